@@ -1,0 +1,137 @@
+/**
+ * What administration needs from the store. Every change bumps the store's revision, by which running gateways
+ * notice it, and leaves an audit row in the same transaction.
+ */
+import type { Scope } from "../domain/api-key.ts";
+import type { Limits } from "../domain/limits.ts";
+import type { OrganizationSettings } from "../domain/organization.ts";
+import type { SizeTier, TokenCategory } from "../domain/usage.ts";
+import type { Nanos } from "../lib/money.ts";
+
+export interface AdminStore {
+  organizations: OrganizationStore;
+  keys: KeyStore;
+  prices: PriceStore;
+  budgets: BudgetAdminStore;
+  administrators: AdministratorStore;
+}
+
+/** Who makes a change; written to the audit. */
+export interface Actor {
+  /** `cli`, `bootstrap` or an administrator's id. */
+  actor: string;
+}
+
+export interface OrganizationRecord {
+  id: string;
+  name: string;
+  currency: string;
+  isDisabled: boolean;
+  models: string[] | "*";
+  settings: OrganizationSettings;
+  limits: Partial<Limits>;
+  /** Routing of its own by model id. */
+  routes: Record<string, RouteRecord>;
+  /** Unix milliseconds. */
+  createdAt: number;
+}
+
+export interface RouteRecord {
+  strategy: "ordered" | "weighted";
+  targets: { channel: string; upstreamModel: string; weight: number }[];
+}
+
+export interface OrganizationStore {
+  create(organization: OrganizationRecord, by: Actor): Promise<void>;
+  get(id: string): Promise<OrganizationRecord | null>;
+  list(): Promise<OrganizationRecord[]>;
+  /** False when there is no such organization. */
+  update(
+    id: string,
+    change: Partial<Omit<OrganizationRecord, "id" | "createdAt">>,
+    by: Actor,
+  ): Promise<boolean>;
+}
+
+export interface KeyRecord {
+  id: string;
+  organizationId: string;
+  name: string;
+  hint: string;
+  /** Lower-case hex SHA-256 of the secret. */
+  hash: string;
+  scopes: (Scope | "ai:*")[];
+  models: string[] | "*";
+  /** CIDR notations or addresses; null is anywhere. */
+  addresses: string[] | null;
+  limits: Partial<Limits>;
+  isDisabled: boolean;
+  expiresAt: number | null;
+  createdAt: number;
+}
+
+export interface KeyStore {
+  create(key: KeyRecord, by: Actor): Promise<void>;
+  get(id: string): Promise<KeyRecord | null>;
+  findByHash(hash: string): Promise<KeyRecord | null>;
+  list(organizationId?: string): Promise<KeyRecord[]>;
+  update(
+    id: string,
+    change: Partial<Omit<KeyRecord, "id" | "organizationId" | "hash" | "hint" | "createdAt">>,
+    by: Actor,
+  ): Promise<boolean>;
+}
+
+/** Rows are never changed: a new row with a later `effectiveFrom` takes over. */
+export interface PriceRecord {
+  id: string;
+  /** null is the default for every organization. */
+  organizationId: string | null;
+  model: string;
+  currency: string;
+  price:
+    | { unit: "image"; perImage: Partial<Record<SizeTier, Record<string, Nanos>>> }
+    | { unit: "token"; perMillion: Partial<Record<TokenCategory, Nanos>> & { input: Nanos; output: Nanos } };
+  effectiveFrom: number;
+  createdAt: number;
+}
+
+export interface PriceStore {
+  add(price: PriceRecord, by: Actor): Promise<void>;
+  list(filter?: { organizationId?: string | null; model?: string }): Promise<PriceRecord[]>;
+}
+
+export interface BudgetRecord {
+  id: string;
+  organizationId: string;
+  /** null holds for the whole organization. */
+  keyId: string | null;
+  /** What may be spent in a period. */
+  amount: Nanos;
+  period: "total" | "day" | "month";
+  spent: Nanos;
+  /** Held by running processes' leases. */
+  held: Nanos;
+  /** Unix milliseconds at which the running period began. */
+  periodStart: number;
+  createdAt: number;
+}
+
+export interface BudgetAdminStore {
+  create(budget: BudgetRecord, by: Actor): Promise<void>;
+  get(id: string): Promise<BudgetRecord | null>;
+  list(organizationId?: string): Promise<BudgetRecord[]>;
+  /** Sets a new amount; spending goes on from where it stands. */
+  setAmount(id: string, amount: Nanos, by: Actor): Promise<boolean>;
+  remove(id: string, by: Actor): Promise<boolean>;
+}
+
+export interface AdministratorStore {
+  /** False when the name is taken. */
+  create(
+    administrator: { id: string; name: string; passwordHash: string; createdAt: number },
+    by: Actor,
+  ): Promise<boolean>;
+  get(name: string): Promise<{ id: string; name: string; passwordHash: string } | null>;
+  setPassword(name: string, passwordHash: string, by: Actor): Promise<boolean>;
+}

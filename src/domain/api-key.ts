@@ -1,0 +1,31 @@
+import type { AddressList } from "../lib/cidr.ts";
+import type { Limits } from "./limits.ts";
+import type { Organization } from "./organization.ts";
+
+/** A gateway key as the store knows it: never the secret, only its hash. */
+export interface ApiKey {
+  id: string;
+  organizationId: string;
+  name: string;
+  /** First characters of the secret, for people to tell keys apart. */
+  hint: string;
+  scopes: ReadonlySet<Scope | "ai:*">;
+  /** Model ids it may call; `"*"` is all its organization's. */
+  models: ReadonlySet<string> | "*";
+  /** Addresses it may be used from; `null` is anywhere. */
+  addresses: AddressList | null;
+  limits: Partial<Limits>;
+  budgets: readonly string[];
+  isDisabled: boolean;
+  /** Unix milliseconds. */
+  expiresAt: number | null;
+}
+
+export type Scope = "ai:image" | "ai:llm";
+
+/** Who is asking: a usable key, its organization, and the address the request came from. */
+export interface Principal {
+  key: ApiKey;
+  organization: Organization;
+  address: string;
+}

@@ -1,0 +1,35 @@
+/** A configured way to a vendor: which adapter, which address, whose credential. */
+export interface Channel {
+  id: string;
+  /** Name of the provider adapter in the registry. */
+  provider: string;
+  /** The adapter's own settings (base address, resolved credential, region), validated by its schema. */
+  settings: unknown;
+  /** Deadlines of its calls; the route family's defaults where absent. Milliseconds. */
+  deadlines?: Partial<Deadlines>;
+  /** Most calls at once from one process; undefined is no bound. */
+  maxConcurrent?: number;
+}
+
+export interface Deadlines {
+  /** Until the answer's first byte (of content, on a stream). */
+  firstByteMs: number;
+  /** Longest silence inside an answer. */
+  idleMs: number;
+  /** The whole call. */
+  totalMs: number;
+}
+
+/** One place a model can be asked for. */
+export interface Target {
+  channel: Channel;
+  upstreamModel: string;
+  /** Share of traffic under the `weighted` strategy. */
+  weight: number;
+}
+
+/** Where a model's requests go: in order, or by weight with the rest as fallbacks. */
+export interface Route {
+  strategy: "ordered" | "weighted";
+  targets: Target[];
+}

@@ -1,0 +1,18 @@
+/** The four image families of the interface, and what the interface itself fixes about each. */
+export type Family = "A" | "B" | "C" | "D";
+
+export interface FamilyRules {
+  /** Most reference images in one request. */
+  references: number;
+  /** Whether an inpainting mask is used (elsewhere it is ignored). */
+  mask: boolean;
+  /** Whether `quality` and `background` are read (elsewhere they are ignored). */
+  quality: boolean;
+}
+
+export const FAMILIES: Readonly<Record<Family, FamilyRules>> = {
+  A: { references: 16, mask: true, quality: true },
+  B: { references: 14, mask: false, quality: false },
+  C: { references: 10, mask: false, quality: false },
+  D: { references: 1, mask: false, quality: false },
+};

@@ -1,0 +1,81 @@
+import type { ImageFormat, ImageModel } from "./model.ts";
+import type { ImageUsage, SizeTier } from "./usage.ts";
+
+/**
+ * One image request, whichever entrance it came through: generations, edits, the native protocol or a job.
+ */
+export interface ImageRequest {
+  model: string;
+  prompt: string;
+  size: SizeWish;
+  /** As asked for; read on family A only. */
+  quality?: string;
+  background?: string;
+  /** 1 to 4. */
+  count: number;
+  format?: ImageFormat;
+  /** 0 to 100; jpeg and webp only. */
+  compression?: number;
+  /** How the caller wants the images; undefined when it did not say. */
+  delivery?: "url" | "b64_json";
+  /** In upload order: the first is image 1. Not empty makes the request an edit. */
+  references: ReferenceSource[];
+  mask?: ReferenceSource;
+  /** `x-input-image-compress: true` */
+  compressReferences: boolean;
+  /** Unknown fields, told to the caller in `x-gateway-ignored-params`. */
+  ignored: string[];
+}
+
+export type SizeWish =
+  | { kind: "unset" }
+  | { kind: "exact"; width: number; height: number }
+  | { kind: "tier"; tier: SizeTier | null; ratio: string | null };
+
+/** Where a reference image comes from, before anything was fetched or decoded. */
+export type ReferenceSource = { kind: "file"; blob: Blob } | { kind: "link"; url: string };
+
+/** A reference made ready: its bytes are at hand, its type was told by them. */
+export interface ReferenceImage {
+  blob: Blob;
+  format: ImageFormat | "gif" | "heic" | "avif" | "tiff" | "bmp";
+  width: number;
+  height: number;
+}
+
+/** The size a model will really be asked for, aligned to what it can do. */
+export interface SizePlan {
+  tier: SizeTier;
+  /** `W:H`, always one of the model's. */
+  ratio: string;
+  width: number;
+  height: number;
+  /** True when the caller named no size and the model may choose. */
+  isAuto: boolean;
+}
+
+/** What a provider is asked to make: aligned, legal for the model, references ready. */
+export interface ImageOrder {
+  /** The vendor's name of the model. */
+  upstreamModel: string;
+  model: ImageModel;
+  prompt: string;
+  size: SizePlan;
+  /** One of the model's qualities, `auto`, or undefined when it has none. */
+  quality?: string;
+  background?: string;
+  count: number;
+  /** The wanted format, when the caller named one. The gateway transcodes where the vendor cannot. */
+  format?: ImageFormat;
+  compression?: number;
+  references: ReferenceImage[];
+  mask?: ReferenceImage;
+}
+
+/** What a provider made. Size and format of each image are read from its bytes, not from these words. */
+export interface ImageReply {
+  images: Blob[];
+  quality?: string;
+  background?: string;
+  usage?: ImageUsage["tokens"];
+}

@@ -1,0 +1,33 @@
+/** Numeric limits; `null` lifts one. */
+export interface Limits {
+  /** Chat, messages and responses: requests a minute. */
+  requestsPerMinute: number | null;
+  /** Chat, messages and responses: tokens a minute. */
+  tokensPerMinute: number | null;
+  imagesPerMinute: number | null;
+  /** Synchronous image calls at once. */
+  concurrentImages: number | null;
+  queuedJobs: number | null;
+  runningJobs: number | null;
+}
+
+/** Section 9 of the decisions: what an organization has, and what a key has, unless set otherwise. */
+export const DEFAULT_ORGANIZATION_LIMITS: Limits = {
+  requestsPerMinute: 600,
+  tokensPerMinute: 1_000_000,
+  imagesPerMinute: 60,
+  concurrentImages: null,
+  queuedJobs: 200,
+  runningJobs: 20,
+};
+
+export const NO_LIMITS: Limits = {
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  imagesPerMinute: null,
+  concurrentImages: null,
+  queuedJobs: null,
+  runningJobs: null,
+};
+
+export const DEFAULT_KEY_LIMITS: Limits = { ...NO_LIMITS, concurrentImages: 8 };

@@ -1,0 +1,41 @@
+import type { Limits } from "./limits.ts";
+import type { Route } from "./channel.ts";
+
+/** A paying organization and its own rules. */
+export interface Organization {
+  id: string;
+  name: string;
+  /** ISO 4217. */
+  currency: string;
+  isDisabled: boolean;
+  /** Model ids it may call; `"*"` is all. */
+  models: ReadonlySet<string> | "*";
+  settings: OrganizationSettings;
+  /** What differs from the default limits. */
+  limits: Partial<Limits>;
+  /** Routing of its own, by model id; the configured default elsewhere. */
+  routes: ReadonlyMap<string, Route>;
+  /** Budgets every one of its requests is held against. */
+  budgets: readonly string[];
+}
+
+export interface OrganizationSettings {
+  /** 'Force image responses to use URLs': on, off, or not set (`null`). */
+  forceImageUrls: boolean | null;
+  /** The native protocol's own switch: images as `fileData.fileUri`. */
+  nativeImageUrls: boolean;
+  /** 'Cancel on timeout and use fallback', with its time limit; `null` is off. */
+  fallbackAfterMs: number | null;
+  /** What happens to the upstream call when the caller hangs up. */
+  callerGone: "abort" | "drain";
+  /** Whether a content refusal tries the next target. */
+  failOverRefusals: boolean;
+}
+
+export const DEFAULT_ORGANIZATION_SETTINGS: OrganizationSettings = {
+  forceImageUrls: null,
+  nativeImageUrls: false,
+  fallbackAfterMs: null,
+  callerGone: "abort",
+  failOverRefusals: false,
+};

@@ -1,0 +1,54 @@
+/**
+ * Trouble with a vendor, classified where the status and the typed body are still at hand. Failover, health and
+ * the caller's answer are decided from `kind` alone.
+ *
+ * | kind | means | fails over |
+ * | --- | --- | --- |
+ * | `unreachable` | no connection, or it broke before an answer began | yes |
+ * | `timeout` | a deadline passed | yes, but see `ambiguous` |
+ * | `overloaded` | the vendor is in trouble (5xx, 529) | yes |
+ * | `limited` | the vendor throttles (429) | yes |
+ * | `account` | credential, balance, quota or model access is gone (401, 402, 403, 404) | yes |
+ * | `broken` | the answer is not what the protocol says (HTML, truncated, no picture) | yes |
+ * | `refused` | the content was refused | only where the policy says so |
+ * | `rejected` | the request was found wrong (400, 413, 422) | no |
+ */
+export type UpstreamErrorKind =
+  "unreachable" | "timeout" | "overloaded" | "limited" | "account" | "broken" | "refused" | "rejected";
+
+export interface UpstreamErrorDetail {
+  /** HTTP status, when there was one. */
+  status?: number;
+  /** The vendor's own hint. */
+  retryAfterSeconds?: number;
+  /** True when the request was fully sent and may have been carried out (and paid for) although no answer came. */
+  ambiguous?: boolean;
+  /** For `rejected` and `refused`: what may be told to the caller, free of vendor names; else a general sentence is used. */
+  publicMessage?: string;
+  /** For `rejected`: the field the vendor named. */
+  param?: string;
+  cause?: unknown;
+}
+
+export class UpstreamError extends Error {
+  readonly status: number | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly ambiguous: boolean;
+  readonly publicMessage: string | undefined;
+  readonly param: string | undefined;
+
+  /** `message` is for the operator's log and may name the vendor. */
+  constructor(
+    readonly kind: UpstreamErrorKind,
+    message: string,
+    detail: UpstreamErrorDetail = {},
+  ) {
+    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+    this.name = "UpstreamError";
+    this.status = detail.status;
+    this.retryAfterSeconds = detail.retryAfterSeconds;
+    this.ambiguous = detail.ambiguous ?? false;
+    this.publicMessage = detail.publicMessage;
+    this.param = detail.param;
+  }
+}

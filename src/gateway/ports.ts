@@ -1,0 +1,124 @@
+/**
+ * What the heart needs from the world. Adapters above implement these; `app.ts` joins the two.
+ */
+import type { ApiKey } from "../domain/api-key.ts";
+import type { Channel, Route } from "../domain/channel.ts";
+import type { ImageFormat, Model } from "../domain/model.ts";
+import type { LedgerEntry } from "../domain/ledger.ts";
+import type { Organization } from "../domain/organization.ts";
+import type { Price } from "../domain/price.ts";
+import type { RequestEvent } from "../domain/request-event.ts";
+import type { ImageOrder, ImageReply } from "../domain/image.ts";
+import type { Payload, TextDialectName } from "../dialects/dialect.ts";
+import type { Nanos } from "../lib/money.ts";
+
+/** Everything a request is decided by, in memory and never changing: a new one replaces it within a second. */
+export interface Directory {
+  organizations: ReadonlyMap<string, Organization>;
+  models: ReadonlyMap<string, Model>;
+  /** Default route of each model. */
+  routes: ReadonlyMap<string, Route>;
+  channels: ReadonlyMap<string, Channel>;
+  /** The price in force now, the organization's own first. */
+  price(organizationId: string, model: string, now: number): Price | undefined;
+}
+
+/** The current directory, and keys by the hash of their secret. */
+export interface Snapshot {
+  directory(): Directory;
+  /** Known keys answer at once; an unknown hash asks the store. Throws a `DependencyError` when that fails. */
+  key(hash: string): ApiKey | null | Promise<ApiKey | null>;
+}
+
+/** The store cannot be asked just now. */
+export class DependencyError extends Error {
+  override readonly name = "DependencyError";
+}
+
+/** Local, append-only, before the last byte: survives the end of the process at any moment. */
+export interface Journal {
+  /** Returns once the record is with the operating system. Throws when the disk refuses it. */
+  append(record: JournalRecord): void;
+}
+
+/** `checkpoint` stands for a charge until one with the same id follows. */
+export type JournalRecord = { type: "charge" | "checkpoint"; entry: LedgerEntry };
+
+/** Budgets in the shared store, of which a process takes slices ahead of need. */
+export interface BudgetStore {
+  /**
+   * Moves `amount` of each budget's rest into this process's lease, all or none. Answers what was granted
+   * (between `needed` and `wanted` each), or the id of the first budget that has not even `needed` left.
+   */
+  take(
+    lease: string,
+    wishes: readonly BudgetWish[],
+  ): Promise<{ granted: Map<string, Nanos> } | { exhausted: string }>;
+  /** Gives unused slices back. */
+  giveBack(lease: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
+}
+
+export interface BudgetWish {
+  budget: string;
+  needed: Nanos;
+  wanted: Nanos;
+}
+
+/** Where delivered images are kept until their retention ends. */
+export interface BlobStore {
+  put(image: Blob, format: ImageFormat, organizationId: string): Promise<StoredBlob>;
+  /** The stored bytes, or null when unknown or gone. */
+  get(name: string): Promise<Blob | null>;
+}
+
+export interface StoredBlob {
+  /** `{id}.{extension}`, the last part of its link. */
+  name: string;
+}
+
+/** Makes and checks signed, time-limited links. */
+export interface Links {
+  /** Absolute link to a stored blob, relative to the base address the caller used. */
+  sign(base: string, name: string): string;
+  check(name: string, expires: string | null, signature: string | null): "valid" | "expired" | "invalid";
+}
+
+/** Ways to the vendors by channel. */
+export interface Upstreams {
+  text(channel: Channel): TextUpstream | undefined;
+  image(channel: Channel): ImageUpstream | undefined;
+}
+
+/** Text: the provider carries words, the dialect understands them. */
+export interface TextUpstream {
+  /** The protocol the vendor speaks. */
+  dialect: TextDialectName;
+  /**
+   * Sends a request in that protocol and answers once the vendor's status is known.
+   * Throws an `UpstreamError` for every answer that is not a success.
+   */
+  send(call: TextCall): Promise<TextAnswer>;
+}
+
+export interface TextCall {
+  /** The request's exact bytes, the vendor's model name already in place. */
+  payload: Payload;
+  isStream: boolean;
+  /** Caller headers that this protocol hands on, such as a beta header. */
+  headers: Readonly<Record<string, string>>;
+  /** Aborted when the caller goes or a deadline passes. */
+  signal: AbortSignal;
+}
+
+/** The vendor's answer as it came: JSON bytes, or server-sent events as bytes. */
+export type TextAnswer =
+  | { kind: "whole"; bytes: Uint8Array<ArrayBuffer> }
+  | { kind: "stream"; stream: ReadableStream<Uint8Array<ArrayBuffer>> };
+
+export interface ImageUpstream {
+  /** Makes the pictures. Throws an `UpstreamError`; gives at least one image otherwise. */
+  draw(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>;
+}
+
+/** Hears what happened to each request, after its end. Must not throw. */
+export type RequestListener = (event: RequestEvent) => void;

@@ -1,0 +1,35 @@
+import { BlockList, isIP } from "node:net";
+
+/** A list of addresses and networks, IPv4 and IPv6. */
+export interface AddressList {
+  has(address: string): boolean;
+}
+
+/** Reads addresses and CIDR notations; throws a `RangeError` naming the first that is neither. */
+export function parseAddressList(entries: readonly string[]): AddressList {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [address = "", prefix, ...rest] = entry.trim().split("/");
+    const plain = plainAddress(address);
+    const version = isIP(plain);
+    const widest = version === 4 ? 32 : 128;
+    const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= widest);
+    if (version === 0 || rest.length > 0 || !isPrefix)
+      throw new RangeError(`not an address or CIDR: ${entry}`);
+    const family = version === 4 ? "ipv4" : "ipv6";
+    list.addSubnet(plain, prefix === undefined ? widest : Number(prefix), family);
+  }
+  return {
+    has(address) {
+      const plain = plainAddress(address);
+      const version = isIP(plain);
+      return version !== 0 && list.check(plain, version === 4 ? "ipv4" : "ipv6");
+    },
+  };
+}
+
+/** An address without the IPv4-mapped prefix: `::ffff:10.0.0.1` is `10.0.0.1`. */
+export function plainAddress(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  return mapped?.[1] ?? address;
+}

@@ -1,0 +1,31 @@
+/**
+ * Money as whole nano-units (1e-9) of a currency. Every amount in the gateway is such a bigint; floats never
+ * touch money.
+ */
+export type Nanos = bigint;
+
+const NANOS_PER_UNIT = 1_000_000_000n;
+const DECIMAL = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
+
+/** Reads a plain decimal such as `"0.04"`; throws a `RangeError` on signs, exponents or over nine decimals. */
+export function parseNanos(decimal: string): Nanos {
+  const match = DECIMAL.exec(decimal);
+  if (!match?.[1]) throw new RangeError(`not a decimal amount: ${JSON.stringify(decimal)}`);
+  return BigInt(match[1]) * NANOS_PER_UNIT + BigInt((match[2] ?? "").padEnd(9, "0"));
+}
+
+/** Writes the shortest decimal that is exact, with at least two decimals: `40000000n` is `"0.04"`. */
+export function formatNanos(nanos: Nanos): string {
+  const sign = nanos < 0n ? "-" : "";
+  const absolute = nanos < 0n ? -nanos : nanos;
+  const fraction = (absolute % NANOS_PER_UNIT)
+    .toString()
+    .padStart(9, "0")
+    .replace(/0{1,7}$/, "");
+  return `${sign}${absolute / NANOS_PER_UNIT}.${fraction}`;
+}
+
+/** Divides rounding half up; both arguments are non-negative. */
+export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
+  return (numerator * 2n + denominator) / (denominator * 2n);
+}

@@ -1,0 +1,13 @@
+import type { ZodType } from "zod";
+import type { ImageUpstream, TextUpstream } from "../gateway/ports.ts";
+
+/**
+ * An adapter to one vendor: one file and one line in the registry. A capability it lacks is simply absent.
+ */
+export interface Provider<Settings> {
+  name: string;
+  /** Shape of a channel's `settings`, secrets already resolved. Drives validation and the console's form. */
+  settings: ZodType<Settings>;
+  text?(settings: Settings): TextUpstream;
+  image?(settings: Settings): ImageUpstream;
+}
