@@ -48,14 +48,21 @@ export type JournalRecord = { type: "charge" | "checkpoint"; entry: LedgerEntry 
 export interface BudgetStore {
   /**
    * Moves `amount` of each budget's rest into this process's lease, all or none. Answers what was granted
-   * (between `needed` and `wanted` each), or the id of the first budget that has not even `needed` left.
+   * (between `needed` and `wanted` each) and what is left of each budget after it, by which the next wish can be
+   * sized; or the id of the first budget that has not even `needed` left. A budget the store no longer has limits
+   * nothing. Throws a `DependencyError` when the store cannot be asked.
    */
   take(
     lease: string,
     wishes: readonly BudgetWish[],
-  ): Promise<{ granted: Map<string, Nanos> } | { exhausted: string }>;
+  ): Promise<{ granted: Map<string, Nanos>; left: Map<string, Nanos> } | { exhausted: string }>;
   /** Gives unused slices back. */
   giveBack(lease: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
+  /**
+   * Keeps a lease's slices for another 15 minutes of the store's time. Answers the budgets it still has slices
+   * of; slices of any other budget were returned after the lease ran out and must not be spent any more.
+   */
+  renew(lease: string): Promise<ReadonlySet<string>>;
 }
 
 export interface BudgetWish {
