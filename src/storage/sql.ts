@@ -1,0 +1,157 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { SQL } from "bun";
+import { DependencyError } from "../gateway/ports.ts";
+import { isLocked, isUnavailable } from "./unavailable.ts";
+
+/**
+ * The one way to the database: SQLite by default, PostgreSQL by URL. Every call ends within its deadline, and
+ * every failure that means "it cannot be asked now" is a `DependencyError`; others pass untouched.
+ */
+export interface Database {
+  readonly kind: "sqlite" | "postgres";
+  /** Runs a query outside of a transaction; it sees committed rows only. */
+  read<T>(query: (sql: Sql) => PromiseLike<T>, timeoutMs?: number): Promise<T>;
+  /** Runs `work` in one transaction. Once its deadline has passed it is rolled back, even if it ends later. */
+  begin<T>(work: (sql: Sql) => Promise<T>, timeoutMs?: number): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** The client inside a transaction, or outside of one. */
+export type Sql = SQL;
+
+export interface DatabaseOptions {
+  /** Longest a caller waits for an answer. Milliseconds, 5,000 unless told. */
+  timeoutMs?: number;
+}
+
+/** Opens a `postgres://` address or a SQLite file, creating the file and its folder when absent. */
+export async function openDatabase(location: string, options: DatabaseOptions = {}): Promise<Database> {
+  const timeoutMs = options.timeoutMs ?? 5000;
+  return /^postgres(ql)?:\/\//.test(location)
+    ? openPostgres(location, timeoutMs)
+    : await openSqlite(location, timeoutMs);
+}
+
+const CONNECT_TIMEOUT_SECONDS = 1;
+const CLOSE_TIMEOUT_SECONDS = 1;
+
+function openPostgres(location: string, timeoutMs: number): Database {
+  const database = decodeURIComponent(new URL(location).pathname.slice(1));
+  const sql = new SQL(location, {
+    adapter: "postgres",
+    bigint: true,
+    connectionTimeout: CONNECT_TIMEOUT_SECONDS,
+    // Named here because a PGDATABASE in the environment would win over the one in the address.
+    ...(database === "" ? {} : { database }),
+    connection: {
+      application_name: "model-inference-gateway",
+      statement_timeout: String(timeoutMs),
+      lock_timeout: String(timeoutMs),
+      idle_in_transaction_session_timeout: String(timeoutMs * 2),
+    },
+  });
+  const calls = boundCalls(timeoutMs);
+  return {
+    kind: "postgres",
+    read: (query, timeoutMs) => calls(async () => await query(sql), timeoutMs),
+    begin: (work, timeoutMs) => calls((call) => transact(sql, "READ WRITE", work, call), timeoutMs),
+    close: () => sql.close({ timeout: CLOSE_TIMEOUT_SECONDS }),
+  };
+}
+
+/**
+ * Two connections: a plain query on the writing one would run inside whatever transaction is open there and see
+ * rows that may yet be rolled back.
+ */
+async function openSqlite(location: string, timeoutMs: number): Promise<Database> {
+  mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
+  const open = () => new SQL({ adapter: "sqlite", filename: location, safeIntegers: true });
+  const writer = open();
+  const reader = open();
+  const calls = boundCalls(timeoutMs);
+  await calls(async (call) => {
+    for (const sql of [writer, reader]) {
+      await sql.unsafe(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      await retryWhileLocked(() => sql.unsafe("PRAGMA journal_mode = WAL"), call);
+      await sql.unsafe("PRAGMA synchronous = NORMAL");
+    }
+  });
+  return {
+    kind: "sqlite",
+    read: (query, timeoutMs) => calls(async () => await query(reader), timeoutMs),
+    begin: (work, timeoutMs) =>
+      calls((call) => retryWhileLocked(() => transact(writer, "IMMEDIATE", work, call), call), timeoutMs),
+    close: async () => {
+      await Promise.all([writer.close(), reader.close()]);
+    },
+  };
+}
+
+/** SQLite waits for a lock with the whole process standing still, so each such wait is short and then repeated. */
+const BUSY_TIMEOUT_MS = 10;
+const BUSY_PAUSE_MS = 5;
+
+interface Call {
+  isAbandoned: boolean;
+}
+
+/** Calls that may wait for the database at once; more are refused, so that an outage fills no memory. */
+const MOST_CALLS = 2000;
+
+/** Gives every call a deadline and the right error, and bounds how many are under way. */
+function boundCalls(defaultTimeoutMs: number) {
+  let underWay = 0;
+  return async <T>(run: (call: Call) => Promise<T>, timeoutMs = defaultTimeoutMs): Promise<T> => {
+    if (underWay >= MOST_CALLS) throw new DependencyError("too many calls wait for the database");
+    underWay += 1;
+    const call: Call = { isAbandoned: false };
+    const answer = run(call).finally(() => (underWay -= 1));
+    const { promise: deadline, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      call.isAbandoned = true;
+      reject(new DependencyError("the database did not answer in time"));
+    }, timeoutMs);
+    try {
+      return await Promise.race([answer, deadline]);
+    } catch (error) {
+      throw isUnavailable(error)
+        ? new DependencyError("the database cannot be asked", { cause: error })
+        : error;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+async function transact<T>(
+  sql: Sql,
+  mode: string,
+  work: (sql: Sql) => Promise<T>,
+  call: Call,
+): Promise<T> {
+  const answer = await sql.begin(mode, async (transaction) => {
+    throwIfAbandoned(call);
+    const value = await work(transaction);
+    throwIfAbandoned(call);
+    return { value };
+  });
+  return answer.value;
+}
+
+/** An immediate transaction meets a foreign lock only at its beginning, so repeating it repeats no work. */
+async function retryWhileLocked<T>(attempt: () => Promise<T>, call: Call): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isLocked(error)) throw error;
+      throwIfAbandoned(call);
+      await Bun.sleep(BUSY_PAUSE_MS);
+    }
+  }
+}
+
+function throwIfAbandoned(call: Call): void {
+  if (call.isAbandoned) throw new DependencyError("the database did not answer in time");
+}
