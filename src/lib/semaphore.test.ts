@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { createSemaphore } from "./semaphore.ts";
+
+test("no more callers than places are inside at once, and all get in", async () => {
+  const semaphore = createSemaphore(3);
+  let inside = 0;
+  let most = 0;
+  let done = 0;
+  await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      using _place = await semaphore.acquire();
+      most = Math.max(most, (inside += 1));
+      await Promise.resolve();
+      inside -= 1;
+      done += 1;
+    }),
+  );
+  expect({ most, done, inside }).toEqual({ most: 3, done: 50, inside: 0 });
+});
+
+test("waiters enter in order of arrival", async () => {
+  const semaphore = createSemaphore(1);
+  const held = await semaphore.acquire();
+  const order: number[] = [];
+  const waiting = [1, 2, 3].map(async (number) => {
+    using _place = await semaphore.acquire();
+    order.push(number);
+  });
+  held[Symbol.dispose]();
+  await Promise.all(waiting);
+  expect(order).toEqual([1, 2, 3]);
+});
+
+test("a waiter that gives up takes no place", async () => {
+  const semaphore = createSemaphore(1);
+  const held = await semaphore.acquire();
+  const controller = new AbortController();
+  const waiting = semaphore.acquire(controller.signal);
+  controller.abort(new Error("gone"));
+  expect(waiting).rejects.toThrow("gone");
+  held[Symbol.dispose]();
+  using _place = await semaphore.acquire();
+});
+
+test("a place given back twice counts once", async () => {
+  const semaphore = createSemaphore(1);
+  const place = await semaphore.acquire();
+  place[Symbol.dispose]();
+  place[Symbol.dispose]();
+  using _only = await semaphore.acquire();
+  const second = semaphore.acquire(AbortSignal.timeout(5));
+  expect(second).rejects.toThrow();
+  await second.catch(() => undefined);
+});
+
+test("an aborted caller is turned away even when a place is free", () => {
+  expect(createSemaphore(1).acquire(AbortSignal.abort())).rejects.toThrow();
+});
