@@ -1,0 +1,67 @@
+import { expect, test } from "bun:test";
+import { z } from "zod";
+import { formatPath, knownKeys, readStrictly } from "./schema-problems.ts";
+
+const SCHEMA = z.strictObject({
+  port: z.int().min(1).max(9),
+  name: z.string().min(2).optional(),
+  mode: z.enum(["fast", "slow"]).optional(),
+  credential: z.strictObject({ env: z.string() }).optional(),
+  entries: z
+    .record(z.string(), z.strictObject({ weight: z.number(), tags: z.array(z.string()).max(1).optional() }))
+    .optional(),
+});
+
+function problems(input: unknown): string[] {
+  const result = readStrictly(SCHEMA, input, { noun: "setting", synonyms: { api_key: "credential" } });
+  return "problems" in result ? result.problems.map(({ path, message }) => `${path}: ${message}`) : [];
+}
+
+test("good input comes back as the schema's output", () => {
+  expect(readStrictly(SCHEMA, { port: 3 })).toEqual({ value: { port: 3 } });
+});
+
+test("every problem is told at once, each with its path and what to change", () => {
+  const input = {
+    port: "3",
+    name: "x",
+    mode: "fat",
+    prt: 1,
+    api_key: "sk-literal",
+    entries: { "a.b": { weigth: 1, tags: ["x", "y"] } },
+  };
+  expect(problems(input)).toEqual([
+    "port: must be a number, not text",
+    "name: must have at least 2 characters",
+    'mode: must be "fast" or "slow"',
+    'entries["a.b"].weight: is missing: it must be a number',
+    'entries["a.b"].tags: must have at most 1 entry',
+    'entries["a.b"].weigth: is not a known setting; did you mean "weight"?',
+    'prt: is not a known setting; did you mean "port"?',
+    'api_key: is not a known setting; did you mean "credential"?',
+  ]);
+});
+
+test("bounds and kinds are worded for people", () => {
+  expect(problems({ port: 0 })).toEqual(["port: must be at least 1"]);
+  expect(problems({ port: 10 })).toEqual(["port: must be at most 9"]);
+  expect(problems({ port: 1.5 })).toEqual(["port: must be a whole number, not a fraction"]);
+  expect(problems({ port: null })).toEqual(["port: must be a number, not empty"]);
+  expect(problems([])).toEqual([": must be a mapping, not a list"]);
+});
+
+test("a value never appears in a message", () => {
+  expect(problems({ port: "sk-very-secret", credential: "sk-very-secret" }).join()).not.toContain("sk-very");
+});
+
+test("the keys a schema knows are found through records and optional parts", () => {
+  expect(knownKeys(SCHEMA)).toContain("port");
+  expect(knownKeys(SCHEMA, ["entries", "any"])).toEqual(["weight", "tags"]);
+  expect(knownKeys(SCHEMA, ["nothing"])).toEqual([]);
+});
+
+test("a path quotes what is not a plain word", () => {
+  expect(formatPath(["models", "gpt-4.1", "sizes", "16:9", 2, "x"])).toBe(
+    'models["gpt-4.1"].sizes["16:9"][2].x',
+  );
+});

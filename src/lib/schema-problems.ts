@@ -1,0 +1,135 @@
+import { z, type ZodType } from "zod";
+import { didYouMean } from "./suggest.ts";
+
+/**
+ * Checks input from people against a schema and says everything that is wrong with it at once: each problem
+ * with its path and what to change, and never with the value, which may be a secret.
+ */
+export function readStrictly<Output>(
+  schema: ZodType<Output>,
+  input: unknown,
+  options: ReadOptions = {},
+): { value: Output } | { problems: Problem[] } {
+  const result = schema.safeParse(input, { error: wordIssue });
+  if (result.success) return { value: result.data };
+  const known = schemaAsData(schema);
+  return { problems: result.error.issues.flatMap((issue) => problemsOf(issue, known, options)) };
+}
+
+export interface ReadOptions {
+  /** What a key is called in messages: `setting` or `field`. */
+  noun?: string;
+  /** Words people use for a key of ours: `api_key` for `credential`. */
+  synonyms?: Readonly<Record<string, string>>;
+}
+
+export interface Problem {
+  /** `channels.openai.base_url`; empty for the whole input. */
+  path: string;
+  /** What to change; continues the path: `must be a number, not text`. */
+  message: string;
+}
+
+/** `["models", "gpt-4.1", "targets", 0]` as `models["gpt-4.1"].targets[0]`. */
+export function formatPath(path: readonly PropertyKey[]): string {
+  let text = "";
+  for (const part of path) {
+    if (typeof part === "number") text += `[${part}]`;
+    else if (/^[\w-]+$/.test(String(part))) text += text === "" ? String(part) : `.${String(part)}`;
+    else text += `[${JSON.stringify(String(part))}]`;
+  }
+  return text;
+}
+
+/** The keys that a schema knows at a path, however deep in optional parts, records and unions. */
+export function knownKeys(schema: ZodType, path: readonly PropertyKey[] = []): string[] {
+  return keysAt(schemaAsData(schema), path);
+}
+
+type SchemaData = z.core.JSONSchema.BaseSchema;
+
+function schemaAsData(schema: ZodType): SchemaData {
+  return z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+}
+
+function keysAt(root: SchemaData, path: readonly PropertyKey[]): string[] {
+  let nodes = alternatives(root);
+  for (const part of path) nodes = nodes.flatMap((node) => childrenAt(node, part));
+  return nodes.flatMap((node) => Object.keys(node.properties ?? {}));
+}
+
+function childrenAt(node: SchemaData, part: PropertyKey): SchemaData[] {
+  const children = [node.properties?.[String(part)] ?? node.additionalProperties, node.items].flat();
+  return children.filter((child) => typeof child === "object").flatMap(alternatives);
+}
+
+function alternatives(node: SchemaData): SchemaData[] {
+  const inner = [...(node.anyOf ?? []), ...(node.allOf ?? [])].filter((child) => typeof child === "object");
+  return [node, ...inner.flatMap(alternatives)];
+}
+
+function problemsOf(issue: z.core.$ZodIssue, known: SchemaData, options: ReadOptions): Problem[] {
+  if (issue.code !== "unrecognized_keys") return [{ path: formatPath(issue.path), message: issue.message }];
+  const candidates = keysAt(known, issue.path);
+  return issue.keys.map((key) => {
+    const meant = options.synonyms?.[key];
+    const hint =
+      meant !== undefined && candidates.includes(meant)
+        ? `; did you mean "${meant}"?`
+        : didYouMean(key, candidates);
+    return {
+      path: formatPath([...issue.path, key]),
+      message: `is not a known ${options.noun ?? "field"}${hint}`,
+    };
+  });
+}
+
+function wordIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "invalid_type": {
+      const expected = KINDS[issue.expected] ?? issue.expected;
+      if (issue.input === undefined) return `is missing: it must be ${expected}`;
+      return `must be ${expected}, not ${kindOf(issue.input)}`;
+    }
+    case "invalid_value":
+      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
+    case "too_small":
+      return `must ${boundary(issue.origin, "at least", "more than", issue.inclusive, issue.minimum)}`;
+    case "too_big":
+      return `must ${boundary(issue.origin, "at most", "less than", issue.inclusive, issue.maximum)}`;
+    case "invalid_key":
+      return issue.issues[0]?.message;
+    default:
+      return undefined;
+  }
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "a mapping",
+  record: "a mapping",
+};
+
+function kindOf(value: unknown): string {
+  if (value === null) return "empty";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "number") return Number.isInteger(value) ? "a number" : "a fraction";
+  return KINDS[typeof value] ?? typeof value;
+}
+
+function boundary(
+  origin: string,
+  inclusiveWord: string,
+  exclusiveWord: string,
+  isInclusive: boolean | undefined,
+  limit: number | bigint,
+): string {
+  const amount = `${isInclusive === false ? exclusiveWord : inclusiveWord} ${limit}`;
+  if (origin === "string") return `have ${amount} ${limit === 1 ? "character" : "characters"}`;
+  if (origin === "array" || origin === "map") return `have ${amount} ${limit === 1 ? "entry" : "entries"}`;
+  return `be ${amount}`;
+}

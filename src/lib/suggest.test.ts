@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import { didYouMean, editDistance, suggest } from "./suggest.ts";
+
+test("the distance counts insertions, omissions, replacements and swaps as one each", () => {
+  expect(editDistance("port", "port")).toBe(0);
+  expect(editDistance("prt", "port")).toBe(1);
+  expect(editDistance("ports", "port")).toBe(1);
+  expect(editDistance("pert", "port")).toBe(1);
+  expect(editDistance("openia", "openai")).toBe(1);
+  expect(editDistance("", "abc")).toBe(3);
+});
+
+test("the nearest candidate is suggested and a far one is not", () => {
+  expect(suggest("publc_url", ["host", "public_url", "port"])).toBe("public_url");
+  expect(suggest("Host", ["host", "port"])).toBe("host");
+  expect(suggest("telephone", ["host", "port"])).toBeUndefined();
+  expect(suggest("x", ["y"])).toBeUndefined();
+});
+
+test("the tail of a message is empty when nothing is near", () => {
+  expect(didYouMean("prt", ["port"])).toBe('; did you mean "port"?');
+  expect(didYouMean("prt", [])).toBe("");
+});
