@@ -23,9 +23,8 @@ export interface ApiKey {
 
 export type Scope = "ai:image" | "ai:llm";
 
-/** Who is asking: a usable key, its organization, and the address the request came from. */
+/** Who is asking: a usable key and its organization. */
 export interface Principal {
   key: ApiKey;
   organization: Organization;
-  address: string;
 }

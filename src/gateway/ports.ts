@@ -39,6 +39,8 @@ export class DependencyError extends Error {
 export interface Journal {
   /** Returns once the record is with the operating system. Throws when the disk refuses it. */
   append(record: JournalRecord): void;
+  /** False while the disk refuses records; it turns true again by itself. */
+  isWritable(): boolean;
 }
 
 /** `checkpoint` stands for a charge until one with the same id follows. */

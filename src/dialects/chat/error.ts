@@ -1,0 +1,24 @@
+import type { GatewayError } from "../../domain/gateway-error.ts";
+
+/** The body of an error on chat: the code stands in `code`, but for a shut door in `type`. */
+export interface ChatErrorBody {
+  error: { code?: string; message: string; type: string; param: string | null };
+}
+
+/** The `type` words official clients know. */
+const TYPES = {
+  parameter: "invalid_request_error",
+  authentication: "authentication_error",
+  billing: "insufficient_quota",
+  permission: "permission_error",
+  not_found: "invalid_request_error",
+  limit: "rate_limit_exceeded",
+  server: "server_error",
+  overload: "server_error",
+} as const;
+
+/** Says an error in the words of chat completions. */
+export function writeError({ code, kind, message, param }: GatewayError): ChatErrorBody {
+  if (kind === "door") return { error: { message, type: code, param } };
+  return { error: { code, message, type: TYPES[kind], param } };
+}

@@ -1,0 +1,162 @@
+import type { Payload } from "../dialect.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import { hasRepeatedName, isObject, parseJson, scanObject, splice, type Span } from "../../lib/json.ts";
+
+/** What the gateway itself reads of a chat completions request; every other field is forwarded untouched. */
+export interface ChatRequest {
+  model: string;
+  isStream: boolean;
+  /** Most output tokens of one choice, when the caller set it. */
+  maxTokens: number | null;
+  choices: number;
+  /** Upper bound of the input tokens: no token is shorter than a byte, an inline image counts a fixed number. */
+  inputCeiling: number;
+  body: Record<string, unknown>;
+  spans: { model: Span; streamOptions: Span | undefined; bodyStart: number };
+}
+
+export type ChatPayload = Payload<ChatRequest>;
+
+const DEEPEST = 128;
+/** Upper bound of what vendors count for one picture. */
+const IMAGE_TOKENS = 4096;
+
+/** Reads and checks a request's bytes. Throws a `GatewayError` whose `param` names the field to change. */
+export function readRequest(raw: Uint8Array<ArrayBuffer>): ChatPayload {
+  const body = readObject(raw);
+  const scan = scanObject(raw, ["model", "stream_options"]);
+  if (scan.depth > DEEPEST) throw malformed(`The request body is nested more than ${DEEPEST} levels deep.`);
+  if (hasRepeatedName(scan, body)) throw malformed("The request body names a field twice at its top level.");
+  if (Object.hasOwn(body, "provider")) {
+    const message = "Remove `provider`: the gateway chooses the provider by itself.";
+    throw new GatewayError("provider_not_allowed", message, { param: "provider" });
+  }
+  const model = body["model"];
+  const [modelSpan, streamOptions] = scan.spans;
+  if (typeof model !== "string" || model === "" || !modelSpan) {
+    throw new GatewayError("model_required", "Set `model` to the id of a model.", { param: "model" });
+  }
+  checkFields(body);
+  return {
+    dialect: "chat",
+    raw,
+    parsed: {
+      model,
+      isStream: body["stream"] === true,
+      maxTokens: wholeNumber(body["max_completion_tokens"]) ?? wholeNumber(body["max_tokens"]),
+      choices: wholeNumber(body["n"]) ?? 1,
+      inputCeiling: inputCeiling(raw.length, body["messages"]),
+      body,
+      spans: { model: modelSpan, streamOptions, bodyStart: scan.bodyStart },
+    },
+  };
+}
+
+/**
+ * The bytes for an upstream that speaks the same dialect: its own model name, usage always asked for on a stream,
+ * everything else as the caller said it.
+ */
+export function forUpstream({ raw, parsed }: ChatPayload, upstreamModel: string): Uint8Array<ArrayBuffer> {
+  const { model, spans, isStream, body } = parsed;
+  const edits: { span: Span; text: string }[] = [];
+  if (upstreamModel !== model) edits.push({ span: spans.model, text: JSON.stringify(upstreamModel) });
+  if (isStream) {
+    const asked = body["stream_options"];
+    const options = JSON.stringify({ ...(isObject(asked) ? asked : {}), include_usage: true });
+    if (spans.streamOptions) edits.push({ span: spans.streamOptions, text: options });
+    else {
+      const start = { start: spans.bodyStart, end: spans.bodyStart };
+      edits.push({ span: start, text: `"stream_options":${options},` });
+    }
+  }
+  if (edits.length === 0) return raw;
+  return splice(
+    raw,
+    edits.sort((one, other) => one.span.start - other.span.start),
+  );
+}
+
+function readObject(raw: Uint8Array): Record<string, unknown> {
+  let body: unknown;
+  try {
+    body = parseJson(raw);
+  } catch {
+    throw malformed("The request body is not valid JSON in UTF-8.");
+  }
+  if (!isObject(body)) throw malformed("The request body must be a JSON object.");
+  return body;
+}
+
+function malformed(message: string): GatewayError {
+  return new GatewayError("invalid_request_body", message);
+}
+
+type Check = { holds(value: unknown): boolean; must: string };
+
+const number: Check = { holds: (value) => typeof value === "number", must: "a number" };
+const positive: Check = {
+  holds: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+  must: "a whole number of at least 1",
+};
+const boolean: Check = { holds: (value) => typeof value === "boolean", must: "true or false" };
+const text: Check = { holds: (value) => typeof value === "string", must: "a string" };
+const list: Check = { holds: Array.isArray, must: "an array" };
+const object: Check = { holds: isObject, must: "an object" };
+const textOrObject: Check = { holds: (value) => text.holds(value) || isObject(value), must: "a string or an object" };
+const textOrTexts: Check = {
+  holds: (value) => text.holds(value) || (Array.isArray(value) && value.every(text.holds)),
+  must: "a string or an array of strings",
+};
+
+/** The documented fields and their types. Ranges and words on which vendors differ are theirs to refuse. */
+const FIELDS: readonly (readonly [string, Check])[] = [
+  ["stream", boolean],
+  ["stream_options", object],
+  ["max_tokens", positive],
+  ["max_completion_tokens", positive],
+  ["n", positive],
+  ["temperature", number],
+  ["top_p", number],
+  ["stop", textOrTexts],
+  ["tools", list],
+  ["tool_choice", textOrObject],
+  ["response_format", object],
+  ["reasoning_effort", text],
+];
+
+function checkFields(body: Record<string, unknown>): void {
+  const messages = body["messages"];
+  const isConversation =
+    Array.isArray(messages) &&
+    messages.length > 0 &&
+    messages.every((message) => isObject(message) && typeof message["role"] === "string");
+  if (!isConversation) throw wrongType("messages", "a non-empty array of objects that each have a `role`");
+  for (const [name, check] of FIELDS) {
+    const value = body[name];
+    if (value !== undefined && value !== null && !check.holds(value)) throw wrongType(name, check.must);
+  }
+}
+
+function wrongType(name: string, must: string): GatewayError {
+  return new GatewayError("invalid_parameter", `\`${name}\` must be ${must}.`, { param: name });
+}
+
+function wholeNumber(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
+}
+
+function inputCeiling(bytes: number, messages: unknown): number {
+  let ceiling = bytes;
+  if (!Array.isArray(messages)) return ceiling;
+  for (const message of messages) {
+    const content: unknown = isObject(message) ? message["content"] : undefined;
+    if (!Array.isArray(content)) continue;
+    for (const part of content) {
+      if (!isObject(part) || !isObject(part["image_url"])) continue;
+      const url = part["image_url"]["url"];
+      if (typeof url === "string" && url.startsWith("data:")) ceiling -= url.length;
+      ceiling += IMAGE_TOKENS;
+    }
+  }
+  return Math.max(ceiling, 1);
+}

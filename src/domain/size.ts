@@ -1,0 +1,167 @@
+import { nearestLegalSize, type Pixels } from "./pixel-grid.ts";
+import type { SizePlan, SizeWish } from "./image.ts";
+import type { ImageCapability } from "./model.ts";
+import type { SizeTier } from "./usage.ts";
+
+/**
+ * Reads `size` and the aspect ratio of a request. Words that mean nothing are read as unset, because an
+ * unsupported size is ignored; `WxH` wins over a ratio. Never throws.
+ */
+export function readSize(size: string | null | undefined, ratio?: string | null): SizeWish {
+  const word = size?.trim() ?? "";
+  const exact = EXACT.exec(word);
+  if (exact) {
+    const [width, height] = [Number(exact[1]), Number(exact[2])];
+    if (width > 0 && height > 0) return { kind: "exact", width, height };
+  }
+  const tier = readTier(word);
+  const wantedRatio = ratio && ratioValue(ratio) !== null ? ratio.replaceAll(/\s/g, "").replace(/[xX×*]/, ":") : null;
+  return tier || wantedRatio ? { kind: "tier", tier, ratio: wantedRatio } : { kind: "unset" };
+}
+
+const EXACT = /^(\d{1,9})\s*[xX×*]\s*(\d{1,9})$/;
+const TIER = /^(\d{1,2}(?:\.\d)?)k$/i;
+const RATIO = /^\s*(\d{1,5}(?:\.\d{1,3})?)\s*[:xX×*]\s*(\d{1,5}(?:\.\d{1,3})?)\s*$/;
+
+/** Nominal pixels of a tier; a model's own table may differ a little. */
+const TIER_PIXELS: Readonly<Record<SizeTier, number>> = { "1K": 2 ** 20, "2K": 2 ** 22, "4K": 2 ** 24 };
+const TIERS: readonly SizeTier[] = ["1K", "2K", "4K"];
+
+/** Largest area still priced as the tier, in pixels; above the last it is 4K. */
+const TIER_CEILINGS: readonly (readonly [SizeTier, number])[] = [
+  ["1K", 1_638_400],
+  ["2K", 4_718_592],
+];
+
+/** Two distances nearer than this are the same; it swallows rounding of logarithms. */
+const SAME = 1e-9;
+
+/** Width divided by height of a `W:H` ratio, or null when it is not one. */
+export function ratioValue(ratio: string): number | null {
+  const match = RATIO.exec(ratio);
+  const value = Number(match?.[1]) / Number(match?.[2]);
+  return Number.isFinite(value) && value > 0 ? value : null;
+}
+
+/**
+ * Aligns a wish to what the model can do. The plan is always legal: its tier and ratio are the model's, and its
+ * pixels are in the model's table or within its bounds.
+ */
+export function planSize(wish: SizeWish, capability: ImageCapability): SizePlan {
+  if (wish.kind === "exact") return planExact(wish, capability);
+  const isAuto = wish.kind === "unset" || (wish.tier === null && wish.ratio === null);
+  const tier = nearestTier(wish.kind === "tier" ? wish.tier : null, capability);
+  const wanted = wish.kind === "tier" && wish.ratio !== null ? ratioValue(wish.ratio) : null;
+  const ratio = wanted === null ? defaultRatio(capability) : nearestRatio(wanted, tier, capability);
+  const listedValue = ratioValue(ratio) ?? 1;
+  const isListed = wanted === null || Math.abs(Math.log(wanted / listedValue)) < SAME;
+  const pixels =
+    isListed || !isFree(capability)
+      ? pixelsOf(tier, ratio, capability)
+      : nearestLegalSize(ofArea(tierArea(tier, capability), wanted), capability.bounds);
+  return { tier, ratio, ...pixels, isAuto };
+}
+
+/** The tier a plan is priced as: by area when exact pixels were asked for, else the tier sent. */
+export function priceTier(plan: SizePlan, wish: SizeWish): SizeTier {
+  return wish.kind === "exact" ? areaTier(plan.width * plan.height) : plan.tier;
+}
+
+/** The price tier of an area in pixels. */
+export function areaTier(area: number): SizeTier {
+  return TIER_CEILINGS.find(([, ceiling]) => area <= ceiling)?.[0] ?? "4K";
+}
+
+function planExact(wish: Pixels, capability: ImageCapability): SizePlan {
+  const value = wish.width / wish.height;
+  if (isFree(capability)) {
+    const pixels = nearestLegalSize(wish, capability.bounds);
+    const tier = nearestTier(areaTier(pixels.width * pixels.height), capability);
+    const ratio = nearestRatio(pixels.width / pixels.height, tier, capability);
+    return { tier, ratio, ...pixels, isAuto: false };
+  }
+  const area = wish.width * wish.height;
+  const candidates = tiersOf(capability).map((tier) => {
+    const ratio = nearestRatio(value, tier, capability);
+    const pixels = pixelsOf(tier, ratio, capability);
+    return { tier, ratio, ...pixels, distance: Math.abs(Math.log(area / (pixels.width * pixels.height))) };
+  });
+  const { distance: _, ...nearest } = candidates.reduce((best, next) =>
+    next.distance < best.distance - SAME ? next : best,
+  );
+  return { ...nearest, isAuto: false };
+}
+
+/** Whether any size within bounds may be asked for. */
+function isFree(
+  capability: ImageCapability,
+): capability is ImageCapability & { bounds: NonNullable<ImageCapability["bounds"]> } {
+  return capability.sizeMode === "pixels" && capability.bounds !== undefined;
+}
+
+/** A tier written with any number, such as `1.5K`, taken as the nearest of the three; null when it is none. */
+function readTier(word: string): SizeTier | null {
+  const number = Number(TIER.exec(word)?.[1]);
+  if (!(number > 0)) return null;
+  return closestTier(Math.log(number ** 2 * TIER_PIXELS["1K"]), TIERS);
+}
+
+/** The model's tier nearest to the wanted one; its first when nothing was wanted. */
+function nearestTier(wanted: SizeTier | null, capability: ImageCapability): SizeTier {
+  const tiers = tiersOf(capability);
+  return closestTier(Math.log(TIER_PIXELS[wanted ?? tiers[0]]), tiers);
+}
+
+/** On a tie the earlier tier, which is the smaller and cheaper one. */
+function closestTier(logArea: number, tiers: readonly SizeTier[]): SizeTier {
+  const distance = (tier: SizeTier) => Math.abs(Math.log(TIER_PIXELS[tier]) - logArea);
+  return tiers.reduce((best, tier) => (distance(tier) < distance(best) - SAME ? tier : best));
+}
+
+/** The model's ratio nearest to `value` by logarithm; on a tie the one with more pixels. */
+function nearestRatio(value: number, tier: SizeTier, capability: ImageCapability): string {
+  const candidates = capability.ratios.map((ratio) => {
+    const pixels = pixelsOf(tier, ratio, capability);
+    return {
+      ratio,
+      area: pixels.width * pixels.height,
+      distance: Math.abs(Math.log(value / (ratioValue(ratio) ?? 1))),
+    };
+  });
+  const [first, ...rest] = candidates;
+  if (!first) return SQUARE;
+  return rest.reduce((best, next) => {
+    if (next.distance < best.distance - SAME) return next;
+    return next.distance < best.distance + SAME && next.area > best.area ? next : best;
+  }, first).ratio;
+}
+
+/** Pixels of a model's tier and ratio: from its table, else computed from the tier's area. */
+function pixelsOf(tier: SizeTier, ratio: string, capability: ImageCapability): Pixels {
+  const row = capability.sizes[tier];
+  const exact = EXACT.exec((row && Object.hasOwn(row, ratio) && row[ratio]) || "");
+  if (exact) return { width: Number(exact[1]), height: Number(exact[2]) };
+  const ideal = ofArea(tierArea(tier, capability), ratioValue(ratio) ?? 1);
+  if (isFree(capability)) return nearestLegalSize(ideal, capability.bounds);
+  return { width: Math.max(1, Math.round(ideal.width)), height: Math.max(1, Math.round(ideal.height)) };
+}
+
+function tierArea(tier: SizeTier, capability: ImageCapability): number {
+  return Math.min(TIER_PIXELS[tier], capability.bounds?.maxPixels ?? Infinity);
+}
+
+function ofArea(area: number, ratio: number): Pixels {
+  return { width: Math.sqrt(area * ratio), height: Math.sqrt(area / ratio) };
+}
+
+const SQUARE = "1:1";
+
+function defaultRatio(capability: ImageCapability): string {
+  return capability.ratios[0] ?? SQUARE;
+}
+
+/** A model without tiers is taken to offer the smallest. */
+function tiersOf(capability: ImageCapability): readonly [SizeTier, ...SizeTier[]] {
+  const [first = "1K", ...rest] = capability.tiers;
+  return [first, ...rest];
+}

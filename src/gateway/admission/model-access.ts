@@ -1,0 +1,57 @@
+import type { Principal } from "../../domain/api-key.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import type { Model } from "../../domain/model.ts";
+import type { Route } from "../../domain/channel.ts";
+import type { Directory } from "../ports.ts";
+
+/** True when key and organization may both call the model. */
+export function mayCall({ key, organization }: Principal, model: string): boolean {
+  return has(key.models, model) && has(organization.models, model);
+}
+
+/** The model a request names, or the error that says why it cannot be called here. */
+export function requireModel<Type extends Model["type"]>(
+  directory: Directory,
+  { key, organization }: Principal,
+  id: string,
+  types: readonly Type[],
+): Extract<Model, { type: Type }> {
+  const model = directory.models.get(id);
+  const param = "model";
+  if (!model) {
+    const message = "There is no model with this id. `GET /v1/models` lists those you can call.";
+    throw new GatewayError("model_not_available_for_routing", message, { param });
+  }
+  if (model.isRetired) throw new GatewayError("model_retired", "This model has been retired.", { param });
+  if (!isOneOf(model, types)) {
+    const message = `This model serves ${model.type === "image" ? "the image endpoints" : "text"}, not this endpoint.`;
+    throw new GatewayError("wrong_endpoint_for_model", message, { param });
+  }
+  if (!has(key.models, id)) {
+    throw new GatewayError("model_not_allowed_for_api_key", "This key may not call this model.", { param });
+  }
+  if (!has(organization.models, id)) {
+    const message = "This model is not enabled for your organization.";
+    throw new GatewayError("model_not_authorized_for_org", message, { param });
+  }
+  return model;
+}
+
+/** The organization's own route of a model, else the configured one. */
+export function routeOf(directory: Directory, { organization }: Principal, model: string): Route {
+  const route = organization.routes.get(model) ?? directory.routes.get(model);
+  if (route && route.targets.length > 0) return route;
+  const message = "This model has nowhere to run at the moment.";
+  throw new GatewayError("model_not_available_for_routing", message, { param: "model" });
+}
+
+function has(models: ReadonlySet<string> | "*", id: string): boolean {
+  return models === "*" || models.has(id);
+}
+
+function isOneOf<Type extends Model["type"]>(
+  model: Model,
+  types: readonly Type[],
+): model is Extract<Model, { type: Type }> {
+  return types.some((type) => type === model.type);
+}

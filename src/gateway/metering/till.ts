@@ -1,0 +1,69 @@
+import { GatewayError } from "../../domain/gateway-error.ts";
+import type { LedgerEntry } from "../../domain/ledger.ts";
+import type { Principal } from "../../domain/api-key.ts";
+import type { Nanos } from "../../lib/money.ts";
+import { DependencyError, type Journal } from "../ports.ts";
+import type { Hold, Leases } from "./leases.ts";
+
+/**
+ * The one place where usage becomes money: hold before dispatch, settle what was delivered, release the rest. A
+ * settled charge is on the local disk before this returns, so before the caller gets its last byte.
+ */
+export class Till {
+  constructor(
+    private readonly leases: Leases,
+    private readonly journal: Journal,
+  ) {}
+
+  /**
+   * Sets aside the most a request may cost. Throws `BILLING_BLOCKED` when a budget has not that much left, and
+   * `dependency_unavailable` when that cannot be known or nothing could be recorded.
+   */
+  hold({ key, organization }: Principal, ceiling: Nanos): Hold | Promise<Hold> {
+    if (!this.journal.isWritable()) throw unavailable("the journal cannot be written");
+    const budgets = key.budgets.length === 0 ? organization.budgets : [...organization.budgets, ...key.budgets];
+    const hold = this.leases.hold(budgets, ceiling);
+    if (hold instanceof Promise) return hold.then(required, failed);
+    return required(hold);
+  }
+
+  /** Records a charge for good and frees the rest of its hold. Throws `dependency_unavailable` when it cannot. */
+  settle(hold: Hold, entry: LedgerEntry): void {
+    this.#append("charge", hold, entry);
+    this.leases.settle(hold, entry.amount);
+  }
+
+  /** Records what a long answer has cost so far, in case this process dies. */
+  checkpoint(entry: LedgerEntry): void {
+    this.journal.append({ type: "checkpoint", entry });
+  }
+
+  /** Nothing was delivered: the whole hold is free again. */
+  release(hold: Hold): void {
+    this.leases.settle(hold, 0n);
+  }
+
+  #append(type: "charge", hold: Hold, entry: LedgerEntry): void {
+    try {
+      this.journal.append({ type, entry });
+    } catch (cause) {
+      this.leases.settle(hold, 0n);
+      throw unavailable(cause);
+    }
+  }
+}
+
+function required(hold: Hold | null): Hold {
+  if (hold) return hold;
+  const message = "The balance or budget is exhausted. Raise it before trying again.";
+  throw new GatewayError("BILLING_BLOCKED", message, { shouldRetry: false });
+}
+
+function failed(error: unknown): never {
+  throw error instanceof DependencyError ? unavailable(error) : error;
+}
+
+function unavailable(cause: unknown): GatewayError {
+  const message = "The request cannot be accounted for just now. Retry shortly.";
+  return new GatewayError("dependency_unavailable", message, { retryAfterSeconds: 2, cause });
+}

@@ -1,0 +1,122 @@
+import type { Target } from "../../domain/channel.ts";
+import type { Attempt } from "../../domain/ledger.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Deadlines } from "../../lib/deadlines.ts";
+import { Call, CallerGone } from "./call.ts";
+import type { Health } from "./health.ts";
+import type { RetryBudget } from "./retry-budget.ts";
+
+/** What failing over needs to know of the process. */
+export interface Failover {
+  clock: Clock;
+  deadlines: Deadlines;
+  health: Health;
+  retryBudget: RetryBudget;
+  /** Most calls for one request, the first included. */
+  maxAttempts: number;
+}
+
+export interface FailoverRequest<Answer> {
+  /** In the order they are to be asked. */
+  targets: readonly Target[];
+  /** Aborted when the caller goes. */
+  caller: AbortSignal;
+  /** Wall-clock budget of all attempts together. Milliseconds. */
+  totalMs: number;
+  /** Whether this failure may be tried elsewhere. */
+  failsOver(error: UpstreamError): boolean;
+  /** Asks one target; resolves once its answer is committed to. */
+  ask(target: Target, call: Call): Promise<Answer>;
+  /** Every attempt is added here as it ends. */
+  attempts: Attempt[];
+}
+
+export interface Answered<Answer> {
+  answer: Answer;
+  target: Target;
+  call: Call;
+}
+
+const FIRST_BACKOFF_MS = 100;
+
+/**
+ * Asks targets until one answers. Throws the last `UpstreamError` when none does, and `CallerGone` when nobody
+ * waits any more. An ejected target is passed over; when all are, nothing is sent.
+ */
+export async function failover<Answer>(process: Failover, request: FailoverRequest<Answer>): Promise<Answered<Answer>> {
+  const { clock, health, retryBudget, maxAttempts } = process;
+  const endsAt = clock.monotonic() + request.totalMs;
+  const queue = [...request.targets];
+  let last: UpstreamError | undefined;
+  let asked = 0;
+  retryBudget.request();
+  for (let target = queue.shift(); target; target = queue.shift()) {
+    if (!health.admits(target)) continue;
+    if (last && !retryBudget.retry()) {
+      health.abandoned(target);
+      break;
+    }
+    const isAgain = asked >= request.targets.length;
+    if (isAgain) await pause(FIRST_BACKOFF_MS * 2 ** (asked - request.targets.length), request.caller);
+    asked++;
+    const outcome = await attempt(process, request, target);
+    if (!("error" in outcome)) return outcome;
+    last = outcome.error;
+    if (!request.failsOver(last) || asked >= maxAttempts || clock.monotonic() >= endsAt) break;
+    // A target that broke down briefly may be asked again, after all others.
+    if (last.kind === "unreachable" || last.kind === "overloaded") queue.push(target);
+  }
+  throw last ?? nobodyAdmitted(health, request.targets);
+}
+
+async function attempt<Answer>(
+  { clock, deadlines, health }: Failover,
+  { ask, attempts, caller }: FailoverRequest<Answer>,
+  target: Target,
+): Promise<Answered<Answer> | { error: UpstreamError }> {
+  const startedAt = clock.monotonic();
+  const call = new Call(deadlines, caller);
+  const note = (outcome: Attempt["outcome"], status?: number): void => {
+    const durationMs = Math.round(clock.monotonic() - startedAt);
+    attempts.push({
+      channel: target.channel.id,
+      upstreamModel: target.upstreamModel,
+      durationMs,
+      outcome,
+      ...(status !== undefined && { status }),
+    });
+  };
+  try {
+    const answer = await ask(target, call);
+    health.succeeded(target);
+    note("answered");
+    return { answer, target, call };
+  } catch (thrown) {
+    call.settle();
+    const error = call.reasonOf(thrown);
+    if (error instanceof UpstreamError) {
+      health.failed(target, error);
+      note(error.kind, error.status);
+      if (!call.signal.aborted) call.abort(error);
+      return { error };
+    }
+    health.abandoned(target);
+    if (error instanceof CallerGone) note("caller_gone");
+    throw error;
+  }
+}
+
+/** Full jitter, cut short when the caller goes. */
+async function pause(mostMs: number, caller: AbortSignal): Promise<void> {
+  if (caller.aborted) throw new CallerGone();
+  await Bun.sleep(Math.random() * mostMs);
+}
+
+/** Every target is ejected: tells when the first may be asked again. */
+function nobodyAdmitted(health: Health, targets: readonly Target[]): UpstreamError {
+  const reasons = new Set(health.ejections().map((ejection) => ejection.reason));
+  const waitMs = Math.min(...targets.map((target) => health.waitMs(target)));
+  const kind = reasons.has("overload") ? "overloaded" : reasons.has("limited") ? "limited" : "account";
+  return new UpstreamError(kind, "every target is ejected", { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
+}
