@@ -1,0 +1,60 @@
+import type { ChangeKind } from "./change.ts";
+import type { Whole } from "./columns.ts";
+import type { Database } from "./sql.ts";
+
+/** One line of the audit: never changed, never removed. */
+export interface AuditRecord {
+  revision: bigint;
+  /** Unix milliseconds. */
+  at: number;
+  actor: string;
+  kind: ChangeKind;
+  action: "create" | "update" | "remove";
+  subject: string;
+  /** The row before and after, money as decimal strings, without secrets and hashes. */
+  before: unknown;
+  after: unknown;
+}
+
+export interface AuditStore {
+  /** Newest first; at most `limit`, of one subject when named. */
+  list(filter: { subject?: string; before?: bigint; limit: number }): Promise<AuditRecord[]>;
+}
+
+export function auditStore(database: Database): AuditStore {
+  return {
+    async list({ subject, before, limit }) {
+      const rows = await database.read(
+        (sql) => sql<AuditRow[]>`SELECT * FROM audit WHERE 1 = 1
+          ${subject === undefined ? sql`` : sql`AND subject = ${subject}`}
+          ${before === undefined ? sql`` : sql`AND revision < ${before}`}
+          ORDER BY revision DESC LIMIT ${limit}`,
+      );
+      return rows.map(readRow);
+    },
+  };
+}
+
+interface AuditRow {
+  revision: Whole;
+  at: Whole;
+  actor: string;
+  kind: ChangeKind;
+  action: AuditRecord["action"];
+  subject: string;
+  before_change: string | null;
+  after_change: string | null;
+}
+
+function readRow(row: AuditRow): AuditRecord {
+  return {
+    revision: BigInt(row.revision),
+    at: Number(row.at),
+    actor: row.actor,
+    kind: row.kind,
+    action: row.action,
+    subject: row.subject,
+    before: row.before_change === null ? null : JSON.parse(row.before_change),
+    after: row.after_change === null ? null : JSON.parse(row.after_change),
+  };
+}

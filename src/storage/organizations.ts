@@ -1,0 +1,80 @@
+import type { OrganizationRecord, OrganizationStore } from "../admin/ports.ts";
+import { makeChange } from "./change.ts";
+import { definedFields, firstOf, toBit, toColumn, type Whole } from "./columns.ts";
+import type { Database, Sql } from "./sql.ts";
+
+/** Organizations and their own rules. Creating one whose id exists fails with the database's own error. */
+export function organizationStore(database: Database): OrganizationStore {
+  return {
+    async create(organization, by) {
+      const change = { by, kind: "organization", action: "create", subject: organization.id } as const;
+      await makeChange(database, change, async (sql, revision) => {
+        await sql`INSERT INTO organizations ${sql(writeRow(organization, revision))}`;
+        return { before: null, after: organization };
+      });
+    },
+    get: (id) => database.read((sql) => find(sql, id)),
+    async list() {
+      const rows = await database.read(
+        (sql) => sql<OrganizationRow[]>`SELECT * FROM organizations ORDER BY created_at, id`,
+      );
+      return rows.map(readRow);
+    },
+    update(id, fields, by) {
+      const change = { by, kind: "organization", action: "update", subject: id } as const;
+      return makeChange(database, change, async (sql, revision) => {
+        const before = await find(sql, id);
+        if (!before) return null;
+        const after = { ...before, ...definedFields(fields) };
+        await sql`UPDATE organizations SET ${sql(writeRow(after, revision))} WHERE id = ${id}`;
+        return { before, after };
+      });
+    },
+  };
+}
+
+interface OrganizationRow {
+  id: string;
+  name: string;
+  currency: string;
+  is_disabled: Whole;
+  models: string;
+  settings: string;
+  limits: string;
+  routes: string;
+  created_at: Whole;
+}
+
+async function find(sql: Sql, id: string): Promise<OrganizationRecord | null> {
+  const row = firstOf(await sql<OrganizationRow[]>`SELECT * FROM organizations WHERE id = ${id}`);
+  return row && readRow(row);
+}
+
+function readRow(row: OrganizationRow): OrganizationRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    currency: row.currency,
+    isDisabled: Number(row.is_disabled) === 1,
+    models: JSON.parse(row.models),
+    settings: JSON.parse(row.settings),
+    limits: JSON.parse(row.limits),
+    routes: JSON.parse(row.routes),
+    createdAt: Number(row.created_at),
+  };
+}
+
+function writeRow(organization: OrganizationRecord, revision: bigint) {
+  return {
+    id: organization.id,
+    name: organization.name,
+    currency: organization.currency,
+    is_disabled: toBit(organization.isDisabled),
+    models: toColumn(organization.models),
+    settings: toColumn(organization.settings),
+    limits: toColumn(organization.limits),
+    routes: toColumn(organization.routes),
+    created_at: organization.createdAt,
+    revision,
+  };
+}
