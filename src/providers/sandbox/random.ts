@@ -1,0 +1,35 @@
+/** Numbers that look random and are the same for the same seed, on every machine. */
+export interface Random {
+  /** From 0 up to, not including, 1. */
+  next(): number;
+  /** A whole number from 0 up to, not including, `limit`. */
+  below(limit: number): number;
+  pick<Choice>(choices: readonly [Choice, ...Choice[]]): Choice;
+}
+
+const GOLDEN_STEP = 0x9e3779b9;
+
+/** A generator seeded by everything in `parts`, in order. */
+export function createRandom(...parts: readonly (string | number)[]): Random {
+  let state = hashNumber(...parts);
+  const next = () => {
+    state = (state + GOLDEN_STEP) | 0;
+    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+    return ((mixed ^ (mixed >>> 15)) >>> 0) / 0x1_0000_0000;
+  };
+  const below = (limit: number) => Math.floor(next() * limit);
+  return { next, below, pick: (choices) => choices[below(choices.length)] ?? choices[0] };
+}
+
+/** A 32-bit hash of text and numbers. */
+export function hashNumber(...parts: readonly (string | number)[]): number {
+  return Bun.hash.xxHash32(parts.join("\u0000"));
+}
+
+/** A hash of text as `length` hexadecimal characters, at most 32. */
+export function hashHex(text: string, length: number): string {
+  const high = Bun.hash.xxHash64(text, 1n);
+  const low = Bun.hash.xxHash64(text, 2n);
+  return (high.toString(16).padStart(16, "0") + low.toString(16).padStart(16, "0")).slice(0, length);
+}
