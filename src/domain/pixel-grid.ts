@@ -1,19 +1,20 @@
 import type { ImageCapability } from "./model.ts";
 
 /**
- * The legal size nearest to the wanted one. A legal size comes back unchanged; otherwise the ratio is kept as
- * well as bounds and grid allow, and the area moves as little as they demand.
+ * The legal size nearest to the wanted one. A legal size comes back unchanged. `keep` tells what matters more
+ * on the grid: the edges that were named, or the ratio; a size that must be scaled keeps its ratio.
  */
-export function nearestLegalSize(wanted: Pixels, bounds: PixelBounds): Pixels {
+export function nearestLegalSize(wanted: Pixels, bounds: PixelBounds, keep: "edges" | "ratio"): Pixels {
   if (isLegalSize(wanted, bounds)) return { width: wanted.width, height: wanted.height };
-  const ideal = withinBounds(wanted, bounds);
-  const exact = exactRatioSize(wanted, ideal, bounds);
-  if (exact) return exact;
-  let best = { ...largestSquare(bounds), distance: Infinity };
+  const ideal = scaleWithinBounds(wanted, bounds);
+  const isScaled = ideal.width !== wanted.width || ideal.height !== wanted.height;
+  const ratioWeight = keep === "ratio" || isScaled ? RATIO_WEIGHT : 1;
+  let best = { ...largestSquare(bounds), cost: Infinity };
   for (const width of gridAround(ideal.width, bounds)) {
     for (const height of gridAround(ideal.height, bounds)) {
-      const distance = Math.log(width / ideal.width) ** 2 + Math.log(height / ideal.height) ** 2;
-      if (distance < best.distance && isLegalSize({ width, height }, bounds)) best = { width, height, distance };
+      const [byWidth, byHeight] = [Math.log(width / ideal.width), Math.log(height / ideal.height)];
+      const cost = ratioWeight * (byWidth - byHeight) ** 2 + (byWidth + byHeight) ** 2;
+      if (cost < best.cost && isLegalSize({ width, height }, bounds)) best = { width, height, cost };
     }
   }
   return { width: best.width, height: best.height };
@@ -25,3 +26,51 @@ export interface Pixels {
 }
 
 export type PixelBounds = NonNullable<ImageCapability["bounds"]>;
+
+/** How much dearer a change of the ratio is than an equal change of the area. */
+const RATIO_WEIGHT = 1000;
+
+/** Grid lines tried on either side of the ideal edge. */
+const REACH = 8;
+
+/** Ratios this near to the bound are on it; it swallows the rounding of a division. */
+const TOLERANCE = 1e-9;
+
+/** Whether a model takes this size as it is. */
+export function isLegalSize({ width, height }: Pixels, bounds: PixelBounds): boolean {
+  const [short, long] = width < height ? [width, height] : [height, width];
+  const area = width * height;
+  return (
+    short > 0 &&
+    width % bounds.multiple === 0 &&
+    height % bounds.multiple === 0 &&
+    long <= bounds.maxEdge &&
+    long / short <= bounds.maxRatio + TOLERANCE &&
+    area >= bounds.minPixels &&
+    area <= bounds.maxPixels
+  );
+}
+
+/** Brings a size within ratio, edge and area, off the grid: first the long edge is cut, then both are scaled. */
+function scaleWithinBounds({ width, height }: Pixels, bounds: PixelBounds): Pixels {
+  const longest = bounds.maxRatio * Math.min(width, height);
+  const cut = { width: Math.min(width, longest), height: Math.min(height, longest) };
+  const area = cut.width * cut.height;
+  const wantedArea = Math.min(Math.max(area, bounds.minPixels), bounds.maxPixels);
+  const byArea = area === wantedArea ? 1 : Math.sqrt(wantedArea / area);
+  const scale = Math.min(byArea, bounds.maxEdge / Math.max(cut.width, cut.height));
+  return { width: cut.width * scale, height: cut.height * scale };
+}
+
+function gridAround(edge: number, bounds: PixelBounds): number[] {
+  const nearest = Math.round(edge / bounds.multiple);
+  const lines = Array.from({ length: 2 * REACH + 1 }, (_, index) => nearest - REACH + index);
+  return lines.filter((line) => line > 0).map((line) => line * bounds.multiple);
+}
+
+/** Legal under any bounds that allow a square at all; what is left when nothing near the ideal is. */
+function largestSquare(bounds: PixelBounds): Pixels {
+  const edge = Math.min(bounds.maxEdge, Math.sqrt(bounds.maxPixels));
+  const aligned = Math.max(1, Math.floor(edge / bounds.multiple)) * bounds.multiple;
+  return { width: aligned, height: aligned };
+}

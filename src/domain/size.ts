@@ -15,7 +15,8 @@ export function readSize(size: string | null | undefined, ratio?: string | null)
     if (width > 0 && height > 0) return { kind: "exact", width, height };
   }
   const tier = readTier(word);
-  const wantedRatio = ratio && ratioValue(ratio) !== null ? ratio.replaceAll(/\s/g, "").replace(/[xX×*]/, ":") : null;
+  const wantedRatio =
+    ratio && ratioValue(ratio) !== null ? ratio.replaceAll(/\s/g, "").replace(/[xX×*]/, ":") : null;
   return tier || wantedRatio ? { kind: "tier", tier, ratio: wantedRatio } : { kind: "unset" };
 }
 
@@ -52,14 +53,14 @@ export function planSize(wish: SizeWish, capability: ImageCapability): SizePlan 
   const isAuto = wish.kind === "unset" || (wish.tier === null && wish.ratio === null);
   const tier = nearestTier(wish.kind === "tier" ? wish.tier : null, capability);
   const wanted = wish.kind === "tier" && wish.ratio !== null ? ratioValue(wish.ratio) : null;
-  const ratio = wanted === null ? defaultRatio(capability) : nearestRatio(wanted, tier, capability);
-  const listedValue = ratioValue(ratio) ?? 1;
-  const isListed = wanted === null || Math.abs(Math.log(wanted / listedValue)) < SAME;
-  const pixels =
-    isListed || !isFree(capability)
-      ? pixelsOf(tier, ratio, capability)
-      : nearestLegalSize(ofArea(tierArea(tier, capability), wanted), capability.bounds);
-  return { tier, ratio, ...pixels, isAuto };
+  if (wanted === null)
+    return {
+      tier,
+      ratio: defaultRatio(capability),
+      ...pixelsOf(tier, defaultRatio(capability), capability),
+      isAuto,
+    };
+  return { ...planRatio(wanted, tier, capability), isAuto };
 }
 
 /** The tier a plan is priced as: by area when exact pixels were asked for, else the tier sent. */
@@ -72,24 +73,34 @@ export function areaTier(area: number): SizeTier {
   return TIER_CEILINGS.find(([, ceiling]) => area <= ceiling)?.[0] ?? "4K";
 }
 
+/** A model with free pixels keeps the wanted ratio even when it lists no such one. */
+function planRatio(wanted: number, tier: SizeTier, capability: ImageCapability): Omit<SizePlan, "isAuto"> {
+  const ratio = nearestRatio(wanted, tier, capability);
+  if (!isFree(capability)) return { tier, ratio, ...pixelsOf(tier, ratio, capability) };
+  const { bounds } = capability;
+  const possible = Math.min(Math.max(wanted, 1 / bounds.maxRatio), bounds.maxRatio);
+  const isListed = Math.abs(Math.log(possible / (ratioValue(ratio) ?? 1))) < SAME;
+  if (isListed) return { tier, ratio, ...pixelsOf(tier, ratio, capability) };
+  const ideal = ofArea(tierArea(tier, capability), possible);
+  return { tier, ratio, ...nearestLegalSize(ideal, bounds, "ratio") };
+}
+
 function planExact(wish: Pixels, capability: ImageCapability): SizePlan {
   const value = wish.width / wish.height;
   if (isFree(capability)) {
-    const pixels = nearestLegalSize(wish, capability.bounds);
+    const pixels = nearestLegalSize(wish, capability.bounds, "edges");
     const tier = nearestTier(areaTier(pixels.width * pixels.height), capability);
     const ratio = nearestRatio(pixels.width / pixels.height, tier, capability);
     return { tier, ratio, ...pixels, isAuto: false };
   }
-  const area = wish.width * wish.height;
-  const candidates = tiersOf(capability).map((tier) => {
+  const logArea = Math.log(wish.width * wish.height);
+  const plans = tiersOf(capability).map((tier): SizePlan => {
     const ratio = nearestRatio(value, tier, capability);
-    const pixels = pixelsOf(tier, ratio, capability);
-    return { tier, ratio, ...pixels, distance: Math.abs(Math.log(area / (pixels.width * pixels.height))) };
+    const { width, height } = pixelsOf(tier, ratio, capability);
+    return { tier, ratio, width, height, isAuto: false };
   });
-  const { distance: _, ...nearest } = candidates.reduce((best, next) =>
-    next.distance < best.distance - SAME ? next : best,
-  );
-  return { ...nearest, isAuto: false };
+  const distance = (plan: SizePlan) => Math.abs(logArea - Math.log(plan.width * plan.height));
+  return plans.reduce((best, next) => (distance(next) < distance(best) - SAME ? next : best));
 }
 
 /** Whether any size within bounds may be asked for. */
@@ -139,11 +150,12 @@ function nearestRatio(value: number, tier: SizeTier, capability: ImageCapability
 /** Pixels of a model's tier and ratio: from its table, else computed from the tier's area. */
 function pixelsOf(tier: SizeTier, ratio: string, capability: ImageCapability): Pixels {
   const row = capability.sizes[tier];
-  const exact = EXACT.exec((row && Object.hasOwn(row, ratio) && row[ratio]) || "");
-  if (exact) return { width: Number(exact[1]), height: Number(exact[2]) };
-  const ideal = ofArea(tierArea(tier, capability), ratioValue(ratio) ?? 1);
-  if (isFree(capability)) return nearestLegalSize(ideal, capability.bounds);
-  return { width: Math.max(1, Math.round(ideal.width)), height: Math.max(1, Math.round(ideal.height)) };
+  const listed = EXACT.exec((row && Object.hasOwn(row, ratio) && row[ratio]) || "");
+  const wanted = listed
+    ? { width: Number(listed[1]), height: Number(listed[2]) }
+    : ofArea(tierArea(tier, capability), ratioValue(ratio) ?? 1);
+  if (isFree(capability)) return nearestLegalSize(wanted, capability.bounds, "ratio");
+  return { width: Math.max(1, Math.round(wanted.width)), height: Math.max(1, Math.round(wanted.height)) };
 }
 
 function tierArea(tier: SizeTier, capability: ImageCapability): number {
@@ -156,8 +168,8 @@ function ofArea(area: number, ratio: number): Pixels {
 
 const SQUARE = "1:1";
 
-function defaultRatio(capability: ImageCapability): string {
-  return capability.ratios[0] ?? SQUARE;
+function defaultRatio(capability: ImageCapability): number {
+  return ratioValue(capability.ratios[0] ?? SQUARE) ?? 1;
 }
 
 /** A model without tiers is taken to offer the smallest. */
