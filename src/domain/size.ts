@@ -53,14 +53,7 @@ export function planSize(wish: SizeWish, capability: ImageCapability): SizePlan 
   const isAuto = wish.kind === "unset" || (wish.tier === null && wish.ratio === null);
   const tier = nearestTier(wish.kind === "tier" ? wish.tier : null, capability);
   const wanted = wish.kind === "tier" && wish.ratio !== null ? ratioValue(wish.ratio) : null;
-  if (wanted === null)
-    return {
-      tier,
-      ratio: defaultRatio(capability),
-      ...pixelsOf(tier, defaultRatio(capability), capability),
-      isAuto,
-    };
-  return { ...planRatio(wanted, tier, capability), isAuto };
+  return { ...planRatio(wanted ?? defaultRatio(capability), tier, capability), isAuto };
 }
 
 /** The tier a plan is priced as: by area when exact pixels were asked for, else the tier sent. */
