@@ -23,7 +23,9 @@ export async function migrate(
     await sql`CREATE TABLE IF NOT EXISTS schema_migrations (
       version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL
     )`;
-    const rows = await sql<{ version: bigint | null }[]>`SELECT MAX(version) AS version FROM schema_migrations`;
+    const rows = await sql<
+      { version: bigint | null }[]
+    >`SELECT MAX(version) AS version FROM schema_migrations`;
     const current = Number(rows[0]?.version ?? 0);
     if (current > migrations.length) {
       throw new Error(

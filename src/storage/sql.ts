@@ -124,12 +124,7 @@ function boundCalls(defaultTimeoutMs: number) {
   };
 }
 
-async function transact<T>(
-  sql: Sql,
-  mode: string,
-  work: (sql: Sql) => Promise<T>,
-  call: Call,
-): Promise<T> {
+async function transact<T>(sql: Sql, mode: string, work: (sql: Sql) => Promise<T>, call: Call): Promise<T> {
   const answer = await sql.begin(mode, async (transaction) => {
     throwIfAbandoned(call);
     const value = await work(transaction);

@@ -1,0 +1,102 @@
+import type { Nanos } from "../lib/money.ts";
+import type { Whole } from "./columns.ts";
+import { runningPeriod, type Period } from "./period.ts";
+import type { Database, Sql } from "./sql.ts";
+
+/**
+ * Budget rows locked for the rest of a transaction, in the order of their ids, so that transactions which take,
+ * settle and return never wait for each other in a circle. A period that has changed has been begun anew.
+ */
+export interface LockedBudget {
+  id: string;
+  amount: Nanos;
+  spent: Nanos;
+  held: Nanos;
+  /** Unix milliseconds. */
+  periodStart: number;
+}
+
+export async function lockBudgets(
+  kind: Database["kind"],
+  sql: Sql,
+  ids: Iterable<string>,
+): Promise<Map<string, LockedBudget>> {
+  const wanted = [...new Set(ids)].sort();
+  if (wanted.length === 0) return new Map();
+  const rows = await sql<BudgetRow[]>`
+    SELECT id, amount, period, spent, held, period_start, ${storeTime(kind, sql)} AS now
+    FROM budgets WHERE id IN ${sql(padded(wanted))} ORDER BY id ${forUpdate(kind, sql)}`;
+  return new Map(rows.map((row) => [row.id, readRow(row)]));
+}
+
+/** Writes back what a transaction has made of its budgets. */
+export async function saveBudgets(sql: Sql, budgets: Iterable<LockedBudget>): Promise<void> {
+  await Promise.all(
+    Array.from(
+      budgets,
+      ({ id, spent, held, periodStart }) =>
+        sql`UPDATE budgets SET spent = ${spent}, held = ${held}, period_start = ${periodStart} WHERE id = ${id}`,
+    ),
+  );
+}
+
+/** The slices of one lease by budget, locked in the order of their budgets. Lock the budgets first. */
+export async function lockSlices(
+  kind: Database["kind"],
+  sql: Sql,
+  lease: string,
+): Promise<Map<string, Nanos>> {
+  const rows = await sql<{ budget: string; amount: bigint }[]>`
+    SELECT budget, amount FROM leases WHERE lease = ${lease} ORDER BY budget ${forUpdate(kind, sql)}`;
+  return new Map(rows.map((row) => [row.budget, row.amount]));
+}
+
+/** Moves an amount out of a slice and its budget's `held`, as far as there is one. */
+export async function shrinkSlice(
+  sql: Sql,
+  lease: string,
+  budget: LockedBudget,
+  slice: Nanos,
+  amount: Nanos,
+): Promise<void> {
+  const moved = amount < slice ? amount : slice;
+  if (moved <= 0n) return;
+  budget.held = moved < budget.held ? budget.held - moved : 0n;
+  await sql`UPDATE leases SET amount = ${slice - moved} WHERE lease = ${lease} AND budget = ${budget.id}`;
+}
+
+/** The database's own clock as an SQL expression, Unix milliseconds: the one clock that all processes share. */
+export function storeTime(kind: Database["kind"], sql: Sql) {
+  return kind === "postgres"
+    ? sql`CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`
+    : sql`CAST(unixepoch('subsec') * 1000 AS INTEGER)`;
+}
+
+/** SQLite locks the whole database at the beginning of a writing transaction and has no words for rows. */
+export function forUpdate(kind: Database["kind"], sql: Sql) {
+  return kind === "postgres" ? sql`FOR UPDATE` : sql``;
+}
+
+/** The list with its last item repeated up to a power of two, so that few different statements are prepared. */
+export function padded(items: readonly string[]): string[] {
+  const length = 2 ** Math.ceil(Math.log2(items.length));
+  const last = items.at(-1) ?? "";
+  return [...items, ...Array.from({ length: length - items.length }, () => last)];
+}
+
+interface BudgetRow {
+  id: string;
+  amount: bigint;
+  period: Period;
+  spent: bigint;
+  held: bigint;
+  period_start: Whole;
+  now: Whole;
+}
+
+function readRow(row: BudgetRow): LockedBudget {
+  const startedAt = Number(row.period_start);
+  const periodStart = runningPeriod(row.period, startedAt, Number(row.now));
+  const { id, amount, held } = row;
+  return { id, amount, held, spent: periodStart > startedAt ? 0n : row.spent, periodStart };
+}
