@@ -1,0 +1,72 @@
+import { SpooledString } from "./long-string.ts";
+import { createPacer } from "./pacer.ts";
+import type { Spool } from "./spool.ts";
+import { JsonScanner } from "./json-spool/scanner.ts";
+import { JsonSpoolError, type JsonSpoolOptions, type SpooledJson } from "./json-spool/types.ts";
+
+export { SpooledString } from "./long-string.ts";
+export * from "./json-spool/types.ts";
+
+const SLICE_BYTES = 64 * 1024;
+
+const DEFAULTS: JsonSpoolOptions = {
+  decode: () => false,
+  thresholdBytes: 64 * 1024,
+  maxBodyBytes: 800 * 1024 * 1024,
+  maxStringBytes: 36_700_160,
+  maxStrings: 64,
+  maxOutlineBytes: 8 * 1024 * 1024,
+  maxValues: 20_000,
+  maxDepth: 128,
+};
+
+/**
+ * Reads a JSON body of any size in constant memory: strings over 64 KiB go to disk while they arrive and stand in
+ * the value as `SpooledString`s, base64 ones decoded where `decode` says so. Accepts what `JSON.parse` accepts,
+ * within named limits and without repeated top-level keys; throws a `JsonSpoolError` otherwise.
+ */
+export async function readSpooledJson(
+  body: AsyncIterable<Uint8Array>,
+  spool: Spool,
+  options: Partial<JsonSpoolOptions> = {},
+): Promise<SpooledJson> {
+  const settings = { ...DEFAULTS, ...options };
+  const scanner = new JsonScanner(spool, settings);
+  const pause = createPacer();
+  let received = 0;
+  for await (const chunk of body) {
+    received += chunk.byteLength;
+    if (received > settings.maxBodyBytes) throw new JsonSpoolError("body_too_large");
+    const data = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    for (let from = 0; from < data.byteLength; from += SLICE_BYTES) {
+      await scanner.scan(data.subarray(from, from + SLICE_BYTES));
+      await pause();
+    }
+  }
+  const value = parseOutline(scanner.finish());
+  return putStrings(value, scanner.mark, scanner.strings);
+}
+
+function parseOutline(outline: Buffer): SpooledJson {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(outline);
+    return JSON.parse(text) as SpooledJson;
+  } catch {
+    throw new JsonSpoolError("invalid_json");
+  }
+}
+
+/** Puts the strings where their placeholders stand. Depth is bounded by the scanner, so recursion is safe. */
+function putStrings(value: SpooledJson, mark: string, strings: readonly SpooledString[]): SpooledJson {
+  if (typeof value === "string" && value.startsWith(mark)) {
+    return strings[Number(value.slice(mark.length))] ?? value;
+  }
+  if (typeof value !== "object" || value === null || value instanceof SpooledString) return value;
+  for (const [key, item] of Object.entries(value)) {
+    const put = putStrings(item, mark, strings);
+    // Assignment to a key named __proto__ would change the prototype instead.
+    if (put !== item)
+      Object.defineProperty(value, key, { value: put, enumerable: true, configurable: true, writable: true });
+  }
+  return value;
+}
