@@ -55,7 +55,7 @@ test("a disk that refuses is told to the writer, not swallowed", async () => {
   await using spool = createSpool(join(blocked, "below"));
   const file = spool.create();
   file.write(new Uint8Array(300_000));
-  expect(file.finish()).rejects.toThrow();
+  await expect(file.finish()).rejects.toThrow();
 });
 
 test("sweeping removes what dead processes left and nothing else", async () => {

@@ -1,0 +1,147 @@
+import { LongString, LongStringError, type SpooledString } from "./long-string.ts";
+import { createPacer } from "./pacer.ts";
+import type { Spool, SpoolFile } from "./spool.ts";
+import { readBoundary, readPartHeader, type PartHeader } from "./multipart/header.ts";
+import { MultipartError } from "./multipart/error.ts";
+import { MultipartSource } from "./multipart/source.ts";
+
+export { MultipartError } from "./multipart/error.ts";
+export type { PartHeader } from "./multipart/header.ts";
+
+/** One part of a form. A text value over 64 KiB is on disk, decoded when it is base64 and was asked to be. */
+export type MultipartPart =
+  | { kind: "text"; name: string; value: string | SpooledString }
+  | { kind: "file"; name: string; fileName: string; type: string; blob: Blob; byteLength: number };
+
+export interface MultipartOptions {
+  /** Hears of each part before a byte of it is read. What it throws ends the reading. */
+  onPart(header: PartHeader): void;
+  /** Whether a long text value of this field is an image: a `data:` URL or base64 is decoded. */
+  decode(name: string): boolean;
+  maxBodyBytes: number;
+  maxFileBytes: number;
+  /** Most bytes of a text value that is not decoded. */
+  maxTextBytes: number;
+  /** Most bytes of all text values in memory together. */
+  maxTextTotalBytes: number;
+  maxFields: number;
+  maxFiles: number;
+  /** Most bytes of one part's header. */
+  maxHeaderBytes: number;
+}
+
+const DEFAULTS: MultipartOptions = {
+  onPart: () => undefined,
+  decode: () => false,
+  maxBodyBytes: 800 * 1024 * 1024,
+  maxFileBytes: 36_700_160,
+  maxTextBytes: 1024 * 1024,
+  maxTextTotalBytes: 4 * 1024 * 1024,
+  maxFields: 100,
+  maxFiles: 64,
+  maxHeaderBytes: 16 * 1024,
+};
+const TEXT_IN_MEMORY_BYTES = 64 * 1024;
+
+/**
+ * Reads a `multipart/form-data` body in constant memory: files go to disk while they arrive, parts keep their
+ * order. Throws a `MultipartError` when the body is malformed, cut short or beyond a limit.
+ */
+export async function readMultipart(
+  body: AsyncIterable<Uint8Array>,
+  contentType: string,
+  spool: Spool,
+  options: Partial<MultipartOptions> = {},
+): Promise<MultipartPart[]> {
+  const settings = { ...DEFAULTS, ...options };
+  const source = new MultipartSource(body, readBoundary(contentType), settings.maxBodyBytes, createPacer());
+  try {
+    return await readParts(source, spool, settings);
+  } finally {
+    await source.close();
+  }
+}
+
+async function readParts(
+  source: MultipartSource,
+  spool: Spool,
+  settings: MultipartOptions,
+): Promise<MultipartPart[]> {
+  const parts: MultipartPart[] = [];
+  const counts = { file: 0, text: 0, textBytes: 0 };
+  await source.skipPreamble();
+  while (!(await source.isAtEnd())) {
+    const header = readPartHeader(await source.readHeader(settings.maxHeaderBytes));
+    counts[header.kind] += 1;
+    if (counts.file > settings.maxFiles || counts.text > settings.maxFields)
+      throw new MultipartError("too_many_parts", header.name);
+    settings.onPart(header);
+    if (header.kind === "file") parts.push(await readFile(source, header, spool, settings));
+    else {
+      const value = await readText(source, header.name, spool, settings);
+      if (typeof value === "string") counts.textBytes += value.length;
+      if (counts.textBytes > settings.maxTextTotalBytes) throw new MultipartError("too_large", header.name);
+      parts.push({ kind: "text", name: header.name, value });
+    }
+  }
+  return parts;
+}
+
+async function readFile(
+  source: MultipartSource,
+  header: Extract<PartHeader, { kind: "file" }>,
+  spool: Spool,
+  settings: MultipartOptions,
+): Promise<MultipartPart> {
+  const file: SpoolFile = spool.create();
+  for await (const bytes of source.readContent()) {
+    if (file.byteLength + bytes.byteLength > settings.maxFileBytes)
+      throw new MultipartError("too_large", header.name);
+    file.write(bytes);
+    await file.ready();
+  }
+  const blob = await file.finish();
+  return { ...header, blob, byteLength: file.byteLength };
+}
+
+async function readText(
+  source: MultipartSource,
+  name: string,
+  spool: Spool,
+  settings: MultipartOptions,
+): Promise<string | SpooledString> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  let long: LongString | undefined;
+  try {
+    for await (const bytes of source.readContent()) {
+      length += bytes.byteLength;
+      if (length > TEXT_IN_MEMORY_BYTES && !long) {
+        long = startLong(name, spool, settings);
+        for (const piece of pieces.splice(0)) long.write(piece);
+      }
+      if (!long) pieces.push(Buffer.from(bytes));
+      else {
+        long.write(bytes);
+        await long.ready();
+      }
+    }
+    if (long) return await long.finish();
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(pieces));
+  } catch (error) {
+    throw translate(error, name);
+  }
+}
+
+function startLong(name: string, spool: Spool, settings: MultipartOptions): LongString {
+  const decode = settings.decode(name);
+  const maxBytes = decode ? settings.maxFileBytes : settings.maxTextBytes;
+  return new LongString(spool, { decode, maxBytes, allowsControls: true });
+}
+
+function translate(error: unknown, name: string): unknown {
+  if (error instanceof TypeError) return new MultipartError("invalid_text", name);
+  if (!(error instanceof LongStringError)) return error;
+  if (error.reason === "too_large") return new MultipartError("too_large", name);
+  return new MultipartError(error.reason === "invalid_base64" ? "invalid_base64" : "invalid_text", name);
+}
