@@ -1,0 +1,115 @@
+import { z } from "zod";
+import { readStrictly } from "../lib/schema-problems.ts";
+import { SYNONYMS } from "./file-schema.ts";
+import { modelEntrySchema, modelIdSchema, type ModelEntry } from "./model-schema.ts";
+import type { Report } from "./problems.ts";
+
+/** One shipped data file: a vendor, how its channel is switched on, and the models it serves. */
+export interface CatalogueFile {
+  /** For messages: `catalogue/openai.yaml`. */
+  name: string;
+  provider: string;
+  channel: {
+    id: string;
+    /** The channel exists when this variable is set; without a name it always does. */
+    credentialVariable: string | null;
+    baseUrl: string | undefined;
+    settings: Record<string, unknown>;
+  };
+  models: ReadonlyMap<string, ModelEntry>;
+}
+
+/** A model as all files that name it describe it together. */
+export interface ShippedModel {
+  /** The file that describes it in full. */
+  source: string;
+  entry: ModelEntry;
+  targets: { channel: string; provider: string; upstreamModel: string }[];
+}
+
+const catalogueSchema = z.strictObject({
+  provider: z.string().min(1),
+  channel: z
+    .strictObject({
+      id: z.string().min(1).optional(),
+      credential_env: z.string().min(1).optional(),
+      base_url: z.string().min(1).optional(),
+      settings: z.record(z.string(), z.unknown()).default({}),
+    })
+    .prefault({}),
+  models: z.record(modelIdSchema, modelEntrySchema),
+});
+
+/** Reads every `*.yaml` of the folder, in order of name. */
+export async function readCatalogue(directory: string, report: Report): Promise<CatalogueFile[]> {
+  const names = await Array.fromAsync(new Bun.Glob("*.yaml").scan({ cwd: directory }));
+  const files: CatalogueFile[] = [];
+  for (const name of names.toSorted()) {
+    const file = readCatalogueFile(
+      `catalogue/${name}`,
+      await Bun.file(`${directory}/${name}`).text(),
+      report,
+    );
+    if (file) files.push(file);
+  }
+  return files;
+}
+
+/** Reads the text of one catalogue file; problems are told under its name. */
+export function readCatalogueFile(name: string, text: string, report: Report): CatalogueFile | null {
+  const result = readStrictly(catalogueSchema, parseYaml(text), { noun: "setting", synonyms: SYNONYMS });
+  if ("problems" in result) {
+    for (const { path, message } of result.problems) report(`${name}: ${path}`, message);
+    return null;
+  }
+  const { provider, channel, models } = result.value;
+  return {
+    name,
+    provider,
+    channel: {
+      id: channel.id ?? provider,
+      credentialVariable: channel.credential_env ?? null,
+      baseUrl: channel.base_url,
+      settings: channel.settings,
+    },
+    models: new Map(Object.entries(models)),
+  };
+}
+
+/** Puts the files together: each file that names a model is one more place to ask for it. */
+export function shippedModels(files: readonly CatalogueFile[]): Map<string, ShippedModel> {
+  const models = new Map<string, ShippedModel>();
+  const isFull = (file: CatalogueFile, id: string) => file.models.get(id)?.type !== undefined;
+  for (const id of new Set(files.flatMap((file) => [...file.models.keys()]))) {
+    const naming = files.filter((file) => file.models.has(id));
+    // The file that describes the model is the vendor's own; it is asked before those who resell it.
+    const ordered = [
+      ...naming.filter((file) => isFull(file, id)),
+      ...naming.filter((file) => !isFull(file, id)),
+    ];
+    let entry: ModelEntry = {};
+    for (const file of ordered) entry = mergeEntries(entry, file.models.get(id) ?? {});
+    const targets = ordered.map((file) => ({
+      channel: file.channel.id,
+      provider: file.provider,
+      upstreamModel: file.models.get(id)?.upstream_model ?? id,
+    }));
+    models.set(id, { source: ordered[0]?.name ?? id, entry, targets });
+  }
+  return models;
+}
+
+/** The first entry, with what it leaves open taken from the second. A price is taken as a whole. */
+export function mergeEntries(first: ModelEntry, second: ModelEntry): ModelEntry {
+  const image = first.image || second.image ? { ...second.image, ...first.image } : undefined;
+  return { ...second, ...first, ...(image && { image }) };
+}
+
+/** The content of a YAML text, or null when it is not YAML: callers find that wrong by their schema. */
+function parseYaml(text: string): unknown {
+  try {
+    return Bun.YAML.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,161 @@
+import type { ZodType } from "zod";
+import type { Channel, Deadlines } from "../domain/channel.ts";
+import { camelCase, snakeCase } from "../lib/casing.ts";
+import { formatPath, knownKeys, readStrictly } from "../lib/schema-problems.ts";
+import { didYouMean } from "../lib/suggest.ts";
+import type { CatalogueFile } from "./catalogue.ts";
+import type { FileChannel } from "./file-schema.ts";
+import type { Report } from "./problems.ts";
+import {
+  isSecretName,
+  isSecretReference,
+  LITERAL_SECRET,
+  resolveSecret,
+  type SecretSource,
+} from "./secret-reference.ts";
+
+/** The provider adapters that exist, with the shape of their settings. */
+export type ProviderSchemas = ReadonlyMap<string, { settings: ZodType }>;
+
+export interface ChannelSources {
+  declared: Readonly<Record<string, FileChannel>>;
+  catalogue: readonly CatalogueFile[];
+  providers: ProviderSchemas;
+  secrets: SecretSource;
+  /** Settings that go to every channel of a provider, such as the sandbox's pace. */
+  extraSettings: Readonly<Record<string, Record<string, unknown>>>;
+}
+
+/**
+ * Every channel that can be used: those of the file, and those of the catalogue whose credential is set. A
+ * declared channel takes the place of the catalogue's of the same id.
+ */
+export async function buildChannels(sources: ChannelSources, report: Report): Promise<Map<string, Channel>> {
+  const channels = new Map<string, Channel>();
+  const wanted = { ...catalogueChannels(sources), ...sources.declared };
+  for (const [id, declared] of Object.entries(wanted)) {
+    const channel = await buildChannel(id, declared, sources, report);
+    if (channel) channels.set(id, channel);
+  }
+  return channels;
+}
+
+/** The catalogue's channels that are switched on, written as the file would. */
+export function catalogueChannels(
+  sources: Pick<ChannelSources, "catalogue" | "secrets" | "extraSettings">,
+): Record<string, FileChannel> {
+  const channels: Record<string, FileChannel> = {};
+  for (const { provider, channel } of sources.catalogue) {
+    const { credentialVariable: variable } = channel;
+    if (variable !== null && !sources.secrets.env[variable]) continue;
+    channels[channel.id] = {
+      provider,
+      base_url: channel.baseUrl,
+      credential: variable === null ? undefined : { env: variable },
+      settings: { ...channel.settings, ...sources.extraSettings[provider] },
+    };
+  }
+  return channels;
+}
+
+async function buildChannel(
+  id: string,
+  declared: FileChannel,
+  sources: ChannelSources,
+  report: Report,
+): Promise<Channel | null> {
+  const path = formatPath(["channels", id]);
+  const provider = sources.providers.get(declared.provider);
+  if (!provider) {
+    const names = [...sources.providers.keys()];
+    const hint = didYouMean(declared.provider, names) || `; there are ${names.join(", ")}`;
+    report(`${path}.provider`, `"${declared.provider}" is not a known provider${hint}`);
+    return null;
+  }
+  const settings = await assembleSettings(path, declared, provider.settings, sources.secrets, report);
+  if (!settings) return null;
+  return {
+    id,
+    provider: declared.provider,
+    settings,
+    deadlines: declared.deadlines && toDeadlines(declared.deadlines),
+    maxConcurrent: declared.max_concurrent,
+  };
+}
+
+/** The provider's own settings, checked by its schema; null when a problem was told. */
+async function assembleSettings(
+  path: string,
+  declared: FileChannel,
+  schema: ZodType,
+  secrets: SecretSource,
+  report: Report,
+): Promise<object | null> {
+  let isSound = true;
+  const refuse: Report = (where, message) => {
+    isSound = false;
+    report(where, message);
+  };
+  const settings: Record<string, unknown> = {};
+  for (const [place, value] of placedSettings(declared)) {
+    const where = `${path}.${place.path}`;
+    if (isSecretReference(value)) {
+      const answer = await resolveSecret(value, secrets);
+      if ("problem" in answer) refuse(where, answer.problem);
+      else settings[place.name] = answer.secret;
+    } else if (typeof value === "string" && isSecretName(place.path)) refuse(where, LITERAL_SECRET);
+    else settings[place.name] = value;
+  }
+  if (!isSound) return null;
+  const known = knownKeys(schema);
+  for (const [place] of placedSettings(declared)) {
+    if (known.length === 0 || known.includes(place.name)) continue;
+    const hint = didYouMean(place.name, known).replace(/"(.*)"/, (_, name: string) => `"${snakeCase(name)}"`);
+    refuse(`${path}.${place.path}`, `is not a setting of the provider "${declared.provider}"${hint}`);
+  }
+  const result = readStrictly(schema, settings);
+  if (!("problems" in result)) return isSound ? Object(result.value) : null;
+  for (const problem of result.problems)
+    if (!problem.message.startsWith("is not a known"))
+      report(`${path}.${filePath(problem.path)}`, problem.message);
+  return null;
+}
+
+interface Place {
+  /** In the file, below the channel. */
+  path: string;
+  /** In the provider's settings. */
+  name: string;
+}
+
+/** Places beside `settings` in the file that the provider reads as settings, too. */
+const BESIDE: readonly Place[] = [
+  { path: "base_url", name: "baseUrl" },
+  { path: "credential", name: "apiKey" },
+  { path: "region", name: "region" },
+];
+
+function placedSettings(declared: FileChannel): [Place, unknown][] {
+  const beside: Readonly<Record<string, unknown>> = declared;
+  return [
+    ...Object.entries(declared.settings).map(([key, value]): [Place, unknown] => [
+      { path: `settings.${key}`, name: camelCase(key) },
+      value,
+    ]),
+    ...BESIDE.map((place): [Place, unknown] => [place, beside[place.path]]),
+  ].filter(([, value]) => value !== undefined);
+}
+
+/** Where in the file a provider's setting is written. */
+function filePath(path: string): string {
+  return BESIDE.find((place) => place.name === path)?.path ?? `settings.${snakeCase(path)}`;
+}
+
+function toDeadlines(deadlines: NonNullable<FileChannel["deadlines"]>): Partial<Deadlines> {
+  const { first_byte_ms: firstByteMs, idle_ms: idleMs, total_ms: totalMs } = deadlines;
+  return {
+    ...(firstByteMs !== undefined && { firstByteMs }),
+    ...(idleMs !== undefined && { idleMs }),
+    ...(totalMs !== undefined && { totalMs }),
+  };
+}

@@ -1,0 +1,120 @@
+import { formatPath } from "../lib/schema-problems.ts";
+import type { FileSettings } from "./file-schema.ts";
+import type { Environment, Override } from "./environment.ts";
+import type { Origin, Settings } from "./settings.ts";
+import { isSecretReference, type SecretReference } from "./secret-reference.ts";
+
+/** One effective setting as people read it. Secrets are masked, references show where they point. */
+export interface SettingRow {
+  /** As in the configuration file: `server.port`. */
+  path: string;
+  value: string;
+  origin: Origin;
+  /** The variable or file it came from; null for defaults. */
+  from: string | null;
+}
+
+export interface DescriptionSources {
+  effective: FileSettings;
+  /** The file as it was written, before defaults. */
+  written: unknown;
+  /** Its name; null when there is none. */
+  fileName: string | null;
+  overrides: readonly Override[];
+  env: Environment;
+  settings: Settings;
+}
+
+/** Every effective setting with its origin, channels and models as one row each. */
+export function describeSettings(sources: DescriptionSources): SettingRow[] {
+  const { channels: _, models: __, $schema: ___, ...plain } = sources.effective;
+  return [
+    ...leaves(plain, []).map(({ path, value }) => plainRow(path, value, sources)),
+    ...bootstrapRows(sources.env),
+    ...channelRows(sources),
+    ...modelRows(sources),
+  ];
+}
+
+function plainRow(path: string[], value: unknown, sources: DescriptionSources): SettingRow {
+  const override = sources.overrides.find((candidate) =>
+    candidate.path.every((key, index) => path[index] === key),
+  );
+  const shown = { path: formatPath(path), value: showValue(value) };
+  if (override) return { ...shown, origin: "environment", from: override.variable };
+  if (isWritten(sources.written, path)) return { ...shown, origin: "file", from: sources.fileName };
+  return { ...shown, origin: "default", from: null };
+}
+
+function bootstrapRows(env: Environment): SettingRow[] {
+  return ["GATEWAY_BOOTSTRAP_KEY", "GATEWAY_ADMIN_PASSWORD"].map((variable) => ({
+    path: variable === "GATEWAY_BOOTSTRAP_KEY" ? "bootstrap.key" : "bootstrap.administrator_password",
+    value: env[variable] ? MASK : "(generated on the first start)",
+    origin: env[variable] ? ("environment" as const) : ("default" as const),
+    from: env[variable] ? variable : null,
+  }));
+}
+
+function channelRows({ settings, effective, fileName, written }: DescriptionSources): SettingRow[] {
+  return [...settings.channels.values()].map((channel) => {
+    const path = ["channels", channel.id];
+    const declared = effective.channels[channel.id];
+    const origin = isWritten(written, path) ? "file" : declared?.credential ? "environment" : "default";
+    const credential = declared?.credential ? `, credential ${showReference(declared.credential)}` : "";
+    const address = declared?.base_url ? `, ${declared.base_url}` : "";
+    const reference = declared?.credential;
+    const variable = reference && "env" in reference ? reference.env : null;
+    return {
+      path: formatPath(path),
+      value: `${channel.provider}${address}${credential}`,
+      origin,
+      from: origin === "file" ? fileName : variable,
+    };
+  });
+}
+
+function modelRows({ settings, fileName, written }: DescriptionSources): SettingRow[] {
+  return [...settings.models.values()].map((model) => {
+    const path = ["models", model.id];
+    const route = settings.routes.get(model.id);
+    const targets = route?.targets.map((target) => `${target.channel.id}/${target.upstreamModel}`) ?? [];
+    const kind = model.type === "image" ? `image, family ${model.family}` : model.type;
+    const price = settings.prices.has(model.id) ? "" : ", no price";
+    const isFile = isWritten(written, path);
+    return {
+      path: formatPath(path),
+      value: `${kind}, ${model.isRetired ? "retired" : targets.join(" then ")}${price}`,
+      origin: isFile ? "file" : "default",
+      from: isFile ? fileName : null,
+    };
+  });
+}
+
+const MASK = "********";
+
+function showValue(value: unknown): string {
+  if (value === null) return "(none)";
+  if (isSecretReference(value)) return `${MASK} ${showReference(value)}`;
+  return Array.isArray(value) ? value.join(", ") || "(none)" : String(value);
+}
+
+function showReference(reference: SecretReference): string {
+  return "env" in reference ? `from variable ${reference.env}` : `from file ${reference.file}`;
+}
+
+function leaves(value: unknown, path: string[]): { path: string[]; value: unknown }[] {
+  const isBranch =
+    typeof value === "object" && value !== null && !Array.isArray(value) && !isSecretReference(value);
+  return isBranch
+    ? Object.entries(value).flatMap(([key, child]) => leaves(child, [...path, key]))
+    : [{ path, value }];
+}
+
+function isWritten(written: unknown, path: readonly string[]): boolean {
+  let node = written;
+  for (const key of path) {
+    if (typeof node !== "object" || node === null || !Object.hasOwn(node, key)) return false;
+    node = Object.entries(node).find(([name]) => name === key)?.[1];
+  }
+  return true;
+}

@@ -1,0 +1,85 @@
+import { isFixableSecret } from "../lib/secret.ts";
+import type { Report } from "./problems.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The environment of this process: the one place that looks at it. */
+export function processEnvironment(): Environment {
+  return process.env;
+}
+
+/** A setting that an environment variable has fixed. */
+export interface Override {
+  variable: string;
+  path: readonly string[];
+  value: unknown;
+}
+
+/** What the environment says of settings that the file has, too. A variable without text counts as unset. */
+export function readOverrides(env: Environment, report: Report): Override[] {
+  const overrides: Override[] = [];
+  for (const { variable, path, read } of VARIABLES) {
+    const text = env[variable]?.trim();
+    if (!text) continue;
+    const value = read(text, variable);
+    if (value === undefined) report(variable, 'must be "none", the only value it knows');
+    else overrides.push({ variable, path, value });
+  }
+  return overrides;
+}
+
+/** Secrets of the first start, which only the environment can fix. */
+export function readBootstrap(
+  env: Environment,
+  report: Report,
+): { key: string | null; administratorPassword: string | null } {
+  const key = env["GATEWAY_BOOTSTRAP_KEY"] || null;
+  if (key !== null && !isFixableSecret(key))
+    report("GATEWAY_BOOTSTRAP_KEY", 'must be "gk_" and 20 to 200 letters, digits, "-" or "_"');
+  return { key, administratorPassword: env["GATEWAY_ADMIN_PASSWORD"] || null };
+}
+
+interface Variable {
+  variable: string;
+  path: readonly string[];
+  /** Undefined refuses the text. */
+  read(text: string, variable: string): unknown;
+}
+
+const asText = (text: string) => text;
+const asList = (text: string) =>
+  text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+/** What is no number stays text, which the schema then refuses. */
+const asNumber = (text: string) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
+/** An address may hold a password, so it enters the settings as a reference. */
+const asReference = (_: string, variable: string) => ({ env: variable });
+
+const UNLIMITED = {
+  requests_per_minute: null,
+  tokens_per_minute: null,
+  images_per_minute: null,
+  concurrent_images: null,
+  queued_jobs: null,
+  running_jobs: null,
+};
+
+const VARIABLES: readonly Variable[] = [
+  { variable: "HOST", path: ["server", "host"], read: asText },
+  { variable: "PORT", path: ["server", "port"], read: asNumber },
+  { variable: "PUBLIC_URL", path: ["server", "public_url"], read: asText },
+  { variable: "TRUSTED_PROXIES", path: ["server", "trusted_proxies"], read: asList },
+  { variable: "GATEWAY_DATA_DIR", path: ["data_dir"], read: asText },
+  { variable: "DATABASE_URL", path: ["database_url"], read: asReference },
+  { variable: "REDIS_URL", path: ["redis_url"], read: asReference },
+  { variable: "BLOB_URL", path: ["blob_url"], read: asReference },
+  { variable: "WORKERS", path: ["workers"], read: asNumber },
+  { variable: "SANDBOX_TOKENS_PER_SECOND", path: ["sandbox", "tokens_per_second"], read: asNumber },
+  {
+    variable: "GATEWAY_DEFAULT_LIMITS",
+    path: ["limits"],
+    read: (text) => (text === "none" ? { default: UNLIMITED, key: UNLIMITED } : undefined),
+  },
+];

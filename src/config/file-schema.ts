@@ -1,0 +1,199 @@
+import { z } from "zod";
+import { DEFAULT_KEY_LIMITS, DEFAULT_ORGANIZATION_LIMITS, type Limits } from "../domain/limits.ts";
+import { parseAddressList } from "../lib/cidr.ts";
+import { modelEntrySchema, modelIdSchema } from "./model-schema.ts";
+import { hasPassword, LITERAL_SECRET, secretReferenceSchema } from "./secret-reference.ts";
+
+const httpUrl = z
+  .string()
+  .refine((text) => isHttpUrl(text), { error: "must be an http or https address" })
+  .refine((text) => !hasPassword(text), { error: LITERAL_SECRET });
+
+const address = z.string().refine(isAddress, { error: "must be an address or a network such as 10.0.0.0/8" });
+
+const wholeMs = z.int().min(1).max(86_400_000);
+const deadlineFields = {
+  first_byte_ms: wholeMs.describe("Until the answer's first byte of content"),
+  idle_ms: wholeMs.describe("Longest silence inside an answer"),
+  total_ms: wholeMs.describe("The whole call"),
+};
+
+/** One way to a vendor. */
+const channelSchema = z.strictObject({
+  provider: z.string().min(1).describe("Name of the provider adapter"),
+  base_url: httpUrl.optional().describe("Address of the vendor; the provider's own where absent"),
+  credential: secretReferenceSchema.optional(),
+  region: z.string().min(1).optional(),
+  settings: z
+    .record(z.string(), z.unknown())
+    .default({})
+    .describe("The provider's own settings; secrets in it by reference, too"),
+  max_concurrent: z.int().min(1).optional().describe("Most calls at once from one process"),
+  deadlines: z.strictObject(deadlineFields).partial().optional(),
+});
+
+/** A model of one's own, or what differs from the shipped one of that id. */
+const fileModelSchema = modelEntrySchema.omit({ upstream_model: true }).extend({
+  route: z
+    .strictObject({
+      strategy: z.enum(["ordered", "weighted"]).default("ordered"),
+      targets: z
+        .array(
+          z.strictObject({
+            channel: z.string().min(1),
+            upstream_model: z
+              .string()
+              .min(1)
+              .optional()
+              .describe("The vendor's name; the model's id where absent"),
+            weight: z.int().min(1).max(1_000_000).default(1),
+          }),
+        )
+        .min(1),
+    })
+    .optional()
+    .describe("Where its requests go: in order, or by weight with the rest as fallbacks"),
+});
+
+const channelId = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
+  error: "is not a usable channel id: lower-case letters, digits and . _ - only, at most 64",
+});
+
+/** The whole configuration file. Every key is optional, and unknown ones are refused. */
+export const fileSchema = z.strictObject({
+  $schema: z.string().optional().describe("Lets editors find the schema"),
+  server: z
+    .strictObject({
+      host: z.string().min(1).default("127.0.0.1").describe("Address to listen on"),
+      port: z.int().min(0).max(65_535).default(8080).describe("Port to listen on; 0 picks a free one"),
+      public_url: httpUrl.nullable().default(null).describe("Base address for links"),
+      trusted_proxies: z
+        .array(address)
+        .default([])
+        .describe("Addresses and networks whose X-Forwarded-For is believed"),
+      drain_seconds: z
+        .number()
+        .min(0)
+        .max(3600)
+        .default(30)
+        .describe("Time for running requests after SIGTERM"),
+    })
+    .prefault({}),
+  data_dir: z.string().min(1).default("./data").describe("Folder of the SQLite file, blobs and the journal"),
+  database_url: addressOf("postgres://host/database").describe("PostgreSQL in place of SQLite"),
+  redis_url: addressOf("redis://host:6379").describe("Counters shared between processes"),
+  blob_url: addressOf("s3://bucket/prefix").describe("S3-compatible storage in place of the disk"),
+  blobs: z
+    .strictObject({
+      link_hours: z.number().min(0.01).max(168).default(24).describe("How long a link to an image is valid"),
+      retention_days: z.number().min(0.01).max(3650).default(7).describe("How long an image is kept"),
+    })
+    .prefault({}),
+  workers: z.int().min(1).max(256).default(1).describe("Processes on the port"),
+  limits: z
+    .strictObject({
+      default: limitsOf(DEFAULT_ORGANIZATION_LIMITS).describe("Of every organization without its own"),
+      key: limitsOf(DEFAULT_KEY_LIMITS).describe("Of every key without its own"),
+    })
+    .prefault({}),
+  sandbox: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe("Whether the built-in sandbox models are served"),
+      tokens_per_second: z
+        .number()
+        .positive()
+        .nullable()
+        .default(null)
+        .describe("Pace of its text; null is unpaced"),
+    })
+    .prefault({}),
+  deadlines: z
+    .strictObject({
+      text: deadlinesOf({ first_byte_ms: 60_000, idle_ms: 60_000, total_ms: 600_000 }),
+      image: deadlinesOf({ first_byte_ms: 600_000, idle_ms: 60_000, total_ms: 900_000 }),
+    })
+    .prefault({}),
+  channels: z.record(channelId, channelSchema).default({}).describe("Ways to the vendors by id"),
+  models: z.record(modelIdSchema, fileModelSchema).default({}).describe("Models by the id callers use"),
+  catalogue: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe("Whether the shipped vendors and models are used"),
+    })
+    .prefault({}),
+});
+
+export type FileSettings = z.output<typeof fileSchema>;
+export type FileChannel = z.output<typeof channelSchema>;
+export type FileModel = z.output<typeof fileModelSchema>;
+
+/** Words people bring along from other gateways. */
+export const SYNONYMS: Readonly<Record<string, string>> = {
+  api_key: "credential",
+  apikey: "credential",
+  key: "credential",
+  token: "credential",
+  secret: "credential",
+  type: "provider",
+  url: "base_url",
+  endpoint: "base_url",
+  api_base: "base_url",
+  listen: "host",
+  bind: "host",
+  timeout: "deadlines",
+  concurrency: "max_concurrent",
+  pricing: "price",
+  routes: "route",
+};
+
+function addressOf(example: string) {
+  const error = ({ input }: { input?: unknown }) =>
+    typeof input === "string" && hasPassword(input)
+      ? LITERAL_SECRET
+      : `must be an address such as ${example}, or a reference to one: {env: NAME} or {file: path}`;
+  const plain = z.string().refine((text) => hasScheme(text, example) && !hasPassword(text), { error });
+  return z.union([plain, secretReferenceSchema], { error }).nullable().default(null);
+}
+
+/** Whether an address has one of the schemes that its setting takes, which `example` shows. */
+export function hasScheme(text: string, example: string): boolean {
+  const scheme = example.slice(0, example.indexOf(":"));
+  const accepted = { postgres: ["postgres:", "postgresql:"], redis: ["redis:", "rediss:"] }[scheme];
+  return URL.canParse(text) && (accepted ?? [`${scheme}:`]).includes(new URL(text).protocol);
+}
+
+function limitsOf(defaults: Limits) {
+  const limit = (fallback: number | null) => z.int().min(0).nullable().default(fallback);
+  return z
+    .strictObject({
+      requests_per_minute: limit(defaults.requestsPerMinute),
+      tokens_per_minute: limit(defaults.tokensPerMinute),
+      images_per_minute: limit(defaults.imagesPerMinute),
+      concurrent_images: limit(defaults.concurrentImages),
+      queued_jobs: limit(defaults.queuedJobs),
+      running_jobs: limit(defaults.runningJobs),
+    })
+    .prefault({});
+}
+
+function deadlinesOf(defaults: Record<keyof typeof deadlineFields, number>) {
+  return z
+    .strictObject({
+      first_byte_ms: deadlineFields.first_byte_ms.default(defaults.first_byte_ms),
+      idle_ms: deadlineFields.idle_ms.default(defaults.idle_ms),
+      total_ms: deadlineFields.total_ms.default(defaults.total_ms),
+    })
+    .prefault({});
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+function isAddress(text: string): boolean {
+  try {
+    parseAddressList([text]);
+    return true;
+  } catch {
+    return false;
+  }
+}

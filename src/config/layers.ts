@@ -1,0 +1,85 @@
+import { resolve } from "node:path";
+import type { Environment, Override } from "./environment.ts";
+import { fileSchema } from "./file-schema.ts";
+import type { Report } from "./problems.ts";
+
+/** The configuration file as it was written. */
+export interface WrittenFile {
+  /** As it was named; null when there is none. */
+  name: string | null;
+  content: Record<string, unknown>;
+  /** Ids under `channels`, sound or not. */
+  channelIds: string[];
+}
+
+const DEFAULT_NAME = "gateway.yaml";
+
+/** Reads the named file, or `gateway.yaml` when there is one. */
+export async function readConfigurationFile(
+  options: { env: Environment; cwd: string; configPath?: string },
+  report: Report,
+): Promise<WrittenFile> {
+  const named = options.configPath ?? (options.env["GATEWAY_CONFIG"] || undefined);
+  const name = named ?? DEFAULT_NAME;
+  const file = Bun.file(resolve(options.cwd, name));
+  const text = await file.text().catch(() => null);
+  if (text === null) {
+    if (named !== undefined)
+      report(name, "cannot be read: name an existing file by --config or GATEWAY_CONFIG");
+    return { name: null, content: {}, channelIds: [] };
+  }
+  const content = parseMapping(name, text, report);
+  const channels = content["channels"];
+  return { name, content, channelIds: isMapping(channels) ? Object.keys(channels) : [] };
+}
+
+/** A copy of the content with what the environment fixed. */
+export function withOverrides(
+  content: Readonly<Record<string, unknown>>,
+  overrides: readonly Override[],
+): Record<string, unknown> {
+  let result: Record<string, unknown> = { ...content };
+  for (const { path, value } of overrides) result = withValue(result, path, value);
+  return result;
+}
+
+/**
+ * A copy without the parts that the schema refuses, so that everything else can be looked at in the same round.
+ * Channels and models are judged one by one.
+ */
+export function withoutUnsound(content: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const sound: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(content)) {
+    if ((key === "channels" || key === "models") && isMapping(value)) {
+      const isSound = (id: string, entry: unknown) =>
+        fileSchema.safeParse({ [key]: { [id]: entry } }).success;
+      sound[key] = Object.fromEntries(Object.entries(value).filter(([id, entry]) => isSound(id, entry)));
+    } else if (fileSchema.safeParse({ [key]: value }).success) sound[key] = value;
+  }
+  return sound;
+}
+
+function parseMapping(name: string, text: string, report: Report): Record<string, unknown> {
+  try {
+    const content = Bun.YAML.parse(text) ?? {};
+    if (isMapping(content)) return content;
+    report(name, "must be a mapping of settings, such as server: {port: 8080}");
+  } catch (error) {
+    report(name, `is not YAML: ${error instanceof Error ? error.message : "it cannot be parsed"}`);
+  }
+  return {};
+}
+
+function withValue(
+  content: Readonly<Record<string, unknown>>,
+  [key = "", ...rest]: readonly string[],
+  value: unknown,
+): Record<string, unknown> {
+  if (rest.length === 0) return { ...content, [key]: value };
+  const inner = content[key];
+  return { ...content, [key]: withValue(isMapping(inner) ? inner : {}, rest, value) };
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

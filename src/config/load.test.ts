@@ -1,0 +1,332 @@
+import { expect, test } from "bun:test";
+import { folderWithCatalogue, TEST_PROVIDERS } from "../../test/support/config-fixture.ts";
+import { ConfigurationError, loadSettings, type LoadedSettings } from "./index.ts";
+
+/** Loads with this `gateway.yaml`, environment and further files. */
+async function load(
+  yaml: string | null,
+  env: Record<string, string> = {},
+  files: Record<string, string> = {},
+): Promise<LoadedSettings> {
+  await using place = await folderWithCatalogue({ ...(yaml !== null && { "gateway.yaml": yaml }), ...files });
+  const catalogueDirectory = `${place.path}/catalogue`;
+  return await loadSettings({ env, cwd: place.path, providers: TEST_PROVIDERS, catalogueDirectory });
+}
+
+/** Every problem as one line. */
+async function problems(...load_: Parameters<typeof load>): Promise<string[]> {
+  const error = await load(...load_).then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(ConfigurationError);
+  return error instanceof ConfigurationError
+    ? error.problems.map(({ path, message }) => `${path}: ${message}`)
+    : [];
+}
+
+const OWN_MODEL = "type: chat, max_output_tokens: 100";
+
+test("an empty environment gives a local gateway with the sandbox", async () => {
+  const { settings, origins } = await load(null);
+  expect(settings.server).toMatchObject({ host: "127.0.0.1", port: 8080, publicUrl: null, drainSeconds: 30 });
+  expect(settings.dataDirectory).toEndWith("/data");
+  expect(settings).toMatchObject({
+    databaseUrl: null,
+    redisUrl: null,
+    blobUrl: null,
+    workers: 1,
+    blobs: { linkHours: 24, retentionDays: 7 },
+    sandbox: { isEnabled: true, tokensPerSecond: null },
+    bootstrap: { key: null, administratorPassword: null },
+    deadlines: {
+      text: { firstByteMs: 60_000, idleMs: 60_000, totalMs: 600_000 },
+      image: { firstByteMs: 600_000, idleMs: 60_000, totalMs: 900_000 },
+    },
+  });
+  expect(settings.limits.organization.requestsPerMinute).toBe(600);
+  expect(settings.limits.key.concurrentImages).toBe(8);
+  expect([...settings.channels.keys()]).toEqual(["sandbox"]);
+  expect([...settings.models.keys()]).toEqual(["old-chat", "sandbox-chat", "sandbox-a"]);
+  expect(new Set(origins.values())).toEqual(new Set(["default"]));
+});
+
+test("the environment wins over the file and the file over defaults, and origins tell which", async () => {
+  const yaml = "server: {port: 9000, host: 0.0.0.0}\nblobs: {link_hours: 2}\nworkers: 2";
+  const { settings, origins, rows } = await load(yaml, {
+    PORT: "9100",
+    WORKERS: "",
+    DATABASE_URL: "postgres://u:p@h/d",
+  });
+  expect(settings.server).toMatchObject({ port: 9100, host: "0.0.0.0" });
+  expect(settings.databaseUrl).toBe("postgres://u:p@h/d");
+  expect(settings.workers).toBe(2);
+  expect(origins.get("server.port")).toBe("environment");
+  expect(origins.get("server.host")).toBe("file");
+  expect(origins.get("workers")).toBe("file");
+  expect(origins.get("blobs.link_hours")).toBe("file");
+  expect(origins.get("blobs.retention_days")).toBe("default");
+  expect(origins.get("database_url")).toBe("environment");
+  expect(rows.find((row) => row.path === "server.port")).toEqual({
+    path: "server.port",
+    value: "9100",
+    origin: "environment",
+    from: "PORT",
+  });
+});
+
+test("every variable of the environment sets what it names", async () => {
+  const { settings } = await load(null, {
+    HOST: "::1",
+    PORT: "0",
+    PUBLIC_URL: "https://gateway.example/",
+    TRUSTED_PROXIES: "10.0.0.0/8, 192.168.1.1",
+    GATEWAY_DATA_DIR: "/srv/gateway",
+    REDIS_URL: "rediss://cache:6379",
+    BLOB_URL: "s3://bucket/prefix",
+    SANDBOX_TOKENS_PER_SECOND: "12.5",
+    GATEWAY_DEFAULT_LIMITS: "none",
+    GATEWAY_BOOTSTRAP_KEY: "gk_abcdefghijklmnopqrst",
+    GATEWAY_ADMIN_PASSWORD: "open sesame",
+  });
+  expect(settings.server).toMatchObject({ host: "::1", port: 0, publicUrl: "https://gateway.example" });
+  expect(settings.server.trustedProxies.has("10.1.2.3")).toBe(true);
+  expect(settings.server.trustedProxies.has("192.168.1.2")).toBe(false);
+  expect(settings).toMatchObject({
+    dataDirectory: "/srv/gateway",
+    redisUrl: "rediss://cache:6379",
+    blobUrl: "s3://bucket/prefix",
+    bootstrap: { key: "gk_abcdefghijklmnopqrst", administratorPassword: "open sesame" },
+  });
+  expect(Object.values(settings.limits.organization)).toEqual(Array(6).fill(null));
+  expect(Object.values(settings.limits.key)).toEqual(Array(6).fill(null));
+  expect(settings.channels.get("sandbox")?.settings).toEqual({ tokensPerSecond: 12.5 });
+});
+
+test("all problems are reported at once, each with its path and what to change", async () => {
+  const yaml = `
+server: {prt: 1, port: 70000}
+blob: {link_hours: 1}
+workers: many
+database_url: mysql://host
+channels:
+  one: {provider: opnai, credential: {env: UNSET}}
+  two: {provider: openai, api_key: sk-live-123, credential: sk-live-123}
+  three: {provider: openai, credential: {env: UNSET_THREE}}
+models:
+  mine: {${OWN_MODEL}, route: {targets: [{channel: tree}]}}
+`;
+  const found = await problems(yaml, {
+    PORT: "http",
+    GATEWAY_DEFAULT_LIMITS: "off",
+    GATEWAY_BOOTSTRAP_KEY: "gk_x",
+  });
+  expect(found.toSorted()).toEqual(
+    [
+      'GATEWAY_DEFAULT_LIMITS: must be "none", the only value it knows',
+      'GATEWAY_BOOTSTRAP_KEY: must be "gk_" and 20 to 200 letters, digits, "-" or "_"',
+      "server.port: must be at most 65535",
+      'server.prt: is not a known setting; did you mean "port"?',
+      "database_url: must be an address such as postgres://host/database, or a reference to one: {env: NAME} or {file: path}",
+      "workers: must be a number, not text",
+      "channels.two.credential: holds a secret in plain words; put it into an environment variable or a file of its own and write {env: NAME} or {file: path} here",
+      'channels.two.api_key: is not a known setting; did you mean "credential"?',
+      'blob: is not a known setting; did you mean "blobs"?',
+      "PORT: must be a number, not text",
+      'channels.one.provider: "opnai" is not a known provider; did you mean "openai"?',
+      "channels.three.credential: names the environment variable UNSET_THREE, which is not set",
+      'models.mine.route.targets[0].channel: "tree" is not a known channel; did you mean "three"?',
+    ].toSorted(),
+  );
+});
+
+test("no problem ever shows a value that may be secret", async () => {
+  const yaml = `
+database_url: postgres://user:hunter2@host/db
+channels:
+  one: {provider: openai, credential: hunter2}
+  two: {provider: openai, credential: {env: NAME}, settings: {client_secret: hunter2}}
+  three: {provider: openai, base_url: "https://me:hunter2@host", credential: {env: NAME}}
+`;
+  const found = await problems(yaml, { NAME: "hunter2" });
+  expect(found).toHaveLength(4);
+  expect(found.every((line) => line.includes("holds a secret in plain words"))).toBe(true);
+  expect(found.join()).not.toContain("hunter2");
+});
+
+test("a named file that is not there is refused, and a missing gateway.yaml is not", async () => {
+  expect(await problems(null, { GATEWAY_CONFIG: "other.yaml" })).toEqual([
+    "other.yaml: cannot be read: name an existing file by --config or GATEWAY_CONFIG",
+  ]);
+  const { settings } = await load(
+    "workers: 3",
+    { GATEWAY_CONFIG: "other.yaml" },
+    { "other.yaml": "workers: 5" },
+  );
+  expect(settings.workers).toBe(5);
+});
+
+test("a file that is not YAML, or not a mapping, is refused by its name", async () => {
+  expect(await problems("server: [1\nport: 2")).toEqual([
+    expect.stringMatching(/^gateway\.yaml: is not YAML: /),
+  ]);
+  expect(await problems("- server")).toEqual([
+    "gateway.yaml: must be a mapping of settings, such as server: {port: 8080}",
+  ]);
+  expect((await load("")).settings.workers).toBe(1);
+});
+
+test("an address from the environment is checked, too, and named by its variable", async () => {
+  expect(
+    await problems(null, { DATABASE_URL: "mysql://user:secret@host/db", PUBLIC_URL: "gateway.example" }),
+  ).toEqual([
+    "PUBLIC_URL: must be an http or https address",
+    "DATABASE_URL: must be an address such as postgres://host/database",
+  ]);
+});
+
+test("a credential is read from a file beside the configuration", async () => {
+  const yaml =
+    "channels: {mine: {provider: openai, credential: {file: key.txt}, settings: {image_deadline: 5}}}";
+  const { settings } = await load(yaml, {}, { "key.txt": "sk-from-file\n" });
+  expect(settings.channels.get("mine")).toMatchObject({
+    provider: "openai",
+    settings: { apiKey: "sk-from-file", baseUrl: "https://vendor.example/v1", imageDeadline: 5 },
+  });
+  expect(await problems(yaml)).toEqual([
+    "channels.mine.credential: names the file key.txt, which cannot be read",
+  ]);
+  expect(await problems(yaml, {}, { "key.txt": "\n" })).toEqual([
+    "channels.mine.credential: names the file key.txt, which is empty",
+  ]);
+});
+
+test("a provider's own settings are checked by its schema, told by their names in the file", async () => {
+  const yaml = `
+channels:
+  mine: {provider: openai, region: eu, settings: {image_dedline: 5, organization: 7}}
+`;
+  expect(await problems(yaml)).toEqual([
+    'channels.mine.settings.image_dedline: is not a setting of the provider "openai"; did you mean "image_deadline"?',
+    'channels.mine.region: is not a setting of the provider "openai"',
+    "channels.mine.credential: is missing: it must be text",
+    "channels.mine.settings.organization: must be text, not a number",
+  ]);
+});
+
+test("a vendor's variable switches its shipped channel and models on", async () => {
+  const { settings, origins, rows } = await load(null, { OPENAI_API_KEY: "sk-secret" });
+  expect([...settings.channels.keys()]).toEqual(["openai", "sandbox"]);
+  expect(settings.routes.get("big-chat")).toEqual({
+    strategy: "ordered",
+    targets: [{ channel: settings.channels.get("openai")!, upstreamModel: "big-chat-2026", weight: 1 }],
+  });
+  expect(origins.get("channels.openai")).toBe("environment");
+  expect(JSON.stringify(rows)).not.toContain("sk-secret");
+});
+
+test("a declared channel takes the place of the shipped one of the same id", async () => {
+  const yaml =
+    "channels: {openai: {provider: openai, base_url: 'http://127.0.0.1:9', credential: {env: OTHER}}}";
+  const { settings, origins } = await load(yaml, { OTHER: "sk-other", OPENAI_API_KEY: "sk-first" });
+  const target = settings.routes.get("big-chat")?.targets[0];
+  expect(target?.channel.settings).toEqual({ apiKey: "sk-other", baseUrl: "http://127.0.0.1:9" });
+  expect(origins.get("channels.openai")).toBe("file");
+});
+
+test("a shipped model does not follow its channel's id to another vendor", async () => {
+  const { settings } = await load("channels: {openai: {provider: sandbox}}");
+  expect(settings.models.has("big-chat")).toBe(false);
+});
+
+test("the sandbox and the shipped catalogue can each be switched off", async () => {
+  const sandboxOff = await load("sandbox: {enabled: false}", { OPENAI_API_KEY: "sk" });
+  expect([...sandboxOff.settings.channels.keys()]).toEqual(["openai"]);
+  const catalogueOff = await load("catalogue: {enabled: false}", { OPENAI_API_KEY: "sk" });
+  expect([...catalogueOff.settings.channels.keys()]).toEqual(["sandbox"]);
+});
+
+test("an own model needs its type, its route and a price in quotes", async () => {
+  const yaml = `
+models:
+  one: {type: chat, max_output_tokens: 5}
+  two: {max_output_tokens: 5}
+  three: {type: chat, max_output_tokens: 5, price: {per_million: {input: 0.1, output: "1"}}}
+  four: {type: chat, family: A, price: {per_image: {1K: {"*": "1"}}}, route: {targets: [{channel: sandbox}]}}
+  "no spaces": {type: chat}
+`;
+  expect(await problems(yaml)).toEqual([
+    'models.three.price.per_million.input: must be a decimal of at most nine places in quotes, such as "0.04"',
+    'models["no spaces"]: is not a usable model id: letters, digits and . _ : / - only, at most 128',
+    "models.one.route: is missing: name at least one channel under targets",
+    'models.two.type: is missing: it must be "image" or "chat" or "messages"',
+    expect.stringContaining("models.four.family: "),
+    "models.four.max_output_tokens: is missing: it must be a number",
+    expect.stringContaining("models.four.price.per_million: is missing"),
+    "models.four.price.per_image: is not a known setting of a text model",
+  ]);
+});
+
+test("a declared model overrides fields of the shipped one and keeps the rest", async () => {
+  const yaml = `
+models:
+  sandbox-chat: {display_name: Ours, price: {currency: EUR, per_million: {input: "3", output: "4"}}}
+  sandbox-a: {image: {formats: [jpeg]}}
+  mine:
+    type: messages
+    max_output_tokens: 1000
+    default_output_tokens: 5000
+    route: {strategy: weighted, targets: [{channel: sandbox, upstream_model: sandbox-chat, weight: 3}, {channel: sandbox}]}
+`;
+  const { settings, origins } = await load(yaml);
+  expect(settings.models.get("sandbox-chat")).toMatchObject({ displayName: "Ours", maxOutputTokens: 32_768 });
+  expect(settings.prices.get("sandbox-chat")).toEqual({
+    currency: "EUR",
+    source: "default",
+    effectiveFrom: 0,
+    unit: "token",
+    perMillion: { input: 3_000_000_000n, output: 4_000_000_000n },
+  });
+  expect(settings.models.get("sandbox-a")).toMatchObject({
+    image: { formats: ["jpeg"], tiers: ["1K", "2K"] },
+  });
+  expect(settings.models.get("mine")).toMatchObject({ type: "messages", defaultOutputTokens: 1000 });
+  expect(settings.routes.get("mine")?.strategy).toBe("weighted");
+  expect(
+    settings.routes.get("mine")?.targets.map(({ upstreamModel, weight }) => [upstreamModel, weight]),
+  ).toEqual([
+    ["sandbox-chat", 3],
+    ["mine", 1],
+  ]);
+  expect(settings.prices.has("mine")).toBe(false);
+  expect(origins.get("models.mine")).toBe("file");
+  expect(origins.get("models.old-chat")).toBe("default");
+});
+
+test("an image model must be able to do what it offers", async () => {
+  const yaml = `
+models:
+  sandbox-a:
+    image: {tiers: [1K, 4K], sizes: {1K: {"4:3": 1x1}}, default_quality: best, size_mode: table}
+`;
+  expect(await problems(yaml)).toEqual([
+    "models.sandbox-a.image.sizes.4K: is missing: the model offers this tier",
+    'models.sandbox-a.image.sizes.1K["4:3"]: is not one of the model\'s ratios',
+    "models.sandbox-a.image.default_quality: is not one of the model's qualities",
+  ]);
+  expect(await problems("models: {sandbox-a: {image: {size_mode: pixels}}}")).toEqual([
+    "models.sandbox-a.image.bounds: is missing: a model with size_mode pixels needs it",
+  ]);
+});
+
+test("deadlines and bounds of a channel reach it in the program's words", async () => {
+  const yaml = "channels: {mine: {provider: sandbox, max_concurrent: 4, deadlines: {idle_ms: 5000}}}";
+  const { settings } = await load(yaml);
+  expect(settings.channels.get("mine")).toEqual({
+    id: "mine",
+    provider: "sandbox",
+    settings: {},
+    maxConcurrent: 4,
+    deadlines: { idleMs: 5000 },
+  });
+});

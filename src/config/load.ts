@@ -1,0 +1,178 @@
+import { dirname, resolve } from "node:path";
+import type { Deadlines } from "../domain/channel.ts";
+import type { Limits } from "../domain/limits.ts";
+import { parseAddressList } from "../lib/cidr.ts";
+import { readStrictly, type Problem } from "../lib/schema-problems.ts";
+import { readCatalogue, shippedModels } from "./catalogue.ts";
+import { buildChannels, catalogueChannels, type ProviderSchemas } from "./channels.ts";
+import { describeSettings, type SettingRow } from "./describe.ts";
+import { readBootstrap, readOverrides, type Environment } from "./environment.ts";
+import { fileSchema, hasScheme, SYNONYMS, type FileSettings } from "./file-schema.ts";
+import { readConfigurationFile, withOverrides, withoutUnsound } from "./layers.ts";
+import { buildModels } from "./models.ts";
+import { ConfigurationError, type Report } from "./problems.ts";
+import { resolveSecret, type SecretSource } from "./secret-reference.ts";
+import type { Origin, Settings } from "./settings.ts";
+
+export interface LoadOptions {
+  env: Environment;
+  /** Folder that relative paths of the environment start from. */
+  cwd: string;
+  providers: ProviderSchemas;
+  /** Wins over `GATEWAY_CONFIG`. */
+  configPath?: string;
+  /** Folder of the shipped data files; the project's own where absent. */
+  catalogueDirectory?: string;
+}
+
+export interface LoadedSettings {
+  settings: Settings;
+  /** Where each effective setting came from, by its path in the file: `server.port`. */
+  origins: ReadonlyMap<string, Origin>;
+  /** The same for people, with values; secrets masked. */
+  rows: readonly SettingRow[];
+}
+
+/**
+ * Reads the file, the environment and the catalogue into settings. The environment wins over the file, the
+ * file over defaults. Throws a `ConfigurationError` with every problem found.
+ */
+export async function loadSettings(options: LoadOptions): Promise<LoadedSettings> {
+  const problems: Problem[] = [];
+  const report: Report = (path, message) => problems.push({ path, message });
+  const file = await readConfigurationFile(options, report);
+  const overrides = readOverrides(options.env, report);
+  const bootstrap = readBootstrap(options.env, report);
+  const directory = file.name === null ? options.cwd : dirname(resolve(options.cwd, file.name));
+  const secrets: SecretSource = { env: options.env, directory };
+
+  problems.push(...problemsIn(file.content), ...problemsOfOverrides(withOverrides({}, overrides), overrides));
+  const effective = fileSchema.parse(withoutUnsound(withOverrides(file.content, overrides)));
+
+  const sources = await channelSources(options, effective, secrets, report);
+  const channels = await buildChannels(sources, report);
+  const tables = buildModels(
+    {
+      declared: effective.models,
+      shipped: shippedModels(sources.catalogue),
+      channels,
+      declaredChannels: new Set(file.channelIds),
+    },
+    report,
+  );
+  const addresses = await resolveAddresses(effective, secrets, report);
+  if (problems.length > 0) throw new ConfigurationError(problems);
+
+  const base = overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR") ? options.cwd : directory;
+  const settings: Settings = {
+    ...plainSettings(effective),
+    ...addresses,
+    ...tables,
+    dataDirectory: resolve(base, effective.data_dir),
+    bootstrap,
+    channels,
+  };
+  const shown = { ...effective, channels: { ...catalogueChannels(sources), ...effective.channels } };
+  const rows = describeSettings({
+    effective: shown,
+    written: file.content,
+    fileName: file.name,
+    overrides,
+    env: options.env,
+    settings,
+  });
+  return { settings, origins: new Map(rows.map((row) => [row.path, row.origin])), rows };
+}
+
+const SHIPPED_CATALOGUE = resolve(import.meta.dir, "../../catalogue");
+
+function problemsIn(content: unknown): Problem[] {
+  const result = readStrictly(fileSchema, content, { noun: "setting", synonyms: SYNONYMS });
+  return "problems" in result ? result.problems : [];
+}
+
+/** Problems of values that the environment gave, told by the name of their variable. */
+function problemsOfOverrides(content: unknown, overrides: ReturnType<typeof readOverrides>): Problem[] {
+  return problemsIn(content).map(({ path, message }) => {
+    const override = overrides.find((candidate) => path.startsWith(candidate.path.join(".")));
+    return { path: override?.variable ?? path, message };
+  });
+}
+
+async function channelSources(
+  options: LoadOptions,
+  effective: FileSettings,
+  secrets: SecretSource,
+  report: Report,
+) {
+  const all = await readCatalogue(options.catalogueDirectory ?? SHIPPED_CATALOGUE, report);
+  const pace = effective.sandbox.tokens_per_second;
+  return {
+    declared: effective.channels,
+    catalogue: all.filter((file) =>
+      file.provider === "sandbox" ? effective.sandbox.enabled : effective.catalogue.enabled,
+    ),
+    providers: options.providers,
+    secrets,
+    extraSettings: { sandbox: pace === null ? {} : { tokens_per_second: pace } },
+  };
+}
+
+/** Addresses that may be references, because they may hold a password. */
+async function resolveAddresses(effective: FileSettings, secrets: SecretSource, report: Report) {
+  const read = async (path: "database_url" | "redis_url" | "blob_url", example: string) => {
+    const written = effective[path];
+    if (written === null || typeof written === "string") return written;
+    const answer = await resolveSecret(written, secrets);
+    if ("problem" in answer) {
+      report(path, answer.problem);
+      return null;
+    }
+    if (!hasScheme(answer.secret, example))
+      report("env" in written ? written.env : path, `must be an address such as ${example}`);
+    return answer.secret;
+  };
+  return {
+    databaseUrl: await read("database_url", "postgres://host/database"),
+    redisUrl: await read("redis_url", "redis://host:6379"),
+    blobUrl: await read("blob_url", "s3://bucket/prefix"),
+  };
+}
+
+/** Settings that only change their names between the file and the program. */
+function plainSettings(effective: FileSettings) {
+  const { server, blobs, sandbox, limits, deadlines } = effective;
+  return {
+    server: {
+      host: server.host,
+      port: server.port,
+      publicUrl: server.public_url?.replace(/\/+$/, "") ?? null,
+      trustedProxies: parseAddressList(server.trusted_proxies),
+      drainSeconds: server.drain_seconds,
+    },
+    blobs: { linkHours: blobs.link_hours, retentionDays: blobs.retention_days },
+    workers: effective.workers,
+    limits: { organization: toLimits(limits.default), key: toLimits(limits.key) },
+    sandbox: { isEnabled: sandbox.enabled, tokensPerSecond: sandbox.tokens_per_second },
+    deadlines: { text: toDeadlines(deadlines.text), image: toDeadlines(deadlines.image) },
+  };
+}
+
+function toLimits(limits: FileSettings["limits"]["key"]): Limits {
+  return {
+    requestsPerMinute: limits.requests_per_minute,
+    tokensPerMinute: limits.tokens_per_minute,
+    imagesPerMinute: limits.images_per_minute,
+    concurrentImages: limits.concurrent_images,
+    queuedJobs: limits.queued_jobs,
+    runningJobs: limits.running_jobs,
+  };
+}
+
+function toDeadlines(deadlines: FileSettings["deadlines"]["text"]): Deadlines {
+  return {
+    firstByteMs: deadlines.first_byte_ms,
+    idleMs: deadlines.idle_ms,
+    totalMs: deadlines.total_ms,
+  };
+}

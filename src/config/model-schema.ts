@@ -1,0 +1,127 @@
+import { z } from "zod";
+
+/**
+ * How models are written in YAML, in the shipped catalogue and in the configuration file. An entry may leave
+ * fields to another file; the complete forms are what must stand after all files are put together.
+ */
+const tier = z.enum(["1K", "2K", "4K"]);
+const QUOTED = 'must be a decimal of at most nine places in quotes, such as "0.04"';
+const decimal = z.string({ error: QUOTED }).regex(/^\d{1,9}(\.\d{1,9})?$/, { error: QUOTED });
+const ratio = z.string().regex(/^[1-9]\d?:[1-9]\d?$/, { error: 'must be a ratio such as "16:9"' });
+const pixelSize = z
+  .string()
+  .regex(/^[1-9]\d{0,4}x[1-9]\d{0,4}$/, { error: "must be a size such as 1376x768" });
+const date = z.iso.date({ error: "must be a date such as 2026-01-31" });
+const count = z.int().min(1);
+const words = z.array(z.string().min(1));
+
+export const modelIdSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, {
+  error: "is not a usable model id: letters, digits and . _ : / - only, at most 128",
+});
+
+const capability = {
+  size_mode: z.enum(["pixels", "table"]),
+  tiers: z.array(tier).min(1),
+  ratios: z.array(ratio).min(1),
+  sizes: z.partialRecord(tier, z.record(ratio, pixelSize)),
+  bounds: z
+    .strictObject({
+      min_pixels: count,
+      max_pixels: count,
+      max_edge: count,
+      multiple: count,
+      max_ratio: z.number().min(1),
+    })
+    .optional(),
+  qualities: words.default([]),
+  default_quality: z.string().optional(),
+  formats: z.array(z.enum(["png", "jpeg", "webp"])).min(1),
+  backgrounds: words.default([]),
+  max_images_per_call: count.default(1),
+};
+
+const perImage = z.partialRecord(tier, z.record(z.string(), decimal));
+const perMillion = z.strictObject({
+  input: decimal,
+  output: decimal,
+  cache_read: decimal.optional(),
+  cache_write: decimal.optional(),
+  cache_write_1h: decimal.optional(),
+  reasoning: decimal.optional(),
+  image_input: decimal.optional(),
+  image_output: decimal.optional(),
+});
+const currency = z
+  .string()
+  .regex(/^[A-Z]{3}$/, { error: "must be an ISO 4217 code such as USD" })
+  .default("USD");
+
+const facts = {
+  display_name: z.string().min(1).optional(),
+  owned_by: z.string().min(1).optional(),
+  created: date.optional(),
+  retired: z.boolean().optional(),
+  shutdown_date: date.optional(),
+  modalities: z.strictObject({ input: words, output: words }).optional(),
+};
+
+/** An entry of a catalogue file or of `models`, every field optional. */
+export const modelEntrySchema = z.strictObject({
+  ...facts,
+  type: z.enum(["image", "chat", "messages"]).optional(),
+  family: z.enum(["A", "B", "C", "D"]).optional(),
+  upstream_model: z.string().min(1).optional(),
+  image: z
+    .strictObject({
+      ...capability,
+      qualities: words,
+      backgrounds: words,
+      max_images_per_call: count,
+    })
+    .partial()
+    .optional(),
+  default_output_tokens: count.optional(),
+  max_output_tokens: count.optional(),
+  price: z
+    .strictObject({ currency, per_image: perImage, per_million: perMillion.partial() })
+    .partial()
+    .optional(),
+});
+
+export const imageModelSchema = z.strictObject({
+  ...facts,
+  type: z.literal("image"),
+  family: z.enum(["A", "B", "C", "D"]),
+  image: z.strictObject(capability).superRefine(checkCapability),
+  price: z.strictObject({ currency, per_image: perImage }).optional(),
+});
+
+export const textModelSchema = z.strictObject({
+  ...facts,
+  type: z.enum(["chat", "messages"]),
+  family: z.undefined().optional(),
+  default_output_tokens: count.default(4096),
+  max_output_tokens: count,
+  price: z.strictObject({ currency, per_million: perMillion }).optional(),
+});
+
+export type ModelEntry = z.output<typeof modelEntrySchema>;
+export type CompleteModel = z.output<typeof imageModelSchema> | z.output<typeof textModelSchema>;
+
+type Capability = z.output<z.ZodObject<typeof capability>>;
+
+function checkCapability(image: Capability, context: z.RefinementCtx): void {
+  const report = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
+  if (image.size_mode === "pixels" && !image.bounds)
+    report(["bounds"], "is missing: a model with size_mode pixels needs it");
+  for (const name of image.tiers) {
+    const isEmpty = Object.keys(image.sizes[name] ?? {}).length === 0;
+    if (isEmpty && image.size_mode === "table")
+      report(["sizes", name], "is missing: the model offers this tier");
+  }
+  for (const [name, sizes] of Object.entries(image.sizes))
+    for (const key of Object.keys(sizes))
+      if (!image.ratios.includes(key)) report(["sizes", name, key], "is not one of the model's ratios");
+  if (image.default_quality !== undefined && !image.qualities.includes(image.default_quality))
+    report(["default_quality"], "is not one of the model's qualities");
+}

@@ -1,0 +1,168 @@
+import type { Channel, Route, Target } from "../domain/channel.ts";
+import type { ImageCapability, Model } from "../domain/model.ts";
+import type { Price } from "../domain/price.ts";
+import type { SizeTier, TokenCategory } from "../domain/usage.ts";
+import { camelCase } from "../lib/casing.ts";
+import { parseNanos, type Nanos } from "../lib/money.ts";
+import { formatPath, readStrictly } from "../lib/schema-problems.ts";
+import { didYouMean } from "../lib/suggest.ts";
+import { mergeEntries, type ShippedModel } from "./catalogue.ts";
+import type { FileModel } from "./file-schema.ts";
+import { imageModelSchema, textModelSchema, type CompleteModel } from "./model-schema.ts";
+import type { Report } from "./problems.ts";
+
+export interface ModelSources {
+  declared: Readonly<Record<string, FileModel>>;
+  shipped: ReadonlyMap<string, ShippedModel>;
+  channels: ReadonlyMap<string, Channel>;
+  /** Ids of channels the file declares, also of those that could not be built. */
+  declaredChannels: ReadonlySet<string>;
+}
+
+export interface ModelTables {
+  models: Map<string, Model>;
+  routes: Map<string, Route>;
+  prices: Map<string, Price>;
+}
+
+/**
+ * Models with their default routes and prices. A shipped model that no channel can serve is left out, unless it
+ * is retired: callers are told that it was.
+ */
+export function buildModels(sources: ModelSources, report: Report): ModelTables {
+  const tables: ModelTables = { models: new Map(), routes: new Map(), prices: new Map() };
+  for (const id of new Set([...sources.shipped.keys(), ...Object.keys(sources.declared)])) {
+    const shipped = sources.shipped.get(id);
+    const { route: declaredRoute, ...declared } = sources.declared[id] ?? {};
+    const path = sources.declared[id]
+      ? formatPath(["models", id])
+      : `${shipped?.source}: ${formatPath(["models", id])}`;
+    const complete = completeModel(path, mergeEntries(declared, shipped?.entry ?? {}), report);
+    if (!complete) continue;
+    const route = declaredRoute
+      ? buildRoute(path, id, declaredRoute, sources, report)
+      : shippedRoute(shipped, sources.channels);
+    if (route.targets.length === 0 && complete.retired !== true) {
+      if (!shipped && !declaredRoute)
+        report(`${path}.route`, "is missing: name at least one channel under targets");
+      continue;
+    }
+    tables.models.set(id, toModel(id, complete));
+    tables.routes.set(id, route);
+    const price = toPrice(complete);
+    if (price) tables.prices.set(id, price);
+  }
+  return tables;
+}
+
+function completeModel(path: string, entry: FileModel, report: Report): CompleteModel | null {
+  const { upstream_model: _, ...fields }: FileModel & { upstream_model?: string } = entry;
+  if (fields.type === undefined) {
+    report(`${path}.type`, 'is missing: it must be "image" or "chat" or "messages"');
+    return null;
+  }
+  const isImage = fields.type === "image";
+  const noun = `setting of ${isImage ? "an image" : "a text"} model`;
+  const result = isImage
+    ? readStrictly(imageModelSchema, fields, { noun })
+    : readStrictly(textModelSchema, fields, { noun });
+  if ("value" in result) return result.value;
+  for (const problem of result.problems) report(`${path}.${problem.path}`, problem.message);
+  return null;
+}
+
+function buildRoute(
+  path: string,
+  id: string,
+  declared: NonNullable<FileModel["route"]>,
+  sources: ModelSources,
+  report: Report,
+): Route {
+  const targets: Target[] = [];
+  for (const [index, target] of declared.targets.entries()) {
+    const channel = sources.channels.get(target.channel);
+    if (channel) targets.push({ channel, upstreamModel: target.upstream_model ?? id, weight: target.weight });
+    else if (!sources.declaredChannels.has(target.channel)) {
+      const known = [...sources.channels.keys(), ...sources.declaredChannels];
+      const hint = didYouMean(target.channel, known) || "; declare it under channels or set its credential";
+      report(`${path}.route.targets[${index}].channel`, `"${target.channel}" is not a known channel${hint}`);
+    }
+  }
+  return { strategy: declared.strategy, targets };
+}
+
+function shippedRoute(shipped: ShippedModel | undefined, channels: ReadonlyMap<string, Channel>): Route {
+  const targets: Target[] = [];
+  for (const target of shipped?.targets ?? []) {
+    const channel = channels.get(target.channel);
+    // A declared channel may have taken the id for another vendor, which does not serve this model.
+    if (channel?.provider === target.provider)
+      targets.push({ channel, upstreamModel: target.upstreamModel, weight: 1 });
+  }
+  return { strategy: "ordered", targets };
+}
+
+function toModel(id: string, model: CompleteModel): Model {
+  const facts = {
+    id,
+    displayName: model.display_name ?? id,
+    ownedBy: model.owned_by ?? "gateway",
+    created: Date.parse(model.created ?? "1970-01-01") / 1000,
+    isRetired: model.retired ?? false,
+    ...(model.shutdown_date !== undefined && { shutdownDate: model.shutdown_date }),
+  };
+  if (model.type === "image")
+    return { ...facts, type: "image", family: model.family, image: toCapability(model.image) };
+  return {
+    ...facts,
+    type: model.type,
+    defaultOutputTokens: Math.min(model.default_output_tokens, model.max_output_tokens),
+    maxOutputTokens: model.max_output_tokens,
+    modalities: model.modalities ?? { input: ["text"], output: ["text"] },
+  };
+}
+
+function toCapability(image: Extract<CompleteModel, { type: "image" }>["image"]): ImageCapability {
+  const { bounds } = image;
+  return {
+    sizeMode: image.size_mode,
+    tiers: image.tiers,
+    ratios: image.ratios,
+    sizes: image.sizes,
+    ...(bounds && {
+      bounds: {
+        minPixels: bounds.min_pixels,
+        maxPixels: bounds.max_pixels,
+        maxEdge: bounds.max_edge,
+        multiple: bounds.multiple,
+        maxRatio: bounds.max_ratio,
+      },
+    }),
+    qualities: image.qualities,
+    ...(image.default_quality !== undefined && { defaultQuality: image.default_quality }),
+    formats: image.formats,
+    backgrounds: image.backgrounds,
+    maxImagesPerCall: image.max_images_per_call,
+  };
+}
+
+function toPrice(model: CompleteModel): Price | null {
+  if (!model.price) return null;
+  const origin = { currency: model.price.currency, source: "default", effectiveFrom: 0 } as const;
+  if ("per_image" in model.price) {
+    const perImage: Partial<Record<SizeTier, Record<string, Nanos>>> = {};
+    for (const [tier, row] of Object.entries(model.price.per_image))
+      perImage[tier as SizeTier] = Object.fromEntries(
+        Object.entries(row).map(([key, value]) => [key, parseNanos(value)]),
+      );
+    return { ...origin, unit: "image", perImage };
+  }
+  const { input, output, ...others } = model.price.per_million;
+  const perMillion: Partial<Record<TokenCategory, Nanos>> & { input: Nanos; output: Nanos } = {
+    input: parseNanos(input),
+    output: parseNanos(output),
+  };
+  for (const [category, value] of Object.entries(others))
+    if (value !== undefined) perMillion[camelCase(category) as TokenCategory] = parseNanos(value);
+  return { ...origin, unit: "token", perMillion };
+}

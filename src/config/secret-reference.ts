@@ -1,0 +1,57 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+import type { Environment } from "./environment.ts";
+
+/** Where a secret is to be read from. The file itself never holds one. */
+export const secretReferenceSchema = z
+  .union([z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })], {
+    error: ({ input }) => (typeof input === "string" ? LITERAL_SECRET : NOT_A_REFERENCE),
+  })
+  .describe("A secret by reference: {env: NAME} or {file: path}");
+
+export const LITERAL_SECRET =
+  "holds a secret in plain words; put it into an environment variable or a file of its own and write {env: NAME} or {file: path} here";
+const NOT_A_REFERENCE = "must be a secret reference: {env: NAME} or {file: path}";
+
+export type SecretReference = z.output<typeof secretReferenceSchema>;
+
+/** Where references are looked up. Paths of files are relative to `directory`. */
+export interface SecretSource {
+  env: Environment;
+  directory: string;
+}
+
+/** Reads the secret, or says what is wrong with its reference. Blank ends of a file are not part of it. */
+export async function resolveSecret(
+  reference: SecretReference,
+  source: SecretSource,
+): Promise<{ secret: string } | { problem: string }> {
+  if ("env" in reference) {
+    const secret = source.env[reference.env];
+    return secret
+      ? { secret }
+      : { problem: `names the environment variable ${reference.env}, which is not set` };
+  }
+  const file = Bun.file(resolve(source.directory, reference.file));
+  const secret = await file.text().then(
+    (text) => text.trim(),
+    () => null,
+  );
+  if (secret === null) return { problem: `names the file ${reference.file}, which cannot be read` };
+  return secret === "" ? { problem: `names the file ${reference.file}, which is empty` } : { secret };
+}
+
+/** Whether a free-form value is a secret reference. */
+export function isSecretReference(value: unknown): value is SecretReference {
+  return typeof value === "object" && secretReferenceSchema.safeParse(value).success;
+}
+
+/** Whether a setting's name says that its value is a secret. */
+export function isSecretName(name: string): boolean {
+  return /(^|_)(api_?key|key|secret|password|token|credentials?)$/.test(name);
+}
+
+/** Whether an address carries a password. */
+export function hasPassword(address: string): boolean {
+  return URL.canParse(address) && new URL(address).password !== "";
+}

@@ -1,0 +1,47 @@
+import type { Channel, Deadlines, Route } from "../domain/channel.ts";
+import type { Limits } from "../domain/limits.ts";
+import type { Model } from "../domain/model.ts";
+import type { Price } from "../domain/price.ts";
+import type { AddressList } from "../lib/cidr.ts";
+
+/** Everything the gateway was told at its start: validated, secrets resolved, never changing. */
+export interface Settings {
+  server: {
+    host: string;
+    /** 0 picks a free one. */
+    port: number;
+    /** Base address for links, without a trailing slash; null is the one the request came through. */
+    publicUrl: string | null;
+    /** Peers whose `X-Forwarded-For` is believed. */
+    trustedProxies: AddressList;
+    /** How long running requests may go on after SIGTERM. */
+    drainSeconds: number;
+  };
+  /** Absolute path. */
+  dataDirectory: string;
+  /** PostgreSQL; null is the SQLite file in `dataDirectory`. */
+  databaseUrl: string | null;
+  /** Counters shared between processes; null keeps them in memory. */
+  redisUrl: string | null;
+  /** S3-compatible storage; null is the disk. */
+  blobUrl: string | null;
+  blobs: { linkHours: number; retentionDays: number };
+  /** Processes on the port. */
+  workers: number;
+  /** Limits of every organization and key that has none of its own. */
+  limits: { organization: Limits; key: Limits };
+  /** `tokensPerSecond` null answers unpaced. */
+  sandbox: { isEnabled: boolean; tokensPerSecond: number | null };
+  /** Deadlines of upstream calls where the channel has none of its own. */
+  deadlines: { text: Deadlines; image: Deadlines };
+  /** What the first start must use in place of generated secrets. */
+  bootstrap: { key: string | null; administratorPassword: string | null };
+  models: ReadonlyMap<string, Model>;
+  channels: ReadonlyMap<string, Channel>;
+  routes: ReadonlyMap<string, Route>;
+  /** Default prices by model, in force from the beginning of time. */
+  prices: ReadonlyMap<string, Price>;
+}
+
+/** Which layer an effective setting came from. The environment wins over the file, the file over defaults. */
+export type Origin = "default" | "file" | "environment";
