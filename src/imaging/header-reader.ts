@@ -1,0 +1,69 @@
+import type { ReferenceImage } from "../domain/image.ts";
+
+/**
+ * Reads the first bytes of a blob, and jumps over what is not needed, without ever holding more than one window
+ * of it. What it may read in total is bounded, so that no header can make it read a whole file.
+ */
+export interface HeaderReader {
+  /** Bytes in the whole blob. */
+  readonly size: number;
+  /** `length` bytes at `offset`. Throws an `UnreadableImageError` past the end of the blob or of the budget. */
+  bytes(offset: number, length: number): Promise<DataView>;
+  /** The same, but null past the end of the blob or of the budget. */
+  peek(offset: number, length: number): Promise<DataView | null>;
+}
+
+/** What a picture's header says of it. */
+export interface ImageHeader {
+  format: ReferenceImage["format"];
+  /** Pixels as the picture is shown: a turned photograph counts as turned. */
+  width: number;
+  height: number;
+  /** 1 for a still picture; any more means at least two. */
+  frames: number;
+  /** Whether it may have transparent pixels. */
+  hasAlpha: boolean;
+}
+
+/** The bytes are no picture that can be read; the message completes the sentence "the image …". */
+export class UnreadableImageError extends Error {
+  override readonly name = "UnreadableImageError";
+}
+
+const WINDOW_BYTES = 4096;
+const MOST_WINDOWS = 64;
+
+export function createHeaderReader(blob: Blob): HeaderReader {
+  let window = new DataView(new ArrayBuffer(0));
+  let start = 0;
+  let windowsLeft = MOST_WINDOWS;
+
+  async function peek(offset: number, length: number): Promise<DataView | null> {
+    if (length > WINDOW_BYTES) throw new RangeError("a header is read in smaller pieces");
+    if (offset + length > blob.size) return null;
+    if (offset < start || offset + length > start + window.byteLength) {
+      if (windowsLeft === 0) return null;
+      windowsLeft -= 1;
+      const end = Math.min(offset + WINDOW_BYTES, blob.size);
+      window = new DataView(await blob.slice(offset, end).arrayBuffer());
+      start = offset;
+      if (window.byteLength < length) return null;
+    }
+    return new DataView(window.buffer, offset - start, length);
+  }
+
+  return {
+    size: blob.size,
+    peek,
+    async bytes(offset, length) {
+      const view = await peek(offset, length);
+      if (!view) throw new UnreadableImageError("is cut off, or its header is too long");
+      return view;
+    },
+  };
+}
+
+/** `length` bytes of a view as Latin-1 text. */
+export function textAt(view: DataView, offset: number, length: number): string {
+  return String.fromCharCode(...new Uint8Array(view.buffer, view.byteOffset + offset, length));
+}

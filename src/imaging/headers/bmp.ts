@@ -1,0 +1,22 @@
+import { UnreadableImageError, type HeaderReader, type ImageHeader } from "../header-reader.ts";
+
+/**
+ * BMP: the information header tells the size; a negative height is a picture stored from the top. Two letters
+ * are a weak signature, so planes and depth must be sane too. Source: BITMAPINFOHEADER reference.
+ */
+export async function readBmp(reader: HeaderReader): Promise<ImageHeader> {
+  const kind = (await reader.bytes(14, 4)).getUint32(0, true);
+  const isCore = kind === CORE_HEADER;
+  const view = await reader.bytes(18, isCore ? 8 : 12);
+  const width = isCore ? view.getUint16(0, true) : view.getInt32(0, true);
+  const height = isCore ? view.getUint16(2, true) : Math.abs(view.getInt32(4, true));
+  const planes = view.getUint16(isCore ? 4 : 8, true);
+  const depth = view.getUint16(isCore ? 6 : 10, true);
+  if (!HEADER_SIZES.has(kind) || width < 1 || planes !== 1 || !DEPTHS.has(depth))
+    throw new UnreadableImageError("has a damaged BMP header");
+  return { format: "bmp", width, height, frames: 1, hasAlpha: false };
+}
+
+const CORE_HEADER = 12;
+const HEADER_SIZES: ReadonlySet<number> = new Set([CORE_HEADER, 40, 52, 56, 64, 108, 124]);
+const DEPTHS: ReadonlySet<number> = new Set([1, 4, 8, 16, 24, 32]);

@@ -1,0 +1,80 @@
+import { textAt, type HeaderReader, type ImageHeader } from "../header-reader.ts";
+
+/**
+ * GIF: walks the blocks until a second picture or the end. Where the end is beyond what a header may be, the
+ * looping extension tells that it moves. Source: GIF89a specification, sections 18 to 27.
+ */
+export async function readGif(reader: HeaderReader): Promise<ImageHeader> {
+  const screen = await reader.bytes(6, 7);
+  const walk: Walk = {
+    width: screen.getUint16(0, true),
+    height: screen.getUint16(2, true),
+    frames: 0,
+    hasAlpha: false,
+    isLooping: false,
+    isWhole: false,
+  };
+  let offset: number | null = 13 + colourTableBytes(screen.getUint8(4));
+  while (offset !== null && walk.frames < 2) offset = await readBlock(reader, offset, walk);
+  const { width, height, hasAlpha } = walk;
+  const frames = walk.isLooping && !walk.isWhole ? 2 : Math.max(1, walk.frames);
+  return { format: "gif", width, height, frames, hasAlpha };
+}
+
+interface Walk {
+  width: number;
+  height: number;
+  frames: number;
+  hasAlpha: boolean;
+  isLooping: boolean;
+  /** Whether the end of the file's blocks was reached. */
+  isWhole: boolean;
+}
+
+const EXTENSION = 0x21;
+const PICTURE = 0x2c;
+const TRAILER = 0x3b;
+const GRAPHIC_CONTROL = 0xf9;
+const APPLICATION = 0xff;
+
+/** Reads the block at `offset` into the walk and answers where the next one is, or null after the last. */
+async function readBlock(reader: HeaderReader, offset: number, walk: Walk): Promise<number | null> {
+  const kind = (await reader.peek(offset, 1))?.getUint8(0);
+  if (kind === EXTENSION) {
+    const head = await reader.peek(offset, 4);
+    if (!head) return null;
+    const label = head.getUint8(1);
+    if (label === GRAPHIC_CONTROL && head.getUint8(3) & 1) walk.hasAlpha = true;
+    if (label === APPLICATION && (await isLoop(reader, offset + 3))) walk.isLooping = true;
+    return await skipSubBlocks(reader, offset + 2);
+  }
+  if (kind === TRAILER) walk.isWhole = true;
+  const picture = kind === PICTURE ? await reader.peek(offset + 1, 9) : null;
+  if (!picture) return null;
+  walk.frames += 1;
+  // A picture may reach past the screen; decoders then make room for it.
+  walk.width = Math.max(walk.width, picture.getUint16(0, true) + picture.getUint16(4, true));
+  walk.height = Math.max(walk.height, picture.getUint16(2, true) + picture.getUint16(6, true));
+  return await skipSubBlocks(reader, offset + 11 + colourTableBytes(picture.getUint8(8)));
+}
+
+async function isLoop(reader: HeaderReader, offset: number): Promise<boolean> {
+  const view = await reader.peek(offset, 11);
+  const name = view ? textAt(view, 0, 11) : "";
+  return name === "NETSCAPE2.0" || name === "ANIMEXTS1.0";
+}
+
+async function skipSubBlocks(reader: HeaderReader, from: number): Promise<number | null> {
+  let offset = from;
+  for (;;) {
+    const length = (await reader.peek(offset, 1))?.getUint8(0);
+    if (length === undefined) return null;
+    offset += 1 + length;
+    if (length === 0) return offset;
+  }
+}
+
+/** Bytes of the colour table that a packed field announces. */
+function colourTableBytes(packed: number): number {
+  return packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0;
+}

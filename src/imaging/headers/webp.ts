@@ -1,0 +1,75 @@
+import { textAt, UnreadableImageError, type HeaderReader, type ImageHeader } from "../header-reader.ts";
+
+/**
+ * WebP: lossy (`VP8 `), lossless (`VP8L`) or extended (`VP8X`), the last with a canvas that must agree with the
+ * picture inside. Sources: WebP container specification, RFC 6386 section 9.1, WebP lossless section 3.
+ */
+export async function readWebp(reader: HeaderReader): Promise<ImageHeader> {
+  if ((await reader.bytes(0, 8)).getUint32(4, true) + 8 > reader.size)
+    throw new UnreadableImageError("is cut off");
+  const type = textAt(await reader.bytes(FIRST_CHUNK, 8), 0, 4);
+  if (type !== "VP8X") return header(await readBitstream(reader, FIRST_CHUNK));
+  const extended = await reader.bytes(FIRST_CHUNK + 8, 10);
+  const flags = extended.getUint8(0);
+  const canvas = { width: uint24(extended, 4) + 1, height: uint24(extended, 7) + 1 };
+  const hasAlpha = (flags & ALPHA) !== 0;
+  if (flags & ANIMATION) return { ...header({ ...canvas, hasAlpha }), frames: 2 };
+  const inside = await readBitstream(reader, await findPicture(reader));
+  if (inside.width !== canvas.width || inside.height !== canvas.height)
+    throw new UnreadableImageError("has a damaged WebP header");
+  return header({ ...canvas, hasAlpha: hasAlpha || inside.hasAlpha });
+}
+
+interface Bitstream {
+  width: number;
+  height: number;
+  hasAlpha: boolean;
+}
+
+const FIRST_CHUNK = 12;
+const ALPHA = 0x10;
+const ANIMATION = 0x02;
+const VP8_START_CODE = 0x9d012a;
+const VP8L_SIGNATURE = 0x2f;
+
+function header(picture: Bitstream): ImageHeader {
+  return { format: "webp", ...picture, frames: 1 };
+}
+
+async function findPicture(reader: HeaderReader): Promise<number> {
+  let offset = FIRST_CHUNK;
+  for (;;) {
+    const chunk = await reader.bytes(offset, 8);
+    const type = textAt(chunk, 0, 4);
+    if (type === "VP8 " || type === "VP8L") return offset;
+    const length = chunk.getUint32(4, true);
+    offset += 8 + length + (length % 2);
+  }
+}
+
+async function readBitstream(reader: HeaderReader, offset: number): Promise<Bitstream> {
+  const type = textAt(await reader.bytes(offset, 4), 0, 4);
+  const data = await reader.bytes(offset + 8, 10);
+  if (type === "VP8L" && data.getUint8(0) === VP8L_SIGNATURE) {
+    const bits = data.getUint32(1, true);
+    if (bits >>> 29 === 0)
+      return {
+        width: (bits & 0x3fff) + 1,
+        height: ((bits >>> 14) & 0x3fff) + 1,
+        hasAlpha: ((bits >>> 28) & 1) === 1,
+      };
+  }
+  const isKeyFrame = (data.getUint8(0) & 1) === 0;
+  if (type === "VP8 " && isKeyFrame && (data.getUint32(2) & 0xffffff) === VP8_START_CODE)
+    return {
+      width: data.getUint16(6, true) & 0x3fff,
+      height: data.getUint16(8, true) & 0x3fff,
+      hasAlpha: false,
+    };
+  throw new UnreadableImageError("has a damaged WebP header");
+}
+
+/** Three bytes, least significant first. */
+function uint24(view: DataView, offset: number): number {
+  return view.getUint16(offset, true) | (view.getUint8(offset + 2) << 16);
+}

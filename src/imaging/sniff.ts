@@ -1,0 +1,74 @@
+import { GatewayError } from "../domain/gateway-error.ts";
+import {
+  createHeaderReader,
+  textAt,
+  UnreadableImageError,
+  type HeaderReader,
+  type ImageHeader,
+} from "./header-reader.ts";
+import { readBmp } from "./headers/bmp.ts";
+import { readGif } from "./headers/gif.ts";
+import { isHeifBrand, readHeif } from "./headers/heif.ts";
+import { readJpeg } from "./headers/jpeg.ts";
+import { readPng } from "./headers/png.ts";
+import { readTiff } from "./headers/tiff.ts";
+import { readWebp } from "./headers/webp.ts";
+
+/**
+ * Tells what a caller's picture is by its first bytes, never by its name or declared type, and without decoding
+ * it. Refuses what is no picture, moves, or would grow beyond the limits when decoded.
+ * `name` is how the message calls it ("image 3"). Throws `invalid_image` with the given `param`.
+ */
+export async function sniffImage(image: Blob, param = "image", name = param): Promise<ImageHeader> {
+  const header = await translated(readImageHeader(image), param, name);
+  const { width, height, frames } = header;
+  const trouble =
+    frames > 1
+      ? "is animated or has several pages; send a single still picture"
+      : Math.max(width, height) > MOST_EDGE || width * height > MOST_PIXELS
+        ? `is ${width}x${height} pixels; at most ${MOST_EDGE} on an edge and ${MOST_PIXELS / 1e6} megapixels are accepted`
+        : null;
+  if (trouble) throw new GatewayError("invalid_image", `${name} ${trouble}.`, { param });
+  return header;
+}
+
+/** Pixels a picture may have, all together and along one edge. */
+export const MOST_PIXELS = 50_000_000;
+export const MOST_EDGE = 16_384;
+
+/** Reads a picture's header, whatever it says. Throws an `UnreadableImageError` when the bytes are no picture. */
+export async function readImageHeader(image: Blob): Promise<ImageHeader> {
+  const reader = createHeaderReader(image);
+  const head = await reader.peek(0, SIGNATURE_BYTES);
+  const read = head
+    ? FORMATS.find(({ matches }) => matches(textAt(head, 0, SIGNATURE_BYTES)))?.read
+    : undefined;
+  if (!read) throw new UnreadableImageError("is not a PNG, JPEG, WebP, GIF, BMP, TIFF, HEIC or AVIF picture");
+  const header = await read(reader);
+  if (header.width === 0 || header.height === 0) throw new UnreadableImageError("has no pixels");
+  return header;
+}
+
+const SIGNATURE_BYTES = 12;
+
+const FORMATS: readonly {
+  matches(head: string): boolean;
+  read(reader: HeaderReader): Promise<ImageHeader>;
+}[] = [
+  { matches: (head) => head.startsWith("\x89PNG\r\n\x1a\n"), read: readPng },
+  { matches: (head) => head.startsWith("\xff\xd8\xff"), read: readJpeg },
+  { matches: (head) => head.startsWith("RIFF") && head.endsWith("WEBP"), read: readWebp },
+  { matches: (head) => /^GIF8[79]a/.test(head), read: readGif },
+  { matches: (head) => head.slice(4, 8) === "ftyp" && isHeifBrand(head.slice(8)), read: readHeif },
+  { matches: (head) => head.startsWith("II*\0") || head.startsWith("MM\0*"), read: readTiff },
+  { matches: (head) => head.startsWith("BM"), read: readBmp },
+];
+
+async function translated(header: Promise<ImageHeader>, param: string, name: string): Promise<ImageHeader> {
+  try {
+    return await header;
+  } catch (error) {
+    if (!(error instanceof UnreadableImageError)) throw error;
+    throw new GatewayError("invalid_image", `${name} ${error.message}.`, { param, cause: error });
+  }
+}

@@ -1,0 +1,197 @@
+import { deflateSync } from "node:zlib";
+
+/**
+ * Small pictures and headers made byte by byte, for tests that look at bytes.
+ */
+export type Pixel = (
+  x: number,
+  y: number,
+) => readonly [red: number, green: number, blue: number, alpha: number];
+
+/** A PNG of colour type 6 (or 2 without alpha); `chunks` go between `IHDR` and `IDAT`. */
+export function makePng(
+  width: number,
+  height: number,
+  {
+    pixel = gradient,
+    hasAlpha = true,
+    chunks = [],
+  }: { pixel?: Pixel; hasAlpha?: boolean; chunks?: Buffer[] } = {},
+): Buffer<ArrayBuffer> {
+  const channels = hasAlpha ? 4 : 3;
+  const rows = Buffer.alloc((width * channels + 1) * height);
+  for (let y = 0; y < height; y += 1)
+    for (let x = 0; x < width; x += 1)
+      rows.set(pixel(x, y).slice(0, channels), y * (width * channels + 1) + 1 + x * channels);
+  return pngOf([
+    pngHeader(width, height, hasAlpha ? 6 : 2),
+    ...chunks,
+    pngChunk("IDAT", deflateSync(rows)),
+    pngChunk("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+/** Colours from edge to edge, fully opaque. */
+export function gradient(x: number, y: number): readonly [number, number, number, number] {
+  return [(x * 7) & 255, (y * 5) & 255, (x * y) & 255, 255];
+}
+
+export function pngOf(chunks: Buffer[]): Buffer<ArrayBuffer> {
+  return Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), ...chunks]);
+}
+
+export function pngHeader(width: number, height: number, colourType: number, depth = 8): Buffer {
+  const data = Buffer.alloc(13);
+  data.writeUInt32BE(width, 0);
+  data.writeUInt32BE(height, 4);
+  data.set([depth, colourType], 8);
+  return pngChunk("IHDR", data);
+}
+
+export function pngChunk(type: string, data: Buffer): Buffer {
+  const chunk = Buffer.alloc(12 + data.length);
+  chunk.writeUInt32BE(data.length, 0);
+  chunk.write(type, 4, "latin1");
+  chunk.set(data, 8);
+  chunk.writeUInt32BE(Bun.hash.crc32(chunk.subarray(4, 8 + data.length)), 8 + data.length);
+  return chunk;
+}
+
+/** An Exif segment with nothing but an orientation, to be put right after a JPEG's first two bytes. */
+export function exifSegment(orientation: number): Buffer {
+  const tiff = Buffer.from("49492a0008000000010012010300010000000000000000000000", "hex");
+  tiff.writeUInt16LE(orientation, 18);
+  return jpegSegment(0xe1, Buffer.concat([Buffer.from("Exif\0\0", "latin1"), tiff]));
+}
+
+export function jpegSegment(code: number, data: Buffer): Buffer {
+  const head = Buffer.from([0xff, code, 0, 0]);
+  head.writeUInt16BE(data.length + 2, 2);
+  return Buffer.concat([head, data]);
+}
+
+/** Puts segments right after a JPEG's first marker. */
+export function withSegments(jpeg: Uint8Array, ...segments: Buffer[]): Buffer<ArrayBuffer> {
+  return Buffer.concat([jpeg.subarray(0, 2), ...segments, jpeg.subarray(2)]);
+}
+
+/** A GIF of flat frames, with the looping extension when asked for. */
+export function makeGif(
+  width: number,
+  height: number,
+  frames: number,
+  isLooping = false,
+): Buffer<ArrayBuffer> {
+  const size = Buffer.alloc(4);
+  size.writeUInt16LE(width, 0);
+  size.writeUInt16LE(height, 2);
+  const frame = Buffer.concat([Buffer.from("2c00000000", "hex"), size, Buffer.from("000202440100", "hex")]);
+  return Buffer.concat([
+    Buffer.from("GIF89a"),
+    size,
+    Buffer.from("800000000000ffffff", "hex"),
+    isLooping ? Buffer.from("21ff0b4e45545343415045322e300301000000", "hex") : Buffer.alloc(0),
+    ...Array.from({ length: frames }, () => frame),
+    Buffer.from(";"),
+  ]);
+}
+
+/** A 24-bit BMP without content, its picture stored from the top when the height is negative. */
+export function makeBmp(width: number, height: number): Buffer<ArrayBuffer> {
+  const bytes = Buffer.alloc(54 + ((width * 3 + 3) & ~3) * Math.abs(height));
+  bytes.write("BM");
+  bytes.writeUInt32LE(bytes.length, 2);
+  bytes.writeUInt32LE(54, 10);
+  bytes.writeUInt32LE(40, 14);
+  bytes.writeInt32LE(width, 18);
+  bytes.writeInt32LE(height, 22);
+  bytes.writeUInt16LE(1, 26);
+  bytes.writeUInt16LE(24, 28);
+  return bytes;
+}
+
+/** A TIFF header with its directory at the end; big-endian when asked for. */
+export function makeTiff(
+  width: number,
+  height: number,
+  { isBig = false, next = 0 } = {},
+): Buffer<ArrayBuffer> {
+  const bytes = Buffer.alloc(8 + 100 + 2 + 24 + 4);
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  bytes.write(isBig ? "MM" : "II");
+  view.setUint16(2, 42, !isBig);
+  view.setUint32(4, 108, !isBig);
+  view.setUint16(108, 2, !isBig);
+  [width, height].forEach((value, index) => {
+    view.setUint16(110 + index * 12, 256 + index, !isBig);
+    view.setUint16(112 + index * 12, 4, !isBig);
+    view.setUint32(114 + index * 12, 1, !isBig);
+    view.setUint32(118 + index * 12, value, !isBig);
+  });
+  view.setUint32(134, next, !isBig);
+  return bytes;
+}
+
+/** The boxes of a HEIC or AVIF still that tell its size: tiles of 512, then the whole picture. */
+export function makeHeif(major: string, width: number, height: number, rotation = 0): Buffer<ArrayBuffer> {
+  const size = (w: number, h: number) => {
+    const data = Buffer.alloc(12);
+    data.writeUInt32BE(w, 4);
+    data.writeUInt32BE(h, 8);
+    return box("ispe", data);
+  };
+  const container = box("ipco", size(512, 512), size(width, height), box("irot", Buffer.from([rotation])));
+  const meta = box("meta", Buffer.alloc(4), box("hdlr", Buffer.alloc(24)), box("iprp", container));
+  return Buffer.concat([
+    box("ftyp", Buffer.from(`${major}\0\0\0\0mif1`)),
+    meta,
+    box("mdat", Buffer.alloc(64)),
+  ]);
+}
+
+function box(type: string, ...content: Buffer[]): Buffer {
+  const body = Buffer.concat(content);
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(8 + body.length, 0);
+  head.write(type, 4, "latin1");
+  return Buffer.concat([head, body]);
+}
+
+/** An extended WebP: a canvas, flags, and a lossless picture header inside. */
+export function makeExtendedWebp(
+  canvas: readonly [number, number],
+  inside: readonly [number, number],
+  flags = 0,
+): Buffer<ArrayBuffer> {
+  const extended = Buffer.alloc(10);
+  extended[0] = flags;
+  extended.writeUIntLE(canvas[0] - 1, 4, 3);
+  extended.writeUIntLE(canvas[1] - 1, 7, 3);
+  const lossless = Buffer.alloc(20);
+  lossless[0] = 0x2f;
+  lossless.writeUInt32LE((inside[0] - 1) | ((inside[1] - 1) << 14), 1);
+  const chunks = Buffer.concat([
+    riffChunk("VP8X", extended),
+    riffChunk("ICCP", Buffer.alloc(9001)),
+    riffChunk("VP8L", lossless),
+  ]);
+  return riffChunk("RIFF", Buffer.concat([Buffer.from("WEBP"), chunks]));
+}
+
+function riffChunk(type: string, data: Buffer): Buffer<ArrayBuffer> {
+  const head = Buffer.alloc(8);
+  head.write(type, 0, "latin1");
+  head.writeUInt32LE(data.length, 4);
+  return Buffer.concat([head, data, Buffer.alloc(data.length % 2)]);
+}
+
+/** A blob that remembers which bytes of it were asked for. */
+export class WatchedBlob extends Blob {
+  bytesRead = 0;
+
+  override slice(start = 0, end = this.size): Blob {
+    const part = super.slice(start, end);
+    this.bytesRead += part.size;
+    return part;
+  }
+}
