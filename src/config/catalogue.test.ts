@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { readCatalogueFile, shippedModels, type CatalogueFile } from "./catalogue.ts";
+import { z } from "zod";
+import { readCatalogue, readCatalogueFile, shippedModels, type CatalogueFile } from "./catalogue.ts";
+import { loadSettings } from "./index.ts";
 
 function read(name: string, text: string): CatalogueFile {
   const file = readCatalogueFile(name, text, (path, message) => {
@@ -50,4 +52,18 @@ test("a file that breaks the shape is refused with the file's name, path and adv
     'catalogue/x.yaml: models.m.image.tiers[0]: must be "1K" or "2K" or "4K"',
     'catalogue/x.yaml: models.m.familly: is not a known setting; did you mean "family"?',
   ]);
+});
+
+test("the shipped catalogue is sound with every vendor switched on", async () => {
+  const files = await readCatalogue(`${import.meta.dir}/../../catalogue`, (path, message) => {
+    throw new Error(`${path}: ${message}`);
+  });
+  const variables = files.map((file) => file.channel.credentialVariable).filter((name) => name !== null);
+  const env = Object.fromEntries(variables.map((name) => [name, "secret"]));
+  const providers = new Map(files.map((file) => [file.provider, { settings: z.looseObject({}) }]));
+  const { settings } = await loadSettings({ env, cwd: "/nowhere", providers });
+  const ids = new Set(files.flatMap((file) => [...file.models.keys()]));
+  expect(new Set(settings.models.keys())).toEqual(ids);
+  for (const model of settings.models.values())
+    if (!model.isRetired) expect([model.id, settings.prices.has(model.id)]).toEqual([model.id, true]);
 });
