@@ -1,7 +1,7 @@
 import type { ImageOrder, ImageReply } from "../../../domain/image.ts";
 import type { ImageUpstream } from "../../../gateway/ports.ts";
+import { createSemaphore } from "../../../lib/semaphore.ts";
 import { createBreathe } from "../breathe.ts";
-import { createGate } from "../gate.ts";
 import { encodePicture } from "./encode.ts";
 import { paintPicture, prepareStudio } from "./picture.ts";
 import { detailOf, effectiveQuality } from "./quality.ts";
@@ -15,8 +15,13 @@ const MOST_DRAWINGS = 2;
  * Throws an `UpstreamError` of kind `rejected` when a reference cannot be decoded.
  */
 export function createImageUpstream(): ImageUpstream {
-  const gate = createGate(MOST_DRAWINGS);
-  return { draw: (order, signal) => gate.run(signal, () => draw(order, signal)) };
+  const easels = createSemaphore(MOST_DRAWINGS);
+  return {
+    async draw(order, signal) {
+      using _easel = await easels.acquire(signal);
+      return await draw(order, signal);
+    },
+  };
 }
 
 async function draw(order: ImageOrder, signal: AbortSignal): Promise<ImageReply> {

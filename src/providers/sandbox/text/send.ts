@@ -1,0 +1,50 @@
+import type { TextAnswer, TextCall, TextUpstream } from "../../../gateway/ports.ts";
+import { UpstreamError } from "../../../domain/upstream-error.ts";
+import { isObject, parseJson } from "../../../lib/json.ts";
+import { readConversation } from "./conversation.ts";
+import { composeReply } from "./reply.ts";
+import { pause, streamFrames } from "./stream.ts";
+import { writeFrames, writeWhole } from "./wire.ts";
+
+const MS_PER_SECOND = 1000;
+
+/**
+ * Answers chat completions by itself: the same body gives the same words, streamed or not, with token counts of
+ * what was really read and written. Throws `rejected` for a body that no vendor would take.
+ */
+export function createTextUpstream(settings: { tokensPerSecond?: number | undefined }): TextUpstream {
+  return { dialect: "chat", send: (call) => send(call, settings.tokensPerSecond) };
+}
+
+async function send(call: TextCall, tokensPerSecond: number | undefined): Promise<TextAnswer> {
+  const { signal } = call;
+  signal.throwIfAborted();
+  const body = readBody(call.payload.raw);
+  const conversation = readConversation(body);
+  const reply = composeReply(conversation, fingerprintOf(body));
+  if (conversation.isStream) {
+    const stream = streamFrames(writeFrames(reply), { framesPerSecond: tokensPerSecond, signal });
+    return { kind: "stream", stream };
+  }
+  if (tokensPerSecond !== undefined) {
+    await pause((reply.usage.completion / tokensPerSecond) * MS_PER_SECOND, signal);
+  }
+  return { kind: "whole", bytes: new TextEncoder().encode(writeWhole(reply)) };
+}
+
+/** The request as a vendor would see it: its bytes, in which the vendor's model name is already in place. */
+function readBody(raw: Uint8Array<ArrayBuffer>): unknown {
+  try {
+    return parseJson(raw);
+  } catch (cause) {
+    const publicMessage = "The request body is not valid JSON.";
+    throw new UpstreamError("rejected", publicMessage, { status: 400, publicMessage, cause });
+  }
+}
+
+/** Everything but how the answer is to be sent. */
+function fingerprintOf(body: unknown): string {
+  if (!isObject(body)) return "";
+  const { stream: _stream, stream_options: _options, ...rest } = body;
+  return JSON.stringify(rest);
+}

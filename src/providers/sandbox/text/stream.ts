@@ -1,0 +1,79 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+const FRAMES_PER_CHUNK = 16;
+const MS_PER_SECOND = 1000;
+
+export interface Pace {
+  /** Frames a second; undefined sends as fast as they are read. */
+  framesPerSecond: number | undefined;
+  /** Ends the stream with its reason. */
+  signal: AbortSignal;
+}
+
+/**
+ * Sends frames as bytes, made only as they are read: a reader that stops reading stops the making. Unpaced, a few
+ * frames go at once; paced, each goes in its own time.
+ */
+export function streamFrames(
+  frames: Iterator<string, void>,
+  pace: Pace,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder();
+  const gone = new AbortController();
+  const signal = AbortSignal.any([pace.signal, gone.signal]);
+  const wait = createPace(pace.framesPerSecond, signal);
+  const perChunk = pace.framesPerSecond === undefined ? FRAMES_PER_CHUNK : 1;
+  return new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      async pull(controller) {
+        try {
+          signal.throwIfAborted();
+          await wait?.();
+          const text = takeFrames(frames, perChunk);
+          if (text === "") controller.close();
+          else controller.enqueue(encoder.encode(text));
+        } catch (reason) {
+          controller.error(reason);
+        }
+      },
+      cancel(reason) {
+        gone.abort(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function takeFrames(frames: Iterator<string, void>, count: number): string {
+  let text = "";
+  for (let index = 0; index < count; index += 1) {
+    const next = frames.next();
+    if (next.done) break;
+    text += next.value;
+  }
+  return text;
+}
+
+/** Waits until the next frame is due, counted from the first, so that waits that run long are made up for. */
+function createPace(
+  framesPerSecond: number | undefined,
+  signal: AbortSignal,
+): (() => Promise<void>) | undefined {
+  if (framesPerSecond === undefined) return undefined;
+  let due = performance.now();
+  return async () => {
+    due += MS_PER_SECOND / framesPerSecond;
+    const waitMs = due - performance.now();
+    if (waitMs > 0) await pause(waitMs, signal);
+  };
+}
+
+/** Waits; rejects with the signal's reason as soon as it aborts. */
+export async function pause(durationMs: number, signal: AbortSignal): Promise<void> {
+  try {
+    await delay(durationMs, undefined, { signal });
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw cause;
+  }
+}
