@@ -1,0 +1,24 @@
+/**
+ * The floor `bare-bun`: what the runtime itself costs to carry a request to the upstream and its bytes back.
+ * Started as `bun bench/bare-bun.ts <upstream origin>`.
+ */
+export const upstream = process.argv[2];
+
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  idleTimeout: 0,
+  async fetch(request) {
+    const reply = await fetch(`${upstream}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer bench-upstream" },
+      body: request.body,
+    });
+    return new Response(reply.body, {
+      status: reply.status,
+      headers: { "content-type": reply.headers.get("content-type") ?? "application/json" },
+    });
+  },
+});
+
+console.log(`listening ${server.port}`);

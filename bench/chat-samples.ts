@@ -1,0 +1,112 @@
+/**
+ * The one chat conversation every benchmark uses: what is asked, and what the mock upstream answers. Both ends
+ * import it, so that the floors and the gateway are given the same work.
+ */
+
+/** The model as callers name it, and as the mock knows it: they differ in length, so that replacing is real work. */
+export const PUBLIC_MODEL = "bench-chat";
+export const UPSTREAM_MODEL = "mock-chat-2026-01-01";
+
+export const STREAM_TOKENS = 100;
+
+/** Server-sent events of one stream: the tokens, the finish, the usage and the end mark. */
+export const STREAM_FRAMES = STREAM_TOKENS + 3;
+
+export interface ChatRequestOptions {
+  model: string;
+  stream?: boolean;
+  /** Ask for the usage chunk by `stream_options`; the gateway asks by itself. */
+  includeUsage?: boolean;
+  /** Milliseconds the mock waits between frames; it travels in `user`, which every hop hands on. */
+  paceMs?: number;
+}
+
+/** A chat request body of 1 KB. */
+export function chatRequestBody(options: ChatRequestOptions): string {
+  const body = {
+    model: options.model,
+    messages: [
+      { role: "system", content: "You are a careful assistant who answers in plain sentences." },
+      { role: "user", content: "" },
+    ],
+    temperature: 0.7,
+    max_tokens: 256,
+    user: `pace-ms=${options.paceMs ?? 0}`,
+    ...(options.stream && { stream: true }),
+    ...(options.includeUsage && { stream_options: { include_usage: true } }),
+  };
+  body.messages[1]!.content = proseOf(1024 - JSON.stringify(body).length);
+  return JSON.stringify(body);
+}
+
+/** The pace a request asked for, in milliseconds. */
+export function paceOf(user: unknown): number {
+  const pace = typeof user === "string" ? /^pace-ms=(\d+)$/.exec(user)?.[1] : undefined;
+  return Number(pace ?? 0);
+}
+
+/** The mock's whole answer, 1 KB of JSON. */
+export function chatReplyBody(): string {
+  const reply = {
+    id: "chatcmpl-bench0001",
+    object: "chat.completion",
+    created: 1_767_225_600,
+    model: UPSTREAM_MODEL,
+    choices: [
+      {
+        index: 0,
+        message: { role: "assistant", content: "", refusal: null, annotations: [] },
+        logprobs: null,
+        finish_reason: "stop",
+      },
+    ],
+    usage: USAGE,
+    service_tier: "default",
+    system_fingerprint: "fp_bench0001",
+  };
+  reply.choices[0]!.message.content = proseOf(1024 - JSON.stringify(reply).length);
+  return JSON.stringify(reply);
+}
+
+/** The mock's streamed answer, one server-sent event each; the usage event only when it was asked for. */
+export function streamFrames(includeUsage: boolean): string[] {
+  const frames: string[] = [];
+  for (let token = 0; token < STREAM_TOKENS; token++) {
+    const delta = token === 0 ? { role: "assistant", content: "So" } : { content: ` word${token}` };
+    frames.push(
+      streamFrame([{ index: 0, delta, logprobs: null, finish_reason: null }], includeUsage && null),
+    );
+  }
+  const last = [{ index: 0, delta: {}, logprobs: null, finish_reason: "stop" }];
+  frames.push(streamFrame(last, includeUsage && null));
+  if (includeUsage) frames.push(streamFrame([], USAGE));
+  frames.push("data: [DONE]\n\n");
+  return frames;
+}
+
+const USAGE = {
+  prompt_tokens: 214,
+  completion_tokens: STREAM_TOKENS,
+  total_tokens: 214 + STREAM_TOKENS,
+  prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+  completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+};
+
+function streamFrame(choices: unknown[], usage: typeof USAGE | null | false): string {
+  const chunk = {
+    id: "chatcmpl-bench0001",
+    object: "chat.completion.chunk",
+    created: 1_767_225_600,
+    model: UPSTREAM_MODEL,
+    service_tier: "default",
+    system_fingerprint: "fp_bench0001",
+    choices,
+    ...(usage !== false && { usage }),
+  };
+  return `data: ${JSON.stringify(chunk)}\n\n`;
+}
+
+function proseOf(length: number): string {
+  const sentence = "The quick brown fox explains to the lazy dog why queues grow when nobody reads them. ";
+  return sentence.repeat(Math.ceil(length / sentence.length)).slice(0, length);
+}

@@ -1,0 +1,40 @@
+import { PUBLIC_MODEL, STREAM_FRAMES, UPSTREAM_MODEL } from "./chat-samples.ts";
+import { headerOf } from "./http-message.ts";
+import type { Reply } from "./client-connection.ts";
+
+/**
+ * What must be equal before speed is compared: both replies are successes of the same content type whose bytes
+ * differ in nothing but the model's name. Throws an error that shows the first difference.
+ */
+export function assertSameReply(floor: Reply, gateway: Reply): void {
+  expectEqual("status of the floor", floor.status, 200);
+  expectEqual("status", gateway.status, floor.status);
+  expectEqual("content type", mediaTypeOf(gateway), mediaTypeOf(floor));
+  const expected = floor.body.replaceAll(`"model":"${UPSTREAM_MODEL}"`, `"model":"${PUBLIC_MODEL}"`);
+  if (gateway.body === expected) return;
+  const at = [...expected].findIndex((character, index) => gateway.body[index] !== character);
+  const from = Math.max(0, at - 60);
+  throw new Error(
+    `The gateway's bytes differ from the upstream's at ${at}:\n` +
+      `  upstream: ${JSON.stringify(expected.slice(from, at + 60))}\n` +
+      `  gateway:  ${JSON.stringify(gateway.body.slice(from, at + 60))}`,
+  );
+}
+
+/** A stream has all frames, exactly one usage chunk just before the end mark, and nothing after it. */
+export function assertWholeStream(reply: Reply): void {
+  const frames = reply.body.split("\n\n").filter((frame) => frame.startsWith("data: "));
+  expectEqual("frames", frames.length, STREAM_FRAMES);
+  expectEqual("last frame", frames.at(-1), "data: [DONE]");
+  const withUsage = frames.slice(0, -1).filter((frame) => JSON.parse(frame.slice("data: ".length)).usage);
+  expectEqual("usage chunks", withUsage.length, 1);
+  expectEqual("place of the usage chunk", frames.indexOf(withUsage[0]!), frames.length - 2);
+}
+
+export function expectEqual(what: string, found: unknown, expected: unknown): void {
+  if (found !== expected) throw new Error(`Not equivalent: ${what} is ${found}, expected ${expected}`);
+}
+
+function mediaTypeOf(reply: Reply): string | undefined {
+  return headerOf(reply.head, "content-type")?.split(";")[0];
+}

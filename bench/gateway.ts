@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PUBLIC_MODEL, UPSTREAM_MODEL } from "./chat-samples.ts";
+import {
+  commandLine,
+  environmentOf,
+  freePort,
+  type ServerCommand,
+  type ServerProcess,
+  startLogged,
+} from "./processes.ts";
+import { type Machine, SERVER_CORE } from "./machine.ts";
+
+/** The gateway as a real process with everything on, in front of the mock. */
+export interface Gateway extends ServerProcess {
+  /** A key that may do everything. */
+  key: string;
+  /** A key that may be used from no address this machine has. */
+  barredKey: string;
+}
+
+const MAIN = join(import.meta.dir, "../src/main.ts");
+const KEY = `gk_${"benchKey0123456789".repeat(2)}`;
+const READY_PATIENCE_MS = 15_000;
+
+/** Starts a fresh gateway with its own data folder, which is gone after `stop`. */
+export async function launchGateway(
+  machine: Machine,
+  upstream: string,
+  profileFolder?: string,
+): Promise<Gateway> {
+  const folder = mkdtempSync(join(tmpdir(), "bench-gateway-"));
+  const port = freePort();
+  const configPath = join(folder, "gateway.yaml");
+  await Bun.write(configPath, configuration(upstream));
+  const environment = {
+    HOST: "127.0.0.1",
+    PORT: String(port),
+    GATEWAY_CONFIG: configPath,
+    GATEWAY_DATA_DIR: join(folder, "data"),
+    GATEWAY_BOOTSTRAP_KEY: KEY,
+    GATEWAY_ADMIN_PASSWORD: "bench-administrator",
+    BENCH_UPSTREAM_KEY: "bench-upstream",
+  };
+  const profiling = profileFolder === undefined ? [] : ["--cpu-prof-md", "--cpu-prof-dir", profileFolder];
+  const command: ServerCommand = {
+    name: "gateway",
+    core: SERVER_CORE,
+    arguments: [...profiling, MAIN, "serve"],
+    environment,
+  };
+  const logPath = join(folder, "gateway.log");
+  const server = startLogged(machine, command, port, logPath);
+  try {
+    await untilReady(server, logPath);
+    const barredKey = await createBarredKey(machine, environment);
+    return {
+      ...server,
+      key: KEY,
+      barredKey,
+      async stop() {
+        await server.stop();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Limits stay on and are counted; they are only out of reach. */
+function configuration(upstream: string): string {
+  return Bun.YAML.stringify(
+    {
+      limits: { default: { requests_per_minute: 1_000_000_000, tokens_per_minute: 1_000_000_000_000 } },
+      catalogue: { enabled: false },
+      sandbox: { enabled: false },
+      channels: {
+        mock: { provider: "openai", base_url: `${upstream}/v1`, credential: { env: "BENCH_UPSTREAM_KEY" } },
+      },
+      models: {
+        [PUBLIC_MODEL]: {
+          type: "chat",
+          display_name: "Bench chat",
+          owned_by: "bench",
+          created: "2026-01-01",
+          default_output_tokens: 256,
+          max_output_tokens: 4096,
+          modalities: { input: ["text"], output: ["text"] },
+          price: { currency: "USD", per_million: { input: "0.10", output: "0.40" } },
+          route: {
+            strategy: "ordered",
+            targets: [{ channel: "mock", upstream_model: UPSTREAM_MODEL, weight: 1 }],
+          },
+        },
+      },
+    },
+    null,
+    2,
+  );
+}
+
+async function untilReady(server: ServerProcess, logPath: string): Promise<void> {
+  const url = `http://${server.address.hostname}:${server.address.port}/readyz`;
+  const deadline = performance.now() + READY_PATIENCE_MS;
+  while (performance.now() < deadline) {
+    const isReady = await fetch(url).then(
+      (reply) => reply.ok,
+      () => false,
+    );
+    if (isReady) return;
+    await Bun.sleep(50);
+  }
+  throw new Error(`The gateway did not become ready. It said:\n${await Bun.file(logPath).text()}`);
+}
+
+/** Through the command line, as an operator would: a key with an address list that no loopback is on. */
+async function createBarredKey(machine: Machine, environment: Record<string, string>): Promise<string> {
+  const create = ["keys", "create", "--name", "bench-barred", "--address", "192.0.2.1/32", "--json"];
+  const command: ServerCommand = {
+    name: "keys create",
+    core: SERVER_CORE,
+    arguments: [MAIN, ...create],
+    environment,
+  };
+  const child = Bun.spawn(commandLine(machine, command), { env: environmentOf(command), stderr: "pipe" });
+  const output = await new Response(child.stdout).text();
+  const secret = /gk_[\w-]+/.exec(output)?.[0];
+  if (secret === undefined) throw new Error(`No key was made: ${await new Response(child.stderr).text()}`);
+  await Bun.sleep(KEY_SPREAD_MS);
+  return secret;
+}
+
+/** A key that another process made is known within a second; a little patience on top. */
+const KEY_SPREAD_MS = 1_500;

@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { exchange, wireRequest } from "./client-connection.ts";
+import { startClosedLoop, startOpenLoop } from "./load.ts";
+import { describeMachine } from "./machine.ts";
+
+const get = (path: string) => wireRequest({ method: "GET", path });
+
+function serve(handler: (request: Request) => Response | Promise<Response>) {
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: handler });
+  return {
+    address: { hostname: "127.0.0.1", port: server.port! },
+    [Symbol.dispose]: () => server.stop(true),
+  };
+}
+
+test("an exchange tells status, head and body, also of a chunked reply", async () => {
+  using server = serve(
+    () => new Response(new Blob(["hello"]).stream(), { status: 201, headers: { "x-a": "1" } }),
+  );
+  const reply = await exchange(server.address, get("/"));
+  expect([reply.status, reply.body]).toEqual([201, "hello"]);
+  expect(reply.head.toLowerCase()).toContain("x-a: 1");
+});
+
+test("a closed loop keeps one request under way on each connection", async () => {
+  let atOnce = 0;
+  let mostAtOnce = 0;
+  using server = serve(async () => {
+    mostAtOnce = Math.max(mostAtOnce, ++atOnce);
+    await Bun.sleep(1);
+    atOnce--;
+    return new Response("ok");
+  });
+  const load = await startClosedLoop({
+    address: server.address,
+    requests: [get("/")],
+    expectedStatus: 200,
+    connections: 4,
+  });
+  load.openWindow();
+  await Bun.sleep(100);
+  const tally = load.closeWindow();
+  load.stop();
+  expect(mostAtOnce).toBe(4);
+  expect(tally.completed).toBeGreaterThan(4);
+  expect(tally.failed).toBe(0);
+  expect(tally.bodyBytes).toBe(2 * tally.completed);
+});
+
+test("a reply of another status is a failure", async () => {
+  using server = serve(() => new Response("no", { status: 500 }));
+  const load = await startClosedLoop({
+    address: server.address,
+    requests: [get("/")],
+    expectedStatus: 200,
+    connections: 1,
+  });
+  load.openWindow();
+  await Bun.sleep(50);
+  const tally = load.closeWindow();
+  load.stop();
+  expect(tally.completed).toBe(0);
+  expect(tally.failed).toBeGreaterThan(0);
+});
+
+test("an open loop charges a stall to every request that was due meanwhile", async () => {
+  let hasStalled = false;
+  using server = serve(async () => {
+    if (hasStalled) return new Response("ok");
+    hasStalled = true;
+    await Bun.sleep(100);
+    return new Response("late");
+  });
+  const load = await startOpenLoop({
+    address: server.address,
+    requests: [get("/")],
+    expectedStatus: 200,
+    machine: { ...describeMachine(), canPin: false },
+    requestsPerSecond: 200,
+    connections: 1,
+  });
+  load.openWindow();
+  await Bun.sleep(500);
+  const tally = load.closeWindow();
+  load.stop();
+  expect(tally.latenciesMs.filter((latency) => latency > 25).length).toBeGreaterThanOrEqual(10);
+});

@@ -1,0 +1,151 @@
+import { type Address, ClientConnection, type ConnectionEvents } from "./client-connection.ts";
+import type { Machine } from "./machine.ts";
+import { startMetronome } from "./metronome.ts";
+
+/** A running load whose replies are counted while a window is open. */
+export interface Load {
+  /** The processes that make the load. */
+  processIds: readonly number[];
+  openWindow(): void;
+  closeWindow(): Tally;
+  stop(): void;
+}
+
+export interface Tally {
+  elapsedMs: number;
+  completed: number;
+  /** Lost connections and replies of another status than expected. */
+  failed: number;
+  /** Body bytes that came inside the window, of unfinished replies too. */
+  bodyBytes: number;
+  /** From sending, under an open loop from the intended time of sending, to the last byte. */
+  latenciesMs: number[];
+  /** The same to the first byte of the body. */
+  firstBytesMs: number[];
+}
+
+export interface LoadPlan {
+  address: Address;
+  /** Sent one after another, over and over. */
+  requests: readonly Buffer[];
+  expectedStatus: number;
+}
+
+/**
+ * Closed loop: every connection sends its next request as soon as it has its reply. For capacity and CPU, and
+ * for streams, whose length the mock sets. `spreadMs` staggers the first requests over that time.
+ */
+export async function startClosedLoop(
+  plan: LoadPlan & { connections: number; spreadMs?: number },
+): Promise<Load> {
+  const counter = new Counter(plan);
+  let isRunning = true;
+  const sendNext = (connection: ClientConnection): void => {
+    if (isRunning) connection.send(counter.nextRequest());
+  };
+  const connections = await openConnections(plan.address, plan.connections, {
+    onReply(connection) {
+      counter.count(connection, connection.sentAt);
+      sendNext(connection);
+    },
+    onBody: (_, start, end) => counter.countBody(start, end),
+    onLost: () => counter.countLost(),
+  });
+  const gapMs = (plan.spreadMs ?? 0) / plan.connections;
+  connections.forEach((connection, index) => setTimeout(() => sendNext(connection), index * gapMs));
+  return counter.asLoad([process.pid], () => {
+    isRunning = false;
+    for (const connection of connections) connection.close();
+  });
+}
+
+/**
+ * Open loop: requests are due at a fixed rate whatever the server does, and their latency counts from when they
+ * were due, so that a stall is charged to every request it delayed.
+ */
+export async function startOpenLoop(
+  plan: LoadPlan & { machine: Machine; requestsPerSecond: number; connections: number },
+): Promise<Load> {
+  const counter = new Counter(plan);
+  const dueAt = new Map<ClientConnection, number>();
+  const waiting: number[] = [];
+  const send = (connection: ClientConnection, due: number): void => {
+    dueAt.set(connection, due);
+    connection.send(counter.nextRequest());
+  };
+  const idle = await openConnections(plan.address, plan.connections, {
+    onReply(connection) {
+      counter.count(connection, dueAt.get(connection) ?? connection.sentAt);
+      const due = waiting.shift();
+      if (due === undefined) idle.push(connection);
+      else send(connection, due);
+    },
+    onBody: (_, start, end) => counter.countBody(start, end),
+    onLost: () => counter.countLost(),
+  });
+  const all = [...idle];
+  const metronome = startMetronome(plan.machine, plan.requestsPerSecond, (due) => {
+    const connection = idle.pop();
+    if (connection) send(connection, due);
+    else waiting.push(due);
+  });
+  return counter.asLoad([process.pid, metronome.processId], () => {
+    metronome.stop();
+    for (const connection of all) connection.close();
+  });
+}
+
+function openConnections(
+  address: Address,
+  count: number,
+  events: ConnectionEvents,
+): Promise<ClientConnection[]> {
+  return Promise.all(Array.from({ length: count }, () => ClientConnection.open(address, events)));
+}
+
+/** Counts replies inside the window. */
+class Counter {
+  #tally = emptyTally();
+  #openedAt = 0;
+  #next = 0;
+
+  constructor(readonly plan: LoadPlan) {}
+
+  nextRequest(): Buffer {
+    const request = this.plan.requests[this.#next++ % this.plan.requests.length];
+    if (!request) throw new Error("A load needs at least one request.");
+    return request;
+  }
+
+  count(connection: ClientConnection, startedAt: number): void {
+    const tally = this.#tally;
+    if (connection.status !== this.plan.expectedStatus) tally.failed++;
+    else tally.completed++;
+    tally.latenciesMs.push(performance.now() - startedAt);
+    tally.firstBytesMs.push(connection.firstByteAt - startedAt);
+  }
+
+  countBody(start: number, end: number): void {
+    this.#tally.bodyBytes += end - start;
+  }
+
+  countLost(): void {
+    this.#tally.failed++;
+  }
+
+  asLoad(processIds: readonly number[], stop: () => void): Load {
+    return {
+      processIds,
+      openWindow: () => {
+        this.#openedAt = performance.now();
+        this.#tally = emptyTally();
+      },
+      closeWindow: () => ({ ...this.#tally, elapsedMs: performance.now() - this.#openedAt }),
+      stop,
+    };
+  }
+}
+
+function emptyTally(): Tally {
+  return { elapsedMs: 0, completed: 0, failed: 0, bodyBytes: 0, latenciesMs: [], firstBytesMs: [] };
+}

@@ -1,0 +1,71 @@
+import type { Load, Tally } from "./load.ts";
+import { cpuBetween, readCpu } from "./machine.ts";
+import type { ServerProcess } from "./processes.ts";
+
+/** What one server did in one window of load. */
+export interface Sample extends Tally {
+  /** Processor time the server used, in milliseconds. */
+  cpuMs: number;
+  /** Share of its core that mock and load used. */
+  loadShare: number;
+  /** Share of the time in which the server's threads were ready but their core was taken. */
+  waitShare: number;
+}
+
+export interface Window {
+  warmUpMs: number;
+  durationMs: number;
+}
+
+/** Time for hang-ups to be noticed and their work to end before the next server has its turn. */
+const SETTLE_MS = 150;
+
+/** Lets a load run against a server: first unmeasured, then for the length of the window. */
+export async function measure(
+  servers: { measured: ServerProcess; mock: ServerProcess },
+  start: () => Promise<Load>,
+  window: Window,
+): Promise<Sample> {
+  const load = await start();
+  const loadIds = [servers.mock.processId, ...load.processIds];
+  try {
+    await Bun.sleep(window.warmUpMs);
+    const server = readCpu([servers.measured.processId]);
+    const others = readCpu(loadIds);
+    load.openWindow();
+    await Bun.sleep(window.durationMs);
+    const tally = load.closeWindow();
+    const serverTime = cpuBetween(server, readCpu([servers.measured.processId]));
+    const loadTime = cpuBetween(others, readCpu(loadIds));
+    return {
+      ...tally,
+      cpuMs: serverTime.ran,
+      loadShare: loadTime.ran / tally.elapsedMs,
+      waitShare: serverTime.waited / tally.elapsedMs,
+    };
+  } finally {
+    load.stop();
+    await Bun.sleep(SETTLE_MS);
+  }
+}
+
+/**
+ * Gives every contender its turn in every round, in an order that moves on by one each round, so that what
+ * drifts on a shared machine hits all of them alike. Ratios are then taken inside a round.
+ */
+export async function interleave<Name extends string>(
+  rounds: number,
+  contenders: Record<Name, () => Promise<Sample>>,
+): Promise<Record<Name, Sample>[]> {
+  const names = Object.keys(contenders) as Name[];
+  const results: Record<Name, Sample>[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const result: Partial<Record<Name, Sample>> = {};
+    for (let turn = 0; turn < names.length; turn++) {
+      const name = names[(round + turn) % names.length]!;
+      result[name] = await contenders[name]();
+    }
+    results.push(result as Record<Name, Sample>);
+  }
+  return results;
+}

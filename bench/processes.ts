@@ -1,0 +1,99 @@
+import type { Address } from "./client-connection.ts";
+import { LOAD_CORE, type Machine, SERVER_CORE } from "./machine.ts";
+
+/** A server process the benchmark has started, listening on loopback. */
+export interface ServerProcess {
+  name: string;
+  processId: number;
+  address: Address;
+  stop(): Promise<void>;
+}
+
+export interface ServerCommand {
+  name: string;
+  /** Arguments after the runtime's own path. */
+  arguments: string[];
+  core: typeof SERVER_CORE | typeof LOAD_CORE;
+  environment?: Record<string, string>;
+}
+
+const STOP_PATIENCE_MS = 5_000;
+
+/** Starts a script that prints `listening <port>` once it serves. */
+export async function startScript(machine: Machine, command: ServerCommand): Promise<ServerProcess> {
+  const child = Bun.spawn(commandLine(machine, command), {
+    env: environmentOf(command),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const port = await announcedPort(child.stdout);
+  if (port === undefined) throw new Error(`${command.name} ended before it listened`);
+  return asServer(command.name, child, port);
+}
+
+/** Starts a server whose output goes to a file and whose port is known; the caller waits until it serves. */
+export function startLogged(
+  machine: Machine,
+  command: ServerCommand,
+  port: number,
+  logPath: string,
+): ServerProcess {
+  const log = Bun.file(logPath);
+  const child = Bun.spawn(commandLine(machine, command), {
+    env: environmentOf(command),
+    stdin: "ignore",
+    stdout: log,
+    stderr: log,
+  });
+  return asServer(command.name, child, port);
+}
+
+/** The command line that runs the same runtime as this process, on the wished core where that is possible. */
+export function commandLine(machine: Machine, command: ServerCommand): string[] {
+  const pin = machine.canPin ? ["taskset", "--cpu-list", String(command.core)] : [];
+  return [...pin, process.execPath, ...command.arguments];
+}
+
+/** Nothing of the surrounding environment but what finding programs takes: no proxies, no vendor keys. */
+export function environmentOf(command: Pick<ServerCommand, "environment">): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? "",
+    HOME: process.env.HOME ?? "",
+    BUN_CONFIG_MAX_HTTP_REQUESTS: "65000",
+    ...command.environment,
+  };
+}
+
+/** A loopback port that was free a moment ago. */
+export function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}
+
+function asServer(name: string, child: Bun.Subprocess, port: number): ServerProcess {
+  return {
+    name,
+    processId: child.pid,
+    address: { hostname: "127.0.0.1", port },
+    async stop() {
+      child.kill("SIGTERM");
+      const patience = setTimeout(() => child.kill("SIGKILL"), STOP_PATIENCE_MS);
+      await child.exited;
+      clearTimeout(patience);
+    },
+  };
+}
+
+async function announcedPort(output: ReadableStream<Uint8Array>): Promise<number | undefined> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const piece of output) {
+    text += decoder.decode(piece, { stream: true });
+    const port = /^listening (\d+)$/m.exec(text)?.[1];
+    if (port !== undefined) return Number(port);
+  }
+  return undefined;
+}

@@ -1,0 +1,106 @@
+/**
+ * `npm run bench`: measures the gateway against floors on this machine and prints one table. Missed bars are
+ * reported, not failed; what ends it with an error is a gateway that does not say what the upstream said.
+ */
+import { parseArgs } from "node:util";
+import { renderTable } from "./report.ts";
+import { readResidentMb } from "./machine.ts";
+import { type BenchOptions, openStage, type Stage } from "./stage.ts";
+import { spreadOf } from "./statistics.ts";
+import { doorWorkload } from "./workloads/w0-door.ts";
+import { chatWorkload } from "./workloads/w1-chat.ts";
+import { streamWorkload } from "./workloads/w2-stream.ts";
+import type { Outcome, Workload } from "./workloads/workload.ts";
+
+/** Every workload, in the order they run. */
+const WORKLOADS: readonly Workload[] = [doorWorkload, chatWorkload, streamWorkload];
+
+const BUSY_LOAD_SHARE = 0.7;
+
+const { options, chosen } = readOptions();
+const stage = await openStage(options);
+try {
+  announce(stage);
+  await runAll(stage, chosen);
+} finally {
+  await stage.close();
+}
+process.exit(0);
+
+async function runAll(stage: Stage, workloads: readonly Workload[]): Promise<void> {
+  const outcomes: Outcome[] = [];
+  const residentBefore = residentMemory(stage);
+  for (const workload of workloads) {
+    console.log(`${workload.id}: ${workload.title} ...`);
+    outcomes.push(await workload.run(stage));
+  }
+  const rows = outcomes.flatMap((outcome) => outcome.rows);
+  console.log(`\n${renderTable(rows)}\n`);
+  const residentAfter = residentMemory(stage);
+  for (const [name, before] of Object.entries(residentBefore)) {
+    console.log(`resident memory of ${name}: ${before} MB before, ${residentAfter[name]} MB after`);
+  }
+  tellCircumstances(outcomes);
+  const missed = rows.filter((row) => row.passed === false).length;
+  console.log(missed === 0 ? "Every bar is met." : `${missed} of the bars are missed.`);
+}
+
+function announce({ machine, options }: Stage): void {
+  console.log(`${machine.cores} cores, ${machine.cpuModel}; Bun ${Bun.version}`);
+  console.log(`${options.rounds} interleaved rounds of ${options.seconds} s each`);
+  if (!machine.canPin) {
+    console.log(
+      "NOT PINNED: this needs two cores and taskset. Server and load share cores; read with doubt.",
+    );
+  }
+}
+
+/** What makes the figures less certain: a tired load generator, lost requests, other people's work. */
+function tellCircumstances(outcomes: readonly Outcome[]): void {
+  const latencies = outcomes.flatMap((outcome) => outcome.latencySamples);
+  const all = outcomes.flatMap((outcome) => [...outcome.cpuSamples, ...outcome.latencySamples]);
+  const loadShare = Math.max(...latencies.map((sample) => sample.loadShare));
+  const waits = spreadOf(all.map((sample) => sample.waitShare));
+  const failed = all.reduce((sum, sample) => sum + sample.failed, 0);
+  if (latencies.length > 0)
+    console.log(`mock and load: at most ${percent(loadShare)} of their core for latencies`);
+  console.log(
+    `servers kept waiting for their core: ${percent(waits.median)} (at most ${percent(waits.max)})`,
+  );
+  if (loadShare > BUSY_LOAD_SHARE)
+    console.log(`DOUBTFUL: mock and load were over ${percent(BUSY_LOAD_SHARE)}.`);
+  if (failed > 0) console.log(`DOUBTFUL: ${failed} requests failed or were answered with another status.`);
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+function residentMemory(stage: Stage): Record<string, number> {
+  const servers = [stage.bareBun, stage.bareBuffer, stage.gateway];
+  return Object.fromEntries(
+    servers.map((server) => [server.name, Math.round(readResidentMb(server.processId))]),
+  );
+}
+
+function readOptions(): { options: BenchOptions; chosen: readonly Workload[] } {
+  const { values } = parseArgs({
+    options: {
+      rounds: { type: "string", default: "5" },
+      seconds: { type: "string", default: "1.5" },
+      only: { type: "string" },
+      profile: { type: "string" },
+    },
+  });
+  const rounds = Number(values.rounds);
+  const seconds = Number(values.seconds);
+  const chosen = WORKLOADS.filter(({ id }) => values.only === undefined || id === values.only.toUpperCase());
+  if (!(rounds >= 1 && seconds > 0 && chosen.length > 0)) {
+    const known = WORKLOADS.map(({ id }) => id).join(", ");
+    console.error(
+      `Usage: npm run bench -- [--rounds 5] [--seconds 1.5] [--only ID] [--profile DIR]; IDs: ${known}`,
+    );
+    process.exit(2);
+  }
+  return { options: { rounds, seconds, profileFolder: values.profile }, chosen };
+}

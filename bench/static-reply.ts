@@ -1,0 +1,20 @@
+/**
+ * The floor `static-reply`: answers each path with bytes it was given at the start, whatever is asked.
+ * Started as `bun bench/static-reply.ts <file>`; the file holds `{path: {status, body}}` as JSON.
+ */
+export type StaticReplies = Record<string, { status: number; body: string }>;
+
+const replies: StaticReplies = await Bun.file(process.argv[2] ?? "").json();
+const headers = { "content-type": "application/json" };
+
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch(request) {
+    const path = request.url.slice(request.url.indexOf("/", "http://".length));
+    const reply = replies[path];
+    return new Response(reply?.body, { status: reply?.status ?? 404, headers });
+  },
+});
+
+console.log(`listening ${server.port}`);

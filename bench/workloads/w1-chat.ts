@@ -1,0 +1,110 @@
+import { chatRequestBody, PUBLIC_MODEL, UPSTREAM_MODEL } from "../chat-samples.ts";
+import { exchange, wireRequest } from "../client-connection.ts";
+import { assertSameReply } from "../equivalence.ts";
+import { type LoadPlan, startClosedLoop, startOpenLoop } from "../load.ts";
+import { interleave, measure } from "../measure.ts";
+import type { ServerProcess } from "../processes.ts";
+import { addedRow, ratioRow } from "../report.ts";
+import type { Stage } from "../stage.ts";
+import { percentile, spreadOf } from "../statistics.ts";
+import { addedOver, compareRounds, cpuPerRequest, type Workload } from "./workload.ts";
+
+const CONNECTIONS = 64;
+/** Requests per second that leave the load's core room on an ordinary machine; the report tells how much. */
+const HIGHEST_RATE = 5_000;
+const CPU_BAR = 1.35;
+const ADDED_P50_BAR_MS = 0.25;
+const ADDED_P99_BAR_MS = 0.6;
+
+/** Chat, 1 KB asked and 1 KB answered: processor time at capacity, added latency at half of it. */
+export const chatWorkload: Workload = {
+  id: "W1",
+  title: "chat, 1 KB to 1 KB",
+  async run(stage) {
+    await checkEquivalence(stage);
+    const cpuRounds = await measureCpu(stage);
+    const capacity = spreadOf(cpuRounds.map(({ gateway }) => (gateway.completed * 1000) / gateway.elapsedMs));
+    const rate = Math.round(Math.min(capacity.median / 2, HIGHEST_RATE));
+    const latencyRounds = await measureLatency(stage, rate);
+    const overBuffer = cpuRounds.map(({ buffer, gateway }) => ({ floor: buffer, gateway }));
+    const added = (share: number) =>
+      addedOver(latencyRounds, (sample) => percentile(sample.latenciesMs, share));
+    const atRate = `at ${rate}/s`;
+    return {
+      cpuSamples: cpuRounds.flatMap((round) => Object.values(round)),
+      latencySamples: latencyRounds.flatMap((round) => Object.values(round)),
+      rows: [
+        ratioRow(
+          { workload: "W1", figure: "CPU per request, over bare-bun" },
+          { ...compareRounds(cpuRounds, cpuPerRequest), unit: "us", bar: CPU_BAR },
+        ),
+        ratioRow(
+          { workload: "W1", figure: "CPU per request, over bare-buffer" },
+          { ...compareRounds(overBuffer, cpuPerRequest), unit: "us" },
+        ),
+        addedRow(
+          { workload: "W1", figure: `added p50 ${atRate}` },
+          { ...added(0.5), barMs: ADDED_P50_BAR_MS },
+        ),
+        addedRow(
+          { workload: "W1", figure: `added p99 ${atRate}` },
+          { ...added(0.99), barMs: ADDED_P99_BAR_MS },
+        ),
+      ],
+    };
+  },
+};
+
+/** The load for one of the servers; the floors and the mock know the upstream's model name. */
+export function chatPlan(stage: Stage, server: ServerProcess): LoadPlan {
+  const isGateway = server === stage.gateway;
+  const body = chatRequestBody({ model: isGateway ? PUBLIC_MODEL : UPSTREAM_MODEL });
+  const path = "/v1/chat/completions";
+  const request = wireRequest({ method: "POST", path, key: stage.gateway.key, body });
+  return { address: server.address, requests: [request], expectedStatus: 200 };
+}
+
+async function checkEquivalence(stage: Stage): Promise<void> {
+  const reply = (server: ServerProcess) => {
+    const plan = chatPlan(stage, server);
+    return exchange(plan.address, plan.requests[0]!);
+  };
+  const floor = await reply(stage.bareBun);
+  assertSameReply(floor, await reply(stage.gateway));
+}
+
+function measureCpu(stage: Stage) {
+  const window = { warmUpMs: 300, durationMs: stage.options.seconds * 1000 };
+  const turn = (server: ServerProcess) => () =>
+    measure(
+      { measured: server, mock: stage.mock },
+      () => startClosedLoop({ ...chatPlan(stage, server), connections: CONNECTIONS }),
+      window,
+    );
+  return interleave(stage.options.rounds, {
+    floor: turn(stage.bareBun),
+    gateway: turn(stage.gateway),
+    buffer: turn(stage.bareBuffer),
+  });
+}
+
+function measureLatency(stage: Stage, requestsPerSecond: number) {
+  const window = { warmUpMs: 300, durationMs: stage.options.seconds * 1000 };
+  const turn = (server: ServerProcess) => () =>
+    measure(
+      { measured: server, mock: stage.mock },
+      () =>
+        startOpenLoop({
+          ...chatPlan(stage, server),
+          machine: stage.machine,
+          requestsPerSecond,
+          connections: CONNECTIONS,
+        }),
+      window,
+    );
+  return interleave(stage.options.rounds, {
+    direct: turn(stage.mock),
+    floor: turn(stage.bareBun),
+    gateway: turn(stage.gateway),
+  });
+}
