@@ -9,7 +9,7 @@ export function keyStore(database: Database): KeyStore {
     async create(key, by) {
       const change = { by, kind: "key", action: "create", subject: key.id } as const;
       await makeChange(database, change, async (sql, revision) => {
-        await sql`INSERT INTO api_keys ${sql(writeKeyRow(key, revision))}`;
+        await sql`INSERT INTO api_keys ${sql(writeRow(key, revision))}`;
         return { before: null, after: withoutHash(key) };
       });
     },
@@ -34,7 +34,7 @@ export function keyStore(database: Database): KeyStore {
         const before = await find(sql, id);
         if (!before) return null;
         const after = { ...before, ...definedFields(fields) };
-        await sql`UPDATE api_keys SET ${sql(writeKeyRow(after, revision))} WHERE id = ${id}`;
+        await sql`UPDATE api_keys SET ${sql(writeRow(after, revision))} WHERE id = ${id}`;
         return { before: withoutHash(before), after: withoutHash(after) };
       });
     },
@@ -62,7 +62,7 @@ async function find(sql: Sql, id: string): Promise<KeyRecord | null> {
   return row && readKeyRow(row);
 }
 
-function readKeyRow(row: KeyRow): KeyRecord {
+export function readKeyRow(row: KeyRow): KeyRecord {
   return {
     id: row.id,
     organizationId: row.organization_id,
@@ -79,7 +79,7 @@ function readKeyRow(row: KeyRow): KeyRecord {
   };
 }
 
-function writeKeyRow(key: KeyRecord, revision: bigint) {
+function writeRow(key: KeyRecord, revision: bigint) {
   return {
     id: key.id,
     organization_id: key.organizationId,

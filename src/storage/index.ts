@@ -1,0 +1,118 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { DependencyError } from "../gateway/ports.ts";
+import { systemClock } from "../lib/clock.ts";
+import type { Configured } from "./directory.ts";
+import { openJournal, type FileJournal } from "./journal.ts";
+import { createFolder } from "./journal-folder.ts";
+import { recoverJournals } from "./recovery.ts";
+import { createShipper } from "./shipper.ts";
+import { openSnapshot, type LiveSnapshot } from "./snapshot.ts";
+import { openStores, type Stores } from "./stores.ts";
+
+export { openStores, type Stores } from "./stores.ts";
+export { migrate } from "./migrate.ts";
+export { openDatabase, type Database } from "./sql.ts";
+export { LEASE_TTL_MS, type LeaseStore } from "./leases.ts";
+export type { AuditRecord, AuditStore } from "./audit.ts";
+export type { Configured } from "./directory.ts";
+export type { FileJournal } from "./journal.ts";
+export type { LedgerFilter, LedgerStore } from "./ledger.ts";
+export type { LiveSnapshot } from "./snapshot.ts";
+
+/** Everything a serving process needs of storage, running. */
+export interface Storage extends Stores {
+  snapshot: LiveSnapshot;
+  journal: FileJournal;
+  /** Charges that are journaled here and not yet in the ledger. */
+  backlog(): number;
+  /** Posts what is journaled, as far as the deadline (milliseconds) allows. */
+  flush(deadlineMs: number): Promise<boolean>;
+  /** Flushes, returns this process's leases and lets go of everything. What was not posted is at the next start. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+export interface StorageOptions {
+  /** A `postgres://` address or the path of a SQLite file. */
+  database: string;
+  /** Folder on a local disk that holds the journals of all processes of this machine. */
+  journals: string;
+  /** Name of this process, new at every start; its journal folder and its budget leases carry it. */
+  lease: string;
+  configured: Configured;
+  /** Hears of trouble in the background, for the log; names no secret. */
+  onProblem: (message: string, cause: unknown) => void;
+}
+
+const RECOVERY_MS = 10_000;
+const SWEEP_MS = 30_000;
+
+/** Opens all of storage, after finishing what processes that have ended left in their journals. */
+export async function openStorage(options: StorageOptions): Promise<Storage> {
+  const { lease, journals: root, onProblem } = options;
+  const stores = await openStores(options.database);
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  const posting = { ledger: stores.ledger, refusedPath: join(root, "refused.log"), onProblem };
+  const recovery = { ...posting, leases: stores.leases, root, lease };
+  await recoverJournals(recovery);
+  const snapshot = await openSnapshot(stores.database, {
+    configured: options.configured,
+    clock: systemClock,
+    onProblem,
+  });
+  const folder = createFolder(root, lease);
+  const shipper = createShipper({ ...posting, folder: folder.path, lease, clock: systemClock });
+  const journal = openJournal({
+    folder: folder.path,
+    onAppend: (record, segment, offset) => shipper.hear(record, segment, offset),
+    onProblem,
+  });
+  shipper.start(journal);
+  const chores = [
+    repeat(RECOVERY_MS, () => recoverJournals(recovery), onProblem),
+    repeat(SWEEP_MS, () => stores.leases.sweep(), onProblem),
+  ];
+  return {
+    ...stores,
+    snapshot,
+    journal,
+    backlog: () => shipper.backlog(),
+    flush: (deadlineMs) => shipper.flush(deadlineMs),
+    async close(deadlineMs) {
+      snapshot.stop();
+      await Promise.all(chores.map((stop) => stop()));
+      const isEmpty = await shipper.flush(deadlineMs);
+      await shipper.stop();
+      await journal.close();
+      if (isEmpty) {
+        await stores.leases
+          .release(lease)
+          .catch((error: unknown) => onProblem("leases stay until they run out", error));
+        folder.remove();
+      } else folder.release();
+      await stores.database.close();
+    },
+  };
+}
+
+/** Runs a chore again and again, never twice at once; the answer ends it and waits for the run under way. */
+function repeat(
+  everyMs: number,
+  chore: () => Promise<unknown>,
+  onProblem: StorageOptions["onProblem"],
+): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  const run = async () => {
+    try {
+      await chore();
+    } catch (error) {
+      if (!(error instanceof DependencyError)) onProblem("a chore of the storage failed", error);
+    }
+    running = null;
+  };
+  const timer = setInterval(() => (running ??= run()), everyMs);
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}

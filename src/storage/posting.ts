@@ -1,0 +1,37 @@
+import { appendFileSync } from "node:fs";
+import type { LedgerEntry } from "../domain/ledger.ts";
+import { DependencyError } from "../gateway/ports.ts";
+import { toColumn } from "./columns.ts";
+import type { LedgerStore } from "./ledger.ts";
+
+/** Where journaled entries go, and what becomes of those that no ledger can take. */
+export interface Posting {
+  ledger: LedgerStore;
+  /** A file that keeps entries the database refuses for good, one JSON line each, for people to look at. */
+  refusedPath: string;
+  onProblem: (message: string, cause: unknown) => void;
+}
+
+/**
+ * Posts entries together. When the database refuses the batch rather than being away, each is tried alone, so
+ * that one impossible entry holds up no other. Throws a `DependencyError` when they must be posted again later.
+ */
+export async function postEntries(
+  posting: Posting,
+  lease: string,
+  entries: readonly LedgerEntry[],
+): Promise<void> {
+  try {
+    await posting.ledger.post(lease, entries);
+    return;
+  } catch (error) {
+    if (error instanceof DependencyError) throw error;
+    if (entries.length === 1) return refuse(posting, entries, error);
+  }
+  for (const entry of entries) await postEntries(posting, lease, [entry]);
+}
+
+function refuse(posting: Posting, entries: readonly LedgerEntry[], error: unknown): void {
+  for (const entry of entries) appendFileSync(posting.refusedPath, `${toColumn(entry)}\n`, { mode: 0o600 });
+  posting.onProblem("the database refused a ledger entry; it was put aside", error);
+}

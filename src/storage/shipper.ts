@@ -1,0 +1,167 @@
+import { unlinkSync } from "node:fs";
+import type { LedgerEntry } from "../domain/ledger.ts";
+import { DependencyError, type JournalRecord } from "../gateway/ports.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { FileJournal } from "./journal.ts";
+import { postEntries, type Posting } from "./posting.ts";
+import { segmentBooks } from "./segment-books.ts";
+import { readSegment, segmentPath } from "./segments.ts";
+
+/**
+ * Carries journaled charges into the ledger, in batches and in the background, and deletes segments that nothing
+ * is needed of any more. During an outage it waits with bounded memory: what does not fit is read again from disk.
+ */
+export interface Shipper {
+  /** Hears of each record as it is journaled. */
+  hear(record: JournalRecord, segment: number, offset: number): void;
+  start(journal: FileJournal): void;
+  /** Posts all there is; answers false when the deadline (milliseconds from now) passed before. */
+  flush(deadlineMs: number): Promise<boolean>;
+  /** Charges that are journaled and not yet posted. */
+  backlog(): number;
+  /** Ends the background work once the batch under way has ended. */
+  stop(): Promise<void>;
+}
+
+export interface ShipperOptions extends Posting {
+  folder: string;
+  lease: string;
+  clock: Clock;
+  /** Most charges kept in memory; 20,000 unless told. */
+  mostQueued?: number;
+}
+
+export function createShipper(options: ShipperOptions): Shipper {
+  return new JournalShipper(options);
+}
+
+const INTERVAL_MS = 200;
+const BATCH = 500;
+const MOST_QUEUED = 20_000;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 5000;
+/** A segment this large is ended early when all of it is posted, so that a restart has little to read again. */
+const SETTLED_SEGMENT_BYTES = 4 * 1024 * 1024;
+
+interface Waiting {
+  entry: LedgerEntry;
+  segment: number;
+}
+
+class JournalShipper implements Shipper {
+  readonly #options: ShipperOptions;
+  readonly #mostQueued: number;
+  readonly #books = segmentBooks();
+  #journal: FileJournal | null = null;
+  #queue: Waiting[] = [];
+  #backlog = 0;
+  /** Where the first charge that found no room in memory stands. */
+  #unread: { segment: number; offset: number } | null = null;
+  #round: Promise<void> | null = null;
+  #timer: Timer | null = null;
+  #pauseMs = 0;
+  #nextTryAt = 0;
+
+  constructor(options: ShipperOptions) {
+    this.#options = options;
+    this.#mostQueued = options.mostQueued ?? MOST_QUEUED;
+  }
+
+  hear(record: JournalRecord, segment: number, offset: number): void {
+    this.#books.heard(record, segment);
+    if (record.type === "checkpoint") return;
+    this.#backlog += 1;
+    if (this.#unread) return;
+    if (this.#queue.length >= this.#mostQueued) {
+      this.#unread = { segment, offset };
+      return;
+    }
+    this.#queue.push({ entry: record.entry, segment });
+    if (this.#queue.length === BATCH) this.#kick();
+  }
+
+  start(journal: FileJournal): void {
+    this.#journal = journal;
+    this.#timer = setInterval(() => this.#kick(), INTERVAL_MS);
+  }
+
+  async flush(deadlineMs: number): Promise<boolean> {
+    const deadline = this.#options.clock.monotonic() + deadlineMs;
+    for (;;) {
+      this.#nextTryAt = 0;
+      await this.#kick();
+      if (this.#backlog === 0) return true;
+      const rest = deadline - this.#options.clock.monotonic();
+      if (rest <= 0) return false;
+      if (this.#pauseMs > 0) await Bun.sleep(Math.min(rest, FIRST_PAUSE_MS));
+    }
+  }
+
+  backlog(): number {
+    return this.#backlog;
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#timer = null;
+    await this.#round;
+  }
+
+  #kick(): Promise<void> {
+    this.#round ??= this.#work().finally(() => (this.#round = null));
+    return this.#round;
+  }
+
+  async #work(): Promise<void> {
+    if (this.#options.clock.monotonic() < this.#nextTryAt) return;
+    try {
+      do await this.#postBatch();
+      while (this.#queue.length >= BATCH || (this.#unread && this.#journal));
+      this.#pauseMs = 0;
+      this.#deleteSettled();
+    } catch (error) {
+      this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2));
+      this.#nextTryAt = this.#options.clock.monotonic() + this.#pauseMs;
+      if (error instanceof DependencyError) return;
+      this.#options.onProblem("journaled charges could not be posted", error);
+    }
+  }
+
+  async #postBatch(): Promise<void> {
+    if (this.#queue.length === 0) this.#readMore();
+    const batch = this.#queue.slice(0, BATCH);
+    if (batch.length === 0) return;
+    const entries = batch.map((waiting) => waiting.entry);
+    await postEntries(this.#options, this.#options.lease, entries);
+    this.#queue.splice(0, batch.length);
+    this.#backlog -= batch.length;
+    for (const { segment } of batch) this.#books.posted(segment);
+  }
+
+  /** Takes the next batch from disk, and goes back to hearing once it has caught up with the journal. */
+  #readMore(): void {
+    const { folder, onProblem } = this.#options;
+    while (this.#unread && this.#journal) {
+      const { segment, offset } = this.#unread;
+      const onDamaged = (at: number) =>
+        onProblem(`the running journal is damaged in segment ${segment} at byte ${at}`, null);
+      for (const { record, end } of readSegment(segmentPath(folder, segment), offset, onDamaged)) {
+        this.#unread = { segment, offset: end };
+        if (record.type === "charge") this.#queue.push({ entry: record.entry, segment });
+        if (this.#queue.length === BATCH) return;
+      }
+      this.#unread = segment < this.#journal.position().segment ? { segment: segment + 1, offset: 0 } : null;
+    }
+  }
+
+  #deleteSettled(): void {
+    const journal = this.#journal;
+    if (!journal) return;
+    if (journal.position().offset > SETTLED_SEGMENT_BYTES && this.#books.isSettled()) journal.rotate();
+    const { segment: current } = journal.position();
+    // Segments behind the first unread charge are still to be walked through.
+    for (const segment of this.#books.takeSettled(Math.min(current, this.#unread?.segment ?? current))) {
+      unlinkSync(segmentPath(this.#options.folder, segment));
+    }
+  }
+}
