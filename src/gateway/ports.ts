@@ -119,9 +119,12 @@ export interface TextCall {
   signal: AbortSignal;
 }
 
-/** The vendor's answer as it came: JSON bytes, or server-sent events as bytes. */
+/**
+ * The vendor's answer as it came: JSON bytes, or server-sent events as bytes. `parsed` is the same JSON read, where
+ * the provider had to read it anyway. A vendor may answer whole although a stream was asked for.
+ */
 export type TextAnswer =
-  | { kind: "whole"; bytes: Uint8Array<ArrayBuffer> }
+  | { kind: "whole"; bytes: Uint8Array<ArrayBuffer>; parsed?: unknown }
   | { kind: "stream"; stream: ReadableStream<Uint8Array<ArrayBuffer>> };
 
 export interface ImageUpstream {

@@ -1,0 +1,197 @@
+import { UpstreamError } from "../domain/upstream-error.ts";
+
+/**
+ * The one way an adapter calls its vendor: a POST whose answer is a success, or an `UpstreamError`. Redirects are
+ * never followed, so a credential goes nowhere but to the configured address. When `signal` aborts, its own reason
+ * is thrown, unchanged.
+ */
+export async function post(request: VendorRequest, classify: Classify): Promise<Response> {
+  const response = await dispatch(request);
+  if (response.status >= 200 && response.status < 300) {
+    if (isHtml(response)) throw await discard(response, "answered with a web page");
+    return response;
+  }
+  if (response.status >= 300 && response.status < 400)
+    throw await discard(response, "answered with a redirect");
+  const bodyText = await readErrorText(response, request.signal);
+  throw classify({ status: response.status, headers: response.headers, bodyText });
+}
+
+export interface VendorRequest {
+  url: string;
+  /** Prepared once for a channel; `fetch` copies them. */
+  headers: Readonly<Record<string, string>>;
+  body: NonNullable<BunFetchRequestInit["body"]>;
+  /** Aborted when the caller goes or a deadline passes. It is the only clock a call has. */
+  signal: AbortSignal;
+}
+
+/** An answer whose status says that it is not a success. */
+export interface FailedAnswer {
+  status: number;
+  headers: Headers;
+  /** The first 64 KiB of its body. */
+  bodyText: string;
+}
+
+/** A vendor's own reading of its failures. */
+export type Classify = (answer: FailedAnswer) => UpstreamError;
+
+/** Most bytes of a whole text answer. */
+export const MOST_TEXT_BYTES = 32 * 1024 * 1024;
+/** Most bytes of an answer that carries images. */
+export const MOST_IMAGE_BYTES = 256 * 1024 * 1024;
+
+const MOST_ERROR_BYTES = 64 * 1024;
+const LONGEST_RETRY_SECONDS = 3600;
+
+/** Trouble on the way to the vendor, before which nothing can have been carried out. */
+const NEVER_SENT: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ConnectionRefused",
+  "FailedToOpenSocket",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "CERT_HAS_EXPIRED",
+  "ERR_PROXY_TUNNEL",
+]);
+
+/** What the vendor sent is no HTTP, or is encoded wrongly. */
+const NOT_HTTP: ReadonlySet<unknown> = new Set([
+  "InvalidHTTPResponse",
+  "ZlibError",
+  "BrotliDecompressionError",
+]);
+
+/** Reads a body to its end. Throws `broken` when it is longer than `mostBytes`, is empty or was cut. */
+export async function readWhole(
+  response: Response,
+  mostBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  for await (const piece of readPieces(response, mostBytes, signal)) pieces.push(piece);
+  const [first] = pieces;
+  if (!first) throw brokenAnswer("gave an empty answer");
+  return pieces.length === 1 ? first : Buffer.concat(pieces);
+}
+
+/** The pieces of a body as they come, under the rules of `readWhole`. Ending early closes the connection. */
+export async function* readPieces(
+  response: Response,
+  mostBytes: number,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const reader = response.body?.getReader();
+  if (!reader) return;
+  let received = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw signal.aborted ? signal.reason : brokenAnswer("broke off its answer", error);
+      });
+      if (done) return;
+      received += value.byteLength;
+      if (received > mostBytes) throw brokenAnswer(`gave more than ${mostBytes} bytes`);
+      if (value.byteLength > 0) yield value;
+    }
+  } finally {
+    // The body may have failed or ended already; then there is nothing left to close.
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** Reads JSON; throws `broken` when it is truncated or something else. */
+export function parseAnswer(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw brokenAnswer("gave an answer that is no JSON", error);
+  }
+}
+
+/** A success by its status that is none by its content. The work may have been done, and may cost. */
+export function brokenAnswer(what: string, cause?: unknown): UpstreamError {
+  return new UpstreamError("broken", `the vendor ${what}`, { isAmbiguous: true, cause });
+}
+
+/**
+ * The vendor's hint when to come back, in whole seconds from 0 to 3600: `retry-after-ms`, or `Retry-After` as
+ * seconds or as a date (RFC 9110, 10.2.3). Anything else counts as no hint.
+ */
+export function readRetryAfter(headers: Headers, now: number): number | undefined {
+  const milliseconds = readNumber(headers.get("retry-after-ms"));
+  if (milliseconds !== undefined) return clampSeconds(milliseconds / 1000);
+  const value = headers.get("retry-after");
+  const seconds = readNumber(value);
+  if (seconds !== undefined) return clampSeconds(seconds);
+  const date = value !== null && /^[A-Z][a-z]{2,8},? /.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(date) ? undefined : clampSeconds((date - now) / 1000);
+}
+
+async function dispatch(request: VendorRequest): Promise<Response> {
+  try {
+    return await fetch(request.url, {
+      method: "POST",
+      headers: request.headers,
+      body: request.body,
+      signal: request.signal,
+      redirect: "manual",
+      // The runtime would end a call that is silent for five minutes; the deadlines in `signal` decide instead.
+      timeout: false,
+    });
+  } catch (error) {
+    throw request.signal.aborted ? request.signal.reason : connectionError(error);
+  }
+}
+
+function connectionError(error: unknown): UpstreamError {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (NOT_HTTP.has(code)) return brokenAnswer("gave an answer that is no HTTP", error);
+  const wasSent = !NEVER_SENT.has(code);
+  return new UpstreamError("unreachable", `no answer from the vendor (${String(code)})`, {
+    isAmbiguous: wasSent,
+    cause: error,
+  });
+}
+
+/** Closes an answer that nobody wants to read. */
+async function discard(response: Response, what: string): Promise<UpstreamError> {
+  await response.body?.cancel().catch(() => {});
+  return new UpstreamError("broken", `the vendor ${what}`, { status: response.status });
+}
+
+/** The start of an error's body. A body that breaks off says less, but the status still counts. */
+async function readErrorText(response: Response, signal: AbortSignal): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const piece of readPieces(response, Number.POSITIVE_INFINITY, signal)) {
+      pieces.push(piece);
+      length += piece.byteLength;
+      if (length >= MOST_ERROR_BYTES) break;
+    }
+  } catch (error) {
+    if (signal.aborted) throw error;
+  }
+  return Buffer.concat(pieces).toString("utf8", 0, MOST_ERROR_BYTES);
+}
+
+function isHtml(response: Response): boolean {
+  return response.headers.get("content-type")?.startsWith("text/html") ?? false;
+}
+
+function readNumber(text: string | null): number | undefined {
+  return text !== null && /^\s*-?\d+(\.\d+)?(e\d{1,3})?\s*$/i.test(text) ? Number(text) : undefined;
+}
+
+function clampSeconds(seconds: number): number {
+  return Math.min(LONGEST_RETRY_SECONDS, Math.max(0, Math.ceil(seconds)));
+}

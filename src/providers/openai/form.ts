@@ -1,0 +1,45 @@
+/** A field of a form: text, or a file with its name and type. */
+export type FormPart =
+  { name: string; text: string } | { name: string; blob: Blob; fileName: string; type: string };
+
+export interface Form {
+  contentType: string;
+  byteLength: number;
+  /** Reads the files piece by piece, so that a form of any size takes little memory. */
+  body: AsyncGenerator<Uint8Array>;
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * Writes `multipart/form-data` (RFC 7578) whose length is known before it is sent. Names are written by the
+ * gateway itself, never by a caller, so they need no escaping.
+ */
+export function writeForm(parts: readonly FormPart[]): Form {
+  const boundary = `form-${crypto.randomUUID()}`;
+  const pieces: (Uint8Array | Blob)[] = [];
+  for (const part of parts) {
+    const open = `--${boundary}\r\nContent-Disposition: form-data; name="${part.name}"`;
+    if ("text" in part) pieces.push(encoder.encode(`${open}\r\n\r\n${part.text}\r\n`));
+    else {
+      const header = `${open}; filename="${part.fileName}"\r\nContent-Type: ${part.type}\r\n\r\n`;
+      pieces.push(encoder.encode(header), part.blob, encoder.encode("\r\n"));
+    }
+  }
+  pieces.push(encoder.encode(`--${boundary}--\r\n`));
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    byteLength: pieces.reduce(
+      (sum, piece) => sum + (piece instanceof Blob ? piece.size : piece.byteLength),
+      0,
+    ),
+    body: readAll(pieces),
+  };
+}
+
+async function* readAll(pieces: readonly (Uint8Array | Blob)[]): AsyncGenerator<Uint8Array> {
+  for (const piece of pieces) {
+    if (piece instanceof Blob) yield* piece.stream();
+    else yield piece;
+  }
+}

@@ -1,0 +1,123 @@
+import type { ImageOrder, ImageReply, ReferenceImage } from "../../domain/image.ts";
+import { saneCount } from "../../domain/usage.ts";
+import type { ImageUpstream } from "../../gateway/ports.ts";
+import { decodeBase64 } from "../../lib/base64.ts";
+import { isObject } from "../../lib/json.ts";
+import {
+  brokenAnswer,
+  MOST_IMAGE_BYTES,
+  parseAnswer,
+  post,
+  readPieces,
+  type VendorRequest,
+} from "../http.ts";
+import type { Connection } from "./connection.ts";
+import { hasError } from "./errors.ts";
+import { writeForm, type FormPart } from "./form.ts";
+import { LiftedJson } from "./lifted-json.ts";
+
+/** The images protocol of family A: generations in JSON, edits as a form, pictures back as base64. */
+export function createImageUpstream(connection: Connection): ImageUpstream {
+  return {
+    async draw(order: ImageOrder, signal: AbortSignal): Promise<ImageReply> {
+      const request = order.references.length > 0 ? writeEdit(order) : writeGeneration(order);
+      const response = await post({ ...request(connection), signal }, connection.classify);
+      const json = new LiftedJson();
+      for await (const piece of readPieces(response, MOST_IMAGE_BYTES, signal)) json.write(piece);
+      const outline = json.finish();
+      const answer = parseAnswer(outline);
+      const { status, headers } = response;
+      if (hasError(answer)) throw connection.classify({ status, headers, bodyText: outline });
+      return readReply(answer, json);
+    },
+  };
+}
+
+type Writer = (connection: Connection) => Omit<VendorRequest, "signal">;
+
+/** Only what the vendor knows: `response_format`, for one, is refused by it (OpenAI image reference). */
+function writeFields(order: ImageOrder): Record<string, string | number> {
+  const offered = order.model.image.formats;
+  const format = order.format && (offered.includes(order.format) ? order.format : offered[0]);
+  const fields: Record<string, string | number> = {
+    model: order.upstreamModel,
+    prompt: order.prompt,
+    n: order.count,
+    size: order.size.isAuto ? "auto" : `${order.size.width}x${order.size.height}`,
+  };
+  if (order.quality !== undefined) fields["quality"] = order.quality;
+  if (order.background !== undefined) fields["background"] = order.background;
+  if (format !== undefined) fields["output_format"] = format;
+  if (order.compression !== undefined && (format === "jpeg" || format === "webp"))
+    fields["output_compression"] = order.compression;
+  return fields;
+}
+
+function writeGeneration(order: ImageOrder): Writer {
+  const body = JSON.stringify(writeFields(order));
+  return ({ generationsUrl, jsonHeaders }) => ({ url: generationsUrl, headers: jsonHeaders, body });
+}
+
+function writeEdit(order: ImageOrder): Writer {
+  const fields = Object.entries(writeFields(order));
+  const name = order.references.length === 1 ? "image" : "image[]";
+  const parts: FormPart[] = [
+    ...fields.map(([name, value]) => ({ name, text: String(value) })),
+    ...order.references.map((reference, index) => writeFile(name, `image-${index + 1}`, reference)),
+  ];
+  if (order.mask) parts.push(writeFile("mask", "mask", order.mask));
+  const form = writeForm(parts);
+  return ({ editsUrl, formHeaders }) => ({
+    url: editsUrl,
+    headers: {
+      ...formHeaders,
+      "content-type": form.contentType,
+      "content-length": String(form.byteLength),
+    },
+    body: form.body,
+  });
+}
+
+/** The vendor tells files by their name and type, and refuses untyped ones. */
+function writeFile(name: string, stem: string, { blob, format }: ReferenceImage): FormPart {
+  const extension = format === "jpeg" ? "jpg" : format;
+  return { name, blob, fileName: `${stem}.${extension}`, type: `image/${format}` };
+}
+
+function readReply(answer: unknown, json: LiftedJson): ImageReply {
+  const data = isObject(answer) ? answer["data"] : undefined;
+  if (!isObject(answer) || !Array.isArray(data)) throw brokenAnswer("gave no list of images");
+  const images = data.flatMap((item: unknown) => {
+    const image = isObject(item) ? readImage(item["b64_json"], json) : undefined;
+    return image ? [image] : [];
+  });
+  if (images.length === 0) throw brokenAnswer("gave no image");
+  return {
+    images,
+    quality: textOf(answer["quality"]),
+    background: textOf(answer["background"]),
+    usage: readUsage(answer["usage"]),
+  };
+}
+
+function readImage(text: unknown, json: LiftedJson): Blob | undefined {
+  if (typeof text !== "string" || text === "") return undefined;
+  const lifted = json.lifted(text);
+  if (lifted) return lifted;
+  const bytes = decodeBase64(text);
+  if (!bytes) throw brokenAnswer("gave an image that is no base64");
+  return new Blob([new Uint8Array(bytes)]);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** One report stands for all images of the call; impossible numbers count as no report. */
+function readUsage(usage: unknown): ImageReply["usage"] {
+  if (!isObject(usage)) return undefined;
+  const input = saneCount(usage["input_tokens"]);
+  const output = saneCount(usage["output_tokens"]);
+  if (input === null || output === null) return undefined;
+  return { input, output, total: saneCount(usage["total_tokens"]) ?? input + output };
+}

@@ -1,0 +1,138 @@
+import { Base64Decoder, Base64Error } from "../../lib/base64.ts";
+import { brokenAnswer } from "../http.ts";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** A string longer than this is taken for an image and decoded while it arrives. */
+const LONG_BYTES = 64 * 1024;
+/** Most bytes of everything that is no long string. */
+const MOST_OUTLINE_BYTES = 4 * 1024 * 1024;
+const EMPTY = Buffer.alloc(0);
+
+/**
+ * Reads a JSON answer whose images are base64 strings without ever holding the base64: long strings are decoded as
+ * they arrive, and a short mark stands in their place. Throws `broken` where a long string is no base64.
+ */
+export class LiftedJson {
+  /** Drawn anew for each answer, so that no text of the vendor can be taken for a mark. */
+  private readonly mark = `lifted:${crypto.randomUUID()}:`;
+  private readonly images: Blob[] = [];
+  private readonly outline: Buffer[] = [];
+  private outlineLength = 0;
+  /** The string that is open, from its first character; undefined outside of strings. */
+  private text: Buffer | undefined;
+  private long: LongImage | undefined;
+
+  write(piece: Uint8Array): void {
+    let rest = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    while (rest.byteLength > 0) {
+      if (this.long) rest = this.writeLong(this.long, rest);
+      else if (this.text) rest = this.writeText(Buffer.concat([this.text, rest]));
+      else rest = this.writeStructure(rest);
+    }
+  }
+
+  /** The answer's JSON with marks for its long strings. */
+  finish(): string {
+    if (this.long || this.text) throw brokenAnswer("broke off inside a string");
+    if (this.outlineLength === 0) throw brokenAnswer("gave an empty answer");
+    return Buffer.concat(this.outline).toString("utf8");
+  }
+
+  /** The decoded bytes a mark stands for; undefined when the text is no mark. */
+  lifted(text: string): Blob | undefined {
+    return text.startsWith(this.mark) ? this.images[Number(text.slice(this.mark.length))] : undefined;
+  }
+
+  private writeStructure(rest: Buffer): Buffer {
+    const quote = rest.indexOf(QUOTE);
+    const end = quote < 0 ? rest.byteLength : quote + 1;
+    this.append(rest.subarray(0, end));
+    if (quote >= 0) this.text = EMPTY;
+    return rest.subarray(end);
+  }
+
+  /** `rest` is everything of the open string so far, and what follows. */
+  private writeText(rest: Buffer): Buffer {
+    const end = endOfString(rest);
+    if (end > LONG_BYTES || (end < 0 && rest.byteLength > LONG_BYTES)) {
+      this.text = undefined;
+      this.long = new LongImage();
+      return rest;
+    }
+    if (end < 0) {
+      this.text = rest;
+      return EMPTY;
+    }
+    this.text = undefined;
+    this.append(rest.subarray(0, end + 1));
+    return rest.subarray(end + 1);
+  }
+
+  private writeLong(long: LongImage, rest: Buffer): Buffer {
+    const quote = rest.indexOf(QUOTE);
+    if (quote < 0) {
+      long.write(rest);
+      return EMPTY;
+    }
+    long.write(rest.subarray(0, quote));
+    this.append(Buffer.from(`${this.mark}${this.images.length}"`));
+    this.images.push(long.finish());
+    this.long = undefined;
+    return rest.subarray(quote + 1);
+  }
+
+  private append(bytes: Buffer): void {
+    this.outlineLength += bytes.byteLength;
+    if (this.outlineLength > MOST_OUTLINE_BYTES) throw brokenAnswer("gave too much beside its images");
+    this.outline.push(bytes);
+  }
+}
+
+/** One base64 string on its way to bytes. Serializers that escape slashes are understood. */
+class LongImage {
+  private readonly pieces: Uint8Array<ArrayBuffer>[] = [];
+  private readonly decoder = new Base64Decoder((bytes) => this.pieces.push(Uint8Array.from(bytes)), false);
+  private endsInBackslash = false;
+
+  write(text: Buffer): void {
+    this.decode(() => {
+      const backslash = text.indexOf(BACKSLASH);
+      if (backslash < 0 && !this.endsInBackslash) this.decoder.write(text);
+      else this.decoder.write(this.unescape(text));
+    });
+  }
+
+  finish(): Blob {
+    this.decode(() => this.decoder.finish());
+    return new Blob(this.pieces);
+  }
+
+  private unescape(text: Buffer): Buffer {
+    const escaped = (this.endsInBackslash ? "\\" : "") + text.toString("latin1");
+    this.endsInBackslash = escaped.endsWith("\\");
+    const whole = this.endsInBackslash ? escaped.slice(0, -1) : escaped;
+    return Buffer.from(whole.replaceAll("\\/", "/").replace(/\\[nr]/g, ""), "latin1");
+  }
+
+  private decode(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      if (error instanceof Base64Error) throw brokenAnswer("gave an image that is no base64", error);
+      throw error;
+    }
+  }
+}
+
+/** Place of the quote that ends a string, or -1 while it has not come. */
+function endOfString(text: Buffer): number {
+  let quote = text.indexOf(QUOTE);
+  while (quote >= 0) {
+    let before = quote - 1;
+    while (text[before] === BACKSLASH) before--;
+    if ((quote - before) % 2 === 1) return quote;
+    quote = text.indexOf(QUOTE, quote + 1);
+  }
+  return -1;
+}

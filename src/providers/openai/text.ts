@@ -1,0 +1,48 @@
+import type { TextAnswer, TextCall, TextUpstream } from "../../gateway/ports.ts";
+import { isObject } from "../../lib/json.ts";
+import { brokenAnswer, MOST_TEXT_BYTES, parseAnswer, post, readWhole } from "../http.ts";
+import type { Connection } from "./connection.ts";
+import { hasError } from "./errors.ts";
+
+const decoder = new TextDecoder();
+
+/**
+ * Chat completions: the request's bytes go out unchanged and the answer's bytes come back unchanged. An error that
+ * the vendor puts inside a success is found here; one inside a stream is for the reader of the stream.
+ */
+export function createTextUpstream(connection: Connection): TextUpstream {
+  return {
+    dialect: "chat",
+    async send({ payload, isStream, signal }: TextCall): Promise<TextAnswer> {
+      const headers = isStream ? connection.streamHeaders : connection.jsonHeaders;
+      const request = { url: connection.chatUrl, headers, body: payload.raw, signal };
+      const response = await post(request, connection.classify);
+      if (isStream && !isJson(response)) return { kind: "stream", stream: openStream(response) };
+      return readAnswer(response, connection, signal);
+    },
+  };
+}
+
+function isJson(response: Response): boolean {
+  return response.headers.get("content-type")?.startsWith("application/json") ?? false;
+}
+
+function openStream(response: Response): ReadableStream<Uint8Array<ArrayBuffer>> {
+  if (!response.body || response.headers.get("content-length") === "0")
+    throw brokenAnswer("gave an empty answer");
+  return response.body;
+}
+
+async function readAnswer(
+  response: Response,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<TextAnswer> {
+  const bytes = await readWhole(response, MOST_TEXT_BYTES, signal);
+  const bodyText = decoder.decode(bytes);
+  const parsed = parseAnswer(bodyText);
+  const { status, headers } = response;
+  if (hasError(parsed)) throw connection.classify({ status, headers, bodyText });
+  if (!isObject(parsed) || !Array.isArray(parsed["choices"])) throw brokenAnswer("gave no choices");
+  return { kind: "whole", bytes, parsed };
+}
