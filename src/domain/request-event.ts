@@ -12,6 +12,8 @@ export interface RequestEvent {
   code: string | null;
   /** Unix milliseconds at which it began. */
   at: number;
+  /** Monotonic milliseconds at which it began. */
+  startedAt: number;
   durationMs: number;
   /** Milliseconds to the first byte of a stream. */
   firstByteMs: number | null;
@@ -22,7 +24,7 @@ export interface RequestEvent {
   isStream: boolean;
   usage: Usage | null;
   amount: Nanos;
-  attempts: readonly Attempt[];
+  attempts: Attempt[];
   /** Trouble worth an operator's eye; never the caller's content. */
   cause: unknown;
 }

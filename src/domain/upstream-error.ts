@@ -5,7 +5,7 @@
  * | kind | means | fails over |
  * | --- | --- | --- |
  * | `unreachable` | no connection, or it broke before an answer began | yes |
- * | `timeout` | a deadline passed | yes, but see `ambiguous` |
+ * | `timeout` | a deadline passed | yes, but see `isAmbiguous` |
  * | `overloaded` | the vendor is in trouble (5xx, 529) | yes |
  * | `limited` | the vendor throttles (429) | yes |
  * | `account` | credential, balance, quota or model access is gone (401, 402, 403, 404) | yes |
@@ -22,7 +22,7 @@ export interface UpstreamErrorDetail {
   /** The vendor's own hint. */
   retryAfterSeconds?: number;
   /** True when the request was fully sent and may have been carried out (and paid for) although no answer came. */
-  ambiguous?: boolean;
+  isAmbiguous?: boolean;
   /** For `rejected` and `refused`: what may be told to the caller, free of vendor names; else a general sentence is used. */
   publicMessage?: string;
   /** For `rejected`: the field the vendor named. */
@@ -33,7 +33,7 @@ export interface UpstreamErrorDetail {
 export class UpstreamError extends Error {
   readonly status: number | undefined;
   readonly retryAfterSeconds: number | undefined;
-  readonly ambiguous: boolean;
+  readonly isAmbiguous: boolean;
   readonly publicMessage: string | undefined;
   readonly param: string | undefined;
 
@@ -47,7 +47,7 @@ export class UpstreamError extends Error {
     this.name = "UpstreamError";
     this.status = detail.status;
     this.retryAfterSeconds = detail.retryAfterSeconds;
-    this.ambiguous = detail.ambiguous ?? false;
+    this.isAmbiguous = detail.isAmbiguous ?? false;
     this.publicMessage = detail.publicMessage;
     this.param = detail.param;
   }

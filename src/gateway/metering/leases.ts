@@ -25,7 +25,8 @@ export interface Hold {
   readonly slices: readonly Slice[];
 }
 
-const NO_HOLD: Hold = { amount: 0n, slices: [] };
+/** The hold of a request that no budget limits. */
+export const NO_HOLD: Hold = { amount: 0n, slices: [] };
 
 /**
  * Slices of budgets held by this process, so that most requests are admitted without the store. What a slice holds
@@ -48,7 +49,6 @@ export class Leases {
    * to be asked; it rejects with a `DependencyError` when that fails.
    */
   hold(budgets: readonly string[], amount: Nanos): Hold | null | Promise<Hold | null> {
-    if (budgets.length === 0) return NO_HOLD;
     const held = this.#holdLocally(budgets, amount);
     if (held) return held;
     if (this.#isExhausted(budgets)) return null;

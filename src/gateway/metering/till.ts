@@ -3,7 +3,7 @@ import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Principal } from "../../domain/api-key.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { DependencyError, type Journal } from "../ports.ts";
-import type { Hold, Leases } from "./leases.ts";
+import { NO_HOLD, type Hold, type Leases } from "./leases.ts";
 
 /**
  * The one place where usage becomes money: hold before dispatch, settle what was delivered, release the rest. A
@@ -19,17 +19,24 @@ export class Till {
    * Sets aside the most a request may cost. Throws `BILLING_BLOCKED` when a budget has not that much left, and
    * `dependency_unavailable` when that cannot be known or nothing could be recorded.
    */
-  hold({ key, organization }: Principal, ceiling: Nanos): Hold | Promise<Hold> {
+  hold({ key, organization }: Principal, ceiling: () => Nanos): Hold | Promise<Hold> {
     if (!this.journal.isWritable()) throw unavailable("the journal cannot be written");
     const budgets = key.budgets.length === 0 ? organization.budgets : [...organization.budgets, ...key.budgets];
-    const hold = this.leases.hold(budgets, ceiling);
+    const hold = budgets.length === 0 ? NO_HOLD : this.leases.hold(budgets, ceiling());
     if (hold instanceof Promise) return hold.then(required, failed);
     return required(hold);
   }
 
-  /** Records a charge for good and frees the rest of its hold. Throws `dependency_unavailable` when it cannot. */
+  /**
+   * Records a charge for good, then frees the rest of its hold. Throws `dependency_unavailable` when it cannot be
+   * recorded; the hold is then still to be released.
+   */
   settle(hold: Hold, entry: LedgerEntry): void {
-    this.#append("charge", hold, entry);
+    try {
+      this.journal.append({ type: "charge", entry });
+    } catch (cause) {
+      throw unavailable(cause);
+    }
     this.leases.settle(hold, entry.amount);
   }
 
@@ -41,15 +48,6 @@ export class Till {
   /** Nothing was delivered: the whole hold is free again. */
   release(hold: Hold): void {
     this.leases.settle(hold, 0n);
-  }
-
-  #append(type: "charge", hold: Hold, entry: LedgerEntry): void {
-    try {
-      this.journal.append({ type, entry });
-    } catch (cause) {
-      this.leases.settle(hold, 0n);
-      throw unavailable(cause);
-    }
   }
 }
 

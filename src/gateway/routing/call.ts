@@ -25,7 +25,7 @@ export class Call {
   expect(what: string, withinMs: number): void {
     this.settle();
     this.#deadline = this.deadlines.set(withinMs, () => {
-      this.abort(new UpstreamError("timeout", `${what} took over ${withinMs} ms`, { ambiguous: true }));
+      this.abort(new UpstreamError("timeout", `${what} took over ${withinMs} ms`, { isAmbiguous: true }));
     });
   }
 

@@ -1,0 +1,86 @@
+import { GatewayError } from "../../domain/gateway-error.ts";
+import type { ImageRequest } from "../../domain/image.ts";
+import type { ImageFormat } from "../../domain/model.ts";
+import { readSize } from "../../domain/size.ts";
+
+/** The fields of an image request that are no pictures, from JSON or read as their types from a form. */
+export type ImageFields = Omit<ImageRequest, "references" | "mask" | "compressReferences">;
+
+const SILENTLY_IGNORED: ReadonlySet<string> = new Set(["stream", "partial_images", "moderation", "user", "style"]);
+const READ: ReadonlySet<string> = new Set([
+  "model",
+  "prompt",
+  "size",
+  "aspectRatio",
+  "aspect_ratio",
+  "quality",
+  "n",
+  "output_format",
+  "output_compression",
+  "response_format",
+  "background",
+]);
+
+const FORMATS: readonly ImageFormat[] = ["png", "jpeg", "webp"];
+const DELIVERIES = ["url", "b64_json"] as const;
+
+/**
+ * Reads the fields every image entrance shares; `null` means absent. Throws a `GatewayError` naming the field that
+ * has a wrong type or is out of its range. What is well-formed but not supported is not an error.
+ */
+export function readFields(body: Readonly<Record<string, unknown>>): ImageFields {
+  const model = optionalText(body, "model");
+  if (!model) throw new GatewayError("model_required", "Set `model` to the id of an image model.", { param: "model" });
+  const prompt = body["prompt"];
+  if (typeof prompt !== "string" || prompt.trim() === "") {
+    throw new GatewayError("prompt_required", "Set `prompt` to what the picture should show.", { param: "prompt" });
+  }
+  const size = optionalText(body, "size");
+  const ratio = optionalText(body, "aspectRatio") ?? optionalText(body, "aspect_ratio");
+  return {
+    model,
+    prompt,
+    size: readSize(size, ratio),
+    quality: optionalText(body, "quality"),
+    background: optionalText(body, "background"),
+    count: optionalWhole(body, "n", 1, 4) ?? 1,
+    format: optionalWord(body, "output_format", FORMATS),
+    compression: optionalWhole(body, "output_compression", 0, 100),
+    delivery: optionalWord(body, "response_format", DELIVERIES),
+    ignored: Object.keys(body).filter((name) => !READ.has(name) && !SILENTLY_IGNORED.has(name)),
+  };
+}
+
+function optionalText(body: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = body[name] ?? undefined;
+  if (value === undefined || typeof value === "string") return value;
+  throw invalid(name, "must be a string");
+}
+
+function optionalWhole(
+  body: Readonly<Record<string, unknown>>,
+  name: string,
+  least: number,
+  most: number,
+): number | undefined {
+  const value = body[name] ?? undefined;
+  if (value === undefined) return undefined;
+  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
+  throw invalid(name, `must be a whole number from ${least} to ${most}`);
+}
+
+function optionalWord<Word extends string>(
+  body: Readonly<Record<string, unknown>>,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  const value = body[name] ?? undefined;
+  if (value === undefined) return undefined;
+  const word = words.find((known) => known === value);
+  if (word !== undefined) return word;
+  throw invalid(name, `must be ${words.map((known) => `\`${known}\``).join(", ")}`);
+}
+
+function invalid(name: string, must: string): GatewayError {
+  return new GatewayError("invalid_parameter", `\`${name}\` ${must}.`, { param: name });
+}

@@ -1,0 +1,165 @@
+import type { ImageDelivery } from "../domain/delivered-image.ts";
+import type { Target } from "../domain/channel.ts";
+import { GatewayError } from "../domain/gateway-error.ts";
+import type { ImageOrder, ImageReply, ImageRequest } from "../domain/image.ts";
+import type { LedgerFlag } from "../domain/ledger.ts";
+import type { ImageModel } from "../domain/model.ts";
+import { charge, imageUnitPrice, type ImagePrice } from "../domain/price.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
+import type { ImageUsage } from "../domain/usage.ts";
+import type { Nanos } from "../lib/money.ts";
+import { fitToModel, type ImageWish } from "./admission/image-wish.ts";
+import { takeImageLimits, type LimitGrant } from "./admission/limits.ts";
+import { requireModel, routeOf } from "./admission/model-access.ts";
+import { deliver, type DeliverySettings } from "./delivery/images.ts";
+import type { Heart } from "./heart.ts";
+import type { Hold } from "./metering/leases.ts";
+import { noPrice, requirePrice } from "./metering/price.ts";
+import type { Call } from "./routing/call.ts";
+import { callerError } from "./routing/caller-error.ts";
+import { failover, type Answered } from "./routing/failover.ts";
+import { plan } from "./routing/plan.ts";
+import type { Visit } from "./visit.ts";
+
+/** The answer to an image request. */
+export interface ImageOutcome {
+  delivery: ImageDelivery;
+  /** Images asked for; fewer may have been delivered. */
+  asked: number;
+  rate: LimitGrant["rate"];
+}
+
+interface Admission {
+  visit: Visit;
+  request: ImageRequest;
+  model: ImageModel;
+  wish: ImageWish;
+  price: ImagePrice;
+  grant: LimitGrant;
+  hold: Hold;
+  guard: { signal: AbortSignal; finished(): void };
+}
+
+/** Makes pictures. Throws a `GatewayError`, or `CallerGone` when nobody waits any more. `base` is for links. */
+export async function answerImages(
+  heart: Heart & DeliverySettings,
+  visit: Visit,
+  request: ImageRequest,
+  base: string,
+): Promise<ImageOutcome> {
+  const admission = await admit(heart, visit, request);
+  const { grant, guard, hold } = admission;
+  try {
+    const { answer, target } = await ask(heart, admission);
+    const { organization } = visit.principal;
+    const delivery = await deliver(heart, {
+      request,
+      reply: answer,
+      base,
+      settings: organization.settings,
+      organizationId: organization.id,
+    });
+    settle(heart, admission, target, delivery);
+    return { delivery, asked: request.count, rate: grant.rate };
+  } catch (error) {
+    heart.till.release(hold);
+    throw error instanceof UpstreamError ? callerError(error) : error;
+  } finally {
+    grant.release();
+    guard.finished();
+  }
+}
+
+async function admit(heart: Heart, visit: Visit, request: ImageRequest): Promise<Admission> {
+  const { principal, event } = visit;
+  const directory = heart.snapshot.directory();
+  const model = requireModel(directory, principal, request.model, ["image"]);
+  event.model = model.id;
+  const wish = fitToModel(request, model);
+  const price = requirePrice(directory, principal, model.id, "image", heart.clock.now());
+  const unitPrice = imageUnitPrice(price, wish.priceTier, wish.priceQuality);
+  if (unitPrice === undefined) throw noPrice();
+  const taken = takeImageLimits(heart.limiter, heart.limits, principal, request.count);
+  const grant = taken instanceof Promise ? await taken : taken;
+  try {
+    const held = heart.till.hold(principal, (): Nanos => unitPrice * BigInt(request.count));
+    const hold = held instanceof Promise ? await held : held;
+    const guard = heart.drains.guard(principal.organization.settings.callerGone, visit.signal);
+    return { visit, request, model, wish, price, grant, hold, guard };
+  } catch (error) {
+    grant.release();
+    throw error;
+  }
+}
+
+function ask(heart: Heart, { visit, request, model, wish, guard }: Admission): Promise<Answered<ImageReply>> {
+  const route = routeOf(heart.snapshot.directory(), visit.principal, model.id);
+  const { failOverRefusals, fallbackAfterMs } = visit.principal.organization.settings;
+  return failover(heart.failover, {
+    targets: plan(route, heart.draw),
+    caller: guard.signal,
+    totalMs: heart.deadlines.image.totalMs,
+    failsOver: ({ kind, isAmbiguous }) => {
+      // A picture that may have been made and paid for is asked for again only where the organization wants it.
+      if (isAmbiguous) return fallbackAfterMs !== null;
+      return kind !== "rejected" && (kind !== "refused" || failOverRefusals);
+    },
+    attempts: visit.event.attempts,
+    ask: async (target, call) => {
+      const deadlines = { ...heart.deadlines.image, ...target.channel.deadlines };
+      call.expect("the picture", fallbackAfterMs ?? deadlines.firstByteMs);
+      const reply = await draw(heart, order(request, model, wish, target), target, call);
+      call.settle();
+      return reply;
+    },
+  });
+}
+
+function draw(heart: Heart, imageOrder: ImageOrder, { channel }: Target, call: Call): Promise<ImageReply> {
+  const upstream = heart.upstreams.image(channel);
+  if (!upstream) throw new UpstreamError("account", `channel ${channel.id} does not make images`);
+  return upstream.draw(imageOrder, call.signal);
+}
+
+function order(request: ImageRequest, model: ImageModel, wish: ImageWish, { upstreamModel }: Target): ImageOrder {
+  const { prompt, count, format, compression } = request;
+  const { size, quality, background } = wish;
+  return { upstreamModel, model, prompt, size, quality, background, count, format, compression, references: [] };
+}
+
+/** Writes the charge for what was delivered. Throws when it cannot be recorded. */
+function settle(heart: Heart, admission: Admission, target: Target, { images, usage }: ImageDelivery): void {
+  const { visit, request, model, wish, price, hold } = admission;
+  const { principal, event } = visit;
+  const used: ImageUsage = {
+    unit: "image",
+    count: images.length,
+    tier: wish.priceTier,
+    quality: wish.priceQuality,
+    ...(usage && { tokens: usage }),
+  };
+  const flags: LedgerFlag[] = images.length < request.count ? ["partial"] : [];
+  const amount = charge(price, used) ?? 0n;
+  heart.till.settle(hold, {
+    id: visit.id,
+    kind: "charge",
+    requestId: event.requestId,
+    organizationId: principal.organization.id,
+    keyId: principal.key.id,
+    model: model.id,
+    channel: target.channel.id,
+    upstreamModel: target.upstreamModel,
+    at: heart.clock.now(),
+    usage: used,
+    amount,
+    currency: price.currency,
+    priceSource: price.source,
+    orphanCost: 0n,
+    budgets: hold.slices.map(({ budget }) => budget),
+    attempts: event.attempts,
+    flags,
+  });
+  event.usage = used;
+  event.amount = amount;
+  event.channel = target.channel.id;
+}

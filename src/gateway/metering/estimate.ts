@@ -1,0 +1,21 @@
+import { charge, tokenPrice, type TokenPrice } from "../../domain/price.ts";
+import type { TokenCategory } from "../../domain/usage.ts";
+import { divideHalfUp, type Nanos } from "../../lib/money.ts";
+
+const INPUTS: readonly TokenCategory[] = ["input", "cacheRead", "cacheWrite", "cacheWrite1h", "imageInput"];
+const OUTPUTS: readonly TokenCategory[] = ["output", "reasoning", "imageOutput"];
+
+/** The most a text request may cost: every input token in the dearest category, every output token it may get. */
+export function textCeiling(price: TokenPrice, inputTokens: number, outputTokens: number): Nanos {
+  const numerator = BigInt(inputTokens) * dearest(price, INPUTS) + BigInt(outputTokens) * dearest(price, OUTPUTS);
+  return divideHalfUp(numerator, 1_000_000n) + 1n;
+}
+
+/** What is thought to have been paid for an input whose answer nobody got. */
+export function inputCost(price: TokenPrice, inputTokens: number): Nanos {
+  return charge(price, { unit: "token", tokens: { input: inputTokens }, source: "estimated" }) ?? 0n;
+}
+
+function dearest(price: TokenPrice, categories: readonly TokenCategory[]): Nanos {
+  return categories.map((category) => tokenPrice(price, category)).reduce((most, next) => (next > most ? next : most));
+}

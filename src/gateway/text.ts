@@ -1,0 +1,254 @@
+import { ChatStream, errorFrame, forUpstream, readReply, writeError, type ChatPayload } from "../dialects/chat/index.ts";
+import { estimateTokens } from "../dialects/chat/usage.ts";
+import type { Deadlines, Target } from "../domain/channel.ts";
+import { GatewayError } from "../domain/gateway-error.ts";
+import type { LedgerFlag } from "../domain/ledger.ts";
+import type { TextModel } from "../domain/model.ts";
+import { charge, type TokenPrice } from "../domain/price.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
+import type { TokenUsage } from "../domain/usage.ts";
+import { takeTextLimits, type LimitGrant } from "./admission/limits.ts";
+import { requireModel, routeOf } from "./admission/model-access.ts";
+import type { Heart } from "./heart.ts";
+import { textCeiling } from "./metering/estimate.ts";
+import type { Hold } from "./metering/leases.ts";
+import { requirePrice } from "./metering/price.ts";
+import type { TextUpstream } from "./ports.ts";
+import { relay, type StreamEnd } from "./relay.ts";
+import type { Call } from "./routing/call.ts";
+import { callerError } from "./routing/caller-error.ts";
+import { failover, type Answered } from "./routing/failover.ts";
+import { plan } from "./routing/plan.ts";
+import type { Visit } from "./visit.ts";
+
+/** The answer to a text request, and the rate state for its headers. */
+export type TextOutcome = { rate: LimitGrant["rate"] } & (
+  | { kind: "whole"; bytes: Uint8Array<ArrayBuffer> }
+  | { kind: "stream"; stream: ReadableStream<Uint8Array> }
+);
+
+/** Everything decided about a request before a vendor is asked. Only `admit` makes one. */
+interface Admission {
+  visit: Visit;
+  payload: ChatPayload;
+  model: TextModel;
+  price: TokenPrice;
+  grant: LimitGrant;
+  hold: Hold;
+  /** The signal vendor calls obey, and what ends its guard. */
+  guard: { signal: AbortSignal; finished(): void };
+}
+
+type Committed =
+  | { kind: "whole"; bytes: Uint8Array<ArrayBuffer>; usage: TokenUsage }
+  | { kind: "stream"; reader: ReadableStreamDefaultReader<Uint8Array>; stream: ChatStream; head: Uint8Array };
+
+/** Answers a chat request. Throws a `GatewayError`, or `CallerGone` when nobody waits any more. */
+export async function answerChat(heart: Heart, visit: Visit, payload: ChatPayload): Promise<TextOutcome> {
+  const admission = await admit(heart, visit, payload);
+  try {
+    const answered = await ask(heart, admission);
+    if (answered.answer.kind === "stream") return startStream(heart, admission, answered, answered.answer);
+    const { bytes, usage } = answered.answer;
+    settle(heart, admission, answered.target, usage, []);
+    finish(admission, usage);
+    return { kind: "whole", bytes, rate: admission.grant.rate };
+  } catch (error) {
+    heart.till.release(admission.hold);
+    finish(admission, null);
+    throw error instanceof UpstreamError ? callerError(error) : error;
+  }
+}
+
+async function admit(heart: Heart, visit: Visit, payload: ChatPayload): Promise<Admission> {
+  const { principal, event } = visit;
+  const { parsed } = payload;
+  const directory = heart.snapshot.directory();
+  const model = requireModel(directory, principal, parsed.model, ["chat", "messages"]);
+  event.model = model.id;
+  event.isStream = parsed.isStream;
+  const price = requirePrice(directory, principal, model.id, "token", heart.clock.now());
+  const output = (parsed.maxTokens ?? model.defaultOutputTokens) * parsed.choices;
+  const taken = takeTextLimits(heart.limiter, heart.limits, principal, estimateTokens(parsed.inputCeiling) + output);
+  const grant = taken instanceof Promise ? await taken : taken;
+  try {
+    const most = (parsed.maxTokens ?? model.maxOutputTokens) * parsed.choices;
+    const held = heart.till.hold(principal, () => textCeiling(price, parsed.inputCeiling, most));
+    const hold = held instanceof Promise ? await held : held;
+    const guard = heart.drains.guard(principal.organization.settings.callerGone, visit.signal);
+    return { visit, payload, model, price, grant, hold, guard };
+  } catch (error) {
+    grant.correctTokens(0);
+    grant.release();
+    throw error;
+  }
+}
+
+function ask(heart: Heart, { visit, payload, model, guard }: Admission): Promise<Answered<Committed>> {
+  const route = routeOf(heart.snapshot.directory(), visit.principal, model.id);
+  const { failOverRefusals } = visit.principal.organization.settings;
+  return failover(heart.failover, {
+    targets: plan(route, heart.draw),
+    caller: guard.signal,
+    totalMs: heart.deadlines.text.totalMs,
+    failsOver: ({ kind }) => kind !== "rejected" && (kind !== "refused" || failOverRefusals),
+    attempts: visit.event.attempts,
+    ask: (target, call) => askTarget(heart, payload, target, call),
+  });
+}
+
+async function askTarget(heart: Heart, payload: ChatPayload, target: Target, call: Call): Promise<Committed> {
+  const upstream = heart.upstreams.text(target.channel);
+  if (!upstream) throw new UpstreamError("account", `channel ${target.channel.id} does not serve text`);
+  call.expect("the first byte", deadlinesOf(heart, target).firstByteMs);
+  const { isStream, model, inputCeiling } = payload.parsed;
+  const answer = await send(upstream, payload, target.upstreamModel, call);
+  if (answer.kind === "whole") {
+    call.settle();
+    if (isStream) throw new UpstreamError("broken", "a whole answer to a stream request");
+    return { kind: "whole", ...readReply(answer.bytes, model, inputCeiling) };
+  }
+  const reader = answer.stream.getReader();
+  const stream = new ChatStream(model, inputCeiling);
+  const head = await untilContent(reader, stream);
+  call.settle();
+  return { kind: "stream", reader, stream, head };
+}
+
+function send(upstream: TextUpstream, payload: ChatPayload, upstreamModel: string, call: Call): ReturnType<TextUpstream["send"]> {
+  return upstream.send({
+    payload: { ...payload, raw: forUpstream(payload, upstreamModel) },
+    isStream: payload.parsed.isStream,
+    headers: {},
+    signal: call.signal,
+  });
+}
+
+/** Holds the beginning of a stream back until there is content: so long another target can still take over. */
+async function untilContent(reader: ReadableStreamDefaultReader<Uint8Array>, stream: ChatStream): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  while (!stream.hasContent && !stream.isDone) {
+    const { done, value } = await reader.read();
+    if (done) {
+      if (pieces.length === 0) throw new UpstreamError("broken", "an empty stream");
+      break;
+    }
+    pieces.push(stream.push(value));
+  }
+  return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
+}
+
+function startStream(
+  heart: Heart,
+  admission: Admission,
+  { target, call }: Answered<Committed>,
+  { reader, stream, head }: Extract<Committed, { kind: "stream" }>,
+): TextOutcome {
+  const { visit, grant } = admission;
+  visit.event.firstByteMs = heart.clock.monotonic() - visit.event.startedAt;
+  const body = relay({
+    reader,
+    stream,
+    head,
+    call,
+    deadlines: heart.failover.deadlines,
+    idleMs: deadlinesOf(heart, target).idleMs,
+    isDraining: visit.principal.organization.settings.callerGone === "drain",
+    checkpoint: () => heart.till.checkpoint(entry(heart, admission, target, stream.usage(), ["partial"])),
+    end: (how) => endStream(heart, admission, target, stream, how),
+  });
+  return { kind: "stream", stream: body, rate: grant.rate };
+}
+
+/** Settles a stream however it ended; gives the error event the caller should see, if any. */
+function endStream(
+  heart: Heart,
+  admission: Admission,
+  target: Target,
+  stream: ChatStream,
+  how: StreamEnd,
+): Uint8Array | null {
+  const { event, ended } = admission.visit;
+  const flags: LedgerFlag[] = how.kind === "complete" ? [] : ["partial"];
+  if (how.isCallerGone) flags.push("caller_gone");
+  const usage = stream.usage();
+  let failure = how.kind === "cut" ? shown(how.error) : null;
+  try {
+    settle(heart, admission, target, usage, flags);
+  } catch (error) {
+    heart.till.release(admission.hold);
+    failure = shown(error);
+  }
+  finish(admission, usage);
+  event.code = failure?.code ?? (how.isCallerGone ? "caller_gone" : null);
+  event.cause = failure?.cause;
+  ended();
+  return failure && errorFrame(writeError(failure));
+}
+
+function shown(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  if (error instanceof UpstreamError) return callerError(error);
+  return new GatewayError("internal_error", "The gateway failed. Retry later.", { cause: error });
+}
+
+/** Writes the charge. Throws when it cannot be recorded; the caller must then not be told it succeeded. */
+function settle(
+  heart: Heart,
+  admission: Admission,
+  target: Target,
+  usage: TokenUsage,
+  flags: readonly LedgerFlag[],
+): void {
+  const written = entry(heart, admission, target, usage, flags);
+  heart.till.settle(admission.hold, written);
+  const { event } = admission.visit;
+  event.usage = usage;
+  event.amount = written.amount;
+  event.channel = written.channel;
+}
+
+function entry(
+  heart: Heart,
+  { visit, model, price, hold }: Admission,
+  target: Target,
+  usage: TokenUsage,
+  flags: readonly LedgerFlag[],
+): Parameters<Heart["till"]["settle"]>[1] {
+  const amount = charge(price, usage) ?? 0n;
+  const marks = [...flags];
+  if (usage.source === "estimated") marks.push("estimated");
+  if (usage.anomalous) marks.push("anomalous");
+  if (hold.slices.length > 0 && amount > hold.amount) marks.push("over_hold");
+  return {
+    id: visit.id,
+    kind: "charge",
+    requestId: visit.event.requestId,
+    organizationId: visit.principal.organization.id,
+    keyId: visit.principal.key.id,
+    model: model.id,
+    channel: target.channel.id,
+    upstreamModel: target.upstreamModel,
+    at: heart.clock.now(),
+    usage,
+    amount,
+    currency: price.currency,
+    priceSource: price.source,
+    orphanCost: 0n,
+    budgets: hold.slices.map(({ budget }) => budget),
+    attempts: visit.event.attempts,
+    flags: marks,
+  };
+}
+
+function finish({ grant, guard }: Admission, usage: TokenUsage | null): void {
+  let total = 0;
+  for (const count of Object.values(usage?.tokens ?? {})) total += count;
+  grant.correctTokens(total);
+  grant.release();
+  guard.finished();
+}
+
+function deadlinesOf(heart: Heart, { channel }: Target): Deadlines {
+  return { ...heart.deadlines.text, ...channel.deadlines };
+}

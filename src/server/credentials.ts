@@ -1,0 +1,43 @@
+import type { Server } from "bun";
+import { plainAddress, type AddressList } from "../lib/cidr.ts";
+
+/**
+ * The key a request shows. `Authorization` wins over every other header, valid or not; an empty token is no key.
+ * A scheme other than Bearer is given as it stands, so that it is refused as a key rather than overlooked.
+ */
+export function readSecret(headers: Headers, otherHeaders: readonly string[]): string | null {
+  const authorization = headers.get("authorization");
+  if (authorization !== null) {
+    const token = /^bearer(?:\s+(.*))?$/i.exec(authorization.trim());
+    return (token ? token[1]?.trim() : authorization.trim()) || null;
+  }
+  for (const name of otherHeaders) {
+    const value = headers.get(name)?.trim();
+    if (value) return value;
+  }
+  return null;
+}
+
+/**
+ * The caller's address: the peer's, or behind trusted proxies the last address in `X-Forwarded-For`, read from the
+ * right, that is not one of theirs.
+ */
+export function callerAddress(request: Request, server: Server<undefined>, trusted: AddressList): string {
+  const peer = plainAddress(server.requestIP(request)?.address ?? "");
+  if (!trusted.has(peer)) return peer;
+  const forwarded = request.headers.get("x-forwarded-for")?.split(",") ?? [];
+  for (const entry of forwarded.reverse()) {
+    const address = plainAddress(entry.trim());
+    if (!trusted.has(address)) return address;
+  }
+  return peer;
+}
+
+/** The base address the caller used, without a trailing slash; a trusted proxy may say what it was. */
+export function callerBase(request: Request, server: Server<undefined>, trusted: AddressList): string {
+  const origin = request.url.slice(0, request.url.indexOf("/", 8));
+  const scheme = request.headers.get("x-forwarded-proto");
+  if (scheme === null || !trusted.has(plainAddress(server.requestIP(request)?.address ?? ""))) return origin;
+  const host = request.headers.get("x-forwarded-host") ?? request.headers.get("host") ?? "";
+  return /^https?$/.test(scheme) && /^[\w.:[\]-]+$/.test(host) ? `${scheme}://${host}` : origin;
+}

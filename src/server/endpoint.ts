@@ -1,0 +1,138 @@
+import type { Server } from "bun";
+import { GatewayError } from "../domain/gateway-error.ts";
+import type { RequestEvent } from "../domain/request-event.ts";
+import { authorize, type Door } from "../gateway/access/authorize.ts";
+import type { RequestListener } from "../gateway/ports.ts";
+import { CallerGone } from "../gateway/routing/call.ts";
+import type { AddressList } from "../lib/cidr.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import { callerAddress, readSecret } from "./credentials.ts";
+import type { Exchange } from "./exchange.ts";
+import { asGatewayError, errorResponse } from "./respond.ts";
+import type { Route, RouteTable } from "./routes.ts";
+
+export interface EndpointSettings {
+  table: RouteTable;
+  door: Door;
+  clock: Clock;
+  trustedProxies: AddressList;
+  listeners: readonly RequestListener[];
+  /** True once the process is stopping: new work is refused. */
+  isDraining(): boolean;
+}
+
+const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
+const DRAINING_RETRY_SECONDS = 1;
+
+/**
+ * The one way from HTTP into the gateway: every request gets an id, passes the door its route asks for, has its
+ * errors rendered in its route's shape, and is told to the listeners once, after its end.
+ */
+export function createHandler(settings: EndpointSettings): (request: Request, server: Server<undefined>) => Response | Promise<Response> {
+  return async (request, server) => {
+    const id = newId("req");
+    const asked = request.headers.get("x-request-id");
+    const requestId = asked !== null && REQUEST_ID.test(asked) ? asked : id;
+    const event = newEvent(requestId, settings.clock);
+    const found = settings.table.find(request.method, pathOf(request.url));
+    if (!found || !("route" in found)) return finish(settings, event, notRouted(found, requestId));
+    const { route, parameter } = found;
+    event.route = route.name;
+    const exchange: Exchange = {
+      request,
+      server,
+      route,
+      parameter,
+      id,
+      event,
+      ended: () => tell(settings, event),
+    };
+    // Bun closes a connection after ten idle seconds, a handler at work included; deadlines here are our own.
+    server.timeout(request, 0);
+    try {
+      const response = await answer(settings, route, exchange);
+      event.status = response.status;
+      return event.isStream ? response : finish(settings, event, response);
+    } catch (thrown) {
+      return finish(settings, event, failed(thrown, route, event));
+    }
+  };
+}
+
+async function answer(settings: EndpointSettings, route: Route, exchange: Exchange): Promise<Response> {
+  if (route.door === "open") return route.answer(exchange);
+  if (settings.isDraining()) {
+    const message = "This server is stopping. Retry; another will answer.";
+    throw new GatewayError("overloaded", message, { retryAfterSeconds: DRAINING_RETRY_SECONDS });
+  }
+  const { request, server, event } = exchange;
+  const credentials = {
+    secret: readSecret(request.headers, route.keyHeaders?.(request.headers) ?? []),
+    address: () => callerAddress(request, server, settings.trustedProxies),
+  };
+  const found = authorize(settings.door, credentials, route.scope);
+  const principal = found instanceof Promise ? await found : found;
+  event.organizationId = principal.organization.id;
+  event.keyId = principal.key.id;
+  return route.answer({ ...exchange, principal });
+}
+
+function failed(thrown: unknown, route: Route, event: RequestEvent): Response {
+  event.isStream = false;
+  if (thrown instanceof CallerGone) {
+    event.code = "caller_gone";
+    return new Response(null, { status: 499 });
+  }
+  const error = asGatewayError(thrown);
+  event.code = error.code;
+  event.cause = error.cause;
+  const extra: Record<string, string> = error.code === "overloaded" ? { connection: "close" } : {};
+  return errorResponse(error, route.family, event.requestId, extra);
+}
+
+function notRouted(found: { allow: string[] } | null, requestId: string): Response {
+  if (!found) return errorResponse(new GatewayError("not_found", "There is nothing at this path."), "images", requestId);
+  const allow = found.allow.join(", ");
+  const error = new GatewayError("method_not_allowed", `This path answers ${allow}.`);
+  return errorResponse(error, "images", requestId, { allow });
+}
+
+function finish(settings: EndpointSettings, event: RequestEvent, response: Response): Response {
+  event.status = response.status;
+  tell(settings, event);
+  return response;
+}
+
+function tell({ listeners, clock }: EndpointSettings, event: RequestEvent): void {
+  event.durationMs = clock.monotonic() - event.startedAt;
+  for (const listener of listeners) listener(event);
+}
+
+function newEvent(requestId: string, clock: Clock): RequestEvent {
+  return {
+    requestId,
+    route: "none",
+    status: 0,
+    code: null,
+    at: clock.now(),
+    startedAt: clock.monotonic(),
+    durationMs: 0,
+    firstByteMs: null,
+    organizationId: null,
+    keyId: null,
+    model: null,
+    channel: null,
+    isStream: false,
+    usage: null,
+    amount: 0n,
+    attempts: [],
+    cause: undefined,
+  };
+}
+
+function pathOf(url: string): string {
+  const start = url.indexOf("/", 8);
+  const query = url.indexOf("?", start);
+  return query < 0 ? url.slice(start) : url.slice(start, query);
+}

@@ -1,0 +1,110 @@
+import { FAMILIES } from "../../domain/family.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import type { Model } from "../../domain/model.ts";
+import type { Principal } from "../../domain/api-key.ts";
+import { mayCall } from "../../gateway/admission/model-access.ts";
+import type { Snapshot } from "../../gateway/ports.ts";
+import type { AdmittedExchange } from "../exchange.ts";
+import { idHeaders } from "../respond.ts";
+import type { Route } from "../routes.ts";
+
+/** The models a key may call, as a superset of the list official clients know. */
+export function modelRoutes(snapshot: Snapshot): Route[] {
+  const common = {
+    method: "GET",
+    family: "images",
+    door: "key",
+    scope: null,
+    keyHeaders: (headers: Headers) => (isMessages(headers) ? ["x-api-key"] : []),
+  } as const;
+  return [
+    {
+      ...common,
+      path: "/v1/models",
+      name: "models",
+      answer: (exchange) => tagged(exchange, list(exchange, callable(snapshot, exchange.principal))),
+    },
+    {
+      ...common,
+      path: "/v1/models/{id}",
+      name: "models.one",
+      answer: (exchange) => {
+        const model = callable(snapshot, exchange.principal).find(({ id }) => id === exchange.parameter);
+        if (!model) throw new GatewayError("not_found", "There is no model with this id that you can call.");
+        return tagged(exchange, isMessages(exchange.request.headers) ? describeForMessages(model) : describe(model));
+      },
+    },
+  ];
+}
+
+/** The messages protocol has a list shape of its own; its version header tells that it is spoken. */
+function isMessages(headers: Headers): boolean {
+  return headers.has("anthropic-version");
+}
+
+function list({ request }: AdmittedExchange, models: readonly Model[]): object {
+  if (!isMessages(request.headers)) return { object: "list", data: models.map(describe) };
+  const ids = models.map(({ id }) => id);
+  return { data: models.map(describeForMessages), has_more: false, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
+}
+
+function describeForMessages({ id, displayName, created }: Model): object {
+  return { type: "model", id, display_name: displayName, created_at: new Date(created * 1000).toISOString() };
+}
+
+function callable(snapshot: Snapshot, principal: Principal): Model[] {
+  const { models } = snapshot.directory();
+  return [...models.values()].filter((model) => !model.isRetired && mayCall(principal, model.id));
+}
+
+/** An answer a client may keep and ask again whether it still holds. */
+function tagged({ request, event }: AdmittedExchange, body: object): Response {
+  const text = JSON.stringify(body);
+  const etag = `"${Bun.hash(text).toString(36)}"`;
+  const headers = { ...idHeaders(event.requestId), etag, "cache-control": "private, max-age=0, must-revalidate" };
+  const known = request.headers.get("if-none-match")?.split(",") ?? [];
+  if (known.some((tag) => tag.trim().replace(/^W\//, "") === etag)) return new Response(null, { status: 304, headers });
+  return new Response(text, { headers: { ...headers, "content-type": "application/json" } });
+}
+
+function describe(model: Model): object {
+  return {
+    id: model.id,
+    object: "model",
+    created: model.created,
+    owned_by: model.ownedBy,
+    display_name: model.displayName,
+    type: model.type,
+    ...(model.type === "image" ? describeImage(model) : describeText(model)),
+    pricing_url: `/v1/pricing/lookup?model=${encodeURIComponent(model.id)}`,
+    ...(model.shutdownDate && { shutdown_date: model.shutdownDate }),
+  };
+}
+
+function describeText({ modalities, maxOutputTokens }: Extract<Model, { type: "chat" | "messages" }>): object {
+  return {
+    family: null,
+    endpoints: ["/v1/chat/completions"],
+    modalities,
+    parameters: { max_tokens: { type: "range", min: 1, max: maxOutputTokens } },
+    limits: { max_output_tokens: maxOutputTokens },
+  };
+}
+
+function describeImage({ family, image }: Extract<Model, { type: "image" }>): object {
+  const rules = FAMILIES[family];
+  return {
+    family,
+    endpoints: ["/v1/images/generations"],
+    modalities: { input: ["text"], output: ["image"] },
+    parameters: {
+      size: { tiers: image.tiers, ...(image.sizeMode === "pixels" && { pixels: image.bounds }) },
+      aspectRatio: { type: "enum", values: image.ratios },
+      ...(rules.quality && { quality: { type: "enum", values: ["auto", ...image.qualities] } }),
+      ...(rules.quality && { background: { type: "enum", values: image.backgrounds } }),
+      output_format: { type: "enum", values: ["png", "jpeg", "webp"] },
+      n: { type: "range", min: 1, max: 4 },
+    },
+    limits: { reference_images: rules.references, n_max: 4 },
+  };
+}

@@ -1,0 +1,51 @@
+import { readRequest } from "../../dialects/chat/index.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import { rateHeaders } from "../../gateway/admission/limits.ts";
+import type { Heart } from "../../gateway/heart.ts";
+import { answerChat } from "../../gateway/text.ts";
+import { readJsonBody } from "../body.ts";
+import type { AdmittedExchange } from "../exchange.ts";
+import { idHeaders } from "../respond.ts";
+import type { Route } from "../routes.ts";
+import { visitOf } from "../visit.ts";
+
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** The text endpoints. */
+export function textRoutes(heart: Heart): Route[] {
+  return [
+    {
+      method: "POST",
+      path: "/v1/chat/completions",
+      name: "chat",
+      family: "chat",
+      door: "key",
+      scope: "ai:llm",
+      answer: (exchange) => chat(heart, exchange),
+    },
+  ];
+}
+
+async function chat(heart: Heart, exchange: AdmittedExchange): Promise<Response> {
+  const { request, event } = exchange;
+  refuseProvider(request);
+  const payload = readRequest(await readJsonBody(request, MOST_BYTES));
+  const outcome = await answerChat(heart, visitOf(exchange), payload);
+  const headers = { ...idHeaders(event.requestId), ...rateHeaders(outcome.rate, "chat") };
+  if (outcome.kind === "whole") {
+    return new Response(outcome.bytes, { headers: { ...headers, "content-type": "application/json" } });
+  }
+  return new Response(outcome.stream, {
+    headers: { ...headers, "content-type": "text/event-stream", "cache-control": "no-cache" },
+  });
+}
+
+/** The provider is the gateway's choice; a body field of that name is refused where the body is read. */
+function refuseProvider({ headers, url }: Request): void {
+  const isInHeader = headers.has("x-provider");
+  const isInQuery = url.includes("?") && new URL(url).searchParams.has("provider");
+  if (!isInHeader && !isInQuery) return;
+  const where = isInHeader ? "the `X-Provider` header" : "the `provider` query parameter";
+  const message = `Remove ${where}: the gateway chooses the provider by itself.`;
+  throw new GatewayError("provider_not_allowed", message, { param: "provider" });
+}

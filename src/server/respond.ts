@@ -1,0 +1,29 @@
+import { writeError as writeChatError } from "../dialects/chat/index.ts";
+import { writeError as writeImageError } from "../dialects/images/error.ts";
+import { GatewayError } from "../domain/gateway-error.ts";
+import type { ErrorFamily } from "./routes.ts";
+
+/** Renders an error in the shape of its route family. */
+export function errorResponse(
+  error: GatewayError,
+  family: ErrorFamily,
+  requestId: string,
+  extra: Readonly<Record<string, string>> = {},
+): Response {
+  const body = family === "chat" ? writeChatError(error) : writeImageError(error, requestId);
+  const headers: Record<string, string> = { ...idHeaders(requestId), ...extra };
+  if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
+  if (error.shouldRetry === false) headers["x-should-retry"] = "false";
+  return Response.json(body, { status: error.status, headers });
+}
+
+/** Every answer of every route carries its id; clients of one protocol or another look in different places. */
+export function idHeaders(requestId: string): Record<string, string> {
+  return { "x-gateway-request-id": requestId, "x-request-id": requestId };
+}
+
+/** What a thrown value is to the caller: a deliberate answer, or a bug of which nothing is told. */
+export function asGatewayError(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  return new GatewayError("internal_error", "The gateway failed. Retry later.", { cause: thrown });
+}

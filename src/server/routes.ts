@@ -1,0 +1,75 @@
+import type { Scope } from "../domain/api-key.ts";
+import type { AdmittedExchange, Exchange } from "./exchange.ts";
+
+/** Which shape an error takes. */
+export type ErrorFamily = "chat" | "images";
+
+/** One way in. A route is either behind the door, with the scope it asks for, or open for a named reason. */
+export type Route = {
+  method: "GET" | "POST";
+  /** A path, or one with a single `{…}` part. */
+  path: string;
+  /** Name in logs and metrics. */
+  name: string;
+  family: ErrorFamily;
+} & (
+  | {
+      door: "key";
+      /** The scope a key needs; null where any key will do. */
+      scope: Scope | null;
+      /** Headers besides `Authorization` in which the key may stand. */
+      keyHeaders?(headers: Headers): readonly string[];
+      answer(exchange: AdmittedExchange): Response | Promise<Response>;
+    }
+  | {
+      door: "open";
+      /** Why nobody is asked for a key. */
+      because: string;
+      answer(exchange: Exchange): Response | Promise<Response>;
+    }
+);
+
+export interface RouteMatch {
+  route: Route;
+  parameter: string;
+}
+
+/** Finds routes by path; the query is not its business. */
+export class RouteTable {
+  readonly #exact = new Map<string, Route[]>();
+  readonly #patterns: { before: string; after: string; route: Route }[] = [];
+
+  constructor(readonly routes: readonly Route[]) {
+    for (const route of routes) {
+      const [before = "", after] = route.path.split(/\{[a-z]+\}/);
+      if (after === undefined) this.#exact.set(before, [...(this.#exact.get(before) ?? []), route]);
+      else this.#patterns.push({ before, after, route });
+    }
+  }
+
+  /** The route, the methods the path does know, or null for an unknown path. HEAD is answered as GET. */
+  find(method: string, path: string): RouteMatch | { allow: string[] } | null {
+    const found = this.#exact.get(path)?.map((route) => ({ route, parameter: "" })) ?? this.#match(path);
+    if (found.length === 0) return null;
+    const wanted = method === "HEAD" ? "GET" : method;
+    return found.find(({ route }) => route.method === wanted) ?? { allow: found.map(({ route }) => route.method) };
+  }
+
+  #match(path: string): RouteMatch[] {
+    const matches: RouteMatch[] = [];
+    for (const { before, after, route } of this.#patterns) {
+      if (!path.startsWith(before) || !path.endsWith(after) || path.length <= before.length + after.length) continue;
+      const parameter = decoded(path.slice(before.length, path.length - after.length));
+      if (parameter !== null) matches.push({ route, parameter });
+    }
+    return matches;
+  }
+}
+
+function decoded(part: string): string | null {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,75 @@
+import type { RequestEvent } from "../domain/request-event.ts";
+import type { RequestListener } from "../gateway/ports.ts";
+import { formatNanos } from "../lib/money.ts";
+
+const FLUSH_MS = 100;
+const LONGEST_CAUSE = 500;
+
+export interface RequestLog {
+  listener: RequestListener;
+  /** Writes what is pending; for the end of the process. */
+  flush(): void;
+}
+
+/**
+ * One JSON line a request, after its end. Lines are made and written in batches off the request path. Only listed
+ * fields are written: no header, no body, no prompt, no key can get in.
+ */
+export function requestLog(write: (lines: string) => void): RequestLog {
+  let pending: RequestEvent[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (pending.length === 0) return;
+    const events = pending;
+    pending = [];
+    write(events.map(line).join(""));
+  };
+  return {
+    listener: (event) => {
+      pending.push(event);
+      timer ??= setTimeout(flush, FLUSH_MS);
+    },
+    flush,
+  };
+}
+
+function line(event: RequestEvent): string {
+  const fields = {
+    time: new Date(event.at).toISOString(),
+    level: event.status >= 500 ? "error" : "info",
+    message: "request",
+    request_id: event.requestId,
+    route: event.route,
+    status: event.status,
+    code: event.code ?? undefined,
+    duration_ms: rounded(event.durationMs),
+    first_byte_ms: event.firstByteMs === null ? undefined : rounded(event.firstByteMs),
+    stream: event.isStream || undefined,
+    organization: event.organizationId ?? undefined,
+    key: event.keyId ?? undefined,
+    model: event.model ?? undefined,
+    channel: event.channel ?? undefined,
+    usage: event.usage ?? undefined,
+    amount: event.amount === 0n ? undefined : formatNanos(event.amount),
+    attempts: event.attempts.length > 0 ? event.attempts : undefined,
+    cause: event.cause === undefined ? undefined : causeText(event.cause),
+  };
+  return `${JSON.stringify(fields)}\n`;
+}
+
+function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 100) / 100;
+}
+
+/** What an operator needs of a cause, without what a vendor may have echoed of our credentials. */
+function causeText(cause: unknown): string {
+  const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+  return redact(text).slice(0, LONGEST_CAUSE);
+}
+
+/** Takes anything that looks like a key or a bearer token out of a text. */
+export function redact(text: string): string {
+  return text.replace(/\b(?:gk_|sk-|Bearer\s+)[\w.~+/=-]{6,}/gi, "[redacted]").replace(/data:[^\s"',]{32,}/g, "[data]");
+}
