@@ -18,6 +18,10 @@ const WORKLOADS: readonly Workload[] = [doorWorkload, chatWorkload, streamWorklo
 const BUSY_LOAD_SHARE = 0.7;
 
 const { options, chosen } = readOptions();
+if (process.platform !== "linux") {
+  console.error("The benchmark reads processor time from /proc and runs on Linux only.");
+  process.exit(1);
+}
 const stage = await openStage(options);
 try {
   announce(stage);
