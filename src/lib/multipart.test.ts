@@ -33,13 +33,13 @@ async function read(
   return await Promise.all(
     parts.map(async (part) => {
       if (part.kind === "file") {
-        const { blob, byteLength, ...rest } = part;
+        const { kind, name, fileName, type, blob, byteLength } = part;
         expect(blob.size).toBe(byteLength);
-        return { ...rest, bytes: Buffer.from(await blob.bytes()) };
+        return { kind, name, fileName, type, bytes: Buffer.from(await blob.bytes()) };
       }
       const value =
         part.value instanceof SpooledString ? Buffer.from(await part.value.blob.bytes()) : part.value;
-      return { ...part, value };
+      return { kind: part.kind, name: part.name, value };
     }),
   );
 }

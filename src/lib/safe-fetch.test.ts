@@ -1,0 +1,464 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseAddressList } from "./cidr.ts";
+import { createSafeFetch, SafeFetchError, type SafeFetchOptions } from "./safe-fetch.ts";
+import { isPublicAddress } from "./safe-fetch/address.ts";
+import { readLink } from "./safe-fetch/link.ts";
+
+const PUBLIC = "93.184.216.34";
+const DENIED_LINKS = [
+  "https://127.0.0.1/",
+  "https://127.1/",
+  "https://0/",
+  "https://0.0.0.0/",
+  "https://2130706433/",
+  "https://0x7f000001/",
+  "https://0177.0.0.1/",
+  "https://127.0.0.1./",
+  "https://１２７.０.０.１/",
+  "https://①②⑦.⓪.⓪.①/",
+  "https://[::1]/",
+  "https://[::]/",
+  "https://[::ffff:127.0.0.1]/",
+  "https://[::ffff:7f00:1]/",
+  "https://[::ffff:93.184.216.34]/",
+  "https://[::127.0.0.1]/",
+  "https://[::ffff:0:127.0.0.1]/",
+  "https://[64:ff9b::7f00:1]/",
+  "https://[64:ff9b:1::7f00:1]/",
+  "https://[2002:7f00:1::]/",
+  "https://[2001:0:4136:e378:8000:63bf:80ff:fffe]/",
+  "https://[2001:db8::1]/",
+  "https://[3fff::1]/",
+  "https://[4000::1]/",
+  "https://[5f00::1]/",
+  "https://[100::1]/",
+  "https://[100:0:0:1::1]/",
+  "https://[2620:4f:8000::1]/",
+  "https://[fc00::1]/",
+  "https://[fec0::1]/",
+  "https://[fd00:ec2::254]/",
+  "https://[fd20:ce::254]/",
+  "https://[fe80::1]/",
+  "https://[fe80::1%25lo]/",
+  "https://[ff02::1]/",
+  "https://[2600:1234::5efe:127.0.0.1]/",
+  "https://[2600:1234::200:5efe:10.0.0.1]/",
+  "https://169.254.169.254/latest/meta-data/",
+  "https://169.254.170.2/",
+  "https://168.63.129.16/",
+  "https://100.100.100.200/",
+  "https://192.0.0.192/",
+  "https://10.0.0.1/",
+  "https://172.16.0.1/",
+  "https://172.31.255.255/",
+  "https://192.168.1.1/",
+  "https://198.18.0.1/",
+  "https://224.0.0.1/",
+  "https://255.255.255.255/",
+  "https://localhost/",
+  "https://LOCALHOST/",
+  "https://foo.localhost/",
+  "https://metadata/",
+  "https://metadata.google.internal/",
+  "https://pics.example.com./",
+  "https://router.lan/",
+  "https://1.0.0.127.in-addr.arpa/",
+  "https://user:pw@pics.example.com/",
+  "https://good@127.0.0.1/",
+  "https://pics.example.com\\@127.0.0.1/",
+  "https://pics.example.com:22/",
+  "https://pics.example.com:8443/",
+  "http://pics.example.com/",
+  "file:///etc/passwd",
+  "gopher://pics.example.com/",
+  "ftp://pics.example.com/",
+  "data:image/png;base64,AAAA",
+  "//pics.example.com/",
+  "https://pics.example.com/\r\nHost: 127.0.0.1",
+  "https://pics.example.com/ x",
+  " https://pics.example.com/",
+  "https://pics.example.com/\u0000",
+  "https://pics.example.com/\u007f",
+  `https://pics.example.com/${"a".repeat(3000)}`,
+  "https://",
+  "",
+  "https://a..b/",
+  "https://a.b%00.c/",
+];
+const DENIED_ANSWERS = [
+  ["127.0.0.1"],
+  ["::1"],
+  ["169.254.169.254"],
+  ["::ffff:7f00:1"],
+  ["::ffff:127.0.0.1"],
+  ["0.0.0.0"],
+  ["fd12:3456:789a::1"],
+  ["fe80::1%lo"],
+  [PUBLIC, "10.0.0.1"],
+  [PUBLIC, "2606:2800:21f:cb07::1", "::1"],
+  ["nonsense"],
+];
+
+function makeFetch(options: SafeFetchOptions & { answer?: (address: string, path: string) => Response }) {
+  const dialled: string[] = [];
+  const fetch = createSafeFetch({
+    resolve: () => Promise.resolve([PUBLIC]),
+    async dial(target) {
+      target.onConnect();
+      dialled.push(`${target.address} ${target.link.url.href}`);
+      return options.answer?.(target.address, target.link.url.pathname) ?? new Response("picture");
+    },
+    ...options,
+  });
+  return { fetch, dialled };
+}
+
+const signal = new AbortController().signal;
+
+async function download(fetch: ReturnType<typeof createSafeFetch>, link: string, maxBytes?: number) {
+  const pieces: Uint8Array[] = [];
+  try {
+    await fetch.download(link, (bytes) => void pieces.push(bytes), { signal, maxBytes });
+    return Buffer.concat(pieces).toString();
+  } catch (error) {
+    if (error instanceof SafeFetchError) return error.reason;
+    throw error;
+  }
+}
+
+describe("links", () => {
+  test.each(DENIED_LINKS)(
+    "%j is refused without a name being asked for or an address dialled",
+    async (link) => {
+      let asked = 0;
+      const resolve = () => Promise.resolve([PUBLIC].slice((asked += 1)));
+      const { fetch, dialled } = makeFetch({ resolve });
+      expect(await download(fetch, link)).toBe("not_allowed");
+      expect([asked, dialled]).toEqual([0, []]);
+    },
+  );
+
+  test.each(DENIED_ANSWERS)("a name that resolves to %j %s is not dialled", async (...answers) => {
+    const { fetch, dialled } = makeFetch({
+      resolve: () => Promise.resolve(answers.filter((one) => one !== undefined)),
+    });
+    expect(await download(fetch, "https://pics.example.com/")).toBe("not_allowed");
+    expect(dialled).toEqual([]);
+  });
+
+  test.each([
+    ["https://pics.example.com/a.png?b=c%20d#e", "93.184.216.34 https://pics.example.com/a.png?b=c%20d#e"],
+    ["https://pics.example.com:443/", "93.184.216.34 https://pics.example.com/"],
+    ["HTTPS://PICS.EXAMPLE.COM/é", "93.184.216.34 https://pics.example.com/%C3%A9"],
+    ["https://bücher.example/", "93.184.216.34 https://xn--bcher-kva.example/"],
+    ["https://8.8.8.8/x", "8.8.8.8 https://8.8.8.8/x"],
+    ["https://[2606:2800:21f:cb07::1]/", "2606:2800:21f:cb07::1 https://[2606:2800:21f:cb07::1]/"],
+    ["https://[2600:1234::5efe:8.8.8.8]/", "2600:1234::5efe:808:808 https://[2600:1234::5efe:808:808]/"],
+  ])("%s is fetched from the address that was checked", async (link, expected) => {
+    const { fetch, dialled } = makeFetch({});
+    expect(await download(fetch, link)).toBe("picture");
+    expect(dialled).toEqual([expected]);
+  });
+
+  test("an address of our own is refused", async () => {
+    const { fetch, dialled } = makeFetch({ denied: parseAddressList(["93.184.216.0/24"]) });
+    expect(await download(fetch, "https://pics.example.com/")).toBe("not_allowed");
+    expect(dialled).toEqual([]);
+  });
+
+  test("a name is asked for once, and only what was answered is dialled", async () => {
+    let asked = 0;
+    const resolve = () => Promise.resolve(asked++ === 0 ? [PUBLIC] : ["127.0.0.1"]);
+    const { fetch, dialled } = makeFetch({ resolve });
+    expect(await download(fetch, "https://pics.example.com/")).toBe("picture");
+    expect(await download(fetch, "https://pics.example.com/")).toBe("not_allowed");
+    expect(dialled).toHaveLength(1);
+  });
+
+  test("a name that is not known, or cannot be asked for, is a failure", async () => {
+    expect(
+      await download(makeFetch({ resolve: () => Promise.resolve([]) }).fetch, "https://a.example.com/"),
+    ).toBe("failed");
+    const broken = makeFetch({ resolve: () => Promise.reject(new Error("10.0.0.53 timed out")) });
+    expect(await download(broken.fetch, "https://a.example.com/")).toBe("failed");
+  });
+});
+
+describe("redirects", () => {
+  const redirect = (location: string) => new Response(null, { status: 302, headers: { location } });
+
+  test.each([
+    "https://127.0.0.1/",
+    "https://169.254.169.254/",
+    "https://[::ffff:127.0.0.1]/",
+    "http://pics.example.com/",
+    "//localhost/",
+    "file:///etc/passwd",
+    "https://pics.example.com:8443/",
+    "https://user@pics.example.com/",
+    "\\\\127.0.0.1/",
+  ])("to %s is refused", async (location) => {
+    const { fetch, dialled } = makeFetch({ answer: () => redirect(location) });
+    expect(await download(fetch, "https://pics.example.com/")).toBe("not_allowed");
+    expect(dialled).toHaveLength(1);
+  });
+
+  test("to another public place is followed, relative ones too, three times at most", async () => {
+    const steps = (last: number) => (_address: string, path: string) => {
+      const step = Number(path.slice(1));
+      return step === last
+        ? new Response("picture")
+        : redirect(step % 2 ? `/${step + 1}` : `https://b.example.com/${step + 1}`);
+    };
+    expect(await download(makeFetch({ answer: steps(3) }).fetch, "https://pics.example.com/0")).toBe(
+      "picture",
+    );
+    const far = makeFetch({ answer: steps(4) });
+    expect(await download(far.fetch, "https://pics.example.com/0")).toBe("failed");
+    expect(far.dialled).toHaveLength(4);
+  });
+
+  test("to a name that resolves to an inner address is refused", async () => {
+    const { fetch, dialled } = makeFetch({
+      resolve: (name) => Promise.resolve([name === "evil.example.com" ? "10.0.0.1" : PUBLIC]),
+      answer: () => redirect("//evil.example.com/"),
+    });
+    expect(await download(fetch, "https://pics.example.com/")).toBe("not_allowed");
+    expect(dialled).toHaveLength(1);
+  });
+});
+
+describe("answers", () => {
+  const link = "https://pics.example.com/";
+
+  test.each([204, 206, 302, 304, 401, 404, 500])("status %d is a failure", async (status) => {
+    expect(await download(makeFetch({ answer: () => new Response(null, { status }) }).fetch, link)).toBe(
+      "failed",
+    );
+  });
+
+  test("an encoded body is a failure", async () => {
+    const answer = (encoding: string) => () =>
+      new Response("x", { headers: { "content-encoding": encoding } });
+    expect(await download(makeFetch({ answer: answer("gzip") }).fetch, link)).toBe("failed");
+    expect(await download(makeFetch({ answer: answer("identity") }).fetch, link)).toBe("x");
+  });
+
+  test("too large is told by the announced length and by the counted one", async () => {
+    const announced = () => new Response("x", { headers: { "content-length": "1001" } });
+    expect(await download(makeFetch({ answer: announced }).fetch, link, 1000)).toBe("too_large");
+    const endless = () =>
+      new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(100)) }));
+    expect(await download(makeFetch({ answer: endless }).fetch, link, 1000)).toBe("too_large");
+    expect(
+      await download(makeFetch({ answer: () => new Response("x".repeat(1000)) }).fetch, link, 1000),
+    ).toHaveLength(1000);
+  });
+
+  test("what the sink throws comes through", async () => {
+    const { fetch } = makeFetch({});
+    const sink = () => {
+      throw new RangeError("not an image");
+    };
+    await expect(fetch.download(link, sink, { signal })).rejects.toThrow("not an image");
+  });
+
+  test("the next address is tried when one cannot be connected to, and not after it was", async () => {
+    const tried: string[] = [];
+    const dial =
+      (connects: boolean): SafeFetchOptions["dial"] =>
+      (target) => {
+        tried.push(target.address);
+        if (connects) target.onConnect();
+        return Promise.reject(new Error("refused"));
+      };
+    const resolve = () => Promise.resolve(["8.8.8.8", "8.8.4.4"]);
+    expect(await download(createSafeFetch({ resolve, dial: dial(false) }), link)).toBe("failed");
+    expect(tried.splice(0)).toEqual(["8.8.8.8", "8.8.4.4"]);
+    expect(await download(createSafeFetch({ resolve, dial: dial(true) }), link)).toBe("failed");
+    expect(tried).toEqual(["8.8.8.8"]);
+  });
+});
+
+describe("time and places", () => {
+  const link = "https://pics.example.com/";
+  const hang: SafeFetchOptions["dial"] = (_target, signal) =>
+    new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  const resolve = () => Promise.resolve([PUBLIC]);
+
+  test("each wait has its end", async () => {
+    const limits = [{ connectTimeoutMs: 20 }, { totalTimeoutMs: 20 }];
+    for (const one of limits)
+      expect(await download(createSafeFetch({ resolve, dial: hang, limits: one }), link)).toBe("failed");
+    const connecting: SafeFetchOptions["dial"] = (target, signal) => {
+      target.onConnect();
+      return hang(target, signal);
+    };
+    const answer = createSafeFetch({ resolve, dial: connecting, limits: { answerTimeoutMs: 20 } });
+    expect(await download(answer, link)).toBe("failed");
+    const drip = () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => Bun.sleep(5).then(() => controller.enqueue(new Uint8Array(1))),
+        }),
+      );
+    const slow = makeFetch({ answer: drip, limits: { graceMs: 50 } });
+    expect(await download(slow.fetch, link)).toBe("failed");
+  });
+
+  test("a caller who leaves gets its own reason back", async () => {
+    const controller = new AbortController();
+    const fetch = createSafeFetch({ resolve, dial: hang });
+    const waiting = fetch.download(link, () => undefined, { signal: controller.signal });
+    controller.abort(new RangeError("gone"));
+    await expect(waiting).rejects.toThrow("gone");
+  });
+
+  test("no more run at once than there are places", async () => {
+    let running = 0;
+    let most = 0;
+    const dial: SafeFetchOptions["dial"] = async (target) => {
+      target.onConnect();
+      most = Math.max(most, (running += 1));
+      await Bun.sleep(1);
+      running -= 1;
+      return new Response("picture");
+    };
+    const fetch = createSafeFetch({ resolve, dial, limits: { concurrency: 3 } });
+    await Promise.all(Array.from({ length: 20 }, () => download(fetch, link)));
+    expect(most).toBe(3);
+  });
+});
+
+test("a post goes to the checked address and is not redirected", async () => {
+  const { fetch, dialled } = makeFetch({
+    answer: () => new Response(null, { status: 302, headers: { location: "/" } }),
+  });
+  const request = { headers: { "content-type": "application/json" }, body: new Uint8Array(2), signal };
+  expect(await fetch.post("https://hooks.example.com/x", request)).toBe(302);
+  expect(dialled).toHaveLength(1);
+  await expect(fetch.post("https://10.0.0.1/", request)).rejects.toThrow(SafeFetchError);
+});
+
+describe("properties", () => {
+  const octet = fc.oneof(
+    fc.nat(255),
+    fc.constantFrom(0, 10, 100, 127, 168, 169, 172, 192, 198, 203, 224, 255),
+  );
+  const ipv4 = fc.tuple(octet, octet, octet, octet);
+  /** The same list told a second way, as whole numbers, so that one mistake does not hide another. */
+  const deniedRanges = (
+    "0.0.0.0-0.255.255.255 10.0.0.0-10.255.255.255 100.64.0.0-100.127.255.255 127.0.0.0-127.255.255.255 " +
+    "168.63.129.16-168.63.129.16 169.254.0.0-169.254.255.255 172.16.0.0-172.31.255.255 192.0.0.0-192.0.0.255 " +
+    "192.0.2.0-192.0.2.255 192.31.196.0-192.31.196.255 192.52.193.0-192.52.193.255 192.88.99.0-192.88.99.255 " +
+    "192.168.0.0-192.168.255.255 192.175.48.0-192.175.48.255 198.18.0.0-198.19.255.255 198.51.100.0-198.51.100.255 " +
+    "203.0.113.0-203.0.113.255 224.0.0.0-255.255.255.255"
+  )
+    .split(" ")
+    .map((range) => range.split("-").map((address) => toNumber(address.split(".").map(Number))));
+
+  function toNumber(octets: readonly number[]): number {
+    return octets.reduce((sum, octet) => sum * 256 + octet, 0);
+  }
+
+  function isDenied(octets: readonly number[]): boolean {
+    return deniedRanges.some(([low = 0, high = 0]) => toNumber(octets) >= low && toNumber(octets) <= high);
+  }
+
+  const spellings: ((octets: readonly number[]) => string)[] = [
+    (octets) => octets.join("."),
+    (octets) => String(toNumber(octets)),
+    (octets) => `0x${toNumber(octets).toString(16)}`,
+    (octets) => octets.map((octet) => `0${octet.toString(8)}`).join("."),
+    (octets) => octets.map((octet) => `0x${octet.toString(16)}`).join("."),
+    (octets) => `${octets[0]}.${toNumber(octets.slice(1))}`,
+    (octets) => `${octets.join(".")}.`,
+  ];
+  const embeddings: ((octets: readonly number[]) => string)[] = [
+    (octets) => `[::ffff:${octets.join(".")}]`,
+    (octets) => `[::${octets.join(".")}]`,
+    (octets) => `[64:ff9b::${octets.join(".")}]`,
+    (octets) =>
+      `[2002:${octets
+        .map((octet) => octet.toString(16).padStart(2, "0"))
+        .join("")
+        .replace(/(.{4})/, "$1:")}::1]`,
+    (octets) => `[2001::${octets.join(".")}]`,
+  ];
+
+  test("an IPv4 address passes in any spelling exactly when it is public, embedded in IPv6 never", () => {
+    fc.assert(
+      fc.property(
+        ipv4,
+        fc.constantFrom(...spellings),
+        fc.constantFrom(...embeddings),
+        (octets, spell, embed) => {
+          expect(readLink(`https://${spell(octets)}/`) !== null).toBe(!isDenied(octets));
+          expect(isPublicAddress(octets.join("."))).toBe(!isDenied(octets));
+          expect(readLink(`https://${embed(octets)}/`)).toBeNull();
+          expect(readLink(`https://[2600::5efe:${octets.join(".")}]/`) !== null).toBe(!isDenied(octets));
+        },
+      ),
+      { numRuns: 20_000 },
+    );
+  });
+
+  test("whatever passes the gate is https, on its port, without credentials, to a public host", () => {
+    const host = fc.oneof(
+      fc.domain(),
+      ipv4.map((octets) => octets.join(".")),
+      fc.ipV6().map((address) => `[${address}]`),
+      fc.constantFrom(
+        "localhost",
+        "127.1",
+        "metadata.google.internal",
+        "a.b.local",
+        "１２７.0.0.1",
+        "0x7f.1",
+      ),
+      fc.string({ unit: "grapheme", maxLength: 12 }),
+    );
+    const text = fc
+      .tuple(
+        fc.constantFrom(
+          "https://",
+          "https:",
+          "HTTPS://",
+          "http://",
+          "//",
+          "https:\\\\",
+          "ftp://",
+          " https://",
+          "",
+        ),
+        fc.constantFrom("", "", "", "", "", "", "@", "user@", "u:p@", "127.0.0.1\\@", "%40"),
+        host,
+        fc.constantFrom("", "", "", ":443", ":80", ":8443", ":", "."),
+        fc.oneof(fc.webPath(), fc.string({ unit: "binary", maxLength: 10 })),
+      )
+      .map((pieces) => pieces.join(""));
+    let passed = 0;
+    fc.assert(
+      fc.property(text, (text) => {
+        const link = readLink(text);
+        if (!link) return;
+        passed += 1;
+        expect([link.url.protocol, link.url.port, link.url.username, link.url.password]).toEqual([
+          "https:",
+          "",
+          "",
+          "",
+        ]);
+        const octets = link.host.split(".").map(Number);
+        const isIpv4 = octets.length === 4 && octets.every((octet) => octet >= 0 && octet <= 255);
+        if (isIpv4) expect(isDenied(octets)).toBe(false);
+        else if (link.isAddress) expect(/^[23]/.test(link.host)).toBe(true);
+        else expect(link.host).toMatch(/^[a-z0-9_.-]+\.[a-z0-9_-]+$/);
+        expect(link.host).not.toMatch(/(^|\.)(localhost|local|internal)\.?$/);
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(passed).toBeGreaterThan(500);
+  });
+});

@@ -1,0 +1,64 @@
+import { isIP } from "node:net";
+import { parseAddressList, plainAddress } from "../cidr.ts";
+
+/** Networks that are not the public internet, or where clouds keep their metadata (IANA special-purpose registry). */
+const DENIED_V4 = parseAddressList([
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "168.63.129.16/32",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.31.196.0/24",
+  "192.52.193.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "192.175.48.0/24",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+]);
+
+/** Only global unicast is public, which leaves out every form that carries an IPv4 address, but for these. */
+const GLOBAL_V6 = parseAddressList(["2000::/3"]);
+const DENIED_V6 = parseAddressList([
+  "2001::/23",
+  "2001:db8::/32",
+  "2002::/16",
+  "2620:4f:8000::/48",
+  "3fff::/20",
+]);
+
+/** Whether an address, as a resolver or a URL gives it, is one of the public internet. */
+export function isPublicAddress(address: string): boolean {
+  if (address.includes("%")) return false;
+  const plain = plainAddress(address);
+  if (plain !== address) return false;
+  const version = isIP(address);
+  if (version === 4) return !DENIED_V4.has(address);
+  if (version !== 6) return false;
+  return GLOBAL_V6.has(address) && !DENIED_V6.has(address) && isPublicTunnel(address);
+}
+
+/** ISATAP puts an IPv4 address behind the interface identifier 0000:5efe or 0200:5efe (RFC 5214, 6.1). */
+function isPublicTunnel(address: string): boolean {
+  const groups = readGroups(address);
+  const [flags = 0, marker = 0, high = 0, low = 0] = groups.slice(4);
+  if ((flags & 0xfdff) !== 0 || marker !== 0x5efe) return true;
+  return isPublicAddress([high >> 8, high & 0xff, low >> 8, low & 0xff].join("."));
+}
+
+/** The eight groups of an IPv6 address. The URL parser brings every spelling into one form first. */
+function readGroups(address: string): number[] {
+  const canonical = new URL(`https://[${address}]/`).hostname.slice(1, -1);
+  const [front = "", back] = canonical.split("::");
+  const head = front === "" ? [] : front.split(":");
+  const tail = back === undefined || back === "" ? [] : back.split(":");
+  const zeros = Array<string>(8 - head.length - tail.length).fill("0");
+  return [...head, ...zeros, ...tail].map((group) => Number.parseInt(group, 16));
+}

@@ -1,0 +1,26 @@
+import { Resolver } from "node:dns/promises";
+
+const TRY_MS = 1000;
+const TRIES = 2;
+const TOTAL_MS = 2000;
+
+/** Finds all addresses of a name. An empty answer means that there are none. */
+export type Resolve = (name: string, signal: AbortSignal) => Promise<string[]>;
+
+/**
+ * Asks the name servers directly: no hosts file, no search domains, and no thread of the system's own resolver,
+ * of which a few slow names would take all.
+ */
+export const resolveName: Resolve = async (name, signal) => {
+  const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
+  const cancel = () => resolver.cancel();
+  const timer = setTimeout(cancel, TOTAL_MS);
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", cancel);
+  }
+};
