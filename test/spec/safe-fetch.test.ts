@@ -1,0 +1,316 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { getServers } from "node:dns";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSafeFetch, SafeFetchError, type SafeFetchLimits } from "../../src/lib/safe-fetch.ts";
+
+/*
+ * The guard as it runs in production, its own resolver and dialler included, in a network of its own where public
+ * addresses belong to this machine. The file runs itself there; outside it only starts that run.
+ */
+const IS_INSIDE = process.env.SAFE_FETCH_NETWORK === "own";
+const PUBLIC = "93.184.216.34";
+const PUBLIC_V6 = "2606:2800:21f:cb07::1";
+const INNER = [
+  "127.0.0.1",
+  "10.0.0.5",
+  "169.254.169.254",
+  "168.63.129.16",
+  "100.100.100.200",
+  "::1",
+  "fd00:ec2::254",
+];
+
+function run(command: readonly string[], env: Record<string, string> = {}) {
+  const options = { env: { ...process.env, ...env }, stdout: "pipe", stderr: "pipe" } as const;
+  try {
+    const { exitCode, stdout, stderr } = Bun.spawnSync([...command], options);
+    return { exitCode, text: `${stdout}${stderr}` };
+  } catch {
+    return { exitCode: -1, text: "" };
+  }
+}
+
+const canSeparate =
+  run(["unshare", "-rn", "ip", "link", "set", "lo", "up"]).exitCode === 0 &&
+  run(["openssl", "version"]).exitCode === 0;
+if (!IS_INSIDE && !canSeparate)
+  console.warn("SKIPPED: links against a real network need unshare, ip and openssl, which are missing here");
+
+test.skipIf(!canSeparate || IS_INSIDE)(
+  "the guard holds in a network where public addresses are within reach",
+  () => {
+    const addresses = [...new Set([PUBLIC, PUBLIC_V6, ...INNER, ...nameServers()])].filter(
+      (address) => !address.startsWith("127.") && address !== "::1",
+    );
+    const script = [
+      "ip link set lo up",
+      ...addresses.map((one) => `ip addr add ${one}/${one.includes(":") ? "128 nodad" : "32"} dev lo`),
+      `exec ${process.execPath} test ${import.meta.path}`,
+    ].join(" && ");
+    const result = run(["unshare", "-rn", "sh", "-c", script], {
+      SAFE_FETCH_NETWORK: "own",
+      HTTPS_PROXY: "http://127.0.0.1:9",
+      HTTP_PROXY: "http://127.0.0.1:9",
+    });
+    if (result.exitCode !== 0) throw new Error(result.text);
+    expect(result.text).toContain("0 fail");
+  },
+  60_000,
+);
+
+function nameServers(): string[] {
+  return getServers().map((server) => server.replace(/^\[(.*)\](:\d+)?$/, "$1"));
+}
+
+if (IS_INSIDE) describe("in a network of its own", describeNetwork);
+
+function describeNetwork(): void {
+  const names: Record<string, string[][]> = {
+    "pics.example.com": [[PUBLIC]],
+    "six.example.com": [[PUBLIC_V6]],
+    "both.example.com": [[PUBLIC, PUBLIC_V6]],
+    "dead-first.example.com": [["93.184.216.35", PUBLIC]],
+    "loop.example.com": [["127.0.0.1"]],
+    "loop6.example.com": [["::1"]],
+    "meta.example.com": [["169.254.169.254"]],
+    "mapped.example.com": [["::ffff:7f00:1"]],
+    "zero.example.com": [["0.0.0.0"]],
+    "ula.example.com": [["fd00:ec2::254"]],
+    "mixed.example.com": [[PUBLIC, "10.0.0.5"]],
+    "rebind.example.com": [[PUBLIC], ["127.0.0.1"]],
+    "other-name.example.net": [[PUBLIC]],
+  };
+  const asked = new Map<string, number>();
+  const canaries = new Map<string, number>();
+  const closers: (() => unknown)[] = [];
+  let directory = "";
+  let certificateAuthority = "";
+  const hangup = Promise.withResolvers<void>();
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "safe-fetch-test-"));
+    const [key, cert] = [join(directory, "key.pem"), join(directory, "cert.pem")];
+    const subject = `subjectAltName=DNS:*.example.com,IP:${PUBLIC},IP:${PUBLIC_V6}`;
+    const made = run(
+      `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=test -keyout ${key} -out ${cert} -addext ${subject}`.split(
+        " ",
+      ),
+    );
+    expect(made.exitCode).toBe(0);
+    certificateAuthority = await Bun.file(cert).text();
+    for (const hostname of [PUBLIC, PUBLIC_V6]) {
+      const server = Bun.serve({
+        hostname,
+        port: 443,
+        idleTimeout: 60,
+        tls: { key: Bun.file(key), cert: Bun.file(cert) },
+        fetch: answer,
+      });
+      closers.push(() => server.stop(true));
+    }
+    for (const hostname of INNER) {
+      const open = () => void canaries.set(hostname, (canaries.get(hostname) ?? 0) + 1);
+      for (const port of [443, 80]) {
+        const listener = Bun.listen({ hostname, port, socket: { open, data: () => undefined } });
+        closers.push(() => listener.stop(true));
+      }
+    }
+    for (const hostname of nameServers()) {
+      const socket = await Bun.udpSocket({
+        hostname,
+        port: 53,
+        socket: { data: (socket, query, port, address) => void socket.send(reply(query), port, address) },
+      });
+      closers.push(() => socket.close());
+    }
+  });
+
+  afterAll(async () => {
+    for (const close of closers) await close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  function answer(request: Request): Response | Promise<Response> {
+    const path = new URL(request.url).pathname;
+    const to = (location: string) => new Response(null, { status: 302, headers: { location } });
+    const target = new URL(request.url).searchParams.get("to");
+    if (target !== null) return to(target);
+    const endless = (everyMs: number, size: number) => {
+      let isOpen = true;
+      return new ReadableStream({
+        async pull(controller) {
+          await Bun.sleep(everyMs);
+          if (isOpen) controller.enqueue(new Uint8Array(size));
+        },
+        cancel() {
+          isOpen = false;
+          hangup.resolve();
+        },
+      });
+    };
+    const answers: Record<string, () => Response | Promise<Response>> = {
+      "/picture": () => new Response(`picture for ${request.headers.get("host")}`),
+      "/headers": () => Response.json(Object.fromEntries(request.headers)),
+      "/hop3": () => to("/hop2"),
+      "/hop2": () => to("https://six.example.com/hop1"),
+      "/hop1": () => to("//pics.example.com/picture"),
+      "/loop": () => to("/loop"),
+      "/gzip": () =>
+        new Response(Bun.gzipSync(Buffer.from("x")), { headers: { "content-encoding": "gzip" } }),
+      "/endless": () => new Response(endless(0, 65_536)),
+      "/drip": () => new Response(endless(50, 1)),
+      "/silent": () => new Promise<Response>(() => undefined),
+    };
+    return answers[path]?.() ?? new Response("no", { status: 404 });
+  }
+
+  function reply(query: Buffer): Buffer {
+    let at = 12;
+    const labels: string[] = [];
+    while (query[at]) {
+      labels.push(query.toString("latin1", at + 1, at + 1 + query[at]!));
+      at += 1 + query[at]!;
+    }
+    const question = query.subarray(12, at + 5);
+    const name = labels.join(".").toLowerCase();
+    const isV6 = query.readUInt16BE(at + 1) === 28;
+    const turn = asked.get(`${name} ${isV6}`) ?? 0;
+    asked.set(`${name} ${isV6}`, turn + 1);
+    const sets = names[name];
+    const found = (sets?.[Math.min(turn, sets.length - 1)] ?? []).filter((one) => one.includes(":") === isV6);
+    const header = Buffer.from(query.subarray(0, 12));
+    header.writeUInt16BE(sets ? 0x8180 : 0x8183, 2);
+    header.writeUInt16BE(found.length, 6);
+    header.writeUInt32BE(0, 8);
+    return Buffer.concat([header, question, ...found.map((address) => record(address, isV6))]);
+  }
+
+  function record(address: string, isV6: boolean): Buffer {
+    const data = isV6 ? v6Bytes(address) : Buffer.from(address.split(".").map(Number));
+    const head = Buffer.from([0xc0, 12, 0, isV6 ? 28 : 1, 0, 1, 0, 0, 0, 0, 0, data.byteLength]);
+    return Buffer.concat([head, data]);
+  }
+
+  function v6Bytes(address: string): Buffer {
+    const [front = "", back = ""] = address.split("::").map((half) =>
+      half
+        .split(":")
+        .filter(Boolean)
+        .map((group) => group.padStart(4, "0"))
+        .join(""),
+    );
+    return Buffer.from(front + "0".repeat(32 - front.length - back.length) + back, "hex");
+  }
+
+  async function download(
+    link: string,
+    limits: Partial<SafeFetchLimits> = {},
+    maxBytes?: number,
+  ): Promise<string> {
+    const guarded = createSafeFetch({ certificateAuthority, limits });
+    const pieces: Uint8Array[] = [];
+    try {
+      const signal = new AbortController().signal;
+      await guarded.download(link, (bytes) => void pieces.push(Uint8Array.from(bytes)), { signal, maxBytes });
+      return Buffer.concat(pieces).toString();
+    } catch (error) {
+      if (error instanceof SafeFetchError) return error.reason;
+      throw error;
+    }
+  }
+
+  function innerConnections(): number {
+    return [...canaries.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  test.each([
+    ["https://pics.example.com/picture", "picture for pics.example.com"],
+    ["https://six.example.com/picture", "picture for six.example.com"],
+    ["https://both.example.com/picture", "picture for both.example.com"],
+    ["https://dead-first.example.com/picture", "picture for dead-first.example.com"],
+    [`https://${PUBLIC}/picture`, `picture for ${PUBLIC}`],
+    [`https://[${PUBLIC_V6}]/picture`, `picture for [${PUBLIC_V6}]`],
+    ["https://pics.example.com/hop3", "picture for pics.example.com"],
+  ])("%s is fetched, past any proxy of the environment", async (link, expected) => {
+    expect(await download(link)).toBe(expected);
+  });
+
+  test("the request carries nothing of the gateway or its caller", async () => {
+    expect(JSON.parse(await download("https://pics.example.com/headers"))).toEqual({
+      accept: "image/*",
+      "accept-encoding": "identity",
+      host: "pics.example.com",
+      "user-agent": "model-inference-gateway",
+    });
+  });
+
+  test.each(["loop", "loop6", "meta", "mapped", "zero", "ula", "mixed"])(
+    "the name %s, which resolves inward, is refused",
+    async (name) => {
+      expect(await download(`https://${name}.example.com/`)).toBe("not_allowed");
+      expect(innerConnections()).toBe(0);
+    },
+  );
+
+  test.each([
+    ...INNER.map((address) => `https://${address.includes(":") ? `[${address}]` : address}/`),
+    "http://127.0.0.1/",
+    "https://[::ffff:127.0.0.1]/",
+    "https://2130706433/",
+    "https://loop.example.com/",
+    "//mixed.example.com/",
+    "file:///etc/passwd",
+    "http://pics.example.com/picture",
+  ])("a redirect to %s is refused", async (location) => {
+    const link = `https://pics.example.com/?to=${encodeURIComponent(location)}`;
+    expect(await download(link)).toBe("not_allowed");
+    expect(innerConnections()).toBe(0);
+  });
+
+  test("a name that turns inward is dialled only where it was checked", async () => {
+    expect(await download("https://rebind.example.com/picture")).toBe("picture for rebind.example.com");
+    expect(await download("https://rebind.example.com/picture")).toBe("not_allowed");
+    expect(innerConnections()).toBe(0);
+  });
+
+  test.each([
+    ["an unknown name", "https://nowhere.example.com/", {}],
+    ["a certificate for another name", "https://other-name.example.net/picture", {}],
+    ["a host that is not there", "https://93.184.216.35/", {}],
+    ["a redirect that never ends", "https://pics.example.com/loop", {}],
+    ["status 404", "https://pics.example.com/none", {}],
+    ["an encoded body", "https://pics.example.com/gzip", {}],
+    ["headers that never come", "https://pics.example.com/silent", { answerTimeoutMs: 200 }],
+    ["a body that drips", "https://pics.example.com/drip", { graceMs: 200 }],
+    ["a body past its time", "https://pics.example.com/drip", { totalTimeoutMs: 200 }],
+  ])("%s is a failure", async (_title, link, limits) => {
+    expect(await download(link, limits)).toBe("failed");
+  });
+
+  test("an endless body is cut at its limit, and the sender hears of it", async () => {
+    expect(await download("https://pics.example.com/endless", {}, 1_000_000)).toBe("too_large");
+    await hangup.promise;
+  });
+
+  test("a certificate that nobody vouches for is a failure", async () => {
+    const guarded = createSafeFetch();
+    const signal = new AbortController().signal;
+    const downloading = guarded.download("https://pics.example.com/picture", () => undefined, { signal });
+    await expect(downloading).rejects.toMatchObject({ reason: "failed" });
+  });
+
+  test("without the guard the canaries do sing", async () => {
+    expect(innerConnections()).toBe(0);
+    await fetch("https://127.0.0.1/", { proxy: false, signal: AbortSignal.timeout(200) }).catch(
+      () => undefined,
+    );
+    await fetch(`https://${PUBLIC}/?to=http%3A%2F%2F169.254.169.254%2F`, {
+      proxy: false,
+      tls: { ca: certificateAuthority },
+      signal: AbortSignal.timeout(200),
+    }).catch(() => undefined);
+    expect([canaries.get("127.0.0.1"), canaries.get("169.254.169.254")]).toEqual([1, 1]);
+  });
+}
