@@ -1,0 +1,75 @@
+import { setImmediate } from "node:timers/promises";
+import { promisify } from "node:util";
+import { deflate, inflate } from "node:zlib";
+
+/**
+ * Lets a function change the pixels of a picture, row by row of red, green, blue and alpha bytes. Answers a PNG
+ * without compression, colour profile kept, or null when no row was changed.
+ * Decoding and packing run off the main thread; the rows are walked in slices that leave it free in between.
+ */
+export async function changePixels(
+  picture: Blob,
+  mostPixels: number,
+  change: (row: Uint8Array) => boolean,
+): Promise<Uint8Array | null> {
+  const pipeline = new Bun.Image(picture, { maxPixels: mostPixels }).png({ compressionLevel: 0 });
+  const chunks = readChunks(await pipeline.buffer());
+  const isPicture = ({ type }: Chunk) => type === "IDAT";
+  const width = chunks[0]?.data.readUInt32BE(0) ?? 0;
+  const rows = await unpack(Buffer.concat(chunks.filter(isPicture).map(({ data }) => data)));
+  if (!(await walkRows(rows, width, change))) return null;
+  const first = chunks.findIndex(isPicture);
+  const others = chunks.filter((chunk) => !isPicture(chunk));
+  const changed = others.toSpliced(first, 0, { type: "IDAT", data: await pack(rows, { level: 0 }) });
+  return Buffer.concat([SIGNATURE, ...changed.flatMap(writeChunk)]);
+}
+
+interface Chunk {
+  type: string;
+  data: Buffer;
+}
+
+const SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
+const BYTES_PER_PIXEL = 4;
+const BYTES_PER_SLICE = 2 ** 20;
+
+const pack: (bytes: Buffer, options: { level: number }) => Promise<Buffer> = promisify(deflate);
+const unpack: (bytes: Buffer) => Promise<Buffer> = promisify(inflate);
+
+async function walkRows(rows: Buffer, width: number, change: (row: Uint8Array) => boolean): Promise<boolean> {
+  const stride = 1 + width * BYTES_PER_PIXEL;
+  const rowsPerSlice = Math.max(1, Math.floor(BYTES_PER_SLICE / stride));
+  let isChanged = false;
+  for (let start = 0; start < rows.length; start += stride * rowsPerSlice) {
+    const end = Math.min(start + stride * rowsPerSlice, rows.length);
+    for (let row = start; row < end; row += stride) {
+      // Without compression the encoder filters nothing, so the bytes are the pixels themselves.
+      if (rows[row] !== 0) throw new RangeError("a decoded row is filtered");
+      if (change(rows.subarray(row + 1, row + stride))) isChanged = true;
+    }
+    await setImmediate();
+  }
+  return isChanged;
+}
+
+function readChunks(png: Buffer): Chunk[] {
+  const chunks: Chunk[] = [];
+  for (let offset = SIGNATURE.length; offset < png.length;) {
+    const end = offset + 8 + png.readUInt32BE(offset);
+    chunks.push({
+      type: png.toString("latin1", offset + 4, offset + 8),
+      data: png.subarray(offset + 8, end),
+    });
+    offset = end + 4;
+  }
+  return chunks;
+}
+
+function writeChunk({ type, data }: Chunk): Buffer[] {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(data.length, 0);
+  head.write(type, 4, "latin1");
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE(Bun.hash.crc32(data, Bun.hash.crc32(head.subarray(4))), 0);
+  return [head, data, checksum];
+}

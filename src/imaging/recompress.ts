@@ -1,0 +1,45 @@
+import type { Semaphore } from "../lib/semaphore.ts";
+import type { ImageHeader } from "./header-reader.ts";
+import { changePixels } from "./pixels.ts";
+import { readImageHeader } from "./sniff.ts";
+import { encode } from "./transcode.ts";
+
+/**
+ * Makes a larger reference picture smaller at the price of some fidelity, keeping format and size in pixels:
+ * JPEG and WebP at quality 85, PNG with six bits of each colour. The original comes back when the result is not
+ * smaller, when the picture is small already, and on any failure.
+ */
+export async function recompress(image: Blob, slots: Semaphore, signal?: AbortSignal): Promise<Blob> {
+  if (image.size < WORTHWHILE_BYTES) return image;
+  using _place = await slots.acquire(signal);
+  try {
+    const smaller = await encodeCoarsely(image, await readImageHeader(image));
+    return smaller && smaller.size < image.size ? smaller : image;
+  } catch {
+    return image;
+  }
+}
+
+/** Below this the network gains nothing. */
+const WORTHWHILE_BYTES = 64 * 1024;
+const QUALITY = 85;
+
+/** A PNG is unpacked as a whole; above this it is left alone, for the memory's sake. */
+const MOST_UNPACKED_PIXELS = 2 ** 24;
+
+/** Null for a picture that is left as it is, formats without an encoder among them. */
+async function encodeCoarsely(image: Blob, { format, width, height }: ImageHeader): Promise<Blob | null> {
+  if (format === "jpeg" || format === "webp") return await encode(image, format, QUALITY);
+  if (format !== "png" || width * height > MOST_UNPACKED_PIXELS) return null;
+  const coarse = await changePixels(image, MOST_UNPACKED_PIXELS, dropLowBits);
+  return coarse && (await encode(coarse, "png", QUALITY));
+}
+
+/** Keeps the six high bits of each colour, repeating the top two below so that black and white stay themselves. */
+function dropLowBits(row: Uint8Array): boolean {
+  for (let at = 0; at < row.length; at += 1) {
+    const value = row[at] ?? 0;
+    if (at % 4 !== 3) row[at] = (value & 0xfc) | (value >> 6);
+  }
+  return true;
+}

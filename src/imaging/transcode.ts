@@ -1,0 +1,63 @@
+import type { ImageFormat } from "../domain/model.ts";
+import type { Semaphore } from "../lib/semaphore.ts";
+import { UnreadableImageError } from "./header-reader.ts";
+import { changePixels } from "./pixels.ts";
+import { MOST_PIXELS, readImageHeader } from "./sniff.ts";
+
+/**
+ * Gives a picture in the wanted format, off the main thread. One that has it already comes back as it is, unless
+ * a compression is asked for that the format knows. Transparency is kept where the target has it and laid on
+ * white where not. Throws an `UnreadableImageError` when the bytes are no picture that can be decoded.
+ */
+export async function transcode(image: Blob, format: ImageFormat, options: TranscodeOptions): Promise<Blob> {
+  const { compression, slots, signal } = options;
+  const header = await readImageHeader(image);
+  if (header.format === format && (format === "png" || compression === undefined)) return image;
+  using _place = await slots.acquire(signal);
+  try {
+    const needsGround = format === "jpeg" && header.hasAlpha;
+    const grounded = needsGround ? await changePixels(image, MOST_PIXELS, layOnWhite) : null;
+    return await encode(grounded ?? image, format, qualityOf(compression));
+  } catch (error) {
+    throw new UnreadableImageError("cannot be decoded", { cause: error });
+  }
+}
+
+export interface TranscodeOptions {
+  /** 0 (smallest file) to 100 (finest picture), the default; png has none. */
+  compression?: number;
+  /** How many pictures may be worked on at once. */
+  slots: Semaphore;
+  /** Gives up waiting for a place. */
+  signal?: AbortSignal;
+}
+
+/** Encodes a picture anew. Rejects with the codec's error. */
+export async function encode(image: Blob | Uint8Array, format: ImageFormat, quality: number): Promise<Blob> {
+  const pipeline = new Bun.Image(image, { maxPixels: MOST_PIXELS });
+  const encoders = {
+    png: () => pipeline.png(),
+    jpeg: () => pipeline.jpeg({ quality }),
+    webp: () => pipeline.webp({ quality }),
+  } as const satisfies Record<ImageFormat, () => Bun.Image>;
+  return await encoders[format]().blob();
+}
+
+/** The codecs' scale starts at 1. */
+function qualityOf(compression: number | undefined): number {
+  return Math.min(Math.max(compression ?? 100, 1), 100);
+}
+
+function layOnWhite(row: Uint8Array): boolean {
+  let isChanged = false;
+  for (let at = 0; at < row.length; at += 4) {
+    const alpha = row[at + 3] ?? 255;
+    if (alpha === 255) continue;
+    const white = (255 - alpha) * 255;
+    for (let channel = at; channel < at + 3; channel += 1)
+      row[channel] = Math.round(((row[channel] ?? 0) * alpha + white) / 255);
+    row[at + 3] = 255;
+    isChanged = true;
+  }
+  return isChanged;
+}
