@@ -1,0 +1,102 @@
+import { newId } from "../lib/ids.ts";
+import { hashSecret, isFixableSecret, randomText, secretHint } from "../lib/secret.ts";
+import { AdminError } from "./admin-error.ts";
+import type { AdminContext } from "./context.ts";
+import { createKey } from "./keys.ts";
+import { createOrganization } from "./organizations.ts";
+
+/** Fixed by the operator; null lets the first start generate it. */
+export interface BootstrapWishes {
+  key: string | null;
+  administratorPassword: string | null;
+}
+
+/** What the start prints. Secrets are there only when this very start has generated them. */
+export interface BootstrapResult {
+  organizationId: string;
+  administrator: { name: string; password: string | null };
+  /** `secret` is null when the key was fixed or made earlier; `hint` is null when there is nothing to show. */
+  key: { secret: string | null; hint: string | null };
+}
+
+/**
+ * Makes sure of one organization, one administrator and one key. Repeating it changes nothing but what the
+ * operator has fixed anew. Only one process of a first start should do it: each would generate a key.
+ */
+export async function bootstrap(context: AdminContext, wishes: BootstrapWishes): Promise<BootstrapResult> {
+  if (wishes.key !== null && !isFixableSecret(wishes.key))
+    throw new AdminError(
+      400,
+      "GATEWAY_BOOTSTRAP_KEY",
+      'GATEWAY_BOOTSTRAP_KEY must be "gk_" and 20 to 200 letters, digits, "-" or "_"',
+    );
+  await ensureOrganization(context);
+  return {
+    organizationId: ORGANIZATION_ID,
+    administrator: { name: ADMINISTRATOR, password: await ensureAdministrator(context, wishes) },
+    key: await ensureKey(context, wishes.key),
+  };
+}
+
+const ORGANIZATION_ID = "default";
+const ADMINISTRATOR = "admin";
+const PASSWORD_LENGTH = 20;
+
+async function ensureOrganization(context: AdminContext): Promise<void> {
+  const isThere = async () => (await context.store.organizations.get(ORGANIZATION_ID)) !== null;
+  if (await isThere()) return;
+  await unlessDoneByAnother(isThere, () =>
+    createOrganization(context, { id: ORGANIZATION_ID, name: "Default organization" }),
+  );
+}
+
+/** The generated password, or null when there is none to show. */
+async function ensureAdministrator(context: AdminContext, wishes: BootstrapWishes): Promise<string | null> {
+  const { administrators } = context.store;
+  const wished = wishes.administratorPassword;
+  const known = await administrators.get(ADMINISTRATOR);
+  if (known) {
+    if (wished !== null && !(await Bun.password.verify(wished, known.passwordHash)))
+      await administrators.setPassword(ADMINISTRATOR, await hashPassword(wished), context.by);
+    return null;
+  }
+  const password = wished ?? randomText(PASSWORD_LENGTH);
+  const administrator = {
+    id: newId("user"),
+    name: ADMINISTRATOR,
+    passwordHash: await hashPassword(password),
+    createdAt: context.clock.now(),
+  };
+  const isCreated = await administrators.create(administrator, context.by);
+  return isCreated && wished === null ? password : null;
+}
+
+async function ensureKey(context: AdminContext, wished: string | null): Promise<BootstrapResult["key"]> {
+  const wish = { organizationId: ORGANIZATION_ID, name: "First key", scopes: ["ai:*"] };
+  if (wished !== null) {
+    const isThere = async () => (await context.store.keys.findByHash(hashSecret(wished))) !== null;
+    if (!(await isThere()))
+      await unlessDoneByAnother(isThere, () => createKey(context, { ...wish, secret: wished }));
+    return { secret: null, hint: secretHint(wished) };
+  }
+  const [first] = await context.store.keys.list(ORGANIZATION_ID);
+  if (first) return { secret: null, hint: first.hint };
+  const { secret, key } = await createKey(context, wish);
+  return { secret, hint: key.hint };
+}
+
+/** Two machines may start at once; the slower one finds its work done. */
+async function unlessDoneByAnother(
+  isDone: () => Promise<boolean>,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(await isDone())) throw error;
+  }
+}
+
+function hashPassword(password: string): Promise<string> {
+  return Bun.password.hash(password, { algorithm: "argon2id" });
+}

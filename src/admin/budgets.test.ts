@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { NOW, refusal, withOrganization } from "../../test/support/admin-context.ts";
+import { createBudget, listBudgets, periodStart, removeBudget, setBudgetAmount } from "./budgets.ts";
+import { createKey } from "./keys.ts";
+import { createOrganization } from "./organizations.ts";
+
+test("a budget starts its period in UTC, changes its amount and goes away", async () => {
+  const context = await withOrganization();
+  const budget = await createBudget(context, { organizationId: "acme", amount: "100", period: "month" });
+  expect(budget).toMatchObject({
+    amount: 100_000_000_000n,
+    spent: 0n,
+    held: 0n,
+    periodStart: Date.UTC(2026, 4, 1),
+    keyId: null,
+  });
+  expect(periodStart("day", NOW)).toBe(Date.UTC(2026, 4, 15));
+  expect(periodStart("total", NOW)).toBe(NOW);
+  expect(await setBudgetAmount(context, budget.id, "0.5")).toMatchObject({ amount: 500_000_000n });
+  await removeBudget(context, budget.id);
+  expect(await listBudgets(context, "acme")).toEqual([]);
+  expect(await refusal(removeBudget(context, budget.id))).toEqual([404, "id", expect.any(String)]);
+  expect(await refusal(setBudgetAmount(context, budget.id, "1"))).toEqual([404, "id", expect.any(String)]);
+});
+
+test("a budget of a key of another organization or with a negative amount is refused", async () => {
+  const context = await withOrganization();
+  await createOrganization(context, { id: "other", name: "Other" });
+  const { key } = await createKey(context, { organizationId: "other", name: "k" });
+  const wish = { organizationId: "acme", amount: "1" };
+  expect(await refusal(createBudget(context, { ...wish, keyId: key.id }))).toEqual([
+    404,
+    "keyId",
+    expect.any(String),
+  ]);
+  expect(await refusal(createBudget(context, { ...wish, amount: "-1" }))).toEqual([
+    400,
+    "amount",
+    expect.any(String),
+  ]);
+  expect(await refusal(createBudget(context, { ...wish, period: "year" }))).toEqual([
+    400,
+    "period",
+    expect.any(String),
+  ]);
+});

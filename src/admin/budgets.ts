@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { newId } from "../lib/ids.ts";
+import { AdminError } from "./admin-error.ts";
+import type { AdminContext } from "./context.ts";
+import { amountSchema, readInput } from "./input.ts";
+import { getOrganization } from "./organizations.ts";
+import type { BudgetRecord } from "./ports.ts";
+
+/** Creates a budget of an organization or of one of its keys: a hard stop in the organization's currency. */
+export async function createBudget(context: AdminContext, input: unknown): Promise<BudgetRecord> {
+  const wish = readInput(budgetSchema, input);
+  await getOrganization(context, wish.organizationId);
+  if (wish.keyId !== null) {
+    const key = await context.store.keys.get(wish.keyId);
+    if (key?.organizationId !== wish.organizationId)
+      throw new AdminError(
+        404,
+        "keyId",
+        `the organization "${wish.organizationId}" has no key "${wish.keyId}"`,
+      );
+  }
+  const now = context.clock.now();
+  const budget: BudgetRecord = {
+    id: newId("budget"),
+    ...wish,
+    spent: 0n,
+    held: 0n,
+    periodStart: periodStart(wish.period, now),
+    createdAt: now,
+  };
+  await context.store.budgets.create(budget, context.by);
+  return budget;
+}
+
+/** Budgets of one organization, or of all. */
+export async function listBudgets(context: AdminContext, organizationId?: string): Promise<BudgetRecord[]> {
+  if (organizationId !== undefined) await getOrganization(context, organizationId);
+  return await context.store.budgets.list(organizationId);
+}
+
+/** Sets a new amount, a decimal string; what was spent stays spent. Throws 404 for an unknown budget. */
+export async function setBudgetAmount(
+  context: AdminContext,
+  id: string,
+  amount: unknown,
+): Promise<BudgetRecord> {
+  const wish = readInput(z.strictObject({ amount: amountSchema }), { amount });
+  const isKnown = await context.store.budgets.setAmount(id, wish.amount, context.by);
+  const budget = isKnown ? await context.store.budgets.get(id) : null;
+  if (!budget) throw unknownBudget(id);
+  return budget;
+}
+
+/** Removes a budget: nothing is held against it any more. Throws 404 for an unknown one. */
+export async function removeBudget(context: AdminContext, id: string): Promise<void> {
+  if (!(await context.store.budgets.remove(id, context.by))) throw unknownBudget(id);
+}
+
+/** Unix milliseconds at which the period that holds `now` began, in UTC; a total began with the budget. */
+export function periodStart(period: BudgetRecord["period"], now: number): number {
+  const date = new Date(now);
+  if (period === "total") return now;
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), period === "day" ? date.getUTCDate() : 1);
+}
+
+const budgetSchema = z.strictObject({
+  organizationId: z.string(),
+  keyId: z.string().nullable().default(null),
+  amount: amountSchema,
+  period: z.enum(["total", "day", "month"]).default("total"),
+});
+
+function unknownBudget(id: string): AdminError {
+  return new AdminError(404, "id", `there is no budget "${id}"`);
+}

@@ -1,0 +1,29 @@
+import type { Channel, Route } from "../domain/channel.ts";
+import type { Model } from "../domain/model.ts";
+import type { Clock } from "../lib/clock.ts";
+import { didYouMean } from "../lib/suggest.ts";
+import { AdminError } from "./admin-error.ts";
+import type { Actor, AdminStore } from "./ports.ts";
+
+/** What every administrative function works with: the store, who makes the change, and what is configured. */
+export interface AdminContext {
+  store: AdminStore;
+  by: Actor;
+  clock: Clock;
+  catalogue: Catalogue;
+}
+
+/** The configured models, channels and default routes; the settings have this shape. */
+export interface Catalogue {
+  models: ReadonlyMap<string, Model>;
+  channels: ReadonlyMap<string, Channel>;
+  routes: ReadonlyMap<string, Route>;
+}
+
+/** The configured model, or an error that suggests the one that was meant. */
+export function requireModel(catalogue: Catalogue, id: string, field: string): Model {
+  const model = catalogue.models.get(id);
+  if (model) return model;
+  const hint = didYouMean(id, catalogue.models.keys());
+  throw new AdminError(400, field, `"${id}" is not a configured model${hint}`);
+}

@@ -1,0 +1,50 @@
+import { z, type ZodType } from "zod";
+import { parseNanos, type Nanos } from "../lib/money.ts";
+import { readStrictly } from "../lib/schema-problems.ts";
+import { AdminError } from "./admin-error.ts";
+
+/** Input from outside as the schema's output. Throws an `AdminError` that names every wrong or unknown field. */
+export function readInput<Output>(schema: ZodType<Output>, input: unknown): Output {
+  const result = readStrictly(schema, input);
+  if ("value" in result) return result.value;
+  const lines = result.problems.map(({ path, message }) =>
+    path === "" ? `it ${message}` : `${path} ${message}`,
+  );
+  throw new AdminError(400, result.problems[0]?.path || null, lines.join("; "));
+}
+
+export const nameSchema = z.string().trim().min(1).max(100);
+
+/** A limit's number, null to lift it, or `default` to have none of one's own. */
+const limitSchema = z
+  .union([z.int().min(0), z.null(), z.literal("default")], {
+    error: 'must be a whole number from 0, null to lift the limit, or "default"',
+  })
+  .optional();
+
+export const limitsSchema = z.strictObject({
+  requestsPerMinute: limitSchema,
+  tokensPerMinute: limitSchema,
+  imagesPerMinute: limitSchema,
+  concurrentImages: limitSchema,
+  queuedJobs: limitSchema,
+  runningJobs: limitSchema,
+});
+
+/** Own limits after a change: what it does not name stays. */
+export function changeLimits<Own extends object>(own: Own, change: z.output<typeof limitsSchema>): Own {
+  const merged = Object.entries({ ...own, ...change });
+  return Object.fromEntries(merged.filter(([, value]) => value !== "default" && value !== undefined)) as Own;
+}
+
+const NOT_AN_AMOUNT = 'must be a decimal of at most nine places as text, such as "12.50"';
+
+/** A decimal string as nano-units; signs, exponents and numbers are refused. */
+export const amountSchema = z
+  .string({ error: NOT_AN_AMOUNT })
+  .regex(/^\d{1,9}(\.\d{1,9})?$/, { error: NOT_AN_AMOUNT })
+  .transform((text): Nanos => parseNanos(text));
+
+export const currencySchema = z
+  .string()
+  .regex(/^[A-Z]{3}$/, { error: "must be an ISO 4217 code such as USD" });

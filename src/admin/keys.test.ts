@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { NOW, refusal, withOrganization } from "../../test/support/admin-context.ts";
+import { hashSecret, isWellFormedSecret } from "../lib/secret.ts";
+import { createKey, listKeys, updateKey } from "./keys.ts";
+
+test("a key's secret is well formed, shown once, and stored as its hash only", async () => {
+  const context = await withOrganization();
+  const { secret, key } = await createKey(context, { organizationId: "acme", name: "Production" });
+  expect(isWellFormedSecret(secret)).toBe(true);
+  expect(key).toMatchObject({
+    hint: secret.slice(0, 8),
+    hash: hashSecret(secret),
+    scopes: ["ai:*"],
+    models: "*",
+  });
+  expect(JSON.stringify([await listKeys(context), context.store.changes])).not.toContain(secret.slice(8));
+  expect(await context.store.keys.findByHash(hashSecret(secret))).toEqual(key);
+});
+
+test("a key is refused when its organization, model, scope, address or expiry makes no sense", async () => {
+  const context = await withOrganization();
+  const wish = { organizationId: "acme", name: "k" };
+  expect(await refusal(createKey(context, { ...wish, organizationId: "none" }))).toEqual([
+    404,
+    "organizationId",
+    expect.any(String),
+  ]);
+  expect(await refusal(createKey(context, { ...wish, models: ["nothing"] }))).toEqual([
+    400,
+    "models",
+    expect.any(String),
+  ]);
+  expect(await refusal(createKey(context, { ...wish, scopes: ["ai:video"] }))).toEqual([
+    400,
+    "scopes[0]",
+    expect.any(String),
+  ]);
+  expect(await refusal(createKey(context, { ...wish, scopes: [] }))).toEqual([
+    400,
+    "scopes",
+    expect.any(String),
+  ]);
+  expect(await refusal(createKey(context, { ...wish, addresses: ["10.0.0.0/33"] }))).toEqual([
+    400,
+    "addresses[0]",
+    "addresses[0] must be an address or a network such as 10.0.0.0/8",
+  ]);
+  expect(await refusal(createKey(context, { ...wish, expiresAt: NOW }))).toEqual([
+    400,
+    "expiresAt",
+    expect.any(String),
+  ]);
+  expect(await context.store.keys.list()).toEqual([]);
+});
+
+test("a key can be disabled and restricted later, and an unknown one is 404", async () => {
+  const context = await withOrganization();
+  const { key } = await createKey(context, { organizationId: "acme", name: "k", limits: { queuedJobs: 1 } });
+  await updateKey(context, key.id, { isDisabled: true, limits: { runningJobs: 2 } });
+  expect(await context.store.keys.get(key.id)).toEqual({
+    ...key,
+    isDisabled: true,
+    limits: { queuedJobs: 1, runningJobs: 2 },
+  });
+  expect(await refusal(updateKey(context, "key_none", { isDisabled: true }))).toEqual([
+    404,
+    "id",
+    'there is no key "key_none"',
+  ]);
+});

@@ -1,0 +1,100 @@
+import { expect, test } from "bun:test";
+import { NOW, refusal, withOrganization } from "../../test/support/admin-context.ts";
+import { createKey } from "./keys.ts";
+import {
+  createOrganization,
+  disableModels,
+  enableModels,
+  getOrganization,
+  updateOrganization,
+} from "./organizations.ts";
+
+test("a new organization has every model, the default settings and no limits of its own", async () => {
+  const context = await withOrganization();
+  expect(await getOrganization(context, "acme")).toEqual({
+    id: "acme",
+    name: "Acme",
+    currency: "USD",
+    isDisabled: false,
+    models: "*",
+    settings: {
+      forceImageUrls: null,
+      nativeImageUrls: false,
+      fallbackAfterMs: null,
+      callerGone: "abort",
+      failOverRefusals: false,
+    },
+    limits: {},
+    routes: {},
+    createdAt: NOW,
+  });
+  expect(context.store.changes).toEqual([{ actor: "test", change: "create organization acme" }]);
+});
+
+test("an unknown field is refused with the one that was meant", async () => {
+  const context = await withOrganization();
+  expect(await refusal(createOrganization(context, { name: "x", modles: "*" }))).toEqual([
+    400,
+    "modles",
+    'modles is not a known field; did you mean "models"?',
+  ]);
+  expect(await refusal(updateOrganization(context, "acme", { limits: { requestPerMinute: 5 } }))).toEqual([
+    400,
+    "limits.requestPerMinute",
+    'limits.requestPerMinute is not a known field; did you mean "requestsPerMinute"?',
+  ]);
+  expect(await refusal(createKey(context, { organizationId: "acme", name: "k", budget: 5 }))).toEqual([
+    400,
+    "budget",
+    expect.any(String),
+  ]);
+});
+
+test("an organization's id is its own, and an unknown one is named with a suggestion", async () => {
+  const context = await withOrganization();
+  expect(await refusal(createOrganization(context, { id: "acme", name: "x" }))).toEqual([
+    409,
+    "id",
+    'there is already an organization "acme"',
+  ]);
+  expect(await refusal(updateOrganization(context, "acne", { name: "x" }))).toEqual([
+    404,
+    "organizationId",
+    'there is no organization "acne"; did you mean "acme"?',
+  ]);
+});
+
+test("a change leaves what it does not name, and a limit can be set, lifted and given back", async () => {
+  const context = await withOrganization();
+  await updateOrganization(context, "acme", {
+    settings: { callerGone: "drain" },
+    limits: { requestsPerMinute: 10, tokensPerMinute: null, queuedJobs: 5 },
+  });
+  await updateOrganization(context, "acme", {
+    settings: { forceImageUrls: false },
+    limits: { requestsPerMinute: "default" },
+  });
+  expect(await getOrganization(context, "acme")).toMatchObject({
+    name: "Acme",
+    settings: { callerGone: "drain", forceImageUrls: false },
+  });
+  expect((await getOrganization(context, "acme")).limits).toEqual({ tokensPerMinute: null, queuedJobs: 5 });
+});
+
+test("disabling one of all models keeps the others of today", async () => {
+  const context = await withOrganization();
+  const { models } = await disableModels(context, "acme", ["big-chat"]);
+  expect(models).toEqual(["old-chat", "sandbox-chat", "sandbox-a"]);
+  expect((await enableModels(context, "acme", ["big-chat", "sandbox-a"])).models).toEqual([
+    "old-chat",
+    "sandbox-chat",
+    "sandbox-a",
+    "big-chat",
+  ]);
+  expect((await enableModels(context, "acme", "*")).models).toBe("*");
+  expect(await refusal(enableModels(context, "acme", ["big-chatt"]))).toEqual([
+    400,
+    "models",
+    '"big-chatt" is not a configured model; did you mean "big-chat"?',
+  ]);
+});

@@ -1,0 +1,140 @@
+import { z } from "zod";
+import { DEFAULT_ORGANIZATION_SETTINGS } from "../domain/organization.ts";
+import { newId } from "../lib/ids.ts";
+import { didYouMean } from "../lib/suggest.ts";
+import { AdminError } from "./admin-error.ts";
+import { requireModel, type AdminContext } from "./context.ts";
+import { changeLimits, currencySchema, limitsSchema, nameSchema, readInput } from "./input.ts";
+import type { OrganizationRecord } from "./ports.ts";
+
+/** Creates an organization with all models enabled unless it names some. Throws 409 when the id is taken. */
+export async function createOrganization(context: AdminContext, input: unknown): Promise<OrganizationRecord> {
+  const wish = readInput(creationSchema, input);
+  checkModels(context, wish.models);
+  const id = wish.id ?? newId("org");
+  if (await context.store.organizations.get(id))
+    throw new AdminError(409, "id", `there is already an organization "${id}"`);
+  const organization: OrganizationRecord = {
+    id,
+    name: wish.name,
+    currency: wish.currency,
+    isDisabled: false,
+    models: wish.models,
+    settings: { ...DEFAULT_ORGANIZATION_SETTINGS, ...wish.settings },
+    limits: changeLimits({}, wish.limits),
+    routes: {},
+    createdAt: context.clock.now(),
+  };
+  await context.store.organizations.create(organization, context.by);
+  return organization;
+}
+
+/** The organization, or a 404 that suggests the one that was meant. */
+export async function getOrganization(
+  context: Pick<AdminContext, "store">,
+  id: string,
+  field = "organizationId",
+): Promise<OrganizationRecord> {
+  const organization = await context.store.organizations.get(id);
+  if (organization) return organization;
+  const known = (await context.store.organizations.list()).map((each) => each.id);
+  throw new AdminError(404, field, `there is no organization "${id}"${didYouMean(id, known)}`);
+}
+
+/** Changes what the input names and leaves everything else as it is. */
+export async function updateOrganization(
+  context: AdminContext,
+  id: string,
+  input: unknown,
+): Promise<OrganizationRecord> {
+  const change = readInput(changeSchema, input);
+  const before = await getOrganization(context, id);
+  const after: OrganizationRecord = {
+    ...before,
+    name: change.name ?? before.name,
+    isDisabled: change.isDisabled ?? before.isDisabled,
+    settings: { ...before.settings, ...change.settings },
+    limits: changeLimits(before.limits, change.limits ?? {}),
+  };
+  const { name, isDisabled, settings, limits } = after;
+  await context.store.organizations.update(id, { name, isDisabled, settings, limits }, context.by);
+  return after;
+}
+
+/** Enables models; `"*"` enables all, future ones too. */
+export async function enableModels(
+  context: AdminContext,
+  id: string,
+  models: readonly string[] | "*",
+): Promise<OrganizationRecord> {
+  checkModels(context, models);
+  const organization = await getOrganization(context, id);
+  if (organization.models === "*") return organization;
+  const enabled = models === "*" ? models : [...new Set([...organization.models, ...models])];
+  return await saveModels(context, organization, enabled);
+}
+
+/** Disables models. An organization that had all keeps the other models of today, and gets no future ones. */
+export async function disableModels(
+  context: AdminContext,
+  id: string,
+  models: readonly string[],
+): Promise<OrganizationRecord> {
+  const organization = await getOrganization(context, id);
+  const today = organization.models === "*" ? [...context.catalogue.models.keys()] : organization.models;
+  // A model may have left the configuration since it was enabled.
+  for (const model of models) if (!today.includes(model)) requireModel(context.catalogue, model, "models");
+  return await saveModels(
+    context,
+    organization,
+    today.filter((model) => !models.includes(model)),
+  );
+}
+
+const settingsSchema = z
+  .strictObject({
+    forceImageUrls: z.boolean().nullable(),
+    nativeImageUrls: z.boolean(),
+    fallbackAfterMs: z.int().min(1000).max(3_600_000).nullable(),
+    callerGone: z.enum(["abort", "drain"]),
+    failOverRefusals: z.boolean(),
+  })
+  .partial();
+
+const modelsSchema = z.union([z.literal("*"), z.array(z.string())], {
+  error: 'must be "*" or a list of model ids',
+});
+
+const creationSchema = z.strictObject({
+  id: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
+      error: "must be lower-case letters, digits, - and _ only, at most 64",
+    })
+    .optional(),
+  name: nameSchema,
+  currency: currencySchema.default("USD"),
+  models: modelsSchema.default("*"),
+  settings: settingsSchema.default({}),
+  limits: limitsSchema.default({}),
+});
+
+const changeSchema = z.strictObject({
+  name: nameSchema.optional(),
+  isDisabled: z.boolean().optional(),
+  settings: settingsSchema.optional(),
+  limits: limitsSchema.optional(),
+});
+
+function checkModels(context: AdminContext, models: readonly string[] | "*"): void {
+  if (models !== "*") for (const model of models) requireModel(context.catalogue, model, "models");
+}
+
+async function saveModels(
+  context: AdminContext,
+  organization: OrganizationRecord,
+  models: string[] | "*",
+): Promise<OrganizationRecord> {
+  await context.store.organizations.update(organization.id, { models }, context.by);
+  return { ...organization, models };
+}

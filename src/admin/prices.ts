@@ -1,0 +1,117 @@
+import { z } from "zod";
+import type { ImageModel } from "../domain/model.ts";
+import { newId } from "../lib/ids.ts";
+import { didYouMean } from "../lib/suggest.ts";
+import { AdminError } from "./admin-error.ts";
+import { requireModel, type AdminContext } from "./context.ts";
+import { amountSchema, currencySchema, readInput } from "./input.ts";
+import { getOrganization } from "./organizations.ts";
+import type { PriceRecord } from "./ports.ts";
+
+/**
+ * Adds a price row, for one organization or (without `organizationId`) as the default of all. It is in force
+ * from `effectiveFrom`, by default now, until a later row takes over; rows themselves never change.
+ */
+export async function setPrice(context: AdminContext, input: unknown): Promise<PriceRecord> {
+  const wish = readInput(priceSchema, input);
+  const model = requireModel(context.catalogue, wish.model, "model");
+  const now = context.clock.now();
+  const effectiveFrom = wish.effectiveFrom ?? now;
+  if (effectiveFrom < now)
+    throw new AdminError(
+      400,
+      "effectiveFrom",
+      "effectiveFrom lies in the past: what was billed does not change",
+    );
+  const currency = await currencyOf(context, wish.organizationId, wish.currency);
+  const record: PriceRecord = {
+    id: newId("price"),
+    organizationId: wish.organizationId,
+    model: wish.model,
+    currency,
+    price: model.type === "image" ? imagePrice(model, wish) : tokenPrice(wish),
+    effectiveFrom,
+    createdAt: now,
+  };
+  await context.store.prices.add(record, context.by);
+  return record;
+}
+
+/** Price rows, oldest first; `organizationId: null` gives the defaults only. */
+export async function listPrices(
+  context: AdminContext,
+  filter: { organizationId?: string | null; model?: string } = {},
+): Promise<PriceRecord[]> {
+  if (typeof filter.organizationId === "string") await getOrganization(context, filter.organizationId);
+  return await context.store.prices.list(filter);
+}
+
+const tier = z.enum(["1K", "2K", "4K"]);
+
+const priceSchema = z.strictObject({
+  organizationId: z.string().nullable().default(null),
+  model: z.string(),
+  currency: currencySchema.optional(),
+  perImage: z.partialRecord(tier, z.record(z.string(), amountSchema)).optional(),
+  perMillion: z
+    .strictObject({
+      input: amountSchema,
+      output: amountSchema,
+      cacheRead: amountSchema.optional(),
+      cacheWrite: amountSchema.optional(),
+      cacheWrite1h: amountSchema.optional(),
+      reasoning: amountSchema.optional(),
+      imageInput: amountSchema.optional(),
+      imageOutput: amountSchema.optional(),
+    })
+    .optional(),
+  effectiveFrom: z.int().min(0).optional(),
+});
+
+type Wish = z.output<typeof priceSchema>;
+
+async function currencyOf(
+  context: AdminContext,
+  organizationId: string | null,
+  wished: string | undefined,
+): Promise<string> {
+  if (organizationId === null) return wished ?? "USD";
+  const { currency } = await getOrganization(context, organizationId);
+  if (wished === undefined || wished === currency) return currency;
+  throw new AdminError(
+    400,
+    "currency",
+    `the organization pays in ${currency}, so its prices must be in ${currency}`,
+  );
+}
+
+function imagePrice(model: ImageModel, { perImage, perMillion }: Wish): PriceRecord["price"] {
+  if (!perImage || perMillion)
+    throw new AdminError(400, "perImage", `"${model.id}" makes images: it is priced by perImage only`);
+  const { tiers, qualities } = model.image;
+  const known = [...qualities, "auto", "*"];
+  if (Object.keys(perImage).length === 0)
+    throw new AdminError(400, "perImage", `perImage is empty: name a price for ${tiers.join(", ")}`);
+  for (const [name, row] of Object.entries(perImage)) {
+    if (!tiers.some((each) => each === name))
+      throw new AdminError(
+        400,
+        `perImage.${name}`,
+        `"${model.id}" has no tier ${name}, only ${tiers.join(", ")}`,
+      );
+    if (Object.keys(row).length === 0)
+      throw new AdminError(400, `perImage.${name}`, `perImage.${name} is empty`);
+    for (const quality of Object.keys(row))
+      if (!known.includes(quality)) {
+        const hint = didYouMean(quality, known) || `; it has ${known.join(", ")}`;
+        throw new AdminError(400, `perImage.${name}`, `"${model.id}" has no quality "${quality}"${hint}`);
+      }
+  }
+  return { unit: "image", perImage };
+}
+
+function tokenPrice({ model, perImage, perMillion }: Wish): PriceRecord["price"] {
+  if (!perMillion || perImage)
+    throw new AdminError(400, "perMillion", `"${model}" answers text: it is priced by perMillion only`);
+  return { unit: "token", perMillion };
+}

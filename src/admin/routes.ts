@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { didYouMean } from "../lib/suggest.ts";
+import { AdminError } from "./admin-error.ts";
+import { requireModel, type AdminContext, type Catalogue } from "./context.ts";
+import { readInput } from "./input.ts";
+import { getOrganization } from "./organizations.ts";
+import type { OrganizationRecord, RouteRecord } from "./ports.ts";
+
+/**
+ * Gives an organization its own route for a model. Refused when it names a model, channel or upstream model
+ * that is not configured, so that a saved policy is always one that can be followed.
+ */
+export async function setRoute(context: AdminContext, input: unknown): Promise<RouteRecord> {
+  const { organizationId, model, ...route } = readInput(routeSchema, input);
+  requireModel(context.catalogue, model, "model");
+  const seen = new Set<string>();
+  for (const [index, target] of route.targets.entries()) {
+    const field = `targets[${index}]`;
+    checkTarget(context.catalogue, target, field);
+    const place = `${target.channel}/${target.upstreamModel}`;
+    if (seen.has(place)) throw new AdminError(400, field, `"${place}" is named twice`);
+    seen.add(place);
+  }
+  const organization = await getOrganization(context, organizationId);
+  const routes = { ...organization.routes, [model]: route };
+  await context.store.organizations.update(organizationId, { routes }, context.by);
+  return route;
+}
+
+/** Gives the model back to the configured default route. Throws 404 when the organization has no own route. */
+export async function removeRoute(
+  context: AdminContext,
+  organizationId: string,
+  model: string,
+): Promise<void> {
+  const organization = await getOrganization(context, organizationId);
+  if (!Object.hasOwn(organization.routes, model))
+    throw new AdminError(404, "model", `"${organizationId}" has no route of its own for "${model}"`);
+  const { [model]: _, ...routes } = organization.routes;
+  await context.store.organizations.update(organizationId, { routes }, context.by);
+}
+
+/** The route that an organization's requests take, and whose it is. */
+export interface EffectiveRoute extends RouteRecord {
+  model: string;
+  source: "organization" | "default";
+}
+
+/** Effective routes of an organization, of one model or of all. */
+export async function listRoutes(
+  context: AdminContext,
+  organizationId: string,
+  model?: string,
+): Promise<EffectiveRoute[]> {
+  const organization = await getOrganization(context, organizationId);
+  if (model !== undefined) requireModel(context.catalogue, model, "model");
+  const ids = model === undefined ? [...context.catalogue.models.keys()] : [model];
+  return ids.map((id) => effectiveRoute(context.catalogue, organization, id));
+}
+
+function effectiveRoute(
+  catalogue: Catalogue,
+  organization: OrganizationRecord,
+  model: string,
+): EffectiveRoute {
+  const own = organization.routes[model];
+  if (own) return { model, source: "organization", strategy: own.strategy, targets: own.targets };
+  const route = catalogue.routes.get(model);
+  const targets = (route?.targets ?? []).map(({ channel, upstreamModel, weight }) => ({
+    channel: channel.id,
+    upstreamModel,
+    weight,
+  }));
+  return { model, source: "default", strategy: route?.strategy ?? "ordered", targets };
+}
+
+const routeSchema = z.strictObject({
+  organizationId: z.string(),
+  model: z.string(),
+  strategy: z.enum(["ordered", "weighted"]).default("ordered"),
+  targets: z
+    .array(
+      z.strictObject({
+        channel: z.string(),
+        upstreamModel: z.string(),
+        weight: z.int().min(1).max(1_000_000).default(1),
+      }),
+    )
+    .min(1)
+    .max(16),
+});
+
+function checkTarget(catalogue: Catalogue, target: RouteRecord["targets"][number], field: string): void {
+  const channel = catalogue.channels.get(target.channel);
+  if (!channel) {
+    const known = [...catalogue.channels.keys()];
+    const hint = didYouMean(target.channel, known) || `; there are ${known.join(", ")}`;
+    throw new AdminError(400, `${field}.channel`, `"${target.channel}" is not a configured channel${hint}`);
+  }
+  const upstreams = upstreamModels(catalogue, channel.provider);
+  if (upstreams.has(target.upstreamModel)) return;
+  const hint = didYouMean(target.upstreamModel, upstreams);
+  throw new AdminError(
+    400,
+    `${field}.upstreamModel`,
+    `no configured model asks "${channel.provider}" for "${target.upstreamModel}"${hint || "; declare it under models in the configuration"}`,
+  );
+}
+
+/** Every upstream model that the configuration asks this provider for, through any of its channels. */
+function upstreamModels(catalogue: Catalogue, provider: string): Set<string> {
+  const targets = [...catalogue.routes.values()].flatMap((route) => route.targets);
+  return new Set(
+    targets.filter((target) => target.channel.provider === provider).map((target) => target.upstreamModel),
+  );
+}

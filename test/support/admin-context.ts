@@ -1,0 +1,43 @@
+import { AdminError } from "../../src/admin/admin-error.ts";
+import type { AdminContext } from "../../src/admin/context.ts";
+import { createOrganization } from "../../src/admin/organizations.ts";
+import { loadSettings } from "../../src/config/index.ts";
+import { folderWithCatalogue, TEST_PROVIDERS } from "./config-fixture.ts";
+import { memoryAdminStore, type MemoryAdminStore } from "./memory-admin-store.ts";
+
+/** 15 May 2026, 10:30 UTC. */
+export const NOW = Date.UTC(2026, 4, 15, 10, 30);
+
+/** An administration of an empty store over the small catalogue, at a fixed time. */
+export async function adminContext(): Promise<AdminContext & { store: MemoryAdminStore }> {
+  await using place = await folderWithCatalogue();
+  const { settings } = await loadSettings({
+    env: { OPENAI_API_KEY: "sk" },
+    cwd: place.path,
+    providers: TEST_PROVIDERS,
+    catalogueDirectory: `${place.path}/catalogue`,
+  });
+  return {
+    store: memoryAdminStore(),
+    by: { actor: "test" },
+    clock: { now: () => NOW, monotonic: () => 0 },
+    catalogue: settings,
+  };
+}
+
+/** The same with one organization, `acme`. */
+export async function withOrganization(): ReturnType<typeof adminContext> {
+  const context = await adminContext();
+  await createOrganization(context, { id: "acme", name: "Acme" });
+  return context;
+}
+
+/** Status, field and message with which the work is refused. */
+export async function refusal(work: Promise<unknown>): Promise<[number, string | null, string]> {
+  const error = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof AdminError)) throw new Error(`not refused: ${String(error)}`);
+  return [error.status, error.field, error.message];
+}

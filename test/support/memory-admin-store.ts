@@ -1,0 +1,149 @@
+import type {
+  Actor,
+  AdminStore,
+  BudgetRecord,
+  KeyRecord,
+  OrganizationRecord,
+  PriceRecord,
+} from "../../src/admin/ports.ts";
+
+export interface MemoryAdminStore extends AdminStore {
+  /** Every change in order: who made it and what. */
+  changes: { actor: string; change: string }[];
+}
+
+/** An `AdminStore` in memory that keeps its records as copies and refuses what a database would. */
+export function memoryAdminStore(): MemoryAdminStore {
+  const changes: MemoryAdminStore["changes"] = [];
+  const note = ({ actor }: Actor, change: string) => void changes.push({ actor, change });
+  return {
+    changes,
+    organizations: organizationStore(note),
+    keys: keyStore(note),
+    prices: priceStore(note),
+    budgets: budgetStore(note),
+    administrators: administratorStore(note),
+  };
+}
+
+type Note = (by: Actor, change: string) => void;
+
+function organizationStore(note: Note): AdminStore["organizations"] {
+  const records = new Map<string, OrganizationRecord>();
+  return {
+    async create(organization, by) {
+      if (records.has(organization.id)) throw new Error("UNIQUE constraint failed: organizations.id");
+      records.set(organization.id, structuredClone(organization));
+      note(by, `create organization ${organization.id}`);
+    },
+    get: async (id) => structuredClone(records.get(id) ?? null),
+    list: async () => structuredClone([...records.values()]),
+    async update(id, change, by) {
+      const isChanged = applyChange(records, id, change);
+      if (isChanged) note(by, `update organization ${id}`);
+      return isChanged;
+    },
+  };
+}
+
+function keyStore(note: Note): AdminStore["keys"] {
+  const records = new Map<string, KeyRecord>();
+  return {
+    async create(key, by) {
+      if ([...records.values()].some((other) => other.hash === key.hash))
+        throw new Error("UNIQUE constraint failed: api_keys.hash");
+      records.set(key.id, structuredClone(key));
+      note(by, `create key ${key.id}`);
+    },
+    get: async (id) => structuredClone(records.get(id) ?? null),
+    findByHash: async (hash) =>
+      structuredClone([...records.values()].find((key) => key.hash === hash) ?? null),
+    list: async (organizationId) =>
+      structuredClone(
+        [...records.values()].filter(
+          (key) => organizationId === undefined || key.organizationId === organizationId,
+        ),
+      ),
+    async update(id, change, by) {
+      const isChanged = applyChange(records, id, change);
+      if (isChanged) note(by, `update key ${id}`);
+      return isChanged;
+    },
+  };
+}
+
+function priceStore(note: Note): AdminStore["prices"] {
+  const records: PriceRecord[] = [];
+  return {
+    async add(price, by) {
+      records.push(structuredClone(price));
+      note(by, `create price ${price.id}`);
+    },
+    list: async ({ organizationId, model } = {}) =>
+      structuredClone(
+        records.filter(
+          (price) =>
+            (organizationId === undefined || price.organizationId === organizationId) &&
+            (model === undefined || price.model === model),
+        ),
+      ),
+  };
+}
+
+function budgetStore(note: Note): AdminStore["budgets"] {
+  const records = new Map<string, BudgetRecord>();
+  return {
+    async create(budget, by) {
+      records.set(budget.id, structuredClone(budget));
+      note(by, `create budget ${budget.id}`);
+    },
+    get: async (id) => structuredClone(records.get(id) ?? null),
+    list: async (organizationId) =>
+      structuredClone(
+        [...records.values()].filter(
+          (budget) => organizationId === undefined || budget.organizationId === organizationId,
+        ),
+      ),
+    async setAmount(id, amount, by) {
+      const isChanged = applyChange(records, id, { amount });
+      if (isChanged) note(by, `update budget ${id}`);
+      return isChanged;
+    },
+    async remove(id, by) {
+      const isRemoved = records.delete(id);
+      if (isRemoved) note(by, `remove budget ${id}`);
+      return isRemoved;
+    },
+  };
+}
+
+function administratorStore(note: Note): AdminStore["administrators"] {
+  const records = new Map<string, { id: string; name: string; passwordHash: string }>();
+  return {
+    async create({ id, name, passwordHash }, by) {
+      if (records.has(name)) return false;
+      records.set(name, { id, name, passwordHash });
+      note(by, `create administrator ${name}`);
+      return true;
+    },
+    get: async (name) => structuredClone(records.get(name) ?? null),
+    async setPassword(name, passwordHash, by) {
+      const isChanged = applyChange(records, name, { passwordHash });
+      if (isChanged) note(by, `update administrator ${name}`);
+      return isChanged;
+    },
+  };
+}
+
+/** Changes what is defined, as the database's stores do. */
+function applyChange<Value extends object>(
+  records: Map<string, Value>,
+  id: string,
+  change: Partial<Value>,
+): boolean {
+  const before = records.get(id);
+  if (!before) return false;
+  const defined = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+  records.set(id, structuredClone({ ...before, ...defined }));
+  return true;
+}
