@@ -15,8 +15,10 @@ import { readImageHeader } from "./sniff.ts";
 
 const slots = createSemaphore(2);
 
-const noise = (x: number, y: number) =>
-  (Bun.hash.crc32(Buffer.from([x & 255, x >> 8, y & 255, y >> 8])) & 63) + 90;
+const noise = (x: number, y: number) => {
+  const mixed = Math.imul((x * 6007 + y) ^ 0x9e3779b9, 0x85ebca6b);
+  return (Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35) >>> 26) + 90;
+};
 
 /** A picture with the grain of a photograph, the same each time. */
 const grainy = makePng(600, 400, {
