@@ -89,8 +89,8 @@ async function openSqlite(location: string, timeoutMs: number): Promise<Database
 }
 
 /** SQLite waits for a lock with the whole process standing still, so each such wait is short and then repeated. */
-const BUSY_TIMEOUT_MS = 10;
-const BUSY_PAUSE_MS = 5;
+const BUSY_TIMEOUT_MS = 2;
+const BUSY_PAUSE_MS = 2;
 
 interface Call {
   isAbandoned: boolean;

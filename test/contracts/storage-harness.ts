@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LedgerEntry } from "../../src/domain/ledger.ts";
+import { DEFAULT_ORGANIZATION_SETTINGS } from "../../src/domain/organization.ts";
+import type { BudgetRecord, KeyRecord, OrganizationRecord } from "../../src/admin/ports.ts";
+import { openDatabase, type Database } from "../../src/storage/sql.ts";
+import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
+
+/** Where a suite finds empty databases of the kind under test. */
+export interface Ground {
+  kind: Database["kind"];
+  /** The location of a new, empty database. */
+  location(): Promise<string>;
+  /** A handle on a location, closed after the suite. */
+  open(location: string): Promise<Database>;
+  /** The server, when there is one. */
+  server(): PrivatePostgres;
+}
+
+/** Runs a suite on SQLite and, when the machine has the program, on a private PostgreSQL. */
+export function onEachDatabase(name: string, suite: (ground: Ground) => void): void {
+  describe(`${name} on SQLite`, () => suite(sqliteGround()));
+  const found = findPostgres();
+  if ("missing" in found) {
+    console.log(`SKIPPED: ${name} on PostgreSQL: ${found.missing}`);
+    return;
+  }
+  describe(`${name} on PostgreSQL`, () => suite(postgresGround(found.folder)));
+}
+
+function sqliteGround(): Ground {
+  const folder = temporaryFolder();
+  let count = 0;
+  return {
+    kind: "sqlite",
+    async location() {
+      count += 1;
+      return join(folder, `gateway-${count}.sqlite`);
+    },
+    open: closedAfterwards(),
+    server() {
+      throw new Error("SQLite has no server");
+    },
+  };
+}
+
+function postgresGround(folder: string): Ground {
+  let server: PrivatePostgres;
+  beforeAll(async () => {
+    server = await startPostgres(folder);
+  });
+  afterAll(async () => {
+    await server.stop();
+  });
+  return {
+    kind: "postgres",
+    location: () => server.createDatabase(),
+    open: closedAfterwards(),
+    server: () => server,
+  };
+}
+
+function closedAfterwards(): Ground["open"] {
+  const databases: Database[] = [];
+  afterAll(async () => {
+    await Promise.all(databases.map((database) => database.close()));
+  });
+  return async (location) => {
+    const database = await openDatabase(location);
+    databases.push(database);
+    return database;
+  };
+}
+
+/** A folder that is removed after the suite. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-storage-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export const BY = { actor: "test" };
+
+export function anOrganization(id: string, change: Partial<OrganizationRecord> = {}): OrganizationRecord {
+  return {
+    id,
+    name: `Organization ${id}`,
+    currency: "USD",
+    isDisabled: false,
+    models: "*",
+    settings: { ...DEFAULT_ORGANIZATION_SETTINGS },
+    limits: {},
+    routes: {},
+    createdAt: 1_000,
+    ...change,
+  };
+}
+
+export function aKey(id: string, organizationId: string, change: Partial<KeyRecord> = {}): KeyRecord {
+  return {
+    id,
+    organizationId,
+    name: `Key ${id}`,
+    hint: "gk_abcd",
+    hash: hashOf(id),
+    scopes: ["ai:*"],
+    models: "*",
+    addresses: null,
+    limits: {},
+    isDisabled: false,
+    expiresAt: null,
+    createdAt: 2_000,
+    ...change,
+  };
+}
+
+export function hashOf(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}
+
+export function aBudget(id: string, amount: bigint, change: Partial<BudgetRecord> = {}): BudgetRecord {
+  return {
+    id,
+    organizationId: "org_a",
+    keyId: null,
+    amount,
+    period: "total",
+    spent: 0n,
+    held: 0n,
+    periodStart: 0,
+    createdAt: 3_000,
+    ...change,
+  };
+}
+
+export function anEntry(id: string, amount: bigint, change: Partial<LedgerEntry> = {}): LedgerEntry {
+  return {
+    id,
+    kind: "charge",
+    requestId: `request-${id}`,
+    organizationId: "org_a",
+    keyId: "key_a",
+    model: "sandbox-chat",
+    channel: "sandbox",
+    upstreamModel: "sandbox-chat",
+    at: 1_700_000_000_000,
+    usage: { unit: "token", tokens: { input: 12, output: 34 }, source: "upstream" },
+    amount,
+    currency: "USD",
+    priceSource: "default",
+    orphanCost: 0n,
+    budgets: [],
+    attempts: [
+      { channel: "sandbox", upstreamModel: "sandbox-chat", durationMs: 5, outcome: "answered", status: 200 },
+    ],
+    flags: [],
+    ...change,
+  };
+}

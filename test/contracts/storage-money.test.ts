@@ -1,0 +1,376 @@
+import { beforeAll, expect, test } from "bun:test";
+import fc from "fast-check";
+import { DependencyError, type BudgetWish } from "../../src/gateway/ports.ts";
+import { leaseStore } from "../../src/storage/leases.ts";
+import { migrate } from "../../src/storage/migrate.ts";
+import type { Database } from "../../src/storage/sql.ts";
+import { storesOn, type Stores } from "../../src/storage/stores.ts";
+import { aBudget, anEntry, BY, onEachDatabase } from "./storage-harness.ts";
+
+const MINUTE_MS = 60_000;
+
+onEachDatabase("Money", (ground) => {
+  let location: string;
+  let database: Database;
+  let stores: Stores;
+  let count = 0;
+  beforeAll(async () => {
+    location = await ground.location();
+    database = await ground.open(location);
+    await migrate(database);
+    stores = storesOn(database);
+  });
+  const newBudget = async (amount: bigint, change = {}) => {
+    count += 1;
+    const budget = aBudget(`budget_${String(count).padStart(6, "0")}`, amount, change);
+    await stores.admin.budgets.create(budget, BY);
+    return budget.id;
+  };
+  const stand = async (budget: string) => {
+    const record = await stores.admin.budgets.get(budget);
+    return { spent: record!.spent, held: record!.held };
+  };
+  const expire = (lease: string) =>
+    database.begin((sql) => sql`UPDATE leases SET expires_at = 1 WHERE lease = ${lease}`);
+  /** A lease store whose monotonic clock is a minute further at each sweep. */
+  const impatientStore = () => {
+    let monotonic = 0;
+    return leaseStore(database, { now: () => Date.now(), monotonic: () => (monotonic += MINUTE_MS) });
+  };
+
+  test("a taking grants between what is needed and what is wanted, and tells what is left", async () => {
+    const budget = await newBudget(100n);
+    const first = await stores.leases.take("lease", [{ budget, needed: 10n, wanted: 60n }]);
+    expect(first).toEqual({ granted: new Map([[budget, 60n]]), left: new Map([[budget, 40n]]) });
+    const second = await stores.leases.take("lease", [{ budget, needed: 10n, wanted: 60n }]);
+    expect(second).toEqual({ granted: new Map([[budget, 40n]]), left: new Map([[budget, 0n]]) });
+    const third = await stores.leases.take("lease", [{ budget, needed: 1n, wanted: 60n }]);
+    expect(third).toEqual({ exhausted: budget });
+    expect(await stand(budget)).toEqual({ spent: 0n, held: 100n });
+  });
+
+  test("a taking from several budgets is all or none", async () => {
+    const rich = await newBudget(100n);
+    const poor = await newBudget(5n);
+    const wishes = [
+      { budget: rich, needed: 10n, wanted: 10n },
+      { budget: poor, needed: 10n, wanted: 10n },
+    ];
+    expect(await stores.leases.take("lease", wishes)).toEqual({ exhausted: poor });
+    expect(await stand(rich)).toEqual({ spent: 0n, held: 0n });
+  });
+
+  test("two wishes for one budget cannot take the same money", async () => {
+    const budget = await newBudget(10n);
+    const wish = { budget, needed: 6n, wanted: 6n };
+    expect(await stores.leases.take("lease", [wish, wish])).toEqual({ exhausted: budget });
+  });
+
+  test("a budget that was removed limits nothing", async () => {
+    const budget = await newBudget(1n);
+    await stores.admin.budgets.remove(budget, BY);
+    const answer = await stores.leases.take("lease", [{ budget, needed: 5n, wanted: 7n }]);
+    expect(answer).toMatchObject({ granted: new Map([[budget, 7n]]) });
+    expect(await stores.ledger.post("lease", [anEntry("on-removed", 3n, { budgets: [budget] })])).toBe(1);
+  });
+
+  test("what is given back can be taken again, and no more than was held", async () => {
+    const budget = await newBudget(100n);
+    await stores.leases.take("giver", [{ budget, needed: 1n, wanted: 30n }]);
+    await stores.leases.giveBack("giver", new Map([[budget, 10n]]));
+    expect(await stand(budget)).toEqual({ spent: 0n, held: 20n });
+    await stores.leases.giveBack("giver", new Map([[budget, 1000n]]));
+    expect(await stand(budget)).toEqual({ spent: 0n, held: 0n });
+  });
+
+  test("an entry moves what it cost from held to spent, once", async () => {
+    const budget = await newBudget(100n);
+    await stores.leases.take("payer", [{ budget, needed: 30n, wanted: 30n }]);
+    const entry = anEntry(`pay-${budget}`, 12n, { budgets: [budget] });
+    expect(await stores.ledger.post("payer", [entry, entry])).toBe(1);
+    expect(await stores.ledger.post("payer", [entry])).toBe(0);
+    expect(await stand(budget)).toEqual({ spent: 12n, held: 18n });
+    expect(await stores.ledger.find(entry.id, "charge")).toEqual(entry);
+    expect(await stores.ledger.sumOfBudget(budget)).toBe(12n);
+  });
+
+  test("an entry without a lease, or above it, still counts in full", async () => {
+    const budget = await newBudget(100n);
+    await stores.leases.take("small", [{ budget, needed: 5n, wanted: 5n }]);
+    await stores.ledger.post("small", [anEntry(`over-${budget}`, 9n, { budgets: [budget] })]);
+    await stores.ledger.post("nobody", [anEntry(`bare-${budget}`, 1n, { budgets: [budget] })]);
+    expect(await stand(budget)).toEqual({ spent: 10n, held: 0n });
+  });
+
+  test("only refunds and adjustments may be negative, and they leave what is held alone", async () => {
+    const budget = await newBudget(100n);
+    await stores.leases.take("refunder", [{ budget, needed: 50n, wanted: 50n }]);
+    const charge = anEntry(`refunded-${budget}`, 20n, { budgets: [budget] });
+    await stores.ledger.post("refunder", [charge, { ...charge, kind: "refund", amount: -15n }]);
+    expect(await stand(budget)).toEqual({ spent: 5n, held: 30n });
+    await expect(stores.ledger.post("refunder", [anEntry("negative", -1n)])).rejects.toThrow();
+    expect(await stores.ledger.find("negative", "charge")).toBeNull();
+  });
+
+  test("the ledger is listed by organization and time, newest first", async () => {
+    const entry = (id: string, at: number) => anEntry(id, 1n, { at, organizationId: "org_listed" });
+    await stores.ledger.post("", [entry("l1", 10), entry("l2", 20), entry("l3", 30), entry("l4", 40)]);
+    const list = await stores.ledger.list({ organizationId: "org_listed", from: 20, to: 40, limit: 10 });
+    expect(list.map(({ id }) => id)).toEqual(["l3", "l2"]);
+    const newest = await stores.ledger.list({ organizationId: "org_listed", limit: 1 });
+    expect(newest.map(({ id }) => id)).toEqual(["l4"]);
+  });
+
+  test("a batch larger than one statement takes is booked whole", async () => {
+    const budget = await newBudget(10_000n);
+    const entries = Array.from({ length: 777 }, (_, index) =>
+      anEntry(`bulk-${budget}-${index}`, 2n, { budgets: [budget] }),
+    );
+    expect(await stores.ledger.post("bulk", entries)).toBe(777);
+    expect(await stand(budget)).toEqual({ spent: 1554n, held: 0n });
+  });
+
+  test("a lease is renewed by the store's time and tells what it still holds", async () => {
+    const budget = await newBudget(10n);
+    await stores.leases.take("renewer", [{ budget, needed: 1n, wanted: 5n }]);
+    await expire("renewer");
+    expect(await stores.leases.renew("renewer")).toEqual(new Set([budget]));
+    const sweeping = impatientStore();
+    await sweeping.sweep();
+    await sweeping.sweep();
+    expect(await stand(budget)).toEqual({ spent: 0n, held: 5n });
+    expect(await stores.leases.renew("unknown")).toEqual(new Set());
+  });
+
+  test("the sweeper returns an expired lease exactly once, however many sweep", async () => {
+    const budget = await newBudget(100n);
+    await stores.leases.take("orphan", [{ budget, needed: 1n, wanted: 40n }]);
+    await stores.leases.take("alive", [{ budget, needed: 1n, wanted: 7n }]);
+    await expire("orphan");
+    const sweepers = [impatientStore(), impatientStore(), impatientStore()];
+    expect(await Promise.all(sweepers.map((sweeper) => sweeper.sweep()))).toEqual([0, 0, 0]);
+    const returned = await Promise.all(sweepers.map((sweeper) => sweeper.sweep()));
+    expect(returned.reduce((sum, one) => sum + one)).toBe(1);
+    expect(await stand(budget)).toEqual({ spent: 0n, held: 7n });
+    expect(await stores.leases.renew("orphan")).toEqual(new Set());
+  });
+
+  test("a store clock that jumps ahead takes no slice from a process that renews", async () => {
+    const budget = await newBudget(100n);
+    await stores.leases.take("jumped", [{ budget, needed: 1n, wanted: 40n }]);
+    const sweeping = impatientStore();
+    await expire("jumped");
+    await sweeping.sweep();
+    await stores.leases.renew("jumped");
+    await sweeping.sweep();
+    expect(await stand(budget)).toEqual({ spent: 0n, held: 40n });
+  });
+
+  test("a process known to have ended gives all its slices back at once", async () => {
+    const budgets = [await newBudget(10n), await newBudget(10n)];
+    await stores.leases.take(
+      "ended",
+      budgets.map((budget) => ({ budget, needed: 1n, wanted: 4n })),
+    );
+    await stores.leases.release("ended");
+    await stores.leases.release("ended");
+    for (const budget of budgets) expect(await stand(budget)).toEqual({ spent: 0n, held: 0n });
+  });
+
+  test("a new period begins with nothing spent and what is held still held", async () => {
+    const budget = await newBudget(100n, { period: "day", spent: 90n, periodStart: 0 });
+    await database.begin((sql) => sql`UPDATE budgets SET held = 4 WHERE id = ${budget}`);
+    expect(await stores.leases.take("p", [{ budget, needed: 50n, wanted: 50n }])).toHaveProperty("granted");
+    expect(await stand(budget)).toEqual({ spent: 0n, held: 54n });
+  });
+
+  test("a settlement that comes first in a new period counts in it", async () => {
+    const budget = await newBudget(100n, { period: "month", spent: 90n, periodStart: 0 });
+    await stores.ledger.post("", [anEntry(`month-${budget}`, 3n, { budgets: [budget] })]);
+    expect(await stand(budget)).toEqual({ spent: 3n, held: 0n });
+    await stores.leases.take("p", [{ budget, needed: 1n, wanted: 1n }]);
+    expect(await stand(budget)).toEqual({ spent: 3n, held: 1n });
+  });
+
+  test("a store clock that jumps back resets no period again", async () => {
+    const tomorrow = Date.now() + 26 * 60 * MINUTE_MS;
+    const budget = await newBudget(100n, { period: "day", spent: 90n, periodStart: tomorrow });
+    const answer = await stores.leases.take("p", [{ budget, needed: 50n, wanted: 50n }]);
+    expect(answer).toEqual({ exhausted: budget });
+    expect((await stores.admin.budgets.get(budget))!.periodStart).toBe(tomorrow);
+  });
+
+  test("64 takers over three processes are granted exactly the whole budget", async () => {
+    const budget = await newBudget(1000n);
+    const handles = await Promise.all([1, 2, 3].map(() => ground.open(location)));
+    const leases = handles.map((handle) => leaseStore(handle));
+    let granted = 0n;
+    const taker = async (index: number) => {
+      for (;;) {
+        const wish: BudgetWish = { budget, needed: 1n, wanted: BigInt(1 + (index % 7)) };
+        const answer = await leases[index % 3]!.take(`taker-${index % 3}`, [wish]).catch((error: unknown) => {
+          if (error instanceof DependencyError) return null;
+          throw error;
+        });
+        // A taking that waited too long on a busy machine was rolled back.
+        if (!answer) continue;
+        if ("exhausted" in answer) return;
+        granted += answer.granted.get(budget)!;
+      }
+    };
+    await Promise.all(Array.from({ length: 64 }, (_, index) => taker(index)));
+    expect(granted).toBe(1000n);
+    expect(await stand(budget)).toEqual({ spent: 0n, held: 1000n });
+    console.log(`granted ${granted} of 1000 to 64 takers over 3 handles (${ground.kind})`);
+  });
+
+  test("processes that settle, take and give back crosswise never block each other", async () => {
+    const one = await newBudget(1_000_000n);
+    const other = await newBudget(1_000_000n);
+    const entries = Array.from({ length: 30 }, (_, index) =>
+      anEntry(`cross-${one}-${index}`, 3n, { budgets: index % 2 ? [one, other] : [other, one] }),
+    );
+    const work = Array.from({ length: 24 }, async (_, index) => {
+      const lease = `cross-${index % 4}`;
+      const budgets = index % 2 ? [one, other] : [other, one];
+      await stores.leases.take(
+        lease,
+        budgets.map((budget) => ({ budget, needed: 1n, wanted: 50n })),
+      );
+      await stores.ledger.post(lease, index % 2 ? entries : entries.toReversed());
+      await stores.leases.renew(lease);
+      await stores.leases.giveBack(lease, new Map(budgets.map((budget) => [budget, 20n])));
+    });
+    await Promise.all(work);
+    for (const budget of [one, other]) {
+      expect((await stand(budget)).spent).toBe(90n);
+      expect(await stores.ledger.sumOfBudget(budget)).toBe(90n);
+    }
+  });
+
+  const runs = ground.kind === "sqlite" ? 300 : 60;
+  test(`books equal a plain model after any history (${runs} runs)`, async () => {
+    await fc.assert(
+      fc.asyncProperty(histories(), async (history) => {
+        const budgets = [await newBudget(200n), await newBudget(300n)];
+        await followHistory(history, budgets);
+      }),
+      { numRuns: runs, seed: 42, endOnFailure: true },
+    );
+  }, 60_000);
+
+  async function followHistory(history: readonly Step[], budgets: readonly string[]): Promise<void> {
+    const model = newModel(budgets.map((id, index) => ({ id, amount: index === 0 ? 200n : 300n })));
+    const run = budgets[0]!;
+    for (const step of history) {
+      const lease = `${run}-lease-${step.lease}`;
+      const chosen = budgets.filter((_, index) => step.which & (1 << index));
+      switch (step.kind) {
+        case "take": {
+          const wishes = chosen.map((budget) => ({ budget, needed: step.amount, wanted: step.amount * 2n }));
+          expect(await stores.leases.take(lease, wishes)).toEqual(model.take(lease, wishes));
+          break;
+        }
+        case "post": {
+          const entries = step.entries.map((entry) =>
+            anEntry(`${run}-${entry}`, BigInt(entry), { budgets: budgets.slice(0, 1 + (entry % 2)) }),
+          );
+          expect(await stores.ledger.post(lease, entries)).toBe(model.post(lease, entries));
+          break;
+        }
+        case "giveBack": {
+          const amounts = new Map(chosen.map((budget) => [budget, step.amount]));
+          await stores.leases.giveBack(lease, amounts);
+          model.giveBack(lease, amounts);
+          break;
+        }
+        case "expire": {
+          await expire(lease);
+          const sweeping = impatientStore();
+          await sweeping.sweep();
+          await sweeping.sweep();
+          model.release(lease);
+          break;
+        }
+        case "release":
+          await stores.leases.release(lease);
+          model.release(lease);
+      }
+    }
+    for (const budget of budgets) {
+      expect(await stand(budget)).toEqual(model.stand(budget));
+      expect(await stores.ledger.sumOfBudget(budget)).toBe(model.stand(budget).spent);
+    }
+  }
+});
+
+interface Step {
+  kind: "take" | "post" | "giveBack" | "expire" | "release";
+  lease: number;
+  /** Bits that choose the budgets. */
+  which: number;
+  amount: bigint;
+  /** Entries by their amounts, which are also their names, so that repeats are replays. */
+  entries: number[];
+}
+
+function histories(): fc.Arbitrary<Step[]> {
+  const step = fc.record<Step>({
+    kind: fc.constantFrom("take", "take", "take", "post", "post", "post", "giveBack", "expire", "release"),
+    lease: fc.integer({ min: 0, max: 2 }),
+    which: fc.integer({ min: 1, max: 3 }),
+    amount: fc.bigInt({ min: 0n, max: 60n }),
+    entries: fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 6 }),
+  });
+  return fc.array(step, { minLength: 1, maxLength: 14 });
+}
+
+/** The rules in a few plain lines of BigInt, to compare with. */
+function newModel(budgets: readonly { id: string; amount: bigint }[]) {
+  const spent = new Map(budgets.map(({ id }) => [id, 0n]));
+  const amounts = new Map(budgets.map(({ id, amount }) => [id, amount]));
+  const slices = new Map<string, bigint>();
+  const posted = new Set<string>();
+  const name = (lease: string, budget: string) => `${lease} ${budget}`;
+  const held = (budget: string) =>
+    [...slices].reduce((sum, [slice, amount]) => (slice.endsWith(` ${budget}`) ? sum + amount : sum), 0n);
+  const shrink = (lease: string, budget: string, amount: bigint) => {
+    const slice = slices.get(name(lease, budget)) ?? 0n;
+    slices.set(name(lease, budget), amount < slice ? slice - amount : 0n);
+  };
+  return {
+    stand: (budget: string) => ({ spent: spent.get(budget)!, held: held(budget) }),
+    take(lease: string, wishes: readonly BudgetWish[]) {
+      const rest = (budget: string) => amounts.get(budget)! - spent.get(budget)! - held(budget);
+      const exhausted = wishes.find((wish) => rest(wish.budget) < wish.needed);
+      if (exhausted) return { exhausted: exhausted.budget };
+      const granted = new Map<string, bigint>();
+      const left = new Map<string, bigint>();
+      for (const { budget, wanted } of wishes) {
+        const amount = wanted < rest(budget) ? wanted : rest(budget);
+        left.set(budget, rest(budget) - amount);
+        granted.set(budget, amount);
+        slices.set(name(lease, budget), (slices.get(name(lease, budget)) ?? 0n) + amount);
+      }
+      return { granted, left };
+    },
+    post(lease: string, entries: readonly { id: string; amount: bigint; budgets: readonly string[] }[]) {
+      const before = posted.size;
+      for (const { id, amount, budgets } of entries) {
+        if (posted.has(id)) continue;
+        posted.add(id);
+        for (const budget of budgets) {
+          spent.set(budget, spent.get(budget)! + amount);
+          shrink(lease, budget, amount);
+        }
+      }
+      return posted.size - before;
+    },
+    giveBack(lease: string, back: ReadonlyMap<string, bigint>) {
+      for (const [budget, amount] of back) shrink(lease, budget, amount);
+    },
+    release(lease: string) {
+      for (const slice of slices.keys()) if (slice.startsWith(`${lease} `)) slices.delete(slice);
+    },
+  };
+}

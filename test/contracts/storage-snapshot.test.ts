@@ -1,0 +1,243 @@
+import { beforeAll, expect, test } from "bun:test";
+import type { Channel } from "../../src/domain/channel.ts";
+import type { Price } from "../../src/domain/price.ts";
+import { DependencyError } from "../../src/gateway/ports.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { migrate } from "../../src/storage/migrate.ts";
+import { openSnapshot, type LiveSnapshot } from "../../src/storage/snapshot.ts";
+import type { Database } from "../../src/storage/sql.ts";
+import { storesOn, type Stores } from "../../src/storage/stores.ts";
+import { aBudget, aKey, anOrganization, BY, hashOf, onEachDatabase } from "./storage-harness.ts";
+
+const channel: Channel = { id: "known", provider: "sandbox", settings: {} };
+const shipped: Price = {
+  unit: "token",
+  perMillion: { input: 1n, output: 1n },
+  currency: "USD",
+  source: "default",
+  effectiveFrom: 0,
+};
+const configured = {
+  models: new Map(),
+  channels: new Map([["known", channel]]),
+  routes: new Map(),
+  prices: new Map([["m", [shipped]]]),
+};
+
+onEachDatabase("The snapshot", (ground) => {
+  let database: Database;
+  let stores: Stores;
+  beforeAll(async () => {
+    database = await ground.open(await ground.location());
+    await migrate(database);
+    stores = storesOn(database);
+    await stores.admin.organizations.create(anOrganization("org_a"), BY);
+    await stores.admin.keys.create(aKey("key_a", "org_a"), BY);
+  });
+
+  async function withSnapshot(
+    work: (snapshot: LiveSnapshot, problems: string[]) => Promise<void>,
+    options: { database?: Database; monotonic?: () => number; mostKeys?: number } = {},
+  ): Promise<void> {
+    const problems: string[] = [];
+    const snapshot = await openSnapshot(options.database ?? database, {
+      configured,
+      clock: options.monotonic ? { now: Date.now, monotonic: options.monotonic } : systemClock,
+      onProblem: (message) => problems.push(message),
+      mostKeys: options.mostKeys,
+    });
+    try {
+      await work(snapshot, problems);
+    } finally {
+      snapshot.stop();
+    }
+  }
+
+  /** Milliseconds until a condition holds; fails after a second. */
+  async function within1s(condition: () => boolean): Promise<number> {
+    const start = performance.now();
+    while (!condition()) {
+      if (performance.now() - start > 1000) throw new Error("it did not happen within a second");
+      await Bun.sleep(5);
+    }
+    return performance.now() - start;
+  }
+
+  test("a change made by another process is in force within a second, and so is a revocation", () =>
+    withSnapshot(async (snapshot) => {
+      const other = storesOn(database).admin;
+      const before = snapshot.directory();
+      await other.organizations.update("org_a", { name: "renamed" }, BY);
+      const renamed = await within1s(
+        () => snapshot.directory().organizations.get("org_a")?.name === "renamed",
+      );
+      expect(before.organizations.get("org_a")!.name).not.toBe("renamed");
+      expect(snapshot.key(hashOf("key_a"))).toMatchObject({ isDisabled: false });
+      await other.keys.update("key_a", { isDisabled: true }, BY);
+      const isRevoked = () => (snapshot.key(hashOf("key_a")) as { isDisabled: boolean }).isDisabled;
+      const revoked = await within1s(isRevoked);
+      await other.keys.update("key_a", { isDisabled: false }, BY);
+      console.log(
+        `change seen after ${renamed.toFixed(0)} ms, revocation after ${revoked.toFixed(0)} ms (${ground.kind})`,
+      );
+    }));
+
+  test("a new key is found at once, and asked for once however many ask", () =>
+    withSnapshot(async (snapshot) => {
+      await stores.admin.keys.create(
+        aKey("key_new", "org_a", { scopes: ["ai:llm"], models: ["m"], addresses: ["10.0.0.0/8"] }),
+        BY,
+      );
+      const lookups = [snapshot.key(hashOf("key_new")), snapshot.key(hashOf("key_new"))];
+      expect(lookups[0]).toBe(lookups[1]!);
+      const key = (await lookups[0])!;
+      expect(key).toMatchObject({ id: "key_new", organizationId: "org_a", hint: "gk_abcd" });
+      expect(key.scopes).toEqual(new Set(["ai:llm"]));
+      expect(key.models).toEqual(new Set(["m"]));
+      expect([key.addresses!.has("10.1.2.3"), key.addresses!.has("11.0.0.1")]).toEqual([true, false]);
+      expect(snapshot.key(hashOf("key_new"))).toBe(key);
+    }));
+
+  test("an unknown key is remembered as unknown until something changes", () =>
+    withSnapshot(async (snapshot) => {
+      const hash = hashOf("key_late");
+      expect(await snapshot.key(hash)).toBeNull();
+      expect(snapshot.key(hash)).toBeNull();
+      await stores.admin.keys.create(aKey("key_late", "org_a"), BY);
+      await snapshot.refresh();
+      expect((await snapshot.key(hash))?.id).toBe("key_late");
+    }));
+
+  test("a look-up that crosses a revocation never brings the old key back", async () => {
+    await stores.admin.keys.create(aKey("key_raced", "org_a"), BY);
+    const gate = Promise.withResolvers<void>();
+    let isHeld = false;
+    const slow: Database = {
+      ...database,
+      read: async (query, timeoutMs) => {
+        const answer = await database.read(query, timeoutMs);
+        if (isHeld && timeoutMs !== undefined) await gate.promise;
+        return answer;
+      },
+    };
+    await withSnapshot(
+      async (snapshot) => {
+        await snapshot.key(hashOf("key_a"));
+        isHeld = true;
+        const racing = snapshot.key(hashOf("key_raced"));
+        await stores.admin.keys.update("key_raced", { isDisabled: true }, BY);
+        await snapshot.refresh();
+        gate.resolve();
+        expect(await racing).toMatchObject({ isDisabled: true });
+        expect(snapshot.key(hashOf("key_raced"))).toMatchObject({ isDisabled: true });
+      },
+      { database: slow, mostKeys: 0 },
+    );
+  });
+
+  test("budgets reach the organization and the key they hold for", () =>
+    withSnapshot(async (snapshot) => {
+      const key = () => snapshot.key(hashOf("key_a"));
+      expect(key()).toMatchObject({ budgets: [] });
+      await stores.admin.budgets.create(aBudget("budget_org", 5n), BY);
+      await stores.admin.budgets.create(aBudget("budget_key", 5n, { keyId: "key_a" }), BY);
+      await snapshot.refresh();
+      expect(snapshot.directory().organizations.get("org_a")!.budgets).toEqual(["budget_org"]);
+      expect(key()).toMatchObject({ budgets: ["budget_key"] });
+      await stores.admin.budgets.remove("budget_key", BY);
+      await stores.admin.budgets.remove("budget_org", BY);
+      await snapshot.refresh();
+      expect(snapshot.directory().organizations.get("org_a")!.budgets).toEqual([]);
+      expect(key()).toMatchObject({ budgets: [] });
+    }));
+
+  test("a price added is in force when its time has come", () =>
+    withSnapshot(async (snapshot) => {
+      const perMillion = { input: 9n, output: 9n };
+      const row = { organizationId: "org_a", model: "m", currency: "USD", effectiveFrom: 100, createdAt: 1 };
+      await stores.admin.prices.add({ ...row, id: "price_a", price: { unit: "token", perMillion } }, BY);
+      await snapshot.refresh();
+      expect(snapshot.directory().price("org_a", "m", 99)).toBe(shipped);
+      expect(snapshot.directory().price("org_a", "m", 100)).toMatchObject({
+        perMillion,
+        source: "organization",
+      });
+      expect(snapshot.directory().price("org_b", "m", 100)).toBe(shipped);
+    }));
+
+  test("an own route follows its channels; one to an unknown channel is left out and reported", () =>
+    withSnapshot(async (snapshot, problems) => {
+      const target = { channel: "known", upstreamModel: "u", weight: 1 };
+      const routes = {
+        good: { strategy: "ordered" as const, targets: [target] },
+        bad: { strategy: "ordered" as const, targets: [target, { ...target, channel: "gone" }] },
+      };
+      await stores.admin.organizations.create(anOrganization("org_routes", { routes }), BY);
+      await snapshot.refresh();
+      const own = snapshot.directory().organizations.get("org_routes")!.routes;
+      expect([...own.keys()]).toEqual(["good"]);
+      expect(own.get("good")!.targets[0]!.channel).toBe(channel);
+      expect(problems.join()).toContain("gone");
+    }));
+
+  test("an outage leaves known keys answering and makes an unknown one a dependency error", async () => {
+    let isDown = false;
+    const down = async (): Promise<never> => {
+      throw new DependencyError("down");
+    };
+    const failing: Database = {
+      ...database,
+      read: (query, timeoutMs) => (isDown ? down() : database.read(query, timeoutMs)),
+    };
+    let now = 0;
+    await withSnapshot(
+      async (snapshot) => {
+        isDown = true;
+        await expect(snapshot.refresh()).rejects.toBeInstanceOf(DependencyError);
+        expect(snapshot.key(hashOf("key_a"))).toMatchObject({ id: "key_a" });
+        expect(snapshot.directory().organizations.has("org_a")).toBe(true);
+        await expect(Promise.resolve(snapshot.key(hashOf("never seen")))).rejects.toBeInstanceOf(
+          DependencyError,
+        );
+        now += 16 * 60_000;
+        expect(() => snapshot.key(hashOf("key_a"))).toThrow(DependencyError);
+        isDown = false;
+        await snapshot.refresh();
+        expect(snapshot.key(hashOf("key_a"))).toMatchObject({ id: "key_a" });
+        expect(await snapshot.key(hashOf("never seen"))).toBeNull();
+      },
+      { database: failing, monotonic: () => now },
+    );
+  });
+
+  if (ground.kind === "sqlite") return;
+
+  test("a frozen and a dead server hold nobody for more than a second", () =>
+    withSnapshot(async (snapshot) => {
+      const unknown = async (name: string) => {
+        const start = performance.now();
+        const lookup = Promise.resolve(snapshot.key(hashOf(name)));
+        await expect(lookup).rejects.toBeInstanceOf(DependencyError);
+        expect(snapshot.key(hashOf("key_a"))).toMatchObject({ id: "key_a" });
+        return performance.now() - start;
+      };
+      ground.server().freeze();
+      const frozen = await unknown("frozen");
+      const take = stores.leases.take("frozen", [{ budget: "none", needed: 1n, wanted: 1n }]);
+      await expect(take).rejects.toBeInstanceOf(DependencyError);
+      ground.server().thaw();
+      await ground.server().crash();
+      const dead = await unknown("dead");
+      expect(frozen).toBeLessThan(1500);
+      expect(dead).toBeLessThan(1500);
+      await ground.server().restart();
+      const back = performance.now();
+      for (let answer; answer === undefined;) {
+        answer = await Promise.resolve(snapshot.key(hashOf("dead"))).catch(() => undefined);
+      }
+      console.log(
+        `unknown key answered after ${frozen.toFixed(0)} ms frozen, ${dead.toFixed(0)} ms dead, ` +
+          `${(performance.now() - back).toFixed(0)} ms after the server came back`,
+      );
+    }));
+});

@@ -1,0 +1,182 @@
+import { beforeAll, expect, test } from "bun:test";
+import { DependencyError } from "../../src/gateway/ports.ts";
+import type { PriceRecord } from "../../src/admin/ports.ts";
+import { migrate } from "../../src/storage/migrate.ts";
+import type { Database } from "../../src/storage/sql.ts";
+import { storesOn, type Stores } from "../../src/storage/stores.ts";
+import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
+
+onEachDatabase("The store", (ground) => {
+  let database: Database;
+  let stores: Stores;
+  beforeAll(async () => {
+    database = await ground.open(await ground.location());
+    await migrate(database);
+    stores = storesOn(database);
+  });
+
+  test("processes that start together migrate once", async () => {
+    const location = await ground.location();
+    const handles = await Promise.all([ground.open(location), ground.open(location), ground.open(location)]);
+    const applied = await Promise.all(handles.map((handle) => migrate(handle)));
+    expect(applied.flat()).toEqual(["0001_first_tables"]);
+  });
+
+  test("a migration that fails leaves nothing behind", async () => {
+    const handle = await ground.open(await ground.location());
+    const good = { name: "0001_good", text: "CREATE TABLE one (id BIGINT)" };
+    const bad = { name: "0002_bad", text: "CREATE TABLE two (id BIGINT); SELECT nothing FROM nowhere" };
+    await expect(migrate(handle, [good, bad])).rejects.toThrow();
+    expect(await migrate(handle, [good])).toEqual(["0001_good"]);
+  });
+
+  test("a database that is newer than the program is refused", async () => {
+    const handle = await ground.open(await ground.location());
+    await migrate(handle, [
+      { name: "0001", text: "SELECT 1" },
+      { name: "0002", text: "SELECT 1" },
+    ]);
+    await expect(migrate(handle, [{ name: "0001", text: "SELECT 1" }])).rejects.toThrow("at version 2");
+  });
+
+  test("an organization comes back as it was written, and as it was changed", async () => {
+    const { organizations } = stores.admin;
+    const organization = anOrganization("org_round", {
+      models: ["a", "b"],
+      limits: { requestsPerMinute: 5, tokensPerMinute: null },
+      routes: { a: { strategy: "weighted", targets: [{ channel: "c", upstreamModel: "u", weight: 0.5 }] } },
+    });
+    await organizations.create(organization, BY);
+    expect(await organizations.get("org_round")).toEqual(organization);
+    expect(await organizations.update("org_round", { isDisabled: true, name: undefined }, BY)).toBe(true);
+    expect(await organizations.get("org_round")).toEqual({ ...organization, isDisabled: true });
+    expect(await organizations.list()).toContainEqual({ ...organization, isDisabled: true });
+  });
+
+  test("what does not exist is null, and changing it is false", async () => {
+    const { organizations, keys, budgets, administrators } = stores.admin;
+    expect(await organizations.get("org_none")).toBeNull();
+    expect(await organizations.update("org_none", { name: "x" }, BY)).toBe(false);
+    expect(await keys.get("key_none")).toBeNull();
+    expect(await keys.update("key_none", { name: "x" }, BY)).toBe(false);
+    expect(await budgets.setAmount("budget_none", 1n, BY)).toBe(false);
+    expect(await budgets.remove("budget_none", BY)).toBe(false);
+    expect(await administrators.get("nobody")).toBeNull();
+    expect(await administrators.setPassword("nobody", "x", BY)).toBe(false);
+  });
+
+  test("a key is found by its hash", async () => {
+    const { keys } = stores.admin;
+    const key = aKey("key_hash", "org_round", {
+      addresses: ["10.0.0.0/8"],
+      scopes: ["ai:image"],
+      models: ["m"],
+      expiresAt: 4_102_444_800_000,
+    });
+    await keys.create(key, BY);
+    expect(await keys.findByHash(key.hash)).toEqual(key);
+    expect(await keys.findByHash("0".repeat(64))).toBeNull();
+    expect(await keys.list("org_round")).toEqual([key]);
+    expect(await keys.list("org_other")).toEqual([]);
+    await keys.update("key_hash", { isDisabled: true, expiresAt: null }, BY);
+    expect(await keys.get("key_hash")).toEqual({ ...key, isDisabled: true, expiresAt: null });
+  });
+
+  test("prices keep every nano-unit", async () => {
+    const image: PriceRecord = {
+      id: "price_image",
+      organizationId: "org_round",
+      model: "picture",
+      currency: "CNY",
+      price: { unit: "image", perImage: { "1K": { "*": 1n, high: 9_007_199_254_740_993n } } },
+      effectiveFrom: 10,
+      createdAt: 20,
+    };
+    const token: PriceRecord = {
+      ...image,
+      id: "price_token",
+      organizationId: null,
+      price: { unit: "token", perMillion: { input: 3n, output: 4n, cacheRead: 0n } },
+    };
+    await stores.admin.prices.add(image, BY);
+    await stores.admin.prices.add(token, BY);
+    expect(await stores.admin.prices.list({ organizationId: "org_round" })).toEqual([image]);
+    expect(await stores.admin.prices.list({ organizationId: null, model: "picture" })).toEqual([token]);
+    expect(await stores.admin.prices.list({ model: "picture" })).toHaveLength(2);
+  });
+
+  test("a budget holds amounts beyond what a float can", async () => {
+    const { budgets } = stores.admin;
+    const budget = aBudget("budget_big", 9_223_372_036_854_775_807n, { keyId: "key_hash" });
+    await budgets.create(budget, BY);
+    expect(await budgets.get("budget_big")).toEqual(budget);
+    expect(await budgets.setAmount("budget_big", 9_007_199_254_740_993n, BY)).toBe(true);
+    expect(await budgets.list("org_a")).toEqual([{ ...budget, amount: 9_007_199_254_740_993n }]);
+    expect(await budgets.remove("budget_big", BY)).toBe(true);
+    expect(await budgets.get("budget_big")).toBeNull();
+  });
+
+  test("an administrator's name is taken once", async () => {
+    const { administrators } = stores.admin;
+    const first = { id: "user_1", name: "ada", passwordHash: "hash-1", createdAt: 1 };
+    expect(await administrators.create(first, BY)).toBe(true);
+    expect(await administrators.create({ ...first, id: "user_2" }, BY)).toBe(false);
+    expect(await administrators.setPassword("ada", "hash-2", BY)).toBe(true);
+    expect(await administrators.get("ada")).toEqual({ id: "user_1", name: "ada", passwordHash: "hash-2" });
+  });
+
+  test("every change leaves one audit row, without hashes", async () => {
+    await stores.admin.keys.create(aKey("key_audited", "org_round"), { actor: "user_7" });
+    await stores.admin.keys.update("key_audited", { isDisabled: true }, { actor: "user_8" });
+    const rows = await stores.audit.list({ subject: "key_audited", limit: 10 });
+    expect(rows.map((row) => [row.actor, row.kind, row.action])).toEqual([
+      ["user_8", "key", "update"],
+      ["user_7", "key", "create"],
+    ]);
+    expect(rows[0]).toMatchObject({ before: { isDisabled: false }, after: { isDisabled: true } });
+    const all = JSON.stringify(await stores.audit.list({ limit: 1000 }), (_name, value) =>
+      typeof value === "bigint" ? value.toString() : value,
+    );
+    expect(all).not.toContain(aKey("key_audited", "").hash);
+    expect(all).not.toContain("hash-1");
+    expect(all).not.toContain("hash-2");
+  });
+
+  test("a change that fails leaves neither a revision nor an audit row", async () => {
+    await stores.admin.organizations.create(anOrganization("org_twice"), BY);
+    const before = await stores.audit.list({ limit: 1 });
+    await expect(
+      stores.admin.organizations.create(anOrganization("org_twice"), BY),
+    ).rejects.not.toBeInstanceOf(DependencyError);
+    const [last] = await stores.audit.list({ limit: 1 });
+    expect(last).toEqual(before[0]);
+    await stores.admin.organizations.update("org_twice", { name: "next" }, BY);
+    const [next] = await stores.audit.list({ limit: 1 });
+    expect(next!.revision).toBe(last!.revision + 1n);
+  });
+
+  test("readers never see a transaction that is still open", async () => {
+    const names = async () =>
+      (await stores.admin.organizations.list()).map((organization) => organization.name);
+    const failure = new Error("on purpose");
+    const attempt = database.begin(async (sql) => {
+      await sql`UPDATE organizations SET name = 'unseen'`;
+      expect(await names()).not.toContain("unseen");
+      throw failure;
+    });
+    await expect(attempt).rejects.toBe(failure);
+    expect(await names()).not.toContain("unseen");
+  });
+
+  test("a transaction that outlives its deadline is rolled back", async () => {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const attempt = database.begin(async (sql) => {
+      await sql`UPDATE organizations SET name = 'too late'`;
+      await late;
+    }, 20);
+    await expect(attempt).rejects.toBeInstanceOf(DependencyError);
+    resolve();
+    await database.begin(async () => {});
+    expect((await stores.admin.organizations.get("org_twice"))!.name).toBe("next");
+  });
+});
