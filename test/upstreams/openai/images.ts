@@ -1,0 +1,72 @@
+import type { Answer, ReceivedRequest } from "../connection.ts";
+import { sendJson } from "../delivery.ts";
+import type { Plan } from "../plan.ts";
+import type { Exchange } from "../simulator.ts";
+import { drawPicture } from "./drawing.ts";
+import { readGeneration, readEdit, type ImageFields } from "./image-rules.ts";
+import { refuse } from "./refusals.ts";
+
+/** Long factor of the vendor's token count, by quality (community-derived cost model of the images protocol). */
+const FACTORS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  "gpt-image-2": { low: 16, medium: 48, high: 96 },
+  default: { low: 16, medium: 24, high: 48, xhigh: 64, max: 96 },
+};
+
+/** Generations and edits: real pictures of the exact size asked for, and their usage (OpenAI image reference). */
+export async function answerImages(
+  request: ReceivedRequest,
+  answer: Answer,
+  exchange: Exchange,
+  models: readonly string[],
+): Promise<void> {
+  const isEdit = request.path.endsWith("/edits");
+  const read = await (isEdit ? readEdit : readGeneration)(request, models);
+  if ("refusal" in read) return refuse(answer, read.refusal);
+  const { fields } = read;
+  const { plan } = exchange.hit;
+  const quality = fields.quality === "auto" ? "high" : fields.quality;
+  const size = fields.size === "auto" ? "1024x1024" : fields.size;
+  const count = plan.fault === "no-images" ? 0 : (plan.images ?? fields.n);
+  const data = await drawAll(fields, size, count, plan);
+  const usage = plan.usage ?? countTokens(fields, size, quality, count);
+  const hasUsage = plan.fault !== "no-usage";
+  await sendJson(
+    answer,
+    200,
+    {
+      created: 1_790_000_000,
+      background: fields.background === "auto" ? "opaque" : fields.background,
+      output_format: fields.output_format,
+      quality,
+      size,
+      data,
+      ...(hasUsage && { usage }),
+    },
+    plan,
+  );
+  if (answer.isFinished && hasUsage) exchange.reportUsage(usage);
+}
+
+async function drawAll(fields: ImageFields, size: string, count: number, plan: Plan): Promise<unknown[]> {
+  if (plan.fault === "bad-base64")
+    return Array.from({ length: count }, () => ({ b64_json: "*".repeat(200_000) }));
+  const [width = 0, height = 0] = size.split("x").map(Number);
+  const picture = await drawPicture(width, height, fields.output_format);
+  return Array.from({ length: count }, () => ({ b64_json: picture.toString("base64") }));
+}
+
+/** Tokens of the prompt by its length; of an image by area and shape. */
+function countTokens(fields: ImageFields, size: string, quality: string, count: number): object {
+  const [width = 1, height = 1] = size.split("x").map(Number);
+  const factor = (FACTORS[fields.model] ?? FACTORS["default"])?.[quality] ?? 0;
+  const short = Math.round((factor * Math.min(width, height)) / Math.max(width, height));
+  const output = count * Math.ceil((factor * short * (2_000_000 + width * height)) / 4_000_000);
+  const text = Math.ceil(fields.prompt.length / 4);
+  const image = fields.files * 1000;
+  return {
+    input_tokens: text + image,
+    input_tokens_details: { text_tokens: text, image_tokens: image },
+    output_tokens: output,
+    total_tokens: text + image + output,
+  };
+}

@@ -1,0 +1,90 @@
+import type { Answer } from "../connection.ts";
+import { sendJson } from "../delivery.ts";
+import type { Fault, Plan } from "../plan.ts";
+
+/** An error answer in the vendor's envelope (OpenAI error codes guide). */
+export interface Refusal {
+  status: number;
+  message: string;
+  type: string;
+  code: string | null;
+  param?: string | null;
+  headers?: Record<string, string>;
+}
+
+export async function refuse(answer: Answer, refusal: Refusal): Promise<void> {
+  const { status, message, type, code, param = null, headers } = refusal;
+  await sendJson(answer, status, { error: { message, type, param, code } }, {}, headers);
+}
+
+/** A request the vendor finds wrong. */
+export function invalid(message: string, param: string | null, code: string | null = null): Refusal {
+  return { status: 400, message, type: "invalid_request_error", code, param };
+}
+
+export const WRONG_KEY: Refusal = {
+  status: 401,
+  message:
+    "Incorrect API key provided: sk-simu***cdef. You can find your key at https://platform.openai.com.",
+  type: "invalid_request_error",
+  code: "invalid_api_key",
+};
+
+export const UNKNOWN_URL: Refusal = {
+  status: 404,
+  message: "Invalid URL",
+  type: "invalid_request_error",
+  code: null,
+};
+
+export function unknownModel(model: string): Refusal {
+  return {
+    status: 404,
+    message: `The model \`${model}\` does not exist or you do not have access to it.`,
+    type: "invalid_request_error",
+    code: "model_not_found",
+  };
+}
+
+const BY_FAULT: Partial<Record<Fault, Refusal>> = {
+  "rate-limited": {
+    status: 429,
+    message: "Rate limit reached on requests per min: Limit 5, Used 5, Requested 1. Please try again in 12s.",
+    type: "requests",
+    code: "rate_limit_exceeded",
+  },
+  "insufficient-quota": {
+    status: 429,
+    message: "You exceeded your current quota, please check your plan and billing details.",
+    type: "insufficient_quota",
+    code: "insufficient_quota",
+  },
+  "context-length": invalid(
+    "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
+    "messages",
+    "context_length_exceeded",
+  ),
+  "content-refused": {
+    status: 400,
+    message:
+      "Your request was rejected by the safety system. If you believe this is an error, contact us at " +
+      "help.openai.com and include the request ID req_0123456789abcdef.",
+    type: "image_generation_user_error",
+    code: "moderation_blocked",
+  },
+  "error-in-200": { status: 200, message: "Provider returned error", type: "", code: "502" },
+  forbidden: { status: 403, message: "Country not supported", type: "request_forbidden", code: null },
+  "unknown-model": unknownModel("some-model"),
+  unauthorized: WRONG_KEY,
+};
+
+/** The error a plan asks for. */
+export function findRefusal(plan: Plan, authorization: string): Refusal | undefined {
+  const headers = plan.retryAfter === undefined ? undefined : { "retry-after": plan.retryAfter };
+  if (plan.fault === "echo-authorization")
+    return invalid(`Bad header Authorization: ${authorization}. Send another one.`, null);
+  if (plan.fault === "error-status")
+    return { status: plan.status ?? 500, message: "Trouble", type: "server_error", code: null, headers };
+  const refusal = plan.fault && BY_FAULT[plan.fault];
+  return refusal && { ...refusal, headers };
+}

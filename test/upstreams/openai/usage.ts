@@ -1,0 +1,33 @@
+import type { Plan } from "../plan.ts";
+
+/** The usage report of a chat answer, wrong where the plan wants it wrong; undefined is none. */
+export function reportUsage(counts: { prompt: number; completion: number }, plan: Plan): unknown {
+  if (plan.usage !== undefined) return plan.usage;
+  const { prompt, completion } = counts;
+  switch (plan.fault) {
+    case "no-usage":
+      return undefined;
+    case "usage-null":
+      return null;
+    case "usage-strings":
+      return writeReport(String(prompt), String(completion), String(prompt + completion));
+    case "usage-negative":
+      return writeReport(-prompt, -completion, -prompt - completion);
+    case "usage-huge":
+      return writeReport(1e308, 2 ** 63, 1e308);
+    case "usage-float":
+      return writeReport(prompt + 0.5, completion + 0.5, prompt + completion + 1);
+    default:
+      return writeReport(prompt, completion, prompt + completion);
+  }
+}
+
+function writeReport(prompt: unknown, completion: unknown, total: unknown): Record<string, unknown> {
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: total,
+    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+  };
+}
