@@ -1,3 +1,5 @@
+import type { RateState } from "./limits.ts";
+
 /**
  * Every deliberate error answer of the gateway: raised once, by code, and rendered by the dialect of the route.
  */
@@ -59,6 +61,8 @@ export interface ErrorDetail {
   retryAfterSeconds?: number;
   /** `false` adds `x-should-retry: false`, which the official clients obey. */
   shouldRetry?: false;
+  /** Of a request refused by a limit, for its rate headers. */
+  rate?: RateState;
   /** For the log only; the caller never sees it. */
   cause?: unknown;
 }
@@ -69,6 +73,7 @@ export class GatewayError extends Error {
   readonly param: string | null;
   readonly retryAfterSeconds: number | undefined;
   readonly shouldRetry: false | undefined;
+  readonly rate: RateState | null;
 
   /** `message` is read by the caller: it says what to change and names no vendor, credential or inner address. */
   constructor(
@@ -83,5 +88,6 @@ export class GatewayError extends Error {
     this.param = detail.param ?? null;
     this.retryAfterSeconds = detail.retryAfterSeconds;
     this.shouldRetry = detail.shouldRetry;
+    this.rate = detail.rate ?? null;
   }
 }

@@ -31,3 +31,18 @@ export const NO_LIMITS: Limits = {
 };
 
 export const DEFAULT_KEY_LIMITS: Limits = { ...NO_LIMITS, concurrentImages: 8 };
+
+/** What is left of one limit after a request. */
+export interface RateWindow {
+  limit: number;
+  remaining: number;
+  /** Whole seconds until all of the limit is free again, 0 when it is. */
+  resetSeconds: number;
+}
+
+/** What a caller may still send, for the rate headers; `null` where no limit applies. */
+export interface RateState {
+  /** Requests on text routes, images on image routes. */
+  requests: RateWindow | null;
+  tokens: RateWindow | null;
+}

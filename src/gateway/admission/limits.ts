@@ -1,0 +1,260 @@
+import type { Principal } from "../../domain/api-key.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import type { Limits, RateState, RateWindow } from "../../domain/limits.ts";
+import { systemClock } from "../../lib/clock.ts";
+
+/** Counts requests, tokens, images and image calls at work; shared between processes or not is the driver's matter. */
+export interface Limiter {
+  /** Grants every wish or none. Each amount must be a whole number no larger than its limit. Never throws. */
+  take(wishes: readonly LimitWish[]): LimitVerdict | Promise<LimitVerdict>;
+}
+
+/** `concurrent_images` are places given back when the work ends; everything else is used up for a minute. */
+export type LimitQuantity = "requests" | "tokens" | "images" | "concurrent_images";
+
+export interface LimitWish {
+  quantity: LimitQuantity;
+  scope: "organization" | "key";
+  /** Id of the organization or key. */
+  owner: string;
+  limit: number;
+  /** How much of the limit the request takes; a request takes one place, so 1 for `concurrent_images`. */
+  amount: number;
+}
+
+export type LimitVerdict =
+  | { isAdmitted: true; windows: readonly LimitWindow[]; ticket: LimitTicket }
+  | { isAdmitted: false; windows: readonly LimitWindow[]; failed: LimitWish; retryAfterSeconds: number };
+
+/** What is left of a minute wish's limit, in the order of the wishes; places have none. */
+export interface LimitWindow extends RateWindow {
+  quantity: LimitQuantity;
+}
+
+/** What a driver counted for one request. Neither call waits or throws. */
+export interface LimitTicket {
+  /** Adds `by`, which may be negative, to what was counted of a quantity. What has left the window stays as it is. */
+  correct(quantity: LimitQuantity, by: number): void;
+  /** Gives the places back; to be called once. */
+  release(): void;
+}
+
+/** What an organization and a key have where nothing of their own is set. */
+export interface LimitSettings {
+  organization: Limits;
+  key: Limits;
+}
+
+/** What an admitted request was counted with. Both calls may be repeated. */
+export interface LimitGrant {
+  /** The tighter of organization and key, as of admission; `null` when nothing is limited. */
+  readonly rate: RateState | null;
+  /** Replaces the estimate by what was used; the last call stands. */
+  correctTokens(actual: number): void;
+  /** The request has ended: its places are free again. */
+  release(): void;
+}
+
+/** A place frees when some image call ends, which nobody can foretell; image calls take 10 seconds and longer. */
+export const PLACE_RETRY_MS = 5_000;
+const LONGEST_RETRY_SECONDS = 60;
+
+/** Counts a chat, messages or responses request. Throws `rate_limit_exceeded`. */
+export function takeTextLimits(
+  limiter: Limiter,
+  settings: LimitSettings,
+  { key, organization }: Principal,
+  estimatedTokens: number,
+): LimitGrant | Promise<LimitGrant> {
+  const wishes: LimitWish[] = [];
+  const own = organization.limits;
+  wish(
+    wishes,
+    "requests",
+    "organization",
+    organization.id,
+    own.requestsPerMinute,
+    settings.organization.requestsPerMinute,
+    1,
+  );
+  wish(wishes, "requests", "key", key.id, key.limits.requestsPerMinute, settings.key.requestsPerMinute, 1);
+  const tokens = Math.max(0, Math.ceil(estimatedTokens));
+  wish(
+    wishes,
+    "tokens",
+    "organization",
+    organization.id,
+    own.tokensPerMinute,
+    settings.organization.tokensPerMinute,
+    tokens,
+  );
+  wish(wishes, "tokens", "key", key.id, key.limits.tokensPerMinute, settings.key.tokensPerMinute, tokens);
+  return take(limiter, wishes, tokens);
+}
+
+/** Counts a synchronous image call of `count` images. Throws `rate_limit_exceeded`. */
+export function takeImageLimits(
+  limiter: Limiter,
+  settings: LimitSettings,
+  { key, organization }: Principal,
+  count: number,
+): LimitGrant | Promise<LimitGrant> {
+  const wishes: LimitWish[] = [];
+  const own = organization.limits;
+  wish(
+    wishes,
+    "images",
+    "organization",
+    organization.id,
+    own.imagesPerMinute,
+    settings.organization.imagesPerMinute,
+    count,
+  );
+  wish(wishes, "images", "key", key.id, key.limits.imagesPerMinute, settings.key.imagesPerMinute, count);
+  const calls = "concurrent_images";
+  wish(
+    wishes,
+    calls,
+    "organization",
+    organization.id,
+    own.concurrentImages,
+    settings.organization.concurrentImages,
+    1,
+  );
+  wish(wishes, calls, "key", key.id, key.limits.concurrentImages, settings.key.concurrentImages, 1);
+  return take(limiter, wishes, 0);
+}
+
+/**
+ * Rate headers of a reply or of a 429. `now` is Unix milliseconds. Images and chat: OpenAI rate limit reference;
+ * messages: Anthropic rate limit reference (resets are RFC 3339 instants).
+ */
+export function rateHeaders(
+  rate: RateState | null,
+  dialect: "chat" | "messages",
+  now: number = systemClock.now(),
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (rate?.requests) writeHeaders(headers, rate.requests, "requests", dialect, now);
+  if (rate?.tokens) writeHeaders(headers, rate.tokens, "tokens", dialect, now);
+  return headers;
+}
+
+/** Whole seconds for `Retry-After`: at least 1, at most 60. */
+export function retrySeconds(waitMs: number): number {
+  return Math.min(LONGEST_RETRY_SECONDS, Math.max(1, Math.ceil(waitMs / 1000)));
+}
+
+function wish(
+  wishes: LimitWish[],
+  quantity: LimitQuantity,
+  scope: LimitWish["scope"],
+  owner: string,
+  own: number | null | undefined,
+  configured: number | null,
+  amount: number,
+): void {
+  const limit = own === undefined ? configured : own;
+  if (limit !== null) wishes.push({ quantity, scope, owner, limit, amount });
+}
+
+function take(
+  limiter: Limiter,
+  wishes: readonly LimitWish[],
+  tokens: number,
+): LimitGrant | Promise<LimitGrant> {
+  if (wishes.length === 0) return UNLIMITED;
+  for (const wish of wishes) if (wish.amount > wish.limit) throw tooLarge(wish);
+  const verdict = limiter.take(wishes);
+  if (verdict instanceof Promise) return verdict.then((verdict) => grant(verdict, tokens));
+  return grant(verdict, tokens);
+}
+
+const UNLIMITED: LimitGrant = { rate: null, correctTokens() {}, release() {} };
+
+function grant(verdict: LimitVerdict, tokens: number): LimitGrant {
+  const rate = rateOf(verdict.windows);
+  if (verdict.isAdmitted) return new Grant(rate, verdict.ticket, tokens);
+  const { failed, retryAfterSeconds } = verdict;
+  const wait = `Retry in ${retryAfterSeconds} ${retryAfterSeconds === 1 ? "second" : "seconds"}.`;
+  throw new GatewayError("rate_limit_exceeded", `${nameOf(failed)} is reached. ${wait}`, {
+    retryAfterSeconds,
+    ...(rate && { rate }),
+  });
+}
+
+class Grant implements LimitGrant {
+  #isReleased = false;
+
+  constructor(
+    readonly rate: RateState | null,
+    private readonly ticket: LimitTicket,
+    private counted: number,
+  ) {}
+
+  correctTokens(actual: number): void {
+    const by = actual - this.counted;
+    if (by === 0) return;
+    this.counted = actual;
+    this.ticket.correct("tokens", by);
+  }
+
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.ticket.release();
+  }
+}
+
+/** Waiting does not help here, so the official clients are told not to retry. */
+function tooLarge(wish: LimitWish): GatewayError {
+  const message = `${nameOf(wish)} cannot hold this request, which counts ${wish.amount}. Send a smaller one.`;
+  return new GatewayError("rate_limit_exceeded", message, {
+    retryAfterSeconds: LONGEST_RETRY_SECONDS,
+    shouldRetry: false,
+  });
+}
+
+const UNITS: Record<LimitQuantity, string> = {
+  requests: "requests a minute",
+  tokens: "tokens a minute",
+  images: "images a minute",
+  concurrent_images: "image calls at once",
+};
+
+function nameOf({ scope, limit, quantity }: LimitWish): string {
+  return `${scope === "key" ? "This key's" : "Your organization's"} limit of ${limit} ${UNITS[quantity]}`;
+}
+
+function rateOf(windows: readonly LimitWindow[]): RateState | null {
+  let requests: LimitWindow | null = null;
+  let tokens: LimitWindow | null = null;
+  for (const window of windows) {
+    if (window.quantity === "tokens") tokens = tighter(tokens, window);
+    else requests = tighter(requests, window);
+  }
+  return requests || tokens ? { requests, tokens } : null;
+}
+
+function tighter(one: LimitWindow | null, other: LimitWindow): LimitWindow {
+  return one && one.remaining <= other.remaining ? one : other;
+}
+
+function writeHeaders(
+  headers: Record<string, string>,
+  { limit, remaining, resetSeconds }: RateWindow,
+  unit: "requests" | "tokens",
+  dialect: "chat" | "messages",
+  now: number,
+): void {
+  if (dialect === "chat") {
+    headers[`x-ratelimit-limit-${unit}`] = String(limit);
+    headers[`x-ratelimit-remaining-${unit}`] = String(remaining);
+    headers[`x-ratelimit-reset-${unit}`] = `${resetSeconds}s`;
+    return;
+  }
+  headers[`anthropic-ratelimit-${unit}-limit`] = String(limit);
+  headers[`anthropic-ratelimit-${unit}-remaining`] = String(remaining);
+  const resetsAt = new Date(Math.ceil(now / 1000 + resetSeconds) * 1000);
+  headers[`anthropic-ratelimit-${unit}-reset`] = resetsAt.toISOString().replace(".000Z", "Z");
+}

@@ -1,0 +1,83 @@
+/** Slots a window is divided into. */
+const SLOTS = 30;
+/** Live slots plus the one that is leaving and the one that begins. */
+const CAPACITY = SLOTS + 2;
+
+/**
+ * How much was used in the last `windowMs`. What is added counts for the whole window and then for at most a
+ * thirtieth of it longer (two seconds of a minute), never shorter: a sum kept below a limit is below it in every
+ * span of that length, wherever it begins.
+ */
+export class SlidingWindow {
+  /** A ring of slots: what was added in each, and when for the last time. */
+  readonly #amounts = new Float64Array(CAPACITY);
+  readonly #lastAt = new Float64Array(CAPACITY);
+  #head = 0;
+  #size = 0;
+  #total = 0;
+  /** When the newest slot began. */
+  #newestBeganAt = 0;
+
+  constructor(private readonly windowMs: number) {}
+
+  /** The sum at `now`. Times are monotonic milliseconds and never go back from call to call. */
+  used(now: number): number {
+    while (this.#size > 0 && this.#at(this.#lastAt, 0) + this.windowMs <= now) {
+      this.#total -= this.#at(this.#amounts, 0);
+      this.#head = (this.#head + 1) % CAPACITY;
+      this.#size--;
+    }
+    return this.#total;
+  }
+
+  add(now: number, amount: number): void {
+    this.used(now);
+    const isFull = this.#size === CAPACITY;
+    if (this.#size === 0 || (now - this.#newestBeganAt >= this.windowMs / SLOTS && !isFull)) {
+      this.#size++;
+      this.#newestBeganAt = now;
+      this.#amounts[this.#slot(this.#size - 1)] = 0;
+    }
+    const newest = this.#slot(this.#size - 1);
+    this.#amounts[newest] = (this.#amounts[newest] ?? 0) + amount;
+    this.#lastAt[newest] = now;
+    this.#total += amount;
+  }
+
+  /** Takes back part of what was added at `addedAt`, as far as it still counts. */
+  reduce(now: number, addedAt: number, by: number): void {
+    if (addedAt + this.windowMs <= now) return;
+    this.used(now);
+    for (let index = 0; index < this.#size; index++) {
+      if (this.#at(this.#lastAt, index) < addedAt) continue;
+      const reduced = Math.min(by, this.#at(this.#amounts, index));
+      this.#amounts[this.#slot(index)] = this.#at(this.#amounts, index) - reduced;
+      this.#total -= reduced;
+      return;
+    }
+  }
+
+  /** Milliseconds until `amount` more stays within `limit`; 0 when it does now. */
+  waitMs(now: number, limit: number, amount: number): number {
+    let excess = this.used(now) + amount - limit;
+    if (excess <= 0) return 0;
+    for (let index = 0; index < this.#size; index++) {
+      excess -= this.#at(this.#amounts, index);
+      if (excess <= 0) return this.#at(this.#lastAt, index) + this.windowMs - now;
+    }
+    return this.windowMs;
+  }
+
+  /** Milliseconds until the sum is 0 if nothing is added. */
+  resetMs(now: number): number {
+    return this.used(now) === 0 ? 0 : this.#at(this.#lastAt, this.#size - 1) + this.windowMs - now;
+  }
+
+  #at(ring: Float64Array, index: number): number {
+    return ring[this.#slot(index)] ?? 0;
+  }
+
+  #slot(index: number): number {
+    return (this.#head + index) % CAPACITY;
+  }
+}
