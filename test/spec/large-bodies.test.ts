@@ -20,6 +20,7 @@ interface Figures {
   received: number;
   overIdleMegabytes: number;
   megabytesPerSecond: number;
+  /** Of this process's own work; the time the system takes to fill its disk cache is the machine's. */
   megabytesPerCpuSecond: number;
   longestStallMs: number;
   leftOver: number;
@@ -139,7 +140,7 @@ function watchProcess() {
       return {
         overIdleMegabytes: Math.round((peakBytes - idleBytes) / MEGABYTE),
         megabytesPerSecond: Math.round(byteLength / MEGABYTE / ((performance.now() - startedAt) / 1000)),
-        megabytesPerCpuSecond: Math.round(byteLength / MEGABYTE / (cpuMs() / 1000)),
+        megabytesPerCpuSecond: Math.round(byteLength / process.cpuUsage(started).user),
         longestStallMs: Math.round(longestStallMs),
       };
     },
