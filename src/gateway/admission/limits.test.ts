@@ -1,0 +1,190 @@
+import { expect, test } from "bun:test";
+import type { Principal } from "../../domain/api-key.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import {
+  DEFAULT_KEY_LIMITS,
+  DEFAULT_ORGANIZATION_LIMITS,
+  NO_LIMITS,
+  type Limits,
+  type RateState,
+} from "../../domain/limits.ts";
+import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { rateHeaders, takeImageLimits, takeTextLimits, type LimitGrant, type Limiter } from "./limits.ts";
+import { MemoryLimiter } from "./memory-limiter.ts";
+
+const DEFAULTS = { organization: DEFAULT_ORGANIZATION_LIMITS, key: DEFAULT_KEY_LIMITS };
+const LIFTED = { organization: NO_LIMITS, key: NO_LIMITS };
+
+test("without limits nothing is counted and no header appears", () => {
+  const untouched: Limiter = {
+    take() {
+      throw new Error("touched");
+    },
+  };
+  const grant = granted(takeTextLimits(untouched, LIFTED, principal(), 1_000));
+  grant.correctTokens(5);
+  grant.release();
+  expect(rateHeaders(grant.rate, "chat")).toEqual({});
+  expect(granted(takeImageLimits(untouched, LIFTED, principal(), 4)).rate).toBeNull();
+});
+
+test("an organization has the configured limits unless it has its own, and null lifts one", () => {
+  const limitOf = (own: Partial<Limits>) =>
+    granted(takeTextLimits(memory(), DEFAULTS, principal(own), 100)).rate?.requests?.limit;
+  expect(limitOf({})).toBe(600);
+  expect(limitOf({ requestsPerMinute: 7 })).toBe(7);
+  expect(limitOf({ requestsPerMinute: null })).toBeUndefined();
+});
+
+test("the headers tell the tighter of organization and key", () => {
+  const limiter = memory();
+  const who = principal(
+    { requestsPerMinute: 20, tokensPerMinute: 900 },
+    { requestsPerMinute: 5, tokensPerMinute: 1_000 },
+  );
+  const { rate } = granted(takeTextLimits(limiter, DEFAULTS, who, 300));
+  expect(rate).toMatchObject({
+    requests: { limit: 5, remaining: 4 },
+    tokens: { limit: 900, remaining: 600 },
+  });
+});
+
+test("the refusal names the limit, when to come back, and carries the rate for the headers", () => {
+  const limiter = memory();
+  const who = principal({ requestsPerMinute: 2 });
+  takeTextLimits(limiter, DEFAULTS, who, 1);
+  takeTextLimits(limiter, DEFAULTS, who, 1);
+  const error = refused(() => takeTextLimits(limiter, DEFAULTS, who, 1));
+  expect(error).toMatchObject({ code: "rate_limit_exceeded", status: 429, retryAfterSeconds: 60 });
+  expect(error.message).toBe(
+    "Your organization's limit of 2 requests a minute is reached. Retry in 60 seconds.",
+  );
+  expect(error.shouldRetry).toBeUndefined();
+  expect(rateHeaders(error.rate, "chat")).toMatchObject({
+    "x-ratelimit-limit-requests": "2",
+    "x-ratelimit-remaining-requests": "0",
+    "x-ratelimit-reset-requests": "60s",
+  });
+});
+
+test("a request larger than its limit is told not to retry, and nothing is counted", () => {
+  const limiter = memory();
+  const who = principal({}, { tokensPerMinute: 1_000 });
+  const error = refused(() => takeTextLimits(limiter, DEFAULTS, who, 5_000));
+  expect(error).toMatchObject({ code: "rate_limit_exceeded", shouldRetry: false, retryAfterSeconds: 60 });
+  expect(error.message).toContain("This key's limit of 1000 tokens a minute cannot hold this request");
+  expect(limiter.size).toBe(0);
+});
+
+test("tokens are trued up, the last correction stands, and a refused estimate leaves no request counted", () => {
+  const limiter = memory();
+  const who = principal({ tokensPerMinute: 1_000, requestsPerMinute: 100 });
+  const grant = granted(takeTextLimits(limiter, DEFAULTS, who, 900));
+  const refusal = refused(() => takeTextLimits(limiter, DEFAULTS, who, 200));
+  expect(refusal.rate).toMatchObject({ tokens: { remaining: 100 }, requests: { remaining: 99 } });
+  for (const actual of [500, 100, 100]) grant.correctTokens(actual);
+  expect(granted(takeTextLimits(limiter, DEFAULTS, who, 200)).rate?.tokens?.remaining).toBe(700);
+  grant.correctTokens(600);
+  expect(granted(takeTextLimits(limiter, DEFAULTS, who, 0)).rate?.tokens?.remaining).toBe(200);
+});
+
+test("image calls have places that come back once, and images are counted each", () => {
+  const limiter = memory();
+  const who = principal({}, { concurrentImages: 2 });
+  const first = granted(takeImageLimits(limiter, DEFAULTS, who, 4));
+  takeImageLimits(limiter, DEFAULTS, who, 1);
+  const error = refused(() => takeImageLimits(limiter, DEFAULTS, who, 1));
+  expect(error.message).toStartWith("This key's limit of 2 image calls at once is reached.");
+  first.release();
+  first.release();
+  expect(granted(takeImageLimits(limiter, DEFAULTS, who, 1)).rate).toMatchObject({
+    requests: { limit: 60, remaining: 54 },
+    tokens: null,
+  });
+  expect(() => takeImageLimits(limiter, DEFAULTS, who, 1)).toThrow(GatewayError);
+});
+
+test("each dialect has its own header names and its own way to tell the reset", () => {
+  const rate: RateState = { requests: { limit: 600, remaining: 599, resetSeconds: 12 }, tokens: null };
+  expect(rateHeaders(rate, "chat")).toEqual({
+    "x-ratelimit-limit-requests": "600",
+    "x-ratelimit-remaining-requests": "599",
+    "x-ratelimit-reset-requests": "12s",
+  });
+  expect(rateHeaders(rate, "messages", Date.UTC(2026, 0, 31, 23, 59, 50, 400))).toEqual({
+    "anthropic-ratelimit-requests-limit": "600",
+    "anthropic-ratelimit-requests-remaining": "599",
+    "anthropic-ratelimit-requests-reset": "2026-02-01T00:00:03Z",
+  });
+});
+
+test("a limited chat request costs less than 2 microseconds", () => {
+  const limiter = memory();
+  const settings = {
+    organization: { ...NO_LIMITS, requestsPerMinute: 1e9, tokensPerMinute: 1e12 },
+    key: DEFAULT_KEY_LIMITS,
+  };
+  const principals = Array.from({ length: 100 }, (_, index) => principal({}, {}, index));
+  let bestMicroseconds = Infinity;
+  for (let round = 0; round < 10; round++) {
+    const count = 20_000;
+    const startedAt = performance.now();
+    for (let index = 0; index < count; index++) {
+      const grant = granted(takeTextLimits(limiter, settings, principals[index % 100]!, 1_500));
+      grant.correctTokens(700);
+      grant.release();
+    }
+    bestMicroseconds = Math.min(bestMicroseconds, ((performance.now() - startedAt) * 1000) / count);
+  }
+  console.log(`limits of one chat request, taken, trued up and released: ${bestMicroseconds.toFixed(2)} µs`);
+  expect(bestMicroseconds).toBeLessThan(2);
+});
+
+function memory(): MemoryLimiter {
+  return new MemoryLimiter({ clock: systemClock });
+}
+
+function granted(taken: LimitGrant | Promise<LimitGrant>): LimitGrant {
+  if (taken instanceof Promise) throw new Error("the memory limiter answers at once");
+  return taken;
+}
+
+function refused(attempt: () => unknown): GatewayError {
+  try {
+    attempt();
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+  throw new Error("it was admitted");
+}
+
+function principal(organization: Partial<Limits> = {}, key: Partial<Limits> = {}, index = 1): Principal {
+  return {
+    key: {
+      id: `key_${index}`,
+      organizationId: `org_${index}`,
+      name: "test",
+      hint: "gk_test",
+      scopes: new Set(["ai:*"]),
+      models: "*",
+      addresses: null,
+      limits: key,
+      budgets: [],
+      isDisabled: false,
+      expiresAt: null,
+    },
+    organization: {
+      id: `org_${index}`,
+      name: "test",
+      currency: "USD",
+      isDisabled: false,
+      models: "*",
+      settings: DEFAULT_ORGANIZATION_SETTINGS,
+      limits: organization,
+      routes: new Map(),
+      budgets: [],
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { expect, test } from "bun:test";
+import type { Clock } from "../../lib/clock.ts";
+import type { LimitWish } from "./limits.ts";
+import { MemoryLimiter } from "./memory-limiter.ts";
+
+const requests = (owner: string, limit: number, amount = 1): LimitWish => ({
+  quantity: "requests",
+  scope: "organization",
+  owner,
+  limit,
+  amount,
+});
+
+function fakeClock(): Clock & { wall: number; ticks: number } {
+  return {
+    wall: 1_700_000_000_000,
+    ticks: 5,
+    now() {
+      return this.wall;
+    },
+    monotonic() {
+      return this.ticks;
+    },
+  };
+}
+
+test("a wall clock that jumps by two hours gives no room and takes none", () => {
+  const clock = fakeClock();
+  const limiter = new MemoryLimiter({ clock });
+  for (let index = 0; index < 10; index++) expect(limiter.take([requests("org", 10)]).isAdmitted).toBe(true);
+  for (const jumpMs of [7_200_000, -14_400_000]) {
+    clock.wall += jumpMs;
+    expect(limiter.take([requests("org", 10)]).isAdmitted).toBe(false);
+  }
+  clock.ticks += 60_000;
+  for (let index = 0; index < 10; index++) expect(limiter.take([requests("org", 10)]).isAdmitted).toBe(true);
+});
+
+test("a share of the limit is rounded down, is at least one, and leaves a limit of nothing at nothing", () => {
+  const admitted = (limit: number) => {
+    const limiter = new MemoryLimiter({ clock: fakeClock(), share: 3 });
+    return Array.from({ length: 20 }, () => limiter.take([requests("org", limit)])).filter(
+      (one) => one.isAdmitted,
+    ).length;
+  };
+  expect([admitted(11), admitted(3), admitted(2), admitted(1)]).toEqual([3, 1, 1, 1]);
+  expect(new MemoryLimiter({ clock: fakeClock(), share: 3 }).take([requests("org", 0, 0)]).isAdmitted).toBe(
+    true,
+  );
+});
+
+test("a request larger than the share of its limit takes the whole share instead of waiting for ever", () => {
+  const limiter = new MemoryLimiter({ clock: fakeClock(), share: 4 });
+  expect(limiter.take([requests("org", 100, 60)]).isAdmitted).toBe(true);
+  expect(limiter.take([requests("org", 100, 1)]).isAdmitted).toBe(false);
+});
+
+test("what another limiter admitted counts here too", () => {
+  const limiter = new MemoryLimiter({ clock: fakeClock() });
+  limiter.record([requests("org", 2)]);
+  limiter.record([requests("org", 2)]);
+  expect(limiter.take([requests("org", 2)]).isAdmitted).toBe(false);
+});
+
+test("counters nobody uses any more are dropped, while one in use is kept", () => {
+  const clock = fakeClock();
+  const limiter = new MemoryLimiter({ clock });
+  for (let minute = 0; minute < 4; minute++) {
+    for (let index = 0; index < 10_000; index++) limiter.take([requests(`org ${minute} ${index}`, 10)]);
+    expect(limiter.take([requests("steady", 1)]).isAdmitted).toBe(true);
+    clock.ticks += 59_999;
+    expect(limiter.take([requests("steady", 1)]).isAdmitted).toBe(false);
+    clock.ticks += 1;
+  }
+  limiter.take([requests("steady", 1)]);
+  expect(limiter.size).toBeLessThan(20_002);
+});
+
+test("counters of finished image calls leave no trace", () => {
+  const limiter = new MemoryLimiter({ clock: fakeClock() });
+  for (let index = 0; index < 1_000; index++) {
+    const verdict = limiter.take([
+      { quantity: "concurrent_images", scope: "key", owner: `key ${index}`, limit: 1, amount: 1 },
+    ]);
+    if (verdict.isAdmitted) verdict.ticket.release();
+  }
+  expect(limiter.size).toBe(0);
+});
