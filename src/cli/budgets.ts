@@ -1,0 +1,79 @@
+import type { Command } from "commander";
+import { createBudget, listBudgets, removeBudget, setBudgetAmount } from "../admin/budgets.ts";
+import type { BudgetRecord } from "../admin/ports.ts";
+import { formatNanos } from "../lib/money.ts";
+import type { Desk } from "./context.ts";
+
+/** `budgets create|list|set|remove` */
+export function addBudgetCommands(program: Command, desk: Desk): void {
+  const budgets = program.command("budgets").description("hard stops on spending");
+  budgets
+    .command("create")
+    .description("limit what an organization, or one of its keys, may spend")
+    .requiredOption("--amount <decimal>", "in the organization's currency, for example 100.00")
+    .option("--org <id>", "organization", "default")
+    .option("--key <id>", "of this key only")
+    .option("--period <total|day|month>", "how often it starts anew, in UTC", "total")
+    .option("--json", "print JSON")
+    .action(
+      async (options: { amount: string; org: string; key?: string; period: string; json?: boolean }) => {
+        const { amount, org: organizationId, key: keyId, period, json } = options;
+        const budget = await desk.administer((admin) =>
+          createBudget(admin, { amount, organizationId, keyId, period }),
+        );
+        desk.show(json, toView(budget), [toRow(budget)]);
+      },
+    );
+  budgets
+    .command("list")
+    .description("list budgets and what is left of them")
+    .option("--org <id>", "of this organization only")
+    .option("--json", "print JSON")
+    .action(async ({ org, json }: { org?: string; json?: boolean }) => {
+      const records = await desk.administer((admin) => listBudgets(admin, org));
+      desk.show(json, records.map(toView), records.map(toRow));
+    });
+  budgets
+    .command("set")
+    .description("change the amount; what was spent stays spent")
+    .argument("<id>", "the budget's id, as listed")
+    .requiredOption("--amount <decimal>", "new amount, for example 100.00")
+    .option("--json", "print JSON")
+    .action(async (id: string, { amount, json }: { amount: string; json?: boolean }) => {
+      const budget = await desk.administer((admin) => setBudgetAmount(admin, id, amount));
+      desk.show(json, toView(budget), [toRow(budget)]);
+    });
+  budgets
+    .command("remove")
+    .description("remove a budget")
+    .argument("<id>", "the budget's id, as listed")
+    .action(async (id: string) => {
+      await desk.administer((admin) => removeBudget(admin, id));
+      desk.say(`Budget ${id} is removed.`);
+    });
+}
+
+function toView(budget: BudgetRecord): object {
+  return {
+    ...budget,
+    amount: formatNanos(budget.amount),
+    spent: formatNanos(budget.spent),
+    held: formatNanos(budget.held),
+    periodStart: new Date(budget.periodStart).toISOString(),
+    createdAt: new Date(budget.createdAt).toISOString(),
+  };
+}
+
+function toRow(budget: BudgetRecord) {
+  return {
+    id: budget.id,
+    organization: budget.organizationId,
+    key: budget.keyId ?? "(all)",
+    amount: formatNanos(budget.amount),
+    spent: formatNanos(budget.spent),
+    held: formatNanos(budget.held),
+    left: formatNanos(budget.amount - budget.spent - budget.held),
+    period: budget.period,
+    since: new Date(budget.periodStart).toISOString().slice(0, 10),
+  };
+}

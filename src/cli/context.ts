@@ -1,0 +1,74 @@
+import type { Command } from "commander";
+import type { AdminContext } from "../admin/context.ts";
+import type { AdminStore } from "../admin/ports.ts";
+import {
+  loadSettings,
+  type Environment,
+  type LoadedSettings,
+  type ProviderSchemas,
+  type Settings,
+} from "../config/index.ts";
+import { systemClock } from "../lib/clock.ts";
+import { formatTable, type Row } from "./table.ts";
+
+/** What the command line needs from the program around it. */
+export interface CliContext {
+  /** Runs the gateway until it is told to stop. */
+  serve(settings: Settings): Promise<void>;
+  /** Opens the database for administration. */
+  openAdmin(settings: Settings): Promise<{ store: AdminStore; close(): Promise<void> }>;
+  /** Brings the database to the newest form and names what was applied. */
+  migrate(settings: Settings): Promise<{ applied: string[] }>;
+  providers: ProviderSchemas;
+  env: Environment;
+  cwd: string;
+  /** Folder of the shipped catalogue; the project's own where absent. */
+  catalogueDirectory?: string;
+  stdout: Output;
+  stderr: Output;
+}
+
+export interface Output {
+  write(text: string): unknown;
+}
+
+/** What a command's action works with. */
+export interface Desk {
+  context: CliContext;
+  loadSettings(): Promise<LoadedSettings>;
+  /** Opens the store for the work and closes it after, whatever happens. */
+  administer<Answer>(work: (admin: AdminContext, settings: Settings) => Promise<Answer>): Promise<Answer>;
+  /** A line for people. */
+  say(line: string): void;
+  /** The rows for people, or the value as JSON. */
+  show(isJson: boolean | undefined, value: unknown, rows: readonly Row[]): void;
+}
+
+export function openDesk(context: CliContext, program: Command): Desk {
+  const load = () =>
+    loadSettings({
+      env: context.env,
+      cwd: context.cwd,
+      providers: context.providers,
+      configPath: program.opts<{ config?: string }>().config,
+      catalogueDirectory: context.catalogueDirectory,
+    });
+  return {
+    context,
+    loadSettings: load,
+    async administer(work) {
+      const { settings } = await load();
+      const { store, close } = await context.openAdmin(settings);
+      try {
+        const admin = { store, by: { actor: "cli" }, clock: systemClock, catalogue: settings };
+        return await work(admin, settings);
+      } finally {
+        await close();
+      }
+    },
+    say: (line) => void context.stdout.write(`${line}\n`),
+    show(isJson, value, rows) {
+      context.stdout.write(isJson ? `${JSON.stringify(value, null, 2)}\n` : formatTable(rows));
+    },
+  };
+}

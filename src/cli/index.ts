@@ -1,0 +1,88 @@
+import { Command, CommanderError } from "commander";
+import { version } from "../../package.json";
+import { AdminError } from "../admin/admin-error.ts";
+import { ConfigurationError } from "../config/index.ts";
+import { didYouMean } from "../lib/suggest.ts";
+import { addBudgetCommands } from "./budgets.ts";
+import { addCheckCommand } from "./check.ts";
+import { openDesk, type CliContext } from "./context.ts";
+import { addKeyCommands } from "./keys.ts";
+import { addOrganizationCommands } from "./organizations.ts";
+import { addPriceCommands } from "./prices.ts";
+import { addRouteCommands } from "./routes.ts";
+
+export type { CliContext } from "./context.ts";
+
+/**
+ * Runs the command that the arguments (without program and script) name; none is `serve`. Answers the exit
+ * code: 0 done, 1 failed, 2 the command was not understood.
+ */
+export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
+  try {
+    await buildProgram(context).parseAsync([...argv], { from: "user" });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return exitCodeOf(error);
+    context.stderr.write(`${describe(error)}\n`);
+    return 1;
+  }
+}
+
+function buildProgram(context: CliContext): Command {
+  const program = new Command("gateway");
+  program
+    .description("One address, one key and one bill in front of every hosted model.")
+    .version(version)
+    .option("--config <path>", "configuration file (else GATEWAY_CONFIG, else ./gateway.yaml when present)")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void context.stdout.write(text),
+      writeErr: (text) => void context.stderr.write(text),
+      outputError: (text, write) => write(text.replace("\n(", " (")),
+    })
+    .allowExcessArguments()
+    .action(async () => {
+      const [unknown] = program.args;
+      if (unknown !== undefined) refuseCommand(program, unknown);
+      await serve();
+    });
+
+  const desk = openDesk(context, program);
+  const serve = async () => await context.serve((await desk.loadSettings()).settings);
+  program.command("serve").description("run the gateway (what no command does, too)").action(serve);
+  program
+    .command("migrate")
+    .description("bring the database to the newest form")
+    .option("--json", "print JSON")
+    .action(async ({ json }: { json?: boolean }) => {
+      const { applied } = await context.migrate((await desk.loadSettings()).settings);
+      if (json) desk.show(true, { applied }, []);
+      else desk.say(applied.length === 0 ? "The database is up to date." : `Applied ${applied.join(", ")}.`);
+    });
+  addCheckCommand(program, desk);
+  addKeyCommands(program, desk);
+  addOrganizationCommands(program, desk);
+  addPriceCommands(program, desk);
+  addBudgetCommands(program, desk);
+  addRouteCommands(program, desk);
+  return program;
+}
+
+function refuseCommand(program: Command, unknown: string): never {
+  const hint = didYouMean(
+    unknown,
+    program.commands.map((command) => command.name()),
+  );
+  program.error(`error: unknown command "${unknown}"${hint || "; gateway --help lists them"}`);
+}
+
+function exitCodeOf(error: CommanderError): number {
+  const isAnswer = error.code === "commander.helpDisplayed" || error.code === "commander.version";
+  return isAnswer ? 0 : 2;
+}
+
+function describe(error: unknown): string {
+  if (error instanceof ConfigurationError) return error.message;
+  if (error instanceof AdminError) return `error: ${error.message}`;
+  return `error: ${error instanceof Error ? error.message : String(error)}`;
+}

@@ -1,0 +1,91 @@
+import { InvalidArgumentError } from "commander";
+import { NO_LIMITS } from "../domain/limits.ts";
+import { camelCase, snakeCase } from "../lib/casing.ts";
+import { didYouMean } from "../lib/suggest.ts";
+
+/**
+ * Readers of option values. Each throws commander's `InvalidArgumentError`, which ends as a usage error.
+ */
+export function collect(value: string, earlier: string[] = []): string[] {
+  return [...earlier, value];
+}
+
+/** `on` and `off`. */
+export function readSwitch(value: string): boolean {
+  if (value === "on" || value === "off") return value === "on";
+  throw new InvalidArgumentError('It must be "on" or "off".');
+}
+
+/** `on`, `off` and, as null, `unset`. */
+export function readThreeState(value: string): boolean | null {
+  if (value === "unset") return null;
+  if (value === "on" || value === "off") return value === "on";
+  throw new InvalidArgumentError('It must be "on", "off" or "unset".');
+}
+
+/** Seconds as milliseconds, or `off` as null. */
+export function readSecondsOrOff(value: string): number | null {
+  if (value === "off") return null;
+  if (/^\d{1,6}$/.test(value)) return Number(value) * 1000;
+  throw new InvalidArgumentError('It must be whole seconds or "off".');
+}
+
+/** An ISO date or time as Unix milliseconds; a date without a zone is UTC. */
+export function readTime(value: string): number {
+  const time = /^\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(time))
+    throw new InvalidArgumentError("It must be a date or time such as 2026-12-31T18:00:00Z.");
+  return time;
+}
+
+type Limits = Record<string, number | null | "default">;
+
+/** Collects `requests_per_minute=600`; `none` lifts a limit, `default` gives it back. */
+export function readLimit(value: string, earlier: Limits = {}): Limits {
+  const [name, amount] = splitPair(value, "requests_per_minute=600");
+  const known = Object.keys(NO_LIMITS).map(snakeCase);
+  if (!known.includes(name)) {
+    const hint = didYouMean(name, known) || `; there are ${known.join(", ")}`;
+    throw new InvalidArgumentError(`"${name}" is not a limit${hint}`);
+  }
+  if (amount === "none") return { ...earlier, [camelCase(name)]: null };
+  if (amount === "default") return { ...earlier, [camelCase(name)]: amount };
+  if (/^\d{1,12}$/.test(amount)) return { ...earlier, [camelCase(name)]: Number(amount) };
+  throw new InvalidArgumentError('A limit is a whole number, "none" or "default".');
+}
+
+type ImagePrices = Record<string, Record<string, string>>;
+
+/** Collects `1K:high=0.04`; `1K=0.04` is for every quality without a price of its own. */
+export function readImagePrice(value: string, earlier: ImagePrices = {}): ImagePrices {
+  const [place, amount] = splitPair(value, "1K:high=0.04");
+  const [tier = "", quality = "*"] = place.split(":");
+  return { ...earlier, [tier]: { ...earlier[tier], [quality]: amount } };
+}
+
+/** Collects `cache_read=0.01`. */
+export function readTokenPrice(value: string, earlier: Record<string, string> = {}): Record<string, string> {
+  const [category, amount] = splitPair(value, "input=0.10");
+  return { ...earlier, [camelCase(category)]: amount };
+}
+
+interface Target {
+  channel: string;
+  upstreamModel: string;
+  weight?: number;
+}
+
+/** Collects `channel/upstream-model`, with `=3` for a weight. */
+export function readTarget(value: string, earlier: Target[] = []): Target[] {
+  const match = /^([^/]+)\/(.+?)(?:=(\d{1,7}))?$/.exec(value);
+  const [, channel, upstreamModel, weight] = match ?? [];
+  if (channel === undefined || upstreamModel === undefined)
+    throw new InvalidArgumentError("It must be channel/upstream-model, or channel/upstream-model=weight.");
+  return [...earlier, { channel, upstreamModel, ...(weight !== undefined && { weight: Number(weight) }) }];
+}
+
+function splitPair(value: string, example: string): [string, string] {
+  const at = value.indexOf("=");
+  if (at < 1 || at === value.length - 1) throw new InvalidArgumentError(`It must be of the form ${example}.`);
+  return [value.slice(0, at), value.slice(at + 1)];
+}

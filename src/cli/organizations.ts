@@ -1,0 +1,157 @@
+import type { Command } from "commander";
+import {
+  createOrganization,
+  disableModels,
+  enableModels,
+  getOrganization,
+  updateOrganization,
+} from "../admin/organizations.ts";
+import type { OrganizationRecord } from "../admin/ports.ts";
+import { snakeCase } from "../lib/casing.ts";
+import type { Desk } from "./context.ts";
+import { readLimit, readSecondsOrOff, readSwitch, readThreeState } from "./options.ts";
+
+/** `orgs create|list|show|enable-model|disable-model|set` */
+export function addOrganizationCommands(program: Command, desk: Desk): void {
+  const organizations = program
+    .command("orgs")
+    .description("organizations, their models, settings and limits");
+  addReadingCommands(organizations, desk);
+  addModelCommands(organizations, desk);
+  organizations
+    .command("create")
+    .description("create an organization that may call every model")
+    .requiredOption("--name <name>", "its name")
+    .option("--id <id>", "its id; made up when absent")
+    .option("--currency <code>", "ISO 4217 code of its bills", "USD")
+    .option("--json", "print JSON")
+    .action(async ({ json, ...wish }: { json?: boolean; name: string; id?: string; currency: string }) => {
+      const organization = await desk.administer((admin) => createOrganization(admin, wish));
+      if (json) return desk.show(true, toView(organization), []);
+      desk.say(`Organization ${organization.id} is created.`);
+    });
+  organizations
+    .command("set")
+    .description("change settings and limits; what is not named stays")
+    .argument("<id>", "organization")
+    .option("--name <name>", "its name")
+    .option("--disabled <on|off>", "whether its keys are refused", readSwitch)
+    .option("--force-image-urls <on|off|unset>", "Force image responses to use URLs", readThreeState)
+    .option("--native-image-urls <on|off>", "images of the native protocol as links", readSwitch)
+    .option("--fallback-after <seconds|off>", "Cancel on timeout and use fallback", readSecondsOrOff)
+    .option("--caller-gone <abort|drain>", "what becomes of a call whose caller hangs up")
+    .option("--fail-over-refusals <on|off>", "try the next target after a content refusal", readSwitch)
+    .option("--limit <name=value>", "limit: a number, none or default (repeatable)", readLimit)
+    .option("--json", "print JSON")
+    .action(async (id: string, options: SetOptions) => {
+      const change = {
+        name: options.name,
+        isDisabled: options.disabled,
+        limits: options.limit,
+        settings: toSettings(options),
+      };
+      const organization = await desk.administer((admin) => updateOrganization(admin, id, change));
+      desk.show(options.json, toView(organization), toFacts(organization));
+    });
+}
+
+interface SetOptions {
+  name?: string;
+  disabled?: boolean;
+  forceImageUrls?: boolean | null;
+  nativeImageUrls?: boolean;
+  fallbackAfter?: number | null;
+  callerGone?: string;
+  failOverRefusals?: boolean;
+  limit?: object;
+  json?: boolean;
+}
+
+function addReadingCommands(organizations: Command, desk: Desk): void {
+  organizations
+    .command("list")
+    .description("list organizations")
+    .option("--json", "print JSON")
+    .action(async ({ json }: { json?: boolean }) => {
+      const records = await desk.administer((admin) => admin.store.organizations.list());
+      desk.show(json, records.map(toView), records.map(toRow));
+    });
+  organizations
+    .command("show")
+    .description("show everything about an organization")
+    .argument("<id>", "organization")
+    .option("--json", "print JSON")
+    .action(async (id: string, { json }: { json?: boolean }) => {
+      const organization = await desk.administer((admin) => getOrganization(admin, id));
+      desk.show(json, toView(organization), toFacts(organization));
+    });
+}
+
+function addModelCommands(organizations: Command, desk: Desk): void {
+  organizations
+    .command("enable-model")
+    .description("let an organization call models")
+    .argument("<id>", "organization")
+    .argument("<models...>", 'model ids, or "*" for all')
+    .action(async (id: string, models: string[]) => {
+      const wanted = models.includes("*") ? "*" : models;
+      sayModels(desk, await desk.administer((admin) => enableModels(admin, id, wanted)));
+    });
+  organizations
+    .command("disable-model")
+    .description("stop an organization from calling models")
+    .argument("<id>", "organization")
+    .argument("<models...>", "model ids")
+    .action(async (id: string, models: string[]) => {
+      sayModels(desk, await desk.administer((admin) => disableModels(admin, id, models)));
+    });
+}
+
+function sayModels(desk: Desk, { id, models }: OrganizationRecord): void {
+  const list = models === "*" ? "every model" : models.length === 0 ? "no model" : models.join(", ");
+  desk.say(`Organization ${id} may call ${list}.`);
+}
+
+function toSettings(options: SetOptions): object {
+  const settings = {
+    forceImageUrls: options.forceImageUrls,
+    nativeImageUrls: options.nativeImageUrls,
+    fallbackAfterMs: options.fallbackAfter,
+    callerGone: options.callerGone,
+    failOverRefusals: options.failOverRefusals,
+  };
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}
+
+function toView({ createdAt, ...organization }: OrganizationRecord): object {
+  return { ...organization, createdAt: new Date(createdAt).toISOString() };
+}
+
+function toRow(organization: OrganizationRecord) {
+  return {
+    id: organization.id,
+    name: organization.name,
+    currency: organization.currency,
+    models: organization.models === "*" ? "all" : String(organization.models.length),
+    routes: String(Object.keys(organization.routes).length),
+    state: organization.isDisabled ? "disabled" : "active",
+    created: new Date(organization.createdAt).toISOString().slice(0, 10),
+  };
+}
+
+function toFacts(organization: OrganizationRecord) {
+  const { settings, limits, routes } = organization;
+  const models = organization.models === "*" ? "all" : organization.models.join(" ");
+  const facts: [string, unknown][] = [
+    ...Object.entries({ ...toRow(organization), models, routes: Object.keys(routes).join(" ") || "default" }),
+    ...Object.entries(settings).map(([name, value]): [string, unknown] => [
+      `settings.${snakeCase(name)}`,
+      value ?? "unset",
+    ]),
+    ...Object.entries(limits).map(([name, value]): [string, unknown] => [
+      `limits.${snakeCase(name)}`,
+      value ?? "none",
+    ]),
+  ];
+  return facts.map(([fact, value]) => ({ fact, value: String(value) }));
+}

@@ -1,0 +1,59 @@
+import type { Command } from "commander";
+import { listRoutes, removeRoute, setRoute, type EffectiveRoute } from "../admin/routes.ts";
+import type { Desk } from "./context.ts";
+import { readTarget } from "./options.ts";
+
+/** `routes set|show` */
+export function addRouteCommands(program: Command, desk: Desk): void {
+  const routes = program.command("routes").description("where an organization's requests go");
+  routes
+    .command("set")
+    .description("give an organization its own route for a model")
+    .argument("<model>", "model id")
+    .option("--org <id>", "organization", "default")
+    .option("--strategy <ordered|weighted>", "in order, or by weight with the rest as fallbacks", "ordered")
+    .option("--target <channel/upstream[=weight]>", "place to ask (repeatable, in order)", readTarget)
+    .option("--reset", "go back to the configured route")
+    .option("--json", "print JSON")
+    .action(async (model: string, options: SetOptions, command: Command) => {
+      const { org: organizationId, strategy, target: targets, reset, json } = options;
+      if ((reset === true) === (targets !== undefined))
+        command.error("error: name either --target or --reset", { exitCode: 2 });
+      const effective = await desk.administer(async (admin) => {
+        if (reset) await removeRoute(admin, organizationId, model);
+        else await setRoute(admin, { organizationId, model, strategy, targets });
+        return await listRoutes(admin, organizationId, model);
+      });
+      desk.show(json, effective, effective.map(toRow));
+    });
+  routes
+    .command("show")
+    .description("show the routes in force, of one model or of all")
+    .argument("[model]", "model id")
+    .option("--org <id>", "organization", "default")
+    .option("--json", "print JSON")
+    .action(async (model: string | undefined, { org, json }: { org: string; json?: boolean }) => {
+      const effective = await desk.administer((admin) => listRoutes(admin, org, model));
+      desk.show(json, effective, effective.map(toRow));
+    });
+}
+
+interface SetOptions {
+  org: string;
+  strategy: string;
+  target?: object[];
+  reset?: boolean;
+  json?: boolean;
+}
+
+function toRow({ model, source, strategy, targets }: EffectiveRoute) {
+  const places = targets.map(({ channel, upstreamModel, weight }) =>
+    strategy === "weighted" ? `${channel}/${upstreamModel}=${weight}` : `${channel}/${upstreamModel}`,
+  );
+  return {
+    model,
+    strategy,
+    targets: places.join(strategy === "weighted" ? ", " : " then ") || "(none)",
+    source,
+  };
+}

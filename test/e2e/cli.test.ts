@@ -1,0 +1,258 @@
+import { expect, test } from "bun:test";
+import { runCli } from "../../src/cli/index.ts";
+import type { Settings } from "../../src/config/index.ts";
+import { isWellFormedSecret } from "../../src/lib/secret.ts";
+import { folderWithCatalogue, TEST_PROVIDERS } from "../support/config-fixture.ts";
+import { memoryAdminStore } from "../support/memory-admin-store.ts";
+
+/** A command line over an own store, with what it wrote and what was called. */
+async function shell(options: { env?: Record<string, string>; files?: Record<string, string> } = {}) {
+  const place = await folderWithCatalogue(options.files);
+  const store = memoryAdminStore();
+  const calls: string[] = [];
+  const run = async (line: string) => {
+    const written = { stdout: "", stderr: "" };
+    const code = await runCli(line === "" ? [] : line.split(" "), {
+      serve: async (settings: Settings) => void calls.push(`serve ${settings.server.port}`),
+      openAdmin: async () => ({ store, close: async () => void calls.push("close") }),
+      migrate: async () => ({ applied: ["0001"] }),
+      providers: TEST_PROVIDERS,
+      env: options.env ?? {},
+      cwd: place.path,
+      catalogueDirectory: `${place.path}/catalogue`,
+      stdout: { write: (text) => void (written.stdout += text) },
+      stderr: { write: (text) => void (written.stderr += text) },
+    });
+    return { code, ...written, json: () => JSON.parse(written.stdout) };
+  };
+  return { run, store, calls, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
+}
+
+/** The same with an organization `default`. */
+async function shellWithOrganization() {
+  const cli = await shell();
+  await cli.run("orgs create --id default --name Default");
+  return cli;
+}
+
+test("no command serves, and so does serve", async () => {
+  await using cli = await shell({ env: { PORT: "9123" } });
+  expect(await cli.run("")).toMatchObject({ code: 0, stderr: "" });
+  expect(await cli.run("serve")).toMatchObject({ code: 0 });
+  expect(cli.calls).toEqual(["serve 9123", "serve 9123"]);
+});
+
+test("--config names the file, before or after the command", async () => {
+  await using cli = await shell({ files: { "other.yaml": "server: {port: 7777}" } });
+  await cli.run("--config other.yaml");
+  await cli.run("serve --config other.yaml");
+  expect(cli.calls).toEqual(["serve 7777", "serve 7777"]);
+  const missing = await cli.run("serve --config none.yaml");
+  expect(missing.code).toBe(1);
+  expect(missing.stderr).toContain("none.yaml: cannot be read");
+});
+
+test("a command that does not exist is a usage error of one line with a suggestion", async () => {
+  await using cli = await shell();
+  expect(await cli.run("srve")).toEqual(
+    expect.objectContaining({
+      code: 2,
+      stdout: "",
+      stderr: 'error: unknown command "srve"; did you mean "serve"?\n',
+    }),
+  );
+  const nested = await cli.run("keys crate");
+  expect(nested).toMatchObject({
+    code: 2,
+    stderr: "error: unknown command 'crate' (Did you mean create?)\n",
+  });
+  expect(await cli.run("keys list --jsn")).toMatchObject({
+    code: 2,
+    stderr: "error: unknown option '--jsn' (Did you mean --json?)\n",
+  });
+  expect(await cli.run("keys create")).toMatchObject({ code: 2 });
+  expect(cli.calls).toEqual([]);
+});
+
+test("help and version are answers, not errors", async () => {
+  await using cli = await shell();
+  const help = await cli.run("--help");
+  expect(help).toMatchObject({ code: 0, stderr: "" });
+  for (const word of ["serve", "migrate", "check", "keys", "orgs", "prices", "budgets", "routes"])
+    expect(help.stdout).toContain(word);
+  expect((await cli.run("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test("migrate tells what was applied", async () => {
+  await using cli = await shell();
+  expect((await cli.run("migrate")).stdout).toBe("Applied 0001.\n");
+  expect((await cli.run("migrate --json")).json()).toEqual({ applied: ["0001"] });
+});
+
+test("check shows every effective setting with its origin and no secret", async () => {
+  await using cli = await shell({
+    env: { PORT: "9100", OPENAI_API_KEY: "sk-very-secret", DATABASE_URL: "postgres://u:hunter2@h/d" },
+    files: { "gateway.yaml": "workers: 3" },
+  });
+  const { code, stdout } = await cli.run("check");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^server\.port +9100 +environment PORT$/m);
+  expect(stdout).toMatch(/^workers +3 +file gateway\.yaml$/m);
+  expect(stdout).toMatch(/^server\.host +127\.0\.0\.1 +default$/m);
+  expect(stdout).toMatch(
+    /^channels\.openai +openai, credential from variable OPENAI_API_KEY +environment OPENAI_API_KEY$/m,
+  );
+  expect(stdout).toMatch(/^database_url +\*+ from variable DATABASE_URL +environment DATABASE_URL$/m);
+  expect(stdout).not.toContain("sk-very-secret");
+  expect(stdout).not.toContain("hunter2");
+  expect((await cli.run("check --json")).json()).toContainEqual({
+    path: "workers",
+    value: "3",
+    origin: "file",
+    from: "gateway.yaml",
+  });
+});
+
+test("check fails with the whole list of problems", async () => {
+  await using cli = await shell({ files: { "gateway.yaml": "server: {prt: 1}\nworkers: 0" } });
+  expect(await cli.run("check")).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr:
+      "The configuration cannot be used:\n" +
+      '  server.prt: is not a known setting; did you mean "port"?\n' +
+      "  workers: must be at least 1\n",
+  });
+});
+
+test("a key is created, its secret shown once, listed by its first characters and disabled", async () => {
+  await using cli = await shellWithOrganization();
+  const created = (
+    await cli.run("keys create --name build --scope ai:image --limit images_per_minute=5 --json")
+  ).json();
+  expect(isWellFormedSecret(created.secret)).toBe(true);
+  expect(created.key).toMatchObject({ scopes: ["ai:image"], limits: { imagesPerMinute: 5 } });
+  const listed = await cli.run("keys list --json");
+  expect(listed.stdout).not.toContain(created.secret);
+  expect(listed.stdout).not.toContain("hash");
+  expect((await cli.run(`keys disable ${created.key.id}`)).stdout).toBe(
+    `Key ${created.key.id} (build) is disabled.\n`,
+  );
+  expect((await cli.run("keys list")).stdout).toMatch(/build +gk_\w{5}… +ai:image +all +any +disabled/);
+  const human = await cli.run("keys create --name other");
+  expect(human.stdout).toMatch(
+    /^Key key_\w+ is created\. Its secret is shown only now:\n\n {2}gk_\w{38}\n\n$/,
+  );
+});
+
+test("a refused change is one line on standard error and the store is closed", async () => {
+  await using cli = await shellWithOrganization();
+  cli.calls.length = 0;
+  expect(await cli.run("keys create --name x --org defalt")).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: 'error: there is no organization "defalt"; did you mean "default"?\n',
+  });
+  expect(await cli.run("keys disable key_none")).toMatchObject({
+    code: 1,
+    stderr: 'error: there is no key "key_none"\n',
+  });
+  expect(cli.calls).toEqual(["close", "close"]);
+});
+
+test("option values that cannot be read are usage errors", async () => {
+  await using cli = await shellWithOrganization();
+  const refused = await cli.run("keys create --name x --limit request_per_minute=5");
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain(
+    '"request_per_minute" is not a limit; did you mean "requests_per_minute"?',
+  );
+  for (const line of [
+    "keys create --name x --expires soon",
+    "orgs set default --force-image-urls maybe",
+    "orgs set default --fallback-after 1m",
+    "routes set big-chat --target openai",
+    "routes set sandbox-chat",
+    "prices set sandbox-chat --token input",
+  ])
+    expect([line, (await cli.run(line)).code]).toEqual([line, 2]);
+});
+
+test("an organization's settings, limits and models are changed and shown", async () => {
+  await using cli = await shellWithOrganization();
+  const line = "orgs set default --force-image-urls off --fallback-after 120 --limit queued_jobs=none --json";
+  expect((await cli.run(line)).json()).toMatchObject({
+    settings: { forceImageUrls: false, fallbackAfterMs: 120_000, callerGone: "abort" },
+    limits: { queuedJobs: null },
+  });
+  expect((await cli.run("orgs disable-model default sandbox-a old-chat")).stdout).toBe(
+    "Organization default may call sandbox-chat.\n",
+  );
+  expect((await cli.run("orgs enable-model default *")).stdout).toBe(
+    "Organization default may call every model.\n",
+  );
+  const shown = (await cli.run("orgs show default")).stdout;
+  expect(shown).toMatch(/^settings\.force_image_urls +false$/m);
+  expect(shown).toMatch(/^limits\.queued_jobs +none$/m);
+  expect((await cli.run("orgs list --json")).json()).toMatchObject([{ id: "default", models: "*" }]);
+});
+
+test("prices of the configuration and stored ones are listed with exact amounts", async () => {
+  await using cli = await shellWithOrganization();
+  const set = await cli.run("prices set sandbox-a --org default --image 1K:low=0.005 --image 1K=0.01 --json");
+  expect(set.json()).toMatchObject({
+    unit: "image",
+    perImage: { "1K": { low: "0.005", "*": "0.01" } },
+    currency: "USD",
+  });
+  expect((await cli.run("prices list --model sandbox-a --json")).json()).toMatchObject([
+    { source: "configuration", id: null, perImage: { "2K": { "*": "0.04" } } },
+    { source: "stored", organizationId: "default" },
+  ]);
+  expect((await cli.run("prices list --model sandbox-chat")).stdout).toMatch(
+    /^sandbox-chat +\(all\) +USD +input 0\.10, output 0\.40, cache_read 0\.01 a million +always +configuration$/m,
+  );
+  expect(await cli.run("prices set sandbox-chat --token input=-1 --token output=1")).toMatchObject({
+    code: 1,
+  });
+});
+
+test("a budget is created, changed and removed", async () => {
+  await using cli = await shellWithOrganization();
+  const { id } = (await cli.run("budgets create --amount 100 --period month --json")).json();
+  expect((await cli.run(`budgets set ${id} --amount 12.5`)).stdout).toMatch(
+    /12\.50 +0\.00 +0\.00 +12\.50 +month/,
+  );
+  expect((await cli.run("budgets list --json")).json()).toMatchObject([{ id, amount: "12.50", keyId: null }]);
+  expect((await cli.run(`budgets remove ${id}`)).code).toBe(0);
+  expect((await cli.run("budgets list")).stdout).toBe("(none)\n");
+});
+
+test("a route is set, shown, reset, and refused when it names something unknown", async () => {
+  await using cli = await shellWithOrganization();
+  const set = await cli.run(
+    "routes set sandbox-chat --strategy weighted --target sandbox/sandbox-chat=3 --json",
+  );
+  expect(set.json()).toEqual([
+    {
+      model: "sandbox-chat",
+      source: "organization",
+      strategy: "weighted",
+      targets: [{ channel: "sandbox", upstreamModel: "sandbox-chat", weight: 3 }],
+    },
+  ]);
+  expect((await cli.run("routes set sandbox-chat --reset")).stdout).toMatch(
+    /sandbox\/sandbox-chat +default$/m,
+  );
+  expect((await cli.run("routes show --json")).json()).toHaveLength(3);
+  expect(await cli.run("routes set sandbox-chat --target sandbix/sandbox-chat")).toMatchObject({
+    code: 1,
+    stderr: 'error: "sandbix" is not a configured channel; did you mean "sandbox"?\n',
+  });
+});
+
+test("a name with control characters cannot steer the terminal", async () => {
+  await using cli = await shellWithOrganization();
+  await cli.run("keys create --name a\u001B[31mb");
+  expect((await cli.run("keys list")).stdout).not.toContain("\u001B");
+});
