@@ -1,10 +1,9 @@
 import type { ImageDelivery } from "../domain/delivered-image.ts";
 import type { Target } from "../domain/channel.ts";
-import { GatewayError } from "../domain/gateway-error.ts";
 import type { ImageOrder, ImageReply, ImageRequest } from "../domain/image.ts";
 import type { LedgerFlag } from "../domain/ledger.ts";
 import type { ImageModel } from "../domain/model.ts";
-import { charge, imageUnitPrice, type ImagePrice } from "../domain/price.ts";
+import { imageUnitPrice, type ImagePrice } from "../domain/price.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { ImageUsage } from "../domain/usage.ts";
 import type { Nanos } from "../lib/money.ts";
@@ -13,6 +12,7 @@ import { takeImageLimits, type LimitGrant } from "./admission/limits.ts";
 import { requireModel, routeOf } from "./admission/model-access.ts";
 import { deliver, type DeliverySettings } from "./delivery/images.ts";
 import type { Heart } from "./heart.ts";
+import { chargeEntry } from "./metering/entry.ts";
 import type { Hold } from "./metering/leases.ts";
 import { noPrice, requirePrice } from "./metering/price.ts";
 import type { Call } from "./routing/call.ts";
@@ -130,7 +130,6 @@ function order(request: ImageRequest, model: ImageModel, wish: ImageWish, { upst
 /** Writes the charge for what was delivered. Throws when it cannot be recorded. */
 function settle(heart: Heart, admission: Admission, target: Target, { images, usage }: ImageDelivery): void {
   const { visit, request, model, wish, price, hold } = admission;
-  const { principal, event } = visit;
   const used: ImageUsage = {
     unit: "image",
     count: images.length,
@@ -139,27 +138,10 @@ function settle(heart: Heart, admission: Admission, target: Target, { images, us
     ...(usage && { tokens: usage }),
   };
   const flags: LedgerFlag[] = images.length < request.count ? ["partial"] : [];
-  const amount = charge(price, used) ?? 0n;
-  heart.till.settle(hold, {
-    id: visit.id,
-    kind: "charge",
-    requestId: event.requestId,
-    organizationId: principal.organization.id,
-    keyId: principal.key.id,
-    model: model.id,
-    channel: target.channel.id,
-    upstreamModel: target.upstreamModel,
-    at: heart.clock.now(),
-    usage: used,
-    amount,
-    currency: price.currency,
-    priceSource: price.source,
-    orphanCost: 0n,
-    budgets: hold.slices.map(({ budget }) => budget),
-    attempts: event.attempts,
-    flags,
-  });
-  event.usage = used;
-  event.amount = amount;
-  event.channel = target.channel.id;
+  const at = heart.clock.now();
+  const entry = chargeEntry({ visit, model: model.id, price, hold, target, usage: used, flags, at });
+  heart.till.settle(hold, entry);
+  visit.event.usage = used;
+  visit.event.amount = entry.amount;
+  visit.event.channel = entry.channel;
 }

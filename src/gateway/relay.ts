@@ -7,8 +7,13 @@ import { CallerGone, type Call } from "./routing/call.ts";
 const KEEP_ALIVE_MS = 15_000;
 const CHECKPOINT_MS = 2_000;
 
+/** A stream being read. */
+export interface ByteReader {
+  read(): Promise<{ done: boolean; value?: Uint8Array }>;
+}
+
 export interface Relay {
-  reader: ReadableStreamDefaultReader<Uint8Array>;
+  reader: ByteReader;
   stream: ChatStream;
   /** What was held back until there was content. */
   head: Uint8Array;
@@ -85,7 +90,7 @@ class RunningRelay {
     this.#listen(controller);
     const { done, value } = await reader.read();
     this.#hear();
-    if (done) return null;
+    if (done || !value) return null;
     const output = stream.push(value);
     const now = performance.now();
     if (now > this.#checkpointAt) {

@@ -2,19 +2,20 @@ import { ChatStream, errorFrame, forUpstream, readReply, writeError, type ChatPa
 import { estimateTokens } from "../dialects/chat/usage.ts";
 import type { Deadlines, Target } from "../domain/channel.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
-import type { LedgerFlag } from "../domain/ledger.ts";
+import type { LedgerEntry, LedgerFlag } from "../domain/ledger.ts";
 import type { TextModel } from "../domain/model.ts";
-import { charge, type TokenPrice } from "../domain/price.ts";
+import type { TokenPrice } from "../domain/price.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { TokenUsage } from "../domain/usage.ts";
 import { takeTextLimits, type LimitGrant } from "./admission/limits.ts";
 import { requireModel, routeOf } from "./admission/model-access.ts";
 import type { Heart } from "./heart.ts";
+import { chargeEntry } from "./metering/entry.ts";
 import { textCeiling } from "./metering/estimate.ts";
 import type { Hold } from "./metering/leases.ts";
 import { requirePrice } from "./metering/price.ts";
 import type { TextUpstream } from "./ports.ts";
-import { relay, type StreamEnd } from "./relay.ts";
+import { relay, type ByteReader, type StreamEnd } from "./relay.ts";
 import type { Call } from "./routing/call.ts";
 import { callerError } from "./routing/caller-error.ts";
 import { failover, type Answered } from "./routing/failover.ts";
@@ -41,7 +42,7 @@ interface Admission {
 
 type Committed =
   | { kind: "whole"; bytes: Uint8Array<ArrayBuffer>; usage: TokenUsage }
-  | { kind: "stream"; reader: ReadableStreamDefaultReader<Uint8Array>; stream: ChatStream; head: Uint8Array };
+  | { kind: "stream"; reader: ByteReader; stream: ChatStream; head: Uint8Array };
 
 /** Answers a chat request. Throws a `GatewayError`, or `CallerGone` when nobody waits any more. */
 export async function answerChat(heart: Heart, visit: Visit, payload: ChatPayload): Promise<TextOutcome> {
@@ -125,11 +126,11 @@ function send(upstream: TextUpstream, payload: ChatPayload, upstreamModel: strin
 }
 
 /** Holds the beginning of a stream back until there is content: so long another target can still take over. */
-async function untilContent(reader: ReadableStreamDefaultReader<Uint8Array>, stream: ChatStream): Promise<Uint8Array> {
+async function untilContent(reader: ByteReader, stream: ChatStream): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   while (!stream.hasContent && !stream.isDone) {
     const { done, value } = await reader.read();
-    if (done) {
+    if (done || !value) {
       if (pieces.length === 0) throw new UpstreamError("broken", "an empty stream");
       break;
     }
@@ -154,7 +155,7 @@ function startStream(
     deadlines: heart.failover.deadlines,
     idleMs: deadlinesOf(heart, target).idleMs,
     isDraining: visit.principal.organization.settings.callerGone === "drain",
-    checkpoint: () => heart.till.checkpoint(entry(heart, admission, target, stream.usage(), ["partial"])),
+    checkpoint: () => heart.till.checkpoint(entryOf(heart, admission, target, stream.usage(), ["partial"])),
     end: (how) => endStream(heart, admission, target, stream, how),
   });
   return { kind: "stream", stream: body, rate: grant.rate };
@@ -200,45 +201,22 @@ function settle(
   usage: TokenUsage,
   flags: readonly LedgerFlag[],
 ): void {
-  const written = entry(heart, admission, target, usage, flags);
-  heart.till.settle(admission.hold, written);
+  const entry = entryOf(heart, admission, target, usage, flags);
+  heart.till.settle(admission.hold, entry);
   const { event } = admission.visit;
   event.usage = usage;
-  event.amount = written.amount;
-  event.channel = written.channel;
+  event.amount = entry.amount;
+  event.channel = entry.channel;
 }
 
-function entry(
+function entryOf(
   heart: Heart,
   { visit, model, price, hold }: Admission,
   target: Target,
   usage: TokenUsage,
   flags: readonly LedgerFlag[],
-): Parameters<Heart["till"]["settle"]>[1] {
-  const amount = charge(price, usage) ?? 0n;
-  const marks = [...flags];
-  if (usage.source === "estimated") marks.push("estimated");
-  if (usage.anomalous) marks.push("anomalous");
-  if (hold.slices.length > 0 && amount > hold.amount) marks.push("over_hold");
-  return {
-    id: visit.id,
-    kind: "charge",
-    requestId: visit.event.requestId,
-    organizationId: visit.principal.organization.id,
-    keyId: visit.principal.key.id,
-    model: model.id,
-    channel: target.channel.id,
-    upstreamModel: target.upstreamModel,
-    at: heart.clock.now(),
-    usage,
-    amount,
-    currency: price.currency,
-    priceSource: price.source,
-    orphanCost: 0n,
-    budgets: hold.slices.map(({ budget }) => budget),
-    attempts: visit.event.attempts,
-    flags: marks,
-  };
+): LedgerEntry {
+  return chargeEntry({ visit, model: model.id, price, hold, target, usage, flags, at: heart.clock.now() });
 }
 
 function finish({ grant, guard }: Admission, usage: TokenUsage | null): void {

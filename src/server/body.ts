@@ -37,7 +37,7 @@ async function readBytes(request: Request, mostBytes: number): Promise<Uint8Arra
   const length = request.headers.get("content-length");
   if (length !== null) {
     if (Number(length) > mostBytes) throw tooLarge(mostBytes);
-    return request.bytes();
+    return new Uint8Array(await request.arrayBuffer());
   }
   const pieces: Uint8Array[] = [];
   let total = 0;
@@ -49,9 +49,11 @@ async function readBytes(request: Request, mostBytes: number): Promise<Uint8Arra
   return Buffer.concat(pieces);
 }
 
-async function decode(bytes: Uint8Array, encoding: string, mostBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+async function decode(
+  bytes: Uint8Array<ArrayBuffer>,
+  encoding: string, mostBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const name = encoding.trim().toLowerCase();
-  if (name === "identity") return new Uint8Array(bytes);
+  if (name === "identity") return bytes;
   const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
   if (!decoder) {
     const message = "Send the body without Content-Encoding, or with gzip, deflate, br or zstd.";

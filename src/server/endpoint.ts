@@ -42,7 +42,6 @@ export function createHandler(settings: EndpointSettings): (request: Request, se
     const exchange: Exchange = {
       request,
       server,
-      route,
       parameter,
       id,
       event,

@@ -1,13 +1,11 @@
 import type { Server } from "bun";
 import type { Principal } from "../domain/api-key.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
-import type { Route } from "./routes.ts";
 
 /** One HTTP request and what is known about it so far. */
 export interface Exchange {
   request: Request;
   server: Server<undefined>;
-  route: Route;
   /** The `{…}` part of the route's path, decoded; empty where the path has none. */
   parameter: string;
   /** The gateway's own id, which keys the ledger. */

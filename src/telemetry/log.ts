@@ -35,6 +35,14 @@ export function requestLog(write: (lines: string) => void): RequestLog {
   };
 }
 
+/** Tells of trouble outside any request, as a line of its own. */
+export function systemLog(write: (lines: string) => void): (message: string, cause: unknown) => void {
+  return (message, cause) => {
+    const fields = { time: new Date().toISOString(), level: "warn", message, cause: cause == null ? undefined : causeText(cause) };
+    write(`${JSON.stringify(fields)}\n`);
+  };
+}
+
 function line(event: RequestEvent): string {
   const fields = {
     time: new Date(event.at).toISOString(),

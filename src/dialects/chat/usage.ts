@@ -55,7 +55,7 @@ export function readUsage(value: unknown): TokenUsage | null {
   if (imageInput) tokens.imageInput = imageInput;
   if (imageOutput) tokens.imageOutput = imageOutput;
   if (reasoning) tokens.reasoning = reasoning;
-  return { unit: "token", tokens, source: "upstream", ...(isAnomalous && { anomalous: true }) };
+  return { unit: "token", tokens, source: "upstream", ...(isAnomalous ? { anomalous: true } : {}) };
 }
 
 /** Says a usage in the words of chat completions; the total is always the sum. */

@@ -5,11 +5,14 @@ import type { OrganizationSettings } from "../../domain/organization.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { readImageHeader } from "../../imaging/sniff.ts";
 import { transcode } from "../../imaging/transcode.ts";
+import type { Semaphore } from "../../lib/semaphore.ts";
 import type { BlobStore, Links } from "../ports.ts";
 
 export interface DeliverySettings {
   blobs: BlobStore;
   links: Links;
+  /** How many pictures may be worked on at once. */
+  codecSlots: Semaphore;
 }
 
 export interface DeliveryRequest {
@@ -27,11 +30,11 @@ export interface DeliveryRequest {
  * sent is no picture.
  */
 export async function deliver(
-  { blobs, links }: DeliverySettings,
+  { blobs, links, codecSlots }: DeliverySettings,
   { request, reply, base, settings, organizationId }: DeliveryRequest,
 ): Promise<ImageDelivery> {
   const { isLinked, isInline } = delivery(request.delivery, settings.forceImageUrls);
-  const pictures = await Promise.all(reply.images.slice(0, request.count).map((image) => prepare(image, request)));
+  const pictures = await Promise.all(reply.images.slice(0, request.count).map((image) => prepare(image, request, codecSlots)));
   const [first] = pictures;
   if (!first) throw new UpstreamError("broken", "no picture came");
   const images = await Promise.all(
@@ -70,7 +73,7 @@ interface Picture {
   height: number;
 }
 
-async function prepare(image: Blob, { format, compression }: ImageRequest): Promise<Picture> {
+async function prepare(image: Blob, { format, compression }: ImageRequest, slots: Semaphore): Promise<Picture> {
   const header = await readImageHeader(image).catch((cause: unknown) => {
     throw new UpstreamError("broken", "what came is no picture", { cause });
   });
@@ -78,7 +81,7 @@ async function prepare(image: Blob, { format, compression }: ImageRequest): Prom
   const delivered = isDeliverable(header.format) ? header.format : undefined;
   const wanted = format ?? delivered ?? "png";
   if (wanted === delivered) return { blob: image, format: wanted, width, height };
-  return { blob: await transcode(image, wanted, { compression }), format: wanted, width, height };
+  return { blob: await transcode(image, wanted, { compression, slots }), format: wanted, width, height };
 }
 
 function isDeliverable(format: string): format is ImageFormat {

@@ -15,20 +15,20 @@ export function modelRoutes(snapshot: Snapshot): Route[] {
     family: "images",
     door: "key",
     scope: null,
-    keyHeaders: (headers: Headers) => (isMessages(headers) ? ["x-api-key"] : []),
-  } as const;
+    keyHeaders: (headers: Headers): readonly string[] => (isMessages(headers) ? ["x-api-key"] : []),
+  } as const satisfies Partial<Route>;
   return [
     {
       ...common,
       path: "/v1/models",
       name: "models",
-      answer: (exchange) => tagged(exchange, list(exchange, callable(snapshot, exchange.principal))),
+      answer: (exchange: AdmittedExchange) => tagged(exchange, list(exchange, callable(snapshot, exchange.principal))),
     },
     {
       ...common,
       path: "/v1/models/{id}",
       name: "models.one",
-      answer: (exchange) => {
+      answer: (exchange: AdmittedExchange) => {
         const model = callable(snapshot, exchange.principal).find(({ id }) => id === exchange.parameter);
         if (!model) throw new GatewayError("not_found", "There is no model with this id that you can call.");
         return tagged(exchange, isMessages(exchange.request.headers) ? describeForMessages(model) : describe(model));

@@ -1,0 +1,136 @@
+import { join } from "node:path";
+import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
+import type { Settings } from "./config/index.ts";
+import type { Heart } from "./gateway/heart.ts";
+import { Leases } from "./gateway/metering/leases.ts";
+import { Till } from "./gateway/metering/till.ts";
+import { Drains } from "./gateway/routing/drains.ts";
+import { Health } from "./gateway/routing/health.ts";
+import { RetryBudget } from "./gateway/routing/retry-budget.ts";
+import { systemClock } from "./lib/clock.ts";
+import { Deadlines } from "./lib/deadlines.ts";
+import { newId } from "./lib/ids.ts";
+import { createSemaphore } from "./lib/semaphore.ts";
+import { hashSecret, isWellFormedSecret } from "./lib/secret.ts";
+import { MemoryLimiter } from "./gateway/admission/memory-limiter.ts";
+import { openUpstreams } from "./providers/registry.ts";
+import { startServer } from "./server/index.ts";
+import { openStorage } from "./storage/index.ts";
+import { openBlobs } from "./storage/blobs/index.ts";
+import type { S3Credentials } from "./storage/blobs/s3.ts";
+import { databaseOf } from "./database.ts";
+import { requestLog, systemLog } from "./telemetry/log.ts";
+import { Metrics } from "./telemetry/metrics.ts";
+
+/** A running gateway. */
+export interface Gateway {
+  /** Address it listens on, without a trailing slash. */
+  url: string;
+  /** What the first start made, to be shown once. */
+  bootstrap: BootstrapResult;
+  /** Refuses new requests, lets running ones finish within the drain time, and leaves nothing behind. */
+  stop(): Promise<void>;
+  /** Leaves at once; what is not settled is settled by the next start. */
+  abandon(): Promise<void>;
+}
+
+/** Pictures worked on at once; each may take four bytes a pixel. */
+const CODEC_SLOTS = 4;
+const LEASE_RENEWAL_MS = 30_000;
+const FLUSH_MS = 5_000;
+
+const write = (lines: string): void => void process.stdout.write(lines);
+
+/** Joins settings, adapters, heart and doors into a gateway that answers. */
+export async function startGateway(settings: Settings): Promise<Gateway> {
+  const clock = systemClock;
+  const log = requestLog(write);
+  const report = systemLog(write);
+  const lease = newId("proc");
+  const { models, channels, routes, prices } = settings;
+  const storage = await openStorage({
+    database: databaseOf(settings),
+    journals: join(settings.dataDirectory, "journal"),
+    lease,
+    configured: { models, channels, routes, prices: new Map([...prices].map(([id, price]) => [id, [price]])) },
+    onProblem: report,
+  });
+  const by = { actor: "bootstrap" };
+  const bootstrapped = await bootstrap({ store: storage.admin, by, clock, catalogue: settings }, settings.bootstrap);
+  await storage.snapshot.refresh();
+  const blobs = await openBlobs({ ...settings.blobs, directory: settings.dataDirectory, ...s3(settings.blobUrl) });
+  const leases = new Leases(storage.leases, lease, clock);
+  const health = new Health(clock);
+  const state = { isDraining: false };
+  const heart: Heart = {
+    snapshot: storage.snapshot,
+    upstreams: openUpstreams(channels.values()),
+    limiter: new MemoryLimiter({ clock, share: settings.workers }),
+    limits: settings.limits,
+    till: new Till(leases, storage.journal),
+    failover: {
+      clock,
+      deadlines: new Deadlines(),
+      health,
+      retryBudget: new RetryBudget(clock, 0.2, 3),
+      maxAttempts: 3,
+    },
+    drains: new Drains(),
+    clock,
+    deadlines: settings.deadlines,
+    draw: Math.random,
+  };
+  const metrics = new Metrics([
+    { name: "gateway_ledger_backlog", help: "Charges journaled and not yet in the ledger.", value: storage.backlog },
+    { name: "gateway_ejected_targets", help: "Targets out of service.", value: () => health.ejections().length },
+    { name: "gateway_snapshot_age_seconds", help: "Time since the database was last heard.", value: () => storage.snapshot.ageMs() / 1000 },
+  ]);
+  const server = startServer({
+    heart,
+    blobs,
+    codecSlots: createSemaphore(CODEC_SLOTS),
+    isShared: settings.workers > 1,
+    server: settings.server,
+    isPlausible: (secret) => isWellFormedSecret(secret) || secret === settings.bootstrap.key,
+    hash: hashSecret,
+    listeners: [log.listener, metrics.listener],
+    metrics: () => metrics.text(),
+    isDraining: () => state.isDraining,
+  });
+  const chores = [
+    setInterval(() => void leases.renew().catch((error: unknown) => report("leases were not renewed", error)), LEASE_RENEWAL_MS),
+  ];
+  const close = async (flushMs: number): Promise<void> => {
+    for (const chore of chores) clearInterval(chore);
+    await leases.giveBack().catch((error: unknown) => report("leases were not given back", error));
+    await storage.close(flushMs);
+    await blobs.close();
+    log.flush();
+  };
+  return {
+    url: server.url,
+    bootstrap: bootstrapped,
+    async stop() {
+      state.isDraining = true;
+      await server.drain(settings.server.drainSeconds * 1000);
+      await close(FLUSH_MS);
+    },
+    async abandon() {
+      server.abandon();
+      await close(0);
+    },
+  };
+}
+
+/** The place and credentials of S3-compatible storage: `s3://ID:SECRET@bucket/prefix?endpoint=…`. */
+function s3(blobUrl: string | null): { url?: string; credentials?: S3Credentials } {
+  if (blobUrl === null) return {};
+  const url = new URL(blobUrl);
+  const credentials = {
+    accessKeyId: decodeURIComponent(url.username),
+    secretAccessKey: decodeURIComponent(url.password),
+  };
+  url.username = "";
+  url.password = "";
+  return { url: url.href, credentials };
+}

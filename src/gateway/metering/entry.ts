@@ -1,0 +1,47 @@
+import type { Target } from "../../domain/channel.ts";
+import type { LedgerEntry, LedgerFlag } from "../../domain/ledger.ts";
+import { charge, type Price } from "../../domain/price.ts";
+import type { Usage } from "../../domain/usage.ts";
+import type { Visit } from "../visit.ts";
+import type { Hold } from "./leases.ts";
+
+export interface ChargeFacts {
+  visit: Visit;
+  model: string;
+  price: Price;
+  hold: Hold;
+  target: Target;
+  usage: Usage;
+  flags: readonly LedgerFlag[];
+  /** Unix milliseconds. */
+  at: number;
+}
+
+/** The ledger line for what a request used. */
+export function chargeEntry({ visit, model, price, hold, target, usage, flags, at }: ChargeFacts): LedgerEntry {
+  const amount = charge(price, usage) ?? 0n;
+  const marks = [...flags];
+  if (usage.unit === "token" && usage.source === "estimated") marks.push("estimated");
+  if (usage.unit === "token" && usage.anomalous) marks.push("anomalous");
+  if (hold.slices.length > 0 && amount > hold.amount) marks.push("over_hold");
+  const { principal, event } = visit;
+  return {
+    id: visit.id,
+    kind: "charge",
+    requestId: event.requestId,
+    organizationId: principal.organization.id,
+    keyId: principal.key.id,
+    model,
+    channel: target.channel.id,
+    upstreamModel: target.upstreamModel,
+    at,
+    usage,
+    amount,
+    currency: price.currency,
+    priceSource: price.source,
+    orphanCost: 0n,
+    budgets: hold.slices.map(({ budget }) => budget),
+    attempts: event.attempts,
+    flags: marks,
+  };
+}

@@ -1,0 +1,15 @@
+import { openAdmin, runMigrations, serve } from "./serve.ts";
+import { runCli } from "./cli/index.ts";
+import { processEnvironment } from "./config/index.ts";
+import { PROVIDERS } from "./providers/registry.ts";
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  serve,
+  openAdmin,
+  migrate: runMigrations,
+  providers: PROVIDERS,
+  env: processEnvironment(),
+  cwd: process.cwd(),
+  stdout: process.stdout,
+  stderr: process.stderr,
+});

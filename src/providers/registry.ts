@@ -1,0 +1,36 @@
+import type { ZodType } from "zod";
+import type { Channel } from "../domain/channel.ts";
+import type { ImageUpstream, TextUpstream, Upstreams } from "../gateway/ports.ts";
+import { openai } from "./openai/index.ts";
+import type { Provider } from "./provider.ts";
+import { sandbox } from "./sandbox/index.ts";
+
+/** A provider whose settings have not been looked at yet. */
+interface RegisteredProvider {
+  settings: ZodType;
+  open(settings: unknown): { text?: TextUpstream; image?: ImageUpstream };
+}
+
+/** Every provider there is. A new one is a file and a line here. */
+export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([register(sandbox), register(openai)]);
+
+/** The ways to the vendors of the configured channels, each opened once. */
+export function openUpstreams(channels: Iterable<Channel>): Upstreams {
+  const opened = new Map<string, ReturnType<RegisteredProvider["open"]>>();
+  for (const { id, provider, settings } of channels) {
+    const registered = PROVIDERS.get(provider);
+    if (registered) opened.set(id, registered.open(settings));
+  }
+  return {
+    text: ({ id }) => opened.get(id)?.text,
+    image: ({ id }) => opened.get(id)?.image,
+  };
+}
+
+function register<Settings>({ name, settings, text, image }: Provider<Settings>): [string, RegisteredProvider] {
+  const open = (value: unknown): ReturnType<RegisteredProvider["open"]> => {
+    const parsed = settings.parse(value);
+    return { text: text?.(parsed), image: image?.(parsed) };
+  };
+  return [name, { settings, open }];
+}

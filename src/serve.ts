@@ -1,0 +1,72 @@
+import { mkdir } from "node:fs/promises";
+import type { AdminStore } from "./admin/ports.ts";
+import { startGateway, type Gateway } from "./app.ts";
+import type { Settings } from "./config/index.ts";
+import { databaseOf } from "./database.ts";
+import { migrate, openDatabase, openStores } from "./storage/index.ts";
+
+/** Serves until told to stop. Resolves after a graceful stop; the process then ends with 0. */
+export async function serve(settings: Settings): Promise<void> {
+  await mkdir(settings.dataDirectory, { recursive: true });
+  const gateway = await startGateway(settings);
+  process.stderr.write(welcome(gateway, settings));
+  await untilTold(gateway);
+}
+
+/** Opens the store for administration; the caller closes it. */
+export async function openAdmin(settings: Settings): Promise<{ store: AdminStore; close(): Promise<void> }> {
+  await mkdir(settings.dataDirectory, { recursive: true });
+  const { admin, database } = await openStores(databaseOf(settings));
+  return { store: admin, close: () => database.close() };
+}
+
+/** Brings the database to the form this version needs. */
+export async function runMigrations(settings: Settings): Promise<{ applied: string[] }> {
+  await mkdir(settings.dataDirectory, { recursive: true });
+  const database = await openDatabase(databaseOf(settings));
+  try {
+    return { applied: await migrate(database) };
+  } finally {
+    await database.close();
+  }
+}
+
+/** The first signal stops gracefully; a second one at once. Either way nothing is lost. */
+function untilTold(gateway: Gateway): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isStopping = false;
+    const stop = (): void => {
+      if (isStopping) void gateway.abandon().finally(() => process.exit(0));
+      else gateway.stop().then(resolve, reject);
+      isStopping = true;
+    };
+    process.on("SIGTERM", stop);
+    process.on("SIGINT", stop);
+  });
+}
+
+function welcome({ url, bootstrap }: Gateway, settings: Settings): string {
+  const base = settings.server.publicUrl ?? url;
+  const { administrator, key } = bootstrap;
+  const lines = [`Gateway listening on ${url}`];
+  if (administrator.password === null && key.secret === null) {
+    return `${lines.join("\n")}${key.hint === null ? "" : ` (key ${key.hint}…)`}\n`;
+  }
+  const shownKey = key.secret ?? "$GATEWAY_KEY";
+  const model = settings.sandbox.isEnabled ? "sandbox-a" : "MODEL";
+  lines.push(
+    "",
+    `  Base address   ${base}/v1`,
+    `  Console        ${base}/console`,
+    ...(administrator.password === null ? [] : [`  Administrator  ${administrator.name} / ${administrator.password}`]),
+    `  Key            ${key.secret ?? `${key.hint}…`}`,
+    "",
+    "These are shown only once. Try it:",
+    "",
+    `  curl ${base}/v1/images/generations \\`,
+    `    -H "Authorization: Bearer ${shownKey}" -H "Content-Type: application/json" \\`,
+    `    -d '{"model":"${model}","prompt":"A lighthouse at dawn"}'`,
+    "",
+  );
+  return `${lines.join("\n")}\n`;
+}

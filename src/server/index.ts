@@ -1,0 +1,84 @@
+import type { Server } from "bun";
+import type { Heart } from "../gateway/heart.ts";
+import type { BlobStore, Links, RequestListener } from "../gateway/ports.ts";
+import type { AddressList } from "../lib/cidr.ts";
+import type { Semaphore } from "../lib/semaphore.ts";
+import { callerBase } from "./credentials.ts";
+import { createHandler } from "./endpoint.ts";
+import { consoleRoutes } from "./endpoints/console.ts";
+import { fileRoutes } from "./endpoints/files.ts";
+import { healthRoutes } from "./endpoints/health.ts";
+import { imageRoutes } from "./endpoints/images.ts";
+import { modelRoutes } from "./endpoints/models.ts";
+import { priceRoutes } from "./endpoints/prices.ts";
+import { textRoutes } from "./endpoints/text.ts";
+import { RouteTable } from "./routes.ts";
+
+export interface ServerOptions {
+  heart: Heart;
+  blobs: { store: BlobStore; links: Links };
+  /** How many pictures may be worked on at once. */
+  codecSlots: Semaphore;
+  server: { host: string; port: number; publicUrl: string | null; trustedProxies: AddressList };
+  /** Whether a text can be a key at all. */
+  isPlausible(secret: string): boolean;
+  hash(secret: string): string;
+  listeners: readonly RequestListener[];
+  metrics(): string;
+  isDraining(): boolean;
+  /** Lets several processes listen on one port. */
+  isShared: boolean;
+}
+
+export interface RunningServer {
+  /** Without a trailing slash. */
+  url: string;
+  /** Waits for running requests, at most so long, then closes every connection. */
+  drain(withinMs: number): Promise<void>;
+  abandon(): void;
+}
+
+/** Larger than any body a route takes; the routes have limits of their own. */
+const MOST_BYTES = 1024 ** 3;
+
+/** Opens the doors. Throws when the address is taken. */
+export function startServer(options: ServerOptions): RunningServer {
+  const { heart, blobs, server: address } = options;
+  const { clock, snapshot } = heart;
+  const files = { blobs: blobs.store, links: blobs.links, codecSlots: options.codecSlots };
+  const baseOf = ({ request, server }: { request: Request; server: Server<undefined> }): string =>
+    address.publicUrl ?? callerBase(request, server, address.trustedProxies);
+  const handle = createHandler({
+    table: new RouteTable([
+      ...textRoutes(heart),
+      ...imageRoutes({ ...heart, ...files, baseOf }),
+      ...modelRoutes(snapshot),
+      ...priceRoutes(snapshot, clock),
+      ...fileRoutes(files),
+      ...healthRoutes(options),
+      ...consoleRoutes(),
+    ]),
+    door: { snapshot, isPlausible: options.isPlausible, hash: options.hash, now: () => clock.now() },
+    clock,
+    trustedProxies: address.trustedProxies,
+    listeners: options.listeners,
+    isDraining: options.isDraining,
+  });
+  const server = Bun.serve({
+    hostname: address.host,
+    port: address.port,
+    reusePort: options.isShared,
+    maxRequestBodySize: MOST_BYTES,
+    development: false,
+    fetch: handle,
+  });
+  return {
+    url: `http://${address.host.includes(":") ? `[${address.host}]` : address.host}:${server.port}`,
+    async drain(withinMs) {
+      const end = clock.monotonic() + withinMs;
+      while (server.pendingRequests > 0 && clock.monotonic() < end) await Bun.sleep(20);
+      await server.stop(true);
+    },
+    abandon: () => void server.stop(true),
+  };
+}

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "bun:test";
+import { dirname, join, relative, resolve } from "node:path";
+
+const ROOT = resolve(import.meta.dir, "..");
+
+/** Lower floors know nothing of higher ones. A folder imports itself and any folder of a lower number. */
+const FLOORS: Readonly<Record<string, number>> = {
+  lib: 0,
+  domain: 1,
+  dialects: 2,
+  imaging: 2,
+  gateway: 3,
+  jobs: 4,
+  admin: 4,
+  server: 5,
+  console: 5,
+  providers: 5,
+  storage: 5,
+  telemetry: 5,
+  config: 5,
+  cli: 6,
+  ".": 7,
+};
+
+/** What only these places may touch. */
+const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
+  { name: "Bun.serve", what: /\bBun\.serve\b/, where: /^server\// },
+  { name: "SQL", what: /\bBun\.SQL\b|from "bun:sqlite"|import .*\bSQL\b.* from "bun"/, where: /^storage\// },
+  { name: "the image codec", what: /\bBun\.Image\b|\.image\(\)/, where: /^(imaging|providers\/sandbox)\// },
+  { name: "Redis", what: /\bRedisClient\b|\bBun\.redis\b/, where: /^storage\// },
+  { name: "S3", what: /\bS3Client\b|\bBun\.s3\b/, where: /^storage\// },
+  { name: "the environment", what: /\bprocess\.env\b|\bBun\.env\b/, where: /^config\// },
+  { name: "the command-line library", what: /from "commander"/, where: /^cli\// },
+  { name: "the wire's money words", what: /\bparseFloat\b/, where: /^$/ },
+];
+
+const MOST_LINES = 250;
+/** Tables and generated types may be long. */
+const LONG_BY_NATURE = /\.(?:table|generated)\.ts$/;
+
+interface Source {
+  path: string;
+  text: string;
+  imports: string[];
+}
+
+const sources = await readSources();
+
+describe("architecture", () => {
+  test("every folder stands on a floor", () => {
+    const unknown = sources.map(({ path }) => folderOf(path)).filter((folder) => FLOORS[folder] === undefined);
+    expect([...new Set(unknown)]).toEqual([]);
+  });
+
+  test("no file imports a neighbour folder or a higher floor", () => {
+    expect(sources.flatMap(upwardImports)).toEqual([]);
+  });
+
+  test("no folder has a cycle of imports", () => {
+    expect(findCycles()).toEqual([]);
+  });
+
+  for (const { name, what, where } of FENCES) {
+    test(`${name} stays inside its fence`, () => {
+      const outside = sources.filter(({ path, text }) => !isTest(path) && !where.test(path) && what.test(text));
+      expect(outside.map(({ path }) => path)).toEqual([]);
+    });
+  }
+
+  test("no file is longer than a reader's patience", () => {
+    const long = sources.filter(({ path, text }) => !LONG_BY_NATURE.test(path) && !isTest(path) && text.split("\n").length > MOST_LINES + 1);
+    expect(long.map(({ path, text }) => `${path}: ${text.split("\n").length}`)).toEqual([]);
+  });
+
+  test("no name says nothing", () => {
+    const empty = /(?:^|\/)(?:utils?|helpers?|common|misc|types|manager|service)(?:\.ts|\/)/;
+    expect(sources.map(({ path }) => path).filter((path) => empty.test(path))).toEqual([]);
+  });
+
+  test("the rules themselves catch what they forbid", () => {
+    const up: Source = { path: "lib/a.ts", text: "", imports: ["domain/price.ts"] };
+    const neighbour: Source = { path: "server/a.ts", text: "", imports: ["storage/sql.ts"] };
+    const down: Source = { path: "server/a.ts", text: "", imports: ["gateway/text.ts", "server/b.ts"] };
+    expect(upwardImports(up)).toHaveLength(1);
+    expect(upwardImports(neighbour)).toHaveLength(1);
+    expect(upwardImports(down)).toEqual([]);
+  });
+});
+
+function upwardImports({ path, imports }: Source): string[] {
+  const own = folderOf(path);
+  return imports
+    .filter((target) => {
+      const folder = folderOf(target);
+      return folder !== own && (FLOORS[folder] ?? Infinity) >= (FLOORS[own] ?? -1);
+    })
+    .filter((target) => !(own === "." && folderOf(target) === "."))
+    .map((target) => `${path} imports ${target}`);
+}
+
+/** Depth-first search over run-time and type imports alike, within each top folder. */
+function findCycles(): string[] {
+  const graph = new Map(sources.map(({ path, imports }) => [path, imports]));
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (path: string, trail: string[]): void => {
+    const at = trail.indexOf(path);
+    if (at >= 0) return void cycles.push([...trail.slice(at), path].join(" → "));
+    if (done.has(path)) return;
+    for (const next of graph.get(path) ?? []) {
+      if (folderOf(next) === folderOf(path)) visit(next, [...trail, path]);
+    }
+    done.add(path);
+  };
+  for (const path of graph.keys()) visit(path, []);
+  return cycles;
+}
+
+async function readSources(): Promise<Source[]> {
+  const found: Source[] = [];
+  for await (const path of new Bun.Glob("**/*.{ts,tsx}").scan(join(ROOT, "src"))) {
+    const text = await Bun.file(join(ROOT, "src", path)).text();
+    const imports = [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map((match) =>
+      relative(join(ROOT, "src"), resolve(ROOT, "src", dirname(path), match[1]!)),
+    );
+    if (!isTest(path)) found.push({ path, text, imports });
+  }
+  return found;
+}
+
+function folderOf(path: string): string {
+  return path.includes("/") ? path.slice(0, path.indexOf("/")) : ".";
+}
+
+function isTest(path: string): boolean {
+  return path.endsWith(".test.ts");
+}
