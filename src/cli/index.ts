@@ -1,5 +1,4 @@
 import { Command, CommanderError } from "commander";
-import { version } from "../../package.json";
 import { AdminError } from "../admin/admin-error.ts";
 import { ConfigurationError } from "../config/index.ts";
 import { didYouMean } from "../lib/suggest.ts";
@@ -32,7 +31,7 @@ function buildProgram(context: CliContext): Command {
   const program = new Command("gateway");
   program
     .description("One address, one key and one bill in front of every hosted model.")
-    .version(version)
+    .option("--version", "print the version")
     .option("--config <path>", "configuration file (else GATEWAY_CONFIG, else ./gateway.yaml when present)")
     .exitOverride()
     .configureOutput({
@@ -44,6 +43,7 @@ function buildProgram(context: CliContext): Command {
     .action(async () => {
       const [unknown] = program.args;
       if (unknown !== undefined) refuseCommand(program, unknown);
+      if (program.opts<{ version?: boolean }>().version) return desk.say(await readVersion());
       await serve();
     });
 
@@ -68,6 +68,11 @@ function buildProgram(context: CliContext): Command {
   return program;
 }
 
+async function readVersion(): Promise<string> {
+  const manifest = await Bun.file(new URL("../../package.json", import.meta.url)).json();
+  return String(manifest.version);
+}
+
 function refuseCommand(program: Command, unknown: string): never {
   const hint = didYouMean(
     unknown,
@@ -77,8 +82,7 @@ function refuseCommand(program: Command, unknown: string): never {
 }
 
 function exitCodeOf(error: CommanderError): number {
-  const isAnswer = error.code === "commander.helpDisplayed" || error.code === "commander.version";
-  return isAnswer ? 0 : 2;
+  return error.code === "commander.helpDisplayed" ? 0 : 2;
 }
 
 function describe(error: unknown): string {
