@@ -1,0 +1,65 @@
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { DependencyError, type BlobStore } from "../../gateway/ports.ts";
+import { createSpool } from "../../lib/spool.ts";
+import { isBlobName, mimeTypeOf, newBlobName } from "./name.ts";
+import type { BlobInventory } from "./retention.ts";
+
+/**
+ * Blobs as files of one directory, spread over 256 folders by the first two letters of their names. A file
+ * appears under its name whole or not at all. Temporary files live in `temporaryDirectory`, on the same disk.
+ */
+export function openDiskStore(directory: string, temporaryDirectory: string): BlobStore & BlobInventory {
+  const folderOf = (name: string) => join(directory, name.slice(0, FOLDER_LETTERS));
+  const pathOf = (name: string) => join(folderOf(name), name);
+  return {
+    async put(image, format) {
+      const name = newBlobName(format);
+      await using spool = createSpool(temporaryDirectory);
+      const { path } = spool.create();
+      try {
+        await Bun.write(path, image, { createPath: true });
+        await mkdir(folderOf(name), { recursive: true });
+        await rename(path, pathOf(name));
+      } catch (cause) {
+        throw new DependencyError("the disk did not take a blob", { cause });
+      }
+      return { name };
+    },
+
+    async get(name) {
+      if (!isBlobName(name)) return null;
+      const file = Bun.file(pathOf(name), { type: mimeTypeOf(name) });
+      return (await file.exists()) ? file : null;
+    },
+
+    async *pages() {
+      const folders = await readdir(directory).catch(ignoreMissing);
+      for (const folder of folders) {
+        if (!FOLDER.test(folder)) continue;
+        const names = (await readdir(join(directory, folder)).catch(ignoreMissing)).filter(isBlobName);
+        for (let from = 0; from < names.length; from += PAGE)
+          yield await Promise.all(names.slice(from, from + PAGE).map((name) => ageOf(name, pathOf(name))));
+      }
+    },
+
+    async remove(name) {
+      await rm(pathOf(name), { force: true });
+    },
+  };
+}
+
+const FOLDER_LETTERS = 2;
+const FOLDER = /^[0-9a-f]{2}$/;
+const PAGE = 64;
+
+/** A file that went away meanwhile is as young as can be, so that nobody removes it again. */
+async function ageOf(name: string, path: string): Promise<{ name: string; storedAt: number }> {
+  const found = await stat(path).catch(() => null);
+  return { name, storedAt: found?.mtimeMs ?? Infinity };
+}
+
+function ignoreMissing(error: unknown): string[] {
+  if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+  throw error;
+}

@@ -1,0 +1,75 @@
+import { join } from "node:path";
+import type { BlobStore, Links } from "../../gateway/ports.ts";
+import { systemClock, type Clock } from "../../lib/clock.ts";
+import { sweepSpool } from "../../lib/spool.ts";
+import { openDiskStore } from "./disk.ts";
+import { createLinks, loadLinkSecrets } from "./links.ts";
+import { sweepBlobs, type SweepReport } from "./retention.ts";
+import { openS3Store, readS3Place, type S3Credentials } from "./s3.ts";
+
+/**
+ * Opens the place where delivered images are kept, on disk or in S3-compatible storage, and clears what dead
+ * processes left half written. Throws a `RangeError` on settings that cannot be meant.
+ */
+export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
+  const { directory, clock = systemClock, linkHours = 24, retentionDays = 7 } = settings;
+  const store = await openStore(settings);
+  const secrets = settings.linkSecrets ?? (await loadLinkSecrets(directory));
+  const links = createLinks({ secrets, lifetimeSeconds: Math.round(linkHours * 3600), clock });
+  const closing = new AbortController();
+  let running: Promise<SweepReport> | null = null;
+
+  return {
+    store,
+    links,
+    sweep() {
+      const storedBefore = clock.now() - retentionDays * DAY_MS;
+      running ??= sweepBlobs(store, storedBefore, closing.signal).finally(() => {
+        running = null;
+      });
+      return running;
+    },
+    async close() {
+      closing.abort();
+      await running?.catch(() => undefined);
+    },
+  };
+}
+
+export interface BlobSettings {
+  /** The data directory: the link secret, and the blobs themselves when no `url` is given. */
+  directory: string;
+  /** `s3://bucket/prefix?endpoint=…&region=…` moves the blobs to object storage. */
+  url?: string;
+  /** Required with `url`. */
+  credentials?: S3Credentials;
+  /** How long a link is valid; 24 by default. */
+  linkHours?: number;
+  /** How long a blob is kept; 7 by default. */
+  retentionDays?: number;
+  /** Instead of the secret in the data directory: the first signs, all check. At least 32 characters each. */
+  linkSecrets?: readonly string[];
+  clock?: Clock;
+}
+
+export interface Blobs {
+  store: BlobStore;
+  links: Links;
+  /** Removes what is older than the retention period; the caller decides how often. One runs at a time. */
+  sweep(): Promise<SweepReport>;
+  /** Ends a running sweep early and waits for it. */
+  close(): Promise<void>;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+async function openStore({ directory, url, credentials }: BlobSettings) {
+  if (url === undefined) {
+    const blobs = join(directory, "blobs");
+    const temporary = join(blobs, "temporary");
+    await sweepSpool(temporary);
+    return openDiskStore(blobs, temporary);
+  }
+  if (!credentials) throw new RangeError("object storage needs an access key and a secret");
+  return openS3Store(readS3Place(url), credentials);
+}

@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { createLinks } from "./links.ts";
+import { newBlobName } from "./name.ts";
+
+const time = { now: 1_800_000_000_000 };
+const clock = { now: () => time.now, monotonic: () => 0 };
+const secret = "0123456789abcdef".repeat(4);
+const links = createLinks({ secrets: [secret], lifetimeSeconds: 86_400, clock });
+
+function check(address: string, by = links) {
+  const url = URL.parse(address);
+  const name = /^\/base\/files\/([^/]*)$/.exec(url?.pathname ?? "")?.[1];
+  if (!url || name === undefined) return "invalid";
+  return by.check(name, url.searchParams.get("exp"), url.searchParams.get("sig"));
+}
+
+test("a link is base, name, expiry and signature, and valid for a day", () => {
+  const name = newBlobName("png");
+  const link = links.sign("https://gateway.example/base/", name);
+  expect(link).toMatch(
+    /^https:\/\/gateway\.example\/base\/files\/[0-9a-f]{32}\.png\?exp=1800086400&sig=[\w-]{43}$/,
+  );
+  expect(check(link)).toBe("valid");
+  time.now += 86_399_999;
+  expect(check(link)).toBe("valid");
+  time.now += 1;
+  expect(check(link)).toBe("expired");
+  time.now -= 86_400_000;
+});
+
+test("any one-character change of name, expiry or signature is refused", () => {
+  const base = "https://gateway.example/base";
+  const alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.=%+ ";
+  for (const format of ["png", "jpeg", "webp"] as const) {
+    const link = links.sign(base, newBlobName(format));
+    for (let at = `${base}/files/`.length; at < link.length; at += 1)
+      for (const letter of alphabet) {
+        if (letter === link[at]) continue;
+        expect(check(link.slice(0, at) + letter + link.slice(at + 1))).toBe("invalid");
+      }
+    for (let at = base.length + 7; at < link.length; at += 1)
+      expect(check(link.slice(0, at) + link.slice(at + 1))).toBe("invalid");
+    for (const more of ["0", "A", "="]) expect(check(link + more)).toBe("invalid");
+  }
+});
+
+test("a signature is good for its own name and expiry only", () => {
+  const [one, two] = [newBlobName("png"), newBlobName("png")];
+  const url = new URL(links.sign("https://gateway.example", one));
+  const [expires, signature] = [url.searchParams.get("exp"), url.searchParams.get("sig")];
+  expect(links.check(two, expires, signature)).toBe("invalid");
+  expect(links.check(one, String(Number(expires) + 1), signature)).toBe("invalid");
+  expect(links.check(one, `0${expires}`, signature)).toBe("invalid");
+  expect(links.check(one, null, signature)).toBe("invalid");
+  expect(links.check(one, expires, null)).toBe("invalid");
+});
+
+test("an expired link with a wrong signature is invalid, not expired", () => {
+  expect(links.check(newBlobName("png"), "1", "A".repeat(43))).toBe("invalid");
+});
+
+test("whatever is given as expiry and signature, only valid links pass", () => {
+  const name = newBlobName("png");
+  fc.assert(
+    fc.property(fc.string(), fc.string(), fc.string(), (name_, expires, signature) => {
+      expect(links.check(name_, expires, signature)).toBe("invalid");
+      expect(links.check(name, expires, signature)).toBe("invalid");
+    }),
+  );
+});
+
+test("after a rotation the new secret signs and the old one still checks", () => {
+  const next = "f".repeat(64);
+  const rotated = createLinks({ secrets: [next, secret], lifetimeSeconds: 60, clock });
+  const name = newBlobName("webp");
+  const [before, after] = [links, rotated].map((by) => by.sign("https://gateway.example/base", name)) as [
+    string,
+    string,
+  ];
+  expect(check(before, rotated)).toBe("valid");
+  expect(check(after, rotated)).toBe("valid");
+  expect(check(after, links)).toBe("invalid");
+  const without = createLinks({ secrets: [next], lifetimeSeconds: 60, clock });
+  expect(check(before, without)).toBe("invalid");
+});
+
+test("a short or missing secret is refused", () => {
+  for (const secrets of [[], ["short"], [secret, ""]])
+    expect(() => createLinks({ secrets, lifetimeSeconds: 60, clock })).toThrow(RangeError);
+});

@@ -1,0 +1,82 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Links } from "../../gateway/ports.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { isBlobName } from "./name.ts";
+
+/**
+ * Signed, time-limited links: `{base}/files/{name}?exp={unix seconds}&sig={base64url}`. The signature covers name
+ * and expiry and is compared as text, so that no second spelling of it is valid.
+ */
+export function createLinks({ secrets, lifetimeSeconds, clock }: LinkSettings): Links {
+  const [current] = secrets;
+  if (!current || secrets.some((secret) => secret.length < SHORTEST_SECRET))
+    throw new RangeError(`a link secret has at least ${SHORTEST_SECRET} characters`);
+  return {
+    sign(base, name) {
+      const expires = String(Math.floor(clock.now() / 1000) + lifetimeSeconds);
+      const signature = signatureOf(current, name, expires);
+      return `${base.replace(/\/+$/, "")}/files/${name}?exp=${expires}&sig=${signature}`;
+    },
+
+    check(name, expires, signature) {
+      if (!isBlobName(name) || !expires || !signature || !EXPIRY.test(expires)) return "invalid";
+      const isSigned = secrets.some((secret) => isSame(signatureOf(secret, name, expires), signature));
+      if (!isSigned) return "invalid";
+      return clock.now() < Number(expires) * 1000 ? "valid" : "expired";
+    },
+  };
+}
+
+export interface LinkSettings {
+  /** The first signs, all of them check: put a new one in front to rotate. */
+  secrets: readonly string[];
+  lifetimeSeconds: number;
+  clock: Clock;
+}
+
+const SHORTEST_SECRET = 32;
+const SECRET_BYTES = 32;
+const EXPIRY = /^[1-9]\d{0,11}$/;
+
+/**
+ * The link secrets of a data directory, one a line, the current one first. Made on first use, readable by the
+ * owner only; processes that start together agree on one.
+ */
+export async function loadLinkSecrets(directory: string): Promise<string[]> {
+  const path = join(directory, "link-secret");
+  const known = await readLines(path);
+  if (known) return known;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const draft = `${path}.${randomBytes(8).toString("hex")}`;
+  try {
+    await writeFile(draft, `${randomBytes(SECRET_BYTES).toString("hex")}\n`, { mode: 0o600, flag: "wx" });
+    await link(draft, path).catch(ignoreExisting);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return (await readLines(path)) ?? [];
+}
+
+async function readLines(path: string): Promise<string[] | null> {
+  try {
+    return (await readFile(path, "utf8")).split(/\s+/).filter(Boolean);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function ignoreExisting(error: unknown): void {
+  if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+}
+
+function signatureOf(secret: string, name: string, expires: string): string {
+  return createHmac("sha256", secret).update(`file link 1\n${name}\n${expires}`).digest("base64url");
+}
+
+function isSame(wanted: string, given: string): boolean {
+  const [left, right] = [Buffer.from(wanted), Buffer.from(given)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DependencyError } from "../../src/gateway/ports.ts";
+import { openBlobs, type Blobs } from "../../src/storage/blobs/index.ts";
+import { isBlobName } from "../../src/storage/blobs/name.ts";
+import { startS3, type S3Simulator } from "../upstreams/s3.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** One kind of store, and how a test makes one of its blobs older. */
+interface Setting {
+  open(directory: string): Promise<Blobs>;
+  age(directory: string, name: string, ageMs: number): Promise<void>;
+  /** How many blobs there are, behind the store's back. */
+  count(directory: string): Promise<number>;
+}
+
+let s3: S3Simulator;
+let directory = "";
+
+beforeAll(() => {
+  s3 = startS3();
+});
+afterAll(() => s3.stop());
+beforeEach(async () => {
+  s3.objects.clear();
+  directory = await mkdtemp(join(tmpdir(), "blobs-"));
+  return () => rm(directory, { recursive: true, force: true });
+});
+
+async function files(directory: string): Promise<string[]> {
+  const all = await readdir(join(directory, "blobs"), { recursive: true, withFileTypes: true }).catch(
+    () => [],
+  );
+  return all.filter((entry) => entry.isFile()).map((entry) => entry.name);
+}
+
+const settings: Record<string, Setting> = {
+  disk: {
+    open: (directory) => openBlobs({ directory }),
+    async age(directory, name, ageMs) {
+      const at = new Date(Date.now() - ageMs);
+      await utimes(join(directory, "blobs", name.slice(0, 2), name), at, at);
+    },
+    count: async (directory) => (await files(directory)).length,
+  },
+  s3: {
+    open: (directory) => openBlobs({ directory, url: s3.address, credentials: s3.credentials }),
+    async age(_, name, ageMs) {
+      s3.objects.get(`made/here/${name}`)!.modifiedAt = Date.now() - ageMs;
+    },
+    count: async () => s3.objects.size,
+  },
+};
+
+describe.each(Object.entries(settings))("blobs on %s", (_, setting) => {
+  const bytesOf = (length: number) => Uint8Array.from({ length }, (_, index) => (index * 31) & 255);
+
+  test("what is put is what is got, from memory and from a file, large and small", async () => {
+    const { store } = await setting.open(directory);
+    const path = join(directory, "upload");
+    for (const length of [1, 70_000, 6_000_000]) {
+      await writeFile(path, bytesOf(length));
+      for (const image of [new Blob([bytesOf(length)]), Bun.file(path)]) {
+        const { name } = await store.put(image, "png", "org_1");
+        const got = await store.get(name);
+        expect(got?.size).toBe(length);
+        expect(Bun.hash(await got!.arrayBuffer())).toBe(Bun.hash(bytesOf(length)));
+        expect(await got!.slice(0, 1).bytes()).toEqual(bytesOf(1));
+      }
+    }
+  });
+
+  test("the format decides the name's extension and the type", async () => {
+    const { store } = await setting.open(directory);
+    for (const [format, extension, type] of [
+      ["png", ".png", "image/png"],
+      ["jpeg", ".jpg", "image/jpeg"],
+      ["webp", ".webp", "image/webp"],
+    ] as const) {
+      const { name } = await store.put(new Blob(["x"], { type: "text/html" }), format, "org_1");
+      expect(name).toEndWith(extension);
+      expect((await store.get(name))?.type).toBe(type);
+    }
+  });
+
+  test("200 puts at once give 200 different blobs and leave nothing else behind", async () => {
+    const { store } = await setting.open(directory);
+    const names = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const { name } = await store.put(new Blob([`picture ${index}`]), "webp", "org_1");
+        return name;
+      }),
+    );
+    expect(new Set(names).size).toBe(200);
+    expect(names.every(isBlobName)).toBe(true);
+    const texts = await Promise.all(names.map(async (name) => (await store.get(name))?.text()));
+    expect(texts).toEqual(names.map((_, index) => `picture ${index}`));
+    expect(await setting.count(directory)).toBe(200);
+  });
+
+  test("unknown names and names that lead elsewhere are not there", async () => {
+    const { store } = await setting.open(directory);
+    const { name } = await store.put(new Blob(["x"]), "png", "org_1");
+    const elsewhere = [
+      "0".repeat(32) + ".png",
+      name.toUpperCase(),
+      `${name}\0`,
+      `${name}/`,
+      `./${name}`,
+      `${name.slice(0, 2)}/../${name.slice(0, 2)}/${name}`,
+      "../link-secret",
+      "..%2flink-secret",
+      "link-secret",
+      "/etc/passwd",
+      `${"0".repeat(28)}/../.png`,
+      name.replace(".png", ".svg"),
+      name.replace(".png", ""),
+      `${name}\n`,
+      "",
+    ];
+    for (const word of elsewhere) expect(await store.get(word)).toBeNull();
+    expect(await store.get(name)).not.toBeNull();
+  });
+
+  test("a sweep removes what is older than seven days and nothing else", async () => {
+    const blobs = await setting.open(directory);
+    const put = async (ageMs: number) => {
+      const { name } = await blobs.store.put(new Blob(["x"]), "png", "org_1");
+      await setting.age(directory, name, ageMs);
+      return name;
+    };
+    const young = await Promise.all([0, DAY_MS, 7 * DAY_MS - 60_000].map(put));
+    const old = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => put(7 * DAY_MS + 60_000 * (index + 1))),
+    );
+    expect(await blobs.sweep()).toEqual({ removed: 30, failed: 0 });
+    for (const name of young) expect(await blobs.store.get(name)).not.toBeNull();
+    for (const name of old) expect(await blobs.store.get(name)).toBeNull();
+    expect(await blobs.sweep()).toEqual({ removed: 0, failed: 0 });
+  });
+
+  test("sweeps do not overlap, and closing ends one", async () => {
+    const blobs = await setting.open(directory);
+    const first = blobs.sweep();
+    expect(blobs.sweep()).toBe(first);
+    await blobs.close();
+    expect(await first).toEqual({ removed: 0, failed: 0 });
+  });
+});
+
+test("a sweep of object storage goes through every page and leaves others' objects alone", async () => {
+  const blobs = await settings.s3!.open(directory);
+  const modifiedAt = Date.now() - 8 * DAY_MS;
+  const object = { bytes: new Uint8Array(1), type: "image/png", modifiedAt };
+  for (let index = 0; index < 1100; index += 1)
+    s3.objects.set(`made/here/${index.toString(16).padStart(32, "0")}.png`, { ...object });
+  for (const key of ["made/here/notes.txt", "made/hereafter.png", `other/${"0".repeat(32)}.png`])
+    s3.objects.set(key, object);
+  expect(await blobs.sweep()).toEqual({ removed: 1100, failed: 0 });
+  expect([...s3.objects.keys()].sort()).toEqual([
+    "made/here/notes.txt",
+    "made/hereafter.png",
+    `other/${"0".repeat(32)}.png`,
+  ]);
+});
+
+test("object storage that is down or refuses is an unavailable dependency, never a missing blob", async () => {
+  const { store } = await settings.s3!.open(directory);
+  const { name } = await store.put(new Blob(["x"]), "png", "org_1");
+  s3.setDown(true);
+  expect(await store.get(name).catch((error: unknown) => error)).toBeInstanceOf(DependencyError);
+  expect(await store.put(new Blob(["x"]), "png", "org_1").catch((error: unknown) => error)).toBeInstanceOf(
+    DependencyError,
+  );
+  s3.setDown(false);
+  const stranger = await openBlobs({
+    directory,
+    url: s3.address,
+    credentials: { ...s3.credentials, secretAccessKey: "wrong" },
+  });
+  expect(await stranger.store.get(name).catch((error: unknown) => error)).toBeInstanceOf(DependencyError);
+});
+
+test("a disk that takes nothing is an unavailable dependency and keeps no half file", async () => {
+  const { store } = await openBlobs({ directory, linkSecrets: ["s".repeat(32)] });
+  await writeFile(join(directory, "blobs"), "a file where the folder should be");
+  expect(await store.put(new Blob(["x"]), "png", "org_1").catch((error: unknown) => error)).toBeInstanceOf(
+    DependencyError,
+  );
+});
+
+test("half written files of a process that died are removed when the store is opened", async () => {
+  const temporary = join(directory, "blobs", "temporary");
+  const spool = JSON.stringify(join(import.meta.dir, "../../src/lib/spool.ts"));
+  const script = `import { createSpool } from ${spool};
+    const file = createSpool(${JSON.stringify(temporary)}).create();
+    file.write(Buffer.alloc(10));
+    await file.finish();`;
+  const dying = Bun.spawn([process.execPath, "-e", script]);
+  expect(await dying.exited).toBe(0);
+  expect(await readdir(temporary)).toHaveLength(1);
+  await Bun.write(join(temporary, "keep"), "not ours");
+  const { store } = await openBlobs({ directory });
+  await store.put(new Blob(["x"]), "png", "org_1");
+  expect(await readdir(temporary)).toEqual(["keep"]);
+});
+
+test("the link secret is made once, for the owner's eyes only, and links outlive a restart", async () => {
+  const opened = await Promise.all(Array.from({ length: 5 }, () => openBlobs({ directory })));
+  const { name } = await opened[0]!.store.put(new Blob(["x"]), "png", "org_1");
+  const link = new URL(opened[0]!.links.sign("http://127.0.0.1:8080", name));
+  for (const { links } of [...opened, await openBlobs({ directory })])
+    expect(links.check(name, link.searchParams.get("exp"), link.searchParams.get("sig"))).toBe("valid");
+  expect((await stat(join(directory, "link-secret"))).mode & 0o777).toBe(0o600);
+  expect((await readdir(directory)).filter((file) => file.startsWith("link-secret"))).toEqual([
+    "link-secret",
+  ]);
+});
