@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DependencyError } from "../gateway/ports.ts";
 import { systemClock } from "../lib/clock.ts";
+import { atMost } from "./at-most.ts";
 import type { Configured } from "./directory.ts";
 import { openJournal, type FileJournal } from "./journal.ts";
 import { createFolder } from "./journal-folder.ts";
@@ -28,7 +29,10 @@ export interface Storage extends Stores {
   backlog(): number;
   /** Posts what is journaled, as far as the deadline (milliseconds) allows. */
   flush(deadlineMs: number): Promise<boolean>;
-  /** Flushes, returns this process's leases and lets go of everything. What was not posted is at the next start. */
+  /**
+   * Flushes, returns this process's leases and lets go of everything. What was not posted in time is posted by
+   * the next start; with a deadline of 0 the database is not even asked.
+   */
   close(deadlineMs: number): Promise<void>;
 }
 
@@ -52,7 +56,12 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { lease, journals: root, onProblem } = options;
   const stores = await openStores(options.database);
   mkdirSync(root, { recursive: true, mode: 0o700 });
-  const posting = { ledger: stores.ledger, refusedPath: join(root, "refused.log"), onProblem };
+  const posting = {
+    ledger: stores.ledger,
+    persist: () => stores.database.persist(),
+    refusedPath: join(root, "refused.log"),
+    onProblem,
+  };
   const recovery = { ...posting, leases: stores.leases, root, lease };
   await recoverJournals(recovery);
   const snapshot = await openSnapshot(stores.database, {
@@ -80,39 +89,38 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     flush: (deadlineMs) => shipper.flush(deadlineMs),
     async close(deadlineMs) {
       snapshot.stop();
-      await Promise.all(chores.map((stop) => stop()));
+      for (const stop of chores) stop();
       const isEmpty = await shipper.flush(deadlineMs);
-      await shipper.stop();
+      shipper.stop();
       await journal.close();
-      if (isEmpty) {
-        await stores.leases
-          .release(lease)
-          .catch((error: unknown) => onProblem("leases stay until they run out", error));
-        folder.remove();
-      } else folder.release();
+      const letGo = async () => {
+        await stores.leases.release(lease);
+        await stores.database.persist();
+      };
+      if (isEmpty && deadlineMs > 0 && (await atMost(deadlineMs, letGo()))) folder.remove();
+      else folder.release();
       await stores.database.close();
     },
   };
 }
 
-/** Runs a chore again and again, never twice at once; the answer ends it and waits for the run under way. */
+/** Runs a chore again and again, never twice at once; the answer ends it. */
 function repeat(
   everyMs: number,
   chore: () => Promise<unknown>,
   onProblem: StorageOptions["onProblem"],
-): () => Promise<void> {
-  let running: Promise<void> | null = null;
-  const run = async () => {
+): () => void {
+  let isRunning = false;
+  const timer = setInterval(async () => {
+    if (isRunning) return;
+    isRunning = true;
     try {
       await chore();
     } catch (error) {
       if (!(error instanceof DependencyError)) onProblem("a chore of the storage failed", error);
+    } finally {
+      isRunning = false;
     }
-    running = null;
-  };
-  const timer = setInterval(() => (running ??= run()), everyMs);
-  return async () => {
-    clearInterval(timer);
-    await running;
-  };
+  }, everyMs);
+  return () => clearInterval(timer);
 }

@@ -118,8 +118,8 @@ class SegmentedJournal implements FileJournal {
 
   #write(bytes: Uint8Array): void {
     try {
-      const written = writeSync(this.#file, bytes);
-      if (written < bytes.length) throw new Error("the disk took only a part of a journal record");
+      // A disk that takes only a part says why at the next call.
+      for (let written = 0; written < bytes.length;) written += writeSync(this.#file, bytes, written);
     } catch (error) {
       this.#failure = { error, at: performance.now() };
       throw error;

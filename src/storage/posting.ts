@@ -7,6 +7,8 @@ import type { LedgerStore } from "./ledger.ts";
 /** Where journaled entries go, and what becomes of those that no ledger can take. */
 export interface Posting {
   ledger: LedgerStore;
+  /** Returns once all that was posted outlives a loss of power; only then may its journal go. */
+  persist(): Promise<void>;
   /** A file that keeps entries the database refuses for good, one JSON line each, for people to look at. */
   refusedPath: string;
   onProblem: (message: string, cause: unknown) => void;

@@ -48,6 +48,7 @@ async function recoverFolder(recovery: Recovery, folder: JournalFolder): Promise
   }
   await post();
   await recovery.leases.release(folder.lease);
+  await recovery.persist();
   folder.remove();
   return count;
 }

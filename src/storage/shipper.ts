@@ -2,6 +2,7 @@ import { unlinkSync } from "node:fs";
 import type { LedgerEntry } from "../domain/ledger.ts";
 import { DependencyError, type JournalRecord } from "../gateway/ports.ts";
 import type { Clock } from "../lib/clock.ts";
+import { atMost } from "./at-most.ts";
 import type { FileJournal } from "./journal.ts";
 import { postEntries, type Posting } from "./posting.ts";
 import { segmentBooks } from "./segment-books.ts";
@@ -19,8 +20,8 @@ export interface Shipper {
   flush(deadlineMs: number): Promise<boolean>;
   /** Charges that are journaled and not yet posted. */
   backlog(): number;
-  /** Ends the background work once the batch under way has ended. */
-  stop(): Promise<void>;
+  /** Begins no more background work; a batch under way may still end. */
+  stop(): void;
 }
 
 export interface ShipperOptions extends Posting {
@@ -57,8 +58,11 @@ class JournalShipper implements Shipper {
   #backlog = 0;
   /** Where the first charge that found no room in memory stands. */
   #unread: { segment: number; offset: number } | null = null;
+  /** Segments nothing is needed of, once the database has them on disk. */
+  #deletable: number[] = [];
   #round: Promise<void> | null = null;
   #timer: Timer | null = null;
+  #isStopped = false;
   #pauseMs = 0;
   #nextTryAt = 0;
 
@@ -86,28 +90,28 @@ class JournalShipper implements Shipper {
   }
 
   async flush(deadlineMs: number): Promise<boolean> {
-    const deadline = this.#options.clock.monotonic() + deadlineMs;
-    for (;;) {
+    const { clock } = this.#options;
+    const deadline = clock.monotonic() + deadlineMs;
+    for (let restMs = deadlineMs; restMs > 0; restMs = deadline - clock.monotonic()) {
       this.#nextTryAt = 0;
-      await this.#kick();
+      const hasEnded = await atMost(restMs, this.#kick());
       if (this.#backlog === 0) return true;
-      const rest = deadline - this.#options.clock.monotonic();
-      if (rest <= 0) return false;
-      if (this.#pauseMs > 0) await Bun.sleep(Math.min(rest, FIRST_PAUSE_MS));
+      if (hasEnded && this.#pauseMs > 0) await Bun.sleep(Math.min(restMs, FIRST_PAUSE_MS));
     }
+    return this.#backlog === 0;
   }
 
   backlog(): number {
     return this.#backlog;
   }
 
-  async stop(): Promise<void> {
+  stop(): void {
     if (this.#timer) clearInterval(this.#timer);
-    this.#timer = null;
-    await this.#round;
+    this.#isStopped = true;
   }
 
   #kick(): Promise<void> {
+    if (this.#isStopped) return Promise.resolve();
     this.#round ??= this.#work().finally(() => (this.#round = null));
     return this.#round;
   }
@@ -118,11 +122,11 @@ class JournalShipper implements Shipper {
       do await this.#postBatch();
       while (this.#queue.length >= BATCH || (this.#unread && this.#journal));
       this.#pauseMs = 0;
-      this.#deleteSettled();
+      await this.#deleteSettled();
     } catch (error) {
       this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2));
       this.#nextTryAt = this.#options.clock.monotonic() + this.#pauseMs;
-      if (error instanceof DependencyError) return;
+      if (error instanceof DependencyError || this.#isStopped) return;
       this.#options.onProblem("journaled charges could not be posted", error);
     }
   }
@@ -154,14 +158,17 @@ class JournalShipper implements Shipper {
     }
   }
 
-  #deleteSettled(): void {
+  async #deleteSettled(): Promise<void> {
     const journal = this.#journal;
-    if (!journal) return;
+    if (!journal || this.#isStopped) return;
     if (journal.position().offset > SETTLED_SEGMENT_BYTES && this.#books.isSettled()) journal.rotate();
     const { segment: current } = journal.position();
     // Segments behind the first unread charge are still to be walked through.
-    for (const segment of this.#books.takeSettled(Math.min(current, this.#unread?.segment ?? current))) {
-      unlinkSync(segmentPath(this.#options.folder, segment));
-    }
+    const settled = this.#books.takeSettled(Math.min(current, this.#unread?.segment ?? current));
+    this.#deletable.push(...settled);
+    if (this.#deletable.length === 0) return;
+    await this.#options.persist();
+    for (const segment of this.#deletable) unlinkSync(segmentPath(this.#options.folder, segment));
+    this.#deletable = [];
   }
 }

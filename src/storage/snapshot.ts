@@ -80,7 +80,8 @@ class PolledSnapshot implements LiveSnapshot {
     const records = await this.#source.latestKeys(preloaded);
     for (const record of records) this.#keys.put(record.hash, this.#makeKey(record));
     this.#timer = setInterval(() => {
-      this.refresh().catch((error: unknown) => {
+      if (this.#polling) return;
+      this.#startPoll().catch((error: unknown) => {
         if (error instanceof DependencyError) return;
         this.#options.onProblem("the snapshot could not be refreshed", error);
       });
@@ -103,9 +104,10 @@ class PolledSnapshot implements LiveSnapshot {
     return lookup;
   }
 
-  refresh(): Promise<void> {
-    this.#polling ??= this.#poll().finally(() => (this.#polling = null));
-    return this.#polling;
+  async refresh(): Promise<void> {
+    // A poll under way may have read the revision before the change that the caller knows of.
+    while (this.#polling) await this.#polling.catch(() => undefined);
+    await this.#startPoll();
   }
 
   ageMs(): number {
@@ -115,6 +117,11 @@ class PolledSnapshot implements LiveSnapshot {
   stop(): void {
     if (this.#timer) clearInterval(this.#timer);
     this.#timer = null;
+  }
+
+  #startPoll(): Promise<void> {
+    this.#polling = this.#poll().finally(() => (this.#polling = null));
+    return this.#polling;
   }
 
   async #poll(): Promise<void> {

@@ -14,6 +14,8 @@ export interface Database {
   read<T>(query: (sql: Sql) => PromiseLike<T>, timeoutMs?: number): Promise<T>;
   /** Runs `work` in one transaction. Once its deadline has passed it is rolled back, even if it ends later. */
   begin<T>(work: (sql: Sql) => Promise<T>, timeoutMs?: number): Promise<T>;
+  /** Returns once everything committed so far outlives a loss of power. */
+  persist(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ function openPostgres(location: string, timeoutMs: number): Database {
     ...(database === "" ? {} : { database }),
     connection: {
       application_name: "model-inference-gateway",
+      synchronous_commit: "on",
       statement_timeout: String(timeoutMs),
       lock_timeout: String(timeoutMs),
       idle_in_transaction_session_timeout: String(timeoutMs * 2),
@@ -56,6 +59,8 @@ function openPostgres(location: string, timeoutMs: number): Database {
     kind: "postgres",
     read: (query, timeoutMs) => calls(async () => await query(sql), timeoutMs),
     begin: (work, timeoutMs) => calls((call) => transact(sql, "READ WRITE", work, call), timeoutMs),
+    // Every commit has waited for the server's disk.
+    persist: () => Promise.resolve(),
     close: () => sql.close({ timeout: CLOSE_TIMEOUT_SECONDS }),
   };
 }
@@ -82,10 +87,23 @@ async function openSqlite(location: string, timeoutMs: number): Promise<Database
     read: (query, timeoutMs) => calls(async () => await query(reader), timeoutMs),
     begin: (work, timeoutMs) =>
       calls((call) => retryWhileLocked(() => transact(writer, "IMMEDIATE", work, call), call), timeoutMs),
+    persist: () => calls((call) => syncSqlite(open, call)),
     close: async () => {
       await Promise.all([writer.close(), reader.close()]);
     },
   };
+}
+
+/** A fully synchronous commit, on a connection of its own, takes all earlier ones to disk with it. */
+async function syncSqlite(open: () => Sql, call: Call): Promise<void> {
+  const sql = open();
+  try {
+    await sql.unsafe(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL`);
+    const touch = (transaction: Sql) => transaction`UPDATE revision SET value = value`;
+    await retryWhileLocked(() => transact(sql, "IMMEDIATE", touch, call), call);
+  } finally {
+    await sql.close();
+  }
 }
 
 /** SQLite waits for a lock with the whole process standing still, so each such wait is short and then repeated. */

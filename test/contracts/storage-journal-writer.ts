@@ -1,0 +1,32 @@
+/**
+ * A process that journals charges as fast as it can and says so, made to be killed. Arguments: database, journal
+ * folder, budget. Each line it writes is `<type> <id>`, written only after `append` has returned.
+ */
+import { writeSync } from "node:fs";
+import { newId } from "../../src/lib/ids.ts";
+import { openStorage } from "../../src/storage/index.ts";
+import { anEntry } from "./storage-harness.ts";
+
+const [, , database = "", journals = "", budget = ""] = process.argv;
+const lease = newId("proc");
+const storage = await openStorage({
+  database,
+  journals,
+  lease,
+  configured: { models: new Map(), channels: new Map(), routes: new Map(), prices: new Map() },
+  onProblem: (message, cause) => console.error(message, cause),
+});
+await storage.leases.take(lease, [{ budget, needed: 1n, wanted: 100_000n }]);
+for (;;) {
+  for (let index = 0; index < 20; index += 1) {
+    const entry = anEntry(newId("entry"), 3n, { budgets: [budget] });
+    if (index % 4 === 0) {
+      storage.journal.append({ type: "checkpoint", entry: { ...entry, amount: 1n } });
+      writeSync(1, `checkpoint ${entry.id}\n`);
+    }
+    if (index % 8 === 0) await Bun.sleep(1);
+    storage.journal.append({ type: "charge", entry });
+    writeSync(1, `charge ${entry.id}\n`);
+  }
+  await Bun.sleep(1);
+}

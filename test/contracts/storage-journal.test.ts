@@ -1,0 +1,225 @@
+import { beforeAll, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DependencyError } from "../../src/gateway/ports.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { openStorage, openStores, type Storage } from "../../src/storage/index.ts";
+import { openJournal } from "../../src/storage/journal.ts";
+import type { LedgerStore } from "../../src/storage/ledger.ts";
+import { listSegments } from "../../src/storage/segments.ts";
+import { createShipper } from "../../src/storage/shipper.ts";
+import { aBudget, anEntry, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
+
+const KILLS = 20;
+const configured = { models: new Map(), channels: new Map(), routes: new Map(), prices: new Map() };
+
+onEachDatabase("The journal", (ground) => {
+  const folder = temporaryFolder();
+  let database: string;
+  beforeAll(async () => {
+    database = await ground.location();
+  });
+  const open = (lease: string, journals: string, problems: string[] = []): Promise<Storage> =>
+    openStorage({ database, journals, lease, configured, onProblem: (message) => problems.push(message) });
+
+  test(`${KILLS} kills lose no acknowledged record and book none twice`, async () => {
+    const journals = join(folder, "killed");
+    const stores = await openStores(database);
+    await stores.admin.budgets.create(aBudget("budget_kill", 1_000_000_000n), BY);
+    await stores.database.close();
+    const acknowledged = new Map<string, string>();
+    const seed = Date.now() % 100_000;
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const pauseMs = 20 + ((seed + kill * 7919) % 120);
+      for (const [id, type] of await writeUntilKilled(database, journals, pauseMs))
+        acknowledged.set(id, type);
+    }
+    const storage = await open("proc_last", journals);
+    const missing: string[] = [];
+    const wrong: string[] = [];
+    for (const [id, type] of acknowledged) {
+      const entry = await storage.ledger.find(id, "charge");
+      if (!entry) missing.push(id);
+      else if (type === "charge" && entry.amount !== 3n) wrong.push(id);
+    }
+    const spent = (await storage.admin.budgets.get("budget_kill"))!.spent;
+    console.log(
+      `${KILLS} kills (seed ${seed}): ${acknowledged.size} acknowledged, ${missing.length} missing, ` +
+        `${wrong.length} wrong, booked ${spent} (${ground.kind})`,
+    );
+    expect(acknowledged.size).toBeGreaterThan(KILLS);
+    expect(missing).toEqual([]);
+    expect(wrong).toEqual([]);
+    expect(await storage.ledger.sumOfBudget("budget_kill")).toBe(spent);
+    expect((await storage.admin.budgets.get("budget_kill"))!.held).toBe(0n);
+    await storage.close(5000);
+    expect(readdirSync(journals)).toEqual([]);
+  }, 60_000);
+
+  test("a charge is in the ledger within a second, and a running request's checkpoint is not", async () => {
+    const storage = await open("proc_ship", join(folder, "ship"));
+    storage.journal.append({ type: "checkpoint", entry: anEntry("running", 1n) });
+    storage.journal.append({ type: "checkpoint", entry: anEntry("ended", 1n) });
+    storage.journal.append({ type: "charge", entry: anEntry("ended", 2n) });
+    expect(storage.backlog()).toBe(1);
+    expect(await storage.flush(1000)).toBe(true);
+    expect(await storage.ledger.find("ended", "charge")).toMatchObject({ amount: 2n, flags: [] });
+    expect(await storage.ledger.find("running", "charge")).toBeNull();
+    await storage.close(1000);
+  });
+
+  test("what an unclean end left is posted at the next start, checkpoints as partial charges", async () => {
+    const journals = join(folder, "left");
+    const first = await openStores(database);
+    await first.admin.budgets.create(aBudget("budget_left", 100n), BY);
+    await first.leases.take("proc_dead", [{ budget: "budget_left", needed: 50n, wanted: 50n }]);
+    await first.database.close();
+    mkdirSync(join(journals, "proc_dead"), { recursive: true });
+    const journal = openJournal({ folder: join(journals, "proc_dead"), onAppend() {}, onProblem() {} });
+    const budgets = ["budget_left"];
+    journal.append({ type: "charge", entry: anEntry("left_charge", 7n, { budgets }) });
+    journal.append({
+      type: "checkpoint",
+      entry: anEntry("left_running", 4n, { budgets, flags: ["estimated"] }),
+    });
+    await journal.close();
+    const storage = await open("proc_next", journals);
+    expect(await storage.ledger.find("left_charge", "charge")).toMatchObject({ amount: 7n, flags: [] });
+    expect(await storage.ledger.find("left_running", "charge")).toMatchObject({
+      amount: 4n,
+      flags: ["estimated", "partial"],
+    });
+    expect(await storage.admin.budgets.get("budget_left")).toMatchObject({ spent: 11n, held: 0n });
+    expect(existsSync(join(journals, "proc_dead"))).toBe(false);
+    await storage.close(1000);
+  });
+
+  test("an entry no ledger can take is put aside and holds up no other", async () => {
+    const problems: string[] = [];
+    const journals = join(folder, "refused");
+    const storage = await open("proc_refused", journals, problems);
+    storage.journal.append({ type: "charge", entry: anEntry("good_1", 1n) });
+    storage.journal.append({ type: "charge", entry: anEntry("impossible", -1n) });
+    storage.journal.append({ type: "charge", entry: anEntry("good_2", 1n) });
+    expect(await storage.flush(1000)).toBe(true);
+    expect(await storage.ledger.find("good_1", "charge")).not.toBeNull();
+    expect(await storage.ledger.find("good_2", "charge")).not.toBeNull();
+    expect(readFileSync(join(journals, "refused.log"), "utf8")).toContain('"impossible"');
+    expect(problems).toHaveLength(1);
+    await storage.close(1000);
+  });
+
+  test("an outage keeps memory bounded, and everything is posted from disk afterwards", async () => {
+    const journals = join(folder, "outage");
+    mkdirSync(journals);
+    const stores = await openStores(database);
+    let isDown = true;
+    let posted = 0;
+    const ledger: LedgerStore = {
+      ...stores.ledger,
+      async post(lease, entries) {
+        if (isDown) throw new DependencyError("down");
+        posted += entries.length;
+        return await stores.ledger.post(lease, entries);
+      },
+    };
+    const problems: string[] = [];
+    const onProblem = (message: string) => problems.push(message);
+    const shipper = createShipper({
+      ledger,
+      persist: () => stores.database.persist(),
+      refusedPath: join(folder, "never"),
+      onProblem,
+      folder: journals,
+      lease: "proc_outage",
+      clock: systemClock,
+      mostQueued: 100,
+    });
+    const journal = openJournal({
+      folder: journals,
+      onProblem,
+      segmentBytes: 50_000,
+      onAppend: (record, segment, offset) => shipper.hear(record, segment, offset),
+    });
+    shipper.start(journal);
+    for (let index = 0; index < 1500; index += 1) {
+      journal.append({ type: "checkpoint", entry: anEntry(`out_${index}`, 1n) });
+      journal.append({ type: "charge", entry: anEntry(`out_${index}`, 1n) });
+    }
+    expect(await shipper.flush(50)).toBe(false);
+    expect(listSegments(journals).length).toBeGreaterThan(10);
+    isDown = false;
+    expect(await shipper.flush(10_000)).toBe(true);
+    expect(posted).toBe(1500);
+    expect(await stores.ledger.find("out_1499", "charge")).not.toBeNull();
+    expect(listSegments(journals)).toEqual([journal.position().segment]);
+    expect(problems).toEqual([]);
+    shipper.stop();
+    await journal.close();
+    await stores.database.close();
+  });
+
+  test("a process that leaves at once leaves its journal to the next", async () => {
+    const journals = join(folder, "abandoned");
+    const storage = await open("proc_hasty", journals);
+    storage.journal.append({ type: "charge", entry: anEntry("hasty", 1n) });
+    await storage.close(0);
+    const next = await open("proc_heir", journals);
+    expect(await next.ledger.find("hasty", "charge")).not.toBeNull();
+    await next.close(1000);
+    expect(readdirSync(journals)).toEqual([]);
+  });
+
+  if (ground.kind === "sqlite") return;
+
+  test("a server that crashes and comes back gets every charge, each once", async () => {
+    const storage = await open("proc_crash", join(folder, "crash"));
+    await storage.admin.budgets.create(aBudget("budget_crash", 10_000n), BY);
+    const append = (from: number, to: number) => {
+      for (let index = from; index < to; index += 1) {
+        storage.journal.append({
+          type: "charge",
+          entry: anEntry(`crash_${index}`, 1n, { budgets: ["budget_crash"] }),
+        });
+      }
+    };
+    append(0, 1000);
+    const flushing = storage.flush(20);
+    await ground.server().crash();
+    append(1000, 2000);
+    await flushing;
+    expect(storage.backlog()).toBeGreaterThan(0);
+    await ground.server().restart();
+    expect(await storage.flush(10_000)).toBe(true);
+    expect(await storage.ledger.sumOfBudget("budget_crash")).toBe(2000n);
+    expect(await storage.admin.budgets.get("budget_crash")).toMatchObject({ spent: 2000n });
+    await storage.close(1000);
+  });
+});
+
+/** Runs the writer, kills it some time after its first line, and answers what it had acknowledged. */
+async function writeUntilKilled(
+  database: string,
+  journals: string,
+  pauseMs: number,
+): Promise<Map<string, string>> {
+  const child = Bun.spawn({
+    cmd: [
+      process.execPath,
+      join(import.meta.dir, "storage-journal-writer.ts"),
+      database,
+      journals,
+      "budget_kill",
+    ],
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let text = "";
+  let killing: Promise<void> | null = null;
+  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    killing ??= Bun.sleep(pauseMs).then(() => child.kill("SIGKILL"));
+  }
+  await child.exited;
+  const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
+  return new Map(lines.filter(Boolean).map((line) => [line.split(" ")[1]!, line.split(" ")[0]!]));
+}
