@@ -1,0 +1,118 @@
+import { RedisClient } from "bun";
+import { Deadlines } from "../../lib/deadlines.ts";
+
+/** Sends one command. Rejects when the answer is an error, is late, or cannot come. */
+export type Send = (command: string, args: string[]) => Promise<unknown>;
+
+export interface RedisLinkOptions {
+  /** `redis://`, `rediss://` or `redis+unix://`. */
+  url: string;
+  /** The longest an answer may take. */
+  boundMs: number;
+  /** Readies a new connection; it is used only when this succeeds. */
+  prepare(send: Send, client: RedisClient): Promise<void>;
+  /** Hears the first state and every change of it. Must not throw. */
+  onState(isUp: boolean): void;
+}
+
+const CONNECT_MS = 1_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 1_000;
+/** How late an answer may be noticed beyond its bound. */
+const TICK_MS = 10;
+
+/**
+ * A connection that is either quick or gone: the first failed or late answer ends it for everyone who waits on it,
+ * and it comes back by itself, tried anew every second at most. A frozen server therefore costs each request no
+ * more than the bound.
+ */
+export class RedisLink {
+  /** Settles when the first attempt is over, however it went. */
+  readonly ready: Promise<void>;
+  readonly #deadlines = new Deadlines(TICK_MS);
+  /** The connection in use or in preparation. */
+  #current: RedisClient | null = null;
+  #state: boolean | null = null;
+  #isClosed = false;
+  #pauseMs = FIRST_PAUSE_MS;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly options: RedisLinkOptions) {
+    this.ready = this.#connect();
+  }
+
+  get isUp(): boolean {
+    return this.#state === true;
+  }
+
+  send(command: string, args: string[]): Promise<unknown> {
+    if (!this.#current || !this.isUp) return Promise.reject(new Error("the counter store is not connected"));
+    return this.#ask(this.#current, command, args);
+  }
+
+  /** Gives the connection up for a new one, as after an answer that makes no sense. */
+  drop(): void {
+    if (this.#current) this.#lose(this.#current);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    this.drop();
+  }
+
+  async #connect(): Promise<void> {
+    const { url, prepare } = this.options;
+    const client = new RedisClient(url, {
+      connectionTimeout: CONNECT_MS,
+      autoReconnect: false,
+      enableOfflineQueue: false,
+    });
+    this.#current = client;
+    client.onclose = () => this.#lose(client);
+    try {
+      await client.connect();
+      await prepare((command, args) => this.#ask(client, command, args), client);
+    } catch {
+      this.#lose(client);
+    }
+    if (this.#current !== client) return;
+    this.#pauseMs = FIRST_PAUSE_MS;
+    this.#tell(true);
+  }
+
+  #ask(client: RedisClient, command: string, args: string[]): Promise<unknown> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const fail = (error: unknown) => {
+      this.#deadlines.clear(deadline);
+      reject(error);
+      this.#lose(client);
+    };
+    const deadline = this.#deadlines.set(this.options.boundMs, () =>
+      fail(new Error("the counter store is late")),
+    );
+    Promise.try(() => client.send(command, args)).then((answer) => {
+      this.#deadlines.clear(deadline);
+      resolve(answer);
+    }, fail);
+    return promise;
+  }
+
+  /** Closing makes every other command of the connection fail at once. */
+  #lose(client: RedisClient): void {
+    if (this.#current !== client) return;
+    this.#current = null;
+    client.close();
+    if (this.#isClosed) return;
+    this.#tell(false);
+    this.#retry = setTimeout(() => void this.#connect(), this.#pauseMs);
+    this.#retry.unref();
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+  }
+
+  #tell(isUp: boolean): void {
+    if (this.#state === isUp) return;
+    this.#state = isUp;
+    this.options.onState(isUp);
+  }
+}

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { RedisClient } from "bun";
+
+/** A Redis server of one's own: on a free loopback port, in a temporary folder, keeping nothing on disk. */
+export interface PrivateRedis {
+  url: string;
+  /** Stops the process where it stands, as a frozen machine would. */
+  freeze(): void;
+  thaw(): void;
+  /** Ends it at once with all it holds; `restart` begins empty on the same port. */
+  crash(): Promise<void>;
+  restart(): Promise<void>;
+  /** Runs one command, for tests to look inside. */
+  ask(command: string, args: string[]): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+/** The server binary, or why there is none to use. */
+export function findRedis(): { binary: string } | { missing: string } {
+  const binary = Bun.which("redis-server") ?? Bun.which("valkey-server");
+  return binary ? { binary } : { missing: "neither redis-server nor valkey-server is on PATH" };
+}
+
+/** Starts a server; throws when it does not answer within ten seconds. */
+export async function startRedis(binary: string): Promise<PrivateRedis> {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-redis-"));
+  const port = freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  const ask = async (command: string, args: string[]): Promise<unknown> => {
+    const client = new RedisClient(url, { autoReconnect: false, connectionTimeout: 500 });
+    try {
+      await client.connect();
+      return await client.send(command, args);
+    } finally {
+      client.close();
+    }
+  };
+  const launch = async () => {
+    const child = Bun.spawn({
+      cmd: [
+        binary,
+        "--port",
+        String(port),
+        "--bind",
+        "127.0.0.1",
+        "--dir",
+        folder,
+        "--save",
+        "",
+        "--appendonly",
+        "no",
+      ],
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+    await untilAnswers(() => ask("PING", []));
+    return child;
+  };
+  let server = await launch();
+  const crash = async () => {
+    server.kill("SIGKILL");
+    await server.exited;
+  };
+  return {
+    url,
+    freeze: () => process.kill(server.pid, "SIGSTOP"),
+    thaw: () => process.kill(server.pid, "SIGCONT"),
+    crash,
+    async restart() {
+      server = await launch();
+    },
+    ask,
+    async stop() {
+      await crash();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const READY_TIMEOUT_MS = 10_000;
+
+async function untilAnswers(ask: () => Promise<unknown>): Promise<void> {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      await ask();
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await Bun.sleep(10);
+    }
+  }
+}
+
+function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}
