@@ -10,4 +10,7 @@ export function configurationJsonSchema(): string {
 /** Where the written schema stands, for this project's editors and tests. */
 export const JSON_SCHEMA_PATH = `${import.meta.dir}/../../docs/gateway.schema.json`;
 
-if (import.meta.main) await Bun.write(JSON_SCHEMA_PATH, configurationJsonSchema());
+if (import.meta.main) {
+  await Bun.write(JSON_SCHEMA_PATH, configurationJsonSchema());
+  await Bun.$`${process.execPath} fmt ${JSON_SCHEMA_PATH}`.quiet();
+}

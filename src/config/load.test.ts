@@ -330,3 +330,11 @@ test("deadlines and bounds of a channel reach it in the program's words", async 
     deadlines: { idleMs: 5000 },
   });
 });
+
+test("the example file is sound", async () => {
+  const yaml = await Bun.file(`${import.meta.dir}/../../gateway.example.yaml`).text();
+  const { settings } = await load(yaml, { HOUSE_API_KEY: "sk" });
+  expect(settings.channels.get("house")?.maxConcurrent).toBe(32);
+  expect(settings.routes.get("house-chat")?.targets).toHaveLength(2);
+  expect(settings.limits).toEqual((await load(null)).settings.limits);
+});
