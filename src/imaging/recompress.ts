@@ -2,7 +2,7 @@ import type { Semaphore } from "../lib/semaphore.ts";
 import type { ImageHeader } from "./header-reader.ts";
 import { changePixels } from "./pixels.ts";
 import { readImageHeader } from "./sniff.ts";
-import { encode } from "./transcode.ts";
+import { decodeLimit, encode } from "./transcode.ts";
 
 /**
  * Makes a larger reference picture smaller at the price of some fidelity, keeping format and size in pixels:
@@ -28,11 +28,14 @@ const QUALITY = 85;
 const MOST_UNPACKED_PIXELS = 2 ** 24;
 
 /** Null for a picture that is left as it is, formats without an encoder among them. */
-async function encodeCoarsely(image: Blob, { format, width, height }: ImageHeader): Promise<Blob | null> {
-  if (format === "jpeg" || format === "webp") return await encode(image, format, QUALITY);
+async function encodeCoarsely(image: Blob, header: ImageHeader): Promise<Blob | null> {
+  const { format, width, height } = header;
+  const maxPixels = decodeLimit(header);
+  if (format === "jpeg" || format === "webp")
+    return await encode(image, { format, quality: QUALITY, maxPixels });
   if (format !== "png" || width * height > MOST_UNPACKED_PIXELS) return null;
-  const coarse = await changePixels(image, MOST_UNPACKED_PIXELS, dropLowBits);
-  return coarse && (await encode(coarse, "png", QUALITY));
+  const coarse = await changePixels(image, maxPixels, dropLowBits);
+  return coarse && (await encode(coarse, { format, quality: QUALITY, maxPixels }));
 }
 
 /** Keeps the six high bits of each colour, repeating the top two below so that black and white stay themselves. */

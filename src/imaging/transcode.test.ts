@@ -1,3 +1,4 @@
+import { deflateSync } from "node:zlib";
 import { describe, expect, test } from "bun:test";
 import { makeGif, makePng, pngChunk, pngHeader, pngOf } from "../../test/support/pictures.ts";
 import { createSemaphore } from "../lib/semaphore.ts";
@@ -93,6 +94,15 @@ describe("transcoding", () => {
         await transcode(new Blob([bytes]), "jpeg", { slots: one }).catch((error: unknown) => error),
       ).toBeInstanceOf(UnreadableImageError);
     expect((await transcode(new Blob([makeGif(9, 9, 1)]), "png", { slots: one })).size).toBeGreaterThan(0);
+  });
+
+  test("a colour profile that grows without bound when unpacked is refused before it has grown", async () => {
+    const profile = Buffer.concat([Buffer.from("a\0\0"), deflateSync(Buffer.alloc(100_000_000))]);
+    const bomb = new Blob([makePng(64, 64, { chunks: [pngChunk("iCCP", profile)] })]);
+    const before = process.memoryUsage.rss();
+    const outcome = await transcode(bomb, "webp", { slots }).catch((error: unknown) => error);
+    expect(outcome).toBeInstanceOf(UnreadableImageError);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(40_000_000);
   });
 
   test("a caller who is gone waits for nothing", () => {

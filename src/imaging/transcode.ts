@@ -1,6 +1,6 @@
 import type { ImageFormat } from "../domain/model.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
-import { UnreadableImageError } from "./header-reader.ts";
+import { UnreadableImageError, type ImageHeader } from "./header-reader.ts";
 import { changePixels } from "./pixels.ts";
 import { MOST_PIXELS, readImageHeader } from "./sniff.ts";
 
@@ -16,8 +16,9 @@ export async function transcode(image: Blob, format: ImageFormat, options: Trans
   using _place = await slots.acquire(signal);
   try {
     const needsGround = format === "jpeg" && header.hasAlpha;
-    const grounded = needsGround ? await changePixels(image, MOST_PIXELS, layOnWhite) : null;
-    return await encode(grounded ?? image, format, qualityOf(compression));
+    const maxPixels = decodeLimit(header);
+    const grounded = needsGround ? await changePixels(image, maxPixels, layOnWhite) : null;
+    return await encode(grounded ?? image, { format, quality: qualityOf(compression), maxPixels });
   } catch (error) {
     throw new UnreadableImageError("cannot be decoded", { cause: error });
   }
@@ -33,8 +34,9 @@ export interface TranscodeOptions {
 }
 
 /** Encodes a picture anew. Rejects with the codec's error. */
-export async function encode(image: Blob | Uint8Array, format: ImageFormat, quality: number): Promise<Blob> {
-  const pipeline = new Bun.Image(image, { maxPixels: MOST_PIXELS });
+export async function encode(image: Blob | Uint8Array, options: EncodeOptions): Promise<Blob> {
+  const { format, quality, maxPixels } = options;
+  const pipeline = new Bun.Image(image, { maxPixels });
   const encoders = {
     png: () => pipeline.png(),
     jpeg: () => pipeline.jpeg({ quality }),
@@ -42,6 +44,23 @@ export async function encode(image: Blob | Uint8Array, format: ImageFormat, qual
   } as const satisfies Record<ImageFormat, () => Bun.Image>;
   return await encoders[format]().blob();
 }
+
+export interface EncodeOptions {
+  format: ImageFormat;
+  /** 1 to 100; png has none. */
+  quality: number;
+  maxPixels: number;
+}
+
+/**
+ * Pixels the codec may unpack for a picture: no more than its header told. The codec derives from it how far a
+ * packed colour profile may grow, hence room for an honest one even in a small picture.
+ */
+export function decodeLimit({ width, height }: ImageHeader): number {
+  return Math.min(Math.max(width * height, LEAST_DECODE_LIMIT), MOST_PIXELS);
+}
+
+const LEAST_DECODE_LIMIT = 2 ** 20;
 
 /** The codecs' scale starts at 1. */
 function qualityOf(compression: number | undefined): number {
