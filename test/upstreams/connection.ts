@@ -153,6 +153,7 @@ export class Answer {
   /** True once the last byte was handed to the system. */
   isFinished = false;
   private isChunked = false;
+  private readonly listeners: (() => void)[] = [];
 
   constructor(private readonly socket: Socket) {}
 
@@ -160,10 +161,11 @@ export class Answer {
     return this.socket.destroyed;
   }
 
-  /** Calls back once when the connection has closed, whoever closed it. */
+  /** Calls back when the connection closes before the answer is whole, whoever closes it. */
   onClose(listener: () => void): void {
-    if (this.socket.destroyed) listener();
-    else this.socket.once("close", listener);
+    if (this.socket.destroyed) return listener();
+    this.listeners.push(listener);
+    this.socket.once("close", listener);
   }
 
   /** Sends status and headers; without a content length the body is sent in chunks. */
@@ -185,6 +187,7 @@ export class Answer {
   async end(): Promise<void> {
     if (this.isChunked) await this.writeRaw("0\r\n\r\n");
     this.isFinished = !this.isGone;
+    for (const listener of this.listeners.splice(0)) this.socket.off("close", listener);
   }
 
   /** Bytes outside of HTTP's framing. */

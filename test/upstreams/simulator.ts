@@ -8,8 +8,8 @@ export type Vendor = (request: ReceivedRequest, answer: Answer, exchange: Exchan
 export interface Hit extends ReceivedRequest {
   receivedAt: number;
   plan: Plan;
-  /** Status that was sent. */
-  status: number | null;
+  /** Status that was sent; null while there is none. */
+  readonly status: number | null;
   /** When the whole answer was handed to the system. */
   answeredAt: number | null;
   /** When the client closed the connection before the answer was whole. */
@@ -62,15 +62,14 @@ export async function startSimulator(vendor: Vendor): Promise<Simulator> {
   const watchers = new Set<() => void>();
   const notify = () => watchers.forEach((watcher) => watcher());
   const server = await listen(async (request, answer) => {
-    const hit = openHit(request);
+    const hit = openHit(request, answer);
     hits.push(hit);
     answer.onClose(() => {
-      if (!answer.isFinished && !hit.answeredAt) hit.closedAt = performance.now();
+      hit.closedAt = performance.now();
       notify();
     });
     notify();
     await vendor(request, answer, openExchange(hit, queue));
-    hit.status = answer.status;
     if (answer.isFinished) hit.answeredAt = performance.now();
     notify();
   });
@@ -99,12 +98,14 @@ export async function startSimulator(vendor: Vendor): Promise<Simulator> {
   };
 }
 
-function openHit(request: ReceivedRequest): Hit {
+function openHit(request: ReceivedRequest, answer: Answer): Hit {
   return {
     ...request,
     receivedAt: performance.now(),
     plan: {},
-    status: null,
+    get status() {
+      return answer.status;
+    },
     answeredAt: null,
     closedAt: null,
     usage: undefined,

@@ -57,7 +57,6 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   "1302": "limited",
   slow_down: "overloaded",
   server_is_overloaded: "overloaded",
-  server_error: "overloaded",
 };
 
 const KIND_BY_STATUS: Readonly<Record<number, UpstreamErrorKind>> = {

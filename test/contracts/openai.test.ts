@@ -1,0 +1,274 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
+import { callOpenAi, failureOf, readText, type OpenAiCalls } from "../support/openai-calls.ts";
+import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
+import type { Fault, Plan } from "../upstreams/plan.ts";
+import type { Simulator } from "../upstreams/simulator.ts";
+
+let vendor: Simulator;
+let calls: OpenAiCalls;
+
+beforeAll(async () => {
+  vendor = await startOpenAi();
+  calls = callOpenAi(vendor.url);
+});
+afterEach(() => vendor.reset());
+afterAll(() => vendor.close());
+
+describe("a chat request", () => {
+  test("goes out with its exact bytes and nothing but the channel's own headers", async () => {
+    const own = callOpenAi(vendor.url, { organization: "org-1", project: "proj-1" });
+    const raw = new TextEncoder().encode(
+      '{ "model":"gpt-5.4","messages":[{"role":"user","content":"h\\u00e9"}] }',
+    );
+    await own.text.send({
+      payload: { dialect: "chat", raw, parsed: {} },
+      isStream: false,
+      headers: { "x-caller": "1", authorization: "Bearer gk_caller" },
+      signal: new AbortController().signal,
+    });
+    const hit = vendor.hits[0]!;
+    expect(hit.body.equals(raw)).toBe(true);
+    expect(hit.headers).toEqual({
+      accept: "application/json",
+      "accept-encoding": "identity",
+      authorization: `Bearer ${SIMULATED_KEY}`,
+      connection: "keep-alive",
+      "content-length": String(raw.byteLength),
+      "content-type": "application/json",
+      host: hit.headers["host"]!,
+      "openai-organization": "org-1",
+      "openai-project": "proj-1",
+      "user-agent": "model-inference-gateway",
+    });
+  });
+
+  test("answered whole gives the vendor's bytes and the same JSON read", async () => {
+    const answer = await calls.ask({});
+    if (answer.kind !== "whole") throw new Error("not whole");
+    expect(answer.parsed).toEqual(JSON.parse(new TextDecoder().decode(answer.bytes)));
+    expect(answer.parsed).toMatchObject({ object: "chat.completion", usage: { completion_tokens: 8 } });
+    expect(vendor.book).toMatchObject({ received: 1, answered: 1, usages: [{ completion_tokens: 8 }] });
+  });
+
+  test("for a stream gives the vendor's events untouched", async () => {
+    const body = { stream: true, stream_options: { include_usage: true } };
+    const text = await readText(await calls.ask(body));
+    const frames = text.trimEnd().split("\n\n");
+    expect(vendor.hits[0]!.headers["accept"]).toBe("text/event-stream");
+    expect(frames).toHaveLength(1 + 8 + 1 + 1 + 1);
+    expect(frames.at(-2)).toContain('"choices":[],"usage":{"prompt_tokens"');
+    expect(frames.at(-1)).toBe("data: [DONE]");
+    expect(vendor.book.usages).toHaveLength(1);
+  });
+
+  test("with tools is answered by a call of the first one", async () => {
+    const parameters = { type: "object", required: ["city"], properties: { city: { type: "string" } } };
+    const tools = [{ type: "function", function: { name: "weather", parameters } }];
+    expect(await readText(await calls.ask({ tools }))).toContain('"finish_reason":"tool_calls"');
+    expect(await readText(await calls.ask({ tools, stream: true }))).toContain(
+      '"name":"weather","arguments":""',
+    );
+  });
+
+  const oddities: Fault[] = [
+    "usage-null",
+    "usage-strings",
+    "usage-twice",
+    "no-done",
+    "done-twice",
+    "chunk-after-done",
+    "error-frame-first",
+    "error-frame-later",
+    "choices-null",
+    "one-byte",
+    "crlf",
+    "cr",
+    "comments",
+    "no-space",
+  ];
+  test.each(oddities)("for a stream hands on the oddity %s to its reader", async (fault) => {
+    vendor.next({ fault, text: "größer 写字" });
+    const text = await readText(await calls.ask({ stream: true, stream_options: { include_usage: true } }));
+    expect(text).not.toContain("\uFFFD");
+    expect(text).toContain(fault.startsWith("error-frame") ? "server_error" : "data:");
+  });
+
+  test("for a stream that is answered whole gives the whole answer", async () => {
+    vendor.next("json-for-stream");
+    expect((await calls.ask({ stream: true })).kind).toBe("whole");
+  });
+
+  test("unpacks an answer that was compressed unasked", async () => {
+    vendor.next("gzip", "gzip");
+    expect(await readText(await calls.ask({}))).toContain("word7");
+    expect(await readText(await calls.ask({ stream: true }))).toContain("[DONE]");
+  });
+
+  test("waits for a slow answer", async () => {
+    vendor.next({ fault: "slow-drip", frameDelayMs: 0, tokens: 1 });
+    expect(await readText(await calls.ask({}))).toContain("word0");
+  });
+});
+
+describe("a failure", () => {
+  interface Row {
+    plan: Plan;
+    kind: UpstreamErrorKind;
+    status?: number;
+    isAmbiguous?: boolean;
+    retryAfterSeconds?: number;
+    publicMessage?: string;
+    param?: string;
+  }
+  const rows: Row[] = [
+    { plan: { fault: "reset-before-headers" }, kind: "unreachable", isAmbiguous: true },
+    { plan: { fault: "close-before-headers" }, kind: "unreachable", isAmbiguous: true },
+    { plan: { fault: "garbage" }, kind: "broken", isAmbiguous: true },
+    { plan: { fault: "html" }, kind: "broken", status: 200 },
+    { plan: { fault: "empty" }, kind: "broken", isAmbiguous: true },
+    { plan: { fault: "redirect" }, kind: "broken", status: 302 },
+    { plan: { fault: "flood" }, kind: "broken", isAmbiguous: true },
+    { plan: { fault: "gzip-bomb" }, kind: "broken", isAmbiguous: true },
+    { plan: { fault: "truncated" }, kind: "broken", isAmbiguous: true },
+    { plan: { fault: "reset-midway" }, kind: "broken", isAmbiguous: true },
+    { plan: { fault: "close-midway" }, kind: "broken", isAmbiguous: true },
+    { plan: { fault: "choices-null" }, kind: "broken", isAmbiguous: true },
+    { plan: { fault: "choices-missing" }, kind: "broken", isAmbiguous: true },
+    { plan: { fault: "error-in-200" }, kind: "overloaded", status: 200 },
+    { plan: { fault: "rate-limited" }, kind: "limited", status: 429 },
+    { plan: { fault: "rate-limited", retryAfter: "7" }, kind: "limited", retryAfterSeconds: 7 },
+    { plan: { fault: "rate-limited", retryAfter: "1.2" }, kind: "limited", retryAfterSeconds: 2 },
+    { plan: { fault: "rate-limited", retryAfter: "-1" }, kind: "limited", retryAfterSeconds: 0 },
+    { plan: { fault: "rate-limited", retryAfter: "1e9" }, kind: "limited", retryAfterSeconds: 3600 },
+    { plan: { fault: "rate-limited", retryAfter: "soon" }, kind: "limited" },
+    {
+      plan: { fault: "rate-limited", retryAfter: "Thu, 01 Jan 1970 00:00:00 GMT" },
+      kind: "limited",
+      retryAfterSeconds: 0,
+    },
+    { plan: { fault: "insufficient-quota", retryAfter: "5" }, kind: "account", status: 429 },
+    { plan: { fault: "unauthorized" }, kind: "account", status: 401 },
+    { plan: { fault: "forbidden" }, kind: "account", status: 403 },
+    { plan: { fault: "unknown-model" }, kind: "account", status: 404 },
+    { plan: { fault: "error-status", status: 402 }, kind: "account", status: 402 },
+    { plan: { fault: "error-status", status: 500 }, kind: "overloaded", status: 500 },
+    { plan: { fault: "error-status", status: 502 }, kind: "overloaded", status: 502 },
+    {
+      plan: { fault: "error-status", status: 503, retryAfter: "3" },
+      kind: "overloaded",
+      retryAfterSeconds: 3,
+    },
+    { plan: { fault: "error-status", status: 529 }, kind: "overloaded", status: 529 },
+    {
+      plan: { fault: "context-length" },
+      kind: "rejected",
+      status: 400,
+      param: "messages",
+      publicMessage:
+        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
+    },
+    {
+      plan: { fault: "content-refused" },
+      kind: "refused",
+      status: 400,
+      publicMessage: "Your request was rejected by the safety system.",
+    },
+    { plan: { fault: "echo-authorization" }, kind: "rejected", publicMessage: "Send another one." },
+  ];
+  test.each(rows)("of the sort $plan is $kind", async ({ plan, kind, ...detail }) => {
+    vendor.next(plan);
+    const error = await failureOf(calls.ask({}));
+    expect({ ...error, kind: error.kind }).toMatchObject({ kind, ...detail });
+    expect(error.retryAfterSeconds).toBe(detail.retryAfterSeconds);
+    expect(error.publicMessage).toBe(detail.publicMessage);
+    expect(error.isAmbiguous).toBe(detail.isAmbiguous ?? false);
+    expect(`${error.message} ${error.publicMessage}`).not.toContain(SIMULATED_KEY);
+    expect(vendor.hits).toHaveLength(1);
+  });
+
+  test("before a stream begins is told apart in the same way", async () => {
+    const body = { stream: true };
+    vendor.next("html", "empty", "redirect", "rate-limited", "error-json-for-stream", "error-in-200");
+    const kinds: string[] = [];
+    for (let index = 0; index < 6; index += 1) kinds.push((await failureOf(calls.ask(body))).kind);
+    expect(kinds).toEqual(["broken", "broken", "broken", "limited", "limited", "overloaded"]);
+  });
+
+  test.each(["reset-midway", "close-midway"] as const)(
+    "in the middle of a stream (%s) reaches its reader",
+    async (fault) => {
+      vendor.next({ fault, after: 3 });
+      const answer = await calls.ask({ stream: true });
+      expect(readText(answer)).rejects.toThrow();
+    },
+  );
+
+  test("to connect is unreachable and certainly not carried out", async () => {
+    const gone = await startOpenAi();
+    await gone.close();
+    const error = await failureOf(callOpenAi(gone.url).ask({}));
+    expect(error).toMatchObject({ kind: "unreachable", isAmbiguous: false });
+  });
+
+  test("of a wrong key, an unknown model or an unknown field is what the vendor says", async () => {
+    const stranger = callOpenAi(vendor.url, { apiKey: "sk-wrong" });
+    expect((await failureOf(stranger.ask({}))).kind).toBe("account");
+    expect((await failureOf(calls.ask({ model: "nobody" }))).kind).toBe("account");
+    expect(await failureOf(calls.ask({ provider: "x" }))).toMatchObject({
+      kind: "rejected",
+      param: "provider",
+      publicMessage: "Unrecognized request argument supplied: provider",
+    });
+  });
+
+  test("by redirect never carries the key to another place", async () => {
+    await using other = await startOpenAi();
+    vendor.next({ fault: "redirect", text: `${other.url}/v1/chat/completions` });
+    expect((await failureOf(calls.ask({}))).kind).toBe("broken");
+    expect(other.hits).toHaveLength(0);
+  });
+});
+
+describe("an aborted signal", () => {
+  const places: { place: string; plan: Plan; isStream: boolean }[] = [
+    { place: "before any answer", plan: { fault: "stall" }, isStream: false },
+    { place: "inside a whole answer", plan: { fault: "stall-midway" }, isStream: false },
+    { place: "inside a stream", plan: { fault: "stall-midway" }, isStream: true },
+    { place: "inside a running stream", plan: { tokens: 100_000, frameDelayMs: 1 }, isStream: true },
+  ];
+  test.each(places)(
+    "$place ends the call with its own reason and closes the socket within 100 ms",
+    async (row) => {
+      vendor.next(row.plan);
+      const controller = new AbortController();
+      const reason = new Error("the caller went");
+      const call = calls.ask({ stream: row.isStream }, controller.signal).then(readText);
+      const hit = await vendor.waitForHits(1);
+      while (row.plan.fault !== "stall" && hit.status === null) await Bun.sleep(1);
+      const abortedAt = performance.now();
+      controller.abort(reason);
+      expect(await call.catch((error: unknown) => error)).toBe(reason);
+      expect((await vendor.waitForClose()) - abortedAt).toBeLessThan(100);
+      expect(vendor.book).toMatchObject({ received: 1, answered: 0, usages: [] });
+    },
+  );
+
+  test("that was aborted before sends nothing", async () => {
+    const reason = new Error("too late");
+    const call = calls.ask({}, AbortSignal.abort(reason));
+    expect(await call.catch((error: unknown) => error)).toBe(reason);
+    expect(vendor.hits).toHaveLength(0);
+  });
+
+  test("is not needed when the reader of a stream just stops", async () => {
+    vendor.next({ tokens: 100_000, frameDelayMs: 1 });
+    const answer = await calls.ask({ stream: true });
+    if (answer.kind !== "stream") throw new Error("not a stream");
+    const reader = answer.stream.getReader();
+    await reader.read();
+    const stoppedAt = performance.now();
+    await reader.cancel();
+    expect((await vendor.waitForClose()) - stoppedAt).toBeLessThan(100);
+  });
+});

@@ -1,0 +1,86 @@
+import type { ImageOrder } from "../../src/domain/image.ts";
+import type { ImageModel } from "../../src/domain/model.ts";
+import { UpstreamError } from "../../src/domain/upstream-error.ts";
+import type { ImageUpstream, TextAnswer, TextUpstream } from "../../src/gateway/ports.ts";
+import { openai } from "../../src/providers/openai/index.ts";
+import { SIMULATED_KEY } from "../upstreams/openai.ts";
+import { makePng } from "./pictures.ts";
+
+/** Calls of the OpenAI adapter as the gateway makes them, for tests. */
+export interface OpenAiCalls {
+  text: TextUpstream;
+  image: ImageUpstream;
+  ask(body: object, signal?: AbortSignal): Promise<TextAnswer>;
+  draw(order?: Partial<ImageOrder>, signal?: AbortSignal): ReturnType<ImageUpstream["draw"]>;
+}
+
+export function callOpenAi(url: string, extra: Record<string, string> = {}): OpenAiCalls {
+  const settings = openai.settings.parse({ baseUrl: `${url}/v1`, apiKey: SIMULATED_KEY, ...extra });
+  const text = openai.text!(settings);
+  const image = openai.image!(settings);
+  const never = new AbortController().signal;
+  return {
+    text,
+    image,
+    ask(body, signal = never) {
+      const parsed = { model: "gpt-5.4", messages: [{ role: "user", content: "hi" }], ...body };
+      const raw = new TextEncoder().encode(JSON.stringify(parsed));
+      const isStream = "stream" in parsed && parsed.stream === true;
+      return text.send({ payload: { dialect: "chat", raw, parsed }, isStream, headers: {}, signal });
+    },
+    draw: (order = {}, signal = never) => image.draw({ ...makeOrder(), ...order }, signal),
+  };
+}
+
+export function makeOrder(): ImageOrder {
+  return {
+    upstreamModel: "gpt-image-2",
+    model: IMAGE_MODEL,
+    prompt: "A quiet harbour",
+    size: { tier: "1K", ratio: "1:1", width: 1024, height: 1024, isAuto: false },
+    count: 1,
+    references: [],
+  };
+}
+
+export function makeReference(
+  format: "png" | "jpeg" | "webp" | "gif" = "png",
+): ImageOrder["references"][number] {
+  return { blob: new Blob([makePng(16, 16)]), format, width: 16, height: 16 };
+}
+
+/** Reads a streamed answer to its end. */
+export async function readText(answer: TextAnswer): Promise<string> {
+  if (answer.kind === "whole") return new TextDecoder().decode(answer.bytes);
+  return new Response(answer.stream).text();
+}
+
+/** The `UpstreamError` a call ends with; fails when it ends otherwise. */
+export async function failureOf(call: Promise<unknown>): Promise<UpstreamError> {
+  const error = await call.then(
+    () => new Error("the call succeeded"),
+    (error: unknown) => error,
+  );
+  if (error instanceof UpstreamError) return error;
+  throw error;
+}
+
+const IMAGE_MODEL: ImageModel = {
+  id: "gpt-image-2",
+  type: "image",
+  family: "A",
+  displayName: "GPT Image 2",
+  ownedBy: "openai",
+  created: 1,
+  isRetired: false,
+  image: {
+    sizeMode: "pixels",
+    tiers: ["1K", "2K", "4K"],
+    ratios: ["1:1"],
+    sizes: {},
+    qualities: ["low", "medium", "high"],
+    formats: ["png", "jpeg", "webp"],
+    backgrounds: ["auto", "opaque"],
+    maxImagesPerCall: 4,
+  },
+};
