@@ -62,7 +62,7 @@ test("the shipped catalogue is sound with every vendor switched on", async () =>
   const env = Object.fromEntries(variables.map((name) => [name, "secret"]));
   const providers = new Map(files.map((file) => [file.provider, { settings: z.looseObject({}) }]));
   const { settings } = await loadSettings({ env, cwd: "/nowhere", providers });
-  const ids = new Set(files.flatMap((file) => [...file.models.keys()]));
+  const ids = new Set(files.flatMap((file) => file.models.keys().toArray()));
   expect(new Set(settings.models.keys())).toEqual(ids);
   for (const model of settings.models.values())
     if (!model.isRetired) expect([model.id, settings.prices.has(model.id)]).toEqual([model.id, true]);
