@@ -1,4 +1,5 @@
 import type { OrganizationRecord, OrganizationStore } from "../admin/ports.ts";
+import { DEFAULT_ORGANIZATION_SETTINGS } from "../domain/organization.ts";
 import { makeChange } from "./change.ts";
 import { definedFields, firstOf, toBit, toColumn, type Whole } from "./columns.ts";
 import type { Database, Sql } from "./sql.ts";
@@ -57,7 +58,8 @@ function readRow(row: OrganizationRow): OrganizationRecord {
     currency: row.currency,
     isDisabled: Number(row.is_disabled) === 1,
     models: JSON.parse(row.models),
-    settings: JSON.parse(row.settings),
+    // A row written before a setting existed has that setting's default.
+    settings: { ...DEFAULT_ORGANIZATION_SETTINGS, ...JSON.parse(row.settings) },
     limits: JSON.parse(row.limits),
     routes: JSON.parse(row.routes),
     createdAt: Number(row.created_at),

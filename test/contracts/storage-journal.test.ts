@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openStorage, openStores, type Storage } from "../../src/storage/index.ts";
+import { adoptFolders } from "../../src/storage/journal-folder.ts";
 import { openJournal } from "../../src/storage/journal.ts";
 import type { LedgerStore } from "../../src/storage/ledger.ts";
 import { listSegments } from "../../src/storage/segments.ts";
@@ -55,6 +56,19 @@ onEachDatabase("The journal", (ground) => {
     await storage.close(5000);
     expect(readdirSync(journals)).toEqual([]);
   }, 60_000);
+
+  test("a living process's journal is left alone, and taken over once it is killed", async () => {
+    const journals = join(folder, "living");
+    const child = startWriter(database, journals);
+    const reader = child.stdout.getReader();
+    await reader.read();
+    expect(adoptFolders(journals, "proc_other")).toEqual([]);
+    child.kill("SIGKILL");
+    await child.exited;
+    const adopted = adoptFolders(journals, "proc_other");
+    expect(adopted).toHaveLength(1);
+    for (const one of adopted) one.release();
+  });
 
   test("a charge is in the ledger within a second, and a running request's checkpoint is not", async () => {
     const storage = await open("proc_ship", join(folder, "ship"));
@@ -203,16 +217,7 @@ async function writeUntilKilled(
   journals: string,
   pauseMs: number,
 ): Promise<Map<string, string>> {
-  const child = Bun.spawn({
-    cmd: [
-      process.execPath,
-      join(import.meta.dir, "storage-journal-writer.ts"),
-      database,
-      journals,
-      "budget_kill",
-    ],
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = startWriter(database, journals);
   let text = "";
   let killing: Promise<void> | null = null;
   for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
@@ -222,4 +227,17 @@ async function writeUntilKilled(
   await child.exited;
   const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
   return new Map(lines.filter(Boolean).map((line) => [line.split(" ")[1]!, line.split(" ")[0]!]));
+}
+
+function startWriter(database: string, journals: string) {
+  return Bun.spawn({
+    cmd: [
+      process.execPath,
+      join(import.meta.dir, "storage-journal-writer.ts"),
+      database,
+      journals,
+      "budget_kill",
+    ],
+    stdio: ["ignore", "pipe", "inherit"],
+  });
 }
