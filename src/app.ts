@@ -10,8 +10,10 @@ import { RetryBudget } from "./gateway/routing/retry-budget.ts";
 import { systemClock } from "./lib/clock.ts";
 import { Deadlines } from "./lib/deadlines.ts";
 import { newId } from "./lib/ids.ts";
+import { createSafeFetch } from "./lib/safe-fetch.ts";
 import { createSemaphore } from "./lib/semaphore.ts";
-import { hashSecret, isWellFormedSecret } from "./lib/secret.ts";
+import { sweepSpool } from "./lib/spool.ts";
+import { hashSecret, secretTest } from "./lib/secret.ts";
 import { MemoryLimiter } from "./gateway/admission/memory-limiter.ts";
 import { openUpstreams } from "./providers/registry.ts";
 import { startServer } from "./server/index.ts";
@@ -59,6 +61,8 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
   const bootstrapped = await bootstrap({ store: storage.admin, by, clock, catalogue: settings }, settings.bootstrap);
   await storage.snapshot.refresh();
   const blobs = await openBlobs({ ...settings.blobs, directory: settings.dataDirectory, ...s3(settings.blobUrl) });
+  const spoolDirectory = join(settings.dataDirectory, "spool");
+  await sweepSpool(spoolDirectory);
   const leases = new Leases(storage.leases, lease, clock);
   const health = new Health(clock);
   const state = { isDraining: false };
@@ -72,8 +76,8 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
       clock,
       deadlines: new Deadlines(),
       health,
-      retryBudget: new RetryBudget(clock, 0.2, 3),
-      maxAttempts: 3,
+      retryBudget: new RetryBudget(clock, settings.routing.retryRatio, settings.routing.retryFloor),
+      maxAttempts: settings.routing.maxAttempts,
     },
     drains: new Drains(),
     clock,
@@ -89,9 +93,11 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     heart,
     blobs,
     codecSlots: createSemaphore(CODEC_SLOTS),
+    safeFetch: createSafeFetch(),
+    spoolDirectory,
     isShared: settings.workers > 1,
     server: settings.server,
-    isPlausible: (secret) => isWellFormedSecret(secret) || secret === settings.bootstrap.key,
+    isPlausible: secretTest(settings.bootstrap.key),
     hash: hashSecret,
     listeners: [log.listener, metrics.listener],
     metrics: () => metrics.text(),

@@ -113,6 +113,18 @@ export const fileSchema = z.strictObject({
       image: deadlinesOf({ first_byte_ms: 600_000, idle_ms: 60_000, total_ms: 900_000 }),
     })
     .prefault({}),
+  routing: z
+    .strictObject({
+      max_attempts: z.int().min(1).max(100).default(3).describe("Most upstream calls for one request"),
+      retry_ratio: z
+        .number()
+        .min(0)
+        .max(100)
+        .default(0.2)
+        .describe("Further attempts within ten seconds, as a share of the requests"),
+      retry_floor: z.int().min(0).default(3).describe("Further attempts always possible within ten seconds"),
+    })
+    .prefault({}),
   channels: z.record(channelId, channelSchema).default({}).describe("Ways to the vendors by id"),
   models: z.record(modelIdSchema, fileModelSchema).default({}).describe("Models by the id callers use"),
   catalogue: z

@@ -141,7 +141,7 @@ async function resolveAddresses(effective: FileSettings, secrets: SecretSource, 
 
 /** Settings that only change their names between the file and the program. */
 function plainSettings(effective: FileSettings) {
-  const { server, blobs, sandbox, limits, deadlines } = effective;
+  const { server, blobs, sandbox, limits, deadlines, routing } = effective;
   return {
     server: {
       host: server.host,
@@ -154,6 +154,11 @@ function plainSettings(effective: FileSettings) {
     workers: effective.workers,
     limits: { organization: toLimits(limits.default), key: toLimits(limits.key) },
     sandbox: { isEnabled: sandbox.enabled, tokensPerSecond: sandbox.tokens_per_second },
+    routing: {
+      maxAttempts: routing.max_attempts,
+      retryRatio: routing.retry_ratio,
+      retryFloor: routing.retry_floor,
+    },
     deadlines: { text: toDeadlines(deadlines.text), image: toDeadlines(deadlines.image) },
   };
 }

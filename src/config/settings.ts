@@ -32,6 +32,8 @@ export interface Settings {
   limits: { organization: Limits; key: Limits };
   /** `tokensPerSecond` null answers unpaced. */
   sandbox: { isEnabled: boolean; tokensPerSecond: number | null };
+  /** How far a request may go on after a failed attempt. */
+  routing: { maxAttempts: number; retryRatio: number; retryFloor: number };
   /** Deadlines of upstream calls where the channel has none of its own. */
   deadlines: { text: Deadlines; image: Deadlines };
   /** What the first start must use in place of generated secrets. */

@@ -1,5 +1,6 @@
 import type { ImageDelivery } from "../domain/delivered-image.ts";
 import type { Target } from "../domain/channel.ts";
+import { FAMILIES } from "../domain/family.ts";
 import type { ImageOrder, ImageReply, ImageRequest } from "../domain/image.ts";
 import type { LedgerFlag } from "../domain/ledger.ts";
 import type { ImageModel } from "../domain/model.ts";
@@ -7,6 +8,7 @@ import { imageUnitPrice, type ImagePrice } from "../domain/price.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { ImageUsage } from "../domain/usage.ts";
 import type { Nanos } from "../lib/money.ts";
+import type { Spool } from "../lib/spool.ts";
 import { fitToModel, type ImageWish } from "./admission/image-wish.ts";
 import { takeImageLimits, type LimitGrant } from "./admission/limits.ts";
 import { requireModel, routeOf } from "./admission/model-access.ts";
@@ -19,6 +21,7 @@ import type { Call } from "./routing/call.ts";
 import { callerError } from "./routing/caller-error.ts";
 import { failover, type Answered } from "./routing/failover.ts";
 import { plan } from "./routing/plan.ts";
+import { prepareReferences, type ReferenceSettings } from "./references.ts";
 import type { Visit } from "./visit.ts";
 
 /** The answer to an image request. */
@@ -40,17 +43,25 @@ interface Admission {
   guard: { signal: AbortSignal; finished(): void };
 }
 
-/** Makes pictures. Throws a `GatewayError`, or `CallerGone` when nobody waits any more. `base` is for links. */
+export type ImageHeart = Heart & DeliverySettings & ReferenceSettings;
+
+type Ready = Pick<ImageOrder, "references" | "mask">;
+
+/**
+ * Makes pictures. Throws a `GatewayError`, or `CallerGone` when nobody waits any more. `base` is the address for
+ * links, `spool` holds what the request brings along and ends with it.
+ */
 export async function answerImages(
-  heart: Heart & DeliverySettings,
+  heart: ImageHeart,
   visit: Visit,
   request: ImageRequest,
-  base: string,
+  { base, spool }: { base: string; spool: Spool },
 ): Promise<ImageOutcome> {
   const admission = await admit(heart, visit, request);
-  const { grant, guard, hold } = admission;
+  const { grant, guard, hold, model } = admission;
   try {
-    const { answer, target } = await ask(heart, admission);
+    const ready = await prepareReferences(heart, request, spool, FAMILIES[model.family].mask, visit.signal);
+    const { answer, target } = await ask(heart, admission, ready);
     const { organization } = visit.principal;
     const delivery = await deliver(heart, {
       request,
@@ -92,7 +103,11 @@ async function admit(heart: Heart, visit: Visit, request: ImageRequest): Promise
   }
 }
 
-function ask(heart: Heart, { visit, request, model, wish, guard }: Admission): Promise<Answered<ImageReply>> {
+function ask(
+  heart: Heart,
+  { visit, request, model, wish, guard }: Admission,
+  ready: Ready,
+): Promise<Answered<ImageReply>> {
   const route = routeOf(heart.snapshot.directory(), visit.principal, model.id);
   const { failOverRefusals, fallbackAfterMs } = visit.principal.organization.settings;
   return failover(heart.failover, {
@@ -108,7 +123,7 @@ function ask(heart: Heart, { visit, request, model, wish, guard }: Admission): P
     ask: async (target, call) => {
       const deadlines = { ...heart.deadlines.image, ...target.channel.deadlines };
       call.expect("the picture", fallbackAfterMs ?? deadlines.firstByteMs);
-      const reply = await draw(heart, order(request, model, wish, target), target, call);
+      const reply = await draw(heart, { ...order(request, model, wish, target), ...ready }, target, call);
       call.settle();
       return reply;
     },

@@ -2,6 +2,7 @@ import type { Server } from "bun";
 import type { Heart } from "../gateway/heart.ts";
 import type { BlobStore, Links, RequestListener } from "../gateway/ports.ts";
 import type { AddressList } from "../lib/cidr.ts";
+import type { SafeFetch } from "../lib/safe-fetch.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
 import { callerBase } from "./credentials.ts";
 import { createHandler } from "./endpoint.ts";
@@ -17,6 +18,9 @@ import { RouteTable } from "./routes.ts";
 export interface ServerOptions {
   heart: Heart;
   blobs: { store: BlobStore; links: Links };
+  safeFetch: SafeFetch;
+  /** Folder for what requests bring along, on a local disk. */
+  spoolDirectory: string;
   /** How many pictures may be worked on at once. */
   codecSlots: Semaphore;
   server: { host: string; port: number; publicUrl: string | null; trustedProxies: AddressList };
@@ -51,7 +55,7 @@ export function startServer(options: ServerOptions): RunningServer {
   const handle = createHandler({
     table: new RouteTable([
       ...textRoutes(heart),
-      ...imageRoutes({ ...heart, ...files, baseOf }),
+      ...imageRoutes({ ...heart, ...files, safeFetch: options.safeFetch, spoolDirectory: options.spoolDirectory, baseOf }),
       ...modelRoutes(snapshot),
       ...priceRoutes(snapshot, clock),
       ...fileRoutes(files),

@@ -1,4 +1,4 @@
 /** The image interface: generations and edits, read and said. */
 export { writeError } from "./error.ts";
 export { writeReply } from "./reply.ts";
-export { readGeneration } from "./request.ts";
+export { formFields, isPictureField, readEdit, readGeneration, type ImageField } from "./request.ts";

@@ -1,39 +1,62 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageRequest } from "../../domain/image.ts";
-import { hasRepeatedName, isObject, parseJson, scanObject } from "../../lib/json.ts";
+import { SpooledString } from "../../lib/long-string.ts";
 import { readFields } from "./fields.ts";
+import { MASK_FIELDS, readReferences, REFERENCE_FIELDS } from "./references.ts";
 
-/** Every name under which a reference image may come. */
-export const REFERENCE_FIELDS = ["image", "image[]", "images", "input_images", "image_url", "image_urls"] as const;
-export const MASK_FIELDS = ["mask", "mask[]"] as const;
+/** A field as it came: a JSON value with long strings on disk, or a form's text or uploaded file (a `Blob`). */
+export type ImageField = readonly [name: string, value: unknown];
 
-const DEEPEST = 128;
+/** Form fields that are numbers. */
+const NUMBERS: ReadonlySet<string> = new Set(["n", "output_compression"]);
+const PICTURES: ReadonlySet<string> = new Set([...REFERENCE_FIELDS, ...MASK_FIELDS]);
 
-/** Reads a generation: JSON without reference images. Throws a `GatewayError` naming the field to change. */
-export function readGeneration(raw: Uint8Array): ImageRequest {
-  const body = readImageBody(raw);
-  for (const name of [...REFERENCE_FIELDS, ...MASK_FIELDS]) {
-    if (body[name] === undefined || body[name] === null) continue;
+/** Whether a field holds pictures, so that long text in it is decoded while it arrives. */
+export function isPictureField(name: string | number | undefined): boolean {
+  return typeof name === "string" && PICTURES.has(name);
+}
+
+/** Reads a generation: no reference images. Throws a `GatewayError` naming the field to change. */
+export async function readGeneration(fields: readonly ImageField[]): Promise<ImageRequest> {
+  for (const [name, value] of fields) {
+    if (!PICTURES.has(name) || value === undefined || value === null) continue;
     const message = `\`${name}\` belongs to an edit: send it to /v1/images/edits, or leave it out.`;
     throw new GatewayError("invalid_parameter", message, { param: name });
   }
-  return { ...readFields(body), references: [], compressReferences: false };
+  return { ...readFields(await plain(fields)), references: [], compressReferences: false };
 }
 
-function readImageBody(raw: Uint8Array): Record<string, unknown> {
-  let body: unknown;
-  try {
-    body = parseJson(raw);
-  } catch {
-    throw malformed("The request body is not valid JSON in UTF-8.");
+/** Reads an edit: at least one reference image, in upload order, and at most one mask. */
+export async function readEdit(fields: readonly ImageField[], compressReferences: boolean): Promise<ImageRequest> {
+  const scalars = readFields(await plain(fields.filter(([name]) => !PICTURES.has(name))));
+  const references = picturesIn(fields, REFERENCE_FIELDS, "image");
+  const masks = picturesIn(fields, MASK_FIELDS, "mask");
+  if (references.length === 0) {
+    throw new GatewayError("invalid_image", "Send at least one `image` to edit.", { param: "image" });
   }
-  if (!isObject(body)) throw malformed("The request body must be a JSON object.");
-  const scan = scanObject(raw, []);
-  if (scan.depth > DEEPEST) throw malformed(`The request body is nested more than ${DEEPEST} levels deep.`);
-  if (hasRepeatedName(scan, body)) throw malformed("The request body names a field twice at its top level.");
-  return body;
+  if (masks.length > 1) {
+    throw new GatewayError("invalid_image", "Send at most one `mask`.", { param: "mask" });
+  }
+  return { ...scalars, references, mask: masks[0], compressReferences };
 }
 
-function malformed(message: string): GatewayError {
-  return new GatewayError("invalid_request_body", message);
+/** The values of a form read as the types they stand for: numbers as numbers, an empty value as none. */
+export function formFields(fields: readonly ImageField[]): ImageField[] {
+  return fields.map(([name, value]) => {
+    if (typeof value !== "string" || PICTURES.has(name)) return [name, value];
+    if (value === "") return [name, undefined];
+    return [name, NUMBERS.has(name) && /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : value];
+  });
+}
+
+function picturesIn(fields: readonly ImageField[], names: readonly string[], param: "image" | "mask"): ImageRequest["references"] {
+  return fields.flatMap(([name, value]) => (names.includes(name) ? readReferences(value, param) : []));
+}
+
+async function plain(fields: readonly ImageField[]): Promise<Record<string, unknown>> {
+  const body: [string, unknown][] = [];
+  for (const [name, value] of fields) {
+    body.push([name, value instanceof SpooledString ? await value.blob.text() : value]);
+  }
+  return Object.fromEntries(body);
 }

@@ -3,6 +3,7 @@ import type { ImageReply, ImageRequest } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import type { OrganizationSettings } from "../../domain/organization.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
+import { UnreadableImageError } from "../../imaging/header-reader.ts";
 import { readImageHeader } from "../../imaging/sniff.ts";
 import { transcode } from "../../imaging/transcode.ts";
 import type { Semaphore } from "../../lib/semaphore.ts";
@@ -74,14 +75,17 @@ interface Picture {
 }
 
 async function prepare(image: Blob, { format, compression }: ImageRequest, slots: Semaphore): Promise<Picture> {
-  const header = await readImageHeader(image).catch((cause: unknown) => {
-    throw new UpstreamError("broken", "what came is no picture", { cause });
-  });
+  const header = await readImageHeader(image).catch(asBroken);
   const { width, height } = header;
   const delivered = isDeliverable(header.format) ? header.format : undefined;
   const wanted = format ?? delivered ?? "png";
   if (wanted === delivered) return { blob: image, format: wanted, width, height };
-  return { blob: await transcode(image, wanted, { compression, slots }), format: wanted, width, height };
+  const blob = await transcode(image, wanted, { compression, slots }).catch(asBroken);
+  return { blob, format: wanted, width, height };
+}
+
+function asBroken(cause: unknown): never {
+  throw cause instanceof UnreadableImageError ? new UpstreamError("broken", "what came is no picture", { cause }) : cause;
 }
 
 function isDeliverable(format: string): format is ImageFormat {

@@ -1,51 +1,60 @@
-import { readGeneration, writeReply } from "../../dialects/images/index.ts";
+import { readEdit, readGeneration, writeReply, type ImageField } from "../../dialects/images/index.ts";
 import type { ImageRequest } from "../../domain/image.ts";
 import { rateHeaders } from "../../gateway/admission/limits.ts";
-import type { DeliverySettings } from "../../gateway/delivery/images.ts";
-import type { Heart } from "../../gateway/heart.ts";
-import { answerImages } from "../../gateway/images.ts";
-import { readJsonBody } from "../body.ts";
+import { answerImages, type ImageHeart, type ImageOutcome } from "../../gateway/images.ts";
+import { createSpool } from "../../lib/spool.ts";
 import type { AdmittedExchange } from "../exchange.ts";
+import { readImageBody } from "../image-body.ts";
 import { idHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 import { visitOf } from "../visit.ts";
 
-const MOST_BYTES = 800 * 1024 * 1024;
-
-export interface ImageEndpoints extends Heart, DeliverySettings {
+export type ImageEndpoints = ImageHeart & {
+  /** Folder for what requests bring along, on a local disk. */
+  spoolDirectory: string;
   /** The base address for links in the answer to a request. */
   baseOf(exchange: AdmittedExchange): string;
-}
+};
 
 /** The synchronous image endpoints. */
 export function imageRoutes(endpoints: ImageEndpoints): Route[] {
+  const common = { method: "POST", family: "images", door: "key", scope: "ai:image" } as const;
   return [
     {
-      method: "POST",
+      ...common,
       path: "/v1/images/generations",
       name: "images.generations",
-      family: "images",
-      door: "key",
-      scope: "ai:image",
-      answer: async (exchange) => {
-        const body = await readJsonBody(exchange.request, MOST_BYTES);
-        return answer(endpoints, exchange, readGeneration(body));
-      },
+      answer: (exchange: AdmittedExchange) => answer(endpoints, exchange, false, readGeneration),
+    },
+    {
+      ...common,
+      path: "/v1/images/edits",
+      name: "images.edits",
+      answer: (exchange: AdmittedExchange) =>
+        answer(endpoints, exchange, true, (fields) => readEdit(fields, isTrue(exchange.request))),
     },
   ];
+}
+
+/** `x-input-image-compress: true`, exactly. */
+function isTrue({ headers }: Request): boolean {
+  return headers.get("x-input-image-compress") === "true";
 }
 
 async function answer(
   endpoints: ImageEndpoints,
   exchange: AdmittedExchange,
-  request: ImageRequest,
+  takesForms: boolean,
+  read: (fields: readonly ImageField[]) => Promise<ImageRequest>,
 ): Promise<Response> {
-  const { delivery, asked, rate } = await answerImages(
-    endpoints,
-    visitOf(exchange),
-    request,
-    endpoints.baseOf(exchange),
-  );
+  await using spool = createSpool(endpoints.spoolDirectory);
+  const request = await read(await readImageBody(exchange.request, spool, takesForms));
+  const base = endpoints.baseOf(exchange);
+  const outcome = await answerImages(endpoints, visitOf(exchange), request, { base, spool });
+  return respond(exchange, request, outcome);
+}
+
+function respond(exchange: AdmittedExchange, request: ImageRequest, { delivery, asked, rate }: ImageOutcome): Response {
   const count = delivery.images.length;
   const headers: Record<string, string> = {
     ...idHeaders(exchange.event.requestId),

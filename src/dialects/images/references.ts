@@ -1,0 +1,60 @@
+import { GatewayError } from "../../domain/gateway-error.ts";
+import type { ReferenceSource } from "../../domain/image.ts";
+import { decodeBase64, isDataUrl, readDataUrlHeader } from "../../lib/base64.ts";
+import { isObject } from "../../lib/json.ts";
+import { SpooledString } from "../../lib/long-string.ts";
+
+/** Every name under which a reference image may come, and under which a mask. */
+export const REFERENCE_FIELDS = ["image", "image[]", "images", "input_images", "image_url", "image_urls"];
+export const MASK_FIELDS = ["mask", "mask[]"];
+
+const MOST_LINK_CHARACTERS = 2048;
+const FILE_ID = /^file[-_][\w-]+$/;
+
+/**
+ * The pictures in a field's value: an uploaded file, a string, an object of the OpenAI form, or an array of them.
+ * Nothing is fetched. Throws a `GatewayError` with `param` for what can be no picture.
+ */
+export function readReferences(value: unknown, param: "image" | "mask"): ReferenceSource[] {
+  if (value === null || value === undefined) return [];
+  if (Array.isArray(value)) return value.flatMap((item) => [readReference(item, param)]);
+  return [readReference(value, param)];
+}
+
+function readReference(value: unknown, param: string): ReferenceSource {
+  if (value instanceof Blob) return { kind: "file", blob: value };
+  if (value instanceof SpooledString) return { kind: "file", blob: spooled(value, param) };
+  if (typeof value === "string") return readText(value.trim(), param);
+  if (!isObject(value)) throw invalid(param, "must be a link, a data URL, base64 or an uploaded file");
+  if (value["file_id"] !== undefined) throw fileReference(param);
+  const inner = value["image_url"] ?? value["url"];
+  const link = isObject(inner) ? inner["url"] : inner;
+  if (typeof link !== "string" && !(link instanceof SpooledString)) throw invalid(param, "must name an `image_url`");
+  return readReference(link, param);
+}
+
+function readText(text: string, param: string): ReferenceSource {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(text) && !isDataUrl(text)) {
+    if (text.length > MOST_LINK_CHARACTERS) throw invalid(param, `has a link of over ${MOST_LINK_CHARACTERS} characters`);
+    return { kind: "link", url: text };
+  }
+  if (FILE_ID.test(text)) throw fileReference(param);
+  const header = isDataUrl(text) ? readDataUrlHeader(text) : { length: 0 };
+  const bytes = header && decodeBase64(text.slice(header.length));
+  if (!bytes || bytes.length === 0) throw invalid(param, "is neither an https link, a base64 data URL nor base64");
+  return { kind: "file", blob: new Blob([bytes]) };
+}
+
+function spooled({ blob, decoded }: SpooledString, param: string): Blob {
+  if (decoded) return blob;
+  throw invalid(param, "is neither an https link, a base64 data URL nor base64");
+}
+
+function invalid(param: string, trouble: string): GatewayError {
+  return new GatewayError("invalid_image", `\`${param}\` ${trouble}.`, { param });
+}
+
+function fileReference(param: string): GatewayError {
+  const message = "File ids are not supported: send a link, a data URL, base64 or the file itself.";
+  return new GatewayError("unsupported_file_reference", message, { param });
+}

@@ -1,0 +1,126 @@
+import { GatewayError } from "../domain/gateway-error.ts";
+import type { ImageRequest, ReferenceImage, ReferenceSource } from "../domain/image.ts";
+import { readMask } from "../imaging/mask.ts";
+import { recompress } from "../imaging/recompress.ts";
+import { sniffImage } from "../imaging/sniff.ts";
+import { SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
+import type { Semaphore } from "../lib/semaphore.ts";
+import type { Spool } from "../lib/spool.ts";
+import type { BlobStore, Links } from "./ports.ts";
+
+export interface ReferenceSettings {
+  safeFetch: SafeFetch;
+  blobs: BlobStore;
+  links: Links;
+  codecSlots: Semaphore;
+}
+
+/** Every reference, however it comes. 35 MiB. */
+const MOST_BYTES = 36_700_160;
+/** Links of one request fetched at once. */
+const FETCHES_AT_ONCE = 4;
+
+/**
+ * Makes references and mask ready: links fetched through the guard into `spool`, types told by the bytes, bombs
+ * refused by their headers. Throws a `GatewayError` whose message says which image to change.
+ */
+export async function prepareReferences(
+  settings: ReferenceSettings,
+  request: ImageRequest,
+  spool: Spool,
+  usesMask: boolean,
+  signal: AbortSignal,
+): Promise<{ references: ReferenceImage[]; mask?: ReferenceImage }> {
+  const blobs = await fetchAll(settings, request.references, spool, signal);
+  const references: ReferenceImage[] = [];
+  for (const [index, blob] of blobs.entries()) {
+    const { format, width, height } = await sniffImage(blob, "image", `Image ${index + 1}`);
+    const ready = request.compressReferences ? await recompress(blob, settings.codecSlots, signal) : blob;
+    references.push({ blob: ready, format, width, height });
+  }
+  const [first] = references;
+  if (!request.mask || !usesMask || !first) return { references };
+  const [mask] = await fetchAll(settings, [request.mask], spool, signal, "mask");
+  return { references, ...(mask && { mask: await readMask(mask, first) }) };
+}
+
+async function fetchAll(
+  settings: ReferenceSettings,
+  sources: readonly ReferenceSource[],
+  spool: Spool,
+  signal: AbortSignal,
+  param: "image" | "mask" = "image",
+): Promise<Blob[]> {
+  const found = new Map<string, Promise<Blob>>();
+  const blobs: Blob[] = [];
+  for (let start = 0; start < sources.length; start += FETCHES_AT_ONCE) {
+    const batch = sources.slice(start, start + FETCHES_AT_ONCE).map((source, index) => {
+      if (source.kind === "file") return sized(source.blob, param);
+      const known = found.get(source.url);
+      if (known) return known;
+      const name = param === "mask" ? "The mask" : `Image ${start + index + 1}`;
+      const fetched = fetchLink(settings, source.url, { spool, signal, param, name });
+      found.set(source.url, fetched);
+      return fetched;
+    });
+    blobs.push(...(await Promise.all(batch)));
+  }
+  return blobs;
+}
+
+function sized(blob: Blob, param: string): Blob {
+  if (blob.size > 0 && blob.size <= MOST_BYTES) return blob;
+  throw new GatewayError("invalid_image", "An image must have from 1 byte to 35 MiB.", { param });
+}
+
+interface LinkRequest {
+  spool: Spool;
+  signal: AbortSignal;
+  param: string;
+  name: string;
+}
+
+async function fetchLink(settings: ReferenceSettings, url: string, request: LinkRequest): Promise<Blob> {
+  const own = await ownResult(settings, url);
+  if (own) return own;
+  const file = request.spool.create();
+  try {
+    await settings.safeFetch.download(
+      url,
+      (bytes) => {
+        file.write(bytes);
+        return file.ready();
+      },
+      { signal: request.signal, maxBytes: MOST_BYTES },
+    );
+    return await file.finish();
+  } catch (error) {
+    await file.remove();
+    throw error instanceof SafeFetchError ? refusal(error, request) : error;
+  }
+}
+
+/** A link to one of our own results is read from storage, never fetched. */
+async function ownResult({ links, blobs }: ReferenceSettings, url: string): Promise<Blob | null> {
+  if (!URL.canParse(url)) return null;
+  const { pathname, searchParams } = new URL(url);
+  const name = /^\/files\/([^/]+)$/.exec(pathname)?.[1];
+  if (name === undefined || links.check(name, searchParams.get("exp"), searchParams.get("sig")) !== "valid") return null;
+  return blobs.get(name);
+}
+
+/** What is told of a link says nothing of what stands behind it. */
+function refusal(cause: SafeFetchError, { param, name }: LinkRequest): GatewayError {
+  switch (cause.reason) {
+    case "not_allowed": {
+      const message = `${name} cannot be fetched: use an https link to a public address.`;
+      return new GatewayError("image_url_not_allowed", message, { param, cause });
+    }
+    case "too_large":
+      return new GatewayError("invalid_image", `${name} is larger than 35 MiB.`, { param, cause });
+    case "failed": {
+      const message = `${name} cannot be fetched: check that its link works without a login.`;
+      return new GatewayError("image_fetch_failed", message, { param, cause });
+    }
+  }
+}

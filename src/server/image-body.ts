@@ -1,0 +1,127 @@
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import { Readable } from "node:stream";
+import { isPictureField, formFields, type ImageField } from "../dialects/images/index.ts";
+import { GatewayError } from "../domain/gateway-error.ts";
+import { JsonSpoolError, readSpooledJson, SpooledString } from "../lib/json-spool.ts";
+import { isObject } from "../lib/json.ts";
+import { MultipartError, readMultipart } from "../lib/multipart.ts";
+import type { Spool } from "../lib/spool.ts";
+import { requireJson } from "./body.ts";
+
+/** Encoded and decoded. */
+const MOST_BYTES = 800 * 1024 * 1024;
+
+const DECODERS = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+} as const;
+
+/**
+ * Reads an image request's fields in constant memory: uploaded files and long strings go to `spool` while they
+ * arrive. JSON everywhere; forms where the route takes them.
+ */
+export async function readImageBody(request: Request, spool: Spool, takesForms: boolean): Promise<ImageField[]> {
+  const contentType = request.headers.get("content-type");
+  const isForm = takesForms && /^multipart\/form-data\b/i.test(contentType ?? "");
+  if (!isForm) requireJson(contentType);
+  if (Number(request.headers.get("content-length") ?? 0) > MOST_BYTES) throw tooLarge();
+  const body = decoded(request);
+  try {
+    return isForm ? await readForm(body, contentType ?? "", spool) : await readJson(body, spool);
+  } catch (error) {
+    throw translated(error);
+  }
+}
+
+async function readJson(body: AsyncIterable<Uint8Array>, spool: Spool): Promise<ImageField[]> {
+  const decode = ([name]: readonly (string | number)[]): boolean => isPictureField(name);
+  const value = await readSpooledJson(body, spool, { decode, maxBodyBytes: MOST_BYTES });
+  if (!isObject(value) || value instanceof SpooledString) throw malformed("The request body must be a JSON object.");
+  return Object.entries(value);
+}
+
+async function readForm(body: AsyncIterable<Uint8Array>, contentType: string, spool: Spool): Promise<ImageField[]> {
+  const parts = await readMultipart(body, contentType, spool, { decode: isPictureField, maxBodyBytes: MOST_BYTES });
+  return formFields(parts.map((part) => [part.name, part.kind === "file" ? part.blob : part.value]));
+}
+
+function decoded(request: Request): AsyncIterable<Uint8Array> {
+  const { body } = request;
+  const encoding = request.headers.get("content-encoding")?.trim().toLowerCase();
+  if (!body) return Readable.from([]);
+  if (encoding === undefined || encoding === "identity") return body;
+  if (!isKnown(encoding)) {
+    const message = "Send the body without Content-Encoding, or with gzip, deflate, br or zstd.";
+    throw new GatewayError("unsupported_media_type", message);
+  }
+  return Readable.from(body).pipe(DECODERS[encoding]());
+}
+
+function isKnown(encoding: string): encoding is keyof typeof DECODERS {
+  return Object.hasOwn(DECODERS, encoding);
+}
+
+function translated(error: unknown): unknown {
+  if (error instanceof JsonSpoolError) return jsonTrouble(error);
+  if (error instanceof MultipartError) return formTrouble(error);
+  if (isCodecTrouble(error)) return malformed("The body does not match its Content-Encoding.");
+  return error;
+}
+
+function jsonTrouble({ reason, path }: JsonSpoolError): GatewayError {
+  const [name] = path;
+  const param = typeof name === "string" ? { param: paramOf(name) } : {};
+  switch (reason) {
+    case "invalid_json":
+      return malformed("The request body is not valid JSON in UTF-8.");
+    case "duplicate_key":
+      return malformed("The request body names a field twice at its top level.");
+    case "too_deep":
+      return malformed("The request body is nested more than 128 levels deep.");
+    case "too_complex":
+      return malformed("The request body has more values than an image request can need.");
+    case "invalid_base64":
+      return new GatewayError("invalid_image", "An image is not valid base64.", param);
+    case "too_large":
+      return new GatewayError("invalid_image", "An image may have at most 35 MiB.", param);
+    case "body_too_large":
+      return tooLarge();
+  }
+}
+
+function formTrouble({ reason, part }: MultipartError): GatewayError {
+  const param = part === undefined ? {} : { param: paramOf(part) };
+  switch (reason) {
+    case "malformed":
+    case "invalid_text":
+      return malformed("The form is malformed or was cut short.");
+    case "too_many_parts":
+      return malformed("The form has more parts than an image request can need.");
+    case "invalid_base64":
+      return new GatewayError("invalid_image", "An image is not valid base64.", param);
+    case "too_large":
+      return new GatewayError("invalid_image", "An image may have at most 35 MiB, a text at most 1 MiB.", param);
+    case "body_too_large":
+      return tooLarge();
+  }
+}
+
+/** Errors name pictures by the document's words, whichever field they came in. */
+function paramOf(name: string): string {
+  return name.startsWith("mask") ? "mask" : isPictureField(name) ? "image" : name;
+}
+
+function isCodecTrouble(error: unknown): boolean {
+  return error instanceof Error && "code" in error && /^(?:Z_|ERR__ERROR|ZSTD|ERR_BROTLI|ERR_ZSTD)/.test(String(error.code));
+}
+
+function malformed(message: string): GatewayError {
+  return new GatewayError("invalid_request_body", message);
+}
+
+function tooLarge(): GatewayError {
+  return new GatewayError("payload_too_large", `The body may have at most ${MOST_BYTES / 1024 ** 2} MiB.`);
+}
