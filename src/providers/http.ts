@@ -76,11 +76,29 @@ export async function readWhole(
   mostBytes: number,
   signal: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = isKnownToFit(response, mostBytes)
+    ? await response.bytes().catch((error: unknown) => {
+        throw readingError(error, signal);
+      })
+    : await collect(response, mostBytes, signal);
+  if (bytes.byteLength === 0) throw brokenAnswer("gave an empty answer");
+  return bytes;
+}
+
+/** A compressed body can be of any size, so its length says nothing. */
+function isKnownToFit({ headers }: Response, mostBytes: number): boolean {
+  const length = headers.get("content-length");
+  return length !== null && Number(length) <= mostBytes && !headers.has("content-encoding");
+}
+
+async function collect(
+  response: Response,
+  mostBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   for await (const piece of readPieces(response, mostBytes, signal)) pieces.push(piece);
-  const [first] = pieces;
-  if (!first) throw brokenAnswer("gave an empty answer");
-  return pieces.length === 1 ? first : Buffer.concat(pieces);
+  return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
 }
 
 /** The pieces of a body as they come, under the rules of `readWhole`. Ending early closes the connection. */
@@ -92,20 +110,26 @@ export async function* readPieces(
   const reader = response.body?.getReader();
   if (!reader) return;
   let received = 0;
+  let isOver = false;
   try {
     for (;;) {
       const { done, value } = await reader.read().catch((error: unknown) => {
-        throw signal.aborted ? signal.reason : brokenAnswer("broke off its answer", error);
+        throw readingError(error, signal);
       });
+      isOver = done;
       if (done) return;
       received += value.byteLength;
       if (received > mostBytes) throw brokenAnswer(`gave more than ${mostBytes} bytes`);
       if (value.byteLength > 0) yield value;
     }
   } finally {
-    // The body may have failed or ended already; then there is nothing left to close.
-    reader.cancel().catch(() => {});
+    // A body that failed has nothing left to close, and says so.
+    if (!isOver) reader.cancel().catch(() => {});
   }
+}
+
+function readingError(error: unknown, signal: AbortSignal): unknown {
+  return signal.aborted ? signal.reason : brokenAnswer("broke off its answer", error);
 }
 
 /** Reads JSON; throws `broken` when it is truncated or something else. */

@@ -161,7 +161,7 @@ export class Answer {
     return this.socket.destroyed;
   }
 
-  /** Calls back when the connection closes before the answer is whole, whoever closes it. */
+  /** Calls back when the client closes the connection before the answer is whole. */
   onClose(listener: () => void): void {
     if (this.socket.destroyed) return listener();
     this.listeners.push(listener);
@@ -187,7 +187,7 @@ export class Answer {
   async end(): Promise<void> {
     if (this.isChunked) await this.writeRaw("0\r\n\r\n");
     this.isFinished = !this.isGone;
-    for (const listener of this.listeners.splice(0)) this.socket.off("close", listener);
+    this.forgetListeners();
   }
 
   /** Bytes outside of HTTP's framing. */
@@ -204,8 +204,13 @@ export class Answer {
 
   /** Ends the connection in the middle of whatever it was. */
   cut(how: "fin" | "rst"): void {
+    this.forgetListeners();
     if (how === "rst") this.socket.resetAndDestroy();
     else this.socket.end();
+  }
+
+  private forgetListeners(): void {
+    for (const listener of this.listeners.splice(0)) this.socket.off("close", listener);
   }
 
   /** Waits for the client to go. */

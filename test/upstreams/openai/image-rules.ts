@@ -40,25 +40,51 @@ export async function readGeneration(
 
 /** Reads the form of an edit as the vendor would. */
 export async function readEdit(request: ReceivedRequest, models: readonly string[]): Promise<ReadImages> {
-  const form = await new Response(request.body, { headers: request.headers }).formData();
   const values: Record<string, unknown> = {};
-  const files: (readonly [string, unknown])[] = [];
-  for (const [name, value] of form) {
-    if (name === "image" || name === "image[]" || name === "mask") files.push([name, value]);
-    else if (FIELDS.has(name)) values[name] = value;
-    else return { refusal: unknownField(name) };
+  const files: FormPart[] = [];
+  for (const part of readParts(request)) {
+    if (part.name === "image" || part.name === "image[]" || part.name === "mask") files.push(part);
+    else if (FIELDS.has(part.name)) values[part.name] = part.body.toString("utf8");
+    else return { refusal: unknownField(part.name) };
   }
   const refusal = findFileFault(files);
   return refusal ? { refusal } : readFields(values, files.length, models);
+}
+
+interface FormPart {
+  name: string;
+  /** Null for a text field. */
+  fileName: string | null;
+  type: string;
+  body: Buffer;
+}
+
+/** The parts as they were sent: a form reader of the platform would guess the type of an untyped file. */
+function* readParts({ body, headers }: ReceivedRequest): Generator<FormPart> {
+  const boundary = `--${/boundary=(.+)$/.exec(headers["content-type"] ?? "")?.[1]}`;
+  let start = body.indexOf(boundary) + boundary.length + 2;
+  for (;;) {
+    const end = body.indexOf(`\r\n${boundary}`, start);
+    const split = body.indexOf("\r\n\r\n", start);
+    if (end < 0 || split < 0) return;
+    const head = body.toString("latin1", start, split);
+    yield {
+      name: /\bname="([^"]*)"/.exec(head)?.[1] ?? "",
+      fileName: /\bfilename="([^"]*)"/.exec(head)?.[1] ?? null,
+      type: /^content-type: *(.*)$/im.exec(head)?.[1] ?? "",
+      body: body.subarray(split + 4, end),
+    };
+    start = end + boundary.length + 4;
+  }
 }
 
 function unknownField(name: string): Refusal {
   return invalid(`Unknown parameter: '${name}'.`, name, "unknown_parameter");
 }
 
-function findFileFault(files: readonly (readonly [string, unknown])[]): Refusal | undefined {
-  const single = files.filter(([name]) => name === "image").length;
-  const images = files.filter(([name]) => name !== "mask");
+function findFileFault(files: readonly FormPart[]): Refusal | undefined {
+  const single = files.filter(({ name }) => name === "image").length;
+  const images = files.filter(({ name }) => name !== "mask");
   if (images.length === 0)
     return invalid("Missing required parameter: 'image'.", "image", "missing_required_parameter");
   if (single > 1)
@@ -69,16 +95,16 @@ function findFileFault(files: readonly (readonly [string, unknown])[]): Refusal 
     );
   if (images.length > MOST_FILES)
     return invalid("Too many images: at most 16.", "image", "array_above_max_length");
-  for (const [index, [name, value]] of files.entries()) {
+  for (const [index, { name, fileName, type }] of files.entries()) {
     const param = name === "mask" ? "mask" : `image[${index}]`;
-    if (!(value instanceof File)) return invalid(`Invalid type for '${param}'.`, param, "invalid_type");
-    if (!FILE_TYPES.has(value.type))
+    if (fileName === null) return invalid(`Invalid type for '${param}'.`, param, "invalid_type");
+    if (!FILE_TYPES.has(type))
       return invalid(
-        `Invalid file '${param}': unsupported mimetype ('${value.type}').`,
+        `Invalid file '${param}': unsupported mimetype ('${type}').`,
         param,
         "unsupported_file_mimetype",
       );
-    if (!/\.(png|jpe?g|webp)$/.test(value.name))
+    if (!/\.(png|jpe?g|webp)$/.test(fileName))
       return invalid(`Invalid file '${param}': it needs a name.`, param, "invalid_image_file");
   }
   return undefined;
