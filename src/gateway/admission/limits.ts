@@ -63,32 +63,13 @@ const LONGEST_RETRY_SECONDS = 60;
 export function takeTextLimits(
   limiter: Limiter,
   settings: LimitSettings,
-  { key, organization }: Principal,
+  principal: Principal,
   estimatedTokens: number,
 ): LimitGrant | Promise<LimitGrant> {
   const wishes: LimitWish[] = [];
-  const own = organization.limits;
-  wish(
-    wishes,
-    "requests",
-    "organization",
-    organization.id,
-    own.requestsPerMinute,
-    settings.organization.requestsPerMinute,
-    1,
-  );
-  wish(wishes, "requests", "key", key.id, key.limits.requestsPerMinute, settings.key.requestsPerMinute, 1);
   const tokens = Math.max(0, Math.ceil(estimatedTokens));
-  wish(
-    wishes,
-    "tokens",
-    "organization",
-    organization.id,
-    own.tokensPerMinute,
-    settings.organization.tokensPerMinute,
-    tokens,
-  );
-  wish(wishes, "tokens", "key", key.id, key.limits.tokensPerMinute, settings.key.tokensPerMinute, tokens);
+  wish(wishes, settings, principal, "requests", 1);
+  wish(wishes, settings, principal, "tokens", tokens);
   return take(limiter, wishes, tokens);
 }
 
@@ -96,32 +77,12 @@ export function takeTextLimits(
 export function takeImageLimits(
   limiter: Limiter,
   settings: LimitSettings,
-  { key, organization }: Principal,
+  principal: Principal,
   count: number,
 ): LimitGrant | Promise<LimitGrant> {
   const wishes: LimitWish[] = [];
-  const own = organization.limits;
-  wish(
-    wishes,
-    "images",
-    "organization",
-    organization.id,
-    own.imagesPerMinute,
-    settings.organization.imagesPerMinute,
-    count,
-  );
-  wish(wishes, "images", "key", key.id, key.limits.imagesPerMinute, settings.key.imagesPerMinute, count);
-  const calls = "concurrent_images";
-  wish(
-    wishes,
-    calls,
-    "organization",
-    organization.id,
-    own.concurrentImages,
-    settings.organization.concurrentImages,
-    1,
-  );
-  wish(wishes, calls, "key", key.id, key.limits.concurrentImages, settings.key.concurrentImages, 1);
+  wish(wishes, settings, principal, "images", count);
+  wish(wishes, settings, principal, "concurrent_images", 1);
   return take(limiter, wishes, 0);
 }
 
@@ -145,17 +106,33 @@ export function retrySeconds(waitMs: number): number {
   return Math.min(LONGEST_RETRY_SECONDS, Math.max(1, Math.ceil(waitMs / 1000)));
 }
 
+const LIMIT_NAMES: Record<LimitQuantity, keyof Limits> = {
+  requests: "requestsPerMinute",
+  tokens: "tokensPerMinute",
+  images: "imagesPerMinute",
+  concurrent_images: "concurrentImages",
+};
+
+/** Adds what a request wants of its organization and of its key, where that is limited. */
 function wish(
   wishes: LimitWish[],
+  settings: LimitSettings,
+  { organization, key }: Principal,
   quantity: LimitQuantity,
-  scope: LimitWish["scope"],
-  owner: string,
-  own: number | null | undefined,
-  configured: number | null,
   amount: number,
 ): void {
-  const limit = own === undefined ? configured : own;
-  if (limit !== null) wishes.push({ quantity, scope, owner, limit, amount });
+  const name = LIMIT_NAMES[quantity];
+  const ofOrganization = effective(organization.limits[name], settings.organization[name]);
+  if (ofOrganization !== null) {
+    wishes.push({ quantity, scope: "organization", owner: organization.id, limit: ofOrganization, amount });
+  }
+  const ofKey = effective(key.limits[name], settings.key[name]);
+  if (ofKey !== null) wishes.push({ quantity, scope: "key", owner: key.id, limit: ofKey, amount });
+}
+
+/** An own `null` lifts a configured limit, so `??` would be wrong. */
+function effective(own: number | null | undefined, configured: number | null): number | null {
+  return own === undefined ? configured : own;
 }
 
 function take(

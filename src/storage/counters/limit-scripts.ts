@@ -1,9 +1,4 @@
-/** A script the server runs as one step. */
-export interface Script {
-  source: string;
-  /** What `EVALSHA` calls it by. */
-  sha: string;
-}
+import { script } from "./script.ts";
 
 /** Slots a window is divided into, as in the limiter of one process. */
 export const SLOTS = 30;
@@ -134,7 +129,3 @@ for index, key in ipairs(KEYS) do
   redis.call("PEXPIRE", key, ARGV[1])
 end
 `);
-
-function script(source: string): Script {
-  return { source, sha: new Bun.CryptoHasher("sha1").update(source).digest("hex") };
-}

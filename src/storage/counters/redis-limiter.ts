@@ -89,26 +89,24 @@ export class RedisLimiter implements Limiter {
     const places = this.#keys(wishes, "concurrent_images");
     const place = places.length > 0 ? this.#places.nextName() : "";
     const connection = this.#connection;
-    try {
-      const answer = readNumbers(
-        await this.#link.send("EVALSHA", this.#takeArguments(wishes, place)),
-        wishes,
-      );
-      const failed = wishes[(answer[0] ?? 0) - 1];
-      const windows = windowsOf(wishes, answer);
-      if (failed)
-        return { isAdmitted: false, windows, failed, retryAfterSeconds: retrySeconds(answer[1] ?? 0) };
-      if (place) this.#places.hold(place, places);
-      return {
-        isAdmitted: true,
-        windows,
-        ticket: this.#ticket(wishes, { place, connection, at: answer[2] ?? 0 }),
-      };
-    } catch {
-      this.#link.drop();
+    const answer = await this.#link
+      .send("EVALSHA", this.#takeArguments(wishes, place))
+      .then((answer) => readNumbers(answer, wishes.length))
+      .catch(() => null);
+    if (!answer) {
       if (place) this.#places.giveBack(place, places, this.#send);
       return this.#fallback.take(wishes);
     }
+    const failed = wishes[(answer[0] ?? 0) - 1];
+    const windows = windowsOf(wishes, answer);
+    if (failed)
+      return { isAdmitted: false, windows, failed, retryAfterSeconds: retrySeconds(answer[1] ?? 0) };
+    if (place) this.#places.hold(place, places);
+    return {
+      isAdmitted: true,
+      windows,
+      ticket: this.#ticket(wishes, { place, connection, at: answer[2] ?? 0 }),
+    };
   }
 
   #takeArguments(wishes: readonly LimitWish[], place: string): string[] {
@@ -179,11 +177,9 @@ export class RedisLimiter implements Limiter {
 const PROBE: LimitWish = { quantity: "requests", scope: "key", owner: "probe", limit: 1_000_000, amount: 1 };
 
 /** The script's answer: the failed wish, the wait, the time, and two numbers for each wish. */
-function readNumbers(answer: unknown, wishes: readonly LimitWish[]): number[] {
-  const isAsExpected = Array.isArray(answer) && answer.length === 3 + wishes.length * 2;
-  if (!isAsExpected || !answer.every((item) => typeof item === "number"))
-    throw new Error("a counter answer of no sense");
-  return answer;
+function readNumbers(answer: unknown, wishCount: number): number[] | null {
+  if (!Array.isArray(answer) || answer.length !== 3 + wishCount * 2) return null;
+  return answer.every((item) => typeof item === "number") ? answer : null;
 }
 
 function windowsOf(wishes: readonly LimitWish[], answer: readonly number[]): LimitWindow[] {

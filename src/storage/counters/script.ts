@@ -1,0 +1,11 @@
+/** A script the server runs as one step. */
+export interface Script {
+  source: string;
+  /** What `EVALSHA` calls it by. */
+  sha: string;
+}
+
+/** Names a script as the server does, by the SHA-1 of its source. */
+export function script(source: string): Script {
+  return { source, sha: new Bun.CryptoHasher("sha1").update(source).digest("hex") };
+}

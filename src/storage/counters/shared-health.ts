@@ -1,0 +1,135 @@
+import { z } from "zod";
+import type { Ejection } from "../../gateway/routing/health.ts";
+import { newId } from "../../lib/ids.ts";
+import { RedisLink } from "./redis-link.ts";
+import { script } from "./script.ts";
+
+export interface SharedHealthOptions {
+  url: string;
+  /** Begins the name of every key and of the channel. */
+  prefix?: string;
+  /** Hears of targets that other processes ejected, maybe more than once. Must not throw. */
+  hear(ejection: Ejection): void;
+}
+
+/** A late answer here delays nobody's request, so the bound is generous. */
+const BOUND_MS = 1_000;
+/** A connection that hears nothing looks like one that is dead; asking tells them apart. */
+const PING_MS = 5_000;
+/** Longer than any ejection. */
+const KEPT_MS = 120_000;
+
+/** KEYS: the hash of ejections. ARGV: how long to keep it, the channel, the target, the ejection. */
+const ANNOUNCE = script(`
+local time = redis.call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call("HSET", KEYS[1], ARGV[3], string.format("%d %s", now, ARGV[4]))
+redis.call("PEXPIRE", KEYS[1], ARGV[1])
+redis.call("PUBLISH", ARGV[2], ARGV[4])
+`);
+
+/** KEYS: the hash of ejections. Answers the server's time, then each entry. */
+const RECALL = script(`
+local time = redis.call("TIME")
+local answer = {tostring(time[1] * 1000 + math.floor(time[2] / 1000))}
+for _, entry in ipairs(redis.call("HVALS", KEYS[1])) do answer[#answer + 1] = entry end
+return answer
+`);
+
+const messageSchema = z.object({
+  from: z.string(),
+  target: z.string(),
+  reason: z.enum(["overload", "account", "limited"]),
+  durationMs: z.number().positive().max(KEPT_MS),
+});
+
+/**
+ * Tells other processes which targets are ejected and hears it from them, at once by message and after every
+ * (re)connection by what is still in force. Without the store each process goes by what it finds out itself.
+ */
+export class SharedHealth {
+  readonly #id = newId("proc");
+  readonly #hash: string;
+  readonly #channel: string;
+  readonly #teller: RedisLink;
+  readonly #listener: RedisLink;
+  readonly #pinger: ReturnType<typeof setInterval>;
+
+  constructor(private readonly options: SharedHealthOptions) {
+    const { url, prefix = "gateway:" } = options;
+    this.#hash = `${prefix}ejections`;
+    this.#channel = `${prefix}ejected`;
+    // Whichever connection stands last recalls, so nothing falls between recalling and listening.
+    const onState = (isUp: boolean) => {
+      if (isUp) this.#recall();
+    };
+    this.#teller = new RedisLink({
+      url,
+      boundMs: BOUND_MS,
+      onState,
+      prepare: async (send) => {
+        for (const { source } of [ANNOUNCE, RECALL]) await send("SCRIPT", ["LOAD", source]);
+      },
+    });
+    this.#listener = new RedisLink({
+      url,
+      boundMs: BOUND_MS,
+      onState,
+      prepare: async (send, client) => {
+        const subscribed = client.subscribe(this.#channel, (message) => this.#hear(message, 0));
+        // Subscribing has no bound of its own; a late ping closes the connection, which ends it too.
+        await Promise.all([subscribed, send("PING", [])]);
+      },
+    });
+    this.#pinger = setInterval(() => this.#listener.send("PING", []).catch(() => {}), PING_MS);
+    this.#pinger.unref();
+  }
+
+  /** Settles when the first attempts to connect are over. */
+  get ready(): Promise<unknown> {
+    return Promise.all([this.#teller.ready, this.#listener.ready]);
+  }
+
+  /** Made for `Health`, which calls it for every ejection of its own. Neither waits nor throws. */
+  announce(ejection: Ejection): void {
+    const message = JSON.stringify({ from: this.#id, ...ejection });
+    const args = [ANNOUNCE.sha, "1", this.#hash, String(KEPT_MS), this.#channel, ejection.target, message];
+    this.#teller.send("EVALSHA", args).catch(() => {});
+  }
+
+  close(): void {
+    clearInterval(this.#pinger);
+    this.#teller.close();
+    this.#listener.close();
+  }
+
+  #recall(): void {
+    this.#teller.send("EVALSHA", [RECALL.sha, "1", this.#hash]).then(
+      (answer) => {
+        if (!Array.isArray(answer)) return;
+        const [now, ...entries] = answer.map(String);
+        for (const entry of entries) {
+          const space = entry.indexOf(" ");
+          this.#hear(entry.slice(space + 1), Number(now) - Number(entry.slice(0, space)));
+        }
+      },
+      () => {},
+    );
+  }
+
+  #hear(message: string, ageMs: number): void {
+    const parsed = messageSchema.safeParse(parseJson(message));
+    if (!parsed.success || parsed.data.from === this.#id) return;
+    const { target, reason, durationMs } = parsed.data;
+    const restMs = durationMs - Math.max(0, ageMs);
+    if (restMs > 0) this.options.hear({ target, reason, durationMs: restMs });
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

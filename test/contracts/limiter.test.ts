@@ -1,0 +1,365 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Limiter, LimitTicket, LimitVerdict, LimitWish } from "../../src/gateway/admission/limits.ts";
+import { MemoryLimiter } from "../../src/gateway/admission/memory-limiter.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { RedisLimiter, type RedisLimiterOptions } from "../../src/storage/counters/redis-limiter.ts";
+import { findRedis, startRedis, type PrivateRedis } from "../support/redis.ts";
+
+const WINDOW_MS = 1_000;
+const found = findRedis();
+if ("missing" in found) console.log(`SKIPPED the limiter on Redis: ${found.missing}`);
+const withRedis = describe.skipIf("missing" in found);
+
+interface Subject {
+  limiter: Limiter;
+  /** Lets time go by: turned by hand on a fake clock, waited for on a real one. */
+  pass(durationMs: number): Promise<void>;
+}
+
+describe("limiter in memory", () => {
+  let monotonic = 1_000;
+  contract(() => ({
+    limiter: new MemoryLimiter({ clock: { now: () => 0, monotonic: () => monotonic }, windowMs: WINDOW_MS }),
+    pass: async (durationMs) => {
+      monotonic += durationMs;
+    },
+  }));
+});
+
+withRedis("limiter on Redis", () => {
+  let redis: PrivateRedis;
+  const opened: RedisLimiter[] = [];
+  let prefixes = 0;
+
+  beforeAll(async () => {
+    redis = await startRedis("binary" in found ? found.binary : "");
+  });
+  afterAll(async () => {
+    for (const limiter of opened) limiter.close();
+    await redis.stop();
+  });
+
+  async function open(options: Partial<RedisLimiterOptions> = {}) {
+    const states: boolean[] = [];
+    prefixes += 1;
+    const limiter = new RedisLimiter({
+      url: redis.url,
+      prefix: `test${prefixes}:`,
+      processes: 2,
+      clock: systemClock,
+      boundMs: 1_000,
+      windowMs: WINDOW_MS,
+      onDegraded: (isDegraded) => states.push(isDegraded),
+      ...options,
+    });
+    opened.push(limiter);
+    await limiter.ready;
+    return { limiter, states };
+  }
+
+  contract(async () => ({ limiter: (await open()).limiter, pass: (durationMs) => Bun.sleep(durationMs) }));
+
+  test("three processes that hammer one limit of ten are admitted ten times in sum", async () => {
+    const workers = Array.from({ length: 3 }, () =>
+      Bun.spawn({
+        cmd: [process.execPath, `${import.meta.dir}/limiter-worker.ts`, redis.url, "300", "10"],
+        stdio: ["pipe", "pipe", "inherit"],
+      }),
+    );
+    const outputs = workers.map((worker) => worker.stdout.getReader());
+    for (const output of outputs) await output.read();
+    for (const worker of workers) {
+      worker.stdin.write("go\n");
+      await worker.stdin.end();
+    }
+    const admitted = await Promise.all(
+      outputs.map(async (output) => Number(new TextDecoder().decode((await output.read()).value))),
+    );
+    await Promise.all(workers.map((worker) => worker.exited));
+    console.log(`10 a minute on three processes, 900 tries: ${admitted.join(" + ")} admitted`);
+    expect(admitted.reduce((sum, count) => sum + count, 0)).toBe(10);
+  });
+
+  test("two limiters see one count, and tickets of one correct what both see", async () => {
+    const prefix = "pair:";
+    const one = (await open({ prefix })).limiter;
+    const other = (await open({ prefix })).limiter;
+    const ticket = await admitted(one, [wish("tokens", "org", 100, 80)]);
+    expect(await isAdmitted(other, [wish("tokens", "org", 100, 30)])).toBe(false);
+    ticket.correct("tokens", -60);
+    await until(async () => isAdmitted(other, [wish("tokens", "org", 100, 30)]));
+  });
+
+  test("places of a process that died come back, those of a living one are kept", async () => {
+    const prefix = "places:";
+    const placeMs = 300;
+    const dying = (await open({ prefix, placeMs })).limiter;
+    const living = (await open({ prefix, placeMs })).limiter;
+    const dead = wish("concurrent_images", "dead", 1);
+    const alive = wish("concurrent_images", "alive", 1);
+    await admitted(dying, [dead]);
+    await admitted(living, [alive]);
+    expect(await isAdmitted(living, [dead])).toBe(false);
+    dying.close();
+    await until(async () => isAdmitted(living, [dead]));
+    await Bun.sleep(placeMs * 2);
+    expect(await isAdmitted(living, [alive])).toBe(false);
+  });
+
+  test("keys go away by themselves", async () => {
+    const { limiter } = await open({ prefix: "idle:", placeMs: 200 });
+    await admitted(limiter, [wish("requests", "org", 10), wish("concurrent_images", "org", 10)]);
+    limiter.close();
+    await until(async () => {
+      const keys = await redis.ask("KEYS", ["idle:*"]);
+      return Array.isArray(keys) && keys.length === 0;
+    });
+  });
+
+  test("a server clock that was set back empties a window instead of closing it", async () => {
+    const { limiter } = await open({ prefix: "back:" });
+    const plant =
+      "local far = redis.call('TIME')[1] * 1000 + 7200000; " +
+      "redis.call('SET', KEYS[1], cmsgpack.pack({far, 10, far, 10}))";
+    await redis.ask("EVAL", [plant, "1", "back:organization:requests:org"]);
+    expect(await count(limiter, [wish("requests", "org", 10)], 20)).toBe(10);
+  });
+
+  test("one take of four counters is a fraction of a millisecond", async () => {
+    const { limiter } = await open({ windowMs: 60_000 });
+    const wishes = ["org", "key"].flatMap((owner) => [
+      wish("requests", owner, 1e9),
+      wish("tokens", owner, 1e12, 2_000),
+    ]);
+    for (let index = 0; index < 200; index++) await limiter.take(wishes);
+    const startedAt = performance.now();
+    for (let index = 0; index < 500; index++) await limiter.take(wishes);
+    const oneByOne = ((performance.now() - startedAt) * 1000) / 500;
+    const pipelinedAt = performance.now();
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(Array.from({ length: 50 }, () => limiter.take(wishes)));
+    }
+    const pipelined = performance.now() - pipelinedAt;
+    console.log(
+      `four counters on Redis: ${oneByOne.toFixed(0)} µs one by one, ${pipelined.toFixed(0)} µs each 50 at once`,
+    );
+    expect(oneByOne).toBeLessThan(5_000);
+  });
+
+  test("an address nobody answers at means local limits from the start, and no wait", async () => {
+    const { limiter, states } = await open({ url: "redis://127.0.0.1:1" });
+    expect(states).toEqual([true]);
+    expect(limiter.take([wish("requests", "org", 10)])).not.toBeInstanceOf(Promise);
+  });
+
+  test("a store that refuses to write degrades the limits and not the requests", async () => {
+    const server = await startRedis("binary" in found ? found.binary : "");
+    try {
+      const { limiter, states } = await open({ url: server.url });
+      await server.ask("CONFIG", ["SET", "maxmemory", "1"]);
+      expect(await isAdmitted(limiter, [wish("requests", "org", 10)])).toBe(true);
+      expect(states).toEqual([false, true]);
+      await server.ask("CONFIG", ["SET", "maxmemory", "0"]);
+      await until(async () => states.length === 3);
+      expect(states.at(-1)).toBe(false);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("killed mid-way and restarted: nobody fails, the local share holds, the sum is exact again after", async () => {
+    const server = await startRedis("binary" in found ? found.binary : "");
+    try {
+      const { limiter, states } = await open({ url: server.url, windowMs: 60_000 });
+      const ask = () => [wish("requests", "org", 10), wish("concurrent_images", "key", 3)];
+      const before = await Promise.all([admitted(limiter, ask()), admitted(limiter, ask())]);
+      await server.crash();
+      const during = await Promise.all(Array.from({ length: 20 }, () => limiter.take(ask())));
+      // Half of 10 images for this process, of which 2 are used; half of 3 places rounded down, both taken.
+      expect(during.filter((verdict) => verdict.isAdmitted).length).toBe(0);
+      before[0]!.release();
+      before[1]!.release();
+      expect(await count(limiter, [wish("requests", "org", 10)], 20)).toBe(3);
+      expect(states).toEqual([false, true]);
+      await server.restart();
+      await until(async () => states.at(-1) === false);
+      expect(await count(limiter, [wish("requests", "fresh", 10)], 20)).toBe(10);
+      expect(await count(limiter, [wish("concurrent_images", "key", 3)], 20)).toBe(3);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("places held through a restart are known to the new server", async () => {
+    const server = await startRedis("binary" in found ? found.binary : "");
+    try {
+      const { limiter, states } = await open({ url: server.url });
+      const ticket = await admitted(limiter, [wish("concurrent_images", "key", 1)]);
+      await server.crash();
+      await server.restart();
+      await until(async () => states.at(-1) === false && states.length >= 3);
+      expect(await isAdmitted(limiter, [wish("concurrent_images", "key", 1)])).toBe(false);
+      ticket.release();
+      await until(async () => isAdmitted(limiter, [wish("concurrent_images", "key", 1)]));
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("frozen: no request waits longer than the bound, and the store is used again when it thaws", async () => {
+    const server = await startRedis("binary" in found ? found.binary : "");
+    try {
+      const { limiter, states } = await open({ url: server.url, boundMs: 50 });
+      await admitted(limiter, [wish("requests", "org", 100)]);
+      server.freeze();
+      const waits = await Promise.all(Array.from({ length: 50 }, () => waitOf(limiter)));
+      console.log(
+        `Redis frozen with a bound of 50 ms: longest wait of 50 requests ${Math.max(...waits).toFixed(0)} ms`,
+      );
+      expect(Math.max(...waits)).toBeLessThan(200);
+      expect(limiter.take([wish("requests", "org", 100)])).not.toBeInstanceOf(Promise);
+      expect(states).toEqual([false, true]);
+      server.thaw();
+      await until(async () => states.at(-1) === false);
+      expect(limiter.take([wish("requests", "org", 100)])).toBeInstanceOf(Promise);
+    } finally {
+      server.thaw();
+      await server.stop();
+    }
+  });
+});
+
+/** What every limiter keeps, whatever it counts in. */
+function contract(make: () => Subject | Promise<Subject>): void {
+  test("exactly the limit is admitted in a window, and again when it has passed", async () => {
+    const { limiter, pass } = await make();
+    const asked = [wish("requests", "org", 10)];
+    expect(await count(limiter, asked, 25)).toBe(10);
+    await pass(WINDOW_MS / 2);
+    expect(await count(limiter, asked, 5)).toBe(0);
+    await pass(WINDOW_MS / 2 + WINDOW_MS / 20);
+    expect(await count(limiter, asked, 25)).toBe(10);
+  });
+
+  test("the window slides: room comes back as each use leaves it, not all at a boundary", async () => {
+    const { limiter, pass } = await make();
+    const asked = [wish("images", "org", 6, 2)];
+    await admitted(limiter, asked);
+    await pass(WINDOW_MS / 2);
+    await admitted(limiter, asked);
+    await admitted(limiter, asked);
+    await pass(WINDOW_MS / 2 + WINDOW_MS / 15);
+    expect(await count(limiter, asked, 3)).toBe(1);
+  });
+
+  test("all or none: a wish that fails leaves the others uncounted, and is named", async () => {
+    const { limiter } = await make();
+    await admitted(limiter, [wish("tokens", "org", 100, 90)]);
+    const wishes = [
+      wish("requests", "org", 5),
+      wish("tokens", "org", 100, 20),
+      wish("concurrent_images", "org", 5),
+    ];
+    for (let index = 0; index < 5; index++) {
+      const verdict = await limiter.take(wishes);
+      expect(verdict).toMatchObject({ isAdmitted: false, failed: wishes[1], retryAfterSeconds: 1 });
+    }
+    expect(await count(limiter, [wish("requests", "org", 5)], 10)).toBe(5);
+    expect(await count(limiter, [wish("concurrent_images", "org", 5)], 10)).toBe(5);
+  });
+
+  test("the windows tell limit, remaining and reset of each minute wish in order", async () => {
+    const { limiter } = await make();
+    const verdict = await limiter.take([
+      wish("requests", "org", 5),
+      wish("concurrent_images", "org", 2),
+      wish("tokens", "org", 1_000, 300),
+    ]);
+    expect(verdict.windows).toEqual([
+      { quantity: "requests", limit: 5, remaining: 4, resetSeconds: 1 },
+      { quantity: "tokens", limit: 1_000, remaining: 700, resetSeconds: 1 },
+    ]);
+  });
+
+  test("owners, scopes and quantities are counted apart", async () => {
+    const { limiter } = await make();
+    const other: LimitWish = { ...wish("requests", "org", 1), scope: "key" };
+    for (const asked of [
+      wish("requests", "org", 1),
+      wish("requests", "two", 1),
+      wish("images", "org", 1),
+      other,
+    ]) {
+      expect(await count(limiter, [asked], 3)).toBe(1);
+    }
+  });
+
+  test("places bound what runs at once and are free again when released", async () => {
+    const { limiter, pass } = await make();
+    const asked = [wish("concurrent_images", "key", 2)];
+    const first = await admitted(limiter, asked);
+    await admitted(limiter, asked);
+    expect(await limiter.take(asked)).toMatchObject({ isAdmitted: false, retryAfterSeconds: 5 });
+    await pass(WINDOW_MS * 1.1);
+    expect(await isAdmitted(limiter, asked)).toBe(false);
+    first.release();
+    await until(() => isAdmitted(limiter, asked));
+    expect(await isAdmitted(limiter, asked)).toBe(false);
+  });
+
+  test("a correction frees what was not used and counts what was used beyond the estimate", async () => {
+    const { limiter } = await make();
+    const remaining = async () =>
+      (await limiter.take([wish("tokens", "org", 1_000, 0)])).windows[0]?.remaining;
+    const ticket = await admitted(limiter, [wish("tokens", "org", 1_000, 900)]);
+    ticket.correct("tokens", -700);
+    await until(async () => (await remaining()) === 800);
+    ticket.correct("tokens", 900);
+    await until(async () => (await remaining()) === 0);
+    expect(await isAdmitted(limiter, [wish("tokens", "org", 1_000, 1)])).toBe(false);
+  });
+
+  test("a correction that comes after its window takes nothing from others", async () => {
+    const { limiter, pass } = await make();
+    const late = await admitted(limiter, [wish("tokens", "org", 1_000, 900)]);
+    await pass(WINDOW_MS * 1.1);
+    await admitted(limiter, [wish("tokens", "org", 1_000, 950)]);
+    late.correct("tokens", -900);
+    expect((await limiter.take([wish("tokens", "org", 1_000, 0)])).windows[0]?.remaining).toBe(50);
+  });
+}
+
+function wish(quantity: LimitWish["quantity"], owner: string, limit: number, amount = 1): LimitWish {
+  return { quantity, scope: "organization", owner, limit, amount };
+}
+
+async function admitted(limiter: Limiter, wishes: LimitWish[]): Promise<LimitTicket> {
+  const verdict = await limiter.take(wishes);
+  if (!verdict.isAdmitted) throw new Error(`refused by ${verdict.failed.quantity}`);
+  return verdict.ticket;
+}
+
+async function isAdmitted(limiter: Limiter, wishes: LimitWish[]): Promise<boolean> {
+  return (await limiter.take(wishes)).isAdmitted;
+}
+
+async function count(limiter: Limiter, wishes: LimitWish[], tries: number): Promise<number> {
+  const verdicts: LimitVerdict[] = await Promise.all(
+    Array.from({ length: tries }, () => limiter.take(wishes)),
+  );
+  return verdicts.filter((verdict) => verdict.isAdmitted).length;
+}
+
+async function waitOf(limiter: Limiter): Promise<number> {
+  const startedAt = performance.now();
+  await limiter.take([wish("requests", "org", 100)]);
+  return performance.now() - startedAt;
+}
+
+async function until(isMet: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 5_000;
+  while (!(await isMet())) {
+    if (performance.now() > deadline) throw new Error("it did not come about within five seconds");
+    await Bun.sleep(10);
+  }
+}
