@@ -77,9 +77,7 @@ export async function readWhole(
   signal: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = isKnownToFit(response, mostBytes)
-    ? await response.bytes().catch((error: unknown) => {
-        throw readingError(error, signal);
-      })
+    ? await readAtOnce(response, signal)
     : await collect(response, mostBytes, signal);
   if (bytes.byteLength === 0) throw brokenAnswer("gave an empty answer");
   return bytes;
@@ -89,6 +87,14 @@ export async function readWhole(
 function isKnownToFit({ headers }: Response, mostBytes: number): boolean {
   const length = headers.get("content-length");
   return length !== null && Number(length) <= mostBytes && !headers.has("content-encoding");
+}
+
+async function readAtOnce(response: Response, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return new Uint8Array(await response.arrayBuffer());
+  } catch (error) {
+    throw readingError(error, signal);
+  }
 }
 
 async function collect(

@@ -92,7 +92,7 @@ export class LiftedJson {
 /** One base64 string on its way to bytes. Serializers that escape slashes are understood. */
 class LongImage {
   private readonly pieces: Uint8Array<ArrayBuffer>[] = [];
-  private readonly decoder = new Base64Decoder((bytes) => this.pieces.push(Uint8Array.from(bytes)), false);
+  private readonly decoder = new Base64Decoder((bytes) => this.pieces.push(new Uint8Array(bytes)), false);
   private endsInBackslash = false;
 
   write(text: Buffer): void {
