@@ -1,0 +1,77 @@
+import type { ImageOrder, ImageReply } from "../../domain/image.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import type { ImageUpstream } from "../../gateway/ports.ts";
+import { isObject } from "../../lib/json.ts";
+import { createSemaphore } from "../../lib/semaphore.ts";
+import { fanOut } from "../fan-out.ts";
+import { MOST_IMAGE_BYTES, parseAnswer, post, readPieces } from "../http.ts";
+import { LiftedJson } from "../openai/lifted-json.ts";
+import { fitReferences } from "../reference-image.ts";
+import type { Credential, GenerateConnection } from "./connection.ts";
+import { classifyFailure, type Voice } from "./errors.ts";
+import { readReply } from "./reply.ts";
+import { REFERENCE_FORMATS, writeRequest } from "./request.ts";
+
+/**
+ * Pictures by `generateContent`. The protocol gives one picture a call; with `fansOut` an order for several makes
+ * several calls.
+ */
+export function createImageUpstream(connection: GenerateConnection, fansOut: boolean): ImageUpstream {
+  const slots = createSemaphore(CODEC_PLACES);
+  return {
+    async draw(order: ImageOrder, signal: AbortSignal): Promise<ImageReply> {
+      const mostBytes = connection.mostReferenceBytes(order.references.length);
+      const rules = { formats: REFERENCE_FORMATS, mostBytes };
+      const references = await fitReferences(order.references, rules, slots, signal);
+      const ready = { ...order, references };
+      if (!fansOut) return await drawOnce(ready, connection, signal);
+      const single = { ...ready, count: 1 };
+      return await fanOut(order.count, (signal) => drawOnce(single, connection, signal), signal);
+    },
+  };
+}
+
+/** References of one channel that are encoded anew at once. */
+const CODEC_PLACES = 2;
+
+async function drawOnce(
+  order: ImageOrder,
+  connection: GenerateConnection,
+  signal: AbortSignal,
+): Promise<ImageReply> {
+  const credential = await connection.authorize(signal);
+  const voice = { secret: credential.secret, hostname: connection.hostname };
+  try {
+    return await call(order, connection, credential, voice, signal);
+  } catch (error) {
+    if (error instanceof UpstreamError && error.status === 401) credential.drop?.();
+    throw error;
+  }
+}
+
+async function call(
+  order: ImageOrder,
+  connection: GenerateConnection,
+  credential: Credential,
+  voice: Voice,
+  signal: AbortSignal,
+): Promise<ImageReply> {
+  const { body, byteLength } = writeRequest(order, connection.takesOutputOptions);
+  const headers = {
+    ...credential.headers,
+    accept: "application/json",
+    "accept-encoding": "identity",
+    "content-length": String(byteLength),
+    "content-type": "application/json",
+    "user-agent": "model-inference-gateway",
+  };
+  const request = { url: connection.urlOf(order.upstreamModel), headers, body, signal };
+  const response = await post(request, (answer) => classifyFailure(answer, voice));
+  const json = new LiftedJson();
+  for await (const piece of readPieces(response, MOST_IMAGE_BYTES, signal)) json.write(piece);
+  const outline = json.finish();
+  const answer = parseAnswer(outline);
+  if (isObject(answer) && answer["error"] !== undefined)
+    throw classifyFailure({ status: response.status, headers: response.headers, bodyText: outline }, voice);
+  return readReply(answer, { json, count: order.count, voice });
+}

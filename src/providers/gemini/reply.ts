@@ -1,0 +1,91 @@
+import type { ImageReply } from "../../domain/image.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import { saneCount } from "../../domain/usage.ts";
+import { decodeBase64 } from "../../lib/base64.ts";
+import { isObject } from "../../lib/json.ts";
+import { brokenAnswer } from "../http.ts";
+import type { LiftedJson } from "../openai/lifted-json.ts";
+import { contentRefused, type Voice } from "./errors.ts";
+
+/**
+ * Reads an answer whose status says success: its final pictures, never the drafts among its thoughts (Gemini API
+ * reference, `GenerateContentResponse`). Throws `refused` where the vendor blocked prompt or picture, and `broken`
+ * where it drew none.
+ */
+export function readReply(answer: unknown, { json, count, voice }: ReplyContext): ImageReply {
+  if (!isObject(answer)) throw brokenAnswer("gave no object");
+  const candidates = listOf(answer["candidates"]);
+  const images = candidates.flatMap(partsOf).flatMap((part) => readImage(part, json) ?? []);
+  if (images.length > 0) return { images: images.slice(0, count), usage: readUsage(answer["usageMetadata"]) };
+  throw pictureless(answer["promptFeedback"], candidates[0], voice);
+}
+
+export interface ReplyContext {
+  /** What lifted the pictures out of the answer. */
+  json: LiftedJson;
+  /** Images asked for; a model may draw more. */
+  count: number;
+  voice: Voice;
+}
+
+/** Reasons to end that mean a refusal of what was drawn (Gemini API reference, `FinishReason`). */
+const REFUSALS: ReadonlySet<unknown> = new Set([
+  "SAFETY",
+  "RECITATION",
+  "BLOCKLIST",
+  "PROHIBITED_CONTENT",
+  "SPII",
+  "IMAGE_SAFETY",
+  "IMAGE_PROHIBITED_CONTENT",
+  "IMAGE_RECITATION",
+]);
+
+function partsOf(candidate: Record<string, unknown>): Record<string, unknown>[] {
+  const { content } = candidate;
+  return isObject(content) ? listOf(content["parts"]) : [];
+}
+
+function listOf(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function readImage(part: Record<string, unknown>, json: LiftedJson): Blob | undefined {
+  const { inlineData } = part;
+  if (part["thought"] === true || !isObject(inlineData)) return undefined;
+  const { mimeType, data } = inlineData;
+  if (typeof mimeType !== "string" || !mimeType.startsWith("image/")) return undefined;
+  if (typeof data !== "string" || data === "") return undefined;
+  const lifted = json.lifted(data);
+  if (lifted) return lifted;
+  const bytes = decodeBase64(data);
+  if (!bytes) throw brokenAnswer("gave an image that is no base64");
+  return new Blob([new Uint8Array(bytes)]);
+}
+
+/** Nothing was drawn and nothing is charged for, so asking again elsewhere is safe. */
+function pictureless(
+  feedback: unknown,
+  candidate: Record<string, unknown> | undefined,
+  voice: Voice,
+): UpstreamError {
+  const blocked = isObject(feedback) ? feedback["blockReason"] : undefined;
+  if (isObject(feedback) && typeof blocked === "string" && blocked !== "")
+    return contentRefused(`blocked the prompt: ${blocked}`, feedback["blockReasonMessage"], voice);
+  const reason = candidate?.["finishReason"];
+  if (REFUSALS.has(reason))
+    return contentRefused(`blocked the picture: ${String(reason)}`, candidate?.["finishMessage"], voice);
+  const said = typeof reason === "string" ? reason.slice(0, 40) : "no reason";
+  return new UpstreamError("broken", `the vendor drew no picture: ${said}`, { status: 200 });
+}
+
+/** Absent counts are zero in this protocol, but for the prompt's; an impossible one means no report. */
+function readUsage(usage: unknown): ImageReply["usage"] {
+  if (!isObject(usage)) return undefined;
+  const prompt = saneCount(usage["promptTokenCount"]);
+  const tools = saneCount(usage["toolUsePromptTokenCount"] ?? 0);
+  const answered = saneCount(usage["candidatesTokenCount"] ?? 0);
+  const thoughts = saneCount(usage["thoughtsTokenCount"] ?? 0);
+  if (prompt === null || tools === null || answered === null || thoughts === null) return undefined;
+  const [input, output] = [prompt + tools, answered + thoughts];
+  return { input, output, total: saneCount(usage["totalTokenCount"]) ?? input + output };
+}
