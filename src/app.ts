@@ -6,6 +6,7 @@ import { Leases } from "./gateway/metering/leases.ts";
 import { Till } from "./gateway/metering/till.ts";
 import { Drains } from "./gateway/routing/drains.ts";
 import { Health } from "./gateway/routing/health.ts";
+import { Places } from "./gateway/routing/places.ts";
 import { RetryBudget } from "./gateway/routing/retry-budget.ts";
 import { systemClock } from "./lib/clock.ts";
 import { Deadlines } from "./lib/deadlines.ts";
@@ -76,6 +77,7 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
       clock,
       deadlines: new Deadlines(),
       health,
+      places: new Places(),
       retryBudget: new RetryBudget(clock, settings.routing.retryRatio, settings.routing.retryFloor),
       maxAttempts: settings.routing.maxAttempts,
     },

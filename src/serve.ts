@@ -1,16 +1,39 @@
 import { mkdir } from "node:fs/promises";
+import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
 import type { AdminStore } from "./admin/ports.ts";
 import { startGateway, type Gateway } from "./app.ts";
 import type { Settings } from "./config/index.ts";
 import { databaseOf } from "./database.ts";
+import { systemClock } from "./lib/clock.ts";
 import { migrate, openDatabase, openStores } from "./storage/index.ts";
+import { supervise } from "./supervise.ts";
 
 /** Serves until told to stop. Resolves after a graceful stop; the process then ends with 0. */
 export async function serve(settings: Settings): Promise<void> {
   await mkdir(settings.dataDirectory, { recursive: true });
+  if (settings.workers > 1 && !settings.isWorker) {
+    process.stderr.write(welcome(addressOf(settings), await bootstrapStore(settings), settings));
+    return supervise(settings);
+  }
   const gateway = await startGateway(settings);
-  process.stderr.write(welcome(gateway, settings));
+  if (!settings.isWorker) process.stderr.write(welcome(gateway.url, gateway.bootstrap, settings));
   await untilTold(gateway);
+}
+
+/** The first start's work, done once for all workers. */
+async function bootstrapStore(settings: Settings): Promise<BootstrapResult> {
+  const { store, close } = await openAdmin(settings);
+  try {
+    const by = { actor: "bootstrap" };
+    return await bootstrap({ store, by, clock: systemClock, catalogue: settings }, settings.bootstrap);
+  } finally {
+    await close();
+  }
+}
+
+function addressOf({ server: { host, port } }: Settings): string {
+  if (port === 0) throw new Error("Several workers need a port of their own choosing: set PORT to a number above 0.");
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** Opens the store for administration; the caller closes it. */
@@ -45,9 +68,8 @@ function untilTold(gateway: Gateway): Promise<void> {
   });
 }
 
-function welcome({ url, bootstrap }: Gateway, settings: Settings): string {
+function welcome(url: string, { administrator, key }: BootstrapResult, settings: Settings): string {
   const base = settings.server.publicUrl ?? url;
-  const { administrator, key } = bootstrap;
   const lines = [`Gateway listening on ${url}`];
   if (administrator.password === null && key.secret === null) {
     return `${lines.join("\n")}${key.hint === null ? "" : ` (key ${key.hint}…)`}\n`;

@@ -39,6 +39,9 @@ export function readBootstrap(
   return { key, administratorPassword: env["GATEWAY_ADMIN_PASSWORD"] || null };
 }
 
+/** Set by the supervisor for the processes it starts. */
+export const WORKER_VARIABLE = "GATEWAY_WORKER";
+
 interface Variable {
   variable: string;
   path: readonly string[];

@@ -1,6 +1,6 @@
 export type { ProviderSchemas } from "./channels.ts";
 export type { SettingRow } from "./describe.ts";
-export { processEnvironment, type Environment } from "./environment.ts";
+export { processEnvironment, WORKER_VARIABLE, type Environment } from "./environment.ts";
 export { loadSettings, type LoadedSettings, type LoadOptions } from "./load.ts";
 export { ConfigurationError } from "./problems.ts";
 export type { Origin, Settings } from "./settings.ts";

@@ -6,7 +6,7 @@ import { readStrictly, type Problem } from "../lib/schema-problems.ts";
 import { readCatalogue, shippedModels } from "./catalogue.ts";
 import { buildChannels, catalogueChannels, type ProviderSchemas } from "./channels.ts";
 import { describeSettings, type SettingRow } from "./describe.ts";
-import { readBootstrap, readOverrides, type Environment } from "./environment.ts";
+import { readBootstrap, readOverrides, WORKER_VARIABLE, type Environment } from "./environment.ts";
 import { fileSchema, hasScheme, SYNONYMS, type FileSettings } from "./file-schema.ts";
 import { readConfigurationFile, withOverrides, withoutUnsound } from "./layers.ts";
 import { buildModels } from "./models.ts";
@@ -70,6 +70,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
     ...tables,
     dataDirectory: resolve(base, effective.data_dir),
     bootstrap,
+    isWorker: options.env[WORKER_VARIABLE] !== undefined,
     channels,
   };
   const shown = { ...effective, channels: { ...catalogueChannels(sources), ...effective.channels } };

@@ -41,6 +41,8 @@ export interface Attempt {
   outcome: "answered" | "caller_gone" | AttemptFailure;
   /** HTTP status, when there was one. */
   status?: number;
+  /** The vendor may have done the work, and charge for it, although no answer came. */
+  isAmbiguous?: boolean;
 }
 
 export type AttemptFailure =

@@ -61,7 +61,8 @@ export async function answerImages(
   const { grant, guard, hold, model } = admission;
   try {
     const ready = await prepareReferences(heart, request, spool, FAMILIES[model.family].mask, visit.signal);
-    const { answer, target } = await ask(heart, admission, ready);
+    const { answer, target, finished } = await ask(heart, admission, ready);
+    finished();
     const { organization } = visit.principal;
     const delivery = await deliver(heart, {
       request,

@@ -51,6 +51,7 @@ export async function answerChat(heart: Heart, visit: Visit, payload: ChatPayloa
     const answered = await ask(heart, admission);
     if (answered.answer.kind === "stream") return startStream(heart, admission, answered, answered.answer);
     const { bytes, usage } = answered.answer;
+    answered.finished();
     settle(heart, admission, answered.target, usage, []);
     finish(admission, usage);
     return { kind: "whole", bytes, rate: admission.grant.rate };
@@ -142,7 +143,7 @@ async function untilContent(reader: ByteReader, stream: ChatStream): Promise<Uin
 function startStream(
   heart: Heart,
   admission: Admission,
-  { target, call }: Answered<Committed>,
+  { target, call, finished }: Answered<Committed>,
   { reader, stream, head }: Extract<Committed, { kind: "stream" }>,
 ): TextOutcome {
   const { visit, grant } = admission;
@@ -156,7 +157,10 @@ function startStream(
     idleMs: deadlinesOf(heart, target).idleMs,
     isDraining: visit.principal.organization.settings.callerGone === "drain",
     checkpoint: () => heart.till.checkpoint(entryOf(heart, admission, target, stream.usage(), ["partial"])),
-    end: (how) => endStream(heart, admission, target, stream, how),
+    end: (how) => {
+      finished();
+      return endStream(heart, admission, target, stream, how);
+    },
   });
   return { kind: "stream", stream: body, rate: grant.rate };
 }

@@ -39,7 +39,7 @@ export function chargeEntry({ visit, model, price, hold, target, usage, flags, a
     amount,
     currency: price.currency,
     priceSource: price.source,
-    orphanCost: 0n,
+    orphanCost: amount * BigInt(event.attempts.filter(({ isAmbiguous }) => isAmbiguous).length),
     budgets: hold.slices.map(({ budget }) => budget),
     attempts: event.attempts,
     flags: marks,

@@ -5,6 +5,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Deadlines } from "../../lib/deadlines.ts";
 import { Call, CallerGone } from "./call.ts";
 import type { Health } from "./health.ts";
+import type { Places } from "./places.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 
 /** What failing over needs to know of the process. */
@@ -13,6 +14,7 @@ export interface Failover {
   deadlines: Deadlines;
   health: Health;
   retryBudget: RetryBudget;
+  places: Places;
   /** Most calls for one request, the first included. */
   maxAttempts: number;
 }
@@ -36,6 +38,8 @@ export interface Answered<Answer> {
   answer: Answer;
   target: Target;
   call: Call;
+  /** To be called once the answer has been read to its end: frees the channel's place. */
+  finished(): void;
 }
 
 const FIRST_BACKOFF_MS = 100;
@@ -45,11 +49,12 @@ const FIRST_BACKOFF_MS = 100;
  * waits any more. An ejected target is passed over; when all are, nothing is sent.
  */
 export async function failover<Answer>(process: Failover, request: FailoverRequest<Answer>): Promise<Answered<Answer>> {
-  const { clock, health, retryBudget, maxAttempts } = process;
+  const { clock, health, retryBudget, places, maxAttempts } = process;
   const endsAt = clock.monotonic() + request.totalMs;
   const queue = [...request.targets];
+  const asked: Target[] = [];
   let last: UpstreamError | undefined;
-  let asked = 0;
+  let isCrowded = false;
   retryBudget.request();
   for (let target = queue.shift(); target; target = queue.shift()) {
     if (!health.admits(target)) continue;
@@ -57,47 +62,55 @@ export async function failover<Answer>(process: Failover, request: FailoverReque
       health.abandoned(target);
       break;
     }
-    const isAgain = asked >= request.targets.length;
-    if (isAgain) await pause(FIRST_BACKOFF_MS * 2 ** (asked - request.targets.length), request.caller);
-    asked++;
-    const outcome = await attempt(process, request, target);
+    if (asked.includes(target)) await pause(FIRST_BACKOFF_MS * 2 ** (asked.length - request.targets.length), request.caller);
+    const finished = places.take(target.channel);
+    if (!finished) {
+      health.abandoned(target);
+      isCrowded = true;
+      continue;
+    }
+    asked.push(target);
+    const outcome = await attempt(process, request, target, finished);
     if (!("error" in outcome)) return outcome;
     last = outcome.error;
-    if (!request.failsOver(last) || asked >= maxAttempts || clock.monotonic() >= endsAt) break;
+    if (!request.failsOver(last) || asked.length >= maxAttempts || clock.monotonic() >= endsAt) break;
     // A target that broke down briefly may be asked again, after all others.
     if (last.kind === "unreachable" || last.kind === "overloaded") queue.push(target);
   }
-  throw last ?? nobodyAdmitted(health, request.targets);
+  throw last ?? (isCrowded ? crowded() : nobodyAdmitted(health, request.targets));
 }
 
 async function attempt<Answer>(
   { clock, deadlines, health }: Failover,
   { ask, attempts, caller }: FailoverRequest<Answer>,
   target: Target,
+  finished: () => void,
 ): Promise<Answered<Answer> | { error: UpstreamError }> {
   const startedAt = clock.monotonic();
   const call = new Call(deadlines, caller);
-  const note = (outcome: Attempt["outcome"], status?: number): void => {
+  const note = (outcome: Attempt["outcome"], error?: UpstreamError): void => {
     const durationMs = Math.round(clock.monotonic() - startedAt);
     attempts.push({
       channel: target.channel.id,
       upstreamModel: target.upstreamModel,
       durationMs,
       outcome,
-      ...(status !== undefined && { status }),
+      ...(error?.status !== undefined && { status: error.status }),
+      ...(error?.isAmbiguous && { isAmbiguous: true }),
     });
   };
   try {
     const answer = await ask(target, call);
     health.succeeded(target);
     note("answered");
-    return { answer, target, call };
+    return { answer, target, call, finished };
   } catch (thrown) {
+    finished();
     call.settle();
     const error = call.reasonOf(thrown);
     if (error instanceof UpstreamError) {
       health.failed(target, error);
-      note(error.kind, error.status);
+      note(error.kind, error);
       if (!call.signal.aborted) call.abort(error);
       return { error };
     }
@@ -111,6 +124,11 @@ async function attempt<Answer>(
 async function pause(mostMs: number, caller: AbortSignal): Promise<void> {
   if (caller.aborted) throw new CallerGone();
   await Bun.sleep(Math.random() * mostMs);
+}
+
+/** Every channel that could answer has as many calls as it bears. */
+function crowded(): UpstreamError {
+  return new UpstreamError("overloaded", "every channel is at its bound", { retryAfterSeconds: 1 });
 }
 
 /** Every target is ejected: tells when the first may be asked again. */

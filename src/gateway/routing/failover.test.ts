@@ -1,0 +1,153 @@
+import { describe, expect, test } from "bun:test";
+import type { Target } from "../../domain/channel.ts";
+import type { Attempt } from "../../domain/ledger.ts";
+import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
+import { Deadlines } from "../../lib/deadlines.ts";
+import { CallerGone } from "./call.ts";
+import { failover, type Failover } from "./failover.ts";
+import { Health } from "./health.ts";
+import { Places } from "./places.ts";
+import { RetryBudget } from "./retry-budget.ts";
+
+const clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+function process(overrides: Partial<Failover> = {}): Failover {
+  return {
+    clock,
+    deadlines: new Deadlines(10),
+    health: new Health(clock),
+    retryBudget: new RetryBudget(clock, 1, 1000),
+    places: new Places(),
+    maxAttempts: 3,
+    ...overrides,
+  };
+}
+
+function target(id: string, maxConcurrent?: number): Target {
+  return { channel: { id, provider: "p", settings: {}, maxConcurrent }, upstreamModel: "m", weight: 1 };
+}
+
+function request(targets: Target[], ask: (target: Target) => Promise<string>, caller = new AbortController().signal) {
+  const attempts: Attempt[] = [];
+  const failsOver = ({ kind }: UpstreamError): boolean => kind !== "rejected";
+  return { targets, caller, totalMs: 5000, failsOver, ask, attempts };
+}
+
+const fail = (kind: UpstreamErrorKind, detail = {}): Promise<string> => Promise.reject(new UpstreamError(kind, kind, detail));
+
+describe("failover", () => {
+  test("the next target answers, and every attempt is told with its reason", async () => {
+    const asked = request([target("a"), target("b")], ({ channel }) => (channel.id === "a" ? fail("broken", { status: 200 }) : Promise.resolve("yes")));
+    const { answer, target: by } = await failover(process(), asked);
+    expect(answer).toBe("yes");
+    expect(by.channel.id).toBe("b");
+    expect(asked.attempts.map(({ channel, outcome, status }) => [channel, outcome, status])).toEqual([
+      ["a", "broken", 200],
+      ["b", "answered", undefined],
+    ]);
+  });
+
+  test("a rejected request goes nowhere else", async () => {
+    const asked = request([target("a"), target("b")], () => fail("rejected"));
+    await expect(failover(process(), asked)).rejects.toMatchObject({ kind: "rejected" });
+    expect(asked.attempts).toHaveLength(1);
+  });
+
+  test("one target that broke down briefly is asked again, at most as often as allowed", async () => {
+    let calls = 0;
+    const asked = request([target("a")], () => (++calls < 3 ? fail("unreachable") : Promise.resolve("late")));
+    expect((await failover(process(), asked)).answer).toBe("late");
+    const never = request([target("z")], () => fail("unreachable"));
+    await expect(failover(process(), never)).rejects.toMatchObject({ kind: "unreachable" });
+    expect(never.attempts).toHaveLength(3);
+  });
+
+  test("after five failures in a row nothing is sent until the ejection is over, and then one probe", async () => {
+    let now = 0;
+    const moved = { now: () => now, monotonic: () => now };
+    const shared = process({ health: new Health(moved), maxAttempts: 1 });
+    for (let failure = 0; failure < 5; failure++) {
+      await expect(failover(shared, request([target("a")], () => fail("overloaded")))).rejects.toThrow();
+    }
+    const idle = request([target("a")], () => Promise.resolve("never"));
+    await expect(failover(shared, idle)).rejects.toMatchObject({ kind: "overloaded", retryAfterSeconds: 1 });
+    expect(idle.attempts).toHaveLength(0);
+    now += 1001;
+    let finish = (_: string): void => {};
+    const probe = failover(shared, request([target("a")], () => new Promise((resolve) => (finish = resolve))));
+    await expect(failover(shared, request([target("a")], () => Promise.resolve("no")))).rejects.toThrow();
+    finish("back");
+    expect((await probe).answer).toBe("back");
+    expect((await failover(shared, request([target("a")], () => Promise.resolve("all")))).answer).toBe("all");
+  });
+
+  test("a dead account is passed over at once while the others go on", async () => {
+    const shared = process();
+    const hits: string[] = [];
+    const ask = ({ channel }: Target): Promise<string> => {
+      hits.push(channel.id);
+      return channel.id === "dead" ? fail("account") : Promise.resolve("ok");
+    };
+    const targets = [target("dead"), target("alive")];
+    await failover(shared, request(targets, ask));
+    await failover(shared, request(targets, ask));
+    expect(hits).toEqual(["dead", "alive", "alive"]);
+  });
+
+  test("a vendor's hint keeps its target out for so long, and the caller hears how long", async () => {
+    const shared = process();
+    await expect(failover(shared, request([target("a")], () => fail("limited", { retryAfterSeconds: 30 })))).rejects.toThrow();
+    const error: unknown = await failover(shared, request([target("a")], () => Promise.resolve("x"))).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ kind: "limited", retryAfterSeconds: 30 });
+  });
+
+  test("when everything fails, further attempts stay within a fifth of the requests and three", async () => {
+    const shared = process({ retryBudget: new RetryBudget(clock, 0.2, 3), health: new Health({ now: () => 0, monotonic: () => 0 }) });
+    let calls = 0;
+    const ask = (): Promise<string> => {
+      calls++;
+      return fail("timeout");
+    };
+    for (let index = 0; index < 100; index++) {
+      await failover(shared, request([target(`a${index}`), target(`b${index}`)], ask)).catch(() => {});
+    }
+    expect(calls).toBeLessThanOrEqual(100 * 1.2 + 3);
+    expect(calls).toBeGreaterThan(100);
+  });
+
+  test("a channel bears only so many calls at once; the next channel takes over", async () => {
+    const shared = process();
+    const one = target("small", 1);
+    const held = await failover(shared, request([one], () => Promise.resolve("held")));
+    const other = await failover(shared, request([one, target("big")], () => Promise.resolve("x")));
+    expect(other.target.channel.id).toBe("big");
+    await expect(failover(shared, request([one], () => Promise.resolve("x")))).rejects.toMatchObject({ kind: "overloaded" });
+    held.finished();
+    expect((await failover(shared, request([one], () => Promise.resolve("free")))).answer).toBe("free");
+  });
+
+  test("a caller who has gone ends the call and starts no other", async () => {
+    const caller = new AbortController();
+    const asked = request([target("a"), target("b")], () => new Promise(() => {}), caller.signal);
+    const running = failover(process(), {
+      ...asked,
+      ask: (_, call) => new Promise((_resolve, reject) => call.signal.addEventListener("abort", () => reject(new Error("socket closed")))),
+    });
+    caller.abort();
+    await expect(running).rejects.toBeInstanceOf(CallerGone);
+    expect(asked.attempts.map(({ outcome }) => outcome)).toEqual(["caller_gone"]);
+  });
+
+  test("a passed deadline is a timeout that may have been carried out", async () => {
+    const asked = request([target("a")], () => Promise.resolve(""));
+    const running = failover(process({ maxAttempts: 1 }), {
+      ...asked,
+      ask: (_, call) => {
+        call.expect("the first byte", 20);
+        return new Promise((_resolve, reject) => call.signal.addEventListener("abort", () => reject(call.signal.reason)));
+      },
+    });
+    await expect(running).rejects.toMatchObject({ kind: "timeout", isAmbiguous: true });
+    expect(asked.attempts).toMatchObject([{ outcome: "timeout", isAmbiguous: true }]);
+  });
+});
