@@ -1,0 +1,245 @@
+import { Database } from "bun:sqlite";
+import { readFileSync, readdirSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL, type Subprocess } from "bun";
+import { newSecret } from "../../src/lib/secret.ts";
+
+/** The real program as a process of its own, over a data folder of its own. */
+export interface TestGateway extends AsyncDisposable {
+  readonly url: string;
+  /** A key of the first organization, good for every scope. */
+  key: string;
+  dataDirectory: string;
+  readonly pid: number;
+  /** The lines written to standard output, parsed. */
+  logs(): LogLine[];
+  /** Calls a path with the gateway's key, unless `init` has an `authorization` of its own. */
+  call(path: string, init?: CallInit): Promise<Response>;
+  /** Every row of the ledger, oldest first. */
+  ledger(): Promise<LedgerRow[]>;
+  /** The rows of one `X-Request-Id`, once there is at least one. */
+  charged(requestId: string): Promise<LedgerRow[]>;
+  /** Resident and peak memory in MB, and open file descriptors. */
+  resources(): { residentMb: number; peakMb: number; descriptors: number };
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+  signal(name: NodeJS.Signals): void;
+  readonly exited: Promise<number>;
+  /** Starts it again over the same folder, after it has ended. */
+  restart(): Promise<void>;
+  /** Runs the command line over the same folder. Throws when it fails; answers what it printed. */
+  cli(...args: string[]): Promise<string>;
+}
+
+export interface GatewayOptions {
+  /** The configuration file. */
+  yaml?: string;
+  env?: Record<string, string>;
+}
+
+export type CallInit = Omit<RequestInit, "body" | "headers"> & {
+  headers?: Record<string, string>;
+  /** An object is sent as JSON. */
+  body?: RequestInit["body"] | object;
+};
+
+export type LogLine = Record<string, any>;
+
+export interface LedgerRow {
+  id: string;
+  kind: string;
+  request_id: string;
+  key_id: string;
+  model: string;
+  channel: string | null;
+  upstream_model: string | null;
+  consumed: any;
+  /** Nano-units. */
+  amount: bigint;
+  attempts: { channel: string; outcome: string; status?: number }[];
+  flags: string[];
+}
+
+const MAIN = new URL("../../src/main.ts", import.meta.url).pathname;
+const START_TIMEOUT_MS = 15_000;
+
+/** Starts a gateway and waits until it listens. Default limits are off unless the environment turns them on. */
+export async function startTestGateway({ yaml = "", env = {} }: GatewayOptions = {}): Promise<TestGateway> {
+  const directory = await mkdtemp(join(tmpdir(), "gateway-e2e-"));
+  const key = env["GATEWAY_BOOTSTRAP_KEY"] ?? newSecret();
+  const dataDirectory = join(directory, "data");
+  await Bun.write(join(directory, "gateway.yaml"), yaml);
+  const environment = {
+    PATH: process.env["PATH"] ?? "",
+    BUN_CONFIG_MAX_HTTP_REQUESTS: "65000",
+    GATEWAY_CONFIG: join(directory, "gateway.yaml"),
+    GATEWAY_DATA_DIR: dataDirectory,
+    GATEWAY_BOOTSTRAP_KEY: key,
+    GATEWAY_ADMIN_PASSWORD: "a-password-for-tests",
+    GATEWAY_DEFAULT_LIMITS: "none",
+    PORT: "0",
+    ...env,
+  };
+  const command = (args: string[]) => [process.execPath, MAIN, ...args];
+  let running = await launch(command([]), directory, environment);
+  const earlierLogs: LogLine[] = [];
+  const ledger = () => readLedger(dataDirectory, environment);
+
+  const gateway: TestGateway = {
+    get url() {
+      return running.url;
+    },
+    key,
+    dataDirectory,
+    get pid() {
+      return running.child.pid;
+    },
+    logs: () => [...earlierLogs, ...running.logs()],
+    call(path, { headers = {}, body, ...init } = {}) {
+      const isObject = body !== null && typeof body === "object" && Object.getPrototypeOf(body) === Object.prototype;
+      return fetch(`${running.url}${path}`, {
+        ...init,
+        ...(body !== undefined && { method: "POST", body: isObject ? JSON.stringify(body) : (body as string) }),
+        ...(init.method && { method: init.method }),
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(isObject && { "content-type": "application/json" }),
+          ...headers,
+        },
+      });
+    },
+    ledger,
+    charged: (requestId) =>
+      until(`a charge for ${requestId}`, async () => {
+        const rows = (await ledger()).filter((row) => row.request_id === requestId);
+        return rows.length > 0 ? rows : undefined;
+      }),
+    resources: () => readResources(running.child.pid),
+    async stop() {
+      running.child.kill("SIGTERM");
+      return running.child.exited;
+    },
+    async kill() {
+      running.child.kill("SIGKILL");
+      await running.child.exited;
+    },
+    signal: (name) => running.child.kill(name),
+    get exited() {
+      return running.child.exited;
+    },
+    async restart() {
+      await running.child.exited;
+      earlierLogs.push(...running.logs());
+      running = await launch(command([]), directory, environment);
+    },
+    cli: (...args) => runCommand(command(args), directory, environment),
+    async [Symbol.asyncDispose]() {
+      running.child.kill("SIGKILL");
+      await running.child.exited;
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+  return gateway;
+}
+
+/** Asks again and again until there is an answer. Throws when none comes in time. */
+export async function until<Answer>(
+  what: string,
+  read: () => Answer | undefined | Promise<Answer | undefined>,
+  timeoutMs = 10_000,
+): Promise<Answer> {
+  const end = performance.now() + timeoutMs;
+  for (;;) {
+    const answer = await read();
+    if (answer !== undefined) return answer;
+    if (performance.now() > end) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
+    await Bun.sleep(10);
+  }
+}
+
+interface Running {
+  child: Subprocess<"ignore", "pipe", "pipe">;
+  url: string;
+  logs(): LogLine[];
+}
+
+async function launch(cmd: string[], cwd: string, env: Record<string, string>): Promise<Running> {
+  const child = Bun.spawn({ cmd, cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const output = collect(child.stdout);
+  const errors = collect(child.stderr);
+  const url = await until(
+    "the gateway to listen",
+    () => {
+      const found = /listening on (\S+)/.exec(errors())?.[1];
+      if (found === undefined && child.exitCode !== null) throw new Error(`the gateway ended: ${errors()}${output()}`);
+      return found;
+    },
+    START_TIMEOUT_MS,
+  );
+  const logs = () =>
+    output()
+      .split("\n")
+      .filter((line) => line.startsWith("{") && line.endsWith("}"))
+      .map((line): LogLine => JSON.parse(line));
+  return { child, url, logs };
+}
+
+function collect(stream: ReadableStream<Uint8Array>): () => string {
+  const pieces: string[] = [];
+  void (async () => {
+    const decoder = new TextDecoder();
+    for await (const piece of stream) pieces.push(decoder.decode(piece, { stream: true }));
+  })();
+  return () => pieces.join("");
+}
+
+async function runCommand(cmd: string[], cwd: string, env: Record<string, string>): Promise<string> {
+  const child = Bun.spawn({ cmd, cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [output, errors, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code !== 0) throw new Error(`${cmd.slice(2).join(" ")} ended with ${code}: ${errors}`);
+  return output;
+}
+
+async function readLedger(dataDirectory: string, env: Record<string, string>): Promise<LedgerRow[]> {
+  const query = "SELECT * FROM ledger ORDER BY at, id";
+  const rows = env["DATABASE_URL"] ? await readPostgres(env["DATABASE_URL"], query) : readSqlite(dataDirectory, query);
+  return rows.map((row) => ({
+    ...(row as LedgerRow),
+    amount: BigInt(row["amount"] as bigint),
+    consumed: JSON.parse(String(row["consumed"])),
+    attempts: JSON.parse(String(row["attempts"])),
+    flags: JSON.parse(String(row["flags"])),
+  }));
+}
+
+function readSqlite(dataDirectory: string, query: string): Record<string, unknown>[] {
+  using database = new Database(join(dataDirectory, "gateway.sqlite"), { readonly: true, safeIntegers: true });
+  return database.query<Record<string, unknown>, []>(query).all();
+}
+
+async function readPostgres(url: string, query: string): Promise<Record<string, unknown>[]> {
+  const sql = new SQL(url, { max: 1, bigint: true });
+  try {
+    return await sql.unsafe(query);
+  } finally {
+    await sql.close();
+  }
+}
+
+function readResources(pid: number): { residentMb: number; peakMb: number; descriptors: number } {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const megabytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
+  return {
+    residentMb: Math.round(megabytes("VmRSS")),
+    peakMb: Math.round(megabytes("VmHWM")),
+    descriptors: readdirSync(`/proc/${pid}/fd`).length,
+  };
+}
