@@ -1,9 +1,11 @@
 import type { ZodType } from "zod";
 import type { Channel } from "../domain/channel.ts";
 import type { ImageUpstream, TextUpstream, Upstreams } from "../gateway/ports.ts";
+import { gemini } from "./gemini/index.ts";
 import { openai } from "./openai/index.ts";
 import type { Provider } from "./provider.ts";
 import { sandbox } from "./sandbox/index.ts";
+import { vertex } from "./vertex/index.ts";
 
 /** A provider whose settings have not been looked at yet. */
 interface RegisteredProvider {
@@ -12,7 +14,12 @@ interface RegisteredProvider {
 }
 
 /** Every provider there is. A new one is a file and a line here. */
-export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([register(sandbox), register(openai)]);
+export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
+  register(sandbox),
+  register(openai),
+  register(gemini),
+  register(vertex),
+]);
 
 /** The ways to the vendors of the configured channels, each opened once. */
 export function openUpstreams(channels: Iterable<Channel>): Upstreams {
@@ -27,7 +34,12 @@ export function openUpstreams(channels: Iterable<Channel>): Upstreams {
   };
 }
 
-function register<Settings>({ name, settings, text, image }: Provider<Settings>): [string, RegisteredProvider] {
+function register<Settings>({
+  name,
+  settings,
+  text,
+  image,
+}: Provider<Settings>): [string, RegisteredProvider] {
   const open = (value: unknown): ReturnType<RegisteredProvider["open"]> => {
     const parsed = settings.parse(value);
     return { text: text?.(parsed), image: image?.(parsed) };
