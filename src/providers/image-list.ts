@@ -1,0 +1,59 @@
+import { decodeBase64 } from "../lib/base64.ts";
+import { isObject } from "../lib/json.ts";
+import { brokenAnswer, MOST_IMAGE_BYTES, parseAnswer, readPieces } from "./http.ts";
+import { LiftedJson } from "./openai/lifted-json.ts";
+import type { FetchResult } from "./result-link.ts";
+
+/** An answer of the images protocol, `{data: [{b64_json} | {url}], …}`, its base64 already taken out. */
+export interface ImageList {
+  answer: Record<string, unknown>;
+  /** The objects of `data`; undefined when the answer has no such list. */
+  items: Record<string, unknown>[] | undefined;
+  /** The JSON without its pictures. */
+  outline: string;
+  /**
+   * The pictures of these items in their order, linked ones fetched; items without one are passed over. A link that
+   * fails costs its own picture only. Throws `broken`, or the signal's reason, when that leaves none.
+   */
+  pictures(items: readonly Record<string, unknown>[], fetchResult: FetchResult): Promise<Blob[]>;
+}
+
+/** Reads such an answer without ever holding the base64. Throws `broken` where it is something else or was cut. */
+export async function readImageList(response: Response, signal: AbortSignal): Promise<ImageList> {
+  const json = new LiftedJson();
+  for await (const piece of readPieces(response, MOST_IMAGE_BYTES, signal)) json.write(piece);
+  const outline = json.finish();
+  const answer = parseAnswer(outline);
+  if (!isObject(answer)) throw brokenAnswer("gave no object");
+  const { data } = answer;
+  return {
+    answer,
+    items: Array.isArray(data) ? data.filter(isObject) : undefined,
+    outline,
+    async pictures(items, fetchResult) {
+      const reads = items.map((item) => readPicture(item, json, (link) => fetchResult(link, signal)));
+      const outcomes = await Promise.allSettled(reads);
+      const pictures = outcomes.flatMap((outcome) =>
+        outcome.status === "fulfilled" && outcome.value ? [outcome.value] : [],
+      );
+      const failure = outcomes.find((outcome) => outcome.status === "rejected");
+      if (pictures.length === 0 && failure) throw failure.reason;
+      return pictures;
+    },
+  };
+}
+
+async function readPicture(
+  { b64_json: text, url }: Record<string, unknown>,
+  json: LiftedJson,
+  fetchLinked: (link: string) => Promise<Blob>,
+): Promise<Blob | undefined> {
+  if (typeof text === "string" && text !== "") return json.lifted(text) ?? decodePicture(text);
+  return typeof url === "string" && url !== "" ? await fetchLinked(url) : undefined;
+}
+
+function decodePicture(text: string): Blob {
+  const bytes = decodeBase64(text);
+  if (!bytes) throw brokenAnswer("gave an image that is no base64");
+  return new Blob([Uint8Array.from(bytes)]);
+}
