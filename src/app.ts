@@ -15,11 +15,11 @@ import { createSafeFetch } from "./lib/safe-fetch.ts";
 import { createSemaphore } from "./lib/semaphore.ts";
 import { sweepSpool } from "./lib/spool.ts";
 import { hashSecret, secretTest } from "./lib/secret.ts";
-import { MemoryLimiter } from "./gateway/admission/memory-limiter.ts";
 import { openUpstreams } from "./providers/registry.ts";
 import { startServer } from "./server/index.ts";
 import { openStorage } from "./storage/index.ts";
 import { openBlobs } from "./storage/blobs/index.ts";
+import { openCounters } from "./storage/counters/index.ts";
 import type { S3Credentials } from "./storage/blobs/s3.ts";
 import { databaseOf } from "./database.ts";
 import { requestLog, systemLog } from "./telemetry/log.ts";
@@ -65,12 +65,18 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
   const spoolDirectory = join(settings.dataDirectory, "spool");
   await sweepSpool(spoolDirectory);
   const leases = new Leases(storage.leases, lease, clock);
-  const health = new Health(clock);
+  const health = new Health(clock, (ejection) => counters.announce(ejection));
+  const counters = await openCounters({
+    redisUrl: settings.redisUrl,
+    processes: settings.workers,
+    clock,
+    hear: (ejection) => health.heard(ejection),
+  });
   const state = { isDraining: false };
   const heart: Heart = {
     snapshot: storage.snapshot,
     upstreams: openUpstreams(channels.values()),
-    limiter: new MemoryLimiter({ clock, share: settings.workers }),
+    limiter: counters.limiter,
     limits: settings.limits,
     till: new Till(leases, storage.journal),
     failover: {
@@ -89,6 +95,7 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
   const metrics = new Metrics([
     { name: "gateway_ledger_backlog", help: "Charges journaled and not yet in the ledger.", value: storage.backlog },
     { name: "gateway_ejected_targets", help: "Targets out of service.", value: () => health.ejections().length },
+    { name: "gateway_limits_degraded", help: "1 while limits are local although a shared store is configured.", value: () => Number(counters.isDegraded()) },
     { name: "gateway_snapshot_age_seconds", help: "Time since the database was last heard.", value: () => storage.snapshot.ageMs() / 1000 },
   ]);
   const server = startServer({
@@ -113,6 +120,7 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     await leases.giveBack().catch((error: unknown) => report("leases were not given back", error));
     await storage.close(flushMs);
     await blobs.close();
+    counters.close();
     log.flush();
   };
   return {

@@ -170,10 +170,15 @@ class RunningRelay {
   }
 }
 
+/** A stream that can no longer be read is an upstream's fault, but for the caller's going and a deadline. */
+export function asUnreadable(error: unknown): never {
+  throw isTyped(error) ? error : unreadable(error);
+}
+
 function isTyped(error: unknown): boolean {
   return error instanceof UpstreamError || error instanceof CallerGone;
 }
 
 function unreadable(cause: unknown): UpstreamError {
-  return new UpstreamError("unreachable", "the connection broke inside the stream", { cause });
+  return new UpstreamError("unreachable", "the connection broke inside the stream", { isAmbiguous: true, cause });
 }

@@ -15,7 +15,7 @@ import { textCeiling } from "./metering/estimate.ts";
 import type { Hold } from "./metering/leases.ts";
 import { requirePrice } from "./metering/price.ts";
 import type { TextUpstream } from "./ports.ts";
-import { relay, type ByteReader, type StreamEnd } from "./relay.ts";
+import { asUnreadable, relay, type ByteReader, type StreamEnd } from "./relay.ts";
 import type { Call } from "./routing/call.ts";
 import { callerError } from "./routing/caller-error.ts";
 import { failover, type Answered } from "./routing/failover.ts";
@@ -108,11 +108,11 @@ async function askTarget(heart: Heart, payload: ChatPayload, target: Target, cal
   if (answer.kind === "whole") {
     call.settle();
     if (isStream) throw new UpstreamError("broken", "a whole answer to a stream request");
-    return { kind: "whole", ...readReply(answer.bytes, model, inputCeiling) };
+    return { kind: "whole", ...readReply(answer, model, inputCeiling) };
   }
   const reader = answer.stream.getReader();
   const stream = new ChatStream(model, inputCeiling);
-  const head = await untilContent(reader, stream);
+  const head = await untilContent(reader, stream).catch(asUnreadable);
   call.settle();
   return { kind: "stream", reader, stream, head };
 }

@@ -1,6 +1,7 @@
 import { writeError as writeChatError } from "../dialects/chat/index.ts";
 import { writeError as writeImageError } from "../dialects/images/error.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
+import { rateHeaders } from "../gateway/admission/limits.ts";
 import type { ErrorFamily } from "./routes.ts";
 
 /** Renders an error in the shape of its route family. */
@@ -12,6 +13,7 @@ export function errorResponse(
 ): Response {
   const body = family === "chat" ? writeChatError(error) : writeImageError(error, requestId);
   const headers: Record<string, string> = { ...idHeaders(requestId), ...extra };
+  if (error.rate) Object.assign(headers, rateHeaders(error.rate, "chat"));
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
   if (error.shouldRetry === false) headers["x-should-retry"] = "false";
   return Response.json(body, { status: error.status, headers });

@@ -9,17 +9,18 @@ export interface ChatReply {
   usage: TokenUsage;
 }
 
+/** An answer as it came, and its reading where whoever fetched it had to read it. */
+interface WholeAnswer {
+  bytes: Uint8Array<ArrayBuffer>;
+  parsed?: unknown;
+}
+
 /**
  * Reads a whole answer. Its bytes stay as the upstream said them, but for the model name. Throws an
  * `UpstreamError` when it is not an answer.
  */
-export function readReply(bytes: Uint8Array<ArrayBuffer>, publicModel: string, inputBytes: number): ChatReply {
-  let body: unknown;
-  try {
-    body = parseJson(bytes);
-  } catch (cause) {
-    throw new UpstreamError("broken", "the answer is not JSON", { cause });
-  }
+export function readReply({ bytes, parsed }: WholeAnswer, publicModel: string, inputBytes: number): ChatReply {
+  const body = parsed ?? parsedBytes(bytes);
   if (!isObject(body) || !Array.isArray(body["choices"])) {
     throw new UpstreamError("broken", "the answer has no choices");
   }
@@ -28,6 +29,14 @@ export function readReply(bytes: Uint8Array<ArrayBuffer>, publicModel: string, i
   const [model] = scanObject(bytes, ["model"]).spans;
   if (!model) return { bytes, usage };
   return { bytes: splice(bytes, [{ span: model, text: JSON.stringify(publicModel) }]), usage };
+}
+
+function parsedBytes(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(bytes);
+  } catch (cause) {
+    throw new UpstreamError("broken", "the answer is not JSON", { cause });
+  }
 }
 
 /** Usage from the sizes of what was said, for an upstream that did not count. */

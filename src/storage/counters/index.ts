@@ -1,0 +1,45 @@
+import type { Limiter } from "../../gateway/admission/limits.ts";
+import { MemoryLimiter } from "../../gateway/admission/memory-limiter.ts";
+import type { Ejection } from "../../gateway/routing/health.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { RedisLimiter } from "./redis-limiter.ts";
+import { SharedHealth } from "./shared-health.ts";
+
+/** What processes count and find out together; alone where there is no shared store. */
+export interface Counters {
+  limiter: Limiter;
+  /** Tells the other processes of an ejected target. */
+  announce(ejection: Ejection): void;
+  /** True while limits are kept by this process alone although a shared store is configured. */
+  isDegraded(): boolean;
+  close(): void;
+}
+
+export interface CountersOptions {
+  /** Null keeps everything in this process, limits divided by the number of processes. */
+  redisUrl: string | null;
+  processes: number;
+  clock: Clock;
+  hear(ejection: Ejection): void;
+}
+
+/** Opens the counters; a store that is away now is used as soon as it is there. */
+export async function openCounters({ redisUrl, processes, clock, hear }: CountersOptions): Promise<Counters> {
+  if (redisUrl === null) {
+    return { limiter: new MemoryLimiter({ clock, share: processes }), announce() {}, isDegraded: () => false, close() {} };
+  }
+  let isDegraded = false;
+  const onDegraded = (value: boolean): void => void (isDegraded = value);
+  const limiter = new RedisLimiter({ url: redisUrl, processes, clock, onDegraded });
+  const health = new SharedHealth({ url: redisUrl, hear });
+  await Promise.all([limiter.ready, health.ready]);
+  return {
+    limiter,
+    announce: (ejection) => health.announce(ejection),
+    isDegraded: () => isDegraded,
+    close() {
+      limiter.close();
+      health.close();
+    },
+  };
+}
