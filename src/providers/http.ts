@@ -5,8 +5,17 @@ import { UpstreamError } from "../domain/upstream-error.ts";
  * never followed, so a credential goes nowhere but to the configured address. When `signal` aborts, its own reason
  * is thrown, unchanged.
  */
-export async function post(request: VendorRequest, classify: Classify): Promise<Response> {
-  const response = await dispatch(request);
+export function post(request: VendorRequest, classify: Classify): Promise<Response> {
+  return send("POST", request, classify);
+}
+
+/** The same by any method: a look at a job, or the end of one. */
+export async function send(
+  method: "POST" | "GET" | "PUT",
+  request: VendorRequest,
+  classify: Classify,
+): Promise<Response> {
+  const response = await dispatch(method, request);
   if (response.status >= 200 && response.status < 300) {
     if (isHtml(response)) throw await discard(response, "answered with a web page");
     return response;
@@ -21,7 +30,7 @@ export interface VendorRequest {
   url: string;
   /** Prepared once for a channel; `fetch` copies them. */
   headers: Readonly<Record<string, string>>;
-  body: NonNullable<BunFetchRequestInit["body"]>;
+  body?: NonNullable<BunFetchRequestInit["body"]>;
   /** Aborted when the caller goes or a deadline passes. It is the only clock a call has. */
   signal: AbortSignal;
 }
@@ -166,10 +175,10 @@ export function readRetryAfter(headers: Headers, now: number): number | undefine
   return Number.isNaN(date) ? undefined : clampSeconds((date - now) / 1000);
 }
 
-async function dispatch(request: VendorRequest): Promise<Response> {
+async function dispatch(method: string, request: VendorRequest): Promise<Response> {
   try {
     return await fetch(request.url, {
-      method: "POST",
+      method,
       headers: request.headers,
       body: request.body,
       signal: request.signal,
