@@ -43,7 +43,8 @@ export async function launchGateway(
     GATEWAY_ADMIN_PASSWORD: "bench-administrator",
     BENCH_UPSTREAM_KEY: "bench-upstream",
   };
-  const profiling = profileFolder === undefined ? [] : ["--cpu-prof-md", "--cpu-prof-dir", profileFolder];
+  const profiling =
+    profileFolder === undefined ? [] : ["--cpu-prof", "--cpu-prof-md", "--cpu-prof-dir", profileFolder];
   const command: ServerCommand = {
     name: "gateway",
     core: SERVER_CORE,

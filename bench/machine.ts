@@ -28,43 +28,44 @@ export function pinThisProcess(machine: Machine): void {
   Bun.spawnSync(["taskset", "--all-tasks", "--cpu-list", "--pid", String(LOAD_CORE), String(process.pid)]);
 }
 
-/** What the threads of some processes have had of the processors so far, by thread. */
-export type CpuReading = ReadonlyMap<string, CpuTime>;
-
-/** Milliseconds. */
-export interface CpuTime {
-  /** User and system time. */
-  ran: number;
-  /** Ready to run, but the core was busy with another thread. */
-  waited: number;
-}
+/** Milliseconds of processor time each thread of some processes has had so far. */
+export type CpuReading = ReadonlyMap<string, number>;
 
 /**
- * Reads the processor time of processes. It is the time of `/proc/<pid>/stat` from the scheduler's own account,
- * which counts nanoseconds where `stat` counts hundredths of a second.
+ * Reads the user and system time of processes. It is the time of `/proc/<pid>/stat` from the scheduler's own
+ * account, which counts nanoseconds where `stat` counts hundredths of a second.
  */
 export function readCpu(processIds: readonly number[]): CpuReading {
-  const reading = new Map<string, CpuTime>();
+  const reading = new Map<string, number>();
   for (const processId of processIds) {
     const tasks = `/proc/${processId}/task`;
     for (const task of readdirSync(tasks)) {
-      const [ran, waited] = readFileSync(`${tasks}/${task}/schedstat`, "latin1").split(" ");
-      reading.set(task, { ran: Number(ran) / 1e6, waited: Number(waited) / 1e6 });
+      const [nanoseconds] = readFileSync(`${tasks}/${task}/schedstat`, "latin1").split(" ");
+      reading.set(task, Number(nanoseconds) / 1e6);
     }
   }
   return reading;
 }
 
-/** The time between two readings, all threads together. */
-export function cpuBetween(before: CpuReading, after: CpuReading): CpuTime {
-  const total = { ran: 0, waited: 0 };
-  for (const [task, time] of after) {
-    const earlier = before.get(task);
-    total.ran += time.ran - (earlier?.ran ?? 0);
-    total.waited += time.waited - (earlier?.waited ?? 0);
-  }
+/** Milliseconds between two readings, all threads together. */
+export function cpuBetween(before: CpuReading, after: CpuReading): number {
+  let total = 0;
+  for (const [task, time] of after) total += time - (before.get(task) ?? 0);
   return total;
 }
+
+/** Milliseconds the machine's cores have been busy since its start, or were given to another machine. */
+export function readMachineBusyMs(): number {
+  const line = readFileSync("/proc/stat", "latin1").split("\n", 1)[0] ?? "";
+  const [user = 0, nice = 0, system = 0, , , interrupt = 0, softInterrupt = 0, stolen = 0] = line
+    .split(/\s+/)
+    .slice(1)
+    .map(Number);
+  return (user + nice + system + interrupt + softInterrupt + stolen) * MS_PER_TICK;
+}
+
+/** The unit of `/proc/stat`, a hundredth of a second on every current Linux. */
+const MS_PER_TICK = 10;
 
 /** Resident memory in MB. */
 export function readResidentMb(processId: number): number {

@@ -8,8 +8,6 @@ export interface Sample extends Tally {
   cpuMs: number;
   /** Share of its core that mock and load used. */
   loadShare: number;
-  /** Share of the time in which the server's threads were ready but their core was taken. */
-  waitShare: number;
 }
 
 export interface Window {
@@ -35,13 +33,12 @@ export async function measure(
     load.openWindow();
     await Bun.sleep(window.durationMs);
     const tally = load.closeWindow();
-    const serverTime = cpuBetween(server, readCpu([servers.measured.processId]));
-    const loadTime = cpuBetween(others, readCpu(loadIds));
+    const cpuMs = cpuBetween(server, readCpu([servers.measured.processId]));
+    const loadMs = cpuBetween(others, readCpu(loadIds));
     return {
       ...tally,
-      cpuMs: serverTime.ran,
-      loadShare: loadTime.ran / tally.elapsedMs,
-      waitShare: serverTime.waited / tally.elapsedMs,
+      cpuMs,
+      loadShare: loadMs / tally.elapsedMs,
     };
   } finally {
     load.stop();
@@ -51,7 +48,8 @@ export async function measure(
 
 /**
  * Gives every contender its turn in every round, in an order that moves on by one each round, so that what
- * drifts on a shared machine hits all of them alike. Ratios are then taken inside a round.
+ * drifts on a shared machine hits all of them alike. Ratios are then taken inside a round. One more round runs
+ * first and is thrown away: the runtime compiles what is hot, and until then a server costs a multiple.
  */
 export async function interleave<Name extends string>(
   rounds: number,
@@ -59,6 +57,7 @@ export async function interleave<Name extends string>(
 ): Promise<Record<Name, Sample>[]> {
   const names = Object.keys(contenders) as Name[];
   const results: Record<Name, Sample>[] = [];
+  for (const name of names) await contenders[name]();
   for (let round = 0; round < rounds; round++) {
     const result: Partial<Record<Name, Sample>> = {};
     for (let turn = 0; turn < names.length; turn++) {

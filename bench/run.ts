@@ -4,9 +4,8 @@
  */
 import { parseArgs } from "node:util";
 import { renderTable } from "./report.ts";
-import { readResidentMb } from "./machine.ts";
+import { cpuBetween, readCpu, readMachineBusyMs, readResidentMb } from "./machine.ts";
 import { type BenchOptions, openStage, type Stage } from "./stage.ts";
-import { spreadOf } from "./statistics.ts";
 import { doorWorkload } from "./workloads/w0-door.ts";
 import { chatWorkload } from "./workloads/w1-chat.ts";
 import { streamWorkload } from "./workloads/w2-stream.ts";
@@ -16,6 +15,7 @@ import type { Outcome, Workload } from "./workloads/workload.ts";
 const WORKLOADS: readonly Workload[] = [doorWorkload, chatWorkload, streamWorkload];
 
 const BUSY_LOAD_SHARE = 0.7;
+const BUSY_MACHINE_SHARE = 0.25;
 
 const { options, chosen } = readOptions();
 if (process.platform !== "linux") {
@@ -34,6 +34,7 @@ process.exit(0);
 async function runAll(stage: Stage, workloads: readonly Workload[]): Promise<void> {
   const outcomes: Outcome[] = [];
   const residentBefore = residentMemory(stage);
+  const strangerShare = watchStrangers(stage);
   for (const workload of workloads) {
     console.log(`${workload.id}: ${workload.title} ...`);
     outcomes.push(await workload.run(stage));
@@ -44,7 +45,7 @@ async function runAll(stage: Stage, workloads: readonly Workload[]): Promise<voi
   for (const [name, before] of Object.entries(residentBefore)) {
     console.log(`resident memory of ${name}: ${before} MB before, ${residentAfter[name]} MB after`);
   }
-  tellCircumstances(outcomes);
+  tellCircumstances(outcomes, strangerShare());
   const missed = rows.filter((row) => row.passed === false).length;
   console.log(missed === 0 ? "Every bar is met." : `${missed} of the bars are missed.`);
 }
@@ -59,21 +60,29 @@ function announce({ machine, options }: Stage): void {
   }
 }
 
-/** What makes the figures less certain: a tired load generator, lost requests, other people's work. */
-function tellCircumstances(outcomes: readonly Outcome[]): void {
+/** What makes the figures less certain: a tired load generator, lost requests, other work on the machine. */
+function tellCircumstances(outcomes: readonly Outcome[], strangerShare: number): void {
   const latencies = outcomes.flatMap((outcome) => outcome.latencySamples);
   const all = outcomes.flatMap((outcome) => [...outcome.cpuSamples, ...outcome.latencySamples]);
-  const loadShare = Math.max(...latencies.map((sample) => sample.loadShare));
-  const waits = spreadOf(all.map((sample) => sample.waitShare));
+  const loadShare = Math.max(0, ...latencies.map((sample) => sample.loadShare));
   const failed = all.reduce((sum, sample) => sum + sample.failed, 0);
-  if (latencies.length > 0)
-    console.log(`mock and load: at most ${percent(loadShare)} of their core for latencies`);
-  console.log(
-    `servers kept waiting for their core: ${percent(waits.median)} (at most ${percent(waits.max)})`,
-  );
+  console.log(`mock and load: at most ${percent(loadShare)} of their core while latency was measured`);
+  console.log(`other work on the machine: ${percent(strangerShare)} of a core on average`);
   if (loadShare > BUSY_LOAD_SHARE)
     console.log(`DOUBTFUL: mock and load were over ${percent(BUSY_LOAD_SHARE)}.`);
+  if (strangerShare > BUSY_MACHINE_SHARE) console.log("DOUBTFUL: latencies, for the machine had other work.");
   if (failed > 0) console.log(`DOUBTFUL: ${failed} requests failed or were answered with another status.`);
+}
+
+/** Answers a function that tells the share of a core that processes other than the benchmark's have used since. */
+function watchStrangers({ mock, bareBun, bareBuffer, gateway }: Stage): () => number {
+  const own = [process.pid, ...[mock, bareBun, bareBuffer, gateway].map((server) => server.processId)];
+  const read = () => ({ at: performance.now(), busyMs: readMachineBusyMs(), own: readCpu(own) });
+  const start = read();
+  return () => {
+    const end = read();
+    return Math.max(0, end.busyMs - start.busyMs - cpuBetween(start.own, end.own)) / (end.at - start.at);
+  };
 }
 
 function percent(share: number): string {
@@ -91,7 +100,7 @@ function readOptions(): { options: BenchOptions; chosen: readonly Workload[] } {
   const { values } = parseArgs({
     options: {
       rounds: { type: "string", default: "5" },
-      seconds: { type: "string", default: "1.5" },
+      seconds: { type: "string", default: "1.2" },
       only: { type: "string" },
       profile: { type: "string" },
     },
@@ -102,7 +111,7 @@ function readOptions(): { options: BenchOptions; chosen: readonly Workload[] } {
   if (!(rounds >= 1 && seconds > 0 && chosen.length > 0)) {
     const known = WORKLOADS.map(({ id }) => id).join(", ");
     console.error(
-      `Usage: npm run bench -- [--rounds 5] [--seconds 1.5] [--only ID] [--profile DIR]; IDs: ${known}`,
+      `Usage: npm run bench -- [--rounds 5] [--seconds 1.2] [--only ID] [--profile DIR]; IDs: ${known}`,
     );
     process.exit(2);
   }
