@@ -1,11 +1,13 @@
 import type { ZodType } from "zod";
 import type { Channel } from "../domain/channel.ts";
 import type { ImageUpstream, TextUpstream, Upstreams } from "../gateway/ports.ts";
+import { ark } from "./ark/index.ts";
 import { gemini } from "./gemini/index.ts";
 import { openai } from "./openai/index.ts";
 import type { Provider } from "./provider.ts";
 import { sandbox } from "./sandbox/index.ts";
 import { vertex } from "./vertex/index.ts";
+import { xai } from "./xai.ts";
 
 /** A provider whose settings have not been looked at yet. */
 interface RegisteredProvider {
@@ -19,6 +21,8 @@ export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
   register(openai),
   register(gemini),
   register(vertex),
+  register(ark),
+  register(xai),
 ]);
 
 /** The ways to the vendors of the configured channels, each opened once. */
