@@ -47,7 +47,7 @@ export type CallInit = Omit<RequestInit, "body" | "headers"> & {
   body?: RequestInit["body"] | object;
 };
 
-export type LogLine = Record<string, any>;
+export type LogLine = Record<string, unknown>;
 
 export interface LedgerRow {
   id: string;
@@ -57,11 +57,20 @@ export interface LedgerRow {
   model: string;
   channel: string | null;
   upstream_model: string | null;
-  consumed: any;
+  consumed: Consumed | null;
   /** Nano-units. */
   amount: bigint;
   attempts: { channel: string; outcome: string; status?: number }[];
   flags: string[];
+}
+
+/** What a row charges for, as it is stored. */
+export interface Consumed {
+  unit: "token" | "image";
+  tokens?: Record<string, number>;
+  source?: "upstream" | "estimated";
+  count?: number;
+  tier?: string;
 }
 
 const MAIN = new URL("../../src/main.ts", import.meta.url).pathname;
@@ -100,10 +109,14 @@ export async function startTestGateway({ yaml = "", env = {} }: GatewayOptions =
     },
     logs: () => [...earlierLogs, ...running.logs()],
     call(path, { headers = {}, body, ...init } = {}) {
-      const isObject = body !== null && typeof body === "object" && Object.getPrototypeOf(body) === Object.prototype;
+      const isObject =
+        body !== null && typeof body === "object" && Object.getPrototypeOf(body) === Object.prototype;
       return fetch(`${running.url}${path}`, {
         ...init,
-        ...(body !== undefined && { method: "POST", body: isObject ? JSON.stringify(body) : (body as string) }),
+        ...(body !== undefined && {
+          method: "POST",
+          body: isObject ? JSON.stringify(body) : (body as string),
+        }),
         ...(init.method && { method: init.method }),
         headers: {
           authorization: `Bearer ${key}`,
@@ -175,7 +188,8 @@ async function launch(cmd: string[], cwd: string, env: Record<string, string>): 
     "the gateway to listen",
     () => {
       const found = /listening on (\S+)/.exec(errors())?.[1];
-      if (found === undefined && child.exitCode !== null) throw new Error(`the gateway ended: ${errors()}${output()}`);
+      if (found === undefined && child.exitCode !== null)
+        throw new Error(`the gateway ended: ${errors()}${output()}`);
       return found;
     },
     START_TIMEOUT_MS,
@@ -210,18 +224,25 @@ async function runCommand(cmd: string[], cwd: string, env: Record<string, string
 
 async function readLedger(dataDirectory: string, env: Record<string, string>): Promise<LedgerRow[]> {
   const query = "SELECT * FROM ledger ORDER BY at, id";
-  const rows = env["DATABASE_URL"] ? await readPostgres(env["DATABASE_URL"], query) : readSqlite(dataDirectory, query);
-  return rows.map((row) => ({
-    ...(row as LedgerRow),
-    amount: BigInt(row["amount"] as bigint),
-    consumed: JSON.parse(String(row["consumed"])),
-    attempts: JSON.parse(String(row["attempts"])),
-    flags: JSON.parse(String(row["flags"])),
-  }));
+  const rows = env["DATABASE_URL"]
+    ? await readPostgres(env["DATABASE_URL"], query)
+    : readSqlite(dataDirectory, query);
+  return rows.map((row) => {
+    const text = (name: string) => String(row[name]);
+    return Object.assign(row as unknown as LedgerRow, {
+      amount: BigInt(text("amount")),
+      consumed: JSON.parse(text("consumed")),
+      attempts: JSON.parse(text("attempts")),
+      flags: JSON.parse(text("flags")),
+    });
+  });
 }
 
 function readSqlite(dataDirectory: string, query: string): Record<string, unknown>[] {
-  using database = new Database(join(dataDirectory, "gateway.sqlite"), { readonly: true, safeIntegers: true });
+  using database = new Database(join(dataDirectory, "gateway.sqlite"), {
+    readonly: true,
+    safeIntegers: true,
+  });
   return database.query<Record<string, unknown>, []>(query).all();
 }
 
@@ -236,7 +257,8 @@ async function readPostgres(url: string, query: string): Promise<Record<string, 
 
 function readResources(pid: number): { residentMb: number; peakMb: number; descriptors: number } {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  const megabytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
+  const megabytes = (name: string) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
   return {
     residentMb: Math.round(megabytes("VmRSS")),
     peakMb: Math.round(megabytes("VmHWM")),
