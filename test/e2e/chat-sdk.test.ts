@@ -21,7 +21,7 @@ const clientOf = (apiKey: string) =>
   new OpenAI({ apiKey, baseURL: `${house.gateway.url}/v1`, maxRetries: 0 });
 
 beforeAll(async () => {
-  house = await openHouse({ yaml: "routing: { max_attempts: 1 }\n", lanes: ["limited"] });
+  house = await openHouse({ lanes: ["limited"] });
   client = clientOf(house.gateway.key);
 });
 afterAll(() => house[Symbol.asyncDispose]());

@@ -1,5 +1,6 @@
 import { startTestGateway, type GatewayOptions, type TestGateway } from "../support/gateway.ts";
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
+import { isObject } from "../../src/lib/json.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
 /** Public models, which the vendor knows under other names. */
@@ -21,6 +22,10 @@ export interface HouseOptions extends GatewayOptions {
    * others.
    */
   lanes?: readonly string[];
+  /** The same with a second target behind the first: `gpt-5.4-mini` on the channel of `house-chat`. */
+  pairs?: readonly string[];
+  /** Most upstream calls for one request; 1 unless told. */
+  maxAttempts?: number;
 }
 
 export interface House extends AsyncDisposable {
@@ -48,10 +53,14 @@ export function chatNanos(usage: { prompt_tokens: number; completion_tokens: num
   return BigInt(usage.prompt_tokens) * INPUT_NANOS + BigInt(usage.completion_tokens) * OUTPUT_NANOS;
 }
 
-function houseYaml(url: string, { firstByteMs = 5_000, idleMs = 5_000, lanes = [] }: HouseOptions): string {
+function houseYaml(
+  url: string,
+  { firstByteMs = 5_000, idleMs = 5_000, lanes = [], pairs = [], maxAttempts = 1 }: HouseOptions,
+): string {
   const deadlines = `{ first_byte_ms: ${firstByteMs}, idle_ms: ${idleMs} }`;
-  const names = [CHAT, ...lanes];
+  const names = [CHAT, ...lanes, ...pairs];
   return `
+routing: { max_attempts: ${maxAttempts}, retry_floor: 1000 }
 channels:
 ${["image", ...names]
   .map(
@@ -60,7 +69,7 @@ ${["image", ...names]
   )
   .join("\n")}
 models:
-${names.map(chatModel).join("\n")}
+${names.map((name) => chatModel(name, pairs.includes(name))).join("\n")}
   ${IMAGE}:
     type: image
     family: A
@@ -79,10 +88,19 @@ ${names.map(chatModel).join("\n")}
 `;
 }
 
-function chatModel(name: string): string {
+function chatModel(name: string, isPair: boolean): string {
+  const second = isPair ? `, { channel: ${CHAT}, upstream_model: gpt-5.4-mini }` : "";
   return `  ${name}:
     type: chat
     max_output_tokens: 100000000
     price: { currency: USD, per_million: { input: "1", output: "2" } }
-    route: { targets: [{ channel: ${name}, upstream_model: gpt-5.4 }] }`;
+    route: { targets: [{ channel: ${name}, upstream_model: gpt-5.4 }${second}] }`;
+}
+
+/** An error as a route family writes it: exactly these keys. */
+export async function readError(response: Response): Promise<Record<string, unknown>> {
+  const body: unknown = await response.json();
+  if (!isObject(body) || !isObject(body["error"])) throw new Error(`no error: ${JSON.stringify(body)}`);
+  if (Object.keys(body).length !== 1) throw new Error(`more than an error: ${JSON.stringify(body)}`);
+  return body["error"];
 }

@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { SIMULATED_KEY } from "../upstreams/openai.ts";
+import { until, type LedgerRow } from "../support/gateway.ts";
+import { CHAT, IMAGE, IMAGE_NANOS, chatNanos, openHouse, readError, type House } from "./vendor.ts";
+
+/*
+ * Whole answers of a vendor that misbehaves: what the caller sees, how often the vendor was asked, and what the ledger
+ * says. Every trouble has a channel of its own, since a channel in trouble is asked less.
+ */
+interface Trouble {
+  /** The marker in the prompt. */
+  marker: string;
+  status: number;
+  code: string;
+  retryAfter?: string;
+  message?: RegExp;
+}
+
+const LOST = { status: 502, code: "upstream_error" };
+const LATE = { status: 504, code: "upstream_timeout" };
+const SHUT = { status: 502, code: "upstream_auth_failed" };
+const BUSY = { status: 503, code: "overloaded", retryAfter: "1" };
+const LIMITED = { status: 429, code: "rate_limit_exceeded" };
+const WRONG = { status: 400, code: "invalid_parameter" };
+
+const TROUBLES: Trouble[] = [
+  { marker: "reset-before-headers", ...LOST },
+  { marker: "close-before-headers", ...LOST },
+  { marker: "garbage", ...LOST },
+  { marker: "html", ...LOST },
+  { marker: "empty", ...LOST },
+  { marker: "redirect", ...LOST },
+  { marker: "gzip-bomb", ...LOST },
+  { marker: "flood", ...LOST },
+  { marker: "truncated", ...LOST },
+  { marker: "reset-midway", ...LOST },
+  { marker: "close-midway", ...LOST },
+  { marker: "choices-null", ...LOST },
+  { marker: "choices-missing", ...LOST },
+  { marker: "stall", ...LATE },
+  { marker: "stall-midway", ...LATE },
+  { marker: "unauthorized", ...SHUT },
+  { marker: "forbidden", ...SHUT },
+  { marker: "unknown-model", ...SHUT },
+  { marker: "insufficient-quota", ...SHUT },
+  { marker: "error-status status=405", ...LOST },
+  { marker: "error-status status=500", ...BUSY },
+  { marker: "error-status status=502", ...BUSY },
+  { marker: "error-status status=503 retryAfter=12", ...BUSY, retryAfter: "12" },
+  { marker: "error-status status=529", ...BUSY },
+  { marker: "error-in-200", ...BUSY },
+  { marker: "rate-limited", ...LIMITED, retryAfter: "1" },
+  { marker: "rate-limited retryAfter=30", ...LIMITED, retryAfter: "30" },
+  { marker: "rate-limited retryAfter=1000000000", ...LIMITED, retryAfter: "60" },
+  { marker: "rate-limited retryAfter=-1", ...LIMITED, retryAfter: "1" },
+  { marker: "rate-limited retryAfter=soon", ...LIMITED, retryAfter: "1" },
+  { marker: "error-status status=422", ...WRONG },
+  { marker: "context-length", ...WRONG, message: /8192 tokens/ },
+  { marker: "echo-authorization", ...WRONG },
+  { marker: "content-refused", status: 400, code: "content_policy_violation" },
+];
+
+/** Answers that are carried or counted oddly and yet are answers. */
+const ODDITIES = [
+  { marker: "one-byte", flags: [] },
+  { marker: "slow-drip frameDelayMs=1", flags: [] },
+  { marker: "gzip", flags: [] },
+  { marker: "no-usage", flags: ["estimated"] },
+  { marker: "usage-null", flags: ["estimated"] },
+  { marker: "usage-strings", flags: ["estimated"] },
+  { marker: "usage-negative", flags: ["estimated"] },
+  { marker: "usage-huge", flags: ["estimated"] },
+  { marker: "usage-float", flags: ["estimated"] },
+];
+
+const laneOf = (marker: string) =>
+  `lane-${marker
+    .replace("=-", " minus ")
+    .replaceAll(/[^a-z0-9]+/gi, "-")
+    .toLowerCase()}`;
+const ID_HEADERS = ["x-gateway-request-id", "x-request-id"];
+const SECRET = /openai|gpt-5|simulated|127\.0\.0\.1|req_0123456789abcdef/i;
+
+let house: House;
+beforeAll(async () => {
+  const lanes = [...TROUBLES, ...ODDITIES].map(({ marker }) => laneOf(marker));
+  house = await openHouse({ firstByteMs: 1_500, lanes });
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+const ask = (model: string, prompt: string, requestId: string) =>
+  house.gateway.call("/v1/chat/completions", {
+    body: { model, messages: [{ role: "user", content: prompt }] },
+    headers: { "x-request-id": requestId },
+  });
+const hitsOf = (text: string) => house.vendor.hits.filter(({ body }) => body.includes(`"${text}`));
+
+describe("a whole answer that is none is an error of the gateway, and free", () => {
+  test.concurrent.each(TROUBLES)(
+    "$marker is $status $code",
+    async (trouble) => {
+      const { marker, status, code } = trouble;
+      const requestId = `t-${laneOf(marker)}`;
+      const response = await ask(laneOf(marker), `${requestId} [[${marker}]]`, requestId);
+      expect(response.status).toBe(status);
+      expect(response.headers.get("content-type")).toStartWith("application/json");
+      for (const name of ID_HEADERS) expect(response.headers.get(name)).toBe(requestId);
+      expect(response.headers.get("retry-after")).toBe(trouble.retryAfter ?? null);
+      const error = await readError(response);
+      expect(Object.keys(error).sort()).toEqual(["code", "message", "param", "type"]);
+      expect(error["code"]).toBe(code);
+      expect(String(error["message"])).not.toMatch(SECRET);
+      if (trouble.message) expect(String(error["message"])).toMatch(trouble.message);
+      expect(hitsOf(`${requestId} `)).toHaveLength(1);
+    },
+    10_000,
+  );
+
+  test("and the ledger knows nothing of it", async () => {
+    await ask(CHAT, "the last one", "after-troubles");
+    await house.gateway.charged("after-troubles");
+    const rows = await house.gateway.ledger();
+    expect(rows.filter(({ request_id }) => request_id.startsWith("t-"))).toEqual([]);
+  });
+
+  test("the log tells the operator why, without the vendor's key", async () => {
+    const lines = await until("a line for each", () => {
+      const found = house.gateway.logs().filter((line) => String(line["request_id"]).startsWith("t-"));
+      return found.length === TROUBLES.length ? found : undefined;
+    });
+    for (const line of lines) expect(line).toMatchObject({ cause: expect.any(String), attempts: [{}] });
+    expect(JSON.stringify(house.gateway.logs())).not.toContain(SIMULATED_KEY);
+  });
+});
+
+describe("a whole answer that comes oddly is passed on and billed", () => {
+  test.concurrent.each(ODDITIES)(
+    "$marker is billed with flags $flags",
+    async ({ marker, flags }) => {
+      const requestId = `o-${laneOf(marker)}`;
+      const response = await ask(laneOf(marker), `${requestId} [[${marker}]]`, requestId);
+      expect(response.status).toBe(200);
+      const answer = (await response.json()) as Answer;
+      expect(answer.choices[0]!.message.content).toStartWith("word0 word1");
+      expect(answer.model).toBe(laneOf(marker));
+      const [row, ...others] = await house.gateway.charged(requestId);
+      expect(others).toEqual([]);
+      expect(row!.flags).toEqual(flags);
+      expect(row!.amount).toBe(flags.length === 0 ? chatNanos(answer.usage) : chatNanos(usageOf(row!)));
+      expect(usageOf(row!).completion_tokens).toBeWithin(1, 30);
+      expect(usageOf(row!).prompt_tokens).toBeWithin(1, 200);
+    },
+    10_000,
+  );
+
+  test("cached tokens beyond the prompt are clamped and flagged, never negative", async () => {
+    house.vendor.next({
+      usage: {
+        prompt_tokens: 10,
+        completion_tokens: 4,
+        total_tokens: 14,
+        prompt_tokens_details: { cached_tokens: 90 },
+      },
+    });
+    expect((await ask(CHAT, "cached", "o-cached")).status).toBe(200);
+    const [row] = await house.gateway.charged("o-cached");
+    expect(row).toMatchObject({
+      flags: ["anomalous"],
+      consumed: { tokens: { input: 0, cacheRead: 10, output: 4 } },
+    });
+    expect(row!.amount).toBe(18_000n);
+  });
+
+  test("the key goes only to the channel's own address: a redirect is not followed", async () => {
+    await using elsewhere = await openListener();
+    house.vendor.next({ fault: "redirect", text: elsewhere.url });
+    expect((await ask(CHAT, "go", "o-redirect")).status).toBe(502);
+    expect(elsewhere.requests).toBe(0);
+  });
+});
+
+describe("pictures", () => {
+  const draw = (requestId: string, fields: object = {}) =>
+    house.gateway.call("/v1/images/generations", {
+      body: { model: IMAGE, prompt: requestId, ...fields },
+      headers: { "x-request-id": requestId },
+    });
+
+  test.each([
+    ["no-images", 502, "upstream_error"],
+    ["bad-base64", 502, "upstream_error"],
+    ["html", 502, "upstream_error"],
+    ["truncated", 502, "upstream_error"],
+    ["content-refused", 400, "content_policy_violation"],
+  ] as const)("%s is %d %s in the image interface's shape, and free", async (fault, status, code) => {
+    house.vendor.next(fault);
+    const requestId = `p-${fault}`;
+    const response = await draw(requestId);
+    expect(response.status).toBe(status);
+    expect(await readError(response)).toEqual({
+      code,
+      type: status === 400 ? "bad_request" : code,
+      message: expect.not.stringMatching(SECRET),
+      param: null,
+      request_id: requestId,
+    });
+    expect(hitsOf(requestId)).toHaveLength(1);
+  });
+
+  test.each([
+    [4, 2, 2, "2/4"],
+    [4, 1, 1, "1/4"],
+    [2, 4, 2, null],
+  ])("of %d asked and %d given, %d are delivered and billed", async (asked, given, delivered, degraded) => {
+    house.vendor.next({ images: given });
+    const requestId = `p-${asked}-${given}`;
+    const response = await draw(requestId, { n: asked });
+    expect(response.status).toBe(200);
+    const answer = (await response.json()) as { data: unknown[] };
+    expect(answer.data).toHaveLength(delivered);
+    expect(response.headers.get("x-gateway-generated-images")).toBe(String(delivered));
+    expect(response.headers.get("x-image-count-degraded")).toBe(degraded);
+    const [row] = await house.gateway.charged(requestId);
+    expect(row!.amount).toBe(IMAGE_NANOS * BigInt(delivered));
+  });
+
+  test("an answer without usage, or with escaped slashes, is a picture all the same", async () => {
+    for (const fault of ["no-usage", "escaped-slashes"] as const) {
+      house.vendor.next(fault);
+      const response = await draw(`p-${fault}`, { response_format: "b64_json" });
+      expect(response.status).toBe(200);
+      const answer = (await response.json()) as { data: { b64_json: string }[]; usage?: object };
+      expect(Buffer.from(answer.data[0]!.b64_json, "base64").subarray(1, 4).toString()).toBe("PNG");
+      expect(answer.usage === undefined).toBe(fault === "no-usage");
+      await house.gateway.charged(`p-${fault}`);
+    }
+  });
+
+  test("what failed left no charge", async () => {
+    const rows = (await house.gateway.ledger()).filter(({ model }) => model === IMAGE);
+    expect(rows.map(({ request_id }) => request_id).sort()).toEqual([
+      "p-2-4",
+      "p-4-1",
+      "p-4-2",
+      "p-escaped-slashes",
+      "p-no-usage",
+    ]);
+  });
+});
+
+interface Answer {
+  model: string;
+  choices: { message: { content: string } }[];
+  usage: { prompt_tokens: number; completion_tokens: number };
+}
+
+function usageOf({ consumed }: LedgerRow): Answer["usage"] {
+  const { input = 0, output = 0 } = consumed?.tokens ?? {};
+  return { prompt_tokens: input, completion_tokens: output };
+}
+
+async function openListener(): Promise<{ url: string; readonly requests: number } & AsyncDisposable> {
+  let requests = 0;
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch() {
+      requests++;
+      return new Response("{}");
+    },
+  });
+  return {
+    url: server.url.href,
+    get requests() {
+      return requests;
+    },
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}
