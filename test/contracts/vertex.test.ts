@@ -1,0 +1,217 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import type { ImageOrder, ReferenceImage } from "../../src/domain/image.ts";
+import type { ImageModel } from "../../src/domain/model.ts";
+import type { UpstreamError } from "../../src/domain/upstream-error.ts";
+import { readImageHeader } from "../../src/imaging/sniff.ts";
+import { knownKeys } from "../../src/lib/schema-problems.ts";
+import { vertex } from "../../src/providers/vertex/index.ts";
+import { makePng } from "../support/pictures.ts";
+import { makeNoise } from "../upstreams/gemini/picture.ts";
+import { SIMULATED_PROJECT, startVertex } from "../upstreams/gemini.ts";
+import { startTokenServer } from "../upstreams/google-tokens.ts";
+import type { Plan } from "../upstreams/plan.ts";
+
+const tokens = await startTokenServer();
+const revoked = new Set<string>();
+const vendor = await startVertex({
+  accepts: (token) => tokens.granted.includes(token) && !revoked.has(token),
+});
+const never = new AbortController().signal;
+
+afterAll(() => Promise.all([vendor.close(), tokens.close()]));
+beforeEach(() => {
+  vendor.reset();
+  tokens.reset();
+});
+
+function order(change: Partial<ImageOrder> = {}): ImageOrder {
+  return {
+    upstreamModel: "gemini-3.1-flash-image",
+    model: { type: "image", family: "B" } as ImageModel,
+    prompt: "a red fox",
+    size: { tier: "1K", ratio: "1:1", width: 1024, height: 1024, isAuto: false },
+    count: 1,
+    references: [],
+    ...change,
+  };
+}
+
+function open(change: object = {}) {
+  const settings = { baseUrl: vendor.url, apiKey: tokens.accountKey, ...change };
+  return vertex.image!(vertex.settings.parse(settings));
+}
+
+async function failure(drawn: Promise<unknown>): Promise<UpstreamError> {
+  return await drawn.then(
+    () => Promise.reject(new Error("it succeeded")),
+    (error: UpstreamError) => error,
+  );
+}
+
+describe("the request", () => {
+  test("goes to the project and region with an access token", async () => {
+    const { images, usage } = await open().draw(order(), never);
+    expect([images.length, usage?.output]).toEqual([1, 1120]);
+    const [hit] = vendor.hits;
+    expect(hit!.path).toBe(
+      `/v1beta1/projects/${SIMULATED_PROJECT}/locations/global/publishers/google/models/gemini-3.1-flash-image:generateContent`,
+    );
+    expect(hit!.headers["authorization"]).toBe(`Bearer ${tokens.granted.at(-1)}`);
+    expect(hit!.headers["x-goog-api-key"]).toBeUndefined();
+  });
+
+  test("asks for JPEG where the caller wants it, at the wanted compression", async () => {
+    const { images } = await open().draw(order({ format: "jpeg", compression: 40 }), never);
+    expect((await readImageHeader(images[0]!)).format).toBe("jpeg");
+    await open().draw(order({ format: "jpeg" }), never);
+    await open().draw(order({ format: "webp", compression: 40 }), never);
+    const options = vendor.hits.map(
+      (hit) => JSON.stringify(hit.json()).match(/"imageOutputOptions":(\{.*?\})/)?.[1],
+    );
+    expect(options).toEqual([
+      '{"mimeType":"image/jpeg","compressionQuality":40}',
+      '{"mimeType":"image/jpeg","compressionQuality":100}',
+      undefined,
+    ]);
+  });
+
+  test("shrinks a reference over 7 MB, and sends one below as it is", async () => {
+    const bytes = makeNoise(1700, 1500);
+    expect(bytes.byteLength).toBeGreaterThan(7_000_000);
+    const large: ReferenceImage = { blob: new Blob([bytes]), format: "png", width: 1700, height: 1500 };
+    const small: ReferenceImage = { blob: new Blob([makePng(8, 8)]), format: "png", width: 8, height: 8 };
+    await open().draw(order({ references: [large, small] }), never);
+    const types = vendor.hits[0]!.body.toString("latin1").match(/image\/[a-z]+/g);
+    expect(types).toEqual(["image/jpeg", "image/png"]);
+  });
+});
+
+describe("access tokens", () => {
+  test("are asked for once for many calls, by a statement the token server accepts", async () => {
+    const upstream = open();
+    await Promise.all([upstream.draw(order(), never), upstream.draw(order(), never)]);
+    await upstream.draw(order(), never);
+    expect([tokens.hits.length, vendor.hits.length]).toEqual([1, 3]);
+  });
+
+  test("come from the machine's own account when no credential is set", async () => {
+    const upstream = open({ apiKey: undefined, project: SIMULATED_PROJECT, metadataUrl: tokens.url });
+    expect((await upstream.draw(order(), never)).images).toHaveLength(1);
+    expect([tokens.hits[0]!.method, tokens.hits[0]!.headers["metadata-flavor"]]).toEqual(["GET", "Google"]);
+  });
+
+  test("that the vendor does not accept any more are replaced at the next call", async () => {
+    const upstream = open();
+    await upstream.draw(order(), never);
+    revoked.add(tokens.granted.at(-1)!);
+    expect(await failure(upstream.draw(order(), never))).toMatchObject({ kind: "account", status: 401 });
+    expect((await upstream.draw(order(), never)).images).toHaveLength(1);
+    expect(tokens.hits).toHaveLength(2);
+  });
+
+  test.each([
+    [{ fault: "error-status", status: 400 }, "account", 400, undefined],
+    [{ fault: "error-status", status: 401 }, "account", 401, undefined],
+    [{ fault: "error-status", status: 429, retryAfter: "9" }, "limited", 429, 9],
+    [{ fault: "error-status", status: 503 }, "overloaded", 503, undefined],
+    [{ fault: "error-status", status: 418 }, "broken", 418, undefined],
+    [{ fault: "reset-before-headers" }, "unreachable", undefined, undefined],
+    [{ fault: "reset-midway" }, "broken", undefined, undefined],
+    [{ fault: "garbage" }, "broken", undefined, undefined],
+    [{ fault: "html" }, "broken", undefined, undefined],
+    [{ fault: "empty" }, "broken", undefined, undefined],
+    [{ fault: "redirect" }, "broken", 302, undefined],
+    [{ fault: "truncated" }, "broken", undefined, undefined],
+    [{ fault: "flood" }, "broken", undefined, undefined],
+    [{ fault: "no-usage" }, "broken", undefined, undefined],
+  ] as const)(
+    "that are not granted, by %p, fail as %s without ambiguity",
+    async (plan, kind, status, hint) => {
+      tokens.next(plan as Plan);
+      const error = await failure(open().draw(order(), never));
+      expect([error.kind, error.status, error.retryAfterSeconds, error.isAmbiguous]).toEqual([
+        kind,
+        status,
+        hint,
+        false,
+      ]);
+      expect(vendor.hits).toHaveLength(0);
+    },
+  );
+
+  test("are not waited for by a caller that goes", async () => {
+    tokens.next("stall");
+    const caller = new AbortController();
+    const drawn = open().draw(order(), caller.signal);
+    await tokens.waitForHits(1);
+    caller.abort(new Error("gone"));
+    await expect(drawn).rejects.toThrow("gone");
+    expect(vendor.hits).toHaveLength(0);
+  });
+
+  test("and keys are in no error, also when the vendor repeats them", async () => {
+    vendor.next("echo-authorization");
+    tokens.next({}, { fault: "error-status", status: 400 });
+    const errors = await Promise.all([
+      failure(open().draw(order(), never)),
+      failure(open().draw(order(), never)),
+    ]);
+    const told = Bun.inspect(errors) + errors.map(({ publicMessage }) => publicMessage).join();
+    expect(told).not.toContain("ya29.simulated");
+    expect(told).not.toContain("PRIVATE KEY");
+    expect(told).not.toContain("eyJ");
+  });
+});
+
+describe("a failure", () => {
+  test.each([
+    [{ fault: "error-status", text: "PLAIN_EXHAUSTED" }, "limited"],
+    [{ fault: "error-status", text: "PERMISSION_DENIED" }, "account"],
+    [{ fault: "error-status", text: "UNAVAILABLE" }, "overloaded"],
+    [{ fault: "content-refused", text: "IMAGE_PROHIBITED_CONTENT" }, "refused"],
+    [{ fault: "content-refused", text: "prompt:MODEL_ARMOR" }, "refused"],
+    [{ fault: "no-images", text: "NO_IMAGE" }, "broken"],
+  ] as const)("by %p is %s", async (plan, kind) => {
+    vendor.next(plan as Plan);
+    expect((await failure(open().draw(order(), never))).kind).toBe(kind);
+  });
+
+  test("a caller that goes closes the vendor's connection", async () => {
+    vendor.next("stall");
+    const caller = new AbortController();
+    const drawn = open().draw(order(), caller.signal);
+    await vendor.waitForHits(1);
+    caller.abort(new Error("gone"));
+    await expect(drawn).rejects.toThrow("gone");
+    await vendor.waitForClose();
+  });
+});
+
+describe("settings", () => {
+  const problems = (settings: object) =>
+    vertex.settings
+      .safeParse(settings)
+      .error?.issues.map(({ path, message }) => `${path.join(".")} ${message}`);
+
+  test("are told from others by name", () => {
+    expect(knownKeys(vertex.settings).toSorted()).toEqual(
+      ["apiKey", "baseUrl", "fanOut", "metadataUrl", "project", "region"].toSorted(),
+    );
+  });
+
+  test("refuse a credential that is no service account's key, and say nothing of it", () => {
+    const broken = tokens.accountKey.replace(/-----BEGIN PRIVATE KEY-----/, "-----BEGIN");
+    for (const apiKey of ["secret", "{}", '{"type":"authorized_user"}', broken])
+      expect(problems({ apiKey })?.[0]).toBe("apiKey must be the JSON of a service account's key");
+  });
+
+  test("need a project from somewhere", () => {
+    expect(problems({})).toEqual(["project is missing: the credential names no project"]);
+    expect(problems({ project: "my-project" })).toBeUndefined();
+    expect(problems({ apiKey: tokens.accountKey })).toBeUndefined();
+  });
+
+  test.each(["../x", "europe west", "a/b", "A"])("refuse the region %p", (region) => {
+    expect(problems({ project: "p", region })).toHaveLength(1);
+  });
+});

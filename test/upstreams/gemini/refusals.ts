@@ -1,0 +1,128 @@
+import type { Answer } from "../connection.ts";
+import { sendJson } from "../delivery.ts";
+import type { Plan } from "../plan.ts";
+
+/** An error answer in the vendor's envelope (Gemini API reference, errors). */
+export interface Refusal {
+  code: number;
+  status: string;
+  message: string;
+  details?: object[];
+  headers?: Record<string, string>;
+}
+
+export async function refuse(answer: Answer, { headers, ...error }: Refusal): Promise<void> {
+  await sendJson(answer, error.code, { error }, {}, headers);
+}
+
+/** A request the vendor finds wrong. */
+export function invalid(message: string, field?: string): Refusal {
+  const violation = { field, description: message };
+  const details = [{ "@type": `${TYPES}BadRequest`, fieldViolations: [violation] }];
+  return { code: 400, status: "INVALID_ARGUMENT", message, ...(field !== undefined && { details }) };
+}
+
+export function unknownName(name: string, place: string): Refusal {
+  return invalid(
+    `Invalid JSON payload received. Unknown name "${name}" at '${place}': Cannot find field.`,
+    place,
+  );
+}
+
+const TYPES = "type.googleapis.com/google.rpc.";
+
+export function unknownModel(model: string): Refusal {
+  const message = `models/${model} is not found for API version v1beta, or is not supported for generateContent.`;
+  return { code: 404, status: "NOT_FOUND", message };
+}
+
+export const WRONG_KEY: Refusal = {
+  code: 400,
+  status: "INVALID_ARGUMENT",
+  message: "API key not valid. Please pass a valid API key.",
+  details: [{ "@type": `${TYPES}ErrorInfo`, reason: "API_KEY_INVALID", domain: "googleapis.com" }],
+};
+
+export const NO_KEY: Refusal = {
+  code: 403,
+  status: "PERMISSION_DENIED",
+  message: "Method doesn't allow unregistered callers (callers without established identity).",
+};
+
+export const WRONG_TOKEN: Refusal = {
+  code: 401,
+  status: "UNAUTHENTICATED",
+  message: "Request had invalid authentication credentials. Expected OAuth 2 access token.",
+  details: [{ "@type": `${TYPES}ErrorInfo`, reason: "ACCESS_TOKEN_TYPE_UNSUPPORTED" }],
+};
+
+/** What `error-status` answers by the word in the plan's text; the status alone decides the rest. */
+const BY_WORD: Readonly<Record<string, Refusal>> = {
+  FAILED_PRECONDITION: {
+    code: 400,
+    status: "FAILED_PRECONDITION",
+    message: "User location is not supported for the API use.",
+  },
+  PERMISSION_DENIED: {
+    code: 403,
+    status: "PERMISSION_DENIED",
+    message: "The caller does not have permission.",
+  },
+  CANCELLED: { code: 499, status: "CANCELLED", message: "The operation was cancelled." },
+  INTERNAL: { code: 500, status: "INTERNAL", message: "An internal error has occurred." },
+  UNAVAILABLE: {
+    code: 503,
+    status: "UNAVAILABLE",
+    message: "The model is overloaded. Please try again later.",
+  },
+  DEADLINE_EXCEEDED: { code: 504, status: "DEADLINE_EXCEEDED", message: "Deadline expired." },
+  SPENDING_CAP: {
+    code: 429,
+    status: "RESOURCE_EXHAUSTED",
+    message: "Your project has exceeded its monthly spending cap.",
+  },
+  PLAIN_EXHAUSTED: {
+    code: 429,
+    status: "RESOURCE_EXHAUSTED",
+    message: "Resource exhausted. Please try again later.",
+  },
+};
+
+/** The error a plan asks for. */
+export function findRefusal(plan: Plan, credential: string): Refusal | undefined {
+  const headers = plan.retryAfter === undefined ? undefined : { "retry-after": plan.retryAfter };
+  switch (plan.fault) {
+    case "error-status": {
+      const refusal = BY_WORD[plan.text ?? ""];
+      if (!refusal && plan.text !== undefined) throw new Error(`no error is called ${plan.text}`);
+      const other = { code: plan.status ?? 500, status: "UNKNOWN", message: "Trouble." };
+      return { ...(refusal ?? other), headers };
+    }
+    case "rate-limited":
+      return { ...exhausted("GenerateRequestsPerMinutePerProjectPerModel", "34.4s"), headers };
+    case "insufficient-quota":
+      return exhausted("GenerateRequestsPerDayPerProjectPerModel-FreeTier", "12s");
+    case "unauthorized":
+      return WRONG_KEY;
+    case "forbidden":
+      return NO_KEY;
+    case "unknown-model":
+      return unknownModel("some-model");
+    case "echo-authorization":
+      return invalid(`Bad credential ${credential}. Send another one.`);
+    default:
+      return undefined;
+  }
+}
+
+function exhausted(quotaId: string, retryDelay: string): Refusal {
+  return {
+    code: 429,
+    status: "RESOURCE_EXHAUSTED",
+    message: "You exceeded your current quota. For more information head to: https://ai.google.dev/limits.",
+    details: [
+      { "@type": `${TYPES}QuotaFailure`, violations: [{ quotaMetric: "generate_requests", quotaId }] },
+      { "@type": `${TYPES}RetryInfo`, retryDelay },
+    ],
+  };
+}
