@@ -32,6 +32,25 @@ export function createFetchResult(baseUrl: string, safeFetch: SafeFetch = create
   };
 }
 
+/**
+ * Fetches several at once, in their order. A link that fails costs its own picture only; throws its error when none
+ * is left. Links beyond what a vendor makes in one call are passed over.
+ */
+export async function fetchEach(
+  links: readonly string[],
+  fetchResult: FetchResult,
+  signal: AbortSignal,
+): Promise<Blob[]> {
+  const fetches = links.slice(0, MOST_RESULTS).map((link) => fetchResult(link, signal));
+  const outcomes = await Promise.allSettled(fetches);
+  const pictures = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+  const failure = outcomes.find((outcome) => outcome.status === "rejected");
+  if (pictures.length === 0 && failure) throw failure.reason;
+  return pictures;
+}
+
+const MOST_RESULTS = 10;
+
 /** Most bytes of one picture; the largest that is sold, uncompressed, has about as many. */
 export const MOST_RESULT_BYTES = 64 * 1024 * 1024;
 

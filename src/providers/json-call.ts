@@ -1,0 +1,38 @@
+import { isObject } from "../lib/json.ts";
+import {
+  brokenAnswer,
+  MOST_TEXT_BYTES,
+  parseAnswer,
+  readWhole,
+  send,
+  type Classify,
+  type VendorRequest,
+} from "./http.ts";
+import type { JsonBody } from "./json-body.ts";
+
+/** A call that is answered with a JSON object. Throws an `UpstreamError`, or the signal's reason. */
+export async function callJson(
+  method: "POST" | "GET",
+  { body, headers, ...request }: JsonCall,
+  classify: Classify,
+): Promise<Record<string, unknown>> {
+  const sized = body && { ...headers, ...JSON_TYPE, "content-length": String(body.byteLength) };
+  const response = await send(method, { ...request, headers: sized ?? headers, body: body?.body }, classify);
+  const bytes = await readWhole(response, MOST_TEXT_BYTES, request.signal);
+  const value = parseAnswer(new TextDecoder().decode(bytes));
+  if (!isObject(value)) throw brokenAnswer("gave no object");
+  return value;
+}
+
+export interface JsonCall extends Omit<VendorRequest, "body"> {
+  body?: JsonBody;
+}
+
+/** Headers of every call to a vendor of JSON, besides the credential. */
+export const JSON_HEADERS = {
+  accept: "application/json",
+  "accept-encoding": "identity",
+  "user-agent": "model-inference-gateway",
+} as const;
+
+const JSON_TYPE = { "content-type": "application/json" } as const;

@@ -1,0 +1,137 @@
+import { z } from "zod";
+import type { ImageOrder, ImageReply } from "../domain/image.ts";
+import { saneCount } from "../domain/usage.ts";
+import type { ImageUpstream } from "../gateway/ports.ts";
+import { isObject } from "../lib/json.ts";
+import { createSemaphore } from "../lib/semaphore.ts";
+import { fanOutSetting, headerWord, httpAddress, withoutEndSlash } from "./channel-settings.ts";
+import { fanOut } from "./fan-out.ts";
+import { brokenAnswer, post } from "./http.ts";
+import { readImageList } from "./image-list.ts";
+import { writeJsonBody, type JsonBody } from "./json-body.ts";
+import { JSON_HEADERS } from "./json-call.ts";
+import type { Provider } from "./provider.ts";
+import { fitReferences, type ReferenceRules } from "./reference-image.ts";
+import { createFetchResult, type FetchResult } from "./result-link.ts";
+import { createVendorErrors, wordOf, type FailureReading, type VendorErrors } from "./vendor-errors.ts";
+import { followsReference, refuseMask, wantedFormat } from "./wanted-image.ts";
+
+const settings = z.object({
+  /** Address in front of `/images`. */
+  baseUrl: httpAddress.default("https://openrouter.ai/api/v1"),
+  apiKey: headerWord,
+  fanOut: fanOutSetting,
+});
+
+export type OpenRouterSettings = z.infer<typeof settings>;
+
+/** The images route of OpenRouter: ratio and resolution for every model, pictures back as base64. */
+export const openrouter: Provider<OpenRouterSettings> = {
+  name: "openrouter",
+  settings,
+  image: (settings) => createImageUpstream(connect(settings)),
+};
+
+interface Connection {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  fansOut: boolean;
+  errors: VendorErrors;
+  fetchResult: FetchResult;
+}
+
+const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], mostBytes: 20 * 1024 * 1024 };
+/** References of one channel that are encoded anew at once. */
+const CODEC_PLACES = 2;
+
+function connect({ baseUrl, apiKey, fanOut }: OpenRouterSettings): Connection {
+  const base = withoutEndSlash(baseUrl);
+  return {
+    url: `${base}/images`,
+    headers: {
+      ...JSON_HEADERS,
+      "content-type": "application/json",
+      authorization: `Bearer ${apiKey}`,
+    },
+    fansOut: fanOut,
+    errors: createVendorErrors({ apiKey, baseUrl: base }, readFailure),
+    fetchResult: createFetchResult(base),
+  };
+}
+
+/** A refusal is a 403 that says what was flagged; any other 403 is the account's (OpenRouter error reference). */
+function readFailure({ error }: Record<string, unknown>): FailureReading {
+  if (!isObject(error)) return { code: "", message: "" };
+  const { code, message, metadata } = error;
+  const isModerated = isObject(metadata) && ("reasons" in metadata || "flagged_input" in metadata);
+  return {
+    code: wordOf(code),
+    message: wordOf(message),
+    status: Number.isInteger(code) ? Number(code) : undefined,
+    ...(isModerated && { kind: "refused" }),
+  };
+}
+
+function createImageUpstream(connection: Connection): ImageUpstream {
+  const slots = createSemaphore(CODEC_PLACES);
+  return {
+    async draw(order, signal) {
+      refuseMask(order);
+      const references = await fitReferences(order.references, REFERENCE_RULES, slots, signal);
+      const ready = { ...order, references };
+      const drawOnce = (signal: AbortSignal) => drawThrough(ready, connection, signal);
+      const fansOut = connection.fansOut && order.model.image.maxImagesPerCall === 1;
+      return await (fansOut ? fanOut(order.count, drawOnce, signal) : drawOnce(signal));
+    },
+  };
+}
+
+async function drawThrough(
+  order: ImageOrder,
+  { url, headers, errors, fetchResult }: Connection,
+  signal: AbortSignal,
+): Promise<ImageReply> {
+  const { body, byteLength } = writeRequest(order);
+  const sized = { ...headers, "content-length": String(byteLength) };
+  const response = await post({ url, headers: sized, body, signal }, errors.classify);
+  const { answer, items, outline, pictures } = await readImageList(response, signal);
+  if (answer["error"])
+    throw errors.classify({ status: response.status, headers: response.headers, bodyText: outline });
+  if (!items) throw brokenAnswer("gave no list of images");
+  const images = await pictures(items, fetchResult);
+  if (images.length === 0) throw brokenAnswer("gave no image");
+  return { images, usage: readUsage(answer["usage"]) };
+}
+
+/** `size` is never sent: beside a resolution it is refused. A count is refused where a call gives one image. */
+function writeRequest(order: ImageOrder): JsonBody {
+  const { upstreamModel, prompt, references, size, quality, background, compression, model } = order;
+  const count = Math.min(order.count, model.image.maxImagesPerCall);
+  const format = model.image.formats.length > 1 && order.format ? wantedFormat(order) : undefined;
+  return writeJsonBody((base64) => ({
+    model: upstreamModel,
+    prompt,
+    ...(count > 1 && { n: count }),
+    ...(!followsReference(order) && { aspect_ratio: size.ratio }),
+    resolution: size.tier,
+    ...(quality !== undefined && { quality }),
+    ...(background !== undefined && { background }),
+    ...(format && { output_format: format }),
+    ...(format && format !== "png" && compression !== undefined && { output_compression: compression }),
+    ...(references.length > 0 && {
+      input_references: references.map(({ blob, format }) => ({
+        type: "image_url",
+        image_url: { url: `data:image/${format};base64,${base64(blob)}` },
+      })),
+    }),
+  }));
+}
+
+/** Impossible numbers count as no report. */
+function readUsage(usage: unknown): ImageReply["usage"] {
+  if (!isObject(usage)) return undefined;
+  const input = saneCount(usage["prompt_tokens"]);
+  const output = saneCount(usage["completion_tokens"]);
+  if (input === null || output === null) return undefined;
+  return { input, output, total: saneCount(usage["total_tokens"]) ?? input + output };
+}

@@ -1,0 +1,33 @@
+import type { ImageOrder, SizePlan } from "../domain/image.ts";
+import type { ImageFormat } from "../domain/model.ts";
+import { planSize } from "../domain/size.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
+
+/**
+ * The size to ask for: as planned; but an edit whose caller named none keeps the shape of its first reference, at
+ * the tier that it is priced as.
+ */
+export function wantedSize({ size, references: [first], model }: ImageOrder): SizePlan {
+  if (!size.isAuto || !first) return size;
+  const ratio = `${first.width}:${first.height}`;
+  return planSize({ kind: "tier", tier: size.tier, ratio }, model.image);
+}
+
+/** Whether the vendor may choose the shape of an edit, which it takes from the reference then. */
+export function followsReference({ size, references }: ImageOrder): boolean {
+  return size.isAuto && references.length > 0;
+}
+
+/** The format to ask for: the caller's where the model has it, else the model's default. */
+export function wantedFormat({ format, model: { image } }: ImageOrder): ImageFormat | undefined {
+  return format !== undefined && image.formats.includes(format) ? format : image.formats[0];
+}
+
+/** For vendors that have no masks: a picture painted over as a whole is not what was asked for. Throws `rejected`. */
+export function refuseMask({ mask }: ImageOrder): void {
+  if (!mask) return;
+  throw new UpstreamError("rejected", "the vendor has no masks", {
+    publicMessage: "This model does not take a mask.",
+    param: "mask",
+  });
+}
