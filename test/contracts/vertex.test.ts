@@ -1,11 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import type { ImageOrder, ReferenceImage } from "../../src/domain/image.ts";
-import type { ImageModel } from "../../src/domain/model.ts";
-import type { UpstreamError } from "../../src/domain/upstream-error.ts";
+import type { ReferenceImage } from "../../src/domain/image.ts";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
 import { knownKeys } from "../../src/lib/schema-problems.ts";
 import { vertex } from "../../src/providers/vertex/index.ts";
-import { makePng } from "../support/pictures.ts";
+import { makeOrder, makeReference, troubleOf } from "../support/gemini-order.ts";
 import { makeNoise } from "../upstreams/gemini/picture.ts";
 import { SIMULATED_PROJECT, startVertex } from "../upstreams/gemini.ts";
 import { startTokenServer } from "../upstreams/google-tokens.ts";
@@ -24,33 +22,14 @@ beforeEach(() => {
   tokens.reset();
 });
 
-function order(change: Partial<ImageOrder> = {}): ImageOrder {
-  return {
-    upstreamModel: "gemini-3.1-flash-image",
-    model: { type: "image", family: "B" } as ImageModel,
-    prompt: "a red fox",
-    size: { tier: "1K", ratio: "1:1", width: 1024, height: 1024, isAuto: false },
-    count: 1,
-    references: [],
-    ...change,
-  };
-}
-
 function open(change: object = {}) {
   const settings = { baseUrl: vendor.url, apiKey: tokens.accountKey, ...change };
   return vertex.image!(vertex.settings.parse(settings));
 }
 
-async function failure(drawn: Promise<unknown>): Promise<UpstreamError> {
-  return await drawn.then(
-    () => Promise.reject(new Error("it succeeded")),
-    (error: UpstreamError) => error,
-  );
-}
-
 describe("the request", () => {
   test("goes to the project and region with an access token", async () => {
-    const { images, usage } = await open().draw(order(), never);
+    const { images, usage } = await open().draw(makeOrder(), never);
     expect([images.length, usage?.output]).toEqual([1, 1120]);
     const [hit] = vendor.hits;
     expect(hit!.path).toBe(
@@ -61,10 +40,10 @@ describe("the request", () => {
   });
 
   test("asks for JPEG where the caller wants it, at the wanted compression", async () => {
-    const { images } = await open().draw(order({ format: "jpeg", compression: 40 }), never);
+    const { images } = await open().draw(makeOrder({ format: "jpeg", compression: 40 }), never);
     expect((await readImageHeader(images[0]!)).format).toBe("jpeg");
-    await open().draw(order({ format: "jpeg" }), never);
-    await open().draw(order({ format: "webp", compression: 40 }), never);
+    await open().draw(makeOrder({ format: "jpeg" }), never);
+    await open().draw(makeOrder({ format: "webp", compression: 40 }), never);
     const options = vendor.hits.map(
       (hit) => JSON.stringify(hit.json()).match(/"imageOutputOptions":(\{.*?\})/)?.[1],
     );
@@ -79,8 +58,8 @@ describe("the request", () => {
     const bytes = makeNoise(1700, 1500);
     expect(bytes.byteLength).toBeGreaterThan(7_000_000);
     const large: ReferenceImage = { blob: new Blob([bytes]), format: "png", width: 1700, height: 1500 };
-    const small: ReferenceImage = { blob: new Blob([makePng(8, 8)]), format: "png", width: 8, height: 8 };
-    await open().draw(order({ references: [large, small] }), never);
+    const small = makeReference();
+    await open().draw(makeOrder({ references: [large, small] }), never);
     const types = vendor.hits[0]!.body.toString("latin1").match(/image\/[a-z]+/g);
     expect(types).toEqual(["image/jpeg", "image/png"]);
   });
@@ -89,46 +68,49 @@ describe("the request", () => {
 describe("access tokens", () => {
   test("are asked for once for many calls, by a statement the token server accepts", async () => {
     const upstream = open();
-    await Promise.all([upstream.draw(order(), never), upstream.draw(order(), never)]);
-    await upstream.draw(order(), never);
+    await Promise.all([upstream.draw(makeOrder(), never), upstream.draw(makeOrder(), never)]);
+    await upstream.draw(makeOrder(), never);
     expect([tokens.hits.length, vendor.hits.length]).toEqual([1, 3]);
   });
 
   test("come from the machine's own account when no credential is set", async () => {
     const upstream = open({ apiKey: undefined, project: SIMULATED_PROJECT, metadataUrl: tokens.url });
-    expect((await upstream.draw(order(), never)).images).toHaveLength(1);
+    expect((await upstream.draw(makeOrder(), never)).images).toHaveLength(1);
     expect([tokens.hits[0]!.method, tokens.hits[0]!.headers["metadata-flavor"]]).toEqual(["GET", "Google"]);
   });
 
   test("that the vendor does not accept any more are replaced at the next call", async () => {
     const upstream = open();
-    await upstream.draw(order(), never);
+    await upstream.draw(makeOrder(), never);
     revoked.add(tokens.granted.at(-1)!);
-    expect(await failure(upstream.draw(order(), never))).toMatchObject({ kind: "account", status: 401 });
-    expect((await upstream.draw(order(), never)).images).toHaveLength(1);
+    expect(await troubleOf(upstream.draw(makeOrder(), never))).toMatchObject({
+      kind: "account",
+      status: 401,
+    });
+    expect((await upstream.draw(makeOrder(), never)).images).toHaveLength(1);
     expect(tokens.hits).toHaveLength(2);
   });
 
   test.each([
-    [{ fault: "error-status", status: 400 }, "account", 400, undefined],
-    [{ fault: "error-status", status: 401 }, "account", 401, undefined],
-    [{ fault: "error-status", status: 429, retryAfter: "9" }, "limited", 429, 9],
-    [{ fault: "error-status", status: 503 }, "overloaded", 503, undefined],
-    [{ fault: "error-status", status: 418 }, "broken", 418, undefined],
-    [{ fault: "reset-before-headers" }, "unreachable", undefined, undefined],
-    [{ fault: "reset-midway" }, "broken", undefined, undefined],
-    [{ fault: "garbage" }, "broken", undefined, undefined],
-    [{ fault: "html" }, "broken", undefined, undefined],
-    [{ fault: "empty" }, "broken", undefined, undefined],
-    [{ fault: "redirect" }, "broken", 302, undefined],
-    [{ fault: "truncated" }, "broken", undefined, undefined],
-    [{ fault: "flood" }, "broken", undefined, undefined],
-    [{ fault: "no-usage" }, "broken", undefined, undefined],
+    ["account", 400, undefined, { fault: "error-status", status: 400 }],
+    ["account", 401, undefined, { fault: "error-status", status: 401 }],
+    ["limited", 429, 9, { fault: "error-status", status: 429, retryAfter: "9" }],
+    ["overloaded", 503, undefined, { fault: "error-status", status: 503 }],
+    ["broken", 418, undefined, { fault: "error-status", status: 418 }],
+    ["unreachable", undefined, undefined, { fault: "reset-before-headers" }],
+    ["broken", undefined, undefined, { fault: "reset-midway" }],
+    ["broken", undefined, undefined, { fault: "garbage" }],
+    ["broken", undefined, undefined, { fault: "html" }],
+    ["broken", undefined, undefined, { fault: "empty" }],
+    ["broken", 302, undefined, { fault: "redirect" }],
+    ["broken", undefined, undefined, { fault: "truncated" }],
+    ["broken", undefined, undefined, { fault: "flood" }],
+    ["broken", undefined, undefined, { fault: "no-usage" }],
   ] as const)(
-    "that are not granted, by %p, fail as %s without ambiguity",
-    async (plan, kind, status, hint) => {
+    "that are not granted fail as %s, status %p, hint %p, without ambiguity: %p",
+    async (kind, status, hint, plan) => {
       tokens.next(plan as Plan);
-      const error = await failure(open().draw(order(), never));
+      const error = await troubleOf(open().draw(makeOrder(), never));
       expect([error.kind, error.status, error.retryAfterSeconds, error.isAmbiguous]).toEqual([
         kind,
         status,
@@ -142,7 +124,7 @@ describe("access tokens", () => {
   test("are not waited for by a caller that goes", async () => {
     tokens.next("stall");
     const caller = new AbortController();
-    const drawn = open().draw(order(), caller.signal);
+    const drawn = open().draw(makeOrder(), caller.signal);
     await tokens.waitForHits(1);
     caller.abort(new Error("gone"));
     await expect(drawn).rejects.toThrow("gone");
@@ -153,8 +135,8 @@ describe("access tokens", () => {
     vendor.next("echo-authorization");
     tokens.next({}, { fault: "error-status", status: 400 });
     const errors = await Promise.all([
-      failure(open().draw(order(), never)),
-      failure(open().draw(order(), never)),
+      troubleOf(open().draw(makeOrder(), never)),
+      troubleOf(open().draw(makeOrder(), never)),
     ]);
     const told = Bun.inspect(errors) + errors.map(({ publicMessage }) => publicMessage).join();
     expect(told).not.toContain("ya29.simulated");
@@ -165,21 +147,21 @@ describe("access tokens", () => {
 
 describe("a failure", () => {
   test.each([
-    [{ fault: "error-status", text: "PLAIN_EXHAUSTED" }, "limited"],
-    [{ fault: "error-status", text: "PERMISSION_DENIED" }, "account"],
-    [{ fault: "error-status", text: "UNAVAILABLE" }, "overloaded"],
-    [{ fault: "content-refused", text: "IMAGE_PROHIBITED_CONTENT" }, "refused"],
-    [{ fault: "content-refused", text: "prompt:MODEL_ARMOR" }, "refused"],
-    [{ fault: "no-images", text: "NO_IMAGE" }, "broken"],
-  ] as const)("by %p is %s", async (plan, kind) => {
+    ["limited", { fault: "error-status", text: "PLAIN_EXHAUSTED" }],
+    ["account", { fault: "error-status", text: "PERMISSION_DENIED" }],
+    ["overloaded", { fault: "error-status", text: "UNAVAILABLE" }],
+    ["refused", { fault: "content-refused", text: "IMAGE_PROHIBITED_CONTENT" }],
+    ["refused", { fault: "content-refused", text: "prompt:MODEL_ARMOR" }],
+    ["broken", { fault: "no-images", text: "NO_IMAGE" }],
+  ] as const)("is %s by %p", async (kind, plan) => {
     vendor.next(plan as Plan);
-    expect((await failure(open().draw(order(), never))).kind).toBe(kind);
+    expect((await troubleOf(open().draw(makeOrder(), never))).kind).toBe(kind);
   });
 
   test("a caller that goes closes the vendor's connection", async () => {
     vendor.next("stall");
     const caller = new AbortController();
-    const drawn = open().draw(order(), caller.signal);
+    const drawn = open().draw(makeOrder(), caller.signal);
     await vendor.waitForHits(1);
     caller.abort(new Error("gone"));
     await expect(drawn).rejects.toThrow("gone");

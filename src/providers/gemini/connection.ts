@@ -7,8 +7,8 @@ export interface GenerateConnection {
   authorize(signal: AbortSignal): Promise<Credential>;
   /** Whether the picture's format may be chosen; the address for API keys refuses the field. */
   takesOutputOptions: boolean;
-  /** Most bytes, before base64, of each of so many references. */
-  mostReferenceBytes(count: number): number;
+  /** Most bytes of references, before base64: of each, and of all in a request. */
+  mostReferenceBytes: { each: number; together: number };
 }
 
 export interface Credential {

@@ -20,8 +20,7 @@ export function createImageUpstream(connection: GenerateConnection, fansOut: boo
   const slots = createSemaphore(CODEC_PLACES);
   return {
     async draw(order: ImageOrder, signal: AbortSignal): Promise<ImageReply> {
-      const mostBytes = connection.mostReferenceBytes(order.references.length);
-      const rules = { formats: REFERENCE_FORMATS, mostBytes };
+      const rules = { formats: REFERENCE_FORMATS, mostBytes: mostBytesOf(order, connection) };
       const references = await fitReferences(order.references, rules, slots, signal);
       const ready = { ...order, references };
       if (!fansOut) return await drawOnce(ready, connection, signal);
@@ -33,6 +32,13 @@ export function createImageUpstream(connection: GenerateConnection, fansOut: boo
 
 /** References of one channel that are encoded anew at once. */
 const CODEC_PLACES = 2;
+
+/** References that are too many bytes together get equal shares; those within their share stay as they are. */
+function mostBytesOf({ references }: ImageOrder, { mostReferenceBytes }: GenerateConnection): number {
+  const { each, together } = mostReferenceBytes;
+  const total = references.reduce((sum, { blob }) => sum + blob.size, 0);
+  return total <= together ? each : Math.min(each, Math.floor(together / references.length));
+}
 
 async function drawOnce(
   order: ImageOrder,

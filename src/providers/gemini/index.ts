@@ -33,6 +33,6 @@ function connect({ baseUrl, apiKey }: GeminiSettings): GenerateConnection {
     urlOf: (model) => `${base}/v1beta/models/${encodeURIComponent(model)}:generateContent`,
     authorize: () => Promise.resolve(credential),
     takesOutputOptions: false,
-    mostReferenceBytes: (count) => Math.floor(MOST_REFERENCE_BYTES / Math.max(count, 1)),
+    mostReferenceBytes: { each: MOST_REFERENCE_BYTES, together: MOST_REFERENCE_BYTES },
   };
 }

@@ -67,7 +67,7 @@ function connect(settings: VertexSettings, tokens: AccessTokens): GenerateConnec
       return { headers, secret: token, drop: () => tokens.drop(token) };
     },
     takesOutputOptions: true,
-    mostReferenceBytes: () => MOST_REFERENCE_BYTES,
+    mostReferenceBytes: { each: MOST_REFERENCE_BYTES, together: Number.POSITIVE_INFINITY },
   };
 }
 

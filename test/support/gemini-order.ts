@@ -1,0 +1,49 @@
+import type { ImageOrder, ReferenceImage } from "../../src/domain/image.ts";
+import type { ImageModel } from "../../src/domain/model.ts";
+import type { UpstreamError } from "../../src/domain/upstream-error.ts";
+import { makePng } from "./pictures.ts";
+
+const MODEL: ImageModel = {
+  id: "gemini-3.1-flash-image",
+  displayName: "Gemini",
+  ownedBy: "google",
+  created: 0,
+  isRetired: false,
+  type: "image",
+  family: "B",
+  image: {
+    sizeMode: "table",
+    tiers: ["1K", "2K", "4K"],
+    ratios: ["1:1", "16:9"],
+    sizes: {},
+    qualities: [],
+    formats: ["png"],
+    backgrounds: [],
+    maxImagesPerCall: 1,
+  },
+};
+
+/** An order for one picture of family B, changed where a test wants it. */
+export function makeOrder(change: Partial<ImageOrder> = {}): ImageOrder {
+  return {
+    upstreamModel: MODEL.id,
+    model: MODEL,
+    prompt: "a red fox",
+    size: { tier: "1K", ratio: "16:9", width: 1376, height: 768, isAuto: false },
+    count: 1,
+    references: [],
+    ...change,
+  };
+}
+
+export function makeReference(width = 8, height = 8): ReferenceImage {
+  return { blob: new Blob([makePng(width, height)]), format: "png", width, height };
+}
+
+/** The trouble that a call came to. */
+export async function troubleOf(drawn: Promise<unknown>): Promise<UpstreamError> {
+  return await drawn.then(
+    () => Promise.reject(new Error("it succeeded")),
+    (error: UpstreamError) => error,
+  );
+}
