@@ -51,20 +51,27 @@ export interface BudgetStore {
   /**
    * Moves `amount` of each budget's rest into this process's lease, all or none. Answers what was granted
    * (between `needed` and `wanted` each) and what is left of each budget after it, by which the next wish can be
-   * sized; or the id of the first budget that has not even `needed` left. A budget the store no longer has limits
-   * nothing. Throws a `DependencyError` when the store cannot be asked.
+   * sized; a budget the store no longer has limits nothing and is in neither map. Or the id of the first budget
+   * that has not even `needed` left; when others hold some of that one, they are asked to give back what they do
+   * not use. Throws a `DependencyError` when the store cannot be asked; the money may have moved all the same.
    */
   take(
     lease: string,
     wishes: readonly BudgetWish[],
-  ): Promise<{ granted: Map<string, Nanos>; left: Map<string, Nanos> } | { exhausted: string }>;
+  ): Promise<
+    | { granted: Map<string, Nanos>; left: Map<string, Nanos> }
+    | { exhausted: string; isHeldByOthers: boolean }
+  >;
   /** Gives unused slices back. */
   giveBack(lease: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
   /**
-   * Keeps a lease's slices for another 15 minutes of the store's time. Answers the budgets it still has slices
-   * of; slices of any other budget were returned after the lease ran out and must not be spent any more.
+   * Keeps a lease's slices for another 15 minutes of the store's time. Answers what the lease has drawn from each
+   * budget, less what it gave back or what was returned after it ran out. A budget that is not in the answer has
+   * no slice any more.
    */
-  renew(lease: string): Promise<ReadonlySet<string>>;
+  renew(lease: string): Promise<ReadonlyMap<string, Nanos>>;
+  /** Budgets this lease has slices of and somebody misses money of. */
+  contended(lease: string): Promise<ReadonlySet<string>>;
 }
 
 export interface BudgetWish {

@@ -3,10 +3,11 @@ import { systemClock, type Clock } from "../lib/clock.ts";
 import type { Nanos } from "../lib/money.ts";
 import type { Whole } from "./columns.ts";
 import {
+  forUpdate,
   lockBudgets,
   lockSlices,
+  returnFromSlice,
   saveBudgets,
-  shrinkSlice,
   storeTime,
   type LockedBudget,
 } from "./locked-budgets.ts";
@@ -15,7 +16,7 @@ import { sliceWatch } from "./slice-watch.ts";
 
 /**
  * Budgets and the slices that processes hold of them. `spent + held` never passes the amount by a taking, and
- * `held` is always the sum of the slices.
+ * `held` is always the sum of the slices. A slice is what its lease has drawn less what was charged since.
  */
 export interface LeaseStore extends BudgetStore {
   /** Returns all of a lease's slices at once: its process ends, or is known to have ended. */
@@ -44,32 +45,62 @@ export function leaseStore(database: Database, clock: Clock = systemClock): Leas
         const budgets = await lockBudgets(kind, sql, amounts.keys());
         const slices = await lockSlices(kind, sql, lease);
         for (const budget of budgets.values()) {
-          await shrinkSlice(sql, lease, budget, slices.get(budget.id) ?? 0n, amounts.get(budget.id) ?? 0n);
+          await returnFromSlice(
+            sql,
+            lease,
+            budget,
+            slices.get(budget.id) ?? 0n,
+            amounts.get(budget.id) ?? 0n,
+          );
         }
         await saveBudgets(sql, budgets.values());
       }),
     renew: (lease) =>
       database.begin(async (sql) => {
         await lockSlices(kind, sql, lease);
-        const rows = await sql<{ budget: string }[]>`
-          UPDATE leases SET expires_at = ${expiry(kind, sql)} WHERE lease = ${lease} RETURNING budget`;
-        return new Set(rows.map((row) => row.budget));
+        const rows = await sql<{ budget: string; drawn: bigint }[]>`
+          UPDATE leases SET expires_at = ${expiry(kind, sql)} WHERE lease = ${lease} RETURNING budget, drawn`;
+        return new Map(rows.map((row) => [row.budget, row.drawn]));
       }),
+    async contended(lease) {
+      const rows = await database.read(
+        (sql) => sql<
+          { budget: string }[]
+        >`SELECT leases.budget FROM leases JOIN budgets ON budgets.id = leases.budget
+          WHERE leases.lease = ${lease} AND leases.amount > 0
+            AND budgets.wanted_until BETWEEN ${storeTime(kind, sql)} AND ${storeTime(kind, sql)} + ${WANTED_MS}`,
+      );
+      return new Set(rows.map((row) => row.budget));
+    },
     release: (lease) =>
       database.begin(async (sql) => {
         const slices = await sql<SliceRow[]>`SELECT * FROM leases WHERE lease = ${lease}`;
         await returnSlices(kind, sql, slices);
+        await sql`DELETE FROM leases WHERE lease = ${lease}`;
       }),
     async sweep() {
       const candidates = await database.read(
-        (sql) => sql<SliceRow[]>`SELECT lease, budget, amount, expires_at, ${storeTime(kind, sql)} AS now
-          FROM leases WHERE expires_at < ${storeTime(kind, sql)} + ${watch.headStartMs} LIMIT ${MOST_SWEPT}`,
+        (sql) => sql<SliceRow[]>`SELECT lease, budget, expires_at, ${storeTime(kind, sql)} AS now
+          FROM leases WHERE amount > 0 AND expires_at < ${storeTime(kind, sql)} + ${watch.headStartMs}
+          LIMIT ${MOST_SWEPT}`,
       );
       const ripe = watch.ripe(candidates);
-      return ripe.length === 0 ? 0 : await database.begin((sql) => returnSlices(kind, sql, ripe));
+      if (ripe.length === 0) return 0;
+      return await database.begin(async (sql) => {
+        const returned = await returnSlices(kind, sql, ripe);
+        await sql`DELETE FROM leases WHERE amount = 0 AND expires_at < ${storeTime(kind, sql)} - ${FORGOTTEN_MS}`;
+        return returned;
+      });
     },
   };
 }
+
+/** An empty slice stays this long after its expiry, so that a process cut off meanwhile learns of its end. */
+const FORGOTTEN_MS = 24 * 60 * 60_000;
+
+/** How long a budget counts as wanted after somebody missed money of it, and how often that is written. */
+const WANTED_MS = 2000;
+const WANTED_AGAIN_MS = 250;
 
 const MOST_SWEPT = 1000;
 
@@ -91,18 +122,35 @@ async function take(kind: Database["kind"], sql: Sql, lease: string, wishes: rea
   const left = new Map<string, Nanos>();
   for (const { budget: id, needed, wanted } of wishes) {
     const budget = budgets.get(id);
-    const rest = budget ? budget.amount - budget.spent - budget.held : wanted;
-    if (budget && rest < needed) return { exhausted: id };
+    if (!budget) continue;
+    const rest = budget.amount - budget.spent - budget.held;
+    if (rest < needed) return { exhausted: id, isHeldByOthers: await askOthers(kind, sql, lease, budget) };
     const amount = smaller(wanted > needed ? wanted : needed, rest);
     granted.set(id, amount);
     left.set(id, rest - amount);
-    if (budget) budget.held += amount;
+    budget.held += amount;
   }
   for (const budget of budgets.values()) {
     await growSlice(kind, sql, lease, budget, granted.get(budget.id) ?? 0n);
   }
   await saveBudgets(sql, budgets.values());
   return { granted, left };
+}
+
+/** Marks the budget as wanted when others hold some of it, and answers whether they do. */
+async function askOthers(
+  kind: Database["kind"],
+  sql: Sql,
+  lease: string,
+  { id, held, wantedUntil, now }: LockedBudget,
+): Promise<boolean> {
+  const own = (await lockSlices(kind, sql, lease)).get(id) ?? 0n;
+  if (held <= own) return false;
+  const restMs = wantedUntil - now;
+  if (restMs > WANTED_MS || restMs < WANTED_MS - WANTED_AGAIN_MS) {
+    await sql`UPDATE budgets SET wanted_until = ${now + WANTED_MS} WHERE id = ${id}`;
+  }
+  return true;
 }
 
 async function growSlice(
@@ -112,13 +160,16 @@ async function growSlice(
   budget: LockedBudget,
   amount: Nanos,
 ): Promise<void> {
-  await sql`INSERT INTO leases (lease, budget, amount, expires_at)
-    VALUES (${lease}, ${budget.id}, ${amount}, ${expiry(kind, sql)})
-    ON CONFLICT (lease, budget)
-    DO UPDATE SET amount = leases.amount + excluded.amount, expires_at = excluded.expires_at`;
+  await sql`INSERT INTO leases (lease, budget, amount, drawn, expires_at)
+    VALUES (${lease}, ${budget.id}, ${amount}, ${amount}, ${expiry(kind, sql)})
+    ON CONFLICT (lease, budget) DO UPDATE SET amount = leases.amount + excluded.amount,
+      drawn = leases.drawn + excluded.drawn, expires_at = excluded.expires_at`;
 }
 
-/** Deleting a slice tells whether it was still there as it was read, so none is returned twice. */
+/**
+ * Empties slices that are still there as they were read, so none is returned twice. The emptied row stays and says
+ * what is left of what was drawn, for a process that was only cut off.
+ */
 async function returnSlices(kind: Database["kind"], sql: Sql, slices: readonly SliceRow[]): Promise<number> {
   const budgets = await lockBudgets(
     kind,
@@ -127,12 +178,13 @@ async function returnSlices(kind: Database["kind"], sql: Sql, slices: readonly S
   );
   let returned = 0;
   for (const { lease, budget: id, expires_at } of slices.toSorted(byBudget)) {
-    const rows = await sql<{ amount: bigint }[]>`DELETE FROM leases
-      WHERE lease = ${lease} AND budget = ${id} AND expires_at = ${expires_at} RETURNING amount`;
+    const rows = await sql<{ amount: bigint }[]>`SELECT amount FROM leases
+      WHERE lease = ${lease} AND budget = ${id} AND expires_at = ${expires_at} AND amount > 0 ${forUpdate(kind, sql)}`;
     const budget = budgets.get(id);
     for (const { amount } of rows) {
       returned += 1;
-      if (budget) budget.held = amount < budget.held ? budget.held - amount : 0n;
+      await sql`UPDATE leases SET amount = 0, drawn = drawn - ${amount} WHERE lease = ${lease} AND budget = ${id}`;
+      if (budget) budget.held -= amount < budget.held ? amount : budget.held;
     }
   }
   await saveBudgets(sql, budgets.values());

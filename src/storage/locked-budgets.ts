@@ -12,8 +12,12 @@ export interface LockedBudget {
   amount: Nanos;
   spent: Nanos;
   held: Nanos;
+  period: Period;
   /** Unix milliseconds. */
   periodStart: number;
+  /** Until when it is wanted, and the time it was locked; both by the store's clock. Milliseconds. */
+  wantedUntil: number;
+  now: number;
 }
 
 export async function lockBudgets(
@@ -24,7 +28,7 @@ export async function lockBudgets(
   const wanted = [...new Set(ids)].sort();
   if (wanted.length === 0) return new Map();
   const rows = await sql<BudgetRow[]>`
-    SELECT id, amount, period, spent, held, period_start, ${storeTime(kind, sql)} AS now
+    SELECT id, amount, period, spent, held, period_start, wanted_until, ${storeTime(kind, sql)} AS now
     FROM budgets WHERE id IN ${sql(padded(wanted))} ORDER BY id ${forUpdate(kind, sql)}`;
   return new Map(rows.map((row) => [row.id, readRow(row)]));
 }
@@ -51,8 +55,26 @@ export async function lockSlices(
   return new Map(rows.map((row) => [row.budget, row.amount]));
 }
 
-/** Moves an amount out of a slice and its budget's `held`, as far as there is one. */
-export async function shrinkSlice(
+/**
+ * Books a charge on a slice: what the slice has leaves the budget's `held`, and what it lacks counts as drawn from
+ * the budget just now, so that a slice is always what was drawn less what was charged.
+ */
+export async function chargeSlice(
+  sql: Sql,
+  lease: string,
+  budget: LockedBudget,
+  slice: Nanos,
+  charged: Nanos,
+): Promise<void> {
+  if (charged <= 0n) return;
+  const moved = charged < slice ? charged : slice;
+  budget.held -= moved < budget.held ? moved : budget.held;
+  await sql`UPDATE leases SET amount = ${slice - moved}, drawn = drawn + ${charged - moved}
+    WHERE lease = ${lease} AND budget = ${budget.id}`;
+}
+
+/** Returns an amount from a slice to its budget, as far as the slice has it. */
+export async function returnFromSlice(
   sql: Sql,
   lease: string,
   budget: LockedBudget,
@@ -61,8 +83,9 @@ export async function shrinkSlice(
 ): Promise<void> {
   const moved = amount < slice ? amount : slice;
   if (moved <= 0n) return;
-  budget.held = moved < budget.held ? budget.held - moved : 0n;
-  await sql`UPDATE leases SET amount = ${slice - moved} WHERE lease = ${lease} AND budget = ${budget.id}`;
+  budget.held -= moved < budget.held ? moved : budget.held;
+  await sql`UPDATE leases SET amount = ${slice - moved}, drawn = drawn - ${moved}
+    WHERE lease = ${lease} AND budget = ${budget.id}`;
 }
 
 /** The database's own clock as an SQL expression, Unix milliseconds: the one clock that all processes share. */
@@ -91,12 +114,15 @@ interface BudgetRow {
   spent: bigint;
   held: bigint;
   period_start: Whole;
+  wanted_until: Whole;
   now: Whole;
 }
 
 function readRow(row: BudgetRow): LockedBudget {
   const startedAt = Number(row.period_start);
-  const periodStart = runningPeriod(row.period, startedAt, Number(row.now));
-  const { id, amount, held } = row;
-  return { id, amount, held, spent: periodStart > startedAt ? 0n : row.spent, periodStart };
+  const now = Number(row.now);
+  const { id, amount, held, period } = row;
+  const periodStart = runningPeriod(period, startedAt, now);
+  const spent = periodStart > startedAt ? 0n : row.spent;
+  return { id, amount, spent, held, period, periodStart, wantedUntil: Number(row.wanted_until), now };
 }
