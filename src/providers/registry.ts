@@ -7,7 +7,7 @@ import { openai } from "./openai/index.ts";
 import type { Provider } from "./provider.ts";
 import { sandbox } from "./sandbox/index.ts";
 import { vertex } from "./vertex/index.ts";
-import { xai } from "./xai.ts";
+import { xai } from "./xai/index.ts";
 
 /** A provider whose settings have not been looked at yet. */
 interface RegisteredProvider {

@@ -22,6 +22,12 @@ export interface Plan {
   frameDelayMs?: number;
   /** Images to give, whatever was asked. */
   images?: number;
+  /** How the first of the `links` is answered, one plan for each request of it. */
+  linked?: Plan[];
+  /** How the job ends that this request hands in; well when absent. */
+  fate?: string;
+  /** Looks at that job that find it running; one when absent. */
+  looks?: number;
   /** Replaces the usage report. */
   usage?: unknown;
 }
@@ -83,6 +89,8 @@ export const FAULTS = [
   "no-images",
   "bad-base64",
   "escaped-slashes",
+  "failed-items",
+  "links",
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];

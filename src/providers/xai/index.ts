@@ -1,15 +1,16 @@
 import { z } from "zod";
-import type { ImageOrder, ImageReply, ReferenceImage } from "../domain/image.ts";
-import { UpstreamError } from "../domain/upstream-error.ts";
-import type { ImageUpstream } from "../gateway/ports.ts";
-import { createSemaphore } from "../lib/semaphore.ts";
-import { brokenAnswer, post, type Classify } from "./http.ts";
-import { readImageList, type ImageList } from "./image-list.ts";
-import { writeJsonBody, type JsonBody } from "./json-body.ts";
-import { createClassifier, hasError } from "./openai/errors.ts";
-import type { Provider } from "./provider.ts";
-import { fitReferences, type ReferenceRules } from "./reference-image.ts";
-import { createFetchResult, type FetchResult } from "./result-link.ts";
+import type { ImageOrder, ImageReply, ReferenceImage } from "../../domain/image.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import type { ImageUpstream } from "../../gateway/ports.ts";
+import { createSemaphore } from "../../lib/semaphore.ts";
+import { brokenAnswer, post, type Classify } from "../http.ts";
+import { readImageList, type ImageList } from "../image-list.ts";
+import { writeJsonBody, type JsonBody } from "../json-body.ts";
+import { hasError } from "../openai/errors.ts";
+import type { Provider } from "../provider.ts";
+import { fitReferences, type ReferenceRules } from "../reference-image.ts";
+import { createFetchResult, type FetchResult } from "../result-link.ts";
+import { createClassifier } from "./errors.ts";
 
 const settings = z.object({
   /** Address in front of `/images/…`. */

@@ -1,0 +1,144 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { type UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
+import { xaiOrder, xaiSettings, type Change, openXai, webpReference } from "../support/xai-calls.ts";
+import { failureOf, imageModel, looksOf, makeOrder, pngReference } from "../support/image-calls.ts";
+import { SIMULATED_KEY, startXai } from "../upstreams/xai.ts";
+import type { Plan } from "../upstreams/plan.ts";
+import type { Simulator } from "../upstreams/simulator.ts";
+
+const never = new AbortController().signal;
+let vendor: Simulator;
+
+beforeAll(async () => {
+  vendor = await startXai();
+});
+afterEach(() => vendor.reset());
+afterAll(() => vendor.close());
+
+const draw = (change: Change = {}, id?: string, signal = never) =>
+  openXai(vendor.url).draw(xaiOrder(change, id), signal);
+
+describe("moderation", () => {
+  test("of some pictures leaves the others", async () => {
+    vendor.next({ fault: "failed-items", images: 2 });
+    expect((await draw({ count: 4 })).images).toHaveLength(2);
+  });
+
+  test.each([
+    ["an empty place for each", { fault: "failed-items" }, 200],
+    ["no place at all", { fault: "no-images" }, 200],
+    ["an error", { fault: "content-refused" }, 400],
+  ] as [string, Plan, number][])("of all pictures, told by %s, is a refusal", async (_, plan, status) => {
+    vendor.next(plan);
+    const error = await failureOf(draw({ count: 2 }));
+    expect(error).toMatchObject({ kind: "refused", status });
+    if (status === 400) expect(error.publicMessage).toBe("Generated image rejected by content moderation.");
+  });
+});
+
+describe("a failure", () => {
+  test.each([
+    [{ fault: "error-status", status: 400 }, "rejected"],
+    [{ fault: "error-status", status: 422 }, "rejected"],
+    [{ fault: "error-status", status: 422, text: "nested" }, "rejected"],
+    [{ fault: "error-status", status: 413, text: "nested" }, "rejected"],
+    [{ fault: "error-status", status: 401, text: "nested" }, "account"],
+    [{ fault: "error-status", status: 402 }, "account"],
+    [{ fault: "error-status", status: 403, text: "sentence" }, "account"],
+    [{ fault: "error-status", status: 404 }, "account"],
+    [{ fault: "error-status", status: 408 }, "overloaded"],
+    [{ fault: "error-status", status: 429 }, "limited"],
+    [{ fault: "error-status", status: 500, text: "nested" }, "overloaded"],
+    [{ fault: "error-status", status: 503 }, "overloaded"],
+    [{ fault: "error-in-200" }, "overloaded"],
+    [{ fault: "bad-base64" }, "broken"],
+    [{ fault: "html" }, "broken"],
+    [{ fault: "empty" }, "broken"],
+    [{ fault: "redirect" }, "broken"],
+    [{ fault: "garbage" }, "broken"],
+    [{ fault: "flood" }, "broken"],
+    [{ fault: "truncated" }, "broken"],
+    [{ fault: "reset-midway" }, "broken"],
+    [{ fault: "close-midway" }, "broken"],
+    [{ fault: "reset-before-headers" }, "unreachable"],
+    [{ fault: "close-before-headers" }, "unreachable"],
+  ] as [Plan, UpstreamErrorKind][])("of the sort %j is %s", async (plan, kind) => {
+    vendor.next(plan);
+    const error = await failureOf(draw());
+    expect(error.kind).toBe(kind);
+    expect(error.publicMessage).toBe(kind === "rejected" ? "Trouble." : undefined);
+    expect(vendor.hits).toHaveLength(1);
+  });
+
+  test.each([
+    ["7", 7],
+    ["0.2", 1],
+    [undefined, undefined],
+  ])("by throttling with the hint %s waits %s seconds", async (retryAfter, seconds) => {
+    vendor.next({ fault: "error-status", status: 429, retryAfter });
+    expect((await failureOf(draw())).retryAfterSeconds).toBe(seconds);
+  });
+
+  test("of a wrong key is the account's, although the vendor blames the caller", async () => {
+    const error = await failureOf(openXai(vendor.url, "xai-wrong").draw(xaiOrder(), never));
+    expect(error).toMatchObject({ kind: "account", status: 400 });
+    expect(error.publicMessage).toBeUndefined();
+  });
+
+  test("of an unknown model, or of a quality where there is none, is what the vendor says", async () => {
+    const unknown = await failureOf(
+      openXai(vendor.url).draw({ ...xaiOrder(), upstreamModel: "nobody" }, never),
+    );
+    expect(unknown).toMatchObject({ kind: "account", status: 404 });
+    const { model } = imageModel(xaiSettings, "grok-imagine-image-2.0");
+    const wrong = await failureOf(openXai(vendor.url).draw(makeOrder(model, "grok-imagine-image"), never));
+    expect(wrong).toMatchObject({ kind: "rejected", publicMessage: "Argument not supported: quality" });
+  });
+
+  test("never tells the credential", async () => {
+    vendor.next("echo-authorization");
+    const error = await failureOf(draw());
+    expect(Bun.inspect(error)).not.toContain(SIMULATED_KEY);
+    expect(error.publicMessage).toBe("Send another one.");
+  });
+});
+
+describe("a picture given as a link", () => {
+  test("is fetched without the credential, from the vendor's own address or a public one only", async () => {
+    vendor.next("links", { fault: "links", text: "https://192.168.0.1" });
+    expect(await looksOf(await draw())).toEqual(["1024x1024 jpeg"]);
+    expect(vendor.hits[1]!.headers).not.toHaveProperty("authorization");
+    expect((await failureOf(draw())).kind).toBe("broken");
+  });
+});
+
+describe("an aborted signal", () => {
+  test.each([
+    ["before any answer", { fault: "stall" }, 1],
+    ["inside an answer", { fault: "stall-midway" }, 1],
+    ["inside a linked picture", { fault: "links", linked: [{ fault: "stall-midway" }] }, 2],
+  ] as [string, Plan, number][])(
+    "%s ends the call with its own reason and closes it",
+    async (_, plan, hits) => {
+      vendor.next(plan);
+      const controller = new AbortController();
+      const reason = new Error("the caller went");
+      const call = draw({}, undefined, controller.signal);
+      await vendor.waitForHits(hits);
+      await Bun.sleep(30);
+      const abortedAt = performance.now();
+      controller.abort(reason);
+      expect(await call.catch((error: unknown) => error)).toBe(reason);
+      expect((await vendor.waitForClose()) - abortedAt).toBeLessThan(200);
+    },
+  );
+
+  test("that was aborted before sends nothing, with references or without", async () => {
+    const reason = new Error("too late");
+    for (const references of [[], [pngReference()], [await webpReference()]]) {
+      const call = draw({ references }, undefined, AbortSignal.abort(reason));
+      expect(await call.catch((error: unknown) => error)).toBe(reason);
+    }
+    expect(vendor.hits).toHaveLength(0);
+  });
+});

@@ -1,0 +1,141 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import type { SizeWish } from "../../src/domain/image.ts";
+import { xaiOrder, xaiSettings, type Change, openXai, webpReference } from "../support/xai-calls.ts";
+import { failureOf, imageModel, looksOf, pngReference } from "../support/image-calls.ts";
+import { SIMULATED_KEY, startXai } from "../upstreams/xai.ts";
+import type { Plan } from "../upstreams/plan.ts";
+import type { Simulator } from "../upstreams/simulator.ts";
+
+const never = new AbortController().signal;
+let vendor: Simulator;
+
+beforeAll(async () => {
+  vendor = await startXai();
+});
+afterEach(() => vendor.reset());
+afterAll(() => vendor.close());
+
+const draw = (change: Change = {}, id?: string, signal = never) =>
+  openXai(vendor.url).draw(xaiOrder(change, id), signal);
+
+describe("a generation", () => {
+  test("is exactly the JSON that the vendor knows, with its own headers and nothing else", async () => {
+    await draw({ wish: { kind: "tier", tier: "2K", ratio: "3:2" }, count: 2, format: "png" });
+    const [hit] = vendor.hits;
+    const body =
+      '{"model":"grok-imagine-image","prompt":"a red fox","n":2,"aspect_ratio":"3:2","resolution":"2k",' +
+      '"response_format":"b64_json"}';
+    expect(hit!.body.toString("utf8")).toBe(body);
+    expect(hit!.path).toBe("/v1/images/generations");
+    expect(hit!.headers).toEqual({
+      accept: "application/json",
+      "accept-encoding": "identity",
+      authorization: `Bearer ${SIMULATED_KEY}`,
+      connection: "keep-alive",
+      "content-length": String(body.length),
+      "content-type": "application/json",
+      host: hit!.headers["host"]!,
+      "user-agent": "model-inference-gateway",
+    });
+  });
+
+  const sizes: [SizeWish, string, string][] = [
+    [{ kind: "unset" }, "1:1", "1k"],
+    [{ kind: "tier", tier: "1K", ratio: "16:9" }, "16:9", "1k"],
+    [{ kind: "tier", tier: "4K", ratio: "9:19.5" }, "9:19.5", "2k"],
+    [{ kind: "tier", tier: null, ratio: "21:9" }, "20:9", "1k"],
+    [{ kind: "exact", width: 1920, height: 1080 }, "16:9", "1k"],
+    [{ kind: "exact", width: 2048, height: 2048 }, "1:1", "2k"],
+  ];
+  test.each(sizes)(
+    "of the size %j asks for the ratio %s at %s, never for a size",
+    async (wish, ratio, at) => {
+      await draw({ wish });
+      const sent = vendor.hits[0]!.json();
+      expect(sent).toMatchObject({ aspect_ratio: ratio, resolution: at });
+      expect(sent).not.toHaveProperty("size");
+    },
+  );
+
+  test("gives as many pictures as asked for by one call, and no token report", async () => {
+    const reply = await draw({ count: 4 });
+    expect(await looksOf(reply)).toEqual(Array(4).fill("1024x1024 jpeg"));
+    expect(reply.usage).toBeUndefined();
+    expect(reply.quality).toBeUndefined();
+    expect(vendor.book).toMatchObject({ received: 1, answered: 1 });
+  });
+
+  test.each([{ fault: "no-usage" }, { usage: { cost_in_usd_ticks: "many" } }, { fault: "gzip" }] as Plan[])(
+    "answered with the oddity %j is answered all the same",
+    async (plan) => {
+      vendor.next(plan);
+      expect((await draw()).images).toHaveLength(1);
+    },
+  );
+
+  test("by the model that takes a quality sends the catalogue's and tells it", async () => {
+    const reply = await draw({ quality: "auto" }, "grok-imagine-image-2.0");
+    expect(vendor.hits[0]!.json()).toMatchObject({ model: "grok-imagine-image-2.0", quality: "medium" });
+    expect(reply.quality).toBe("medium");
+  });
+});
+
+describe("an edit", () => {
+  test("of one image carries it as a data URL in JSON, and no ratio", async () => {
+    const reference = pngReference(64, 32);
+    const reply = await draw({ references: [reference], wish: { kind: "tier", tier: "1K", ratio: "1:1" } });
+    const [hit] = vendor.hits;
+    const data = Buffer.from(await reference.blob.bytes()).toString("base64");
+    expect(hit!.path).toBe("/v1/images/edits");
+    expect(hit!.json()).toEqual({
+      model: "grok-imagine-image",
+      prompt: "a red fox",
+      image: { url: `data:image/png;base64,${data}`, type: "image_url" },
+      n: 1,
+      resolution: "1k",
+      response_format: "b64_json",
+    });
+    expect(hit!.headers["content-length"]).toBe(String(hit!.body.byteLength));
+    expect(await looksOf(reply)).toEqual(["1456x720 jpeg"]);
+  });
+
+  test("of several images names a ratio only when the caller did", async () => {
+    const references = [pngReference(64, 32), pngReference()];
+    await draw({ references });
+    await draw({ references, wish: { kind: "tier", tier: "1K", ratio: "3:4" } });
+    const [first, second] = vendor.hits.map((hit) => hit.json());
+    expect(first!["images"]).toHaveLength(2);
+    expect(first).not.toHaveProperty("aspect_ratio");
+    expect(first).not.toHaveProperty("image");
+    expect(second).toMatchObject({ aspect_ratio: "3:4" });
+  });
+
+  test("of an image that the vendor is not known to read sends it in a format that it reads", async () => {
+    await draw({ references: [await webpReference()] });
+    expect(vendor.hits[0]!.json()["image"]).toMatchObject({
+      url: expect.stringMatching(/^data:image\/png;base64,/),
+    });
+  });
+
+  test("of more images than the vendor takes is rejected in its words", async () => {
+    const references = Array.from({ length: 4 }, () => pngReference());
+    expect(await failureOf(draw({ references }))).toMatchObject({
+      kind: "rejected",
+      publicMessage: "1 to 3 images are supported",
+    });
+  });
+});
+
+describe("the catalogue", () => {
+  test.each(["grok-imagine-image", "grok-imagine-image-2.0"])(
+    "offers %s with every ratio and price",
+    (id) => {
+      const { model, targets } = imageModel(xaiSettings, id);
+      expect(targets.map(({ channel }) => channel.id)).toEqual(["xai"]);
+      for (const tier of model.image.tiers)
+        expect(Object.keys(model.image.sizes[tier]!)).toEqual(model.image.ratios);
+      const price = xaiSettings.prices.get(id);
+      expect(Object.keys(price && "perImage" in price ? price.perImage : {})).toEqual(model.image.tiers);
+    },
+  );
+});
