@@ -40,6 +40,7 @@ export interface Gateway {
 /** Pictures worked on at once; each may take four bytes a pixel. */
 const CODEC_SLOTS = 4;
 const LEASE_RENEWAL_MS = 30_000;
+const LEASE_YIELD_MS = 250;
 const FLUSH_MS = 5_000;
 
 const write = (lines: string): void => void process.stdout.write(lines);
@@ -114,6 +115,7 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
   });
   const chores = [
     setInterval(() => void leases.renew().catch((error: unknown) => report("leases were not renewed", error)), LEASE_RENEWAL_MS),
+    setInterval(() => void leases.yieldContended().catch((error: unknown) => report("leases were not given back", error)), LEASE_YIELD_MS),
   ];
   const close = async (flushMs: number): Promise<void> => {
     for (const chore of chores) clearInterval(chore);

@@ -86,7 +86,7 @@ export class Leases {
 
   /**
    * Gives back what others miss. To be called about every quarter of a second; asks nothing of the store while
-   * this process has nothing to give. Throws a `DependencyError`.
+   * this process has nothing to give, and passes over a store that cannot be asked.
    */
   async yieldContended(): Promise<void> {
     if (this.#isYielding || !this.#slices.values().some((slice) => slice.available > 0n)) return;
@@ -95,6 +95,8 @@ export class Leases {
       const contended = await this.store.contended(this.lease);
       for (const budget of contended) this.#markScarce(budget);
       await this.giveBack(contended);
+    } catch (error) {
+      if (!(error instanceof DependencyError)) throw error;
     } finally {
       this.#isYielding = false;
     }
