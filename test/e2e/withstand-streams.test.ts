@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { LedgerRow } from "../support/gateway.ts";
+import { CHAT, chatNanos, openHouse, readError, type House } from "./vendor.ts";
+
+/*
+ * Streams of a vendor that misbehaves. Until the first content the caller gets a real status or another target's
+ * answer; after it the stream ends in one of two ways: usage and [DONE], or an error event and nothing more.
+ */
+const EARLY = [
+  ["reset-before-headers", 502, "upstream_error"],
+  ["html", 502, "upstream_error"],
+  ["empty", 502, "upstream_error"],
+  ["json-for-stream", 502, "upstream_error"],
+  ["error-json-for-stream", 429, "rate_limit_exceeded"],
+  ["error-frame-first", 503, "overloaded"],
+  ["reset-midway after=1", 502, "upstream_error"],
+  ["close-midway after=1", 502, "upstream_error"],
+  ["truncated after=1", 502, "upstream_error"],
+  ["stall-midway after=1", 504, "upstream_timeout"],
+  ["stall", 504, "upstream_timeout"],
+  ["content-refused", 400, "content_policy_violation"],
+] as const;
+
+const LATE = [
+  ["reset-midway after=5 frameDelayMs=3", "upstream_error"],
+  ["close-midway after=5 frameDelayMs=3", "upstream_error"],
+  ["truncated after=5 frameDelayMs=3", "upstream_error"],
+  ["stall-midway after=5 frameDelayMs=3", "upstream_timeout"],
+  ["error-frame-later after=4 frameDelayMs=3", "overloaded"],
+] as const;
+
+/** Streams that are carried, counted or ended oddly and yet are answers. */
+const ODDITIES = [
+  ["one-byte", []],
+  ["slow-drip frameDelayMs=1 tokens=2", []],
+  ["gzip", []],
+  ["crlf", []],
+  ["cr", []],
+  ["comments", []],
+  ["no-space", []],
+  ["usage-twice", []],
+  ["done-twice", []],
+  ["no-done", []],
+  ["chunk-after-done", []],
+  ["no-usage", ["estimated"]],
+  ["usage-null", ["estimated"]],
+  ["usage-strings", ["estimated"]],
+  ["usage-negative", ["estimated"]],
+  ["usage-huge", ["estimated"]],
+  ["usage-float", ["estimated"]],
+] as const;
+
+const laneOf = (marker: string) => `lane-${marker.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase()}`;
+
+let house: House;
+beforeAll(async () => {
+  const markers = [...EARLY, ...LATE, ...ODDITIES].map(([marker]) => marker);
+  house = await openHouse({
+    firstByteMs: 800,
+    idleMs: 800,
+    maxAttempts: 2,
+    lanes: [...new Set(markers.map(laneOf))],
+    pairs: ["pair-reset", "pair-status", "pair-frame", "pair-stall", "pair-late", "pair-refused"],
+  });
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+const open = (model: string, prompt: string, requestId: string, extra: object = {}) =>
+  house.gateway.call("/v1/chat/completions", {
+    body: { model, stream: true, messages: [{ role: "user", content: prompt }], ...extra },
+    headers: { "x-request-id": requestId },
+  });
+const hitsOf = (text: string) => house.vendor.hits.filter(({ body }) => body.includes(`"${text}`));
+
+describe("trouble before the first content is a status", () => {
+  test.concurrent.each(EARLY)(
+    "%s is %d %s",
+    async (marker, status, code) => {
+      const requestId = `early-${laneOf(marker)}`;
+      const response = await open(laneOf(marker), `${requestId} [[${marker}]]`, requestId);
+      expect(response.status).toBe(status);
+      expect(response.headers.get("content-type")).toStartWith("application/json");
+      expect(await readError(response)).toMatchObject({ code });
+    },
+    10_000,
+  );
+
+  test("and is free", async () => {
+    await (await open(CHAT, "sentinel", "early-sentinel")).text();
+    await house.gateway.charged("early-sentinel");
+    const rows = await house.gateway.ledger();
+    expect(rows.filter(({ request_id }) => request_id.startsWith("early-lane"))).toEqual([]);
+  });
+});
+
+describe("trouble after the first content is an error event without the normal ending", () => {
+  test.concurrent.each(LATE)(
+    "%s ends with %s, and what was delivered is billed",
+    async (marker, code) => {
+      const requestId = `late-${laneOf(marker)}`;
+      const response = await open(laneOf(marker), `${requestId} [[${marker}]]`, requestId);
+      expect(response.status).toBe(200);
+      const startedAt = performance.now();
+      const { events, text, isDone } = readEvents(await response.text());
+      expect(performance.now() - startedAt).toBeLessThan(5_000);
+      expect(isDone).toBe(false);
+      const last = events.pop();
+      expect(Object.keys(last!)).toEqual(["error"]);
+      expect(last!["error"]).toMatchObject({
+        code,
+        message: expect.any(String),
+        type: "server_error",
+        param: null,
+      });
+      expect(events.filter((event) => event["error"] ?? event["usage"])).toEqual([]);
+      // What a broken connection still held is lost with it; what came with an error event is not.
+      if (/frame-later|truncated/.test(marker)) expect(text).toBe("word0 word1 word2 word3 ");
+      expect("word0 word1 word2 word3 ").toStartWith(text);
+      expect(text).not.toBe("");
+      expect(hitsOf(`${requestId} `)).toHaveLength(1);
+      const [row, ...others] = await house.gateway.charged(requestId);
+      expect(others).toEqual([]);
+      expect(row!.flags.toSorted()).toEqual(["estimated", "partial"]);
+      expect(row!.consumed!.tokens!["output"]).toBe(Math.ceil(text.length / 4));
+      expect(row!.amount).toBe(chatNanos(usageOf(row!)));
+    },
+    10_000,
+  );
+});
+
+describe("an odd stream is made whole", () => {
+  test.concurrent.each(ODDITIES)(
+    "%s ends with one usage chunk and [DONE], flags %p",
+    async (marker, flags) => {
+      const requestId = `odd-${laneOf(marker)}`;
+      const model = laneOf(marker);
+      const response = await open(model, `${requestId} [[${marker}]]`, requestId);
+      expect(response.status).toBe(200);
+      const body = await response.text();
+      const { events, text, isDone } = readEvents(body);
+      expect(isDone).toBe(true);
+      expect(body.split("[DONE]")).toHaveLength(2);
+      expect(text).toBe(marker.includes("tokens=2") ? "word0 word1 " : WORDS);
+      const reports = events.filter((event) => event["usage"]);
+      expect(reports).toHaveLength(1);
+      expect(events.at(-1)).toBe(reports[0]!);
+      expect(reports[0]!["choices"]).toEqual([]);
+      expect(new Set(events.map((event) => event["model"]))).toEqual(new Set([model]));
+      const usage = reports[0]!["usage"] as Usage;
+      expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens);
+      expect(usage.completion_tokens).toBeWithin(1, 50);
+      const [row, ...others] = await house.gateway.charged(requestId);
+      expect(others).toEqual([]);
+      expect(row!.flags).toEqual([...flags]);
+      expect(row!.amount).toBe(chatNanos(usage));
+    },
+    10_000,
+  );
+
+  test.each(["choices-null", "choices-missing"] as const)(
+    "%s: nothing is made up, and it ends well",
+    async (fault) => {
+      house.vendor.next(fault);
+      const { events, isDone } = readEvents(await (await open(CHAT, "nothing", fault)).text());
+      expect(isDone).toBe(true);
+      expect(events.filter((event) => event["usage"])).toHaveLength(1);
+      expect(events.flatMap(({ choices }) => choices)).toEqual([]);
+    },
+  );
+
+  test.each(["one-byte", "crlf", "cr", "no-space", undefined] as const)(
+    "characters of several bytes and tool arguments survive %p",
+    async (fault) => {
+      const text = 'Grüße 世界 \u{1F30A}\u{1F468}\u200D\u{1F469} \\" \u2028 end';
+      house.vendor.next({ text, frames: 9, ...(fault && { fault }) });
+      const said = readEvents(await (await open(CHAT, "say it", `split-${fault}`)).text());
+      expect(said.text).toBe(text);
+      house.vendor.next(fault ? { fault } : {});
+      const tools = [{ type: "function", function: { name: "look", parameters: { required: ["ort"] } } }];
+      const asked = readEvents(await (await open(CHAT, "look", `tool-${fault}`, { tools })).text());
+      expect(JSON.parse(asked.toolArguments)).toEqual({ ort: "value" });
+    },
+  );
+});
+
+describe("another target takes over until the first content", () => {
+  test.each([
+    ["pair-reset", "reset-before-headers"],
+    ["pair-status", { fault: "error-status", status: 500 }],
+    ["pair-frame", "error-frame-first"],
+    ["pair-stall", "stall"],
+  ] as const)("%s: the caller sees one clean stream, billed once", async (model, plan) => {
+    house.vendor.next(plan);
+    const requestId = `over-${model}`;
+    const response = await open(model, `${requestId} `, requestId);
+    expect(response.status).toBe(200);
+    const { events, text, isDone } = readEvents(await response.text());
+    expect(text).toBe(WORDS);
+    expect(isDone).toBe(true);
+    expect(new Set(events.map((event) => event["model"]))).toEqual(new Set([model]));
+    expect(hitsOf(`${requestId} `)).toHaveLength(2);
+    const [row, ...others] = await house.gateway.charged(requestId);
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({ channel: CHAT, upstream_model: "gpt-5.4-mini", flags: [] });
+    expect(row!.attempts.map(({ channel }) => channel)).toEqual([model, CHAT]);
+  });
+
+  test.each([
+    ["pair-late", { fault: "error-frame-later", after: 4, frameDelayMs: 3 }, 200],
+    ["pair-refused", "content-refused", 400],
+  ] as const)("%s: neither after it nor for what the caller did wrong", async (model, plan, status) => {
+    house.vendor.next(plan);
+    const requestId = `stay-${model}`;
+    const response = await open(model, `${requestId} `, requestId);
+    expect(response.status).toBe(status);
+    expect(await response.text()).toContain('"error"');
+    expect(hitsOf(`${requestId} `)).toHaveLength(1);
+  });
+});
+
+test("a caller who hangs up is billed for what was sent, and the vendor is let go", async () => {
+  const abort = new AbortController();
+  const prompt = "hang [[answer tokens=1000 frameDelayMs=5]]";
+  const response = await house.gateway.call("/v1/chat/completions", {
+    body: { model: CHAT, stream: true, messages: [{ role: "user", content: prompt }] },
+    headers: { "x-request-id": "hang-up" },
+    signal: abort.signal,
+  });
+  const reader = response.body!.getReader();
+  let received = "";
+  while (!readEvents(received).text.includes("word9 "))
+    received += Buffer.from((await reader.read()).value!).toString();
+  const closes = house.vendor.hits.filter(({ closedAt }) => closedAt !== null).length;
+  abort.abort();
+  await house.vendor.waitForClose(closes + 1);
+  const [row, ...others] = await house.gateway.charged("hang-up");
+  expect(others).toEqual([]);
+  expect(row!.flags.toSorted()).toEqual(["caller_gone", "estimated", "partial"]);
+  const delivered = readEvents(received).text.length / 4;
+  expect(row!.consumed!.tokens!["output"]).toBeWithin(Math.floor(delivered), Math.ceil(delivered) + 20);
+});
+
+const WORDS = "word0 word1 word2 word3 word4 word5 word6 word7 ";
+
+interface Usage {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+}
+
+type Event = Record<string, unknown> & {
+  choices?: { delta?: { content?: string; tool_calls?: { function: { arguments?: string } }[] } }[];
+};
+
+/** Reads a stream by the rules of server-sent events, without the code under test. */
+function readEvents(body: string): { events: Event[]; text: string; toolArguments: string; isDone: boolean } {
+  const frames = body.split(/(?:\r\n|\n|\r(?!\n)){2}/).map((frame) =>
+    frame
+      .split(/\r\n|\n|\r/)
+      .filter((line) => line.startsWith("data:"))
+      .map((line) => line.slice(5).replace(/^ /, ""))
+      .join("\n"),
+  );
+  // While a stream is still running its last frame may be half there.
+  const whole = /(?:\r\n|\n|\r){2}$/.test(body) ? frames : frames.slice(0, -1);
+  const data = whole.filter((frame) => frame !== "");
+  const isDone = data.at(-1) === "[DONE]";
+  const events = (isDone ? data.slice(0, -1) : data).map((frame): Event => JSON.parse(frame));
+  const deltas = events.flatMap(({ choices }) => choices?.[0]?.delta ?? []);
+  const calls = deltas.flatMap((delta) => delta.tool_calls ?? []);
+  return {
+    events,
+    text: deltas.map(({ content }) => content ?? "").join(""),
+    toolArguments: calls.map((call) => call.function.arguments ?? "").join(""),
+    isDone,
+  };
+}
+
+function usageOf({ consumed }: LedgerRow): Usage {
+  const { input = 0, output = 0 } = consumed?.tokens ?? {};
+  return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+}
