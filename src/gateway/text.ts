@@ -119,7 +119,7 @@ async function askTarget(heart: Heart, payload: ChatPayload, target: Target, cal
 
 function send(upstream: TextUpstream, payload: ChatPayload, upstreamModel: string, call: Call): ReturnType<TextUpstream["send"]> {
   return upstream.send({
-    payload: { ...payload, raw: forUpstream(payload, upstreamModel) },
+    payload: { dialect: payload.dialect, raw: forUpstream(payload, upstreamModel), parsed: payload.parsed },
     isStream: payload.parsed.isStream,
     headers: {},
     signal: call.signal,
@@ -131,10 +131,7 @@ async function untilContent(reader: ByteReader, stream: ChatStream): Promise<Uin
   const pieces: Uint8Array[] = [];
   while (!stream.hasContent && !stream.isDone) {
     const { done, value } = await reader.read();
-    if (done || !value) {
-      if (pieces.length === 0) throw new UpstreamError("broken", "an empty stream");
-      break;
-    }
+    if (done || !value) throw new UpstreamError("broken", "a stream without content");
     pieces.push(stream.push(value));
   }
   return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
@@ -232,5 +229,5 @@ function finish({ grant, guard }: Admission, usage: TokenUsage | null): void {
 }
 
 function deadlinesOf(heart: Heart, { channel }: Target): Deadlines {
-  return { ...heart.deadlines.text, ...channel.deadlines };
+  return channel.deadlines ? { ...heart.deadlines.text, ...channel.deadlines } : heart.deadlines.text;
 }
