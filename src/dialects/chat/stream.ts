@@ -28,6 +28,7 @@ export class ChatStream {
   #lastChunk: Record<string, unknown> = {};
   #outputBytes = 0;
   #hasFinishReason = false;
+  #failure: unknown = null;
 
   /** True once the caller would see content: from then on there is no other upstream. */
   hasContent = false;
@@ -46,8 +47,16 @@ export class ChatStream {
       if (!NOTABLE.test(text)) return this.#passPlain(chunk, text);
     }
     const output: Buffer[] = [];
-    for (const frame of this.#splitter.push(chunk)) {
-      if (!this.isDone) this.#readFrame(frame, output);
+    const isCommitted = this.hasContent;
+    try {
+      for (const frame of this.#splitter.push(chunk)) {
+        if (!this.isDone) this.#readFrame(frame, output);
+      }
+    } catch (error) {
+      if (!isCommitted) throw error;
+      // The content that came in the same chunk has been counted, so it goes out first; `end` tells the rest.
+      this.#failure = error;
+      this.isDone = true;
     }
     if (this.#splitter.restBytes > LONGEST_FRAME_BYTES) throw new UpstreamError("broken", "an endless event");
     return output.length === 1 ? (output[0] ?? NOTHING) : Buffer.concat(output);
@@ -58,6 +67,7 @@ export class ChatStream {
    * called once, after usage has been recorded by whoever pays.
    */
   end(): Uint8Array {
+    if (this.#failure) throw this.#failure;
     const output: Buffer[] = [];
     const rest = this.#splitter.end();
     if (!this.isDone && rest.length > 0) this.#readFrame(Buffer.concat([rest, Buffer.from("\n\n")]), output);
