@@ -8,11 +8,13 @@ export interface FamilyRules {
   mask: boolean;
   /** Whether `quality` and `background` are read (elsewhere they are ignored). */
   quality: boolean;
+  /** Whether its models also answer on the native generate protocol. */
+  native: boolean;
 }
 
 export const FAMILIES: Readonly<Record<Family, FamilyRules>> = {
-  A: { references: 16, mask: true, quality: true },
-  B: { references: 14, mask: false, quality: false },
-  C: { references: 10, mask: false, quality: false },
-  D: { references: 1, mask: false, quality: false },
+  A: { references: 16, mask: true, quality: true, native: false },
+  B: { references: 14, mask: false, quality: false, native: true },
+  C: { references: 10, mask: false, quality: false, native: false },
+  D: { references: 1, mask: false, quality: false, native: false },
 };

@@ -1,3 +1,4 @@
+import type { StreamedObject } from "../lib/json-stream.ts";
 import type { ImageFormat, ImageModel } from "./model.ts";
 import type { ImageUsage, SizeTier } from "./usage.ts";
 
@@ -25,6 +26,8 @@ export interface ImageRequest {
   compressReferences: boolean;
   /** Unknown fields, told to the caller in `x-gateway-ignored-params`. */
   ignored: string[];
+  /** The caller's own body, when it came in the native generate protocol; its pictures are `references`, in order. */
+  native?: StreamedObject;
 }
 
 export type SizeWish =
@@ -70,6 +73,8 @@ export interface ImageOrder {
   compression?: number;
   references: ReferenceImage[];
   mask?: ReferenceImage;
+  /** The caller's body in the native generate protocol, for an upstream that speaks it; others read the rest. */
+  native?: StreamedObject;
 }
 
 /** What a provider made. Size and format of each image are read from its bytes, not from these words. */
@@ -78,4 +83,6 @@ export interface ImageReply {
   quality?: string;
   background?: string;
   usage?: ImageUsage["tokens"];
+  /** The vendor's own reply to `native`, its pictures as `Blob`s; `images` are the finished ones, in order. */
+  native?: StreamedObject;
 }

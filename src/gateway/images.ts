@@ -1,6 +1,7 @@
 import type { ImageDelivery } from "../domain/delivered-image.ts";
 import type { Target } from "../domain/channel.ts";
 import { FAMILIES } from "../domain/family.ts";
+import { GatewayError } from "../domain/gateway-error.ts";
 import type { ImageOrder, ImageReply, ImageRequest } from "../domain/image.ts";
 import type { LedgerFlag } from "../domain/ledger.ts";
 import type { ImageModel } from "../domain/model.ts";
@@ -27,6 +28,8 @@ import type { Visit } from "./visit.ts";
 /** The answer to an image request. */
 export interface ImageOutcome {
   delivery: ImageDelivery;
+  /** The vendor's own reply, where request and vendor both speak the native protocol. */
+  native: ImageReply["native"];
   /** Images asked for; fewer may have been delivered. */
   asked: number;
   rate: LimitGrant["rate"];
@@ -72,7 +75,7 @@ export async function answerImages(
       organizationId: organization.id,
     });
     settle(heart, admission, target, delivery);
-    return { delivery, asked: request.count, rate: grant.rate };
+    return { delivery, native: answer.native, asked: request.count, rate: grant.rate };
   } catch (error) {
     heart.till.release(hold);
     throw error instanceof UpstreamError ? callerError(error) : error;
@@ -87,6 +90,7 @@ async function admit(heart: Heart, visit: Visit, request: ImageRequest): Promise
   const directory = heart.snapshot.directory();
   const model = requireModel(directory, principal, request.model, ["image"]);
   event.model = model.id;
+  if (request.native && !FAMILIES[model.family].native) throw notNative();
   const wish = fitToModel(request, model);
   const price = requirePrice(directory, principal, model.id, "image", heart.clock.now());
   const unitPrice = imageUnitPrice(price, wish.priceTier, wish.priceQuality);
@@ -138,9 +142,15 @@ function draw(heart: Heart, imageOrder: ImageOrder, { channel }: Target, call: C
 }
 
 function order(request: ImageRequest, model: ImageModel, wish: ImageWish, { upstreamModel }: Target): ImageOrder {
-  const { prompt, count, format, compression } = request;
+  const { prompt, count, format, compression, native } = request;
   const { size, quality, background } = wish;
-  return { upstreamModel, model, prompt, size, quality, background, count, format, compression, references: [] };
+  const references: ImageOrder["references"] = [];
+  return { upstreamModel, model, prompt, size, quality, background, count, format, compression, references, native };
+}
+
+function notNative(): GatewayError {
+  const message = "This model does not speak this protocol. Send the request to /v1/images/generations or /v1/images/edits.";
+  return new GatewayError("wrong_endpoint_for_model", message, { param: "model" });
 }
 
 /** Writes the charge for what was delivered. Throws when it cannot be recorded. */

@@ -2,8 +2,8 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 import { Readable } from "node:stream";
 import { isPictureField, formFields, type ImageField } from "../dialects/images/index.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
-import { JsonSpoolError, readSpooledJson, SpooledString } from "../lib/json-spool.ts";
-import { isObject } from "../lib/json.ts";
+import { JsonSpoolError, readSpooledJson, type JsonPath } from "../lib/json-spool.ts";
+import { isStreamedObject, type StreamedObject } from "../lib/json-stream.ts";
 import { MultipartError, readMultipart } from "../lib/multipart.ts";
 import type { Spool } from "../lib/spool.ts";
 import { requireJson } from "./body.ts";
@@ -26,21 +26,34 @@ const DECODERS = {
 export async function readImageBody(request: Request, spool: Spool, takesForms: boolean): Promise<ImageField[]> {
   const contentType = request.headers.get("content-type");
   const isForm = takesForms && /^multipart\/form-data\b/i.test(contentType ?? "");
-  if (!isForm) requireJson(contentType);
-  if (Number(request.headers.get("content-length") ?? 0) > MOST_BYTES) throw tooLarge();
-  const body = decoded(request);
+  if (!isForm) return Object.entries(await readPictureJson(request, spool, ([name]) => isPictureField(name)));
   try {
-    return isForm ? await readForm(body, contentType ?? "", spool) : await readJson(body, spool);
+    return await readForm(limited(request), contentType ?? "", spool);
   } catch (error) {
     throw translated(error);
   }
 }
 
-async function readJson(body: AsyncIterable<Uint8Array>, spool: Spool): Promise<ImageField[]> {
-  const decode = ([name]: readonly (string | number)[]): boolean => isPictureField(name);
-  const value = await readSpooledJson(body, spool, { decode, maxBodyBytes: MOST_BYTES });
-  if (!isObject(value) || value instanceof SpooledString) throw malformed("The request body must be a JSON object.");
-  return Object.entries(value);
+/** Reads a JSON object in constant memory. `isPicture` tells where base64 stands, which is decoded as it arrives. */
+export async function readPictureJson(
+  request: Request,
+  spool: Spool,
+  isPicture: (path: JsonPath) => boolean,
+): Promise<StreamedObject> {
+  requireJson(request.headers.get("content-type"));
+  try {
+    const options = { decode: isPicture, maxBodyBytes: MOST_BYTES };
+    const value = await readSpooledJson(limited(request), spool, options);
+    if (isStreamedObject(value)) return value;
+  } catch (error) {
+    throw translated(error);
+  }
+  throw malformed("The request body must be a JSON object.");
+}
+
+function limited(request: Request): AsyncIterable<Uint8Array> {
+  if (Number(request.headers.get("content-length") ?? 0) > MOST_BYTES) throw tooLarge();
+  return decoded(request);
 }
 
 async function readForm(body: AsyncIterable<Uint8Array>, contentType: string, spool: Spool): Promise<ImageField[]> {

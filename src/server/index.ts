@@ -11,6 +11,7 @@ import { fileRoutes } from "./endpoints/files.ts";
 import { healthRoutes } from "./endpoints/health.ts";
 import { imageRoutes } from "./endpoints/images.ts";
 import { modelRoutes } from "./endpoints/models.ts";
+import { nativeRoutes } from "./endpoints/native.ts";
 import { priceRoutes } from "./endpoints/prices.ts";
 import { textRoutes } from "./endpoints/text.ts";
 import { RouteTable } from "./routes.ts";
@@ -52,10 +53,12 @@ export function startServer(options: ServerOptions): RunningServer {
   const files = { blobs: blobs.store, links: blobs.links, codecSlots: options.codecSlots };
   const baseOf = ({ request, server }: { request: Request; server: Server<undefined> }): string =>
     address.publicUrl ?? callerBase(request, server, address.trustedProxies);
+  const images = { ...heart, ...files, safeFetch: options.safeFetch, spoolDirectory: options.spoolDirectory, baseOf };
   const handle = createHandler({
     table: new RouteTable([
       ...textRoutes(heart),
-      ...imageRoutes({ ...heart, ...files, safeFetch: options.safeFetch, spoolDirectory: options.spoolDirectory, baseOf }),
+      ...imageRoutes(images),
+      ...nativeRoutes(images),
       ...modelRoutes(snapshot),
       ...priceRoutes(snapshot, clock),
       ...fileRoutes(files),

@@ -1,8 +1,16 @@
 import { writeError as writeChatError } from "../dialects/chat/index.ts";
 import { writeError as writeImageError } from "../dialects/images/error.ts";
+import { writeError as writeNativeError } from "../dialects/native/error.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import { rateHeaders } from "../gateway/admission/limits.ts";
 import type { ErrorFamily } from "./routes.ts";
+
+/** The body of an error in the words of each family. */
+const WRITERS: Readonly<Record<ErrorFamily, (error: GatewayError, requestId: string) => object>> = {
+  chat: writeChatError,
+  images: writeImageError,
+  native: writeNativeError,
+};
 
 /** Renders an error in the shape of its route family. */
 export function errorResponse(
@@ -11,7 +19,7 @@ export function errorResponse(
   requestId: string,
   extra: Readonly<Record<string, string>> = {},
 ): Response {
-  const body = family === "chat" ? writeChatError(error) : writeImageError(error, requestId);
+  const body = WRITERS[family](error, requestId);
   const headers: Record<string, string> = { ...idHeaders(requestId), ...extra };
   if (error.rate) Object.assign(headers, rateHeaders(error.rate, "chat"));
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);

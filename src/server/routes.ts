@@ -2,7 +2,7 @@ import type { Scope } from "../domain/api-key.ts";
 import type { AdmittedExchange, Exchange } from "./exchange.ts";
 
 /** Which shape an error takes. */
-export type ErrorFamily = "chat" | "images";
+export type ErrorFamily = "chat" | "images" | "native";
 
 /** One way in. A route is either behind the door, with the scope it asks for, or open for a named reason. */
 export type Route = {

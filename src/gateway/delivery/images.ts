@@ -34,7 +34,7 @@ export async function deliver(
   { blobs, links, codecSlots }: DeliverySettings,
   { request, reply, base, settings, organizationId }: DeliveryRequest,
 ): Promise<ImageDelivery> {
-  const { isLinked, isInline } = delivery(request.delivery, settings.forceImageUrls);
+  const { isLinked, isInline } = delivery(request, settings);
   const pictures = await Promise.all(reply.images.slice(0, request.count).map((image) => prepare(image, request, codecSlots)));
   const [first] = pictures;
   if (!first) throw new UpstreamError("broken", "no picture came");
@@ -57,11 +57,12 @@ export async function deliver(
   };
 }
 
-/** The document's table: the organization's switch against what the caller asked for. */
+/** The document's table: the organization's switch against what the caller asked for. The native one is apart. */
 function delivery(
-  asked: ImageRequest["delivery"],
-  forceImageUrls: boolean | null,
+  { delivery: asked, native }: ImageRequest,
+  { forceImageUrls, nativeImageUrls }: OrganizationSettings,
 ): { isLinked: boolean; isInline: boolean } {
+  if (native && asked === undefined) return { isLinked: nativeImageUrls, isInline: !nativeImageUrls };
   if (forceImageUrls === true) return { isLinked: true, isInline: false };
   if (asked !== undefined) return { isLinked: asked === "url", isInline: asked === "b64_json" };
   return { isLinked: true, isInline: forceImageUrls === false };

@@ -54,17 +54,26 @@ async function answer(
   return respond(exchange, request, outcome);
 }
 
-function respond(exchange: AdmittedExchange, request: ImageRequest, { delivery, asked, rate }: ImageOutcome): Response {
+function respond(exchange: AdmittedExchange, request: ImageRequest, outcome: ImageOutcome): Response {
+  const headers = imageHeaders(exchange, outcome);
+  if (request.ignored.length > 0) headers["x-gateway-ignored-params"] = headerList(request.ignored);
+  return new Response(writeReply(outcome.delivery, Math.floor(exchange.event.at / 1000)), { headers });
+}
+
+/** What every synchronous answer with pictures says in its headers. */
+export function imageHeaders(
+  { event }: AdmittedExchange,
+  { delivery, asked, rate }: ImageOutcome,
+): Record<string, string> {
   const count = delivery.images.length;
   const headers: Record<string, string> = {
-    ...idHeaders(exchange.event.requestId),
+    ...idHeaders(event.requestId),
     ...rateHeaders(rate, "chat"),
     "content-type": "application/json",
     "x-gateway-generated-images": String(count),
   };
   if (count < asked) headers["x-image-count-degraded"] = `${count}/${asked}`;
-  if (request.ignored.length > 0) headers["x-gateway-ignored-params"] = headerList(request.ignored);
-  return new Response(writeReply(delivery, Math.floor(exchange.event.at / 1000)), { headers });
+  return headers;
 }
 
 /** Caller-chosen names made safe for a header: bounded, and only visible ASCII. */

@@ -91,12 +91,16 @@ function describeText({ modalities, maxOutputTokens }: Extract<Model, { type: "c
   };
 }
 
-function describeImage({ family, image }: Extract<Model, { type: "image" }>): object {
+function describeImage({ id, family, image }: Extract<Model, { type: "image" }>): object {
   const rules = FAMILIES[family];
   return {
     family,
-    endpoints: ["/v1/images/generations"],
-    modalities: { input: ["text"], output: ["image"] },
+    endpoints: [
+      "/v1/images/generations",
+      "/v1/images/edits",
+      ...(rules.native ? [`/v1beta/models/${id}:generateContent`] : []),
+    ],
+    modalities: { input: ["text", "image"], output: ["image"] },
     parameters: {
       size: { tiers: image.tiers, ...(image.sizeMode === "pixels" && { pixels: image.bounds }) },
       aspectRatio: { type: "enum", values: image.ratios },

@@ -1,0 +1,26 @@
+import type { GatewayError } from "../../domain/gateway-error.ts";
+
+/** The body of an error on the native protocol: the gateway's own code stands among the details. */
+export interface NativeErrorBody {
+  error: { code: number; message: string; status: string; details: { reason: string }[] };
+}
+
+/** Canonical names by HTTP status (google.rpc.Code). */
+const STATUS_NAMES: Readonly<Record<number, string>> = {
+  401: "UNAUTHENTICATED",
+  402: "FAILED_PRECONDITION",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  405: "UNIMPLEMENTED",
+  409: "ABORTED",
+  429: "RESOURCE_EXHAUSTED",
+  502: "UNAVAILABLE",
+  503: "UNAVAILABLE",
+  504: "DEADLINE_EXCEEDED",
+};
+
+/** Says an error in the words of the native protocol. */
+export function writeError({ code, status, message }: GatewayError): NativeErrorBody {
+  const name = STATUS_NAMES[status] ?? (status < 500 ? "INVALID_ARGUMENT" : "INTERNAL");
+  return { error: { code: status, message, status: name, details: [{ reason: code }] } };
+}

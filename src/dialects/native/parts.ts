@@ -1,0 +1,48 @@
+import { GatewayError } from "../../domain/gateway-error.ts";
+import type { StreamedObject } from "../../lib/json-stream.ts";
+import { findField, findObject, findText, type Field } from "./fields.ts";
+
+/** A part of a turn that holds a picture of the conversation, in the message or behind a link. */
+export type PicturePart =
+  | { kind: "inline"; inline: Field<StreamedObject>; data: Field; mimeType: string | undefined }
+  | { kind: "link"; file: Field<StreamedObject>; url: string };
+
+/**
+ * Reads a part as a picture; undefined for every other part, and for the drafts among a model's thoughts (Gemini
+ * API reference, `Part`). Throws a `GatewayError` for data that can be no picture.
+ */
+export function readPicture(part: StreamedObject): PicturePart | undefined {
+  if (isThought(part)) return undefined;
+  const inline = findObject(part, "inlineData");
+  const file = findObject(part, "fileData");
+  if (inline && file) throw unreadable("A part has either `inlineData` or `fileData`, not both.");
+  if (file) return readLink(file);
+  if (!inline) return undefined;
+  const mimeType = readMimeType(inline.value);
+  const data = findField(inline.value, "data");
+  if (!data) throw unreadable("`inlineData` needs `data`: the picture in base64.");
+  return { kind: "inline", inline, data, mimeType };
+}
+
+/** Drafts and reasoning, which belong to the model's thoughts and not to its answer. */
+export function isThought(part: StreamedObject): boolean {
+  return part["thought"] === true;
+}
+
+function readLink(file: Field<StreamedObject>): PicturePart {
+  readMimeType(file.value);
+  const url = findText(file.value, "fileUri");
+  if (!url) throw unreadable("`fileData` needs `fileUri`: an https link to the picture.");
+  return { kind: "link", file, url };
+}
+
+/** What the bytes are is read from the bytes; the word for it only tells what the caller means. */
+function readMimeType(data: StreamedObject): string | undefined {
+  const mimeType = findText(data, "mimeType");
+  if (mimeType === undefined || /^image\//i.test(mimeType)) return mimeType;
+  throw unreadable("This model takes pictures only: `mimeType` must be of an image, such as `image/png`.");
+}
+
+function unreadable(message: string): GatewayError {
+  return new GatewayError("invalid_image", message, { param: "image" });
+}

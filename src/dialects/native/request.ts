@@ -1,0 +1,92 @@
+import { GatewayError } from "../../domain/gateway-error.ts";
+import type { ImageRequest, ReferenceSource, SizeWish } from "../../domain/image.ts";
+import { readSize } from "../../domain/size.ts";
+import { decodeBase64 } from "../../lib/base64.ts";
+import type { JsonPath } from "../../lib/json-spool.ts";
+import type { StreamedJson, StreamedObject } from "../../lib/json-stream.ts";
+import { SpooledString } from "../../lib/long-string.ts";
+import { findField, findObject, findObjects, findText, invalid } from "./fields.ts";
+import { isThought, readPicture, type PicturePart } from "./parts.ts";
+
+/**
+ * Reads a `generateContent` body into the request every image entrance shares, and keeps the body for an upstream
+ * that speaks the protocol too (Gemini API reference, `GenerateContentRequest`). Every picture of the conversation
+ * counts as a reference, in order; every text of the caller's turns belongs to the prompt. Throws a `GatewayError`.
+ */
+export async function readRequest(body: StreamedObject, model: string): Promise<ImageRequest> {
+  const turns = findObjects(body, "contents")?.value ?? [];
+  if (turns.length === 0) throw invalid("contents", "must be an array of at least one turn");
+  const config = findObject(body, "generationConfig")?.value ?? {};
+  checkConfig(config);
+  const texts: string[] = [];
+  const references: ReferenceSource[] = [];
+  for (const turn of turns) {
+    const isCallers = findText(turn, "role") !== "model";
+    for (const part of findObjects(turn, "parts")?.value ?? []) {
+      const picture = readPicture(part);
+      if (picture) references.push(sourceOf(picture));
+      else if (isCallers && !isThought(part)) texts.push(await readText(part));
+    }
+  }
+  const prompt = texts.filter((text) => text.trim() !== "").join("\n");
+  if (prompt === "") {
+    const message = "Say in a `text` part of `contents` what the picture should show.";
+    throw new GatewayError("prompt_required", message, { param: "contents" });
+  }
+  const size = readSizeWish(config);
+  return { model, prompt, size, count: 1, references, compressReferences: false, ignored: [], native: body };
+}
+
+/** Whether the string at a path of the body is a picture in base64. */
+export function isPicturePath([contents, turn, parts, part, inline, data, ...rest]: JsonPath): boolean {
+  const isPart =
+    contents === "contents" && typeof turn === "number" && parts === "parts" && typeof part === "number";
+  return (
+    isPart && (inline === "inlineData" || inline === "inline_data") && data === "data" && rest.length === 0
+  );
+}
+
+/** What would change the number or the kind of what is made, and with it the bill, is refused. */
+function checkConfig(config: StreamedObject): void {
+  const count = findField(config, "candidateCount")?.value ?? 1;
+  if (count !== 1) throw invalid("candidateCount", "must be 1: send several requests for several pictures");
+  const modalities = findField(config, "responseModalities")?.value;
+  const isPictureless =
+    Array.isArray(modalities) &&
+    modalities.length > 0 &&
+    modalities.every((modality) => typeof modality === "string" && modality !== "IMAGE");
+  if (isPictureless) throw invalid("responseModalities", "must name `IMAGE`: this model makes pictures");
+  if (findField(config, "responseFormat")) {
+    const message = "`responseFormat` is not supported: set size and shape in `imageConfig`.";
+    throw new GatewayError("unsupported_parameter", message, { param: "responseFormat" });
+  }
+}
+
+/** Pixels are no size of this protocol, so they are read as none. */
+function readSizeWish(config: StreamedObject): SizeWish {
+  const image = findObject(config, "imageConfig")?.value ?? {};
+  const ratio = findText(image, "aspectRatio");
+  const wish = readSize(findText(image, "imageSize"), ratio);
+  return wish.kind === "exact" ? readSize(null, ratio) : wish;
+}
+
+async function readText(part: StreamedObject): Promise<string> {
+  const text = findField(part, "text")?.value ?? "";
+  if (text instanceof SpooledString) return await text.blob.text();
+  if (typeof text === "string") return text;
+  throw invalid("text", "must be a string");
+}
+
+function sourceOf(picture: PicturePart): ReferenceSource {
+  if (picture.kind === "link") return { kind: "link", url: picture.url };
+  return { kind: "file", blob: bytesOf(picture.data.value) };
+}
+
+function bytesOf(data: StreamedJson): Blob {
+  if (data instanceof SpooledString && data.decoded) return data.blob;
+  const bytes = typeof data === "string" ? decodeBase64(data) : null;
+  if (bytes && bytes.length > 0) return new Blob([Uint8Array.from(bytes)]);
+  throw new GatewayError("invalid_image", "`inlineData.data` must be a picture in base64.", {
+    param: "image",
+  });
+}

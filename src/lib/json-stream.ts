@@ -1,0 +1,79 @@
+import { SpooledString } from "./long-string.ts";
+
+/** JSON in which a `Blob`, or a spooled string that was decoded, stands for the base64 of its bytes. */
+export type StreamedJson =
+  null | boolean | number | string | Blob | SpooledString | StreamedJson[] | StreamedObject;
+
+export interface StreamedObject {
+  [key: string]: StreamedJson;
+}
+
+/** True for an object of the JSON, not an array, null or something that stands for a string. */
+export function isStreamedObject(value: StreamedJson | undefined): value is StreamedObject {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return !(value instanceof Blob) && !(value instanceof SpooledString);
+}
+
+/**
+ * Writes JSON in pieces, in constant memory beside the JSON's short strings: what is on disk is read, and base64 is
+ * encoded, slice by slice as the reader takes it.
+ */
+export async function* writeJson(value: StreamedJson): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const handles: (Blob | SpooledString)[] = [];
+  // Drawn anew for each text, so that no string in it can be taken for a mark.
+  const mark = `handle:${crypto.randomUUID()}:`;
+  const outline = JSON.stringify(value, (_, item: StreamedJson) => {
+    if (!(item instanceof Blob) && !(item instanceof SpooledString)) return item;
+    handles.push(item);
+    return mark;
+  });
+  for (const [index, text] of outline.split(mark).entries()) {
+    const handle = handles[index - 1];
+    if (handle) yield* writeHandle(handle);
+    yield Buffer.from(text);
+  }
+}
+
+/** The same as a body that is read as fast as it is taken, and no faster. */
+export function streamJson(value: StreamedJson): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const pieces = writeJson(value);
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value: piece } = await pieces.next();
+        if (done) controller.close();
+        else controller.enqueue(piece);
+      } catch (error) {
+        controller.error(error);
+      }
+    },
+    async cancel() {
+      await pieces.return(undefined);
+    },
+  });
+}
+
+/** A multiple of three, so that each slice is whole in base64. */
+const SLICE_BYTES = 3 * 64 * 1024;
+
+function writeHandle(handle: Blob | SpooledString): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  if (handle instanceof Blob) return writeBase64(handle);
+  return handle.decoded ? writeBase64(handle.blob) : writeText(handle.blob);
+}
+
+async function* writeBase64(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for (let start = 0; start < blob.size; start += SLICE_BYTES) {
+    const slice = await blob.slice(start, start + SLICE_BYTES).arrayBuffer();
+    yield Buffer.from(Buffer.from(slice).toString("base64"), "latin1");
+  }
+}
+
+/** Escaping goes by characters, so a character that is cut by a slice waits for the next. */
+async function* writeText(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  for (let start = 0; start < blob.size; start += SLICE_BYTES) {
+    const slice = await blob.slice(start, start + SLICE_BYTES).arrayBuffer();
+    const text = decoder.decode(slice, { stream: true });
+    yield Buffer.from(JSON.stringify(text).slice(1, -1));
+  }
+}

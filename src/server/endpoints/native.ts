@@ -1,0 +1,50 @@
+import { isPicturePath, readRequest, writeReply } from "../../dialects/native/index.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import { answerImages } from "../../gateway/images.ts";
+import { createSpool } from "../../lib/spool.ts";
+import type { AdmittedExchange } from "../exchange.ts";
+import { readPictureJson } from "../image-body.ts";
+import type { Route } from "../routes.ts";
+import { visitOf } from "../visit.ts";
+import { imageHeaders, type ImageEndpoints } from "./images.ts";
+
+const VERB = ":generateContent";
+/** What follows a model's name without being one. A configured model may have slashes in its id. */
+const PLAIN_NAME = /^[A-Za-z0-9][\w.:-]*$/;
+
+/**
+ * The native generate protocol of family B, under both versions of its path. Current official clients call the
+ * stable one, earlier ones the beta (Google Gen AI SDK).
+ */
+export function nativeRoutes(endpoints: ImageEndpoints): Route[] {
+  return ["/v1beta/models/{call}", "/v1/models/{call}"].map((path) => ({
+    method: "POST",
+    path,
+    name: "native",
+    family: "native",
+    door: "key",
+    scope: "ai:image",
+    keyHeaders: () => ["x-goog-api-key"],
+    answer: (exchange) => answer(endpoints, exchange),
+  }));
+}
+
+async function answer(endpoints: ImageEndpoints, exchange: AdmittedExchange): Promise<Response> {
+  const model = readModel(endpoints, exchange.parameter);
+  await using spool = createSpool(endpoints.spoolDirectory);
+  const body = await readPictureJson(exchange.request, spool, isPicturePath);
+  const request = await readRequest(body, model);
+  const base = endpoints.baseOf(exchange);
+  const outcome = await answerImages(endpoints, visitOf(exchange), request, { base, spool });
+  const { delivery, native } = outcome;
+  const reply = writeReply({ delivery, native, responseId: exchange.event.requestId });
+  return new Response(reply, { headers: imageHeaders(exchange, outcome) });
+}
+
+/** The model in `models/{model}:generateContent`; the client may have said `models/` once more. */
+function readModel({ snapshot }: ImageEndpoints, call: string): string {
+  const name = call.endsWith(VERB) ? call.slice(0, -VERB.length).replace(/^models\//, "") : "";
+  if (PLAIN_NAME.test(name) || snapshot.directory().models.has(name)) return name;
+  const message = "There is nothing at this path. Call `models/{model}:generateContent`.";
+  throw new GatewayError("not_found", message);
+}
