@@ -120,8 +120,8 @@ function ask(
     caller: guard.signal,
     totalMs: heart.deadlines.image.totalMs,
     failsOver: ({ kind, isAmbiguous }) => {
-      // A picture that may have been made and paid for is asked for again only where the organization wants it.
-      if (isAmbiguous) return fallbackAfterMs !== null;
+      // A picture that may yet be made and paid for is asked for again only where the organization wants it.
+      if (kind === "timeout" && isAmbiguous) return fallbackAfterMs !== null;
       return kind !== "rejected" && (kind !== "refused" || failOverRefusals);
     },
     attempts: visit.event.attempts,

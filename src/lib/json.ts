@@ -13,8 +13,18 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const SPACE = 0x20;
 
+/** Objects with more members than this are scanned byte by byte. */
+const MOST_NAMES = 24;
+/** Deeper than any limit a caller is held to; where exactly no longer matters. */
+const DEEPEST_WALK = 1000;
+
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const encoder = new TextEncoder();
+
+/** The same bytes as a Buffer, without copying. */
+export function view(bytes: Uint8Array<ArrayBuffer>): Buffer<ArrayBuffer> {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
 
 /** A range of bytes, end exclusive. */
 export interface Span {
@@ -44,9 +54,62 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Scans an object that `parseJson` has found valid. Of a repeated name the last value counts, as in `JSON.parse`.
+ * Where members of an object lie. `parsed` is what `parseJson` made of the same bytes. Of a repeated name the last
+ * value counts, as in `JSON.parse`.
  */
-export function scanObject(bytes: Uint8Array, names: readonly string[]): ObjectScan {
+export function scanObject(
+  bytes: Uint8Array<ArrayBuffer>,
+  parsed: Record<string, unknown>,
+  names: readonly string[],
+): ObjectScan {
+  return scanByName(bytes, parsed, names) ?? scanAll(bytes, names);
+}
+
+/**
+ * The quick way, by searching for the names: certain where no name is escaped and each stands in the text once.
+ * Null where it is not.
+ */
+function scanByName(
+  bytes: Uint8Array<ArrayBuffer>,
+  parsed: Record<string, unknown>,
+  names: readonly string[],
+): ObjectScan | null {
+  const text = view(bytes);
+  const members = Object.keys(parsed);
+  if (members.length > MOST_NAMES || text.includes("\\u")) return null;
+  const spans: (Span | undefined)[] = names.map(() => undefined);
+  for (const name of members) {
+    const quoted = `"${name}"`;
+    const at = text.indexOf(quoted);
+    if (at < 0 || text.includes(quoted, at + quoted.length)) return null;
+    const index = names.indexOf(name);
+    if (index < 0) continue;
+    const span = stringAfter(bytes, at + quoted.length);
+    if (!span) return null;
+    spans[index] = span;
+  }
+  return { spans, count: members.length, depth: depthOf(parsed, 1), bodyStart: text.indexOf("{") + 1 };
+}
+
+/** The string value that follows a name; null when the value is something else. */
+function stringAfter(bytes: Uint8Array, from: number): Span | null {
+  let at = from;
+  while ((bytes[at] ?? 0) <= SPACE || bytes[at] === COLON) at++;
+  return bytes[at] === QUOTE ? { start: at, end: endOfString(bytes, at + 1) + 1 } : null;
+}
+
+function depthOf(value: object, level: number): number {
+  let deepest = level;
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    if (typeof item !== "object" || item === null) continue;
+    const depth = level < DEEPEST_WALK ? depthOf(item, level + 1) : level + 1;
+    if (depth > deepest) deepest = depth;
+  }
+  return deepest;
+}
+
+/** The thorough way: every byte outside of strings is looked at. */
+function scanAll(bytes: Uint8Array, names: readonly string[]): ObjectScan {
   const spans: (Span | undefined)[] = names.map(() => undefined);
   let at = bytes.indexOf(OPEN_BRACE) + 1;
   const bodyStart = at;
@@ -84,7 +147,7 @@ export function scanObject(bytes: Uint8Array, names: readonly string[]): ObjectS
   return { spans, count, depth: deepest, bodyStart };
 }
 
-/** Levels of arrays and objects of a valid JSON text, and whether it is an object that repeats a name at the top. */
+/** Whether the object names a member twice. */
 export function hasRepeatedName(scan: ObjectScan, parsed: Record<string, unknown>): boolean {
   return Object.keys(parsed).length !== scan.count;
 }

@@ -74,7 +74,7 @@ async function answer(settings: EndpointSettings, route: Route, exchange: Exchan
   const principal = found instanceof Promise ? await found : found;
   event.organizationId = principal.organization.id;
   event.keyId = principal.key.id;
-  return route.answer({ ...exchange, principal });
+  return route.answer(Object.assign(exchange, { principal }));
 }
 
 function failed(thrown: unknown, route: Route, event: RequestEvent): Response {

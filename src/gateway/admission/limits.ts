@@ -217,6 +217,19 @@ function tighter(one: LimitWindow | null, other: LimitWindow): LimitWindow {
   return one && one.remaining <= other.remaining ? one : other;
 }
 
+const CHAT_HEADERS = {
+  requests: {
+    limit: "x-ratelimit-limit-requests",
+    remaining: "x-ratelimit-remaining-requests",
+    reset: "x-ratelimit-reset-requests",
+  },
+  tokens: {
+    limit: "x-ratelimit-limit-tokens",
+    remaining: "x-ratelimit-remaining-tokens",
+    reset: "x-ratelimit-reset-tokens",
+  },
+} as const;
+
 function writeHeaders(
   headers: Record<string, string>,
   { limit, remaining, resetSeconds }: RateWindow,
@@ -225,9 +238,10 @@ function writeHeaders(
   now: number,
 ): void {
   if (dialect === "chat") {
-    headers[`x-ratelimit-limit-${unit}`] = String(limit);
-    headers[`x-ratelimit-remaining-${unit}`] = String(remaining);
-    headers[`x-ratelimit-reset-${unit}`] = `${resetSeconds}s`;
+    const names = CHAT_HEADERS[unit];
+    headers[names.limit] = String(limit);
+    headers[names.remaining] = String(remaining);
+    headers[names.reset] = `${resetSeconds}s`;
     return;
   }
   headers[`anthropic-ratelimit-${unit}-limit`] = String(limit);

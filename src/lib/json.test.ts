@@ -1,0 +1,56 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { hasRepeatedName, isObject, parseJson, scanObject, splice } from "./json.ts";
+
+const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
+
+function scan(text: string, names: string[]) {
+  const bytes = bytesOf(text);
+  const parsed = parseJson(bytes);
+  if (!isObject(parsed)) throw new Error("not an object");
+  const found = scanObject(bytes, parsed, names);
+  const values = found.spans.map((span) => span && new TextDecoder().decode(bytes.subarray(span.start, span.end)));
+  return { values, depth: found.depth, isRepeated: hasRepeatedName(found, parsed) };
+}
+
+describe("scanObject", () => {
+  test("finds values wherever they stand, and no others", () => {
+    expect(scan('{"model":"a","n":1}', ["model"]).values).toEqual(['"a"']);
+    expect(scan(' { "x" : {"model":"inner"} , "model" : "outer" } ', ["model"]).values).toEqual(['"outer"']);
+    expect(scan('{"x":"\\"model\\":\\"no\\"","model":"yes"}', ["model"]).values).toEqual(['"yes"']);
+    expect(scan('{"role":"model"}', ["model"]).values).toEqual([undefined]);
+    expect(scan('{"options":{"a":[1,{"b":2}]}}', ["options"]).values).toEqual(['{"a":[1,{"b":2}]}']);
+  });
+
+  test("an escaped name is the name it spells", () => {
+    expect(scan('{"mod\\u0065l":"x"}', ["model"]).values).toEqual(['"x"']);
+    expect(scan('{"model":"a","mod\\u0065l":"b"}', ["model"])).toMatchObject({ values: ['"b"'], isRepeated: true });
+  });
+
+  test("a repeated name at the top is told, a nested one is not", () => {
+    expect(scan('{"model":"a","model":"b"}', []).isRepeated).toBe(true);
+    expect(scan('{"a":{"b":1,"b":2}}', []).isRepeated).toBe(false);
+    expect(scan('{"__proto__":1,"constructor":2}', []).isRepeated).toBe(false);
+  });
+
+  test("counts levels of objects and arrays", () => {
+    expect(scan("{}", []).depth).toBe(1);
+    expect(scan('{"a":[[{}]]}', []).depth).toBe(4);
+    expect(scan(`{"a":${"[".repeat(200)}${"]".repeat(200)}}`, []).depth).toBe(201);
+    expect(scan(`{"a":${"[".repeat(5000)}${"]".repeat(5000)}}`, []).depth).toBeGreaterThan(128);
+  });
+
+  test("replacing a value changes that member and nothing else, whatever the object", () => {
+    const property = fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), fc.boolean(), (object, value, isSpaced) => {
+      const subject = { ...object, model: "before" };
+      const bytes = bytesOf(JSON.stringify(subject, null, isSpaced ? 2 : 0));
+      const parsed = parseJson(bytes);
+      if (!isObject(parsed)) return;
+      const [span] = scanObject(bytes, parsed, ["model"]).spans;
+      if (!span) throw new Error("the member was not found");
+      const after = parseJson(splice(bytes, [{ span, text: JSON.stringify(value) }]));
+      expect(after).toEqual({ ...(JSON.parse(JSON.stringify(subject)) as object), model: value });
+    });
+    fc.assert(property, { numRuns: 2000 });
+  });
+});
