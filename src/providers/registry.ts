@@ -2,9 +2,14 @@ import type { ZodType } from "zod";
 import type { Channel } from "../domain/channel.ts";
 import type { ImageUpstream, TextUpstream, Upstreams } from "../gateway/ports.ts";
 import { ark } from "./ark/index.ts";
+import { bfl } from "./bfl.ts";
+import { dashscope } from "./dashscope.ts";
+import { fal } from "./fal.ts";
 import { gemini } from "./gemini/index.ts";
 import { openai } from "./openai/index.ts";
+import { openrouter } from "./openrouter.ts";
 import type { Provider } from "./provider.ts";
+import { replicate } from "./replicate.ts";
 import { sandbox } from "./sandbox/index.ts";
 import { vertex } from "./vertex/index.ts";
 import { xai } from "./xai/index.ts";
@@ -23,6 +28,11 @@ export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
   register(vertex),
   register(ark),
   register(xai),
+  register(bfl),
+  register(dashscope),
+  register(fal),
+  register(replicate),
+  register(openrouter),
 ]);
 
 /** The ways to the vendors of the configured channels, each opened once. */

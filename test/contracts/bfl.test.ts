@@ -1,0 +1,243 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import type { ImageOrder, SizeWish } from "../../src/domain/image.ts";
+import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
+import { bfl } from "../../src/providers/bfl.ts";
+import { describeCarriage } from "../support/carriage-contract.ts";
+import {
+  failureOf,
+  imageModel,
+  looksOf,
+  makeOrder,
+  pngReference,
+  shippedSettings,
+} from "../support/image-calls.ts";
+import { startBfl, SIMULATED_KEY, type Bfl } from "../upstreams/bfl.ts";
+import { row } from "../upstreams/jobs.ts";
+
+const settings = await shippedSettings({ BFL_API_KEY: SIMULATED_KEY });
+const never = new AbortController().signal;
+let vendor: Bfl;
+
+beforeAll(async () => {
+  vendor = await startBfl();
+});
+afterEach(() => vendor.reset());
+afterAll(() => vendor.close());
+
+type Change = Partial<ImageOrder> & { wish?: SizeWish };
+
+function order(change: Change = {}, id = "flux-2-pro"): ImageOrder {
+  const { model, targets } = imageModel(settings, id);
+  return makeOrder(model, targets[0]!.upstreamModel, change);
+}
+
+function open(extra: object = {}) {
+  const given = { baseUrl: `${vendor.url}/v1`, apiKey: SIMULATED_KEY, pollIntervalMs: 5, ...extra };
+  return bfl.image!(bfl.settings.parse(given));
+}
+
+const draw = (change: Change = {}, id?: string, signal = never) => open().draw(order(change, id), signal);
+const paths = () => vendor.hits.map(({ method, path }) => `${method} ${path.replace(/\d+\.\w+$/, "*")}`);
+
+describe("a generation", () => {
+  test("is handed in as exactly the JSON the vendor knows, looked at, and fetched without the credential", async () => {
+    const reply = await draw({ wish: { kind: "tier", tier: "2K", ratio: "16:9" }, format: "png" });
+    const body = '{"prompt":"a red fox","width":2720,"height":1536,"output_format":"png"}';
+    expect(vendor.hits[0]!.body.toString()).toBe(body);
+    expect(vendor.hits[0]!.headers).toEqual({
+      accept: "application/json",
+      "accept-encoding": "identity",
+      connection: "keep-alive",
+      "content-length": String(body.length),
+      "content-type": "application/json",
+      host: vendor.hits[0]!.headers["host"]!,
+      "user-agent": "model-inference-gateway",
+      "x-key": SIMULATED_KEY,
+    });
+    expect(paths()).toEqual([
+      "POST /v1/flux-2-pro",
+      "GET /v1/get_result",
+      "GET /v1/get_result",
+      "GET /results/*",
+    ]);
+    expect(vendor.hits.at(-1)!.headers).not.toHaveProperty("x-key");
+    expect(await looksOf(reply)).toEqual(["2720x1536 png"]);
+    expect(reply.usage).toBeUndefined();
+  });
+
+  test("by a model of fixed shapes names a ratio", async () => {
+    const reply = await draw({ wish: { kind: "tier", tier: "1K", ratio: "21:9" } }, "flux-kontext-pro");
+    expect(vendor.hits[0]!.json()).toEqual({
+      prompt: "a red fox",
+      aspect_ratio: "21:9",
+      output_format: "png",
+    });
+    expect(await looksOf(reply)).toEqual(["1568x672 png"]);
+  });
+
+  const sizes: SizeWish[] = [
+    { kind: "unset" },
+    { kind: "exact", width: 100, height: 4000 },
+    { kind: "exact", width: 9000, height: 9000 },
+    { kind: "tier", tier: "4K", ratio: "9:21" },
+  ];
+  test.each(sizes)("of any size, such as %j, is one the vendor makes", async (wish) => {
+    for (const id of ["flux-2-pro", "flux-2-max", "flux-kontext-pro", "flux-kontext-max"])
+      expect(await looksOf(await draw({ wish }, id))).toHaveLength(1);
+  });
+
+  test("of several makes one, unless the channel may ask several times", async () => {
+    expect((await draw({ count: 3 })).images).toHaveLength(1);
+    vendor.reset();
+    expect((await open({ fanOut: true }).draw(order({ count: 3 }), never)).images).toHaveLength(3);
+    expect(paths().filter((path) => path.startsWith("POST"))).toHaveLength(3);
+  });
+
+  test("of several delivers what was made when the rest was refused", async () => {
+    vendor.next({}, { fate: "Content Moderated" });
+    expect((await open({ fanOut: true }).draw(order({ count: 2 }), never)).images).toHaveLength(1);
+  });
+});
+
+describe("an edit", () => {
+  test("carries its reference as bare base64 and keeps its shape where the caller named none", async () => {
+    const reference = pngReference(60, 30);
+    const reply = await draw({ references: [reference] });
+    const sent = vendor.hits[0]!.json();
+    expect(sent["input_image"]).toBe(Buffer.from(await reference.blob.bytes()).toString("base64"));
+    expect(Number(sent["width"]) / Number(sent["height"])).toBeCloseTo(2, 1);
+    expect((await looksOf(reply))[0]).toBe(`${sent["width"]}x${sent["height"]} jpeg`);
+    vendor.reset();
+    await draw({ references: [reference] }, "flux-kontext-max");
+    expect(vendor.hits[0]!.json()).not.toHaveProperty("aspect_ratio");
+  });
+
+  test("of several references numbers them", async () => {
+    await draw({ references: [pngReference(), pngReference(), pngReference()] });
+    const names = Object.keys(vendor.hits[0]!.json()).filter((name) => name.startsWith("input"));
+    expect(names).toEqual(["input_image", "input_image_2", "input_image_3"]);
+  });
+
+  test("sends a WebP as PNG", async () => {
+    const blob = await new Bun.Image(await pngReference().blob.bytes()).webp().blob();
+    await draw({ references: [{ ...pngReference(), blob, format: "webp" }] });
+    const sent = Buffer.from(String(vendor.hits[0]!.json()["input_image"]), "base64");
+    expect(sent.toString("latin1", 1, 4)).toBe("PNG");
+  });
+
+  test("with a mask is refused before anything is sent", async () => {
+    const error = await failureOf(draw({ references: [pngReference()], mask: pngReference() }));
+    expect(error).toMatchObject({ kind: "rejected", param: "mask" });
+    expect(vendor.hits).toHaveLength(0);
+  });
+});
+
+describe("a failure", () => {
+  const rows: [string, UpstreamErrorKind][] = [
+    ["bad-request", "rejected"],
+    ["no-credits", "account"],
+    ["unauthorized", "account"],
+    ["unknown-model", "account"],
+    ["invalid", "rejected"],
+    ["too-many-tasks", "limited"],
+    ["broken", "overloaded"],
+    ["overloaded", "overloaded"],
+  ];
+  test.each(rows)("when handing in, %s, is told as %s", async (name, kind) => {
+    vendor.next(row(name));
+    const error = await failureOf(draw());
+    expect(error).toMatchObject({ kind, isAmbiguous: false });
+    expect(error.publicMessage ?? "").not.toMatch(/bfl/i);
+  });
+
+  test("names the field and tells when to come back", async () => {
+    vendor.next(row("invalid"), row("too-many-tasks", { retryAfter: "7" }));
+    expect(await failureOf(draw())).toMatchObject({
+      param: "prompt",
+      publicMessage: "Value is not a valid choice.",
+    });
+    expect(await failureOf(draw())).toMatchObject({ kind: "limited", retryAfterSeconds: 7 });
+  });
+
+  const fates: [string, UpstreamErrorKind, boolean][] = [
+    ["Request Moderated", "refused", false],
+    ["Content Moderated", "refused", false],
+    ["Error", "overloaded", false],
+    ["Failed", "overloaded", false],
+    ["Task not found", "broken", true],
+    ["No Sample", "broken", true],
+  ];
+  test.each(fates)("of the job, %s, is told as %s", async (fate, kind, isAmbiguous) => {
+    vendor.next({ fate });
+    expect(await failureOf(draw())).toMatchObject({ kind, isAmbiguous });
+  });
+
+  test("of a look is passed over, of many in a row is not", async () => {
+    vendor.next({}, row("overloaded"), "html", row("too-many-tasks"), "reset-before-headers");
+    expect((await draw()).images).toHaveLength(1);
+    vendor.reset();
+    vendor.next({}, ...Array.from({ length: 6 }, () => row("broken")));
+    expect(await failureOf(draw())).toMatchObject({ kind: "overloaded", isAmbiguous: true });
+    expect(vendor.hits).toHaveLength(7);
+  });
+
+  test("of a look that will not pass ends the call", async () => {
+    vendor.next({}, row("unauthorized"));
+    expect(await failureOf(draw())).toMatchObject({ kind: "account", isAmbiguous: true });
+    expect(vendor.hits).toHaveLength(2);
+  });
+
+  test("of the link is tried once more, and then told as broken", async () => {
+    const expired = { fault: "error-status", status: 403 } as const;
+    vendor.next({ linked: [expired] });
+    expect((await draw()).images).toHaveLength(1);
+    vendor.next({ linked: [expired, expired] });
+    expect(await failureOf(draw())).toMatchObject({ kind: "broken", isAmbiguous: true });
+  });
+});
+
+describe("a polling address", () => {
+  const elsewhere = [
+    "https://bfl.ai.evil.example/v1/get_result?id=1",
+    "http://127.0.0.1:9/v1/get_result?id=1",
+    "https://api.us1.bfl.ai/v1/get_result?id=1",
+    "//nowhere",
+  ];
+  test.each(elsewhere)("of somebody else, %s, never sees the credential", async (text) => {
+    vendor.next({ text });
+    expect(await failureOf(draw())).toMatchObject({ kind: "broken", isAmbiguous: true });
+    expect(vendor.hits).toHaveLength(1);
+  });
+});
+
+describe("a caller that goes", () => {
+  test("while the job is running is let go at once, and nobody looks again", async () => {
+    vendor.next({ looks: 1_000_000 });
+    const controller = new AbortController();
+    const call = draw({}, undefined, controller.signal);
+    await vendor.waitForHits(3);
+    const reason = new Error("gone");
+    controller.abort(reason);
+    expect(await call.catch((error: unknown) => error)).toBe(reason);
+    const looked = vendor.hits.length;
+    await Bun.sleep(50);
+    expect(vendor.hits.length).toBe(looked);
+  });
+
+  test("while the vendor is silent closes the call", async () => {
+    vendor.next("stall");
+    const controller = new AbortController();
+    const call = draw({}, undefined, controller.signal);
+    await vendor.waitForHits(1);
+    controller.abort(new Error("gone"));
+    await expect(call).rejects.toThrow("gone");
+    await vendor.waitForClose();
+  });
+});
+
+describeCarriage("the vendor of answers by polling", () => ({
+  vendor,
+  secret: SIMULATED_KEY,
+  draw: (signal) => draw({}, undefined, signal),
+  drawAt: (url) => open({ baseUrl: url }).draw(order(), never),
+}));

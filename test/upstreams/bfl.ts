@@ -1,0 +1,160 @@
+import { z } from "zod";
+import { readImageHeader } from "../../src/imaging/sniff.ts";
+import type { Answer, ReceivedRequest } from "./connection.ts";
+import { sendJson, strikeFirst } from "./delivery.ts";
+import {
+  answerRow,
+  createJobs,
+  megapixelOf,
+  readJsonBody,
+  type ErrorRow,
+  type SimulatedJobs,
+} from "./jobs.ts";
+import { drawPicture } from "./openai/drawing.ts";
+import type { Plan } from "./plan.ts";
+import { createResultFiles, type ResultFiles } from "./result-files.ts";
+import { startSimulator, type Simulator } from "./simulator.ts";
+
+export const SIMULATED_KEY = "bfl-simulated-0123-4567-89abcdef0123";
+
+const problem = (message: string, type: string, field: string) => ({
+  detail: [{ loc: ["body", field], msg: message, type }],
+});
+
+/** The vendor's table of errors (BFL API reference, errors). */
+export const ROWS: Readonly<Record<string, ErrorRow>> = {
+  "bad-request": { status: 400, body: { detail: "Bad request." } },
+  "no-credits": { status: 402, body: { detail: "Insufficient credits. See https://api.bfl.ai." } },
+  unauthorized: { status: 403, body: { detail: "Not authenticated - Invalid Authentication" } },
+  "unknown-model": { status: 404, body: { detail: "Not Found" } },
+  invalid: { status: 422, body: problem("Value is not a valid choice.", "value_error", "prompt") },
+  "too-many-tasks": { status: 429, body: { detail: "Too many active tasks: 24." } },
+  broken: { status: 500, body: { detail: "Internal Server Error" } },
+  overloaded: { status: 503, body: { detail: "Service Unavailable" } },
+  echo: { status: 400, body: { detail: `Bad header x-key: ${SIMULATED_KEY}. Send another one.` } },
+};
+
+const reference = z.base64();
+const common = {
+  prompt: z.string(),
+  seed: z.int().optional(),
+  prompt_upsampling: z.boolean().optional(),
+  webhook_url: z.url().optional(),
+  webhook_secret: z.string().optional(),
+  input_image: reference.optional(),
+  input_image_2: reference.optional(),
+  input_image_3: reference.optional(),
+  input_image_4: reference.optional(),
+};
+const kontext = z.strictObject({
+  ...common,
+  aspect_ratio: z
+    .string()
+    .regex(/^\d+:\d+$/)
+    .refine((ratio) => {
+      const [across = 1, down = 1] = ratio.split(":").map(Number);
+      return across / down <= 21 / 9 && across / down >= 9 / 21;
+    })
+    .optional(),
+  output_format: z.enum(["png", "jpeg", "webp"]).default("png"),
+  safety_tolerance: z.int().min(0).max(6).optional(),
+});
+const edge = z.int().min(64).multipleOf(16);
+const flux2 = z
+  .strictObject({
+    ...common,
+    input_image_5: reference.optional(),
+    input_image_6: reference.optional(),
+    input_image_7: reference.optional(),
+    input_image_8: reference.optional(),
+    width: edge.default(1024),
+    height: edge.default(768),
+    output_format: z.enum(["jpeg", "png"]).default("jpeg"),
+    safety_tolerance: z.int().min(0).max(5).optional(),
+  })
+  .refine(({ width, height }) => width * height <= 2048 * 2048);
+
+const MODELS = {
+  "flux-kontext-pro": kontext,
+  "flux-kontext-max": kontext,
+  "flux-2-pro": flux2,
+  "flux-2-max": flux2,
+} as const;
+
+type Jobs = SimulatedJobs<{ link: string }>;
+
+export interface Bfl extends Simulator {
+  jobs: Jobs;
+}
+
+/**
+ * A simulated BFL that refuses what the vendor refuses. The base address for a channel is `{url}/v1`. A plan's `fate`
+ * is the status a job ends with; its `text` is the polling address to name, where it is no row of the table.
+ */
+export async function startBfl(): Promise<Bfl> {
+  const results = createResultFiles();
+  const jobs: Jobs = createJobs();
+  const simulator = await startSimulator(async (request, answer, exchange) => {
+    if (await results.serve(request, answer)) return;
+    const plan = exchange.takePlan(undefined);
+    if ((await strikeFirst(plan, answer)) || (await answerRow(plan, ROWS, answer))) return;
+    if (request.headers["x-key"] !== SIMULATED_KEY) return answerTo(answer, ROWS["unauthorized"]!);
+    if (request.method === "GET" && request.path === "/v1/get_result")
+      return answerLook(request, answer, plan, jobs);
+    await answerSubmission(request, answer, plan, jobs, results);
+  });
+  return Object.assign(simulator, { jobs });
+}
+
+function answerTo(answer: Answer, { status, body }: ErrorRow): Promise<void> {
+  return sendJson(answer, status, body);
+}
+
+async function answerSubmission(
+  request: ReceivedRequest,
+  answer: Answer,
+  plan: Plan,
+  jobs: Jobs,
+  results: ResultFiles,
+): Promise<void> {
+  const model = request.path.replace("/v1/", "");
+  if (request.method !== "POST" || !Object.hasOwn(MODELS, model))
+    return answerTo(answer, ROWS["unknown-model"]!);
+  const schema: z.ZodType<z.infer<typeof kontext> | z.infer<typeof flux2>> =
+    MODELS[model as keyof typeof MODELS];
+  const read = schema.safeParse(readJsonBody(request));
+  const field = String(read.error?.issues[0]?.path[0] ?? "body");
+  if (!read.success)
+    return sendJson(answer, 422, problem(read.error.issues[0]!.message, "value_error", field));
+  const first = read.data.input_image && (await readBase64(read.data.input_image));
+  if (first === null)
+    return sendJson(answer, 422, problem("Unreadable image.", "value_error", "input_image"));
+  const { width, height } =
+    "width" in read.data
+      ? read.data
+      : megapixelOf(read.data.aspect_ratio ?? (first ? `${first.width}:${first.height}` : "1:1"), 32);
+  const format = read.data.output_format;
+  const path = results.keep(await drawPicture(width, height, format), format, plan.linked);
+  const origin = `http://${request.headers["host"]}`;
+  const job = jobs.open(plan, { link: `${origin}${path}` });
+  const polling = plan.text ?? `${origin}/v1/get_result?id=${job.id}`;
+  await sendJson(answer, 200, { id: job.id, polling_url: polling, cost: 4 }, plan);
+}
+
+async function readBase64(text: string): Promise<{ width: number; height: number } | null> {
+  const header = await readImageHeader(new Blob([Buffer.from(text, "base64")])).catch(() => null);
+  return header && ["png", "jpeg"].includes(header.format) ? header : null;
+}
+
+async function answerLook(request: ReceivedRequest, answer: Answer, plan: Plan, jobs: Jobs): Promise<void> {
+  const job = jobs.find(request.query.get("id"));
+  if (!job) return sendJson(answer, 200, { id: "", status: "Task not found", result: null });
+  const { id, fate = "Ready", output } = job;
+  if (!job.look()) return sendJson(answer, 200, { id, status: "Pending", result: null }, plan);
+  const isReady = fate === "Ready";
+  const result = isReady
+    ? { sample: output.link, prompt: "…", seed: 1, start_time: 0, end_time: 0, duration: 0 }
+    : null;
+  const details = fate.endsWith("Moderated") ? { "Moderation Reasons": ["violence"] } : null;
+  await sendJson(answer, 200, { id, status: fate === "No Sample" ? "Ready" : fate, result, details }, plan);
+}

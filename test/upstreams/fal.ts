@@ -1,0 +1,197 @@
+import { z } from "zod";
+import type { Answer, ReceivedRequest } from "./connection.ts";
+import { sendJson, strikeFirst } from "./delivery.ts";
+import { readInlineImage } from "./inline-image.ts";
+import {
+  answerRow,
+  createJobs,
+  megapixelOf,
+  readJsonBody,
+  type ErrorRow,
+  type SimulatedJobs,
+} from "./jobs.ts";
+import { drawPicture } from "./openai/drawing.ts";
+import type { Plan } from "./plan.ts";
+import { createResultFiles, type ResultFiles } from "./result-files.ts";
+import { startSimulator, type Simulator } from "./simulator.ts";
+
+export const SIMULATED_KEY = "0123abcd-simulated:89abcdef01234567";
+
+const problem = (type: string, field: string, msg = "It did not work.") => ({
+  detail: [{ loc: ["body", field], msg, type, url: "https://docs.fal.ai/errors" }],
+});
+
+/** The vendor's table of errors, of the queue and of jobs (fal error reference). */
+export const ROWS: Readonly<Record<string, ErrorRow>> = {
+  unauthorized: { status: 401, body: { detail: "Cannot access application. Authentication is required." } },
+  locked: { status: 403, body: { detail: "User is locked. Reason: Exhausted balance." } },
+  "unknown-model": { status: 404, body: { detail: "Application not found" } },
+  throttled: { status: 429, body: { detail: "Too many requests" } },
+  "bad-gateway": { status: 502, body: { detail: "Bad gateway" } },
+  overloaded: { status: 503, body: { detail: "Service unavailable" } },
+  echo: {
+    status: 400,
+    body: { detail: `Bad header Authorization: Key ${SIMULATED_KEY}. Send another one.` },
+  },
+  content_policy_violation: { status: 422, body: problem("content_policy_violation", "prompt") },
+  image_too_large: { status: 422, body: problem("image_too_large", "image_url") },
+  file_download_error: { status: 422, body: problem("file_download_error", "image_url") },
+  no_media_generated: { status: 422, body: problem("no_media_generated", "prompt") },
+  downstream_service_error: { status: 400, body: problem("downstream_service_error", "body") },
+  internal: { status: 500, body: problem("internal_server_error", "body") },
+};
+
+const size = z.strictObject({
+  width: z.int().min(256).max(4096),
+  height: z.int().min(256).max(4096),
+});
+const ratio = z.enum(["21:9", "16:9", "4:3", "3:2", "1:1", "2:3", "3:4", "9:16", "9:21"]);
+const common = {
+  prompt: z.string().min(1),
+  seed: z.int().optional(),
+  sync_mode: z.boolean().optional(),
+  safety_tolerance: z.string().optional(),
+  output_format: z.enum(["jpeg", "png"]).default("jpeg"),
+};
+const drawn = { ...common, aspect_ratio: ratio.default("1:1"), num_images: z.int().min(1).max(4).default(1) };
+const edited = { ...drawn, aspect_ratio: ratio.optional(), image_url: z.string() };
+const KONTEXT = { drawn: z.strictObject(drawn), edited: z.strictObject(edited) };
+const FLUX2 = {
+  drawn: z.strictObject({ ...common, image_size: size.default({ width: 1024, height: 768 }) }),
+  edited: z.strictObject({
+    ...common,
+    image_size: size.optional(),
+    image_urls: z.array(z.string()).min(1).max(8),
+  }),
+};
+
+const MODELS: Readonly<Record<string, z.ZodType>> = {
+  "fal-ai/flux-pro/kontext/text-to-image": KONTEXT.drawn,
+  "fal-ai/flux-pro/kontext": KONTEXT.edited,
+  "fal-ai/flux-pro/kontext/max/text-to-image": KONTEXT.drawn,
+  "fal-ai/flux-pro/kontext/max": KONTEXT.edited,
+  "fal-ai/flux-2-pro": FLUX2.drawn,
+  "fal-ai/flux-2-pro/edit": FLUX2.edited,
+  "fal-ai/flux-2-max": FLUX2.drawn,
+  "fal-ai/flux-2-max/edit": FLUX2.edited,
+};
+
+interface Wish {
+  image_size?: { width: number; height: number };
+  aspect_ratio?: string;
+  num_images?: number;
+  output_format: "jpeg" | "png";
+  image_url?: string;
+  image_urls?: string[];
+}
+
+type Jobs = SimulatedJobs<{ application: string; result: object }>;
+
+export interface Fal extends Simulator {
+  jobs: Jobs;
+}
+
+/**
+ * A simulated queue of fal that refuses what the vendor refuses. The base address for a channel is its own. A plan's
+ * `fate` is a row of the table that a job's result is answered with, `nsfw:` and the places found indecent, or
+ * `no-images`.
+ */
+export async function startFal(): Promise<Fal> {
+  const results = createResultFiles();
+  const jobs: Jobs = createJobs();
+  const simulator = await startSimulator(async (request, answer, exchange) => {
+    if (await results.serve(request, answer)) return;
+    const plan = exchange.takePlan(undefined);
+    if ((await strikeFirst(plan, answer)) || (await answerRow(plan, ROWS, answer))) return;
+    if (request.headers["authorization"] !== `Key ${SIMULATED_KEY}`)
+      return sendJson(answer, 401, ROWS["unauthorized"]!.body);
+    const [, application, id, rest] =
+      /^\/([\w-]+\/[\w.-]+)\/requests\/([\w-]+)(\/.*)?$/.exec(request.path) ?? [];
+    if (application === undefined) return answerSubmission(request, answer, plan, jobs, results);
+    const job = jobs.find(id);
+    if (!job || job.output.application !== application)
+      return sendJson(answer, 404, { detail: "Request not found" });
+    const action = `${request.method} ${rest ?? ""}`;
+    if (action === "PUT /cancel") {
+      job.isCancelled = true;
+      return sendJson(answer, 202, { status: "CANCELLATION_REQUESTED" });
+    }
+    if (action === "GET /status")
+      return sendJson(
+        answer,
+        200,
+        { request_id: id, status: job.look() ? "COMPLETED" : "IN_PROGRESS" },
+        plan,
+      );
+    if (action !== "GET ") return sendJson(answer, 405, { detail: "Method Not Allowed" });
+    if (
+      await answerRow(
+        { fault: job.fate && ROWS[job.fate] ? "error-status" : undefined, text: job.fate },
+        ROWS,
+        answer,
+      )
+    )
+      return;
+    await sendJson(answer, 200, job.output.result, plan);
+  });
+  return Object.assign(simulator, { jobs });
+}
+
+async function answerSubmission(
+  request: ReceivedRequest,
+  answer: Answer,
+  plan: Plan,
+  jobs: Jobs,
+  results: ResultFiles,
+): Promise<void> {
+  const model = request.path.slice(1);
+  const schema = MODELS[model];
+  if (request.method !== "POST" || !schema) return sendJson(answer, 404, ROWS["unknown-model"]!.body);
+  const read = schema.safeParse(readJsonBody(request));
+  const issue = read.error?.issues[0];
+  if (issue)
+    return sendJson(answer, 422, problem("value_error", String(issue.path[0] ?? "body"), issue.message));
+  const wish = read.data as Wish;
+  const links = wish.image_urls ?? (wish.image_url === undefined ? [] : [wish.image_url]);
+  const references = await Promise.all(links.map(readInlineImage));
+  if (references.includes(null)) return sendJson(answer, 422, ROWS["file_download_error"]!.body);
+  const [first] = references;
+  const origin = `http://${request.headers["host"]}`;
+  const pixels =
+    wish.image_size ??
+    megapixelOf(wish.aspect_ratio ?? (first ? `${first.width}:${first.height}` : "1:1"), 16);
+  const result = await writeResult(
+    wish,
+    pixels,
+    plan,
+    (picture) => `${origin}${results.keep(picture, wish.output_format, plan.linked)}`,
+  );
+  const application = model.split("/").slice(0, 2).join("/");
+  const job = jobs.open(plan, { application, result });
+  const url = `${origin}/${application}/requests/${job.id}`;
+  const links_ = { response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
+  await sendJson(answer, 200, { request_id: job.id, status: "IN_QUEUE", queue_position: 0, ...links_ }, plan);
+}
+
+async function writeResult(
+  wish: Wish,
+  { width, height }: { width: number; height: number },
+  { fate = "", images = wish.num_images ?? 1 }: Plan,
+  keep: (picture: Buffer) => string,
+): Promise<object> {
+  const picture = await drawPicture(width, height, wish.output_format);
+  const count = fate === "no-images" ? 0 : images;
+  const indecent = fate.startsWith("nsfw:") ? fate.slice(5).split(",").map(Number) : [];
+  const places = Array.from({ length: count }, (_, index) => index);
+  return {
+    images: places.map(() => ({
+      url: keep(picture),
+      width,
+      height,
+      content_type: `image/${wish.output_format}`,
+    })),
+    seed: 1,
+    has_nsfw_concepts: places.map((index) => indecent.includes(index)),
+    prompt: "…",
+  };
+}
