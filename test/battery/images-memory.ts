@@ -1,0 +1,166 @@
+/**
+ * What large image calls cost the gateway: memory over idle, temporary files left, and stalls of its event loop. By
+ * hand: `bun test/battery/images-memory.ts`.
+ */
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+import { REFERENCE_BYTES, uploadEdit, type Upload } from "./images-uploads.ts";
+
+export interface Figures {
+  what: string;
+  statuses: number[];
+  overIdleMb: number;
+  seconds: number;
+  megabytesPerSecond: number;
+  /** Longest answer to a health question while it ran, and as far as the gateway was computing. */
+  maxPingMs: number;
+  stallMs: number;
+  /** Temporary files left, and how long it took until there were none. */
+  leftOver: number;
+  cleanAfterMs: number;
+}
+
+export interface Rig extends AsyncDisposable {
+  gateway: TestGateway;
+  upload(form: Upload["form"], options?: Partial<Upload>): ReturnType<typeof uploadEdit>;
+}
+
+export const MODEL = "gpt-image-2";
+const CLEAN_WITHIN_MS = 5_000;
+
+/** A gateway in front of a vendor that holds nothing of what it is sent. */
+export async function openRig(): Promise<Rig> {
+  const sink = Bun.spawn([process.execPath, join(import.meta.dir, "images-sink.ts")], {
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const port = await announcedPort(sink.stdout);
+  const gateway = await startTestGateway({
+    yaml: `
+channels:
+  openai: { provider: openai, base_url: "http://127.0.0.1:${port}/v1", credential: { env: OPENAI_API_KEY } }
+`,
+    env: { OPENAI_API_KEY: "sk-sink" },
+  });
+  return {
+    gateway,
+    upload: (form, options = {}) =>
+      uploadEdit({
+        url: gateway.url,
+        key: gateway.key,
+        model: MODEL,
+        form,
+        references: 16,
+        referenceBytes: REFERENCE_BYTES,
+        ...options,
+      }),
+    async [Symbol.asyncDispose]() {
+      sink.kill();
+      await gateway[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Runs calls against an idle gateway and tells what they cost. Each answers its status and the bytes it carried. */
+export async function measure(
+  { gateway }: Rig,
+  what: string,
+  calls: () => Promise<{ status: number; carried: number }[]>,
+): Promise<Figures> {
+  const idleMb = gateway.resources().residentMb;
+  // Sets the peak back to what is resident now.
+  writeFileSync(`/proc/${gateway.pid}/clear_refs`, "5");
+  const pinger = Bun.spawn(
+    [process.execPath, join(import.meta.dir, "images-pinger.ts"), gateway.url, String(gateway.pid)],
+    {
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "inherit",
+    },
+  );
+  const startedAt = performance.now();
+  const answers = await calls();
+  const endedAt = performance.now();
+  const seconds = (endedAt - startedAt) / 1000;
+  const { peakMb } = gateway.resources();
+  await pinger.stdin.end();
+  const pings = JSON.parse(await new Response(pinger.stdout).text());
+  const leftOver = await untilClean(gateway);
+  return {
+    what,
+    statuses: answers.map(({ status }) => status),
+    overIdleMb: peakMb - idleMb,
+    seconds: Math.round(seconds * 10) / 10,
+    megabytesPerSecond: Math.round(answers.reduce((sum, { carried }) => sum + carried, 0) / 1e6 / seconds),
+    maxPingMs: pings.maxMs,
+    stallMs: pings.stallMs,
+    leftOver,
+    cleanAfterMs: Math.round(performance.now() - endedAt),
+  };
+}
+
+/** Temporary files of requests. */
+export function spooled(gateway: TestGateway): string[] {
+  try {
+    return readdirSync(join(gateway.dataDirectory, "spool"));
+  } catch {
+    return [];
+  }
+}
+
+async function untilClean(gateway: TestGateway): Promise<number> {
+  const isClean = () => (spooled(gateway).length === 0 ? true : undefined);
+  await until("the spool to be empty", isClean, CLEAN_WITHIN_MS).catch(() => undefined);
+  return spooled(gateway).length;
+}
+
+/** So many edits at once, of sixteen references of 35 MiB unless told otherwise. */
+export function edits(rig: Rig, form: Upload["form"], count: number, options: Partial<Upload> = {}) {
+  return async () => {
+    const answers = await Promise.all(Array.from({ length: count }, () => rig.upload(form, options)));
+    return answers.map(({ status, sent }) => ({ status, carried: sent }));
+  };
+}
+
+/** So many generations at once whose answers carry one picture of so many characters of base64. */
+export function generations({ gateway }: Rig, count: number, characters: number, more: object = {}) {
+  return async () => {
+    const body = { model: MODEL, prompt: `[[base64=${characters}]]`, response_format: "b64_json", ...more };
+    const call = async () => {
+      const response = await gateway.call("/v1/images/generations", { body });
+      let carried = 0;
+      for await (const piece of response.body ?? []) carried += piece.byteLength;
+      return { status: response.status, carried };
+    };
+    return await Promise.all(Array.from({ length: count }, call));
+  };
+}
+
+async function announcedPort(output: ReadableStream<Uint8Array>): Promise<number> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const piece of output) {
+    text += decoder.decode(piece, { stream: true });
+    const port = /^listening (\d+)$/m.exec(text)?.[1];
+    if (port !== undefined) return Number(port);
+  }
+  throw new Error("the sink ended before it listened");
+}
+
+if (import.meta.main) {
+  await using rig = await openRig();
+  const tell = async (what: string, calls: Parameters<typeof measure>[2]) =>
+    console.log(JSON.stringify(await measure(rig, what, calls)));
+  await tell("warm up", edits(rig, "multipart", 1, { references: 1, referenceBytes: 100_000 }));
+  for (const form of ["multipart", "json"] as const) {
+    await tell(`one edit, ${form}`, edits(rig, form, 1));
+    await tell(`four edits at once, ${form}`, edits(rig, form, 4));
+  }
+  await tell("one answer of 20 MB", generations(rig, 1, 20_000_000));
+  await tell("50 answers of 20 MB at once", generations(rig, 50, 20_000_000));
+  await tell(
+    "50 links to answers of 20 MB at once",
+    generations(rig, 50, 20_000_000, { response_format: "url" }),
+  );
+}

@@ -1,0 +1,40 @@
+/**
+ * Asks a gateway for its health again and again from a process of its own, until its standard input ends, and prints
+ * the longest stall: how long an answer took, as far as the gateway's main thread was computing meanwhile. On a busy
+ * machine both sides also wait for their turn, which is no stall. Arguments: address and process id.
+ */
+import { readFileSync } from "node:fs";
+
+const [url = "", pid = ""] = process.argv.slice(2);
+const PAUSE_MS = 5;
+
+let isOver = false;
+void (async () => {
+  for await (const _ of Bun.stdin.stream());
+  isOver = true;
+})();
+
+const latencies: number[] = [];
+let longestStallMs = 0;
+while (!isOver) {
+  const [startedAt, cpu] = [performance.now(), mainThreadMs()];
+  await (await fetch(`${url}/healthz`)).arrayBuffer();
+  const tookMs = performance.now() - startedAt;
+  latencies.push(tookMs);
+  longestStallMs = Math.max(longestStallMs, Math.min(tookMs, mainThreadMs() - cpu));
+  await Bun.sleep(PAUSE_MS);
+}
+latencies.sort((a, b) => a - b);
+const at = (share: number) => Math.round(latencies[Math.floor((latencies.length - 1) * share)] ?? 0);
+console.log(
+  JSON.stringify({
+    pings: latencies.length,
+    p99Ms: at(0.99),
+    maxMs: at(1),
+    stallMs: Math.round(longestStallMs),
+  }),
+);
+
+function mainThreadMs(): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "latin1").split(" ")[0]) / 1e6;
+}

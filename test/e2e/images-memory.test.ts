@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { until } from "../support/gateway.ts";
+import {
+  edits,
+  generations,
+  measure,
+  openRig,
+  spooled,
+  type Figures,
+  type Rig,
+} from "../battery/images-memory.ts";
+
+/*
+ * The short form of `test/battery/images-memory.ts`, which has the whole figures: what large image calls cost the
+ * real program in memory, in temporary files and in time that others wait.
+ */
+const MIB = 1024 * 1024;
+/** Of each answer that carries a large picture as base64. */
+const MOST_MB_PER_ANSWER = 8;
+const STALL_MS = 100;
+
+let rig: Rig;
+
+beforeAll(async () => {
+  rig = await openRig();
+  // The first call compiles what the later ones run.
+  await edits(rig, "multipart", 1, { references: 1, referenceBytes: MIB })();
+  await edits(rig, "json", 1, { references: 1, referenceBytes: MIB })();
+});
+afterAll(() => rig[Symbol.asyncDispose]());
+
+describe("large references", () => {
+  test.each(["multipart", "json"] as const)(
+    "of 16 x 35 MiB by %s take at most 200 MB and leave no file",
+    async (form) => {
+      const figures = await measured(`one edit by ${form}`, edits(rig, form, 1));
+      expect(figures.statuses).toEqual([200]);
+      expect(figures.overIdleMb).toBeLessThanOrEqual(200);
+      expectCalm(figures);
+    },
+    30_000,
+  );
+
+  test("four edits at once take at most 400 MB", async () => {
+    const figures = await measured("four edits at once", edits(rig, "json", 4, { referenceBytes: 8 * MIB }));
+    expect(figures.statuses).toEqual([200, 200, 200, 200]);
+    expect(figures.overIdleMb).toBeLessThanOrEqual(400);
+    expectCalm(figures);
+  }, 30_000);
+});
+
+describe("large answers", () => {
+  test("of 20 MB base64 take at most 8 MB each while many are on their way", async () => {
+    const count = 12;
+    const figures = await measured(`${count} answers at once`, generations(rig, count, 20_000_000));
+    expect(figures.statuses).toEqual(Array.from({ length: count }, () => 200));
+    expect(figures.overIdleMb).toBeLessThanOrEqual(count * MOST_MB_PER_ANSWER);
+    expectCalm(figures);
+  }, 30_000);
+});
+
+describe("temporary files", () => {
+  const paced = { references: 4, referenceBytes: 8 * MIB, pace: 24 * MIB };
+
+  test("of a caller who hangs up in the middle of an upload are gone", async () => {
+    const body = new ReadableStream({
+      async pull(controller) {
+        controller.enqueue(new Uint8Array(64 * 1024));
+        await Bun.sleep(1);
+      },
+    });
+    const controller = new AbortController();
+    const headers = { "content-type": "multipart/form-data; boundary=edge" };
+    const head = '--edge\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\n';
+    const call = rig.gateway.call("/v1/images/edits", {
+      method: "POST",
+      headers,
+      signal: controller.signal,
+      body: new Blob([head]).stream().pipeThrough(followedBy(body)),
+    });
+    await until("a temporary file", () => (spooled(rig.gateway).length > 0 ? true : undefined));
+    controller.abort();
+    await call.catch(() => undefined);
+    await until("the spool to be empty", () => (spooled(rig.gateway).length === 0 ? true : undefined), 5_000);
+  });
+
+  test("of a gateway that was killed are gone when the next one has started", async () => {
+    const upload = rig.upload("multipart", paced);
+    await until("a temporary file", () => (spooled(rig.gateway).length > 1 ? true : undefined));
+    await rig.gateway.kill();
+    expect((await upload).status).toBe(0);
+    expect(spooled(rig.gateway).length).toBeGreaterThan(0);
+    await rig.gateway.restart();
+    expect(spooled(rig.gateway)).toEqual([]);
+  });
+});
+
+async function measured(what: string, calls: Parameters<typeof measure>[2]): Promise<Figures> {
+  const figures = await measure(rig, what, calls);
+  console.log(JSON.stringify(figures));
+  return figures;
+}
+
+function expectCalm({ leftOver, cleanAfterMs, stallMs }: Figures): void {
+  expect(leftOver).toBe(0);
+  expect(cleanAfterMs).toBeLessThanOrEqual(5_000);
+  expect(stallMs).toBeLessThanOrEqual(STALL_MS);
+}
+
+/** Passes on what comes, and then another stream. */
+function followedBy(rest: ReadableStream<Uint8Array>): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream({
+    async flush(controller) {
+      for await (const piece of rest) controller.enqueue(piece);
+    },
+  });
+}
