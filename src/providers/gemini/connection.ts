@@ -7,6 +7,8 @@ export interface GenerateConnection {
   authorize(signal: AbortSignal): Promise<Credential>;
   /** Whether the picture's format may be chosen; the address for API keys refuses the field. */
   takesOutputOptions: boolean;
+  /** Whether every turn must say whose it is. */
+  demandsRoles: boolean;
   /** Most bytes of references, before base64: of each, and of all in a request. */
   mostReferenceBytes: { each: number; together: number };
 }

@@ -5,10 +5,12 @@ import { isObject } from "../../lib/json.ts";
 import { createSemaphore } from "../../lib/semaphore.ts";
 import { fanOut } from "../fan-out.ts";
 import { MOST_IMAGE_BYTES, parseAnswer, post, readPieces } from "../http.ts";
+import type { JsonBody } from "../json-body.ts";
 import { LiftedJson } from "../openai/lifted-json.ts";
 import { fitReferences } from "../reference-image.ts";
 import type { Credential, GenerateConnection } from "./connection.ts";
 import { classifyFailure, type Voice } from "./errors.ts";
+import { keepAnswer, repeatBody } from "./native.ts";
 import { readReply } from "./reply.ts";
 import { REFERENCE_FORMATS, writeRequest } from "./request.ts";
 
@@ -62,16 +64,13 @@ async function call(
   voice: Voice,
   signal: AbortSignal,
 ): Promise<ImageReply> {
-  const { body, byteLength } = writeRequest(order, connection.takesOutputOptions);
-  const headers = {
-    ...credential.headers,
-    accept: "application/json",
-    "accept-encoding": "identity",
-    "content-length": String(byteLength),
-    "content-type": "application/json",
-    "user-agent": "model-inference-gateway",
+  const { body, headers } = bodyOf(order, connection);
+  const request = {
+    url: connection.urlOf(order.upstreamModel),
+    headers: { ...FIXED_HEADERS, ...headers, ...credential.headers },
+    body,
+    signal,
   };
-  const request = { url: connection.urlOf(order.upstreamModel), headers, body, signal };
   const response = await post(request, (answer) => classifyFailure(answer, voice));
   const json = new LiftedJson();
   for await (const piece of readPieces(response, MOST_IMAGE_BYTES, signal)) json.write(piece);
@@ -79,5 +78,25 @@ async function call(
   const answer = parseAnswer(outline);
   if (isObject(answer) && answer["error"] !== undefined)
     throw classifyFailure({ status: response.status, headers: response.headers, bodyText: outline }, voice);
-  return readReply(answer, { json, count: order.count, voice });
+  const reply = readReply(answer, { json, count: order.count, voice });
+  return order.native && isObject(answer) ? { ...reply, native: keepAnswer(answer, json) } : reply;
+}
+
+const FIXED_HEADERS = {
+  accept: "application/json",
+  "accept-encoding": "identity",
+  "content-type": "application/json",
+  "user-agent": "model-inference-gateway",
+};
+
+/** A caller who speaks the protocol is repeated, in a body whose length shows while it is read. */
+function bodyOf(order: ImageOrder, connection: GenerateConnection): Body {
+  if (order.native) return { body: repeatBody(order.native, order, connection), headers: {} };
+  const { body, byteLength } = writeRequest(order, connection.takesOutputOptions);
+  return { body, headers: { "content-length": String(byteLength) } };
+}
+
+interface Body {
+  body: JsonBody["body"];
+  headers: Record<string, string>;
 }

@@ -33,6 +33,7 @@ function connect({ baseUrl, apiKey }: GeminiSettings): GenerateConnection {
     urlOf: (model) => `${base}/v1beta/models/${encodeURIComponent(model)}:generateContent`,
     authorize: () => Promise.resolve(credential),
     takesOutputOptions: false,
+    demandsRoles: false,
     mostReferenceBytes: { each: MOST_REFERENCE_BYTES, together: MOST_REFERENCE_BYTES },
   };
 }

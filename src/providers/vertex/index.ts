@@ -67,6 +67,7 @@ function connect(settings: VertexSettings, tokens: AccessTokens): GenerateConnec
       return { headers, secret: token, drop: () => tokens.drop(token) };
     },
     takesOutputOptions: true,
+    demandsRoles: true,
     mostReferenceBytes: { each: MOST_REFERENCE_BYTES, together: Number.POSITIVE_INFINITY },
   };
 }
