@@ -1,3 +1,4 @@
+import type { StreamedObject } from "../lib/json-stream.ts";
 import type { ImageFormat } from "./model.ts";
 import type { ImageUsage } from "./usage.ts";
 
@@ -12,6 +13,8 @@ export interface ImageDelivery {
   format: ImageFormat;
   images: DeliveredImage[];
   usage?: ImageUsage["tokens"];
+  /** The vendor's own reply, where request and vendor both speak the native protocol. */
+  native?: StreamedObject;
 }
 
 export interface DeliveredImage {

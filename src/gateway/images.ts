@@ -28,8 +28,6 @@ import type { Visit } from "./visit.ts";
 /** The answer to an image request. */
 export interface ImageOutcome {
   delivery: ImageDelivery;
-  /** The vendor's own reply, where request and vendor both speak the native protocol. */
-  native: ImageReply["native"];
   /** Images asked for; fewer may have been delivered. */
   asked: number;
   rate: LimitGrant["rate"];
@@ -75,7 +73,7 @@ export async function answerImages(
       organizationId: organization.id,
     });
     settle(heart, admission, target, delivery);
-    return { delivery, native: answer.native, asked: request.count, rate: grant.rate };
+    return { delivery, asked: request.count, rate: grant.rate };
   } catch (error) {
     heart.till.release(hold);
     throw error instanceof UpstreamError ? callerError(error) : error;

@@ -1,26 +1,15 @@
 import type { DeliveredImage, ImageDelivery } from "../../domain/delivered-image.ts";
-import {
-  isStreamedObject,
-  streamJson,
-  type StreamedJson,
-  type StreamedObject,
-} from "../../lib/json-stream.ts";
+import { streamJson, type StreamedJson, type StreamedObject } from "../../lib/json-stream.ts";
 import { isThought } from "./parts.ts";
-
-export interface NativeReply {
-  delivery: ImageDelivery;
-  /** The vendor's own reply, where it spoke the protocol. */
-  native: StreamedObject | undefined;
-  /** Names a reply that the gateway words itself. */
-  responseId: string;
-}
+import { changeParts, isInlinePicture, withPicture } from "./reply-parts.ts";
 
 /**
  * Says a delivery in the native protocol: the vendor's reply with all it has beside its pictures, or a new one.
  * Pictures are `inlineData`, or `fileData` where they were delivered as links; bytes are encoded slice by slice as
- * the caller takes them.
+ * the caller takes them. `responseId` names a reply that the vendor did not word.
  */
-export function writeReply({ delivery, native, responseId }: NativeReply): ReadableStream<Uint8Array> {
+export function writeReply(delivery: ImageDelivery, responseId: string): ReadableStream<Uint8Array> {
+  const { native } = delivery;
   return streamJson(native ? repeatReply(native, delivery) : newReply(delivery, responseId));
 }
 
@@ -30,40 +19,14 @@ function repeatReply(native: StreamedObject, delivery: ImageDelivery): StreamedO
   const repeatPart = (part: StreamedJson): StreamedJson[] => {
     if (!isFinalPicture(part)) return [part];
     const image = left.next().value;
-    return image ? [repeatPicture(part, image, delivery)] : [];
+    return image ? [withPicture(part, writePicture(image, delivery))] : [];
   };
-  const candidates = changeItems(native["candidates"], (candidate) => {
-    if (!isStreamedObject(candidate) || !isStreamedObject(candidate["content"])) return [candidate];
-    const { content } = candidate;
-    const parts = changeItems(content["parts"], repeatPart);
-    return [{ ...candidate, content: { ...content, ...(parts && { parts }) } }];
-  });
-  return { ...native, ...(candidates && { candidates }), modelVersion: delivery.model };
+  return { ...changeParts(native, repeatPart), modelVersion: delivery.model };
 }
 
-/** What a vendor said is repeated whatever its form, so nothing here may fail. */
-function changeItems(
-  items: StreamedJson | undefined,
-  change: (item: StreamedJson) => StreamedJson[],
-): StreamedJson[] | undefined {
-  return Array.isArray(items) ? items.flatMap(change) : undefined;
-}
-
-/** Whether a part of a reply is a finished picture, and no draft among the model's thoughts. */
+/** A finished picture, and no draft among the model's thoughts. */
 function isFinalPicture(part: StreamedJson): part is StreamedObject {
-  if (!isStreamedObject(part) || isThought(part) || !isStreamedObject(part["inlineData"])) return false;
-  const { mimeType, data } = part["inlineData"];
-  const hasData = data instanceof Blob || (typeof data === "string" && data !== "");
-  return typeof mimeType === "string" && mimeType.startsWith("image/") && hasData;
-}
-
-function repeatPicture(part: StreamedObject, image: DeliveredImage, delivery: ImageDelivery): StreamedObject {
-  const written = writePicture(image, delivery);
-  return Object.fromEntries(
-    Object.entries(part).flatMap(([key, value]): [string, StreamedJson][] =>
-      key === "inlineData" ? Object.entries(written) : [[key, value]],
-    ),
-  );
+  return isInlinePicture(part) && !isThought(part);
 }
 
 function writePicture({ blob, url }: DeliveredImage, { format }: ImageDelivery): StreamedObject {

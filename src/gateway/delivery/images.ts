@@ -1,3 +1,4 @@
+import { linkDrafts, type LinkDraft } from "../../dialects/native/index.ts";
 import type { DeliveredImage, ImageDelivery } from "../../domain/delivered-image.ts";
 import type { ImageReply, ImageRequest } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
@@ -38,11 +39,13 @@ export async function deliver(
   const pictures = await Promise.all(reply.images.slice(0, request.count).map((image) => prepare(image, request, codecSlots)));
   const [first] = pictures;
   if (!first) throw new UpstreamError("broken", "no picture came");
+  const link = async (blob: Blob, format: ImageFormat): Promise<string> => {
+    const { name } = await blobs.put(blob, format, organizationId);
+    return links.sign(base, name);
+  };
   const images = await Promise.all(
     pictures.map(async ({ blob, format }): Promise<DeliveredImage> => {
-      if (!isLinked) return { blob, isInline };
-      const { name } = await blobs.put(blob, format, organizationId);
-      return { blob, isInline, url: links.sign(base, name) };
+      return isLinked ? { blob, isInline, url: await link(blob, format) } : { blob, isInline };
     }),
   );
   return {
@@ -54,6 +57,16 @@ export async function deliver(
     format: first.format,
     images,
     usage: reply.usage,
+    native: reply.native && isLinked ? await linkDrafts(reply.native, linkWith(link)) : reply.native,
+  };
+}
+
+/** A draft that cannot be served as a file has no link. */
+function linkWith(link: (blob: Blob, format: ImageFormat) => Promise<string>): LinkDraft {
+  return async (draft) => {
+    const header = await readImageHeader(draft).catch(() => null);
+    if (!header || !isDeliverable(header.format)) return null;
+    return { format: header.format, url: await link(draft, header.format) };
   };
 }
 

@@ -36,8 +36,7 @@ async function answer(endpoints: ImageEndpoints, exchange: AdmittedExchange): Pr
   const request = await readRequest(body, model);
   const base = endpoints.baseOf(exchange);
   const outcome = await answerImages(endpoints, visitOf(exchange), request, { base, spool });
-  const { delivery, native } = outcome;
-  const reply = writeReply({ delivery, native, responseId: exchange.event.requestId });
+  const reply = writeReply(outcome.delivery, exchange.event.requestId);
   return new Response(reply, { headers: imageHeaders(exchange, outcome) });
 }
 

@@ -1,0 +1,32 @@
+import type { ImageFormat } from "../../domain/model.ts";
+import { decodeBase64 } from "../../lib/base64.ts";
+import type { StreamedJson, StreamedObject } from "../../lib/json-stream.ts";
+import { isThought } from "./parts.ts";
+import { changeParts, isInlinePicture, withPicture, type InlinePicture } from "./reply-parts.ts";
+
+/** Keeps a draft and answers where it can be had; null when it cannot be kept. */
+export type LinkDraft = (draft: Blob) => Promise<{ format: ImageFormat; url: string } | null>;
+
+/** Puts links in place of the drafts among a reply's thoughts, for a caller who wants no bytes in the message. */
+export async function linkDrafts(reply: StreamedObject, link: LinkDraft): Promise<StreamedObject> {
+  const drafts: InlinePicture[] = [];
+  changeParts(reply, (part) => {
+    if (isDraft(part)) drafts.push(part);
+    return [part];
+  });
+  const linked = new Map<StreamedJson, StreamedObject>();
+  for (const draft of drafts) linked.set(draft, await linkDraft(draft, link));
+  return changeParts(reply, (part) => [linked.get(part) ?? part]);
+}
+
+function isDraft(part: StreamedJson): part is InlinePicture {
+  return isInlinePicture(part) && isThought(part);
+}
+
+async function linkDraft(part: InlinePicture, link: LinkDraft): Promise<StreamedObject> {
+  const { data } = part.inlineData;
+  const bytes = typeof data === "string" ? decodeBase64(data) : data;
+  const found = bytes && (await link(bytes instanceof Blob ? bytes : new Blob([Uint8Array.from(bytes)])));
+  if (!found) return part;
+  return withPicture(part, { fileData: { mimeType: `image/${found.format}`, fileUri: found.url } });
+}
