@@ -1,0 +1,66 @@
+import { connect, type Socket } from "node:net";
+
+/** A request as bytes on a connection of its own, for what no client library would send or do. */
+export interface RawRequest {
+  method?: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** Opens a connection to a base address. */
+export function openSocket(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  return new Promise((resolve, reject) => {
+    socket.once("connect", () => resolve(socket));
+    socket.once("error", reject);
+    socket.on("error", () => {});
+  });
+}
+
+export function writeRequest({ method = "POST", path, headers = {}, body = "" }: RawRequest): string {
+  const lines = Object.entries({
+    host: "gateway.test",
+    "content-length": String(Buffer.byteLength(body)),
+    ...headers,
+  })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("");
+  return `${method} ${path} HTTP/1.1\r\n${lines}\r\n${body}`;
+}
+
+/** Sends bytes and answers everything that comes back until the connection ends or is silent for a while. */
+export async function exchange(url: string, bytes: string | Uint8Array, silenceMs = 1_000): Promise<string> {
+  const socket = await openSocket(url);
+  const pieces: Buffer[] = [];
+  return new Promise((resolve) => {
+    const end = () => {
+      socket.destroy();
+      resolve(Buffer.concat(pieces).toString("latin1"));
+    };
+    let timer = setTimeout(end, silenceMs);
+    socket.on("data", (piece: Buffer) => {
+      pieces.push(piece);
+      clearTimeout(timer);
+      timer = setTimeout(end, isWhole(Buffer.concat(pieces)) ? 0 : silenceMs);
+    });
+    socket.on("close", () => {
+      clearTimeout(timer);
+      end();
+    });
+    socket.write(bytes);
+  });
+}
+
+/** Whether one answer with a content length is there. */
+function isWhole(bytes: Buffer): boolean {
+  const end = bytes.indexOf("\r\n\r\n");
+  const length = /\r\ncontent-length: (\d+)/i.exec(bytes.toString("latin1", 0, Math.max(end, 0)))?.[1];
+  return length !== undefined && bytes.length >= end + 4 + Number(length);
+}
+
+/** The status of an answer. */
+export function statusOf(answer: string): number {
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
+}

