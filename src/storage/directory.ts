@@ -4,7 +4,7 @@ import type { Model } from "../domain/model.ts";
 import type { Organization } from "../domain/organization.ts";
 import type { Price } from "../domain/price.ts";
 import type { Directory } from "../gateway/ports.ts";
-import { priceIndex } from "./price-index.ts";
+import { priceIndex } from "../admin/price-index.ts";
 
 /** The part of the directory that comes from the configuration. */
 export interface Configured {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { PriceRecord } from "../admin/ports.ts";
+import type { PriceRecord } from "./ports.ts";
 import type { Price } from "../domain/price.ts";
 import { priceIndex } from "./price-index.ts";
 

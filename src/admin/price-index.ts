@@ -1,4 +1,4 @@
-import type { PriceRecord } from "../admin/ports.ts";
+import type { PriceRecord } from "./ports.ts";
 import type { Price } from "../domain/price.ts";
 
 /** Finds the price in force: an organization's own row, then a stored default, then the configured one. */
