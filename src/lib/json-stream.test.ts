@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import { isStreamedObject, streamJson, writeJson, type StreamedJson } from "./json-stream.ts";
+import { SpooledString } from "./long-string.ts";
+import { WatchedBlob } from "../../test/support/pictures.ts";
+
+async function written(value: StreamedJson): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of writeJson(value)) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}
+
+function noise(length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length);
+  for (let at = 0; at < length; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536));
+  return bytes;
+}
+
+test("JSON without handles is what the native writer says", async () => {
+  const value = { a: [1, null, true, "ü\n\u2028"], "": {}, b: { c: "" } };
+  expect(await written(value)).toBe(JSON.stringify(value));
+});
+
+test("a key named __proto__ stays a key", async () => {
+  const value: StreamedJson = JSON.parse('{"__proto__":{"a":1},"b":2}');
+  expect(await written(value)).toBe('{"__proto__":{"a":1},"b":2}');
+});
+
+test.each([0, 1, 2, 3, 196_607, 196_608, 196_609, 700_001])(
+  "a blob of %d bytes is one base64 string",
+  async (length) => {
+    const bytes = noise(length);
+    const parsed = JSON.parse(await written({ data: new Blob([bytes]), after: 1 }));
+    expect(parsed).toEqual({ data: Buffer.from(bytes).toString("base64"), after: 1 });
+  },
+);
+
+test("a decoded string is base64 again, and one kept as text is the same text, quotes, line ends and all", async () => {
+  const bytes = noise(300_000);
+  // Three bytes a character: slices of 192 KiB cut some of them in two.
+  const text = `\uFEFFa"\\\n\u0001${"€𝄞".repeat(100_000)}`;
+  const value = [
+    new SpooledString(new Blob([bytes]), bytes.byteLength, true, "image/png"),
+    new SpooledString(new Blob([text]), Buffer.byteLength(text), false, undefined),
+  ];
+  expect(JSON.parse(await written(value))).toEqual([Buffer.from(bytes).toString("base64"), text]);
+});
+
+test("many handles keep their places", async () => {
+  const blobs = Array.from({ length: 1_200 }, (_, index) => new Blob([String(index)]));
+  const parsed: string[] = JSON.parse(await written(blobs));
+  expect(parsed.map((text) => Number(atob(text)))).toEqual(blobs.map((_, index) => index));
+});
+
+test("a blob is read slice by slice, as the reader takes the stream", async () => {
+  const blob = new WatchedBlob([noise(2_000_000)]);
+  const reader = streamJson({ data: blob }).getReader();
+  await reader.read();
+  await reader.read();
+  expect(blob.bytesRead).toBeLessThan(600_000);
+  await reader.cancel();
+});
+
+test("a blob that cannot be read fails the stream and not the process", async () => {
+  const gone = Bun.file("/nowhere/at/all");
+  Object.defineProperty(gone, "size", { value: 10 });
+  await expect(new Response(streamJson([gone])).text()).rejects.toThrow();
+});
+
+test("what stands for a string is no object", () => {
+  expect(isStreamedObject({})).toBe(true);
+  const others = [new Blob([]), new SpooledString(new Blob([]), 0, true, undefined), [], null, "", undefined];
+  expect(others.filter(isStreamedObject)).toEqual([]);
+});
