@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { ApiError, GoogleGenAI, Modality, type GenerateContentResponse } from "@google/genai";
+import { readImageHeader } from "../../src/imaging/sniff.ts";
+import { FAST, FREE, LITE, NANOS, openNativeHouse, PRO, type NativeHouse } from "../support/native-house.ts";
+import { makePng } from "../support/pictures.ts";
+
+/*
+ * The official client, unmodified, as a customer would use it: on the built-in sandbox, and on channels whose vendor
+ * is simulated.
+ */
+let house: NativeHouse;
+const clientOf = (apiVersion: string, headers: Record<string, string> = {}, apiKey = house.gateway.key) =>
+  new GoogleGenAI({ apiKey, apiVersion, httpOptions: { baseUrl: house.gateway.url, headers } });
+
+beforeAll(async () => {
+  house = await openNativeHouse();
+});
+afterAll(() => house[Symbol.asyncDispose]());
+beforeEach(() => {
+  house.strict.reset();
+  house.free.reset();
+});
+
+const reference = (width: number, height: number) => ({
+  inlineData: { mimeType: "image/png", data: makePng(width, height).toString("base64") },
+});
+
+/** The answer's finished pictures. */
+function picturesOf(answer: GenerateContentResponse) {
+  const parts = answer.candidates?.flatMap(({ content }) => content?.parts ?? []) ?? [];
+  return parts.filter(({ thought, inlineData }) => thought !== true && inlineData);
+}
+
+async function measure({ data }: { data?: string }): Promise<string> {
+  const { width, height, format } = await readImageHeader(new Blob([Buffer.from(data!, "base64")]));
+  return `${width}x${height} ${format}`;
+}
+
+async function failureOf(call: Promise<unknown>): Promise<{ status: number; error: any }> {
+  const thrown: unknown = await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(thrown instanceof ApiError)) throw new Error("no error of the client's kind");
+  const { status, message } = thrown;
+  return { status, error: JSON.parse(message).error };
+}
+
+describe.each(["v1beta", "v1"])("by %s", (apiVersion) => {
+  test.each([
+    ["the sandbox", "sandbox-b-fast"],
+    ["a vendor", FAST],
+  ])("text becomes a picture of the wished size on %s", async (_, model) => {
+    const requestId = `native-text-${apiVersion}-${model}`;
+    const answer = await clientOf(apiVersion, { "X-Request-Id": requestId }).models.generateContent({
+      model,
+      contents: "A quiet harbour",
+      config: {
+        responseModalities: [Modality.IMAGE],
+        imageConfig: { aspectRatio: "16:9", imageSize: "2K" },
+      },
+    });
+    const [picture, ...others] = picturesOf(answer);
+    expect(others).toEqual([]);
+    expect(picture!.inlineData!.mimeType).toBe("image/png");
+    expect(await measure(picture!.inlineData!)).toBe("2752x1536 png");
+    expect(answer).toMatchObject({ modelVersion: model, candidates: [{ finishReason: "STOP", index: 0 }] });
+    const { totalTokenCount, promptTokenCount = 0, candidatesTokenCount = 0 } = answer.usageMetadata!;
+    expect(totalTokenCount).toBe(promptTokenCount + candidatesTokenCount);
+    const [row, ...more] = await house.gateway.charged(requestId);
+    expect(more).toEqual([]);
+    expect(row).toMatchObject({ kind: "charge", model, consumed: { unit: "image", count: 1, tier: "2K" } });
+    if (model === FAST) expect(row!.amount).toBe(NANOS["2K"]);
+  });
+
+  test("an edit brings its pictures to the vendor in their order, byte for byte", async () => {
+    const pictures = [reference(40, 30), reference(300, 200), reference(20, 50)];
+    const answer = await clientOf(apiVersion).models.generateContent({
+      model: FAST,
+      contents: [{ role: "user", parts: [{ text: "Join these" }, ...pictures] }],
+    });
+    expect(picturesOf(answer)).toHaveLength(1);
+    const [hit, ...others] = house.strict.hits;
+    expect(others).toEqual([]);
+    expect(hit!.path).toBe("/v1beta/models/gemini-3.1-flash-image:generateContent");
+    expect(hit!.json()).toEqual({
+      contents: [{ role: "user", parts: [{ text: "Join these" }, ...pictures] }],
+    });
+  });
+});
+
+test("an edit on the sandbox keeps the wished shape and uses the reference", async () => {
+  const client = clientOf("v1beta");
+  const ask = (side: number) =>
+    client.models.generateContent({
+      model: "sandbox-b-quality",
+      contents: [{ text: "Make it blue" }, reference(side, side)],
+      config: { imageConfig: { aspectRatio: "3:2" } },
+    });
+  const [small, large] = await Promise.all([ask(16), ask(64)]);
+  expect(await measure(picturesOf(small)[0]!.inlineData!)).toBe("1264x848 png");
+  expect(picturesOf(small)[0]!.inlineData!.data).not.toBe(picturesOf(large)[0]!.inlineData!.data);
+});
+
+test("a chat sends the earlier picture back, and the next answer is an edit of it", async () => {
+  const chat = clientOf("v1beta").chats.create({ model: "sandbox-b-fast" });
+  await chat.sendMessage({ message: "A lighthouse" });
+  const answer = await chat.sendMessage({ message: "Now at night" });
+  expect(picturesOf(answer)).toHaveLength(1);
+  // One reference counts for 560 tokens in the sandbox.
+  expect(answer.usageMetadata!.promptTokenCount).toBeGreaterThan(560);
+});
+
+test("a chat gives the vendor its thought signatures back as they were", async () => {
+  const data = makePng(64, 64).toString("base64");
+  house.answerFreely({
+    candidates: [
+      {
+        content: {
+          role: "model",
+          parts: [
+            { text: "Here.", thoughtSignature: "c2lnLTE=" },
+            { inlineData: { mimeType: "image/png", data }, thoughtSignature: "c2lnLTI=" },
+          ],
+        },
+        finishReason: "STOP",
+        index: 0,
+      },
+    ],
+  });
+  const chat = clientOf("v1beta").chats.create({ model: FREE });
+  await chat.sendMessage({ message: "A lighthouse" });
+  await chat.sendMessage({ message: "Now at night" });
+  expect(house.free.hits[1]!.json()["contents"]).toEqual([
+    { role: "user", parts: [{ text: "A lighthouse" }] },
+    {
+      role: "model",
+      parts: [
+        { text: "Here.", thoughtSignature: "c2lnLTE=" },
+        { inlineData: { mimeType: "image/png", data }, thoughtSignature: "c2lnLTI=" },
+      ],
+    },
+    { role: "user", parts: [{ text: "Now at night" }] },
+  ]);
+});
+
+test("the drafts and the signature of a thinking model arrive", async () => {
+  const answer = await clientOf("v1beta").models.generateContent({ model: PRO, contents: "A fox" });
+  const parts = answer.candidates![0]!.content!.parts!;
+  expect(parts.filter(({ thought }) => thought).map((part) => Object.keys(part).toSorted())).toEqual([
+    ["text", "thought"],
+    ["inlineData", "thought"],
+  ]);
+  expect(parts.at(-1)!.thoughtSignature!.length).toBe(80_000);
+  expect(answer.usageMetadata!.thoughtsTokenCount).toBe(300);
+});
+
+test("a tier the model does not have becomes the one it has, and is billed as that", async () => {
+  const requestId = "native-lite-4k";
+  const answer = await clientOf("v1beta", { "X-Request-Id": requestId }).models.generateContent({
+    model: LITE,
+    contents: "A fox",
+    config: { imageConfig: { imageSize: "4K", aspectRatio: "16:9" } },
+  });
+  expect(await measure(picturesOf(answer)[0]!.inlineData!)).toBe("1376x768 png");
+  const [row] = await house.gateway.charged(requestId);
+  expect([row!.amount, row!.consumed.tier]).toEqual([NANOS["1K"], "1K"]);
+});
+
+test("a refused prompt is an error of the client's kind, and is not billed", async () => {
+  house.strict.next({ fault: "content-refused", text: "IMAGE_SAFETY" });
+  const ask = (requestId: string) =>
+    clientOf("v1beta", { "X-Request-Id": requestId }).models.generateContent({
+      model: FAST,
+      contents: "A fox",
+    });
+  const { status, error } = await failureOf(ask("native-refused"));
+  expect(status).toBe(400);
+  expect(error).toMatchObject({
+    code: 400,
+    status: "INVALID_ARGUMENT",
+    details: [{ reason: "content_policy_violation" }],
+  });
+  expect(JSON.stringify(error)).not.toMatch(/google|gemini/i);
+  await ask("native-after-refused");
+  await house.gateway.charged("native-after-refused");
+  const billed = (await house.gateway.ledger()).map((row) => row.request_id);
+  expect(billed).not.toContain("native-refused");
+});
+
+test("a key in the client's own header opens the door, and Authorization beside it decides", async () => {
+  const ask = (client: GoogleGenAI) =>
+    client.models.generateContent({ model: "sandbox-b-lite", contents: "A fox" });
+  await ask(clientOf("v1"));
+  await ask(clientOf("v1", { Authorization: `Bearer ${house.gateway.key}` }, "something-else"));
+  const { status, error } = await failureOf(ask(clientOf("v1", { Authorization: "Bearer gk_wrong" })));
+  expect([status, error.status]).toEqual([401, "UNAUTHENTICATED"]);
+  expect((await failureOf(ask(clientOf("v1", {}, "gk_wrong")))).error.details).toEqual([
+    { reason: "authentication_required" },
+  ]);
+});

@@ -1,0 +1,76 @@
+import { SIMULATED_KEY, startGemini } from "../upstreams/gemini.ts";
+import { sendJson } from "../upstreams/delivery.ts";
+import { startSimulator, type Simulator } from "../upstreams/simulator.ts";
+import { startTestGateway, type TestGateway } from "./gateway.ts";
+
+/** Public models, which the vendor knows under other names. */
+export const FAST = "house-b-fast";
+export const PRO = "house-b-pro";
+export const LITE = "house-b-lite";
+/** Served by a vendor that takes everything and answers what it was told to. */
+export const FREE = "house-b-free";
+
+/** Nano-units of a picture by tier. */
+export const NANOS = { "1K": 10_000_000n, "2K": 20_000_000n, "4K": 40_000_000n };
+
+export interface NativeHouse extends AsyncDisposable {
+  gateway: TestGateway;
+  /** As strict as the vendor. */
+  strict: Simulator;
+  free: Simulator;
+  /** What the free vendor answers. */
+  answerFreely(body: object): void;
+}
+
+const UPSTREAM = {
+  [FAST]: "gemini-3.1-flash-image",
+  [PRO]: "gemini-3-pro-image",
+  [LITE]: "gemini-3.1-flash-lite-image",
+  [FREE]: "gemini-3.1-flash-image",
+};
+
+/** A gateway whose models of family B are served by vendors that speak the native protocol. */
+export async function openNativeHouse(): Promise<NativeHouse> {
+  const strict = await startGemini();
+  let freely: object = {};
+  const free = await startSimulator((_, answer) => sendJson(answer, 200, freely, {}));
+  const channel = ({ url }: Simulator) => ({
+    provider: "gemini",
+    base_url: url,
+    credential: { env: "VENDOR_KEY" },
+  });
+  const configuration = {
+    channels: { strict: channel(strict), free: channel(free) },
+    models: await describeModels(),
+    routing: { max_attempts: 1 },
+  };
+  const gateway = await startTestGateway({
+    yaml: Bun.YAML.stringify(configuration),
+    env: { VENDOR_KEY: SIMULATED_KEY },
+  });
+  return {
+    gateway,
+    strict,
+    free,
+    answerFreely: (body) => void (freely = body),
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      await Promise.all([strict.close(), free.close()]);
+    },
+  };
+}
+
+/** The shipped models under names of our own, at prices that tell their tier. */
+async function describeModels(): Promise<object> {
+  const text = await Bun.file(new URL("../../catalogue/gemini.yaml", import.meta.url)).text();
+  const { models } = Bun.YAML.parse(text) as { models: Record<string, { image: { tiers: string[] } }> };
+  const prices = { "1K": { "*": "0.01" }, "2K": { "*": "0.02" }, "4K": { "*": "0.04" } };
+  const described = Object.entries(UPSTREAM).map(([id, upstream]) => {
+    const { image } = models[upstream]!;
+    const offered = Object.entries(prices).filter(([tier]) => image.tiers.includes(tier));
+    const target = { channel: id === FREE ? "free" : "strict", upstream_model: upstream };
+    const price = { currency: "USD", per_image: Object.fromEntries(offered) };
+    return [id, { type: "image", family: "B", image, price, route: { targets: [target] } }];
+  });
+  return Object.fromEntries(described);
+}
