@@ -8,6 +8,8 @@ export interface Sample extends Tally {
   cpuMs: number;
   /** Share of its core that mock and load used. */
   loadShare: number;
+  /** Windows before this one in which nothing was answered at all, and which were run again. */
+  emptyWindows: number;
 }
 
 export interface Window {
@@ -18,12 +20,31 @@ export interface Window {
 /** Time for hang-ups to be noticed and their work to end before the next server has its turn. */
 const SETTLE_MS = 150;
 
-/** Lets a load run against a server: first unmeasured, then for the length of the window. */
+/** How often a window without any answer is run again before the server counts as dead. */
+const MOST_EMPTY_WINDOWS = 3;
+
+/**
+ * Lets a load run against a server: first unmeasured, then for the length of the window. A window in which nothing
+ * was answered measures nothing; it is run again and counted. Throws when that goes on, or when all answers failed.
+ */
 export async function measure(
   servers: { measured: ServerProcess; mock: ServerProcess },
   start: () => Promise<Load>,
   window: Window,
 ): Promise<Sample> {
+  for (let emptyWindows = 0; emptyWindows <= MOST_EMPTY_WINDOWS; emptyWindows++) {
+    const sample = await measureOnce(servers, start, window);
+    if (sample.completed > 0) return { ...sample, emptyWindows };
+    if (sample.failed > 0) throw new Error(`${servers.measured.name}: all ${sample.failed} requests failed`);
+  }
+  throw new Error(`${servers.measured.name} answered nothing in ${MOST_EMPTY_WINDOWS + 1} windows`);
+}
+
+async function measureOnce(
+  servers: { measured: ServerProcess; mock: ServerProcess },
+  start: () => Promise<Load>,
+  window: Window,
+): Promise<Omit<Sample, "emptyWindows">> {
   const load = await start();
   const loadIds = [servers.mock.processId, ...load.processIds];
   try {

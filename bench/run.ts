@@ -66,11 +66,14 @@ function tellCircumstances(outcomes: readonly Outcome[], strangerShare: number):
   const all = outcomes.flatMap((outcome) => [...outcome.cpuSamples, ...outcome.latencySamples]);
   const loadShare = Math.max(0, ...latencies.map((sample) => sample.loadShare));
   const failed = all.reduce((sum, sample) => sum + sample.failed, 0);
+  const emptyWindows = all.reduce((sum, sample) => sum + sample.emptyWindows, 0);
   console.log(`mock and load: at most ${percent(loadShare)} of their core while latency was measured`);
   console.log(`other work on the machine: ${percent(strangerShare)} of a core on average`);
   if (loadShare > BUSY_LOAD_SHARE)
     console.log(`DOUBTFUL: mock and load were over ${percent(BUSY_LOAD_SHARE)}.`);
   if (strangerShare > BUSY_MACHINE_SHARE) console.log("DOUBTFUL: latencies, for the machine had other work.");
+  if (emptyWindows > 0)
+    console.log(`DOUBTFUL: ${emptyWindows} windows had no answer at all and were run again.`);
   if (failed > 0) console.log(`DOUBTFUL: ${failed} requests failed or were answered with another status.`);
 }
 

@@ -12,3 +12,9 @@ test("a percentile leaves its share of the values below it", () => {
   expect(percentile(values, 0.99)).toBe(99);
   expect(percentile([], 0.5)).toBeNaN();
 });
+
+test("a missing or infinite figure has no spread", () => {
+  expect(() => spreadOf([1, Number.NaN, 3])).toThrow("No spread");
+  expect(() => spreadOf([1, Number.POSITIVE_INFINITY])).toThrow("No spread");
+  expect(() => spreadOf([])).toThrow("No spread");
+});

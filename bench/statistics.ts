@@ -5,7 +5,10 @@ export interface Spread {
   max: number;
 }
 
+/** Throws when a figure is missing or infinite: a median over such values would look like a measurement. */
 export function spreadOf(values: readonly number[]): Spread {
+  if (values.length === 0 || !values.every(Number.isFinite))
+    throw new Error(`No spread of ${values.join(", ")}`);
   const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   const median = ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import type { Load, Tally } from "./load.ts";
+import { measure } from "./measure.ts";
+
+const self = {
+  name: "server",
+  processId: process.pid,
+  address: { hostname: "127.0.0.1", port: 0 },
+  stop: async () => {},
+};
+const servers = { measured: self, mock: self };
+const window = { warmUpMs: 0, durationMs: 1 };
+
+/** A load whose windows end with the given counts, one after another. */
+function windowsOf(...counts: { completed: number; failed: number }[]): () => Promise<Load> {
+  return async () => {
+    const count = counts.shift() ?? { completed: 0, failed: 0 };
+    const tally: Tally = { ...count, elapsedMs: 1, bodyBytes: 0, latenciesMs: [], firstBytesMs: [] };
+    return { processIds: [], openWindow: () => {}, closeWindow: () => tally, stop: () => {} };
+  };
+}
+
+test.if(process.platform === "linux")("a window without an answer is run again and counted", async () => {
+  const sample = await measure(
+    servers,
+    windowsOf({ completed: 0, failed: 0 }, { completed: 5, failed: 0 }),
+    window,
+  );
+  expect([sample.completed, sample.emptyWindows]).toEqual([5, 1]);
+});
+
+test.if(process.platform === "linux")(
+  "a server that answers nothing, or only failures, ends the measurement",
+  async () => {
+    await expect(measure(servers, windowsOf(), window)).rejects.toThrow("answered nothing");
+    await expect(measure(servers, windowsOf({ completed: 0, failed: 7 }), window)).rejects.toThrow(
+      "all 7 requests failed",
+    );
+  },
+);
