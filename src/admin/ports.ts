@@ -3,6 +3,7 @@
  * notice it, and leaves an audit row in the same transaction.
  */
 import type { Scope } from "../domain/api-key.ts";
+import type { LedgerEntry } from "../domain/ledger.ts";
 import type { Limits } from "../domain/limits.ts";
 import type { OrganizationSettings } from "../domain/organization.ts";
 import type { SizeTier, TokenCategory } from "../domain/usage.ts";
@@ -14,6 +15,8 @@ export interface AdminStore {
   prices: PriceStore;
   budgets: BudgetAdminStore;
   administrators: AdministratorStore;
+  ledger: LedgerAdminStore;
+  audit: AuditStore;
 }
 
 /** Who makes a change; written to the audit. */
@@ -134,4 +137,80 @@ export interface AdministratorStore {
   ): Promise<boolean>;
   get(name: string): Promise<{ id: string; name: string; passwordHash: string } | null>;
   setPassword(name: string, passwordHash: string, by: Actor): Promise<boolean>;
+}
+
+/** The ledger as administration sees it: nothing in it changes, corrections are entries of their own. */
+export interface LedgerAdminStore {
+  /** Newest first. `from` is inclusive, `to` exclusive, Unix milliseconds. */
+  list(filter: {
+    organizationId?: string;
+    from?: number;
+    to?: number;
+    limit: number;
+  }): Promise<LedgerEntry[]>;
+  /** A charge with its corrections, or null when there is no such charge. */
+  stand(charge: string): Promise<ChargeStand | null>;
+  /** A page of an organization's charges for a model, oldest first. A page may be empty and yet not the last. */
+  charges(page: ChargePage): Promise<{ stands: ChargeStand[]; next: ChargeCursor | null }>;
+  /**
+   * Writes corrections of charges in one transaction, in which nobody else corrects them: `decide` is shown each
+   * as it stands and answers the entry to write, if any. Adds to the `spent` of the charge's budgets as far as
+   * the charge fell in their running period. `note` makes it leave an audit row. Answers what was written.
+   */
+  correct(
+    charges: readonly string[],
+    decide: (stand: ChargeStand) => LedgerEntry | null,
+    note: CorrectionNote | null,
+  ): Promise<LedgerEntry[]>;
+}
+
+export interface ChargeStand {
+  charge: LedgerEntry;
+  /** Refunds and adjustments, oldest first. */
+  corrections: LedgerEntry[];
+}
+
+export interface ChargePage {
+  organizationId: string;
+  model: string;
+  /** Inclusive and exclusive, Unix milliseconds. */
+  from: number;
+  to: number;
+  after: ChargeCursor | null;
+}
+
+/** The last charge of a page. */
+export interface ChargeCursor {
+  at: number;
+  id: string;
+}
+
+export interface CorrectionNote {
+  by: Actor;
+  /** What the audit lists it under: a charge's id, or a model. */
+  subject: string;
+  /** Why and how much. */
+  detail: object;
+}
+
+/** What kinds of rows administration changes; running gateways reload by kind. */
+export type ChangeKind = "organization" | "key" | "price" | "budget" | "administrator" | "ledger";
+
+/** One line of the audit: never changed, never removed. */
+export interface AuditRecord {
+  revision: bigint;
+  /** Unix milliseconds. */
+  at: number;
+  actor: string;
+  kind: ChangeKind;
+  action: "create" | "update" | "remove";
+  subject: string;
+  /** The row before and after, money as decimal strings, without secrets and hashes. */
+  before: unknown;
+  after: unknown;
+}
+
+export interface AuditStore {
+  /** Newest first; at most `limit`, of one subject when named. */
+  list(filter: { subject?: string; before?: bigint; limit: number }): Promise<AuditRecord[]>;
 }

@@ -18,7 +18,7 @@ export interface LedgerEntry {
   /** Unix milliseconds. */
   at: number;
   usage: Usage | null;
-  /** Never negative but on a refund. */
+  /** Never negative but on a refund or an adjustment. */
   amount: Nanos;
   currency: string;
   priceSource: "organization" | "default";
@@ -28,6 +28,8 @@ export interface LedgerEntry {
   budgets: readonly string[];
   attempts: readonly Attempt[];
   flags: readonly LedgerFlag[];
+  /** Id of the charge that a refund or an adjustment corrects. */
+  corrects?: string;
 }
 
 export type LedgerFlag = "estimated" | "anomalous" | "partial" | "caller_gone" | "over_hold";

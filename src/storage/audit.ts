@@ -1,25 +1,8 @@
-import type { ChangeKind } from "./change.ts";
+import type { AuditRecord, AuditStore, ChangeKind } from "../admin/ports.ts";
 import type { Whole } from "./columns.ts";
 import type { Database } from "./sql.ts";
 
-/** One line of the audit: never changed, never removed. */
-export interface AuditRecord {
-  revision: bigint;
-  /** Unix milliseconds. */
-  at: number;
-  actor: string;
-  kind: ChangeKind;
-  action: "create" | "update" | "remove";
-  subject: string;
-  /** The row before and after, money as decimal strings, without secrets and hashes. */
-  before: unknown;
-  after: unknown;
-}
-
-export interface AuditStore {
-  /** Newest first; at most `limit`, of one subject when named. */
-  list(filter: { subject?: string; before?: bigint; limit: number }): Promise<AuditRecord[]>;
-}
+export type { AuditRecord, AuditStore } from "../admin/ports.ts";
 
 export function auditStore(database: Database): AuditStore {
   return {

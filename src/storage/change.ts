@@ -1,9 +1,8 @@
-import type { Actor } from "../admin/ports.ts";
+import type { Actor, ChangeKind } from "../admin/ports.ts";
 import { toNullableColumn, type Whole } from "./columns.ts";
 import type { Database, Sql } from "./sql.ts";
 
-/** What kinds of rows administration changes; running gateways reload by kind. */
-export type ChangeKind = "organization" | "key" | "price" | "budget" | "administrator";
+export type { ChangeKind } from "../admin/ports.ts";
 
 /** One change of administration: who does what to which row. */
 export interface Change {

@@ -20,6 +20,7 @@ export interface LedgerRow {
   budgets: string;
   attempts: string;
   flags: string;
+  corrects: string | null;
 }
 
 export function readEntryRow(row: LedgerRow): LedgerEntry {
@@ -41,6 +42,7 @@ export function readEntryRow(row: LedgerRow): LedgerEntry {
     budgets: JSON.parse(row.budgets),
     attempts: JSON.parse(row.attempts),
     flags: JSON.parse(row.flags),
+    ...(row.corrects !== null && { corrects: row.corrects }),
   };
 }
 
@@ -63,5 +65,6 @@ export function writeEntryRow(entry: LedgerEntry): LedgerRow {
     budgets: toColumn(entry.budgets),
     attempts: toColumn(entry.attempts),
     flags: toColumn(entry.flags),
+    corrects: entry.corrects ?? null,
   };
 }

@@ -2,6 +2,7 @@ import type { AdminStore } from "../admin/ports.ts";
 import { administratorStore } from "./administrators.ts";
 import { auditStore, type AuditStore } from "./audit.ts";
 import { budgetAdminStore } from "./budgets.ts";
+import { correctionStore } from "./corrections.ts";
 import { keyStore } from "./keys.ts";
 import { leaseStore, type LeaseStore } from "./leases.ts";
 import { ledgerStore, type LedgerStore } from "./ledger.ts";
@@ -36,6 +37,8 @@ export async function openStores(location: string): Promise<Stores> {
 
 /** The stores on a database that is already migrated. */
 export function storesOn(database: Database): Stores {
+  const audit = auditStore(database);
+  const ledger = ledgerStore(database);
   return {
     database,
     admin: {
@@ -44,9 +47,11 @@ export function storesOn(database: Database): Stores {
       prices: priceStore(database),
       budgets: budgetAdminStore(database),
       administrators: administratorStore(database),
+      ledger: { list: ledger.list, ...correctionStore(database) },
+      audit,
     },
-    audit: auditStore(database),
-    ledger: ledgerStore(database),
+    audit,
+    ledger,
     leases: leaseStore(database),
   };
 }

@@ -6,18 +6,23 @@ import type {
   OrganizationRecord,
   PriceRecord,
 } from "../../src/admin/ports.ts";
+import { memoryLedgerStore, type MemoryLedgerStore } from "./memory-ledger-store.ts";
 
 export interface MemoryAdminStore extends AdminStore {
   /** Every change in order: who made it and what. */
   changes: { actor: string; change: string }[];
+  ledger: MemoryLedgerStore;
 }
 
 /** An `AdminStore` in memory that keeps its records as copies and refuses what a database would. */
 export function memoryAdminStore(): MemoryAdminStore {
   const changes: MemoryAdminStore["changes"] = [];
   const note = ({ actor }: Actor, change: string) => void changes.push({ actor, change });
+  const ledger = memoryLedgerStore();
   return {
     changes,
+    ledger,
+    audit: ledger.audit,
     organizations: organizationStore(note),
     keys: keyStore(note),
     prices: priceStore(note),
