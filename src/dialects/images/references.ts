@@ -28,7 +28,7 @@ function readReference(value: unknown, param: string): ReferenceSource {
   if (!isObject(value)) throw invalid(param, "must be a link, a data URL, base64 or an uploaded file");
   if (value["file_id"] !== undefined) throw fileReference(param);
   const inner = value["image_url"] ?? value["url"];
-  const link = isObject(inner) ? inner["url"] : inner;
+  const link = isObject(inner) && !(inner instanceof SpooledString) ? inner["url"] : inner;
   if (typeof link !== "string" && !(link instanceof SpooledString)) throw invalid(param, "must name an `image_url`");
   return readReference(link, param);
 }
