@@ -8,15 +8,15 @@ import { readFileSync } from "node:fs";
 const [url = "", pid = ""] = process.argv.slice(2);
 const PAUSE_MS = 5;
 
-let isOver = false;
+const input = { isOver: false };
 void (async () => {
   for await (const _ of Bun.stdin.stream());
-  isOver = true;
+  input.isOver = true;
 })();
 
 const latencies: number[] = [];
 let longestStallMs = 0;
-while (!isOver) {
+while (!input.isOver) {
   const [startedAt, cpu] = [performance.now(), mainThreadMs()];
   await (await fetch(`${url}/healthz`)).arrayBuffer();
   const tookMs = performance.now() - startedAt;
