@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ApiError, GoogleGenAI, Modality, type GenerateContentResponse } from "@google/genai";
+import type { NativeErrorBody } from "../../src/dialects/native/error.ts";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
 import { FAST, FREE, LITE, NANOS, openNativeHouse, PRO, type NativeHouse } from "../support/native-house.ts";
 import { makePng } from "../support/pictures.ts";
@@ -36,7 +37,9 @@ async function measure({ data }: { data?: string }): Promise<string> {
   return `${width}x${height} ${format}`;
 }
 
-async function failureOf(call: Promise<unknown>): Promise<{ status: number; error: any }> {
+async function failureOf(
+  call: Promise<unknown>,
+): Promise<{ status: number; error: NativeErrorBody["error"] }> {
   const thrown: unknown = await call.then(
     () => undefined,
     (error: unknown) => error,
@@ -164,7 +167,7 @@ test("a tier the model does not have becomes the one it has, and is billed as th
   });
   expect(await measure(picturesOf(answer)[0]!.inlineData!)).toBe("1376x768 png");
   const [row] = await house.gateway.charged(requestId);
-  expect([row!.amount, row!.consumed.tier]).toEqual([NANOS["1K"], "1K"]);
+  expect([row!.amount, row!.consumed!.tier]).toEqual([NANOS["1K"], "1K"]);
 });
 
 test("a refused prompt is an error of the client's kind, and is not billed", async () => {
