@@ -1,0 +1,264 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { parseNanos } from "../../src/lib/money.ts";
+import { until } from "../support/gateway.ts";
+import { makePng } from "../support/pictures.ts";
+import { formOf } from "./images-forms.ts";
+import { openImageHouse, type ImageHouse } from "./images-vendors.ts";
+
+/*
+ * Families, entrances, sizes, qualities, formats, numbers, ways of delivery and the organization's switch against
+ * each other. Not the whole product: every family meets every entrance and every size, and with each of them the
+ * other dimensions go round, so that any two values of different dimensions meet. Vendors refuse what the real ones
+ * refuse, so a request that is aligned wrongly fails here.
+ */
+const SIZES = {
+  unset: {},
+  legal: { size: "1024x1024" },
+  "not on the grid": { size: "1000x700" },
+  "too small": { size: "512x512" },
+  "too large": { size: "4096x4096" },
+  "1K 16:9": { size: "1K", aspectRatio: "16:9" },
+  "2k 3:4": { size: "2k", aspect_ratio: "3:4" },
+  "1.5K": { size: "1.5K" },
+  "4K": { size: "4K" },
+  "ratio alone": { aspectRatio: "9:16" },
+  "both ratios": { size: "1K", aspectRatio: "1:1", aspect_ratio: "21:9" },
+  "exact and ratio": { size: "1024x1024", aspectRatio: "16:9" },
+  "no size": { size: "auto", aspectRatio: "0:0" },
+  nonsense: { size: "0x0", aspectRatio: "16/9" },
+} as const;
+type SizeName = keyof typeof SIZES;
+
+/** What a generation gives, by the vendors' own tables (image references of the vendors). */
+const EXPECTED: Record<string, Partial<Record<SizeName, string>>> = {
+  A: { unset: "1024x1024", legal: "1024x1024", "not on the grid": "1008x704", "too small": "816x816", "too large": "2880x2880", "1K 16:9": "1280x720", "2k 3:4": "1776x2368", "1.5K": "2048x2048", "4K": "2880x2880", "ratio alone": "720x1280", "both ratios": "1024x1024", "exact and ratio": "1024x1024", "no size": "1024x1024", nonsense: "1024x1024" },
+  B: { unset: "1024x1024", legal: "1024x1024", "not on the grid": "1264x848", "too small": "1024x1024", "1K 16:9": "1376x768", "2k 3:4": "1792x2400", "1.5K": "2048x2048", "ratio alone": "768x1376", "both ratios": "1024x1024", "exact and ratio": "1024x1024", nonsense: "1024x1024" },
+  lite: { "too large": "1024x1024", "2k 3:4": "896x1200", "4K": "1024x1024" },
+  C: { unset: "1024x1024", legal: "1024x1024", "too small": "960x960", "too large": "2150x2150", "1K 16:9": "1424x800", "2k 3:4": "1776x2368", "1.5K": "2048x2048", "4K": "2048x2048", "ratio alone": "800x1424", "both ratios": "1024x1024" },
+  D: { unset: "1024x1024", legal: "1024x1024", "too small": "1024x1024", "too large": "2048x2048", "1K 16:9": "1360x768", "2k 3:4": "1776x2368", "4K": "2048x2048", "both ratios": "1024x1024" },
+};
+
+/** `most` is how many images one call of the vendor gives; every model keeps the family's own rules. */
+const MODELS = [
+  { family: "A", model: "gpt-image-2", most: 4 },
+  { family: "A", model: "gpt-image-2.5-flare", most: 4 },
+  { family: "B", model: "gemini-3.1-flash-image", most: 1 },
+  { family: "lite", model: "gemini-3.1-flash-lite-image", most: 1 },
+  { family: "C", model: "seedream-5-0-pro", most: 1 },
+  { family: "D", model: "grok-imagine-image", most: 4 },
+] as const;
+const SANDBOX = [
+  { family: "A", model: "sandbox-a", most: 4 },
+  { family: "B", model: "sandbox-b-fast", most: 4 },
+  { family: "C", model: "sandbox-c", most: 4 },
+  { family: "D", model: "sandbox-d-quality", most: 4 },
+] as const;
+
+const ENTRANCES = ["generations", "edits by JSON", "edits by form"] as const;
+const QUALITIES = [undefined, "low", "auto", "medium", "high", "xhigh", "max"];
+const FORMATS = [undefined, "png", "jpeg", "webp"];
+const COUNTS = [1, 2, 1, 3, 4];
+const DELIVERIES = [undefined, "url", "b64_json"] as const;
+const SWITCHES = ["unset", "on", "off"] as const;
+
+/** What an image of the answer holds (the document's table of the switch). */
+const HOLDS: Record<(typeof SWITCHES)[number], Record<"none" | "url" | "b64_json", string>> = {
+  unset: { none: "url", url: "url", b64_json: "b64_json" },
+  on: { none: "url", url: "url", b64_json: "url" },
+  off: { none: "b64_json,url", url: "url", b64_json: "b64_json" },
+};
+
+const REFERENCE = makePng(60, 40);
+
+let house: ImageHouse;
+/** A key of an organization for each state of the switch. */
+const keys: Record<string, string> = {};
+
+beforeAll(async () => {
+  house = await openImageHouse();
+  const { gateway } = house;
+  for (const state of SWITCHES) {
+    const { id } = JSON.parse(await gateway.cli("orgs", "create", "--name", `switch ${state}`, "--json"));
+    await gateway.cli("orgs", "set", id, "--force-image-urls", state);
+    const { secret } = JSON.parse(await gateway.cli("keys", "create", "--org", id, "--name", state, "--json"));
+    keys[state] = secret;
+  }
+  await until("the keys to be known", async () => {
+    const statuses = await Promise.all(Object.values(keys).map(async (key) => (await callWith(key, "/v1/models")).status));
+    return statuses.every((status) => status === 200) ? true : undefined;
+  });
+}, 30_000);
+afterAll(() => house[Symbol.asyncDispose]());
+
+interface Case {
+  family: string;
+  model: string;
+  most: number;
+  entrance: (typeof ENTRANCES)[number];
+  size: SizeName;
+  quality: string | undefined;
+  format: string | undefined;
+  count: number;
+  delivery: (typeof DELIVERIES)[number];
+  state: (typeof SWITCHES)[number];
+}
+
+describe.each(ENTRANCES)("%s", (entrance) => {
+  test.each(MODELS.map((entry) => [entry.model, entry] as const))("with %s at every size", async (_, entry) => {
+    const sizes = Object.keys(SIZES) as SizeName[];
+    await runAll(sizes.filter((size) => isQuick(entry.family, size)).map((size, index) => makeCase({ ...entry, entrance, size }, index)));
+    for (const vendor of Object.values(house.vendors)) {
+      expect(vendor.hits.filter(({ status }) => status !== 200).map(({ path, status }) => ({ path, status }))).toEqual([]);
+      vendor.reset();
+    }
+  }, 30_000);
+});
+
+test("the sandbox is no exception", async () => {
+  const sizes = ["unset", "not on the grid", "1K 16:9"] as const;
+  const cases = SANDBOX.flatMap((entry, place) =>
+    sizes.map((size, index) => ({
+      ...makeCase({ ...entry, entrance: ENTRANCES[(index + place) % 3]!, size }, index * 5 + place),
+      quality: "low",
+    })),
+  );
+  await runAll(cases);
+}, 30_000);
+
+test("every call has cost exactly what the price list says", async () => {
+  expect(charges.size).toBeGreaterThan(200);
+  const rows = await until("every charge", async () => {
+    const ledger = await house.gateway.ledger();
+    return ledger.length >= charges.size ? ledger : undefined;
+  });
+  const billed = new Map(rows.map((row) => [row.request_id, { amount: row.amount, kind: row.kind, count: row.consumed.count }]));
+  expect(billed).toEqual(new Map([...charges].map(([id, { amount, count }]) => [id, { amount, kind: "charge", count }])));
+}, 30_000);
+
+const charges = new Map<string, { amount: bigint; count: number }>();
+
+/** The largest pictures of the vendors with the largest tables say nothing that smaller ones do not. */
+function isQuick(family: string, size: SizeName): boolean {
+  return family !== "B" || (size !== "4K" && size !== "too large");
+}
+
+/** Steps of different length through the other dimensions, so that all pairs come up. */
+function makeCase(fixed: Pick<Case, "family" | "model" | "most" | "entrance" | "size">, index: number): Case {
+  const turn = index + ENTRANCES.indexOf(fixed.entrance) * 5 + fixed.model.length;
+  const isLarge = fixed.size === "4K" || fixed.size === "too large" || fixed.size === "1.5K" || fixed.size === "2k 3:4";
+  return {
+    ...fixed,
+    quality: QUALITIES[turn % QUALITIES.length],
+    format: isLarge && FORMATS[turn % 4] === "webp" ? "jpeg" : FORMATS[turn % FORMATS.length],
+    count: isLarge ? 1 : COUNTS[turn % COUNTS.length]!,
+    delivery: DELIVERIES[turn % DELIVERIES.length],
+    state: SWITCHES[Math.floor(turn / 3) % SWITCHES.length]!,
+  };
+}
+
+/** Four at a time; all that is wrong is told together. */
+async function runAll(cases: readonly Case[]): Promise<void> {
+  const faults: string[] = [];
+  const queue = [...cases];
+  const work = async () => {
+    for (let item = queue.shift(); item; item = queue.shift()) {
+      const place = item;
+      await run(place).catch((error: unknown) => faults.push(`${JSON.stringify(place)}: ${Bun.stripANSI(String(error))}`));
+    }
+  };
+  await Promise.all([work(), work(), work(), work()]);
+  expect(faults).toEqual([]);
+}
+
+async function run(item: Case): Promise<void> {
+  const { family, model, most, entrance, size, quality, format, count, delivery, state } = item;
+  const id = `matrix-${charges.size}-${crypto.randomUUID()}`;
+  const response = await send(item, id);
+  if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
+  const answer = (await response.json()) as Answer;
+  const delivered = Math.min(count, most);
+  charges.set(id, { amount: await priceOf(item, delivered), count: delivered });
+
+  expect(answer.data).toHaveLength(delivered);
+  expect(answer.model).toBe(model);
+  expect(response.headers.get("x-gateway-generated-images")).toBe(String(delivered));
+  expect(response.headers.get("x-image-count-degraded")).toBe(delivered < count ? `${delivered}/${count}` : null);
+  expect(response.headers.get("x-request-id")).toBe(id);
+  expect(response.headers.get("x-gateway-request-id")).toBe(id);
+  expect(response.headers.get("x-gateway-ignored-params")).toBeNull();
+
+  const isA = family === "A";
+  if (format !== undefined) expect(answer.output_format).toBe(format);
+  if (isA && (quality === "low" || quality === "medium" || quality === "high")) expect(answer.quality).toBe(quality);
+  if (isA && !model.startsWith("sandbox")) {
+    const isUnknown = quality === undefined || quality === "auto" || model === "gpt-image-2";
+    if (quality === "max" || quality === "xhigh") expect(answer.quality).toBe(isUnknown ? "high" : quality);
+  }
+  if (!isA) expect(answer.background).toBe("opaque");
+
+  for (const image of answer.data) {
+    expect(Object.keys(image).toSorted().join()).toBe(HOLDS[state][delivery ?? "none"]);
+    for (const bytes of await bytesOf(image)) {
+      const { width, height, format: real } = await new Bun.Image(bytes, { maxPixels: 64_000_000 }).metadata();
+      expect(`${width}x${height} ${real}`).toBe(`${answer.size} ${answer.output_format}`);
+    }
+  }
+  const expected = EXPECTED[family]?.[size];
+  if (expected !== undefined && !model.startsWith("sandbox") && followsWish(item)) expect(answer.size).toBe(expected);
+}
+
+interface Answer {
+  model: string;
+  size: string;
+  quality: string;
+  output_format: string;
+  background: string;
+  data: { url?: string; b64_json?: string }[];
+}
+
+/** An edit without a size keeps the shape of its picture, and on family D every edit does. */
+function followsWish({ family, entrance, size }: Case): boolean {
+  if (entrance === "generations" || family === "A") return true;
+  const { size: word = "" } = SIZES[size] as { size?: string };
+  return family !== "D" && word !== "" && word !== "auto" && word !== "0x0";
+}
+
+function send({ model, entrance, size, quality, format, count, delivery, state }: Case, id: string): Promise<Response> {
+  const fields = {
+    model,
+    prompt: "a lighthouse",
+    ...SIZES[size],
+    ...(quality !== undefined && { quality }),
+    ...(format !== undefined && { output_format: format }),
+    ...(count > 1 && { n: count }),
+    ...(delivery !== undefined && { response_format: delivery }),
+  };
+  const key = keys[state]!;
+  if (entrance === "generations") return callWith(key, "/v1/images/generations", fields, id);
+  if (entrance === "edits by JSON") {
+    const image = `data:image/png;base64,${REFERENCE.toString("base64")}`;
+    return callWith(key, "/v1/images/edits", { ...fields, image }, id);
+  }
+  const entries = Object.entries(fields).map(([name, value]) => [name, String(value)] as const);
+  return callWith(key, "/v1/images/edits", formOf([...entries, ["image[]", REFERENCE]]), id);
+}
+
+function callWith(key: string, path: string, body?: object | FormData, id = "probe"): Promise<Response> {
+  const headers = { authorization: `Bearer ${key}`, "x-request-id": id };
+  return house.gateway.call(path, { headers, ...(body && { body }) });
+}
+
+async function priceOf({ model, size, quality, state }: Case, count: number): Promise<bigint> {
+  const query = new URLSearchParams({ model, n: String(count), ...SIZES[size], ...(quality !== undefined && { quality }) });
+  const response = await callWith(keys[state]!, `/v1/pricing/lookup?${query}`);
+  const { total } = (await response.json()) as { total: string };
+  return parseNanos(total);
+}
+
+/** The picture in each of the forms it came in. */
+async function bytesOf({ url, b64_json: text }: Answer["data"][number]): Promise<Uint8Array[]> {
+  const pictures: Uint8Array[] = [];
+  if (text !== undefined) pictures.push(Buffer.from(text, "base64"));
+  if (url !== undefined) pictures.push(await (await fetch(url)).bytes());
+  return pictures;
+}
