@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { GatewayError, type ErrorCode } from "../../domain/gateway-error.ts";
+import { writeError } from "./error.ts";
+
+test.each<[ErrorCode, number, string]>([
+  ["invalid_image", 400, "INVALID_ARGUMENT"],
+  ["missing_api_key", 401, "UNAUTHENTICATED"],
+  ["MODEL_PRICE_NOT_CONFIGURED", 402, "FAILED_PRECONDITION"],
+  ["ip_not_allowed", 403, "PERMISSION_DENIED"],
+  ["not_found", 404, "NOT_FOUND"],
+  ["payload_too_large", 413, "INVALID_ARGUMENT"],
+  ["BILLING_BLOCKED", 429, "RESOURCE_EXHAUSTED"],
+  ["internal_error", 500, "INTERNAL"],
+  ["upstream_auth_failed", 502, "UNAVAILABLE"],
+  ["overloaded", 503, "UNAVAILABLE"],
+  ["upstream_timeout", 504, "DEADLINE_EXCEEDED"],
+])("%s is said as %d %s", (code, status, name) => {
+  const error = { code: status, message: "Do this.", status: name, details: [{ reason: code }] };
+  expect(writeError(new GatewayError(code, "Do this."))).toEqual({ error });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, test } from "bun:test";
+import type { SizePlan } from "../../domain/image.ts";
+import type { StreamedObject } from "../../lib/json-stream.ts";
+import { repeatRequest } from "./repeat.ts";
+
+const SQUARE: SizePlan = { tier: "1K", ratio: "1:1", width: 1024, height: 1024, isAuto: true };
+const contents = [{ role: "user", parts: [{ text: "A fox" }] }];
+
+function repeat(native: StreamedObject, plan: Partial<SizePlan> = {}, demandsRoles = false) {
+  return repeatRequest(native, { references: [], size: { ...SQUARE, ...plan } }, { demandsRoles });
+}
+
+describe("a turn without a role", () => {
+  const bare: StreamedObject[] = [{ parts: [{ text: "A fox" }] }, { role: "model", parts: [{ text: "?" }] }];
+
+  test("is left as it is where the vendor takes it", () => {
+    expect(repeat({ contents: bare })).toEqual({ contents: bare });
+  });
+
+  test("is said to be the caller's where the vendor asks whose it is", () => {
+    const said: StreamedObject[] = [{ parts: [{ text: "A fox" }], role: "user" }, bare[1]!];
+    expect(repeat({ contents: bare }, {}, true)).toEqual({ contents: said });
+  });
+});
+
+describe("a model that does not make the vendor's usual tier", () => {
+  test("is told its own where the caller said none", () => {
+    const generationConfig = { imageConfig: { imageSize: "2K" } };
+    expect(repeat({ contents }, { tier: "2K" })).toEqual({ contents, generationConfig });
+  });
+
+  test("is told under the names the caller used", () => {
+    const native = { contents, generation_config: { seed: 1, image_config: { aspect_ratio: "1:1" } } };
+    const image_config = { aspect_ratio: "1:1", imageSize: "2K" };
+    expect(repeat(native, { tier: "2K" })).toEqual({
+      contents,
+      generation_config: { seed: 1, image_config },
+    });
+  });
+});
+
+test("the caller's body itself is never changed", () => {
+  const native = { contents, generationConfig: { imageConfig: { imageSize: "4k", aspectRatio: "2:1" } } };
+  const before = structuredClone(native);
+  repeat(native, { tier: "4K", ratio: "16:9" }, true);
+  expect(native).toEqual(before);
+});
