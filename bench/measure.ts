@@ -36,6 +36,7 @@ export async function measure(
     const sample = await measureOnce(servers, start, window);
     if (sample.completed > 0) return { ...sample, emptyWindows };
     if (sample.failed > 0) throw new Error(`${servers.measured.name}: all ${sample.failed} requests failed`);
+    console.log(`  ${servers.measured.name} answered nothing in a window`);
   }
   throw new Error(`${servers.measured.name} answered nothing in ${MOST_EMPTY_WINDOWS + 1} windows`);
 }

@@ -71,7 +71,8 @@ function tellCircumstances(outcomes: readonly Outcome[], strangerShare: number):
   console.log(`other work on the machine: ${percent(strangerShare)} of a core on average`);
   if (loadShare > BUSY_LOAD_SHARE)
     console.log(`DOUBTFUL: mock and load were over ${percent(BUSY_LOAD_SHARE)}.`);
-  if (strangerShare > BUSY_MACHINE_SHARE) console.log("DOUBTFUL: latencies, for the machine had other work.");
+  if (strangerShare > BUSY_MACHINE_SHARE)
+    console.log("DOUBTFUL: latencies and W2, for the machine had other work.");
   if (emptyWindows > 0)
     console.log(`DOUBTFUL: ${emptyWindows} windows had no answer at all and were run again.`);
   if (failed > 0) console.log(`DOUBTFUL: ${failed} requests failed or were answered with another status.`);
