@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { exchange, openSocket, statusOf } from "../e2e/sockets.ts";
+import { CHAT, openHouse, type House } from "../e2e/vendor.ts";
+
+/* Paths, methods, request ids and the transport: what no route answers, and what every answer carries. */
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+const ask = (method: string, path: string, headers: Record<string, string> = {}) =>
+  fetch(`${house.gateway.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${house.gateway.key}`, ...headers },
+  });
+
+const ROUTES: [method: string, path: string][] = [
+  ["POST", "/v1/chat/completions"],
+  ["POST", "/v1/images/generations"],
+  ["POST", "/v1/images/edits"],
+  ["GET", "/v1/models"],
+  ["GET", "/v1/models/sandbox-a"],
+  ["GET", "/v1/pricing/lookup"],
+  ["GET", "/files/x.png"],
+  ["GET", "/healthz"],
+  ["GET", "/readyz"],
+  ["GET", "/metrics"],
+];
+
+describe("an unknown path is 404 in JSON", () => {
+  test.each([
+    "/nothing",
+    "/v1",
+    "/v1/",
+    "/v1/chat",
+    "/v1//chat/completions",
+    "/v1/chat/completions/",
+    "/v1/chat%2fcompletions",
+    "/V1/chat/completions",
+    "/v1/chat/completions;x",
+    "/api",
+    "/.env",
+    "/files/",
+    "/files/..%2f..%2fgateway.sqlite",
+    "/files/%00.png",
+  ])("%s", async (path) => {
+    for (const method of ["GET", "POST"]) {
+      const response = await ask(method, path);
+      expect([path, method, response.status]).toEqual([
+        path,
+        method,
+        method === "POST" && path.startsWith("/files/") && path !== "/files/" ? 405 : 404,
+      ]);
+      expect(response.headers.get("content-type")).toStartWith("application/json");
+      const { error } = (await response.json()) as { error: Record<string, unknown> };
+      expect(Object.keys(error).sort()).toEqual(["code", "message", "param", "request_id", "type"]);
+      expect(error["request_id"]).toBe(response.headers.get("x-gateway-request-id"));
+    }
+  });
+});
+
+describe("a known path with another method is 405 with what it allows", () => {
+  test.each(ROUTES)("%s %s", async (method, path) => {
+    for (const other of ["GET", "POST", "PUT", "DELETE", "PATCH"]) {
+      if (other === method) continue;
+      const response = await ask(other, path);
+      expect([other, response.status]).toEqual([other, 405]);
+      expect(response.headers.get("allow")).toContain(method);
+      expect(await response.json()).toMatchObject({ error: { code: "method_not_allowed" } });
+    }
+  });
+
+  test("OPTIONS opens nothing to browsers", async () => {
+    const response = await ask("OPTIONS", "/v1/chat/completions", { origin: "https://evil.example" });
+    expect(response.headers.has("access-control-allow-origin")).toBe(false);
+    expect(response.status).toBe(405);
+  });
+
+  test("HEAD is answered like GET without a body", async () => {
+    for (const path of ["/v1/models", "/healthz", "/readyz"]) {
+      const head = await ask("HEAD", path);
+      const get = await ask("GET", path);
+      expect([path, head.status]).toEqual([path, get.status]);
+      expect(head.headers.get("content-type")).toBe(get.headers.get("content-type"));
+      expect(await head.text()).toBe("");
+    }
+    expect((await ask("HEAD", "/v1/chat/completions")).status).toBe(405);
+    expect((await ask("HEAD", "/nothing")).status).toBe(404);
+  });
+});
+
+describe("request ids", () => {
+  test.each(["a", "A-b_c.d:e", "0".repeat(128)])("%p is taken over on every route", async (id) => {
+    for (const [method, path] of ROUTES) {
+      const response = await ask(method, path, { "x-request-id": id });
+      await response.body?.cancel();
+      expect([path, response.headers.get("x-gateway-request-id")]).toEqual([path, id]);
+    }
+  });
+
+  test.each(["", "0".repeat(129), "a b", "a/b", "ä", "a,b", "<script>"])("%p is replaced", async (id) => {
+    const response = await ask("GET", "/v1/models", { "x-request-id": id });
+    const given = response.headers.get("x-gateway-request-id")!;
+    expect(given).toMatch(/^req_[0-9a-f]{32}$/);
+    expect(response.headers.get("x-request-id")).toBe(given);
+  });
+
+  test("the same id twice is two requests and two charges", async () => {
+    const body = { model: CHAT, messages: [{ role: "user", content: "hi" }] };
+    for (let turn = 0; turn < 2; turn++) {
+      await house.gateway.call("/v1/chat/completions", { body, headers: { "x-request-id": "again" } });
+    }
+    await house.gateway.call("/v1/chat/completions", { body, headers: { "x-request-id": "later" } });
+    await house.gateway.charged("later");
+    const rows = await house.gateway.charged("again");
+    expect(rows).toHaveLength(2);
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(2);
+  });
+});
+
+describe("the transport", () => {
+  const body = `{"model":"${CHAT}","messages":[{"role":"user","content":"hi"}]}`;
+  const head = (...lines: string[]) =>
+    ["POST /v1/chat/completions HTTP/1.1", ...lines, "content-type: application/json"].join("\r\n");
+  const auth = () => `authorization: Bearer ${house.gateway.key}`;
+  const framed = (...lines: string[]) => `${head("host: x", auth(), ...lines)}\r\n\r\n`;
+
+  test.each<[string, () => string]>([
+    ["T1 a length and chunks", () => `${framed("content-length: 4", "transfer-encoding: chunked")}0\r\n\r\n`],
+    ["T2 two lengths", () => `${framed(`content-length: ${body.length}`, "content-length: 3")}${body}`],
+    ["T4 a negative length", () => `${framed("content-length: -1")}${body}`],
+    ["T4 a length of 20 digits", () => `${framed("content-length: 99999999999999999999")}${body}`],
+    ["T5 an unknown coding", () => `${framed("transfer-encoding: xchunked")}0\r\n\r\n`],
+    ["T7 a space before the colon", () => `${framed(`content-length : ${body.length}`)}${body}`],
+    ["T9 a NUL in a header", () => `${framed("x-a: a\0b", `content-length: ${body.length}`)}${body}`],
+    ["T10 a folded header", () => `${framed("x-a: a\r\n b", `content-length: ${body.length}`)}${body}`],
+    ["T11 no host", () => `${head(auth(), `content-length: ${body.length}`)}\r\n\r\n${body}`],
+    [
+      "T12 two hosts",
+      () => `${head("host: a", "host: b", auth(), `content-length: ${body.length}`)}\r\n\r\n${body}`,
+    ],
+    [
+      "T13 a target that is a whole address",
+      () => `GET http://169.254.169.254/latest HTTP/1.1\r\nhost: x\r\n${auth()}\r\n\r\n`,
+    ],
+    ["T19 another protocol", () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+    ["T20 a path with NUL", () => `GET /v1/\0models HTTP/1.1\r\nhost: x\r\n\r\n`],
+  ])("%s gets no answer from behind the door", async (name, bytes) => {
+    house.vendor.reset();
+    const answer = await exchange(house.gateway.url, bytes());
+    expect([name, answer === "" || (statusOf(answer) >= 400 && statusOf(answer) < 600)]).toEqual([
+      name,
+      true,
+    ]);
+    expect(house.vendor.hits).toHaveLength(0);
+  });
+
+  test("T17, T18: headers of 20 KB, or 3,000 of them, are refused", async () => {
+    const large = await exchange(
+      house.gateway.url,
+      `GET /healthz HTTP/1.1\r\nhost: x\r\nx-a: ${"a".repeat(20_000)}\r\n\r\n`,
+    );
+    const many = `GET /healthz HTTP/1.1\r\nhost: x\r\n${"a: b\r\n".repeat(3_000)}\r\n`;
+    expect([400, 431]).toContain(statusOf(large));
+    expect([400, 431]).toContain(statusOf(await exchange(house.gateway.url, many)));
+  });
+
+  test("T16 header names of the object's prototype are harmless", async () => {
+    const answer = await exchange(
+      house.gateway.url,
+      "GET /healthz HTTP/1.1\r\nhost: x\r\n__proto__: x\r\nconstructor: y\r\n\r\n",
+    );
+    expect(statusOf(answer)).toBe(200);
+  });
+
+  test("T23 a hundred requests at once on one connection are answered in order", async () => {
+    const socket = await openSocket(house.gateway.url);
+    let answer = "";
+    socket.on("data", (piece: Buffer) => (answer += piece.toString("latin1")));
+    const requests = Array.from(
+      { length: 100 },
+      (_, index) =>
+        `GET /v1/models/none HTTP/1.1\r\nhost: x\r\n${auth()}\r\nx-request-id: pipe-${index}\r\n\r\n`,
+    );
+    socket.write(requests.join(""));
+    const end = performance.now() + 5_000;
+    while ((answer.match(/^x-request-id:/gim)?.length ?? 0) < 100 && performance.now() < end)
+      await Bun.sleep(10);
+    socket.destroy();
+    const order = [...answer.matchAll(/^x-request-id: pipe-(\d+)/gim)].map(([, index]) => Number(index));
+    expect(order).toEqual(Array.from({ length: 100 }, (_, index) => index));
+  });
+
+  test("T24 an upgrade is ignored", async () => {
+    const lines =
+      "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: x\r\nsec-websocket-version: 13";
+    const answer = await exchange(house.gateway.url, `GET /healthz HTTP/1.1\r\nhost: x\r\n${lines}\r\n\r\n`);
+    expect(statusOf(answer)).toBe(200);
+  });
+
+  test("T25 TRACE and CONNECT echo nothing", async () => {
+    const trace = await exchange(
+      house.gateway.url,
+      `TRACE /v1/models HTTP/1.1\r\nhost: x\r\n${auth()}\r\n\r\n`,
+    );
+    expect(trace).not.toContain(house.gateway.key);
+    expect(statusOf(trace)).toBeGreaterThanOrEqual(400);
+    const connect = await exchange(
+      house.gateway.url,
+      "CONNECT 169.254.169.254:80 HTTP/1.1\r\nhost: x\r\n\r\n",
+    );
+    expect(statusOf(connect) === 0 || statusOf(connect) >= 400).toBe(true);
+  });
+});
+
+test("probes and metrics need no key, and metrics name no secret", async () => {
+  for (const path of ["/healthz", "/readyz", "/metrics"]) {
+    expect((await fetch(`${house.gateway.url}${path}`)).status).toBe(200);
+  }
+  const metrics = await (await fetch(`${house.gateway.url}/metrics`)).text();
+  expect(metrics).toContain("gateway_");
+  expect(metrics).not.toContain(house.gateway.key);
+  expect(JSON.stringify(house.gateway.logs())).not.toContain(house.gateway.key);
+});
