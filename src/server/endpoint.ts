@@ -35,6 +35,8 @@ export function createHandler(settings: EndpointSettings): (request: Request, se
     const asked = request.headers.get("x-request-id");
     const requestId = asked !== null && REQUEST_ID.test(asked) ? asked : id;
     const event = newEvent(requestId, settings.clock);
+    // Two of them arrive joined; whoever stands between may have believed the other one (RFC 9112, 3.2).
+    if (request.headers.get("host")?.includes(",")) return finish(settings, event, twoHosts(requestId));
     const found = settings.table.find(request.method, pathOf(request.url));
     if (!found || !("route" in found)) return finish(settings, event, notRouted(found, requestId));
     const { route, parameter } = found;
@@ -95,6 +97,10 @@ function notRouted(found: { allow: string[] } | null, requestId: string): Respon
   const allow = found.allow.join(", ");
   const error = new GatewayError("method_not_allowed", `This path answers ${allow}.`);
   return errorResponse(error, "images", requestId, { allow });
+}
+
+function twoHosts(requestId: string): Response {
+  return errorResponse(new GatewayError("invalid_parameter", "Send a single Host header."), "images", requestId);
 }
 
 function finish(settings: EndpointSettings, event: RequestEvent, response: Response): Response {
