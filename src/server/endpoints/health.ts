@@ -1,3 +1,5 @@
+import type { Exchange } from "../exchange.ts";
+import { idHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
 export interface HealthSettings {
@@ -9,21 +11,31 @@ export interface HealthSettings {
 /** What operators' tools ask for. */
 export function healthRoutes({ isDraining, metrics }: HealthSettings): Route[] {
   const open = { method: "GET", family: "images", door: "open", because: "it is for the operator's probes" } as const;
+  const ids = ({ event }: Exchange): Record<string, string> => idHeaders(event.requestId);
   return [
-    { ...open, path: "/healthz", name: "health", answer: () => Response.json({ status: "ok" }) },
+    {
+      ...open,
+      path: "/healthz",
+      name: "health",
+      answer: (exchange) => Response.json({ status: "ok" }, { headers: ids(exchange) }),
+    },
     {
       ...open,
       path: "/readyz",
       name: "readiness",
-      answer: () =>
-        isDraining() ? Response.json({ status: "draining" }, { status: 503 }) : Response.json({ status: "ready" }),
+      answer: (exchange) =>
+        isDraining()
+          ? Response.json({ status: "draining" }, { status: 503, headers: ids(exchange) })
+          : Response.json({ status: "ready" }, { headers: ids(exchange) }),
     },
     {
       ...open,
       path: "/metrics",
       name: "metrics",
-      answer: () =>
-        new Response(metrics(), { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } }),
+      answer: (exchange) =>
+        new Response(metrics(), {
+          headers: { ...ids(exchange), "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+        }),
     },
   ];
 }
