@@ -31,11 +31,58 @@ type SizeName = keyof typeof SIZES;
 
 /** What a generation gives, by the vendors' own tables (image references of the vendors). */
 const EXPECTED: Record<string, Partial<Record<SizeName, string>>> = {
-  A: { unset: "1024x1024", legal: "1024x1024", "not on the grid": "1008x704", "too small": "816x816", "too large": "2880x2880", "1K 16:9": "1280x720", "2k 3:4": "1776x2368", "1.5K": "2048x2048", "4K": "2880x2880", "ratio alone": "720x1280", "both ratios": "1024x1024", "exact and ratio": "1024x1024", "no size": "1024x1024", nonsense: "1024x1024" },
-  B: { unset: "1024x1024", legal: "1024x1024", "not on the grid": "1264x848", "too small": "1024x1024", "1K 16:9": "1376x768", "2k 3:4": "1792x2400", "1.5K": "2048x2048", "ratio alone": "768x1376", "both ratios": "1024x1024", "exact and ratio": "1024x1024", nonsense: "1024x1024" },
+  A: {
+    unset: "1024x1024",
+    legal: "1024x1024",
+    "not on the grid": "1008x704",
+    "too small": "816x816",
+    "too large": "2880x2880",
+    "1K 16:9": "1280x720",
+    "2k 3:4": "1776x2368",
+    "1.5K": "2048x2048",
+    "4K": "2880x2880",
+    "ratio alone": "720x1280",
+    "both ratios": "1024x1024",
+    "exact and ratio": "1024x1024",
+    "no size": "1024x1024",
+    nonsense: "1024x1024",
+  },
+  B: {
+    unset: "1024x1024",
+    legal: "1024x1024",
+    "not on the grid": "1264x848",
+    "too small": "1024x1024",
+    "1K 16:9": "1376x768",
+    "2k 3:4": "1792x2400",
+    "1.5K": "2048x2048",
+    "ratio alone": "768x1376",
+    "both ratios": "1024x1024",
+    "exact and ratio": "1024x1024",
+    nonsense: "1024x1024",
+  },
   lite: { "too large": "1024x1024", "2k 3:4": "896x1200", "4K": "1024x1024" },
-  C: { unset: "1024x1024", legal: "1024x1024", "too small": "960x960", "too large": "2150x2150", "1K 16:9": "1424x800", "2k 3:4": "1776x2368", "1.5K": "2048x2048", "4K": "2048x2048", "ratio alone": "800x1424", "both ratios": "1024x1024" },
-  D: { unset: "1024x1024", legal: "1024x1024", "too small": "1024x1024", "too large": "2048x2048", "1K 16:9": "1360x768", "2k 3:4": "1776x2368", "4K": "2048x2048", "both ratios": "1024x1024" },
+  C: {
+    unset: "1024x1024",
+    legal: "1024x1024",
+    "too small": "960x960",
+    "too large": "2150x2150",
+    "1K 16:9": "1424x800",
+    "2k 3:4": "1776x2368",
+    "1.5K": "2048x2048",
+    "4K": "2048x2048",
+    "ratio alone": "800x1424",
+    "both ratios": "1024x1024",
+  },
+  D: {
+    unset: "1024x1024",
+    legal: "1024x1024",
+    "too small": "1024x1024",
+    "too large": "2048x2048",
+    "1K 16:9": "1360x768",
+    "2k 3:4": "1776x2368",
+    "4K": "2048x2048",
+    "both ratios": "1024x1024",
+  },
 };
 
 /** `most` is how many images one call of the vendor gives; every model keeps the family's own rules. */
@@ -79,12 +126,16 @@ beforeAll(async () => {
   const { gateway } = house;
   for (const state of SWITCHES) {
     const { id } = JSON.parse(await gateway.cli("orgs", "create", "--name", `switch ${state}`, "--json"));
-    await gateway.cli("orgs", "set", id, "--force-image-urls", state);
-    const { secret } = JSON.parse(await gateway.cli("keys", "create", "--org", id, "--name", state, "--json"));
+    if (state !== "unset") await gateway.cli("orgs", "set", id, "--force-image-urls", state);
+    const { secret } = JSON.parse(
+      await gateway.cli("keys", "create", "--org", id, "--name", state, "--json"),
+    );
     keys[state] = secret;
   }
   await until("the keys to be known", async () => {
-    const statuses = await Promise.all(Object.values(keys).map(async (key) => (await callWith(key, "/v1/models")).status));
+    const statuses = await Promise.all(
+      Object.values(keys).map(async (key) => (await callWith(key, "/v1/models")).status),
+    );
     return statuses.every((status) => status === 200) ? true : undefined;
   });
 }, 30_000);
@@ -104,14 +155,24 @@ interface Case {
 }
 
 describe.each(ENTRANCES)("%s", (entrance) => {
-  test.each(MODELS.map((entry) => [entry.model, entry] as const))("with %s at every size", async (_, entry) => {
-    const sizes = Object.keys(SIZES) as SizeName[];
-    await runAll(sizes.filter((size) => isQuick(entry.family, size)).map((size, index) => makeCase({ ...entry, entrance, size }, index)));
-    for (const vendor of Object.values(house.vendors)) {
-      expect(vendor.hits.filter(({ status }) => status !== 200).map(({ path, status }) => ({ path, status }))).toEqual([]);
-      vendor.reset();
-    }
-  }, 30_000);
+  test.each(MODELS.map((entry) => [entry.model, entry] as const))(
+    "with %s at every size",
+    async (_, entry) => {
+      const sizes = Object.keys(SIZES) as SizeName[];
+      await runAll(
+        sizes
+          .filter((size) => isQuick(entry.family, size))
+          .map((size, index) => makeCase({ ...entry, entrance, size }, index)),
+      );
+      for (const vendor of Object.values(house.vendors)) {
+        expect(
+          vendor.hits.filter(({ status }) => status !== 200).map(({ path, status }) => ({ path, status })),
+        ).toEqual([]);
+        vendor.reset();
+      }
+    },
+    30_000,
+  );
 });
 
 test("the sandbox is no exception", async () => {
@@ -131,8 +192,12 @@ test("every call has cost exactly what the price list says", async () => {
     const ledger = await house.gateway.ledger();
     return ledger.length >= charges.size ? ledger : undefined;
   });
-  const billed = new Map(rows.map((row) => [row.request_id, { amount: row.amount, kind: row.kind, count: row.consumed.count }]));
-  expect(billed).toEqual(new Map([...charges].map(([id, { amount, count }]) => [id, { amount, kind: "charge", count }])));
+  const billed = new Map(
+    rows.map((row) => [row.request_id, { amount: row.amount, kind: row.kind, count: row.consumed.count }]),
+  );
+  expect(billed).toEqual(
+    new Map([...charges].map(([id, { amount, count }]) => [id, { amount, kind: "charge", count }])),
+  );
 }, 30_000);
 
 const charges = new Map<string, { amount: bigint; count: number }>();
@@ -145,7 +210,8 @@ function isQuick(family: string, size: SizeName): boolean {
 /** Steps of different length through the other dimensions, so that all pairs come up. */
 function makeCase(fixed: Pick<Case, "family" | "model" | "most" | "entrance" | "size">, index: number): Case {
   const turn = index + ENTRANCES.indexOf(fixed.entrance) * 5 + fixed.model.length;
-  const isLarge = fixed.size === "4K" || fixed.size === "too large" || fixed.size === "1.5K" || fixed.size === "2k 3:4";
+  const isLarge =
+    fixed.size === "4K" || fixed.size === "too large" || fixed.size === "1.5K" || fixed.size === "2k 3:4";
   return {
     ...fixed,
     quality: QUALITIES[turn % QUALITIES.length],
@@ -163,7 +229,9 @@ async function runAll(cases: readonly Case[]): Promise<void> {
   const work = async () => {
     for (let item = queue.shift(); item; item = queue.shift()) {
       const place = item;
-      await run(place).catch((error: unknown) => faults.push(`${JSON.stringify(place)}: ${Bun.stripANSI(String(error))}`));
+      await run(place).catch((error: unknown) =>
+        faults.push(`${JSON.stringify(place)}: ${Bun.stripANSI(String(error))}`),
+      );
     }
   };
   await Promise.all([work(), work(), work(), work()]);
@@ -182,29 +250,35 @@ async function run(item: Case): Promise<void> {
   expect(answer.data).toHaveLength(delivered);
   expect(answer.model).toBe(model);
   expect(response.headers.get("x-gateway-generated-images")).toBe(String(delivered));
-  expect(response.headers.get("x-image-count-degraded")).toBe(delivered < count ? `${delivered}/${count}` : null);
+  expect(response.headers.get("x-image-count-degraded")).toBe(
+    delivered < count ? `${delivered}/${count}` : null,
+  );
   expect(response.headers.get("x-request-id")).toBe(id);
   expect(response.headers.get("x-gateway-request-id")).toBe(id);
   expect(response.headers.get("x-gateway-ignored-params")).toBeNull();
 
   const isA = family === "A";
   if (format !== undefined) expect(answer.output_format).toBe(format);
-  if (isA && (quality === "low" || quality === "medium" || quality === "high")) expect(answer.quality).toBe(quality);
-  if (isA && !model.startsWith("sandbox")) {
-    const isUnknown = quality === undefined || quality === "auto" || model === "gpt-image-2";
-    if (quality === "max" || quality === "xhigh") expect(answer.quality).toBe(isUnknown ? "high" : quality);
-  }
+  if (isA && (quality === "low" || quality === "medium" || quality === "high"))
+    expect(answer.quality).toBe(quality);
+  const hasFinest = model === "gpt-image-2.5-flare";
+  if (hasFinest && (quality === "xhigh" || quality === "max")) expect(answer.quality).toBe(quality);
   if (!isA) expect(answer.background).toBe("opaque");
 
   for (const image of answer.data) {
     expect(Object.keys(image).toSorted().join()).toBe(HOLDS[state][delivery ?? "none"]);
     for (const bytes of await bytesOf(image)) {
-      const { width, height, format: real } = await new Bun.Image(bytes, { maxPixels: 64_000_000 }).metadata();
+      const {
+        width,
+        height,
+        format: real,
+      } = await new Bun.Image(bytes, { maxPixels: 64_000_000 }).metadata();
       expect(`${width}x${height} ${real}`).toBe(`${answer.size} ${answer.output_format}`);
     }
   }
   const expected = EXPECTED[family]?.[size];
-  if (expected !== undefined && !model.startsWith("sandbox") && followsWish(item)) expect(answer.size).toBe(expected);
+  if (expected !== undefined && !model.startsWith("sandbox") && followsWish(item))
+    expect(answer.size).toBe(expected);
 }
 
 interface Answer {
@@ -223,7 +297,10 @@ function followsWish({ family, entrance, size }: Case): boolean {
   return family !== "D" && word !== "" && word !== "auto" && word !== "0x0";
 }
 
-function send({ model, entrance, size, quality, format, count, delivery, state }: Case, id: string): Promise<Response> {
+function send(
+  { model, entrance, size, quality, format, count, delivery, state }: Case,
+  id: string,
+): Promise<Response> {
   const fields = {
     model,
     prompt: "a lighthouse",
@@ -249,7 +326,12 @@ function callWith(key: string, path: string, body?: object | FormData, id = "pro
 }
 
 async function priceOf({ model, size, quality, state }: Case, count: number): Promise<bigint> {
-  const query = new URLSearchParams({ model, n: String(count), ...SIZES[size], ...(quality !== undefined && { quality }) });
+  const query = new URLSearchParams({
+    model,
+    n: String(count),
+    ...SIZES[size],
+    ...(quality !== undefined && { quality }),
+  });
   const response = await callWith(keys[state]!, `/v1/pricing/lookup?${query}`);
   const { total } = (await response.json()) as { total: string };
   return parseNanos(total);

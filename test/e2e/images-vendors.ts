@@ -1,4 +1,4 @@
-import { startTestGateway, until, type GatewayOptions, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, type GatewayOptions, type TestGateway } from "../support/gateway.ts";
 import { SIMULATED_KEY as ARK_KEY, startArk } from "../upstreams/ark.ts";
 import { SIMULATED_KEY as GEMINI_KEY, startGemini } from "../upstreams/gemini.ts";
 import { SIMULATED_KEY as OPENAI_KEY, startOpenAi } from "../upstreams/openai.ts";
@@ -49,27 +49,4 @@ ${yaml}`,
       await Promise.all(simulators.map((vendor) => vendor.close()));
     },
   };
-}
-
-/** Sets 'Force image responses to use URLs' and waits until the running gateway goes by it. */
-export async function forceImageUrls(gateway: TestGateway, state: "on" | "off" | "unset"): Promise<void> {
-  await gateway.cli("orgs", "set", "default", "--force-image-urls", state);
-  const wanted = { on: "url", off: "both", unset: "b64_json" }[state];
-  await until(`the switch to be ${state}`, async () =>
-    (await probe(gateway)) === wanted ? true : undefined,
-  );
-}
-
-/** What tells the three states apart: base64 asked for and then nothing asked for. */
-async function probe(gateway: TestGateway): Promise<string> {
-  const asked = await keysOf(gateway, { response_format: "b64_json" });
-  if (asked === "url") return "url";
-  return (await keysOf(gateway, {})) === "b64_json,url" ? "both" : "b64_json";
-}
-
-async function keysOf(gateway: TestGateway, more: object): Promise<string> {
-  const body = { model: "sandbox-a", prompt: "probe", quality: "low", ...more };
-  const response = await gateway.call("/v1/images/generations", { body });
-  const { data } = (await response.json()) as { data: object[] };
-  return Object.keys(data[0]!).toSorted().join();
 }
