@@ -1,5 +1,6 @@
 import type { Channel, Route } from "../domain/channel.ts";
 import type { Model } from "../domain/model.ts";
+import type { Price } from "../domain/price.ts";
 import type { Clock } from "../lib/clock.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
@@ -13,11 +14,12 @@ export interface AdminContext {
   catalogue: Catalogue;
 }
 
-/** The configured models, channels and default routes; the settings have this shape. */
+/** The configured models, channels, default routes and prices; the settings have this shape. */
 export interface Catalogue {
   models: ReadonlyMap<string, Model>;
   channels: ReadonlyMap<string, Channel>;
   routes: ReadonlyMap<string, Route>;
+  prices: ReadonlyMap<string, Price>;
 }
 
 /** The configured model, or an error that suggests the one that was meant. */

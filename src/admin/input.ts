@@ -48,3 +48,6 @@ export const amountSchema = z
 export const currencySchema = z
   .string()
   .regex(/^[A-Z]{3}$/, { error: "must be an ISO 4217 code such as USD" });
+
+/** Why a correction is made; kept in the audit. */
+export const reasonSchema = z.string().trim().min(1).max(500);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ImageModel } from "../domain/model.ts";
+import type { ImageModel, Model } from "../domain/model.ts";
 import { newId } from "../lib/ids.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
@@ -29,7 +29,7 @@ export async function setPrice(context: AdminContext, input: unknown): Promise<P
     organizationId: wish.organizationId,
     model: wish.model,
     currency,
-    price: model.type === "image" ? imagePrice(model, wish) : tokenPrice(wish),
+    price: priceOf(model, wish),
     effectiveFrom,
     createdAt: now,
   };
@@ -46,9 +46,15 @@ export async function listPrices(
   return await context.store.prices.list(filter);
 }
 
+/** A price as input says it, checked against what the model has. */
+export function priceOf(model: Model, wish: PriceWish): PriceRecord["price"] {
+  return model.type === "image" ? imagePrice(model, wish) : tokenPrice(model.id, wish);
+}
+
 const tier = z.enum(["1K", "2K", "4K"]);
 
-const priceSchema = z.strictObject({
+/** The fields of an input that say a price. */
+export const priceFields = {
   organizationId: z.string().nullable().default(null),
   model: z.string(),
   currency: currencySchema.optional(),
@@ -65,12 +71,14 @@ const priceSchema = z.strictObject({
       imageOutput: amountSchema.optional(),
     })
     .optional(),
-  effectiveFrom: z.int().min(0).optional(),
-});
+};
 
-type Wish = z.output<typeof priceSchema>;
+const priceSchema = z.strictObject({ ...priceFields, effectiveFrom: z.int().min(0).optional() });
 
-async function currencyOf(
+type PriceWish = Pick<z.output<typeof priceSchema>, "perImage" | "perMillion">;
+
+/** The currency of a price: the organization's own, or the one named, by default USD. */
+export async function currencyOf(
   context: AdminContext,
   organizationId: string | null,
   wished: string | undefined,
@@ -85,7 +93,7 @@ async function currencyOf(
   );
 }
 
-function imagePrice(model: ImageModel, { perImage, perMillion }: Wish): PriceRecord["price"] {
+function imagePrice(model: ImageModel, { perImage, perMillion }: PriceWish): PriceRecord["price"] {
   if (!perImage || perMillion)
     throw new AdminError(400, "perImage", `"${model.id}" makes images: it is priced by perImage only`);
   const { tiers, qualities } = model.image;
@@ -110,7 +118,7 @@ function imagePrice(model: ImageModel, { perImage, perMillion }: Wish): PriceRec
   return { unit: "image", perImage };
 }
 
-function tokenPrice({ model, perImage, perMillion }: Wish): PriceRecord["price"] {
+function tokenPrice(model: string, { perImage, perMillion }: PriceWish): PriceRecord["price"] {
   if (!perMillion || perImage)
     throw new AdminError(400, "perMillion", `"${model}" answers text: it is priced by perMillion only`);
   return { unit: "token", perMillion };

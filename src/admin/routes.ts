@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Route } from "../domain/channel.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext, type Catalogue } from "./context.ts";
@@ -72,6 +73,17 @@ function effectiveRoute(
     weight,
   }));
   return { model, source: "default", strategy: route?.strategy ?? "ordered", targets };
+}
+
+/** A saved route with its channels, or the name of the first that is not configured any more. */
+export function resolveRoute(record: RouteRecord, channels: Catalogue["channels"]): Route | string {
+  const targets: Route["targets"] = [];
+  for (const { channel: id, upstreamModel, weight } of record.targets) {
+    const channel = channels.get(id);
+    if (!channel) return id;
+    targets.push({ channel, upstreamModel, weight });
+  }
+  return { strategy: record.strategy, targets };
 }
 
 const routeSchema = z.strictObject({

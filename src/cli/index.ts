@@ -2,10 +2,12 @@ import { Command, CommanderError } from "commander";
 import { AdminError } from "../admin/admin-error.ts";
 import { ConfigurationError } from "../config/index.ts";
 import { didYouMean } from "../lib/suggest.ts";
+import { addAuditCommands } from "./audit.ts";
 import { addBudgetCommands } from "./budgets.ts";
 import { addCheckCommand } from "./check.ts";
 import { openDesk, type CliContext } from "./context.ts";
 import { addKeyCommands } from "./keys.ts";
+import { addLedgerCommands } from "./ledger.ts";
 import { addOrganizationCommands } from "./organizations.ts";
 import { addPriceCommands } from "./prices.ts";
 import { addRouteCommands } from "./routes.ts";
@@ -65,6 +67,8 @@ function buildProgram(context: CliContext): Command {
   addPriceCommands(program, desk);
   addBudgetCommands(program, desk);
   addRouteCommands(program, desk);
+  addLedgerCommands(program, desk);
+  addAuditCommands(program, desk);
   return program;
 }
 

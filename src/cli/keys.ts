@@ -4,7 +4,7 @@ import type { KeyRecord } from "../admin/ports.ts";
 import type { Desk } from "./context.ts";
 import { collect, readLimit, readTime } from "./options.ts";
 
-/** `keys create|list|disable` */
+/** `keys create|list|disable|enable` */
 export function addKeyCommands(program: Command, desk: Desk): void {
   const keys = program.command("keys").description("gateway keys");
   keys
@@ -49,6 +49,14 @@ export function addKeyCommands(program: Command, desk: Desk): void {
     .action(async (id: string) => {
       const key = await desk.administer((admin) => updateKey(admin, id, { isDisabled: true }));
       desk.say(`Key ${key.id} (${key.name}) is disabled.`);
+    });
+  keys
+    .command("enable")
+    .description("accept a disabled key again")
+    .argument("<id>", "the key's id, as listed")
+    .action(async (id: string) => {
+      const key = await desk.administer((admin) => updateKey(admin, id, { isDisabled: false }));
+      desk.say(`Key ${key.id} (${key.name}) is enabled.`);
     });
 }
 

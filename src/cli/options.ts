@@ -38,6 +38,12 @@ export function readTime(value: string): number {
   return time;
 }
 
+/** A whole number from 1. */
+export function readCount(value: string): number {
+  if (/^[1-9]\d{0,5}$/.test(value)) return Number(value);
+  throw new InvalidArgumentError("It must be a whole number from 1.");
+}
+
 type Limits = Record<string, number | null | "default">;
 
 /** Collects `requests_per_minute=600`; `none` lifts a limit, `default` gives it back. */

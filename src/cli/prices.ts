@@ -5,9 +5,10 @@ import type { Settings } from "../config/index.ts";
 import { snakeCase } from "../lib/casing.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 import type { Desk } from "./context.ts";
+import { addCorrectCommand } from "./price-correction.ts";
 import { readImagePrice, readTime, readTokenPrice } from "./options.ts";
 
-/** `prices set|list` */
+/** `prices set|list|correct` */
 export function addPriceCommands(program: Command, desk: Desk): void {
   const prices = program.command("prices").description("price rows by model");
   prices
@@ -54,6 +55,7 @@ export function addPriceCommands(program: Command, desk: Desk): void {
       ]);
       desk.show(json, rows.map(toView), rows.map(toRow));
     });
+  addCorrectCommand(prices, desk);
 }
 
 interface SetOptions {

@@ -2,8 +2,9 @@ import type { Command } from "commander";
 import { listRoutes, removeRoute, setRoute, type EffectiveRoute } from "../admin/routes.ts";
 import type { Desk } from "./context.ts";
 import { readTarget } from "./options.ts";
+import { addExplainCommand } from "./route-explanation.ts";
 
-/** `routes set|show` */
+/** `routes set|show|explain` */
 export function addRouteCommands(program: Command, desk: Desk): void {
   const routes = program.command("routes").description("where an organization's requests go");
   routes
@@ -36,6 +37,7 @@ export function addRouteCommands(program: Command, desk: Desk): void {
       const effective = await desk.administer((admin) => listRoutes(admin, org, model));
       desk.show(json, effective, effective.map(toRow));
     });
+  addExplainCommand(routes, desk);
 }
 
 interface SetOptions {

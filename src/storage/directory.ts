@@ -1,10 +1,11 @@
-import type { OrganizationRecord, PriceRecord, RouteRecord } from "../admin/ports.ts";
+import type { OrganizationRecord, PriceRecord } from "../admin/ports.ts";
 import type { Channel, Route } from "../domain/channel.ts";
 import type { Model } from "../domain/model.ts";
 import type { Organization } from "../domain/organization.ts";
 import type { Price } from "../domain/price.ts";
 import type { Directory } from "../gateway/ports.ts";
 import { priceIndex } from "../admin/price-index.ts";
+import { resolveRoute } from "../admin/routes.ts";
 
 /** The part of the directory that comes from the configuration. */
 export interface Configured {
@@ -87,15 +88,4 @@ function ownRoutes(
     } else routes.set(model, route);
   }
   return routes;
-}
-
-/** The route, or the name of the first channel that is not configured. */
-function resolveRoute(record: RouteRecord, channels: ReadonlyMap<string, Channel>): Route | string {
-  const targets: Route["targets"] = [];
-  for (const { channel: id, upstreamModel, weight } of record.targets) {
-    const channel = channels.get(id);
-    if (!channel) return id;
-    targets.push({ channel, upstreamModel, weight });
-  }
-  return { strategy: record.strategy, targets };
 }

@@ -1,0 +1,139 @@
+import type { ApiKey } from "../domain/api-key.ts";
+import type { Route } from "../domain/channel.ts";
+import { GatewayError, type ErrorCode } from "../domain/gateway-error.ts";
+import type { Price } from "../domain/price.ts";
+import { authorize } from "../gateway/access/authorize.ts";
+import { requireModel, routeOf } from "../gateway/admission/model-access.ts";
+import { noPrice } from "../gateway/metering/price.ts";
+import type { Directory } from "../gateway/ports.ts";
+import type { Ejection } from "../gateway/routing/health.ts";
+import { AdminError } from "./admin-error.ts";
+import type { AdminContext } from "./context.ts";
+import { explainTargets, verdictOn, type ExplainedTarget } from "./explained-target.ts";
+import { getOrganization } from "./organizations.ts";
+import type { KeyRecord, OrganizationRecord } from "./ports.ts";
+import { priceIndex } from "./price-index.ts";
+import { resolveRoute } from "./routes.ts";
+
+/** Whose request is imagined. */
+export interface RouteQuestion {
+  organization: string;
+  /** Id of a key; without one only the organization's rules are looked at. */
+  key?: string;
+  model: string;
+  /** What is ejected now, where a running gateway told. */
+  health?: readonly Ejection[];
+}
+
+/** Which channel would answer, and why. */
+export interface RouteExplanation {
+  organization: string;
+  key: string | null;
+  model: string;
+  source: "organization" | "default";
+  /** A channel that the organization's own route names and nobody configures; the route is then left out. */
+  missingChannel: string | null;
+  strategy: Route["strategy"];
+  /** In the order they are asked; under `weighted` the likeliest first. */
+  targets: ExplainedTarget[];
+  /** The price row in force now. */
+  price: Price | null;
+  /** What the caller would be told instead of an answer. */
+  refusal: { code: ErrorCode; message: string } | null;
+  verdict: string;
+}
+
+/**
+ * A dry run of access, price and routing by the rules that requests go through. Sends nothing. Throws 404 for an
+ * unknown organization or key; everything else is part of the answer.
+ */
+export async function explainRoute(
+  context: AdminContext,
+  question: RouteQuestion,
+): Promise<RouteExplanation> {
+  const { catalogue, store, clock } = context;
+  const { model } = question;
+  const record = await getOrganization(context, question.organization, "organization");
+  const key = question.key === undefined ? null : await findKey(context, question.key, record.id);
+  const own = record.routes[model];
+  const ownRoute = own && resolveRoute(own, catalogue.channels);
+  const missingChannel = typeof ownRoute === "string" ? ownRoute : null;
+  const routes = new Map(typeof ownRoute === "object" ? [[model, ownRoute]] : []);
+  const organization = { ...record, models: modelsOf(record.models), routes, budgets: [] };
+  const configured = new Map([...catalogue.prices].map(([id, price]) => [id, [price]]));
+  const directory: Directory = {
+    ...catalogue,
+    organizations: new Map([[record.id, organization]]),
+    price: priceIndex(await store.prices.list({ model }), configured),
+  };
+  const principal = { organization, key: keyOf(record, key) };
+  const price = directory.price(record.id, model, clock.now()) ?? null;
+  const route = asked(() => routeOf(directory, principal, model));
+  const access = asked(() => {
+    letIn(directory, principal.key, model, clock.now());
+    requireModel(directory, principal, model, ["chat", "messages", "image"]);
+  });
+  const refusal = refusalOf(access) ?? (price ? null : noPrice()) ?? refusalOf(route);
+  const targets = "value" in route ? explainTargets(route.value, question.health ?? []) : [];
+  return {
+    organization: record.id,
+    key: key?.id ?? null,
+    model,
+    source: typeof ownRoute === "object" ? "organization" : "default",
+    missingChannel,
+    strategy: "value" in route ? route.value.strategy : "ordered",
+    targets,
+    price,
+    refusal: refusal && { code: refusal.code, message: refusal.message },
+    verdict: refusal ? `Refused with ${refusal.code}: ${refusal.message}` : verdictOn(targets),
+  };
+}
+
+async function findKey({ store }: AdminContext, id: string, organizationId: string): Promise<KeyRecord> {
+  const key = await store.keys.get(id);
+  if (key?.organizationId === organizationId) return key;
+  throw new AdminError(404, "key", `the organization "${organizationId}" has no key "${id}"`);
+}
+
+/** The key as the door sees it, from an address it may be used from; without a record one that may do everything. */
+function keyOf({ id: organizationId }: OrganizationRecord, record: KeyRecord | null): ApiKey {
+  return {
+    id: record?.id ?? "",
+    organizationId,
+    name: record?.name ?? "",
+    hint: record?.hint ?? "",
+    scopes: new Set(record?.scopes ?? ["ai:*"]),
+    models: modelsOf(record?.models ?? "*"),
+    addresses: null,
+    limits: {},
+    budgets: [],
+    isDisabled: record?.isDisabled ?? false,
+    expiresAt: record?.expiresAt ?? null,
+  };
+}
+
+/** The door's own rules, with the key already found. */
+function letIn(directory: Directory, key: ApiKey, model: string, now: number): void {
+  const snapshot = { directory: () => directory, key: () => key };
+  const door = { snapshot, isPlausible: () => true, hash: (secret: string) => secret, now: () => now };
+  const type = directory.models.get(model)?.type;
+  const scope = type === undefined ? null : type === "image" ? "ai:image" : "ai:llm";
+  void authorize(door, { secret: key.id, address: () => "" }, scope);
+}
+
+function modelsOf(models: string[] | "*"): ReadonlySet<string> | "*" {
+  return models === "*" ? models : new Set(models);
+}
+
+function asked<Value>(rule: () => Value): { value: Value } | { refusal: GatewayError } {
+  try {
+    return { value: rule() };
+  } catch (error) {
+    if (error instanceof GatewayError) return { refusal: error };
+    throw error;
+  }
+}
+
+function refusalOf(answer: { value: unknown } | { refusal: GatewayError }): GatewayError | null {
+  return "refusal" in answer ? answer.refusal : null;
+}

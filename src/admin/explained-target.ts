@@ -1,0 +1,71 @@
+import type { Route, Target } from "../domain/channel.ts";
+import { targetName, type Ejection } from "../gateway/routing/health.ts";
+import { plan } from "../gateway/routing/plan.ts";
+
+/** A target of a route as a dry run sees it. */
+export interface ExplainedTarget {
+  /** `channel/upstream-model`. */
+  name: string;
+  channel: string;
+  provider: string;
+  upstreamModel: string;
+  weight: number;
+  /** Part of the requests that ask it first, from 0 to 1, ejections counted. */
+  share: number;
+  /** Why it is passed over, and for how long. */
+  ejection: Ejection | null;
+}
+
+/** A route's targets in the order they are asked; under `weighted` the likeliest first. */
+export function explainTargets(route: Route, health: readonly Ejection[]): ExplainedTarget[] {
+  // A draw of nothing leaves the order as it is written.
+  const order = plan(route, () => 0).map((target) => ({ target, ejection: ejectionOf(target, health) }));
+  const asked = order.filter(({ ejection }) => !ejection).map(({ target }) => target);
+  const total = asked.reduce((sum, { weight }) => sum + weight, 0);
+  const shareOf = (target: Target): number => {
+    if (!asked.includes(target)) return 0;
+    return route.strategy === "weighted" ? target.weight / total : Number(target === asked[0]);
+  };
+  const targets = order.map(({ target, ejection }) => ({
+    name: targetName(target),
+    channel: target.channel.id,
+    provider: target.channel.provider,
+    upstreamModel: target.upstreamModel,
+    weight: target.weight,
+    share: shareOf(target),
+    ejection,
+  }));
+  return route.strategy === "weighted" ? targets.toSorted((one, other) => other.share - one.share) : targets;
+}
+
+/** An ejection whose time is over is none: the next request probes the target. */
+function ejectionOf(target: Target, health: readonly Ejection[]): Ejection | null {
+  return health.find((each) => each.target === targetName(target) && each.durationMs > 0) ?? null;
+}
+
+/** Which of them would answer, in one sentence. */
+export function verdictOn(targets: readonly ExplainedTarget[]): string {
+  const first = targets.filter(({ share }) => share > 0);
+  if (first.length === 0) {
+    const waitMs = Math.min(...targets.map(({ ejection }) => ejection?.durationMs ?? 0));
+    return `Nothing would be sent: every target is ejected, the first for another ${Math.ceil(waitMs / 1000)} s.`;
+  }
+  const answering = first
+    .map(({ name, share }) => (share === 1 ? name : `${name} (${percent(share)})`))
+    .join(" or ");
+  const later = targets.filter(({ share, ejection }) => share === 0 && !ejection).map(({ name }) => name);
+  const ejected = targets.filter(({ ejection }) => ejection).map(({ name }) => name);
+  const fallbacks =
+    first.length > 1
+      ? ", each falling over to the others"
+      : later.length > 0
+        ? `, then ${later.join(", then ")}`
+        : "";
+  const passedOver =
+    ejected.length > 0 ? `; ${ejected.join(" and ")} ${ejected.length === 1 ? "is" : "are"} ejected` : "";
+  return `${answering} would answer${fallbacks}${passedOver}.`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 1000) / 10} %`;
+}

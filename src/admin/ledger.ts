@@ -1,0 +1,115 @@
+import { z } from "zod";
+import type { LedgerEntry } from "../domain/ledger.ts";
+import { formatNanos, type Nanos } from "../lib/money.ts";
+import { AdminError } from "./admin-error.ts";
+import type { AdminContext } from "./context.ts";
+import { amountSchema, readInput, reasonSchema } from "./input.ts";
+import { getOrganization } from "./organizations.ts";
+import type { AuditRecord, ChargeStand } from "./ports.ts";
+
+/** A charge, what corrects it, and what it comes to after all. */
+export interface LedgerView extends ChargeStand {
+  net: Nanos;
+}
+
+/** Entries newest first, at most 1,000. `from` is inclusive, `to` exclusive, Unix milliseconds. */
+export async function listLedger(context: AdminContext, input: unknown): Promise<LedgerEntry[]> {
+  const filter = readInput(filterSchema, input);
+  if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
+  return await context.store.ledger.list(filter);
+}
+
+/** One charge with its corrections. Throws 404 for an unknown one. */
+export async function getCharge(context: AdminContext, id: string): Promise<LedgerView> {
+  const stand = await context.store.ledger.stand(id);
+  if (!stand) throw unknownCharge(id);
+  return { ...stand, net: netOf(stand) };
+}
+
+/**
+ * Refunds a charge, by default all that is left of it, and never more. `amount` is a decimal string; `reason` goes
+ * to the audit. Throws 404 for an unknown charge, 400 for more than is left, 409 when nothing is.
+ */
+export async function refund(context: AdminContext, id: string, input: unknown): Promise<LedgerEntry> {
+  const { amount, reason } = readInput(refundSchema, input);
+  const stand = await context.store.ledger.stand(id);
+  if (!stand) throw unknownCharge(id);
+  const wished = amount ?? netOf(stand);
+  const decide = (now: ChargeStand): LedgerEntry => {
+    const left = netOf(now);
+    if (left <= 0n) throw new AdminError(409, "id", `nothing is left to refund of "${id}"`);
+    if (wished === 0n) throw new AdminError(400, "amount", "amount must be more than nothing");
+    if (wished > left)
+      throw new AdminError(400, "amount", `only ${formatNanos(left)} of "${id}" is left to refund`);
+    return newCorrection(now, "refund", -wished, context.clock.now());
+  };
+  const detail = { reason, amount: wished, currency: stand.charge.currency };
+  const [entry] = await context.store.ledger.correct([id], decide, { by: context.by, subject: id, detail });
+  if (!entry) throw unknownCharge(id);
+  return entry;
+}
+
+/** Audit rows newest first, of one subject when named, at most 1,000. */
+export async function listAudit(context: AdminContext, input: unknown): Promise<AuditRecord[]> {
+  return await context.store.audit.list(readInput(auditSchema, input));
+}
+
+/** What adjustments of a charge come to. */
+export function adjustedBy({ corrections }: ChargeStand): Nanos {
+  return sumOf(corrections.filter((entry) => entry.kind === "adjustment"));
+}
+
+/** What was refunded of a charge, as a positive amount. */
+export function refundedBy({ corrections }: ChargeStand): Nanos {
+  return -sumOf(corrections.filter((entry) => entry.kind === "refund"));
+}
+
+/**
+ * An entry that corrects a charge: `<charge>:<n>`, n counting its corrections from 1, so that several may follow
+ * one another and none is written twice. It has no usage of its own, which would count twice.
+ */
+export function newCorrection(
+  { charge, corrections }: ChargeStand,
+  kind: "refund" | "adjustment",
+  amount: Nanos,
+  at: number,
+): LedgerEntry {
+  const id = `${charge.id}:${corrections.length + 1}`;
+  return {
+    ...charge,
+    id,
+    kind,
+    amount,
+    at,
+    usage: null,
+    orphanCost: 0n,
+    attempts: [],
+    flags: [],
+    corrects: charge.id,
+  };
+}
+
+const limitSchema = z.int().min(1).max(1000).default(50);
+
+const filterSchema = z.strictObject({
+  organizationId: z.string().optional(),
+  from: z.int().min(0).optional(),
+  to: z.int().min(0).optional(),
+  limit: limitSchema,
+});
+
+const auditSchema = z.strictObject({ subject: z.string().optional(), limit: limitSchema });
+
+const refundSchema = z.strictObject({ amount: amountSchema.optional(), reason: reasonSchema });
+
+function netOf(stand: ChargeStand): Nanos {
+  return stand.charge.amount + sumOf(stand.corrections);
+}
+
+function sumOf(entries: readonly LedgerEntry[]): Nanos {
+  return entries.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+function unknownCharge(id: string): AdminError {
+  return new AdminError(404, "id", `there is no charge "${id}" in the ledger`);
+}

@@ -1,0 +1,69 @@
+import type { Command } from "commander";
+import { explainRoute, type RouteExplanation } from "../admin/explain-route.ts";
+import { formatNanos } from "../lib/money.ts";
+import type { Desk } from "./context.ts";
+
+/** `routes explain`: a dry run of access, price and routing. */
+export function addExplainCommand(routes: Command, desk: Desk): void {
+  routes
+    .command("explain")
+    .description("tell which channel would answer a request, and why; sends nothing")
+    .requiredOption("--model <id>", "model the request names")
+    .option("--org, --organization <id>", "organization", "default")
+    .option("--key <id>", "as asked with this key")
+    .option("--json", "print JSON")
+    .action(async ({ organization, model, key, json }: ExplainOptions) => {
+      const explanation = await desk.administer((admin) => explainRoute(admin, { organization, model, key }));
+      desk.show(json, toView(explanation), toRows(explanation));
+      if (!json) desk.say(summary(explanation));
+    });
+}
+
+interface ExplainOptions {
+  organization: string;
+  model: string;
+  key?: string;
+  json?: boolean;
+}
+
+function toView({ price, ...explanation }: RouteExplanation): object {
+  if (!price) return { ...explanation, price };
+  const { currency, source, effectiveFrom, unit } = price;
+  const from = new Date(effectiveFrom).toISOString();
+  return {
+    ...explanation,
+    price: { unit, currency, source, effectiveFrom: from, amounts: amountsOf(price) },
+  };
+}
+
+function toRows({ targets, strategy }: RouteExplanation) {
+  return targets.map(({ name, provider, weight, share, ejection }) => ({
+    target: name,
+    provider,
+    weight: strategy === "weighted" ? String(weight) : "",
+    share: `${Math.round(share * 100)} %`,
+    state: ejection ? `ejected (${ejection.reason}) for ${Math.ceil(ejection.durationMs / 1000)} s` : "asked",
+  }));
+}
+
+function summary({ source, missingChannel, strategy, price, verdict }: RouteExplanation): string {
+  const whose = source === "organization" ? "the organization's own" : "the configured";
+  const lines = [`Route: ${whose} one, ${strategy}.`];
+  if (missingChannel !== null)
+    lines.push(
+      `The organization's own route is left out: it names the channel ${missingChannel}, which is not configured.`,
+    );
+  lines.push(
+    `Price: ${price ? `${amountsOf(price).join(", ")} ${price.currency} (${price.source})` : "none"}.`,
+    verdict,
+  );
+  return lines.join("\n");
+}
+
+function amountsOf(price: NonNullable<RouteExplanation["price"]>): string[] {
+  if (price.unit === "token")
+    return Object.entries(price.perMillion).map(([category, amount]) => `${category} ${formatNanos(amount)}`);
+  return Object.entries(price.perImage).flatMap(([tier, row]) =>
+    Object.entries(row).map(([quality, amount]) => `${tier}:${quality} ${formatNanos(amount)}`),
+  );
+}
