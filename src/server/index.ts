@@ -14,7 +14,7 @@ import { modelRoutes } from "./endpoints/models.ts";
 import { nativeRoutes } from "./endpoints/native.ts";
 import { priceRoutes } from "./endpoints/prices.ts";
 import { textRoutes } from "./endpoints/text.ts";
-import { RouteTable } from "./routes.ts";
+import { RouteTable, type Route } from "./routes.ts";
 
 export interface ServerOptions {
   heart: Heart;
@@ -46,25 +46,32 @@ export interface RunningServer {
 /** Larger than any body a route takes; the routes have limits of their own. */
 const MOST_BYTES = 1024 ** 3;
 
-/** Opens the doors. Throws when the address is taken. */
-export function startServer(options: ServerOptions): RunningServer {
+/** Every route of the gateway. */
+export function allRoutes(options: ServerOptions): Route[] {
   const { heart, blobs, server: address } = options;
   const { clock, snapshot } = heart;
   const files = { blobs: blobs.store, links: blobs.links, codecSlots: options.codecSlots };
   const baseOf = ({ request, server }: { request: Request; server: Server<undefined> }): string =>
     address.publicUrl ?? callerBase(request, server, address.trustedProxies);
   const images = { ...heart, ...files, safeFetch: options.safeFetch, spoolDirectory: options.spoolDirectory, baseOf };
+  return [
+    ...textRoutes(heart),
+    ...imageRoutes(images),
+    ...nativeRoutes(images),
+    ...modelRoutes(snapshot),
+    ...priceRoutes(snapshot, clock),
+    ...fileRoutes(files),
+    ...healthRoutes(options),
+    ...consoleRoutes(),
+  ];
+}
+
+/** Opens the doors. Throws when the address is taken. */
+export function startServer(options: ServerOptions): RunningServer {
+  const { heart, server: address } = options;
+  const { clock, snapshot } = heart;
   const handle = createHandler({
-    table: new RouteTable([
-      ...textRoutes(heart),
-      ...imageRoutes(images),
-      ...nativeRoutes(images),
-      ...modelRoutes(snapshot),
-      ...priceRoutes(snapshot, clock),
-      ...fileRoutes(files),
-      ...healthRoutes(options),
-      ...consoleRoutes(),
-    ]),
+    table: new RouteTable(allRoutes(options)),
     door: { snapshot, isPlausible: options.isPlausible, hash: options.hash, now: () => clock.now() },
     clock,
     trustedProxies: address.trustedProxies,
