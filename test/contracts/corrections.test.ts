@@ -1,0 +1,210 @@
+import { beforeAll, expect, test } from "bun:test";
+import { getCharge, refund } from "../../src/admin/ledger.ts";
+import { correctPrice } from "../../src/admin/price-correction.ts";
+import type { AdminContext } from "../../src/admin/context.ts";
+import type { LedgerEntry } from "../../src/domain/ledger.ts";
+import { migrate } from "../../src/storage/migrate.ts";
+import { storesOn, type Stores } from "../../src/storage/stores.ts";
+import { adminContext, NOW, refusal } from "../support/admin-context.ts";
+import { aBudget, anEntry, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
+
+const HOUR_MS = 3_600_000;
+/** Prices of a million tokens: entries here have one million of each. */
+const CORRECTED = { perMillion: { input: "0.2", output: "0.3" } };
+
+onEachDatabase("Corrections", (ground) => {
+  let stores: Stores;
+  let context: AdminContext;
+  let count = 0;
+  beforeAll(async () => {
+    const database = await ground.open(await ground.location());
+    await migrate(database);
+    stores = storesOn(database);
+    context = { ...(await adminContext()), store: stores.admin };
+  });
+
+  /** An organization of its own with a budget, and as many charges of 0.60 as wanted. */
+  async function books(charges: number, change: Partial<LedgerEntry> = {}) {
+    count += 1;
+    const organizationId = `org_${count}`;
+    const budget = `budget_${count}`;
+    await stores.admin.organizations.create(anOrganization(organizationId), BY);
+    await stores.admin.budgets.create(aBudget(budget, 10n ** 15n, { organizationId }), BY);
+    const entries = Array.from({ length: charges }, (_, index) =>
+      anEntry(`${organizationId}-${String(index).padStart(4, "0")}`, 600_000_000n, {
+        organizationId,
+        budgets: [budget],
+        at: NOW - HOUR_MS + Math.floor(index / 3),
+        usage: { unit: "token", tokens: { input: 1_000_000, output: 1_000_000 }, source: "upstream" },
+        ...change,
+      }),
+    );
+    await stores.ledger.post("", entries);
+    const spent = async () => (await stores.admin.budgets.get(budget))!.spent;
+    return { organizationId, budget, entries, spent };
+  }
+
+  const wish = (organizationId: string | null, change = {}) => ({
+    organizationId,
+    model: "sandbox-chat",
+    from: NOW - 2 * HOUR_MS,
+    reason: "a zero too many",
+    ...CORRECTED,
+    ...change,
+  });
+
+  test("a dry run tells what would change and changes nothing", async () => {
+    const { organizationId, spent } = await books(5);
+    expect(await correctPrice(context, wish(organizationId), { dryRun: true })).toMatchObject({
+      isApplied: false,
+      charges: 5,
+      adjusted: 5,
+      difference: -500_000_000n,
+      organizations: [{ id: organizationId, adjusted: 5, difference: -500_000_000n }],
+    });
+    expect(await spent()).toBe(3_000_000_000n);
+    expect(await stores.ledger.list({ organizationId, limit: 100 })).toHaveLength(5);
+  });
+
+  test("a correction over several transactions makes every charge cost the corrected price, once", async () => {
+    const { organizationId, budget, entries, spent } = await books(450);
+    const since = performance.now();
+    const done = await correctPrice(context, wish(organizationId), { dryRun: false });
+    console.log(`450 charges corrected in ${Math.round(performance.now() - since)} ms (${ground.kind})`);
+    expect(done).toMatchObject({ isApplied: true, adjusted: 450, difference: -45_000_000_000n });
+    expect(await correctPrice(context, wish(organizationId), { dryRun: false })).toMatchObject({
+      isApplied: false,
+      adjusted: 0,
+    });
+    expect(await spent()).toBe(450n * 500_000_000n);
+    expect(await stores.ledger.sumOfBudget(budget)).toBe(450n * 500_000_000n);
+    const { corrections, net } = await getCharge(context, entries[7]!.id);
+    expect(net).toBe(500_000_000n);
+    expect(corrections).toMatchObject([
+      { id: `${entries[7]!.id}:1`, kind: "adjustment", amount: -100_000_000n, usage: null, at: NOW },
+    ]);
+    const audited = await stores.audit.list({ subject: "sandbox-chat", limit: 10 });
+    expect(audited).toHaveLength(1);
+    expect(audited[0]).toMatchObject({
+      actor: "test",
+      kind: "ledger",
+      after: { reason: "a zero too many", adjusted: 450, difference: "-45000000000" },
+    });
+  });
+
+  test("a second correction by another price goes on from the first", async () => {
+    const { organizationId, entries, spent } = await books(4);
+    await correctPrice(context, wish(organizationId), { dryRun: false });
+    const dearer = wish(organizationId, { perMillion: { input: "1", output: "1" } });
+    expect(await correctPrice(context, dearer, { dryRun: false })).toMatchObject({
+      difference: 6_000_000_000n,
+    });
+    const { corrections, net } = await getCharge(context, entries[0]!.id);
+    expect(corrections.map(({ id }) => id)).toEqual([`${entries[0]!.id}:1`, `${entries[0]!.id}:2`]);
+    expect(net).toBe(2_000_000_000n);
+    expect(await spent()).toBe(8_000_000_000n);
+  });
+
+  test("two who correct at once correct once", async () => {
+    const { organizationId, spent } = await books(30);
+    const runs = await Promise.allSettled(
+      [1, 2, 3].map(() => correctPrice(context, wish(organizationId), { dryRun: false })),
+    );
+    expect(runs.every(({ status }) => status === "fulfilled")).toBe(true);
+    expect(await spent()).toBe(30n * 500_000_000n);
+  });
+
+  test("a default price corrects only what was rated by a default, in every organization", async () => {
+    const byDefault = await books(1, { model: "big-chat" });
+    const byOwn = await books(1, { model: "big-chat", priceSource: "organization" });
+    const foreign = await books(1, { model: "big-chat", currency: "EUR" });
+    const done = await correctPrice(context, wish(null, { model: "big-chat" }), { dryRun: false });
+    expect(done).toMatchObject({ charges: 2, unrated: 1, adjusted: 1 });
+    expect(await byDefault.spent()).toBe(500_000_000n);
+    expect(await byOwn.spent()).toBe(600_000_000n);
+    expect(await foreign.spent()).toBe(600_000_000n);
+  });
+
+  test("only charges of the range are corrected", async () => {
+    const { organizationId, entries } = await books(9);
+    const range = { from: entries[3]!.at, to: entries[6]!.at };
+    expect(await correctPrice(context, wish(organizationId, range), { dryRun: false })).toMatchObject({
+      adjusted: 3,
+    });
+    const backwards = correctPrice(context, wish(organizationId, { to: 5 }), { dryRun: false });
+    expect(await refusal(backwards)).toEqual([400, "to", "to must be later than from"]);
+  });
+
+  test("what was spent in a period that is over does not move the running one", async () => {
+    const { organizationId, spent, budget } = await books(2);
+    await stores.database.begin(
+      (sql) =>
+        sql`UPDATE budgets SET period = 'day', period_start = ${Date.now() + HOUR_MS} WHERE id = ${budget}`,
+    );
+    await correctPrice(context, wish(organizationId), { dryRun: false });
+    expect(await spent()).toBe(1_200_000_000n);
+    expect(await stores.ledger.sumOfBudget(budget)).toBe(1_000_000_000n);
+  });
+
+  test("a refund gives back what is left and never more", async () => {
+    const { entries, spent } = await books(1);
+    const { id } = entries[0]!;
+    const reason = "a blurred picture";
+    expect(await refund(context, id, { amount: "0.25", reason })).toMatchObject({
+      id: `${id}:1`,
+      amount: -250_000_000n,
+    });
+    expect(await refusal(refund(context, id, { amount: "0.36", reason }))).toEqual([
+      400,
+      "amount",
+      `only 0.35 of "${id}" is left to refund`,
+    ]);
+    expect(await refund(context, id, { reason })).toMatchObject({ id: `${id}:2`, amount: -350_000_000n });
+    expect(await refusal(refund(context, id, { reason }))).toEqual([409, "id", expect.any(String)]);
+    expect(await refusal(refund(context, "none", { reason }))).toEqual([404, "id", expect.any(String)]);
+    expect(await refusal(refund(context, id, {}))).toEqual([400, "reason", expect.any(String)]);
+    expect(await spent()).toBe(0n);
+    const audited = await stores.audit.list({ subject: id, limit: 10 });
+    expect(audited.map(({ after }) => after)).toEqual([
+      { reason, amount: "350000000", currency: "USD" },
+      { reason, amount: "250000000", currency: "USD" },
+    ]);
+  });
+
+  test("refunds at once give back no more than was charged", async () => {
+    const { entries, spent } = await books(1);
+    const tries = await Promise.allSettled(
+      Array.from({ length: 5 }, () =>
+        refund(context, entries[0]!.id, { amount: "0.25", reason: "twice clicked" }),
+      ),
+    );
+    expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+    expect(await spent()).toBe(100_000_000n);
+  });
+
+  test("a correction after a refund leaves nobody paid for a request", async () => {
+    const { organizationId, entries, spent } = await books(1);
+    await refund(context, entries[0]!.id, { amount: "0.55", reason: "late" });
+    expect(await correctPrice(context, wish(organizationId), { dryRun: false })).toMatchObject({
+      difference: -50_000_000n,
+    });
+    expect(await spent()).toBe(0n);
+    expect(await correctPrice(context, wish(organizationId), { dryRun: false })).toMatchObject({
+      adjusted: 0,
+    });
+  });
+
+  test("a posted correction is the same when it is read back", async () => {
+    const { entries } = await books(1);
+    const entry = {
+      ...entries[0]!,
+      id: "posted:1",
+      kind: "refund" as const,
+      amount: -1n,
+      corrects: entries[0]!.id,
+    };
+    await stores.ledger.post("", [entry]);
+    expect(await stores.ledger.find("posted:1", "refund")).toEqual(entry);
+    expect((await getCharge(context, entries[0]!.id)).corrections).toEqual([entry]);
+  });
+});
