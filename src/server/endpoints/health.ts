@@ -17,13 +17,13 @@ export function healthRoutes({ isDraining, metrics }: HealthSettings): Route[] {
       ...open,
       path: "/healthz",
       name: "health",
-      answer: (exchange) => Response.json({ status: "ok" }, { headers: ids(exchange) }),
+      answer: (exchange: Exchange) => Response.json({ status: "ok" }, { headers: ids(exchange) }),
     },
     {
       ...open,
       path: "/readyz",
       name: "readiness",
-      answer: (exchange) =>
+      answer: (exchange: Exchange) =>
         isDraining()
           ? Response.json({ status: "draining" }, { status: 503, headers: ids(exchange) })
           : Response.json({ status: "ready" }, { headers: ids(exchange) }),
@@ -32,7 +32,7 @@ export function healthRoutes({ isDraining, metrics }: HealthSettings): Route[] {
       ...open,
       path: "/metrics",
       name: "metrics",
-      answer: (exchange) =>
+      answer: (exchange: Exchange) =>
         new Response(metrics(), {
           headers: { ...ids(exchange), "content-type": "text/plain; version=0.0.4; charset=utf-8" },
         }),
