@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { explainRoute, type RouteExplanation } from "../admin/explain-route.ts";
+import { snakeCase } from "../lib/casing.ts";
 import { formatNanos } from "../lib/money.ts";
 import type { Desk } from "./context.ts";
 
@@ -62,7 +63,9 @@ function summary({ source, missingChannel, strategy, price, verdict }: RouteExpl
 
 function amountsOf(price: NonNullable<RouteExplanation["price"]>): string[] {
   if (price.unit === "token")
-    return Object.entries(price.perMillion).map(([category, amount]) => `${category} ${formatNanos(amount)}`);
+    return Object.entries(price.perMillion).map(
+      ([category, amount]) => `${snakeCase(category)} ${formatNanos(amount)}`,
+    );
   return Object.entries(price.perImage).flatMap(([tier, row]) =>
     Object.entries(row).map(([quality, amount]) => `${tier}:${quality} ${formatNanos(amount)}`),
   );

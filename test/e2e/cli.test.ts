@@ -4,6 +4,7 @@ import type { Settings } from "../../src/config/index.ts";
 import { isWellFormedSecret } from "../../src/lib/secret.ts";
 import { folderWithCatalogue, TEST_PROVIDERS } from "../support/config-fixture.ts";
 import { memoryAdminStore } from "../support/memory-admin-store.ts";
+import { anEntry } from "../contracts/storage-harness.ts";
 
 /** A command line over an own store, with what it wrote and what was called. */
 async function shell(options: { env?: Record<string, string>; files?: Record<string, string> } = {}) {
@@ -78,7 +79,18 @@ test("help and version are answers, not errors", async () => {
   await using cli = await shell();
   const help = await cli.run("--help");
   expect(help).toMatchObject({ code: 0, stderr: "" });
-  for (const word of ["serve", "migrate", "check", "keys", "orgs", "prices", "budgets", "routes"])
+  for (const word of [
+    "serve",
+    "migrate",
+    "check",
+    "keys",
+    "orgs",
+    "prices",
+    "budgets",
+    "routes",
+    "ledger",
+    "audit",
+  ])
     expect(help.stdout).toContain(word);
   expect((await cli.run("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
@@ -139,6 +151,10 @@ test("a key is created, its secret shown once, listed by its first characters an
     `Key ${created.key.id} (build) is disabled.\n`,
   );
   expect((await cli.run("keys list")).stdout).toMatch(/build +gk_\w{5}… +ai:image +all +any +disabled/);
+  expect((await cli.run(`keys enable ${created.key.id}`)).stdout).toBe(
+    `Key ${created.key.id} (build) is enabled.\n`,
+  );
+  expect((await cli.run("keys list")).stdout).toMatch(/build .* active/);
   const human = await cli.run("keys create --name other");
   expect(human.stdout).toMatch(
     /^Key key_\w+ is created\. Its secret is shown only now:\n\n {2}gk_\w{38}\n\n$/,
@@ -255,4 +271,87 @@ test("a name with control characters cannot steer the terminal", async () => {
   await using cli = await shellWithOrganization();
   await cli.run("keys create --name a\u001B[31mb");
   expect((await cli.run("keys list")).stdout).not.toContain("\u001B");
+});
+
+/** A command line over an organization with three charges of 0.60. */
+async function shellWithCharges() {
+  const cli = await shellWithOrganization();
+  const usage = {
+    unit: "token",
+    tokens: { input: 1_000_000, output: 1_000_000 },
+    source: "upstream",
+  } as const;
+  for (const id of ["req_1", "req_2", "req_3"])
+    cli.store.ledger.entries.push(
+      anEntry(id, 600_000_000n, { organizationId: "default", at: Date.UTC(2026, 0, 2), usage }),
+    );
+  return cli;
+}
+
+test("prices are corrected only when told to, and the audit says who, why and how much", async () => {
+  await using cli = await shellWithCharges();
+  const line =
+    "prices correct sandbox-chat --from 2026-01-01 --reason typo --token input=0.2 --token output=0.3";
+  const dry = await cli.run(line);
+  expect(dry.stdout).toMatch(/^default +3 +-0\.30 USD$/m);
+  expect(dry.stdout).toEndWith(
+    "3 of 3 charges differ, by -0.30 USD. Nothing is changed yet: repeat with --apply.\n",
+  );
+  expect(cli.store.ledger.entries).toHaveLength(3);
+  expect((await cli.run(`${line} --apply --json`)).json()).toMatchObject({
+    isApplied: true,
+    adjusted: 3,
+    difference: "-0.30",
+    from: "2026-01-01T00:00:00.000Z",
+  });
+  expect((await cli.run(`${line} --apply`)).stdout).toEndWith("Nothing to correct.\n");
+  expect((await cli.run("audit list --subject sandbox-chat")).stdout).toMatch(
+    /cli +create ledger +sandbox-chat/,
+  );
+  const [row] = (await cli.run("audit list --json")).json();
+  expect(row).toMatchObject({
+    actor: "cli",
+    subject: "sandbox-chat",
+    after: { reason: "typo", adjusted: 3 },
+  });
+  expect((await cli.run("prices correct sandbox-chat --from 2026-01-01 --token input=1")).code).toBe(2);
+});
+
+test("the ledger is listed, a charge shown and refunded", async () => {
+  await using cli = await shellWithCharges();
+  expect((await cli.run("ledger list --limit 2 --json")).json()).toHaveLength(2);
+  expect((await cli.run("ledger list --org default")).stdout).toMatch(
+    /^req_1 +charge +default +sandbox-chat +2026-01-02T00:00:00\.000Z +input 1000000, output 1000000 +0\.60 USD +sandbox$/m,
+  );
+  const refunded = await cli.run("ledger refund req_1 --amount 0.25 --reason blurred --json");
+  expect(refunded.json()).toMatchObject({
+    id: "req_1:1",
+    kind: "refund",
+    amount: "-0.25",
+    corrects: "req_1",
+  });
+  expect((await cli.run("ledger show req_1")).stdout).toEndWith(
+    "Request request-req_1 by key key_a. Attempts: sandbox/sandbox-chat answered in 5 ms. Net 0.35 USD.\n",
+  );
+  expect(await cli.run("ledger refund req_1 --amount 0.36 --reason more")).toMatchObject({
+    code: 1,
+    stderr: 'error: only 0.35 of "req_1" is left to refund\n',
+  });
+  expect(await cli.run("ledger show req_9")).toMatchObject({ code: 1 });
+  expect((await cli.run("ledger list --limit 0")).code).toBe(2);
+});
+
+test("a route is explained without asking anybody", async () => {
+  await using cli = await shellWithOrganization();
+  const { stdout } = await cli.run("routes explain --organization default --model sandbox-chat");
+  expect(stdout).toMatch(/^sandbox\/sandbox-chat +sandbox +100 % +asked$/m);
+  expect(stdout).toEndWith(
+    "Route: the configured one, ordered.\n" +
+      "Price: input 0.10, output 0.40, cache_read 0.01 USD (default).\n" +
+      "sandbox/sandbox-chat would answer.\n",
+  );
+  expect((await cli.run("routes explain --org default --model old-chat --json")).json()).toMatchObject({
+    refusal: { code: "model_retired" },
+    verdict: "Refused with model_retired: This model has been retired.",
+  });
 });

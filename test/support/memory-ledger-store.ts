@@ -63,10 +63,17 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
           action: "create",
           subject,
           before: null,
-          after: detail,
+          after: asWritten(detail),
         });
       }
       return written;
     },
   };
+}
+
+/** As a database gives it back: money as decimal strings. */
+function asWritten(detail: object): unknown {
+  return JSON.parse(
+    JSON.stringify(detail, (_key, part: unknown) => (typeof part === "bigint" ? `${part}` : part)),
+  );
 }
