@@ -63,7 +63,9 @@ describe("an unknown path is 404 in JSON", () => {
 describe("a known path with another method is 405 with what it allows", () => {
   test.each(ROUTES)("%s %s", async (method, path) => {
     for (const other of ["GET", "POST", "PUT", "DELETE", "PATCH"]) {
-      if (other === method) continue;
+      // Below /v1/models a POST is meant for the native protocol, which has its own 404.
+      const isNative = path.startsWith("/v1/models/") && other === "POST";
+      if (other === method || isNative) continue;
       const response = await ask(other, path);
       expect([other, response.status]).toEqual([other, 405]);
       expect(response.headers.get("allow")).toContain(method);

@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readImageHeader } from "../../src/imaging/sniff.ts";
+import { CHAT, IMAGE, openHouse, type House } from "../e2e/vendor.ts";
+import { until } from "../support/gateway.ts";
+
+/* Fields of a generation: which are refused, which are aligned or ignored, and what then is delivered and billed. */
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+interface Picture {
+  size: string;
+  quality: string;
+  output_format: string;
+  background: string;
+  data: { url?: string; b64_json?: string }[];
+}
+
+const generate = (fields: object, requestId?: string) =>
+  house.gateway.call("/v1/images/generations", {
+    body: { model: IMAGE, prompt: "A quiet harbour", ...fields },
+    headers: requestId === undefined ? {} : { "x-request-id": requestId },
+  });
+
+async function draw(fields: object, requestId?: string): Promise<{ response: Response; picture: Picture }> {
+  const response = await generate(fields, requestId);
+  const text = await response.text();
+  expect({ status: response.status, text: text.slice(0, 300) }).toMatchObject({ status: 200 });
+  return { response, picture: JSON.parse(text) };
+}
+
+describe("a wrong field is 400 with its name, and nothing is drawn", () => {
+  test.each<[string, object, string]>([
+    ["model", { model: null }, "model_required"],
+    ["model", { model: "" }, "model_required"],
+    ["model", { model: 5 }, "invalid_parameter"],
+    ["model", { model: CHAT }, "wrong_endpoint_for_model"],
+    ["model", { model: "nobody" }, "model_not_available_for_routing"],
+    ["prompt", { prompt: undefined }, "prompt_required"],
+    ["prompt", { prompt: null }, "prompt_required"],
+    ["prompt", { prompt: "" }, "prompt_required"],
+    ["prompt", { prompt: "  \n" }, "prompt_required"],
+    ["prompt", { prompt: 5 }, "prompt_required"],
+    ["prompt", { prompt: ["x"] }, "prompt_required"],
+    ["n", { n: 0 }, "invalid_parameter"],
+    ["n", { n: 5 }, "invalid_parameter"],
+    ["n", { n: -1 }, "invalid_parameter"],
+    ["n", { n: 1.5 }, "invalid_parameter"],
+    ["n", { n: "2" }, "invalid_parameter"],
+    ["n", { n: true }, "invalid_parameter"],
+    ["n", { n: 1e3 }, "invalid_parameter"],
+    ["n", { n: [1] }, "invalid_parameter"],
+    ["output_compression", { output_compression: -1 }, "invalid_parameter"],
+    ["output_compression", { output_compression: 101 }, "invalid_parameter"],
+    ["output_compression", { output_compression: "50" }, "invalid_parameter"],
+    ["output_compression", { output_compression: 1.5 }, "invalid_parameter"],
+    ["output_format", { output_format: "gif" }, "invalid_parameter"],
+    ["output_format", { output_format: "PNG " }, "invalid_parameter"],
+    ["output_format", { output_format: 7 }, "invalid_parameter"],
+    ["response_format", { response_format: "file" }, "invalid_parameter"],
+    ["response_format", { response_format: 7 }, "invalid_parameter"],
+    ["background", { background: "none" }, "invalid_parameter"],
+    ["background", { background: 7 }, "invalid_parameter"],
+    ["quality", { quality: "ultra" }, "invalid_parameter"],
+    ["quality", { quality: 7 }, "invalid_parameter"],
+    ["size", { size: 7 }, "invalid_parameter"],
+    ["size", { size: {} }, "invalid_parameter"],
+    ["aspectRatio", { aspectRatio: 7 }, "invalid_parameter"],
+    ["aspect_ratio", { aspect_ratio: [] }, "invalid_parameter"],
+    ["image", { image: "aGVsbG8=" }, "invalid_parameter"],
+    ["images", { images: ["https://example.com/a.png"] }, "invalid_parameter"],
+    ["mask", { mask: "aGVsbG8=" }, "invalid_parameter"],
+  ])("%s of %p is %s", async (param, fields, code) => {
+    const response = await generate(fields);
+    expect(response.status).toBe(400);
+    const requestId = response.headers.get("x-gateway-request-id")!;
+    expect(response.headers.get("x-request-id")).toBe(requestId);
+    expect(await response.json()).toEqual({
+      error: { message: expect.any(String), type: "bad_request", param, code, request_id: requestId },
+    });
+  });
+
+  test("the count that once wrapped to a negative one is refused", async () => {
+    const response = await house.gateway.call("/v1/images/generations", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: `{"model":"${IMAGE}","prompt":"x","n":18446744073686646784}`,
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { param: "n" } });
+  });
+
+  test("neither the vendor nor the ledger heard of any of it", async () => {
+    expect(house.vendor.hits).toHaveLength(0);
+    await draw({}, "sentinel");
+    await house.gateway.charged("sentinel");
+    expect(await house.gateway.ledger()).toHaveLength(1);
+  });
+});
+
+describe("what is well-formed but not supported is aligned or ignored, and the answer says what took effect", () => {
+  test.each<[object, string]>([
+    [{ size: "1024x1024" }, "1024x1024"],
+    [{ size: "1000x1000" }, "1008x1008"],
+    [{ size: "2K" }, "2048x2048"],
+    [{ size: "1K", aspectRatio: "3:2" }, "1248x832"],
+    [{ size: "1K", aspect_ratio: "3:2" }, "1248x832"],
+    [{ size: "1K", aspectRatio: "3:2", aspect_ratio: "1:1" }, "1248x832"],
+    [{ size: "1K", aspectRatio: "16:0" }, "1024x1024"],
+    [{ size: "1K", aspectRatio: "a:b" }, "1024x1024"],
+    [{ size: "1K", aspectRatio: "16/9" }, "1024x1024"],
+    [{ size: "1Kx" }, "1024x1024"],
+    [{ size: "" }, "1024x1024"],
+    [{ size: "0x0" }, "1024x1024"],
+    [{ size: "-1x-1" }, "1024x1024"],
+    [{ size: "auto" }, "1024x1024"],
+    [
+      { size: null, n: null, quality: null, output_format: null, response_format: null, background: null },
+      "1024x1024",
+    ],
+    [{ quality: "xhigh" }, "1024x1024"],
+    [{ quality: "max" }, "1024x1024"],
+  ])("%p gives %s", async (fields, size) => {
+    const { picture } = await draw(fields);
+    expect(picture.size).toBe(size);
+    const file = await fetch(picture.data[0]!.url!);
+    const { width, height } = await readImageHeader(await file.blob());
+    expect(`${width}x${height}`).toBe(size);
+  });
+
+  test.each(["99999x99999", "1e3x1e3", "4k", "1024×1024", "1x100000"])(
+    "size %p gives some picture",
+    async (size) => {
+      const { picture } = await draw({ size });
+      expect(picture.size).toMatch(/^\d+x\d+$/);
+    },
+  );
+
+  test("fields of other services are ignored in silence, unknown ones are named", async () => {
+    const silent = { stream: true, partial_images: 2, moderation: {}, user: 5, style: "vivid" };
+    const quiet = await draw(silent);
+    expect(quiet.response.headers.has("x-gateway-ignored-params")).toBe(false);
+    expect(quiet.response.headers.get("content-type")).toStartWith("application/json");
+    const named = await draw({ ...silent, seed: 1, negative_prompt: "x", "größe\r\nx-evil: 1": 1 });
+    const header = named.response.headers.get("x-gateway-ignored-params")!;
+    expect(header).toStartWith("seed, negative_prompt, ");
+    expect(named.response.headers.has("x-evil")).toBe(false);
+    for (const name of Object.keys(silent)) expect(header).not.toContain(name);
+  });
+
+  test("a quality that other families do not know is ignored by them", async () => {
+    for (const model of ["sandbox-b-fast", "sandbox-c", "sandbox-d-fast"]) {
+      await draw({ model, quality: "ultra", background: "transparent" });
+    }
+  });
+});
+
+describe("each family on the sandbox draws the size it says, and bills its tier", () => {
+  test.each([
+    ["sandbox-a", "1024x1536", "1K"],
+    ["sandbox-a", "2K", "2K"],
+    ["sandbox-a-flare", "1K", "1K"],
+    ["sandbox-b-fast", "2K", "2K"],
+    ["sandbox-b-quality", "1K", "1K"],
+    ["sandbox-b-lite", "4K", "1K"],
+    ["sandbox-c", "1024x1024", "1K"],
+    ["sandbox-d-quality", "2K", "2K"],
+  ])("%s at %s is tier %s", async (model, size, tier) => {
+    const requestId = `family-${model}-${size}`;
+    const { picture } = await draw({ model, size, output_format: "jpeg" }, requestId);
+    const header = await readImageHeader(await (await fetch(picture.data[0]!.url!)).blob());
+    expect(`${header.width}x${header.height}`).toBe(picture.size);
+    expect(header.format).toBe("jpeg");
+    const [row] = await house.gateway.charged(requestId);
+    expect(row).toMatchObject({ consumed: { unit: "image", count: 1, tier }, model });
+    const lookup = await house.gateway.call(
+      `/v1/pricing/lookup?${new URLSearchParams({ model, size, quality: picture.quality })}`,
+    );
+    const price = (await lookup.json()) as { total: string; tier: string };
+    expect(price.tier).toBe(tier);
+    expect(row!.amount).toBe(nanos(price.total));
+  });
+});
+
+describe("how pictures come", () => {
+  test.each([
+    ["url", ["url"]],
+    ["b64_json", ["b64_json"]],
+    [undefined, ["url"]],
+  ])("response_format %p gives %p", async (response_format, keys) => {
+    const { picture, response } = await draw({ response_format, n: 2 });
+    expect(picture.data.map((entry) => Object.keys(entry))).toEqual([keys, keys]);
+    expect(response.headers.get("x-gateway-generated-images")).toBe("2");
+  });
+
+  test("the organization's switch decides against and beside what is asked", async () => {
+    const keysFor = async (response_format?: string) =>
+      Object.keys((await draw({ model: "sandbox-a", response_format })).picture.data[0]!).sort();
+    await house.gateway.cli("orgs", "set", "default", "--force-image-urls", "on");
+    await until("on", async () => ((await keysFor("b64_json")).join() === "url" ? true : undefined));
+    expect(await keysFor()).toEqual(["url"]);
+    expect(await keysFor("url")).toEqual(["url"]);
+    await house.gateway.cli("orgs", "set", "default", "--force-image-urls", "off");
+    await until("off", async () => ((await keysFor()).join() === "b64_json,url" ? true : undefined));
+    expect(await keysFor("b64_json")).toEqual(["b64_json"]);
+    expect(await keysFor("url")).toEqual(["url"]);
+  }, 20_000);
+
+  test("a link is good for its picture only, signed, private, and served as what it is", async () => {
+    const { picture } = await draw({ output_format: "webp" });
+    const link = new URL(picture.data[0]!.url!);
+    const good = await fetch(link);
+    expect(good.headers.get("content-type")).toBe("image/webp");
+    expect(good.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(good.headers.get("content-security-policy")).toContain("default-src 'none'");
+    const bytes = await good.bytes();
+    const part = await fetch(link, { headers: { range: "bytes=0-9" } });
+    expect(part.status).toBe(206);
+    expect(await part.bytes()).toEqual(bytes.slice(0, 10));
+    expect((await fetch(link, { method: "HEAD" })).headers.get("content-length")).toBe(String(bytes.length));
+    for (const [name, value] of [
+      ["sig", "x"],
+      ["exp", "9999999999"],
+    ] as const) {
+      const forged = new URL(link);
+      forged.searchParams.set(name, value);
+      const response = await fetch(forged);
+      expect(response.status).toBe(404);
+      expect(await response.json()).toMatchObject({ error: { code: "not_found" } });
+    }
+    const bare = await fetch(`${link.origin}${link.pathname}`);
+    expect(bare.status).toBe(404);
+  });
+});
+
+/** Nano-units of a decimal amount. */
+function nanos(amount: string): bigint {
+  const [whole = "0", fraction = ""] = amount.split(".");
+  return BigInt(whole) * 1_000_000_000n + BigInt(fraction.padEnd(9, "0").slice(0, 9));
+}
