@@ -19,7 +19,7 @@ onEachDatabase("The store", (ground) => {
     const location = await ground.location();
     const handles = await Promise.all([ground.open(location), ground.open(location), ground.open(location)]);
     const applied = await Promise.all(handles.map((handle) => migrate(handle)));
-    expect(applied.flat()).toEqual(["0001_first_tables"]);
+    expect(applied.flat()).toEqual(["0001_first_tables", "0002_contention_and_corrections"]);
   });
 
   test("a migration that fails leaves nothing behind", async () => {
