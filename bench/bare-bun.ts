@@ -8,6 +8,7 @@ const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   idleTimeout: 0,
+  maxRequestBodySize: 2 ** 31,
   async fetch(request) {
     const reply = await fetch(`${upstream}/v1/chat/completions`, {
       method: "POST",

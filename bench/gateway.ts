@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PUBLIC_MODEL, UPSTREAM_MODEL } from "./chat-samples.ts";
+import { IMAGE_MODEL } from "./workloads/w5-samples.ts";
 import {
   commandLine,
   environmentOf,
@@ -76,7 +77,14 @@ export async function launchGateway(
 function configuration(upstream: string): string {
   return Bun.YAML.stringify(
     {
-      limits: { default: { requests_per_minute: 1_000_000_000, tokens_per_minute: 1_000_000_000_000 } },
+      limits: {
+        default: {
+          requests_per_minute: 1_000_000_000,
+          tokens_per_minute: 1_000_000_000_000,
+          images_per_minute: 1_000_000_000,
+        },
+        key: { concurrent_images: 1_000_000 },
+      },
       catalogue: { enabled: false },
       sandbox: { enabled: false },
       channels: {
@@ -96,6 +104,20 @@ function configuration(upstream: string): string {
             strategy: "ordered",
             targets: [{ channel: "mock", upstream_model: UPSTREAM_MODEL, weight: 1 }],
           },
+        },
+        [IMAGE_MODEL]: {
+          type: "image",
+          family: "A",
+          image: {
+            size_mode: "table",
+            tiers: ["1K"],
+            ratios: ["1:1"],
+            sizes: { "1K": { "1:1": "1024x1024" } },
+            formats: ["png"],
+            max_images_per_call: 4,
+          },
+          price: { currency: "USD", per_image: { "1K": { "*": "0.01" } } },
+          route: { strategy: "ordered", targets: [{ channel: "mock", weight: 1 }] },
         },
       },
     },

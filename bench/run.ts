@@ -9,10 +9,18 @@ import { type BenchOptions, openStage, type Stage } from "./stage.ts";
 import { doorWorkload } from "./workloads/w0-door.ts";
 import { chatWorkload } from "./workloads/w1-chat.ts";
 import { streamWorkload } from "./workloads/w2-stream.ts";
+import { uploadWorkload } from "./workloads/w5-uploads.ts";
+import { answerWorkload } from "./workloads/w6-answers.ts";
 import type { Outcome, Workload } from "./workloads/workload.ts";
 
 /** Every workload, in the order they run. */
-const WORKLOADS: readonly Workload[] = [doorWorkload, chatWorkload, streamWorkload];
+const WORKLOADS: readonly Workload[] = [
+  doorWorkload,
+  chatWorkload,
+  streamWorkload,
+  uploadWorkload,
+  answerWorkload,
+];
 
 const BUSY_LOAD_SHARE = 0.7;
 const BUSY_MACHINE_SHARE = 0.25;

@@ -1,0 +1,51 @@
+/**
+ * A vendor of images that costs as little as possible: it counts what it is sent and throws it away, and says its
+ * answers from one buffer. Prints `listening <port>`.
+ */
+import type { Socket } from "bun";
+import { MessageReader } from "../http-message.ts";
+import { answerBody } from "./w5-samples.ts";
+
+interface Connection {
+  reader: MessageReader;
+  received: number;
+  unsent: Buffer | undefined;
+}
+
+/** A request above this is an upload. */
+const UPLOAD_BYTES = 1_000_000;
+const SMALL = reply(answerBody(false));
+const LARGE = reply(answerBody(true));
+
+const server = Bun.listen<Connection>({
+  hostname: "127.0.0.1",
+  port: 0,
+  socket: {
+    open(socket) {
+      socket.setNoDelay(true);
+      const reader = new MessageReader({
+        head: () => void (socket.data.received = 0),
+        body: (_, start, end) => void (socket.data.received += end - start),
+        end: () => write(socket, socket.data.received > UPLOAD_BYTES ? SMALL : LARGE),
+      });
+      socket.data = { reader, received: 0, unsent: undefined };
+    },
+    data: (socket, data) => socket.data.reader.push(data),
+    drain(socket) {
+      const { unsent } = socket.data;
+      if (unsent) write(socket, unsent);
+    },
+  },
+});
+
+console.log(`listening ${server.port}`);
+
+function write(socket: Socket<Connection>, bytes: Buffer): void {
+  const taken = Math.max(socket.write(bytes), 0);
+  socket.data.unsent = taken < bytes.length ? bytes.subarray(taken) : undefined;
+}
+
+function reply(body: string): Buffer {
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+  return Buffer.from(head + body);
+}

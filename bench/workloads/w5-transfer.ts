@@ -1,0 +1,172 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { ClientConnection } from "../client-connection.ts";
+import { cpuBetween, LOAD_CORE, readCpu, readResidentMb, SERVER_CORE } from "../machine.ts";
+import { type Gateway, launchGateway } from "../gateway.ts";
+import { type ServerProcess, startScript } from "../processes.ts";
+import type { Row } from "../report.ts";
+import type { Stage } from "../stage.ts";
+import { type Spread, spreadOf } from "../statistics.ts";
+import type { UploadBody } from "./w5-samples.ts";
+
+/** A vendor of images, the bare proxy in front of it and a gateway of its own. */
+export interface ImageStage {
+  mock: ServerProcess;
+  floor: ServerProcess;
+  gateway: Gateway;
+  stop(): Promise<void>;
+}
+
+export async function openImageStage({ machine, options }: Stage): Promise<ImageStage> {
+  const folder = `${import.meta.dir}/..`;
+  const mock = await startScript(machine, {
+    name: "image mock",
+    core: LOAD_CORE,
+    arguments: [`${import.meta.dir}/w5-image-mock.ts`],
+  });
+  const upstream = `http://127.0.0.1:${mock.address.port}`;
+  const floor = await startScript(machine, {
+    name: "bare-bun",
+    core: SERVER_CORE,
+    arguments: [`${folder}/bare-bun.ts`, upstream],
+  });
+  const gateway = await launchGateway(machine, upstream, options.profileFolder);
+  const stop = async () => {
+    await Promise.all([mock, floor, gateway].map((server) => server.stop()));
+  };
+  return { mock, floor, gateway, stop };
+}
+
+/** Some transfers through one server, one after another on each connection. */
+export interface Transfer {
+  megabytesPerSecond: number;
+  cpuMsPerMegabyte: number;
+  /** Largest resident memory over that of before, for each connection. */
+  megabytesEach: number;
+}
+
+export interface TransferPlan {
+  path: string;
+  key: string;
+  body: UploadBody;
+  connections: number;
+  transfers: number;
+  /** Bytes a transfer stands for, whichever way they go. */
+  megabytes: number;
+}
+
+/** Throws when an answer is not a success. */
+export async function transfer(server: ServerProcess, plan: TransferPlan): Promise<Transfer> {
+  const idleMb = readResidentMb(server.processId);
+  writeFileSync(`/proc/${server.processId}/clear_refs`, "5");
+  const cpu = readCpu([server.processId]);
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: plan.connections }, () => runConnection(server, plan)));
+  const elapsedMs = performance.now() - startedAt;
+  const cpuMs = cpuBetween(cpu, readCpu([server.processId]));
+  const megabytes = plan.megabytes * plan.transfers * plan.connections;
+  return {
+    megabytesPerSecond: (megabytes * 1000) / elapsedMs,
+    cpuMsPerMegabyte: cpuMs / megabytes,
+    megabytesEach: Math.max(0, readPeakMb(server.processId) - idleMb) / plan.connections,
+  };
+}
+
+/** Turns of floor and gateway in every round, in changing order; one round more is run first and thrown away. */
+export async function compareTransfers(
+  { floor, gateway }: ImageStage,
+  rounds: number,
+  plan: TransferPlan,
+): Promise<{ floor: Transfer; gateway: Transfer }[]> {
+  const results: { floor: Transfer; gateway: Transfer }[] = [];
+  for (let round = -1; round < rounds; round += 1) {
+    const isSwapped = round % 2 === 0;
+    const first = await transfer(isSwapped ? gateway : floor, plan);
+    const second = await transfer(isSwapped ? floor : gateway, plan);
+    if (round >= 0)
+      results.push(isSwapped ? { floor: second, gateway: first } : { floor: first, gateway: second });
+  }
+  return results;
+}
+
+/** The lines of the report: bytes a second with their bar, processor time, and memory with its bar. */
+export function transferRows(
+  names: Pick<Row, "workload" | "figure">,
+  rounds: readonly { floor: Transfer; gateway: Transfer }[],
+  bars: { share: number; megabytesEach: number },
+): Row[] {
+  const speed = pick(rounds, "megabytesPerSecond");
+  const cpu = pick(rounds, "cpuMsPerMegabyte");
+  const memory = pick(rounds, "megabytesEach");
+  const each = memory.gateway;
+  return [
+    {
+      ...names,
+      floor: `${Math.round(speed.floor.median)} MB/s`,
+      gateway: `${Math.round(speed.gateway.median)} MB/s`,
+      comparison: ratioText(speed.ratio),
+      bar: `>= ${bars.share}x`,
+      passed: speed.ratio.median >= bars.share,
+    },
+    {
+      ...names,
+      figure: `${names.figure}: CPU`,
+      floor: `${cpu.floor.median.toFixed(2)} ms/MB`,
+      gateway: `${cpu.gateway.median.toFixed(2)} ms/MB`,
+      comparison: ratioText(cpu.ratio),
+    },
+    {
+      ...names,
+      figure: `${names.figure}: memory each`,
+      floor: `${memory.floor.median.toFixed(0)} MB`,
+      gateway: `${each.median.toFixed(0)} MB`,
+      comparison: `${each.median.toFixed(0)} MB (${each.min.toFixed(0)} to ${each.max.toFixed(0)})`,
+      bar: `<= ${bars.megabytesEach} MB`,
+      passed: each.median <= bars.megabytesEach,
+    },
+  ];
+}
+
+async function runConnection(
+  server: ServerProcess,
+  { path, key, body, transfers }: TransferPlan,
+): Promise<void> {
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    "host: 127.0.0.1",
+    `authorization: Bearer ${key}`,
+    `content-type: ${body.contentType}`,
+    `content-length: ${body.bytes.byteLength}`,
+  ];
+  const request = Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), body.bytes]);
+  let ended = Promise.withResolvers<number>();
+  const connection = await ClientConnection.open(server.address, {
+    onReply: ({ status }) => ended.resolve(status),
+    onLost: () => ended.reject(new Error(`${server.name} closed without a whole reply`)),
+  });
+  for (let sent = 0; sent < transfers; sent += 1) {
+    ended = Promise.withResolvers();
+    connection.send(request);
+    const status = await ended.promise;
+    if (status !== 200) throw new Error(`${server.name} answered ${status}`);
+  }
+  connection.close();
+}
+
+type Rounds = readonly { floor: Transfer; gateway: Transfer }[];
+
+function pick(rounds: Rounds, figure: keyof Transfer): Record<"floor" | "gateway" | "ratio", Spread> {
+  return {
+    floor: spreadOf(rounds.map(({ floor }) => floor[figure])),
+    gateway: spreadOf(rounds.map(({ gateway }) => gateway[figure])),
+    ratio: spreadOf(rounds.map(({ floor, gateway }) => gateway[figure] / Math.max(floor[figure], 1e-9))),
+  };
+}
+
+function ratioText({ median, min, max }: Spread): string {
+  return `${median.toFixed(2)}x (${min.toFixed(2)} to ${max.toFixed(2)})`;
+}
+
+function readPeakMb(processId: number): number {
+  const status = readFileSync(`/proc/${processId}/status`, "latin1");
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;
+}
