@@ -41,6 +41,7 @@ export interface Gateway {
 const CODEC_SLOTS = 4;
 const LEASE_RENEWAL_MS = 30_000;
 const LEASE_YIELD_MS = 250;
+const SWEEP_MS = 10 * 60_000;
 const FLUSH_MS = 5_000;
 
 const write = (lines: string): void => void process.stdout.write(lines);
@@ -56,13 +57,25 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     database: databaseOf(settings),
     journals: join(settings.dataDirectory, "journal"),
     lease,
-    configured: { models, channels, routes, prices: new Map([...prices].map(([id, price]) => [id, [price]])) },
+    configured: {
+      models,
+      channels,
+      routes,
+      prices: new Map([...prices].map(([id, price]) => [id, [price]])),
+    },
     onProblem: report,
   });
   const by = { actor: "bootstrap" };
-  const bootstrapped = await bootstrap({ store: storage.admin, by, clock, catalogue: settings }, settings.bootstrap);
+  const bootstrapped = await bootstrap(
+    { store: storage.admin, by, clock, catalogue: settings },
+    settings.bootstrap,
+  );
   await storage.snapshot.refresh();
-  const blobs = await openBlobs({ ...settings.blobs, directory: settings.dataDirectory, ...s3(settings.blobUrl) });
+  const blobs = await openBlobs({
+    ...settings.blobs,
+    directory: settings.dataDirectory,
+    ...s3(settings.blobUrl),
+  });
   const spoolDirectory = join(settings.dataDirectory, "spool");
   await sweepSpool(spoolDirectory);
   const leases = new Leases(storage.leases, lease, clock);
@@ -94,10 +107,26 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     draw: Math.random,
   };
   const metrics = new Metrics([
-    { name: "gateway_ledger_backlog", help: "Charges journaled and not yet in the ledger.", value: storage.backlog },
-    { name: "gateway_ejected_targets", help: "Targets out of service.", value: () => health.ejections().length },
-    { name: "gateway_limits_degraded", help: "1 while limits are local although a shared store is configured.", value: () => Number(counters.isDegraded()) },
-    { name: "gateway_snapshot_age_seconds", help: "Time since the database was last heard.", value: () => storage.snapshot.ageMs() / 1000 },
+    {
+      name: "gateway_ledger_backlog",
+      help: "Charges journaled and not yet in the ledger.",
+      value: storage.backlog,
+    },
+    {
+      name: "gateway_ejected_targets",
+      help: "Targets out of service.",
+      value: () => health.ejections().length,
+    },
+    {
+      name: "gateway_limits_degraded",
+      help: "1 while limits are local although a shared store is configured.",
+      value: () => Number(counters.isDegraded()),
+    },
+    {
+      name: "gateway_snapshot_age_seconds",
+      help: "Time since the database was last heard.",
+      value: () => storage.snapshot.ageMs() / 1000,
+    },
   ]);
   const server = startServer({
     heart,
@@ -113,9 +142,20 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     metrics: () => metrics.text(),
     isDraining: () => state.isDraining,
   });
+  const sweep = (): void =>
+    void blobs.sweep().catch((error: unknown) => report("old images were not removed", error));
+  sweep();
   const chores = [
-    setInterval(() => void leases.renew().catch((error: unknown) => report("leases were not renewed", error)), LEASE_RENEWAL_MS),
-    setInterval(() => void leases.yieldContended().catch((error: unknown) => report("leases were not given back", error)), LEASE_YIELD_MS),
+    setInterval(sweep, SWEEP_MS),
+    setInterval(
+      () => void leases.renew().catch((error: unknown) => report("leases were not renewed", error)),
+      LEASE_RENEWAL_MS,
+    ),
+    setInterval(
+      () =>
+        void leases.yieldContended().catch((error: unknown) => report("leases were not given back", error)),
+      LEASE_YIELD_MS,
+    ),
   ];
   const close = async (flushMs: number): Promise<void> => {
     for (const chore of chores) clearInterval(chore);

@@ -32,7 +32,8 @@ async function bootstrapStore(settings: Settings): Promise<BootstrapResult> {
 }
 
 function addressOf({ server: { host, port } }: Settings): string {
-  if (port === 0) throw new Error("Several workers need a port of their own choosing: set PORT to a number above 0.");
+  if (port === 0)
+    throw new Error("Several workers need a port of their own choosing: set PORT to a number above 0.");
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
@@ -80,7 +81,9 @@ function welcome(url: string, { administrator, key }: BootstrapResult, settings:
     "",
     `  Base address   ${base}/v1`,
     `  Console        ${base}/console`,
-    ...(administrator.password === null ? [] : [`  Administrator  ${administrator.name} / ${administrator.password}`]),
+    ...(administrator.password === null
+      ? []
+      : [`  Administrator  ${administrator.name} / ${administrator.password}`]),
     `  Key            ${key.secret ?? `${key.hint}…`}`,
     "",
     "These are shown only once. Try it:",

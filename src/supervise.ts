@@ -36,7 +36,8 @@ async function keepRunning(running: Set<Subprocess>, state: { isStopping: boolea
       state.isStopping = true;
       throw new Error("A worker could not start; what it said stands above.");
     }
-    pauseMs = performance.now() - startedAt > STABLE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    pauseMs =
+      performance.now() - startedAt > STABLE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     await Bun.sleep(pauseMs);
   }
 }

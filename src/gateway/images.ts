@@ -139,15 +139,33 @@ function draw(heart: Heart, imageOrder: ImageOrder, { channel }: Target, call: C
   return upstream.draw(imageOrder, call.signal);
 }
 
-function order(request: ImageRequest, model: ImageModel, wish: ImageWish, { upstreamModel }: Target): ImageOrder {
+function order(
+  request: ImageRequest,
+  model: ImageModel,
+  wish: ImageWish,
+  { upstreamModel }: Target,
+): ImageOrder {
   const { prompt, count, format, compression, native } = request;
   const { size, quality, background } = wish;
   const references: ImageOrder["references"] = [];
-  return { upstreamModel, model, prompt, size, quality, background, count, format, compression, references, native };
+  return {
+    upstreamModel,
+    model,
+    prompt,
+    size,
+    quality,
+    background,
+    count,
+    format,
+    compression,
+    references,
+    native,
+  };
 }
 
 function notNative(): GatewayError {
-  const message = "This model does not speak this protocol. Send the request to /v1/images/generations or /v1/images/edits.";
+  const message =
+    "This model does not speak this protocol. Send the request to /v1/images/generations or /v1/images/edits.";
   return new GatewayError("wrong_endpoint_for_model", message, { param: "model" });
 }
 

@@ -59,8 +59,7 @@ export interface BudgetStore {
     lease: string,
     wishes: readonly BudgetWish[],
   ): Promise<
-    | { granted: Map<string, Nanos>; left: Map<string, Nanos> }
-    | { exhausted: string; isHeldByOthers: boolean }
+    { granted: Map<string, Nanos>; left: Map<string, Nanos> } | { exhausted: string; isHeldByOthers: boolean }
   >;
   /** Gives unused slices back. */
   giveBack(lease: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;

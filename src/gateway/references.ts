@@ -105,7 +105,8 @@ async function ownResult({ links, blobs }: ReferenceSettings, url: string): Prom
   if (!URL.canParse(url)) return null;
   const { pathname, searchParams } = new URL(url);
   const name = /^\/files\/([^/]+)$/.exec(pathname)?.[1];
-  if (name === undefined || links.check(name, searchParams.get("exp"), searchParams.get("sig")) !== "valid") return null;
+  if (name === undefined || links.check(name, searchParams.get("exp"), searchParams.get("sig")) !== "valid")
+    return null;
   return blobs.get(name);
 }
 

@@ -180,5 +180,8 @@ function isTyped(error: unknown): boolean {
 }
 
 function unreadable(cause: unknown): UpstreamError {
-  return new UpstreamError("unreachable", "the connection broke inside the stream", { isAmbiguous: true, cause });
+  return new UpstreamError("unreachable", "the connection broke inside the stream", {
+    isAmbiguous: true,
+    cause,
+  });
 }

@@ -1,4 +1,11 @@
-import { ChatStream, errorFrame, forUpstream, readReply, writeError, type ChatPayload } from "../dialects/chat/index.ts";
+import {
+  ChatStream,
+  errorFrame,
+  forUpstream,
+  readReply,
+  writeError,
+  type ChatPayload,
+} from "../dialects/chat/index.ts";
 import { estimateTokens } from "../dialects/chat/usage.ts";
 import type { Deadlines, Target } from "../domain/channel.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
@@ -24,8 +31,7 @@ import type { Visit } from "./visit.ts";
 
 /** The answer to a text request, and the rate state for its headers. */
 export type TextOutcome = { rate: LimitGrant["rate"] } & (
-  | { kind: "whole"; bytes: Uint8Array<ArrayBuffer> }
-  | { kind: "stream"; stream: ReadableStream<Uint8Array> }
+  { kind: "whole"; bytes: Uint8Array<ArrayBuffer> } | { kind: "stream"; stream: ReadableStream<Uint8Array> }
 );
 
 /** Everything decided about a request before a vendor is asked. Only `admit` makes one. */
@@ -71,7 +77,12 @@ async function admit(heart: Heart, visit: Visit, payload: ChatPayload): Promise<
   event.isStream = parsed.isStream;
   const price = requirePrice(directory, principal, model.id, "token", heart.clock.now());
   const output = (parsed.maxTokens ?? model.defaultOutputTokens) * parsed.choices;
-  const taken = takeTextLimits(heart.limiter, heart.limits, principal, estimateTokens(parsed.inputCeiling) + output);
+  const taken = takeTextLimits(
+    heart.limiter,
+    heart.limits,
+    principal,
+    estimateTokens(parsed.inputCeiling) + output,
+  );
   const grant = taken instanceof Promise ? await taken : taken;
   try {
     const most = (parsed.maxTokens ?? model.maxOutputTokens) * parsed.choices;
@@ -117,7 +128,12 @@ async function askTarget(heart: Heart, payload: ChatPayload, target: Target, cal
   return { kind: "stream", reader, stream, head };
 }
 
-function send(upstream: TextUpstream, payload: ChatPayload, upstreamModel: string, call: Call): ReturnType<TextUpstream["send"]> {
+function send(
+  upstream: TextUpstream,
+  payload: ChatPayload,
+  upstreamModel: string,
+  call: Call,
+): ReturnType<TextUpstream["send"]> {
   return upstream.send({
     payload: { dialect: payload.dialect, raw: forUpstream(payload, upstreamModel), parsed: payload.parsed },
     isStream: payload.parsed.isStream,

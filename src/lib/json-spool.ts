@@ -2,10 +2,10 @@ import { SpooledString } from "./long-string.ts";
 import { createPacer } from "./pacer.ts";
 import type { Spool } from "./spool.ts";
 import { JsonScanner } from "./json-spool/scanner.ts";
-import { JsonSpoolError, type JsonSpoolOptions, type SpooledJson } from "./json-spool/types.ts";
+import { JsonSpoolError, type JsonSpoolOptions, type SpooledJson } from "./json-spool/options.ts";
 
 export { SpooledString } from "./long-string.ts";
-export * from "./json-spool/types.ts";
+export * from "./json-spool/options.ts";
 
 const SLICE_BYTES = 64 * 1024;
 

@@ -9,7 +9,9 @@ function scan(text: string, names: string[]) {
   const parsed = parseJson(bytes);
   if (!isObject(parsed)) throw new Error("not an object");
   const found = scanObject(bytes, parsed, names);
-  const values = found.spans.map((span) => span && new TextDecoder().decode(bytes.subarray(span.start, span.end)));
+  const values = found.spans.map(
+    (span) => span && new TextDecoder().decode(bytes.subarray(span.start, span.end)),
+  );
   return { values, depth: found.depth, isRepeated: hasRepeatedName(found, parsed) };
 }
 
@@ -24,7 +26,10 @@ describe("scanObject", () => {
 
   test("an escaped name is the name it spells", () => {
     expect(scan('{"mod\\u0065l":"x"}', ["model"]).values).toEqual(['"x"']);
-    expect(scan('{"model":"a","mod\\u0065l":"b"}', ["model"])).toMatchObject({ values: ['"b"'], isRepeated: true });
+    expect(scan('{"model":"a","mod\\u0065l":"b"}', ["model"])).toMatchObject({
+      values: ['"b"'],
+      isRepeated: true,
+    });
   });
 
   test("a repeated name at the top is told, a nested one is not", () => {
@@ -41,16 +46,21 @@ describe("scanObject", () => {
   });
 
   test("replacing a value changes that member and nothing else, whatever the object", () => {
-    const property = fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), fc.boolean(), (object, value, isSpaced) => {
-      const subject = { ...object, model: "before" };
-      const bytes = bytesOf(JSON.stringify(subject, null, isSpaced ? 2 : 0));
-      const parsed = parseJson(bytes);
-      if (!isObject(parsed)) return;
-      const [span] = scanObject(bytes, parsed, ["model"]).spans;
-      if (!span) throw new Error("the member was not found");
-      const after = parseJson(splice(bytes, [{ span, text: JSON.stringify(value) }]));
-      expect(after).toEqual({ ...(JSON.parse(JSON.stringify(subject)) as object), model: value });
-    });
+    const property = fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      fc.string(),
+      fc.boolean(),
+      (object, value, isSpaced) => {
+        const subject = { ...object, model: "before" };
+        const bytes = bytesOf(JSON.stringify(subject, null, isSpaced ? 2 : 0));
+        const parsed = parseJson(bytes);
+        if (!isObject(parsed)) return;
+        const [span] = scanObject(bytes, parsed, ["model"]).spans;
+        if (!span) throw new Error("the member was not found");
+        const after = parseJson(splice(bytes, [{ span, text: JSON.stringify(value) }]));
+        expect(after).toEqual({ ...(JSON.parse(JSON.stringify(subject)) as object), model: value });
+      },
+    );
     fc.assert(property, { numRuns: 2000 });
   });
 });

@@ -51,7 +51,9 @@ async function readBytes(request: Request, mostBytes: number): Promise<Uint8Arra
 
 async function decode(
   bytes: Uint8Array<ArrayBuffer>,
-  encoding: string, mostBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  encoding: string,
+  mostBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   const name = encoding.trim().toLowerCase();
   if (name === "identity") return bytes;
   const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;

@@ -29,7 +29,9 @@ const DRAINING_RETRY_SECONDS = 1;
  * The one way from HTTP into the gateway: every request gets an id, passes the door its route asks for, has its
  * errors rendered in its route's shape, and is told to the listeners once, after its end.
  */
-export function createHandler(settings: EndpointSettings): (request: Request, server: Server<undefined>) => Response | Promise<Response> {
+export function createHandler(
+  settings: EndpointSettings,
+): (request: Request, server: Server<undefined>) => Response | Promise<Response> {
   return async (request, server) => {
     const id = newId("req");
     const asked = request.headers.get("x-request-id");
@@ -93,14 +95,23 @@ function failed(thrown: unknown, route: Route, event: RequestEvent): Response {
 }
 
 function notRouted(found: { allow: string[] } | null, requestId: string): Response {
-  if (!found) return errorResponse(new GatewayError("not_found", "There is nothing at this path."), "images", requestId);
+  if (!found)
+    return errorResponse(
+      new GatewayError("not_found", "There is nothing at this path."),
+      "images",
+      requestId,
+    );
   const allow = found.allow.join(", ");
   const error = new GatewayError("method_not_allowed", `This path answers ${allow}.`);
   return errorResponse(error, "images", requestId, { allow });
 }
 
 function twoHosts(requestId: string): Response {
-  return errorResponse(new GatewayError("invalid_parameter", "Send a single Host header."), "images", requestId);
+  return errorResponse(
+    new GatewayError("invalid_parameter", "Send a single Host header."),
+    "images",
+    requestId,
+  );
 }
 
 function finish(settings: EndpointSettings, event: RequestEvent, response: Response): Response {

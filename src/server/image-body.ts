@@ -23,7 +23,11 @@ const DECODERS = {
  * Reads an image request's fields in constant memory: uploaded files and long strings go to `spool` while they
  * arrive. JSON everywhere; forms where the route takes them.
  */
-export async function readImageBody(request: Request, spool: Spool, takesForms: boolean): Promise<ImageField[]> {
+export async function readImageBody(
+  request: Request,
+  spool: Spool,
+  takesForms: boolean,
+): Promise<ImageField[]> {
   const contentType = request.headers.get("content-type");
   const isForm = takesForms && /^multipart\/form-data\b/i.test(contentType ?? "");
   if (!isForm) return Object.entries(await readPictureJson(request, spool, ([name]) => isPictureField(name)));
@@ -56,8 +60,15 @@ function limited(request: Request): AsyncIterable<Uint8Array> {
   return decoded(request);
 }
 
-async function readForm(body: AsyncIterable<Uint8Array>, contentType: string, spool: Spool): Promise<ImageField[]> {
-  const parts = await readMultipart(body, contentType, spool, { decode: isPictureField, maxBodyBytes: MOST_BYTES });
+async function readForm(
+  body: AsyncIterable<Uint8Array>,
+  contentType: string,
+  spool: Spool,
+): Promise<ImageField[]> {
+  const parts = await readMultipart(body, contentType, spool, {
+    decode: isPictureField,
+    maxBodyBytes: MOST_BYTES,
+  });
   return formFields(parts.map((part) => [part.name, part.kind === "file" ? part.blob : part.value]));
 }
 
@@ -116,7 +127,11 @@ function formTrouble({ reason, part }: MultipartError): GatewayError {
     case "invalid_base64":
       return new GatewayError("invalid_image", "An image is not valid base64.", param);
     case "too_large":
-      return new GatewayError("invalid_image", "An image may have at most 35 MiB, a text at most 1 MiB.", param);
+      return new GatewayError(
+        "invalid_image",
+        "An image may have at most 35 MiB, a text at most 1 MiB.",
+        param,
+      );
     case "body_too_large":
       return tooLarge();
   }
@@ -128,7 +143,11 @@ function paramOf(name: string): string {
 }
 
 function isCodecTrouble(error: unknown): boolean {
-  return error instanceof Error && "code" in error && /^(?:Z_|ERR__ERROR|ZSTD|ERR_BROTLI|ERR_ZSTD)/.test(String(error.code));
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    /^(?:Z_|ERR__ERROR|ZSTD|ERR_BROTLI|ERR_ZSTD)/.test(String(error.code))
+  );
 }
 
 function malformed(message: string): GatewayError {

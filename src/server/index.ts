@@ -53,7 +53,13 @@ export function allRoutes(options: ServerOptions): Route[] {
   const files = { blobs: blobs.store, links: blobs.links, codecSlots: options.codecSlots };
   const baseOf = ({ request, server }: { request: Request; server: Server<undefined> }): string =>
     address.publicUrl ?? callerBase(request, server, address.trustedProxies);
-  const images = { ...heart, ...files, safeFetch: options.safeFetch, spoolDirectory: options.spoolDirectory, baseOf };
+  const images = {
+    ...heart,
+    ...files,
+    safeFetch: options.safeFetch,
+    spoolDirectory: options.spoolDirectory,
+    baseOf,
+  };
   return [
     ...textRoutes(heart),
     ...imageRoutes(images),

@@ -2,7 +2,7 @@ import { writeError as writeChatError } from "../dialects/chat/index.ts";
 import { writeError as writeImageError } from "../dialects/images/error.ts";
 import { writeError as writeNativeError } from "../dialects/native/error.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
-import { rateHeaders } from "../gateway/admission/limits.ts";
+import { rateHeaders } from "../dialects/rate-headers.ts";
 import type { ErrorFamily } from "./routes.ts";
 
 /** The body of an error in the words of each family. */

@@ -52,13 +52,16 @@ export class RouteTable {
     const found = this.#exact.get(path)?.map((route) => ({ route, parameter: "" })) ?? this.#match(path);
     if (found.length === 0) return null;
     const wanted = method === "HEAD" ? "GET" : method;
-    return found.find(({ route }) => route.method === wanted) ?? { allow: found.map(({ route }) => route.method) };
+    return (
+      found.find(({ route }) => route.method === wanted) ?? { allow: found.map(({ route }) => route.method) }
+    );
   }
 
   #match(path: string): RouteMatch[] {
     const matches: RouteMatch[] = [];
     for (const { before, after, route } of this.#patterns) {
-      if (!path.startsWith(before) || !path.endsWith(after) || path.length <= before.length + after.length) continue;
+      if (!path.startsWith(before) || !path.endsWith(after) || path.length <= before.length + after.length)
+        continue;
       const parameter = decoded(path.slice(before.length, path.length - after.length));
       if (parameter !== null) matches.push({ route, parameter });
     }

@@ -38,7 +38,12 @@ export function requestLog(write: (lines: string) => void): RequestLog {
 /** Tells of trouble outside any request, as a line of its own. */
 export function systemLog(write: (lines: string) => void): (message: string, cause: unknown) => void {
   return (message, cause) => {
-    const fields = { time: new Date().toISOString(), level: "warn", message, cause: cause == null ? undefined : causeText(cause) };
+    const fields = {
+      time: new Date().toISOString(),
+      level: "warn",
+      message,
+      cause: cause == null ? undefined : causeText(cause),
+    };
     write(`${JSON.stringify(fields)}\n`);
   };
 }
@@ -79,5 +84,7 @@ function causeText(cause: unknown): string {
 
 /** Takes anything that looks like a key or a bearer token out of a text. */
 export function redact(text: string): string {
-  return text.replace(/\b(?:gk_|sk-|Bearer\s+)[\w.~+/=-]{6,}/gi, "[redacted]").replace(/data:[^\s"',]{32,}/g, "[data]");
+  return text
+    .replace(/\b(?:gk_|sk-|Bearer\s+)[\w.~+/=-]{6,}/gi, "[redacted]")
+    .replace(/data:[^\s"',]{32,}/g, "[data]");
 }

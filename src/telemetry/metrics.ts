@@ -92,7 +92,9 @@ export class Metrics {
 
   #durationText(): string {
     const name = "gateway_request_duration_seconds";
-    const lines = [`# HELP ${name} Time from the request's head to its last byte.\n# TYPE ${name} histogram\n`];
+    const lines = [
+      `# HELP ${name} Time from the request's head to its last byte.\n# TYPE ${name} histogram\n`,
+    ];
     for (const [route, { buckets, sum, count }] of this.#routes) {
       let total = 0;
       for (const [index, bound] of BUCKETS.entries()) {

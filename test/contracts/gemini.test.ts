@@ -135,6 +135,7 @@ describe("references that are too many bytes together", () => {
         urlOf: (model) => `${vendor.url}/v1beta/models/${model}:generateContent`,
         authorize: async () => ({ headers: { "x-goog-api-key": SIMULATED_KEY }, secret: SIMULATED_KEY }),
         takesOutputOptions: false,
+        demandsRoles: false,
         mostReferenceBytes: { each: 90_000, together: 150_000 },
       },
       false,

@@ -19,7 +19,11 @@ interface WholeAnswer {
  * Reads a whole answer. Its bytes stay as the upstream said them, but for the model name. Throws an
  * `UpstreamError` when it is not an answer.
  */
-export function readReply({ bytes, parsed }: WholeAnswer, publicModel: string, inputBytes: number): ChatReply {
+export function readReply(
+  { bytes, parsed }: WholeAnswer,
+  publicModel: string,
+  inputBytes: number,
+): ChatReply {
   const body = parsed ?? parsedBytes(bytes);
   if (!isObject(body) || !Array.isArray(body["choices"])) {
     throw new UpstreamError("broken", "the answer has no choices");

@@ -102,7 +102,10 @@ const boolean: Check = { holds: (value) => typeof value === "boolean", must: "tr
 const text: Check = { holds: (value) => typeof value === "string", must: "a string" };
 const list: Check = { holds: Array.isArray, must: "an array" };
 const object: Check = { holds: isObject, must: "an object" };
-const textOrObject: Check = { holds: (value) => text.holds(value) || isObject(value), must: "a string or an object" };
+const textOrObject: Check = {
+  holds: (value) => text.holds(value) || isObject(value),
+  must: "a string or an object",
+};
 const textOrTexts: Check = {
   holds: (value) => text.holds(value) || (Array.isArray(value) && value.every(text.holds)),
   must: "a string or an array of strings",

@@ -83,10 +83,14 @@ export class ChatStream {
 
   #passPlain(chunk: Uint8Array, text: string): Uint8Array {
     SPOKEN.lastIndex = 0;
-    for (let match = SPOKEN.exec(text); match; match = SPOKEN.exec(text)) this.#outputBytes += match[1]?.length ?? 0;
+    for (let match = SPOKEN.exec(text); match; match = SPOKEN.exec(text))
+      this.#outputBytes += match[1]?.length ?? 0;
     const modelText = this.#modelText;
     if (modelText === null || modelText === this.#publicModel) return chunk;
-    return Buffer.from(text.replaceAll(modelText, () => this.#publicModel), "latin1");
+    return Buffer.from(
+      text.replaceAll(modelText, () => this.#publicModel),
+      "latin1",
+    );
   }
 
   #readFrame(frame: Buffer, output: Buffer[]): void {
@@ -130,7 +134,10 @@ export class ChatStream {
     if (found === undefined) return frame;
     this.#modelText = found;
     if (found === this.#publicModel) return frame;
-    return Buffer.from(text.replace(found, () => this.#publicModel), "latin1");
+    return Buffer.from(
+      text.replace(found, () => this.#publicModel),
+      "latin1",
+    );
   }
 
   /** For an upstream that did not count: a usage chunk in its own manner, from the estimate. */
@@ -177,6 +184,8 @@ function groqUsage(event: Record<string, unknown>): unknown {
 
 /** Vendors report trouble inside a running stream as a frame with `error`. */
 function inStreamError(error: unknown): UpstreamError {
-  const word = isObject(error) ? `${String(error["type"] ?? "")} ${String(error["code"] ?? "")}` : String(error);
+  const word = isObject(error)
+    ? `${String(error["type"] ?? "")} ${String(error["code"] ?? "")}`
+    : String(error);
   return new UpstreamError("overloaded", `error inside the stream: ${word.slice(0, 200)}`);
 }

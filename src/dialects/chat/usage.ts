@@ -32,11 +32,14 @@ export function readUsage(value: unknown): TokenUsage | null {
     if (asked > most) isAnomalous = true;
     return Math.min(asked, most);
   };
-  if (saneCount(value["prompt_tokens"]) === null && saneCount(value["completion_tokens"]) === null) return null;
+  if (saneCount(value["prompt_tokens"]) === null && saneCount(value["completion_tokens"]) === null)
+    return null;
   const prompt = count(value["prompt_tokens"]);
   const completion = count(value["completion_tokens"]);
   const inputDetails = isObject(value["prompt_tokens_details"]) ? value["prompt_tokens_details"] : {};
-  const outputDetails = isObject(value["completion_tokens_details"]) ? value["completion_tokens_details"] : {};
+  const outputDetails = isObject(value["completion_tokens_details"])
+    ? value["completion_tokens_details"]
+    : {};
   const cacheRead = part(inputDetails["cached_tokens"] ?? value["prompt_cache_hit_tokens"], prompt);
   const written = CACHE_WRITE_NAMES.map((name) => inputDetails[name]).find((found) => found !== undefined);
   const cacheWrite = part(written, prompt - cacheRead);

@@ -6,7 +6,13 @@ import { readSize } from "../../domain/size.ts";
 /** The fields of an image request that are no pictures, from JSON or read as their types from a form. */
 export type ImageFields = Omit<ImageRequest, "references" | "mask" | "compressReferences">;
 
-const SILENTLY_IGNORED: ReadonlySet<string> = new Set(["stream", "partial_images", "moderation", "user", "style"]);
+const SILENTLY_IGNORED: ReadonlySet<string> = new Set([
+  "stream",
+  "partial_images",
+  "moderation",
+  "user",
+  "style",
+]);
 const READ: ReadonlySet<string> = new Set([
   "model",
   "prompt",
@@ -30,10 +36,13 @@ const DELIVERIES = ["url", "b64_json"] as const;
  */
 export function readFields(body: Readonly<Record<string, unknown>>): ImageFields {
   const model = optionalText(body, "model");
-  if (!model) throw new GatewayError("model_required", "Set `model` to the id of an image model.", { param: "model" });
+  if (!model)
+    throw new GatewayError("model_required", "Set `model` to the id of an image model.", { param: "model" });
   const prompt = body["prompt"];
   if (typeof prompt !== "string" || prompt.trim() === "") {
-    throw new GatewayError("prompt_required", "Set `prompt` to what the picture should show.", { param: "prompt" });
+    throw new GatewayError("prompt_required", "Set `prompt` to what the picture should show.", {
+      param: "prompt",
+    });
   }
   const size = optionalText(body, "size");
   const ratio = optionalText(body, "aspectRatio") ?? optionalText(body, "aspect_ratio");

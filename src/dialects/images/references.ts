@@ -29,19 +29,22 @@ function readReference(value: unknown, param: string): ReferenceSource {
   if (value["file_id"] !== undefined) throw fileReference(param);
   const inner = value["image_url"] ?? value["url"];
   const link = isObject(inner) && !(inner instanceof SpooledString) ? inner["url"] : inner;
-  if (typeof link !== "string" && !(link instanceof SpooledString)) throw invalid(param, "must name an `image_url`");
+  if (typeof link !== "string" && !(link instanceof SpooledString))
+    throw invalid(param, "must name an `image_url`");
   return readReference(link, param);
 }
 
 function readText(text: string, param: string): ReferenceSource {
   if (/^[a-z][a-z0-9+.-]*:/i.test(text) && !isDataUrl(text)) {
-    if (text.length > MOST_LINK_CHARACTERS) throw invalid(param, `has a link of over ${MOST_LINK_CHARACTERS} characters`);
+    if (text.length > MOST_LINK_CHARACTERS)
+      throw invalid(param, `has a link of over ${MOST_LINK_CHARACTERS} characters`);
     return { kind: "link", url: text };
   }
   if (FILE_ID.test(text)) throw fileReference(param);
   const header = isDataUrl(text) ? readDataUrlHeader(text) : { length: 0 };
   const bytes = header && decodeBase64(text.slice(header.length));
-  if (!bytes || bytes.length === 0) throw invalid(param, "is neither an https link, a base64 data URL nor base64");
+  if (!bytes || bytes.length === 0)
+    throw invalid(param, "is neither an https link, a base64 data URL nor base64");
   return { kind: "file", blob: new Blob([bytes]) };
 }
 

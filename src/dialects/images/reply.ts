@@ -9,7 +9,11 @@ const SLICE_BYTES = 192 * 1024;
  */
 export function writeReply(delivery: ImageDelivery, created: number): string | ReadableStream<Uint8Array> {
   if (delivery.images.every(({ isInline }) => !isInline)) {
-    return JSON.stringify({ ...head(delivery, created), data: delivery.images.map(({ url }) => ({ url })), ...tail(delivery) });
+    return JSON.stringify({
+      ...head(delivery, created),
+      data: delivery.images.map(({ url }) => ({ url })),
+      ...tail(delivery),
+    });
   }
   return inSlices(pieces(delivery, created));
 }

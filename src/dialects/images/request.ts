@@ -27,7 +27,10 @@ export async function readGeneration(fields: readonly ImageField[]): Promise<Ima
 }
 
 /** Reads an edit: at least one reference image, in upload order, and at most one mask. */
-export async function readEdit(fields: readonly ImageField[], compressReferences: boolean): Promise<ImageRequest> {
+export async function readEdit(
+  fields: readonly ImageField[],
+  compressReferences: boolean,
+): Promise<ImageRequest> {
   const scalars = readFields(await plain(fields.filter(([name]) => !PICTURES.has(name))));
   const references = picturesIn(fields, REFERENCE_FIELDS, "image");
   const masks = picturesIn(fields, MASK_FIELDS, "mask");
@@ -49,7 +52,11 @@ export function formFields(fields: readonly ImageField[]): ImageField[] {
   });
 }
 
-function picturesIn(fields: readonly ImageField[], names: readonly string[], param: "image" | "mask"): ImageRequest["references"] {
+function picturesIn(
+  fields: readonly ImageField[],
+  names: readonly string[],
+  param: "image" | "mask",
+): ImageRequest["references"] {
   return fields.flatMap(([name, value]) => (names.includes(name) ? readReferences(value, param) : []));
 }
 

@@ -22,7 +22,11 @@ export interface Door {
  * Lets a request in or not. Answers at once for a known key. A fault of the store is never the caller's: it is
  * `dependency_unavailable`, not a 401.
  */
-export function authorize(door: Door, credentials: Credentials, scope: Scope | null): Principal | Promise<Principal> {
+export function authorize(
+  door: Door,
+  credentials: Credentials,
+  scope: Scope | null,
+): Principal | Promise<Principal> {
   const { secret } = credentials;
   if (secret === null) {
     throw new GatewayError("missing_api_key", "Send your gateway key as `Authorization: Bearer gk_…`.");
@@ -50,12 +54,15 @@ function admitKey(door: Door, key: ApiKey | null, credentials: Credentials, scop
   if (key.addresses && !key.addresses.has(credentials.address())) {
     throw new GatewayError("ip_not_allowed", "This key may not be used from your address.");
   }
-  if (scope !== null && !key.scopes.has(scope) && !(key.scopes.has("ai:*"))) {
+  if (scope !== null && !key.scopes.has(scope) && !key.scopes.has("ai:*")) {
     throw new GatewayError("authentication_required", `This key lacks the scope \`${scope}\`.`);
   }
   return { key, organization };
 }
 
 function unusable(): GatewayError {
-  return new GatewayError("authentication_required", "The key is unknown, disabled or expired. Check it and retry.");
+  return new GatewayError(
+    "authentication_required",
+    "The key is unknown, disabled or expired. Check it and retry.",
+  );
 }

@@ -10,7 +10,8 @@ import {
 } from "../../domain/limits.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { rateHeaders, takeImageLimits, takeTextLimits, type LimitGrant, type Limiter } from "./limits.ts";
+import { rateHeaders } from "../../dialects/rate-headers.ts";
+import { takeImageLimits, takeTextLimits, type LimitGrant, type Limiter } from "./limits.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
 
 const DEFAULTS = { organization: DEFAULT_ORGANIZATION_LIMITS, key: DEFAULT_KEY_LIMITS };

@@ -1,7 +1,6 @@
 import type { Principal } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { Limits, RateState, RateWindow } from "../../domain/limits.ts";
-import { systemClock } from "../../lib/clock.ts";
 
 /** Counts requests, tokens, images and image calls at work; shared between processes or not is the driver's matter. */
 export interface Limiter {
@@ -84,21 +83,6 @@ export function takeImageLimits(
   wish(wishes, settings, principal, "images", count);
   wish(wishes, settings, principal, "concurrent_images", 1);
   return take(limiter, wishes, 0);
-}
-
-/**
- * Rate headers of a reply or of a 429. `now` is Unix milliseconds. Images and chat: OpenAI rate limit reference;
- * messages: Anthropic rate limit reference (resets are RFC 3339 instants).
- */
-export function rateHeaders(
-  rate: RateState | null,
-  dialect: "chat" | "messages",
-  now: number = systemClock.now(),
-): Record<string, string> {
-  const headers: Record<string, string> = {};
-  if (rate?.requests) writeHeaders(headers, rate.requests, "requests", dialect, now);
-  if (rate?.tokens) writeHeaders(headers, rate.tokens, "tokens", dialect, now);
-  return headers;
 }
 
 /** Whole seconds for `Retry-After`: at least 1, at most 60. */
@@ -215,37 +199,4 @@ function rateOf(windows: readonly LimitWindow[]): RateState | null {
 
 function tighter(one: LimitWindow | null, other: LimitWindow): LimitWindow {
   return one && one.remaining <= other.remaining ? one : other;
-}
-
-const CHAT_HEADERS = {
-  requests: {
-    limit: "x-ratelimit-limit-requests",
-    remaining: "x-ratelimit-remaining-requests",
-    reset: "x-ratelimit-reset-requests",
-  },
-  tokens: {
-    limit: "x-ratelimit-limit-tokens",
-    remaining: "x-ratelimit-remaining-tokens",
-    reset: "x-ratelimit-reset-tokens",
-  },
-} as const;
-
-function writeHeaders(
-  headers: Record<string, string>,
-  { limit, remaining, resetSeconds }: RateWindow,
-  unit: "requests" | "tokens",
-  dialect: "chat" | "messages",
-  now: number,
-): void {
-  if (dialect === "chat") {
-    const names = CHAT_HEADERS[unit];
-    headers[names.limit] = String(limit);
-    headers[names.remaining] = String(remaining);
-    headers[names.reset] = `${resetSeconds}s`;
-    return;
-  }
-  headers[`anthropic-ratelimit-${unit}-limit`] = String(limit);
-  headers[`anthropic-ratelimit-${unit}-remaining`] = String(remaining);
-  const resetsAt = new Date(Math.ceil(now / 1000 + resetSeconds) * 1000);
-  headers[`anthropic-ratelimit-${unit}-reset`] = resetsAt.toISOString().replace(".000Z", "Z");
 }

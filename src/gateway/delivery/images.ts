@@ -36,7 +36,9 @@ export async function deliver(
   { request, reply, base, settings, organizationId }: DeliveryRequest,
 ): Promise<ImageDelivery> {
   const { isLinked, isInline } = delivery(request, settings);
-  const pictures = await Promise.all(reply.images.slice(0, request.count).map((image) => prepare(image, request, codecSlots)));
+  const pictures = await Promise.all(
+    reply.images.slice(0, request.count).map((image) => prepare(image, request, codecSlots)),
+  );
   const [first] = pictures;
   if (!first) throw new UpstreamError("broken", "no picture came");
   const link = async (blob: Blob, format: ImageFormat): Promise<string> => {
@@ -88,7 +90,11 @@ interface Picture {
   height: number;
 }
 
-async function prepare(image: Blob, { format, compression }: ImageRequest, slots: Semaphore): Promise<Picture> {
+async function prepare(
+  image: Blob,
+  { format, compression }: ImageRequest,
+  slots: Semaphore,
+): Promise<Picture> {
   const header = await readImageHeader(image).catch(asBroken);
   const { width, height } = header;
   const delivered = isDeliverable(header.format) ? header.format : undefined;
@@ -99,7 +105,9 @@ async function prepare(image: Blob, { format, compression }: ImageRequest, slots
 }
 
 function asBroken(cause: unknown): never {
-  throw cause instanceof UnreadableImageError ? new UpstreamError("broken", "what came is no picture", { cause }) : cause;
+  throw cause instanceof UnreadableImageError
+    ? new UpstreamError("broken", "what came is no picture", { cause })
+    : cause;
 }
 
 function isDeliverable(format: string): format is ImageFormat {

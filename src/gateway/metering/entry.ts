@@ -18,7 +18,16 @@ export interface ChargeFacts {
 }
 
 /** The ledger line for what a request used. */
-export function chargeEntry({ visit, model, price, hold, target, usage, flags, at }: ChargeFacts): LedgerEntry {
+export function chargeEntry({
+  visit,
+  model,
+  price,
+  hold,
+  target,
+  usage,
+  flags,
+  at,
+}: ChargeFacts): LedgerEntry {
   const amount = charge(price, usage) ?? 0n;
   const marks = [...flags];
   if (usage.unit === "token" && usage.source === "estimated") marks.push("estimated");

@@ -7,7 +7,8 @@ const OUTPUTS: readonly TokenCategory[] = ["output", "reasoning", "imageOutput"]
 
 /** The most a text request may cost: every input token in the dearest category, every output token it may get. */
 export function textCeiling(price: TokenPrice, inputTokens: number, outputTokens: number): Nanos {
-  const numerator = BigInt(inputTokens) * dearest(price, INPUTS) + BigInt(outputTokens) * dearest(price, OUTPUTS);
+  const numerator =
+    BigInt(inputTokens) * dearest(price, INPUTS) + BigInt(outputTokens) * dearest(price, OUTPUTS);
   return divideHalfUp(numerator, 1_000_000n) + 1n;
 }
 
@@ -17,5 +18,7 @@ export function inputCost(price: TokenPrice, inputTokens: number): Nanos {
 }
 
 function dearest(price: TokenPrice, categories: readonly TokenCategory[]): Nanos {
-  return categories.map((category) => tokenPrice(price, category)).reduce((most, next) => (next > most ? next : most));
+  return categories
+    .map((category) => tokenPrice(price, category))
+    .reduce((most, next) => (next > most ? next : most));
 }

@@ -21,7 +21,8 @@ export class Till {
    */
   hold({ key, organization }: Principal, ceiling: () => Nanos): Hold | Promise<Hold> {
     if (!this.journal.isWritable()) throw unavailable("the journal cannot be written");
-    const budgets = key.budgets.length === 0 ? organization.budgets : [...organization.budgets, ...key.budgets];
+    const budgets =
+      key.budgets.length === 0 ? organization.budgets : [...organization.budgets, ...key.budgets];
     const hold = budgets.length === 0 ? NO_HOLD : this.leases.hold(budgets, ceiling());
     if (hold instanceof Promise) return hold.then(required, failed);
     return required(hold);

@@ -9,9 +9,15 @@ export function callerError(error: UpstreamError): GatewayError {
   const retry = { retryAfterSeconds: hint, cause: error };
   switch (error.kind) {
     case "timeout":
-      return new GatewayError("upstream_timeout", "The model did not answer in time. Retry later.", { cause: error });
+      return new GatewayError("upstream_timeout", "The model did not answer in time. Retry later.", {
+        cause: error,
+      });
     case "limited":
-      return new GatewayError("rate_limit_exceeded", "The model is receiving too many requests. Retry later.", retry);
+      return new GatewayError(
+        "rate_limit_exceeded",
+        "The model is receiving too many requests. Retry later.",
+        retry,
+      );
     case "overloaded":
       return new GatewayError("overloaded", "The model is overloaded at the moment. Retry later.", retry);
     case "account":
@@ -19,7 +25,8 @@ export function callerError(error: UpstreamError): GatewayError {
         cause: error,
       });
     case "refused": {
-      const message = error.publicMessage ?? "The content was refused by the model's safety policy. Change the prompt.";
+      const message =
+        error.publicMessage ?? "The content was refused by the model's safety policy. Change the prompt.";
       return new GatewayError("content_policy_violation", message, { cause: error });
     }
     case "rejected": {
@@ -29,6 +36,8 @@ export function callerError(error: UpstreamError): GatewayError {
     }
     case "unreachable":
     case "broken":
-      return new GatewayError("upstream_error", "The model gave no usable answer. Retry later.", { cause: error });
+      return new GatewayError("upstream_error", "The model gave no usable answer. Retry later.", {
+        cause: error,
+      });
   }
 }

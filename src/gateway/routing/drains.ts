@@ -11,7 +11,10 @@ export class Drains {
    * The signal a vendor call should obey. Under `drain` it is not aborted when the caller goes, as long as few
    * others drain; `finished` must then be called at the end of the call.
    */
-  guard(policy: OrganizationSettings["callerGone"], caller: AbortSignal): { signal: AbortSignal; finished(): void } {
+  guard(
+    policy: OrganizationSettings["callerGone"],
+    caller: AbortSignal,
+  ): { signal: AbortSignal; finished(): void } {
     if (policy === "abort") return { signal: caller, finished: () => {} };
     const controller = new AbortController();
     let isDraining = false;

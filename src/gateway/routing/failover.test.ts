@@ -27,17 +27,24 @@ function target(id: string, maxConcurrent?: number): Target {
   return { channel: { id, provider: "p", settings: {}, maxConcurrent }, upstreamModel: "m", weight: 1 };
 }
 
-function request(targets: Target[], ask: (target: Target) => Promise<string>, caller = new AbortController().signal) {
+function request(
+  targets: Target[],
+  ask: (target: Target) => Promise<string>,
+  caller = new AbortController().signal,
+) {
   const attempts: Attempt[] = [];
   const failsOver = ({ kind }: UpstreamError): boolean => kind !== "rejected";
   return { targets, caller, totalMs: 5000, failsOver, ask, attempts };
 }
 
-const fail = (kind: UpstreamErrorKind, detail = {}): Promise<string> => Promise.reject(new UpstreamError(kind, kind, detail));
+const fail = (kind: UpstreamErrorKind, detail = {}): Promise<string> =>
+  Promise.reject(new UpstreamError(kind, kind, detail));
 
 describe("failover", () => {
   test("the next target answers, and every attempt is told with its reason", async () => {
-    const asked = request([target("a"), target("b")], ({ channel }) => (channel.id === "a" ? fail("broken", { status: 200 }) : Promise.resolve("yes")));
+    const asked = request([target("a"), target("b")], ({ channel }) =>
+      channel.id === "a" ? fail("broken", { status: 200 }) : Promise.resolve("yes"),
+    );
     const { answer, target: by } = await failover(process(), asked);
     expect(answer).toBe("yes");
     expect(by.channel.id).toBe("b");
@@ -67,18 +74,38 @@ describe("failover", () => {
     const moved = { now: () => now, monotonic: () => now };
     const shared = process({ health: new Health(moved), maxAttempts: 1 });
     for (let failure = 0; failure < 5; failure++) {
-      await expect(failover(shared, request([target("a")], () => fail("overloaded")))).rejects.toThrow();
+      await expect(
+        failover(
+          shared,
+          request([target("a")], () => fail("overloaded")),
+        ),
+      ).rejects.toThrow();
     }
     const idle = request([target("a")], () => Promise.resolve("never"));
     await expect(failover(shared, idle)).rejects.toMatchObject({ kind: "overloaded", retryAfterSeconds: 1 });
     expect(idle.attempts).toHaveLength(0);
     now += 1001;
     let finish = (_: string): void => {};
-    const probe = failover(shared, request([target("a")], () => new Promise((resolve) => (finish = resolve))));
-    await expect(failover(shared, request([target("a")], () => Promise.resolve("no")))).rejects.toThrow();
+    const probe = failover(
+      shared,
+      request([target("a")], () => new Promise((resolve) => (finish = resolve))),
+    );
+    await expect(
+      failover(
+        shared,
+        request([target("a")], () => Promise.resolve("no")),
+      ),
+    ).rejects.toThrow();
     finish("back");
     expect((await probe).answer).toBe("back");
-    expect((await failover(shared, request([target("a")], () => Promise.resolve("all")))).answer).toBe("all");
+    expect(
+      (
+        await failover(
+          shared,
+          request([target("a")], () => Promise.resolve("all")),
+        )
+      ).answer,
+    ).toBe("all");
   });
 
   test("a dead account is passed over at once while the others go on", async () => {
@@ -96,13 +123,24 @@ describe("failover", () => {
 
   test("a vendor's hint keeps its target out for so long, and the caller hears how long", async () => {
     const shared = process();
-    await expect(failover(shared, request([target("a")], () => fail("limited", { retryAfterSeconds: 30 })))).rejects.toThrow();
-    const error: unknown = await failover(shared, request([target("a")], () => Promise.resolve("x"))).catch((thrown: unknown) => thrown);
+    await expect(
+      failover(
+        shared,
+        request([target("a")], () => fail("limited", { retryAfterSeconds: 30 })),
+      ),
+    ).rejects.toThrow();
+    const error: unknown = await failover(
+      shared,
+      request([target("a")], () => Promise.resolve("x")),
+    ).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ kind: "limited", retryAfterSeconds: 30 });
   });
 
   test("when everything fails, further attempts stay within a fifth of the requests and three", async () => {
-    const shared = process({ retryBudget: new RetryBudget(clock, 0.2, 3), health: new Health({ now: () => 0, monotonic: () => 0 }) });
+    const shared = process({
+      retryBudget: new RetryBudget(clock, 0.2, 3),
+      health: new Health({ now: () => 0, monotonic: () => 0 }),
+    });
     let calls = 0;
     const ask = (): Promise<string> => {
       calls++;
@@ -118,12 +156,30 @@ describe("failover", () => {
   test("a channel bears only so many calls at once; the next channel takes over", async () => {
     const shared = process();
     const one = target("small", 1);
-    const held = await failover(shared, request([one], () => Promise.resolve("held")));
-    const other = await failover(shared, request([one, target("big")], () => Promise.resolve("x")));
+    const held = await failover(
+      shared,
+      request([one], () => Promise.resolve("held")),
+    );
+    const other = await failover(
+      shared,
+      request([one, target("big")], () => Promise.resolve("x")),
+    );
     expect(other.target.channel.id).toBe("big");
-    await expect(failover(shared, request([one], () => Promise.resolve("x")))).rejects.toMatchObject({ kind: "overloaded" });
+    await expect(
+      failover(
+        shared,
+        request([one], () => Promise.resolve("x")),
+      ),
+    ).rejects.toMatchObject({ kind: "overloaded" });
     held.finished();
-    expect((await failover(shared, request([one], () => Promise.resolve("free")))).answer).toBe("free");
+    expect(
+      (
+        await failover(
+          shared,
+          request([one], () => Promise.resolve("free")),
+        )
+      ).answer,
+    ).toBe("free");
   });
 
   test("a caller who has gone ends the call and starts no other", async () => {
@@ -131,7 +187,10 @@ describe("failover", () => {
     const asked = request([target("a"), target("b")], () => new Promise(() => {}), caller.signal);
     const running = failover(process(), {
       ...asked,
-      ask: (_, call) => new Promise((_resolve, reject) => call.signal.addEventListener("abort", () => reject(new Error("socket closed")))),
+      ask: (_, call) =>
+        new Promise((_resolve, reject) =>
+          call.signal.addEventListener("abort", () => reject(new Error("socket closed"))),
+        ),
     });
     caller.abort();
     await expect(running).rejects.toBeInstanceOf(CallerGone);
@@ -144,7 +203,9 @@ describe("failover", () => {
       ...asked,
       ask: (_, call) => {
         call.expect("the first byte", 20);
-        return new Promise((_resolve, reject) => call.signal.addEventListener("abort", () => reject(call.signal.reason)));
+        return new Promise((_resolve, reject) =>
+          call.signal.addEventListener("abort", () => reject(call.signal.reason)),
+        );
       },
     });
     await expect(running).rejects.toMatchObject({ kind: "timeout", isAmbiguous: true });

@@ -48,7 +48,10 @@ const FIRST_BACKOFF_MS = 100;
  * Asks targets until one answers. Throws the last `UpstreamError` when none does, and `CallerGone` when nobody
  * waits any more. An ejected target is passed over; when all are, nothing is sent.
  */
-export async function failover<Answer>(process: Failover, request: FailoverRequest<Answer>): Promise<Answered<Answer>> {
+export async function failover<Answer>(
+  process: Failover,
+  request: FailoverRequest<Answer>,
+): Promise<Answered<Answer>> {
   const { clock, health, retryBudget, places, maxAttempts } = process;
   const endsAt = clock.monotonic() + request.totalMs;
   const queue = [...request.targets];
@@ -62,7 +65,8 @@ export async function failover<Answer>(process: Failover, request: FailoverReque
       health.abandoned(target);
       break;
     }
-    if (asked.includes(target)) await pause(FIRST_BACKOFF_MS * 2 ** (asked.length - request.targets.length), request.caller);
+    if (asked.includes(target))
+      await pause(FIRST_BACKOFF_MS * 2 ** (asked.length - request.targets.length), request.caller);
     const finished = places.take(target.channel);
     if (!finished) {
       health.abandoned(target);
@@ -136,5 +140,7 @@ function nobodyAdmitted(health: Health, targets: readonly Target[]): UpstreamErr
   const reasons = new Set(health.ejections().map((ejection) => ejection.reason));
   const waitMs = Math.min(...targets.map((target) => health.waitMs(target)));
   const kind = reasons.has("overload") ? "overloaded" : reasons.has("limited") ? "limited" : "account";
-  return new UpstreamError(kind, "every target is ejected", { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
+  return new UpstreamError(kind, "every target is ejected", {
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+  });
 }

@@ -105,7 +105,11 @@ export class Health {
     const now = this.clock.monotonic();
     return [...this.#states]
       .filter(([, state]) => state.ejectedUntil > 0)
-      .map(([target, state]) => ({ target, reason: state.reason, durationMs: Math.max(0, state.ejectedUntil - now) }));
+      .map(([target, state]) => ({
+        target,
+        reason: state.reason,
+        durationMs: Math.max(0, state.ejectedUntil - now),
+      }));
   }
 
   #eject(name: string, state: State, reason: Ejection["reason"], durationMs: number): void {

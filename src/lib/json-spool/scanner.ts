@@ -1,7 +1,7 @@
 import { LongString, LongStringError, type SpooledString } from "../long-string.ts";
 import type { Spool } from "../spool.ts";
 import { unescape } from "./escape.ts";
-import { JsonSpoolError, type JsonPath, type JsonSpoolOptions } from "./types.ts";
+import { JsonSpoolError, type JsonPath, type JsonSpoolOptions } from "./options.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -1,6 +1,6 @@
 import type { Classify } from "../http.ts";
 import { createClassifier } from "./errors.ts";
-import type { OpenAiSettings } from "./index.ts";
+import type { OpenAiSettings } from "./settings.ts";
 
 /** Everything about a channel that is the same for each of its calls. */
 export interface Connection {

@@ -21,12 +21,16 @@ export function fileRoutes(settings: DeliverySettings): Route[] {
   ];
 }
 
-async function file({ blobs, links }: DeliverySettings, { request, parameter, event }: Exchange): Promise<Response> {
+async function file(
+  { blobs, links }: DeliverySettings,
+  { request, parameter, event }: Exchange,
+): Promise<Response> {
   const query = new URL(request.url).searchParams;
   const verdict = links.check(parameter, query.get("exp"), query.get("sig"));
   const blob = verdict === "valid" ? await blobs.get(parameter) : null;
   if (!blob) {
-    const message = verdict === "invalid" ? "This link is not valid." : "This link has expired; make the picture again.";
+    const message =
+      verdict === "invalid" ? "This link is not valid." : "This link has expired; make the picture again.";
     throw new GatewayError("not_found", message);
   }
   const headers = {
@@ -41,7 +45,10 @@ async function file({ blobs, links }: DeliverySettings, { request, parameter, ev
   };
   const range = readRange(request.headers.get("range"), blob.size);
   if (range === "unsatisfiable") {
-    return new Response(null, { status: 416, headers: { ...headers, "content-range": `bytes */${blob.size}` } });
+    return new Response(null, {
+      status: 416,
+      headers: { ...headers, "content-range": `bytes */${blob.size}` },
+    });
   }
   const body = range ? blob.slice(range.start, range.end) : blob;
   const isHead = request.method === "HEAD";
@@ -52,7 +59,10 @@ async function file({ blobs, links }: DeliverySettings, { request, parameter, ev
 }
 
 /** A single byte range, end exclusive; null for none or one that is not understood and so is ignored (RFC 9110). */
-function readRange(header: string | null, size: number): { start: number; end: number } | "unsatisfiable" | null {
+function readRange(
+  header: string | null,
+  size: number,
+): { start: number; end: number } | "unsatisfiable" | null {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? "");
   const [first, last] = [match?.[1] ?? "", match?.[2] ?? ""];
   if (!match || (first === "" && last === "")) return null;

@@ -10,7 +10,12 @@ export interface HealthSettings {
 
 /** What operators' tools ask for. */
 export function healthRoutes({ isDraining, metrics }: HealthSettings): Route[] {
-  const open = { method: "GET", family: "images", door: "open", because: "it is for the operator's probes" } as const;
+  const open = {
+    method: "GET",
+    family: "images",
+    door: "open",
+    because: "it is for the operator's probes",
+  } as const;
   const ids = ({ event }: Exchange): Record<string, string> => idHeaders(event.requestId);
   return [
     {

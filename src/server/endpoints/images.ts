@@ -1,6 +1,6 @@
 import { readEdit, readGeneration, writeReply, type ImageField } from "../../dialects/images/index.ts";
 import type { ImageRequest } from "../../domain/image.ts";
-import { rateHeaders } from "../../gateway/admission/limits.ts";
+import { rateHeaders } from "../../dialects/rate-headers.ts";
 import { answerImages, type ImageHeart, type ImageOutcome } from "../../gateway/images.ts";
 import { createSpool } from "../../lib/spool.ts";
 import type { AdmittedExchange } from "../exchange.ts";

@@ -22,7 +22,8 @@ export function modelRoutes(snapshot: Snapshot): Route[] {
       ...common,
       path: "/v1/models",
       name: "models",
-      answer: (exchange: AdmittedExchange) => tagged(exchange, list(exchange, callable(snapshot, exchange.principal))),
+      answer: (exchange: AdmittedExchange) =>
+        tagged(exchange, list(exchange, callable(snapshot, exchange.principal))),
     },
     {
       ...common,
@@ -31,7 +32,10 @@ export function modelRoutes(snapshot: Snapshot): Route[] {
       answer: (exchange: AdmittedExchange) => {
         const model = callable(snapshot, exchange.principal).find(({ id }) => id === exchange.parameter);
         if (!model) throw new GatewayError("not_found", "There is no model with this id that you can call.");
-        return tagged(exchange, isMessages(exchange.request.headers) ? describeForMessages(model) : describe(model));
+        return tagged(
+          exchange,
+          isMessages(exchange.request.headers) ? describeForMessages(model) : describe(model),
+        );
       },
     },
   ];
@@ -45,7 +49,12 @@ function isMessages(headers: Headers): boolean {
 function list({ request }: AdmittedExchange, models: readonly Model[]): object {
   if (!isMessages(request.headers)) return { object: "list", data: models.map(describe) };
   const ids = models.map(({ id }) => id);
-  return { data: models.map(describeForMessages), has_more: false, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
+  return {
+    data: models.map(describeForMessages),
+    has_more: false,
+    first_id: ids[0] ?? null,
+    last_id: ids.at(-1) ?? null,
+  };
 }
 
 function describeForMessages({ id, displayName, created }: Model): object {
@@ -61,9 +70,14 @@ function callable(snapshot: Snapshot, principal: Principal): Model[] {
 function tagged({ request, event }: AdmittedExchange, body: object): Response {
   const text = JSON.stringify(body);
   const etag = `"${Bun.hash(text).toString(36)}"`;
-  const headers = { ...idHeaders(event.requestId), etag, "cache-control": "private, max-age=0, must-revalidate" };
+  const headers = {
+    ...idHeaders(event.requestId),
+    etag,
+    "cache-control": "private, max-age=0, must-revalidate",
+  };
   const known = request.headers.get("if-none-match")?.split(",") ?? [];
-  if (known.some((tag) => tag.trim().replace(/^W\//, "") === etag)) return new Response(null, { status: 304, headers });
+  if (known.some((tag) => tag.trim().replace(/^W\//, "") === etag))
+    return new Response(null, { status: 304, headers });
   return new Response(text, { headers: { ...headers, "content-type": "application/json" } });
 }
 
@@ -81,7 +95,10 @@ function describe(model: Model): object {
   };
 }
 
-function describeText({ modalities, maxOutputTokens }: Extract<Model, { type: "chat" | "messages" }>): object {
+function describeText({
+  modalities,
+  maxOutputTokens,
+}: Extract<Model, { type: "chat" | "messages" }>): object {
   return {
     family: null,
     endpoints: ["/v1/chat/completions"],

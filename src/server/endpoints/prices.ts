@@ -24,7 +24,8 @@ export function priceRoutes(snapshot: Snapshot, clock: Clock): Route[] {
       family: "images",
       door: "key",
       scope: null,
-      answer: (exchange) => Response.json(lookUp(snapshot, clock, exchange), { headers: idHeaders(exchange.event.requestId) }),
+      answer: (exchange) =>
+        Response.json(lookUp(snapshot, clock, exchange), { headers: idHeaders(exchange.event.requestId) }),
     },
   ];
 }
@@ -33,7 +34,11 @@ function lookUp(snapshot: Snapshot, clock: Clock, { request, principal }: Admitt
   const query = new URL(request.url).searchParams;
   const id = query.get("model");
   const directory = snapshot.directory();
-  if (!id) return { object: "list", data: [...directory.models.values()].flatMap((model) => rows(snapshot, clock, principal, model)) };
+  if (!id)
+    return {
+      object: "list",
+      data: [...directory.models.values()].flatMap((model) => rows(snapshot, clock, principal, model)),
+    };
   const model = requireModel(directory, principal, id, ["chat", "messages", "image"]);
   if (model.type !== "image") {
     return tokenRow(model, requirePrice(directory, principal, id, "token", clock.now()));
@@ -51,22 +56,40 @@ function rows(snapshot: Snapshot, clock: Clock, principal: Principal, model: Mod
   if (price.unit !== "image") return [];
   return model.image.tiers.flatMap((tier) => {
     const qualities = model.image.qualities.length > 0 ? ["auto", ...model.image.qualities] : ["auto"];
-    return qualities.flatMap((quality) => (imageUnitPrice(price, tier, quality) === undefined ? [] : [imageRow(model, price, tier, quality, 1)]));
+    return qualities.flatMap((quality) =>
+      imageUnitPrice(price, tier, quality) === undefined ? [] : [imageRow(model, price, tier, quality, 1)],
+    );
   });
 }
 
 function wishedRow(model: ImageModel, price: ImagePrice, query: URLSearchParams): object {
   const count = query.get("n") ?? "1";
-  if (!/^[1-4]$/.test(count)) throw new GatewayError("invalid_parameter", "`n` must be from 1 to 4.", { param: "n" });
+  if (!/^[1-4]$/.test(count))
+    throw new GatewayError("invalid_parameter", "`n` must be from 1 to 4.", { param: "n" });
   const size = readSize(query.get("size"), query.get("aspectRatio") ?? query.get("aspect_ratio"));
   const { priceQuality } = fitToModel(
-    { model: model.id, prompt: "", size, quality: query.get("quality") ?? undefined, count: 1, references: [], compressReferences: false, ignored: [] },
+    {
+      model: model.id,
+      prompt: "",
+      size,
+      quality: query.get("quality") ?? undefined,
+      count: 1,
+      references: [],
+      compressReferences: false,
+      ignored: [],
+    },
     model,
   );
   return imageRow(model, price, priceTier(planSize(size, model.image), size), priceQuality, Number(count));
 }
 
-function imageRow(model: ImageModel, price: ImagePrice, tier: SizeTier, quality: string, count: number): object {
+function imageRow(
+  model: ImageModel,
+  price: ImagePrice,
+  tier: SizeTier,
+  quality: string,
+  count: number,
+): object {
   const unitPrice = imageUnitPrice(price, tier, quality);
   if (unitPrice === undefined) throw noPrice();
   return {

@@ -1,6 +1,6 @@
 import { readRequest } from "../../dialects/chat/index.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import { rateHeaders } from "../../gateway/admission/limits.ts";
+import { rateHeaders } from "../../dialects/rate-headers.ts";
 import type { Heart } from "../../gateway/heart.ts";
 import { answerChat } from "../../gateway/text.ts";
 import { readJsonBody } from "../body.ts";

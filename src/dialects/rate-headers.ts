@@ -1,0 +1,50 @@
+import type { RateState, RateWindow } from "../domain/limits.ts";
+import { systemClock } from "../lib/clock.ts";
+
+/**
+ * Rate headers of a reply or of a 429. `now` is Unix milliseconds. Images and chat: OpenAI rate limit reference;
+ * messages: Anthropic rate limit reference (resets are RFC 3339 instants).
+ */
+export function rateHeaders(
+  rate: RateState | null,
+  dialect: "chat" | "messages",
+  now: number = systemClock.now(),
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (rate?.requests) writeHeaders(headers, rate.requests, "requests", dialect, now);
+  if (rate?.tokens) writeHeaders(headers, rate.tokens, "tokens", dialect, now);
+  return headers;
+}
+
+const CHAT_HEADERS = {
+  requests: {
+    limit: "x-ratelimit-limit-requests",
+    remaining: "x-ratelimit-remaining-requests",
+    reset: "x-ratelimit-reset-requests",
+  },
+  tokens: {
+    limit: "x-ratelimit-limit-tokens",
+    remaining: "x-ratelimit-remaining-tokens",
+    reset: "x-ratelimit-reset-tokens",
+  },
+} as const;
+
+function writeHeaders(
+  headers: Record<string, string>,
+  { limit, remaining, resetSeconds }: RateWindow,
+  unit: "requests" | "tokens",
+  dialect: "chat" | "messages",
+  now: number,
+): void {
+  if (dialect === "chat") {
+    const names = CHAT_HEADERS[unit];
+    headers[names.limit] = String(limit);
+    headers[names.remaining] = String(remaining);
+    headers[names.reset] = `${resetSeconds}s`;
+    return;
+  }
+  headers[`anthropic-ratelimit-${unit}-limit`] = String(limit);
+  headers[`anthropic-ratelimit-${unit}-remaining`] = String(remaining);
+  const resetsAt = new Date(Math.ceil(now / 1000 + resetSeconds) * 1000);
+  headers[`anthropic-ratelimit-${unit}-reset`] = resetsAt.toISOString().replace(".000Z", "Z");
+}
