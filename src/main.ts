@@ -3,7 +3,7 @@ import { runCli } from "./cli/index.ts";
 import { processEnvironment } from "./config/index.ts";
 import { PROVIDERS } from "./providers/registry.ts";
 
-process.exitCode = await runCli(process.argv.slice(2), {
+const exitCode = await runCli(process.argv.slice(2), {
   serve,
   openAdmin,
   migrate: runMigrations,
@@ -13,3 +13,6 @@ process.exitCode = await runCli(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
 });
+process.exitCode = exitCode;
+// A start that failed, as when its port is taken, may have left open what would keep the process alive.
+if (exitCode !== 0) process.exit(exitCode);
