@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { childrenOf, freePort, listeners, openFleet, untilServing, type Fleet } from "../support/fleet.ts";
+import { tellAtMost, tellExact } from "../support/figure.ts";
+import { startTestGateway, until } from "../support/gateway.ts";
+
+/*
+ * WORKERS=3 is one gateway to the outside: one port, a process that dies is replaced, a signal ends all of them.
+ */
+const WORKERS = 3;
+const REPLACED_MS = 5_000;
+
+let fleet: Fleet;
+beforeAll(async () => {
+  fleet = await openFleet({ workers: WORKERS });
+});
+afterAll(() => fleet[Symbol.asyncDispose]());
+
+test("several processes listen on one port, and each of them answers", async () => {
+  const [gateway] = fleet.gateways;
+  expect(listeners(Number(new URL(gateway!.url).port))).toBe(WORKERS);
+  const before = fleet.pids().map(cpuTicks);
+  // The system spreads connections over the processes, so each of many connections is a draw.
+  await Promise.all(Array.from({ length: 300 }, () => fleet.chat().then((response) => response.text())));
+  const busy = fleet.pids().map((pid, index) => cpuTicks(pid) - before[index]!);
+  expect(
+    tellExact("W1", "processes that answered", busy.filter((ticks) => ticks > 0).length, "of 3", WORKERS),
+  ).toBe(true);
+});
+
+test("a killed process is replaced, and callers who try again see no gap", async () => {
+  const [victim, ...others] = fleet.pids();
+  const killedAt = performance.now();
+  process.kill(victim!, "SIGKILL");
+  const isAnswered = async (): Promise<boolean> =>
+    fleet.chat().then(
+      async (response) => (await response.text()) !== "" && response.status === 200,
+      () => false,
+    );
+  await until("an answer after the kill", async () => ((await isAnswered()) ? true : undefined));
+  await until(
+    "a new process",
+    () => (fleet.pids().length === WORKERS && !fleet.pids().includes(victim!) ? true : undefined),
+    REPLACED_MS * 2,
+  );
+  await untilServing(fleet.gateways[0]!, WORKERS);
+  const replacedMs = performance.now() - killedAt;
+  for (const pid of others) expect(fleet.pids()).toContain(pid);
+  expect(tellAtMost("W2", "killed process replaced after", Math.round(replacedMs), "ms", REPLACED_MS)).toBe(
+    true,
+  );
+});
+
+test("SIGTERM lets running answers end in every process, then all are gone with exit 0", async () => {
+  await using own = await openFleet({ workers: WORKERS });
+  const [gateway] = own.gateways;
+  const pids = own.pids();
+  const slow = Array.from({ length: 30 }, () =>
+    own
+      .chat({ isStream: true, prompt: "[[answer tokens=8 frameDelayMs=60]]" })
+      .then((response) => response.text()),
+  );
+  await own.vendors[0]!.waitForHits(slow.length);
+  const code = gateway!.stop();
+  const whole = (await Promise.all(slow)).filter((body) => body.includes("[DONE]"));
+  expect(await code).toBe(0);
+  expect(pids.filter(isRunning)).toEqual([]);
+  expect(tellExact("W3", "answers ended whole while draining", whole.length, "of 30", slow.length)).toBe(
+    true,
+  );
+  const rows = await own.query("SELECT amount FROM ledger");
+  expect(rows).toHaveLength(slow.length);
+}, 20_000);
+
+test("a second SIGTERM ends all at once and loses no charge", async () => {
+  await using own = await openFleet({ workers: WORKERS });
+  const [gateway] = own.gateways;
+  for (let sent = 0; sent < 20; sent += 1) await own.chat();
+  const pids = own.pids();
+  const hanging = Array.from({ length: 6 }, () =>
+    own.chat({ prompt: "[[stall]]" }).then(
+      (response) => response.status,
+      () => 0,
+    ),
+  );
+  await own.vendors[0]!.waitForHits(20 + hanging.length);
+  gateway!.signal("SIGTERM");
+  await until("the processes to drain", async () => {
+    const status = await fetch(`${gateway!.url}/readyz`).then(
+      (response) => response.status,
+      () => 0,
+    );
+    return status === 503 ? true : undefined;
+  });
+  const askedAt = performance.now();
+  gateway!.signal("SIGTERM");
+  const code = await gateway!.exited;
+  const endedMs = Math.round(performance.now() - askedAt);
+  await Promise.all(hanging);
+  expect(code).toBe(0);
+  expect(pids.filter(isRunning)).toEqual([]);
+  expect(tellAtMost("W4", "ended after the second signal", endedMs, "ms", 2_000)).toBe(true);
+  await gateway!.restart();
+  await until("all charges", async () => {
+    const rows = await own.query("SELECT id FROM ledger");
+    return rows.length === 20 ? true : undefined;
+  });
+}, 30_000);
+
+test.each([1, WORKERS])(
+  "with %d processes a port in use ends with exit 1 and says so",
+  async (workers) => {
+    const port = freePort();
+    using _listener = Bun.serve({ hostname: "127.0.0.1", port, fetch: () => new Response() });
+    const env = { PORT: String(port), WORKERS: String(workers) };
+    const failure: unknown = await startTestGateway({ env }).then(
+      async (gateway) => {
+        // Several processes announce the address first and then find it taken.
+        const code = await gateway.exited;
+        const children = childrenOf(gateway.pid);
+        await gateway[Symbol.asyncDispose]();
+        return new Error(`ended with ${code}, ${children.length} processes left`);
+      },
+      (error: unknown) => error,
+    );
+    expect(String(failure)).toMatch(
+      workers === 1 ? /port.*in use|address.*in use/i : /ended with 1, 0 processes left/,
+    );
+  },
+  20_000,
+);
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** User and system time of a process in clock ticks (proc_pid_stat). */
+function cpuTicks(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+  return Number(fields[11]) + Number(fields[12]);
+}
