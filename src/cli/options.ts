@@ -16,16 +16,19 @@ export function readSwitch(value: string): boolean {
   throw new InvalidArgumentError('It must be "on" or "off".');
 }
 
-/** `on`, `off` and, as null, `unset`. */
-export function readThreeState(value: string): boolean | null {
-  if (value === "unset") return null;
+/** What takes a setting back. The command-line library turns a null into an empty text, so it needs a word. */
+export const UNSET = "unset";
+
+/** `on`, `off` and `unset`. */
+export function readThreeState(value: string): boolean | typeof UNSET {
+  if (value === "unset") return UNSET;
   if (value === "on" || value === "off") return value === "on";
   throw new InvalidArgumentError('It must be "on", "off" or "unset".');
 }
 
-/** Seconds as milliseconds, or `off` as null. */
-export function readSecondsOrOff(value: string): number | null {
-  if (value === "off") return null;
+/** Seconds as milliseconds, or `off`. */
+export function readSecondsOrOff(value: string): number | typeof UNSET {
+  if (value === "off") return UNSET;
   if (/^\d{1,6}$/.test(value)) return Number(value) * 1000;
   throw new InvalidArgumentError('It must be whole seconds or "off".');
 }

@@ -9,7 +9,7 @@ import {
 import type { OrganizationRecord } from "../admin/ports.ts";
 import { snakeCase } from "../lib/casing.ts";
 import type { Desk } from "./context.ts";
-import { readLimit, readSecondsOrOff, readSwitch, readThreeState } from "./options.ts";
+import { readLimit, readSecondsOrOff, readSwitch, readThreeState, UNSET } from "./options.ts";
 
 /** `orgs create|list|show|enable-model|disable-model|set` */
 export function addOrganizationCommands(program: Command, desk: Desk): void {
@@ -58,9 +58,9 @@ export function addOrganizationCommands(program: Command, desk: Desk): void {
 interface SetOptions {
   name?: string;
   disabled?: boolean;
-  forceImageUrls?: boolean | null;
+  forceImageUrls?: boolean | typeof UNSET;
   nativeImageUrls?: boolean;
-  fallbackAfter?: number | null;
+  fallbackAfter?: number | typeof UNSET;
   callerGone?: string;
   failOverRefusals?: boolean;
   limit?: object;
@@ -120,7 +120,8 @@ function toSettings(options: SetOptions): object {
     callerGone: options.callerGone,
     failOverRefusals: options.failOverRefusals,
   };
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+  const named = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(named.map(([name, value]) => [name, value === UNSET ? null : value]));
 }
 
 function toView({ createdAt, ...organization }: OrganizationRecord): object {

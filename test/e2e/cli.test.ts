@@ -201,6 +201,9 @@ test("an organization's settings, limits and models are changed and shown", asyn
     settings: { forceImageUrls: false, fallbackAfterMs: 120_000, callerGone: "abort" },
     limits: { queuedJobs: null },
   });
+  const back = await cli.run("orgs set default --force-image-urls unset --fallback-after off --json");
+  expect(back.json()).toMatchObject({ settings: { forceImageUrls: null, fallbackAfterMs: null } });
+  await cli.run("orgs set default --force-image-urls off");
   expect((await cli.run("orgs disable-model default sandbox-a old-chat")).stdout).toBe(
     "Organization default may call sandbox-chat.\n",
   );
