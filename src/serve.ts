@@ -17,7 +17,7 @@ export async function serve(settings: Settings): Promise<void> {
   }
   const gateway = await startGateway(settings);
   if (!settings.isWorker) process.stderr.write(welcome(gateway.url, gateway.bootstrap, settings));
-  await untilTold(gateway);
+  await untilTold(gateway, settings.isWorker);
 }
 
 /** The first start's work, done once for all workers. */
@@ -55,8 +55,11 @@ export async function runMigrations(settings: Settings): Promise<{ applied: stri
   }
 }
 
+const ORPHAN_WATCH_MS = 1_000;
+
 /** The first signal stops gracefully; a second one at once. Either way nothing is lost. */
-function untilTold(gateway: Gateway): Promise<void> {
+function untilTold(gateway: Gateway, isWorker: boolean): Promise<void> {
+  const supervisor = process.ppid;
   return new Promise((resolve, reject) => {
     let isStopping = false;
     const stop = (): void => {
@@ -66,6 +69,13 @@ function untilTold(gateway: Gateway): Promise<void> {
     };
     process.on("SIGTERM", stop);
     process.on("SIGINT", stop);
+    if (!isWorker) return;
+    // A worker whose supervisor was killed would serve on unseen, beside those of the next start.
+    const watch = setInterval(() => {
+      if (process.ppid === supervisor) return;
+      clearInterval(watch);
+      if (!isStopping) stop();
+    }, ORPHAN_WATCH_MS);
   });
 }
 
