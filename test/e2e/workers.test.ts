@@ -107,6 +107,20 @@ test("a second SIGTERM ends all at once and loses no charge", async () => {
   });
 }, 30_000);
 
+test("processes whose supervisor is killed end by themselves, and nothing is lost", async () => {
+  await using own = await openFleet({ workers: WORKERS });
+  const pids = own.pids();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => own.chat()));
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+  const killedAt = performance.now();
+  await own.gateways[0]!.kill();
+  await until("the processes to end", () => (pids.some(isRunning) ? undefined : true));
+  expect(
+    tellAtMost("W5", "orphaned processes ended after", Math.round(performance.now() - killedAt), "ms", 6_000),
+  ).toBe(true);
+  expect(await own.query("SELECT id FROM ledger")).toHaveLength(20);
+}, 20_000);
+
 test.each([1, WORKERS])(
   "with %d processes a port in use ends with exit 1 and says so",
   async (workers) => {
@@ -130,17 +144,22 @@ test.each([1, WORKERS])(
   20_000,
 );
 
+/** Whether a process is there and more than an entry nobody has read yet. */
 function isRunning(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    return statOf(pid)[0] !== "Z";
   } catch {
     return false;
   }
 }
 
-/** User and system time of a process in clock ticks (proc_pid_stat). */
+/** User and system time of a process in clock ticks. */
 function cpuTicks(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+  const fields = statOf(pid);
   return Number(fields[11]) + Number(fields[12]);
+}
+
+/** What the system says of a process, from its state on (proc_pid_stat). */
+function statOf(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
 }

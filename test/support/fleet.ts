@@ -108,7 +108,11 @@ export async function readBudget(fleet: Pick<Fleet, "query">): Promise<{ spent: 
 /** Processes that another one has started and that still run. */
 export function childrenOf(pid: number): number[] {
   try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+      .trim()
+      .split(" ")
+      .filter(Boolean)
+      .map(Number);
   } catch {
     return [];
   }
@@ -134,7 +138,11 @@ export function endProcess(pid: number): void {
 /** Waits until so many processes listen on a gateway's port. */
 export async function untilServing(gateway: TestGateway, workers: number): Promise<void> {
   const port = Number(new URL(gateway.url).port);
-  await until(`${workers} processes to listen`, () => (listeners(port) >= workers ? true : undefined), 20_000);
+  await until(
+    `${workers} processes to listen`,
+    () => (listeners(port) >= workers ? true : undefined),
+    20_000,
+  );
 }
 
 /** Listening sockets on a TCP port of this machine (proc_net_tcp: state 0A is LISTEN). */
@@ -149,7 +157,12 @@ export function listeners(port: number): number {
 }
 
 /** Writes a chat request as the body of a call. */
-export function chatBody({ tokens = 8, prompt = "hello", isStream = false, model = MODEL }: ChatRequest): object {
+export function chatBody({
+  tokens = 8,
+  prompt = "hello",
+  isStream = false,
+  model = MODEL,
+}: ChatRequest): object {
   return {
     model,
     max_tokens: tokens,
