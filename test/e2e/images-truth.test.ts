@@ -1,0 +1,290 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { makePng } from "../support/pictures.ts";
+import { formOf, textsOf } from "./images-forms.ts";
+import { openImageHouse, type ImageHouse } from "./images-vendors.ts";
+
+/*
+ * What an answer, its headers and its bill say is what was delivered, whatever the vendor did; and a generation is
+ * refused, free of charge, where the interface says so.
+ */
+const MODEL = "gpt-image-2";
+const LOW_1K = 5_900_000n;
+const IMAGE = `data:image/png;base64,${makePng(40, 30).toString("base64")}`;
+
+let house: ImageHouse;
+
+beforeAll(async () => {
+  house = await openImageHouse({
+    yaml: `
+models:
+  unpriced:
+    type: image
+    family: A
+    image: { size_mode: table, tiers: [1K], ratios: ["1:1"], sizes: { 1K: { "1:1": 1024x1024 } }, formats: [png] }
+    route: { targets: [{ channel: openai, upstream_model: gpt-image-2 }] }
+  house-image:
+    type: image
+    family: A
+    image: { size_mode: table, tiers: [1K], ratios: ["1:1"], sizes: { 1K: { "1:1": 1024x1024 } }, formats: [png], max_images_per_call: 4 }
+    price: { currency: USD, per_image: { 1K: { "*": "0.05" } } }
+    route: { targets: [{ channel: openai, upstream_model: gpt-image-2 }] }
+`,
+  });
+});
+afterEach(() => house.reset());
+afterAll(() => house[Symbol.asyncDispose]());
+
+describe("a vendor that gives another number of pictures", () => {
+  test.each([
+    [4, 2, "2/4"],
+    [3, 1, "1/3"],
+    [2, 2, null],
+    [1, 3, null],
+    [2, 6, null],
+  ])("than the %p asked for, %p, is told and billed as %p", async (asked, given, degraded) => {
+    house.vendors.openai.next({ images: given });
+    const delivered = Math.min(asked, given);
+    const { response, answer } = await generate({ n: asked, quality: "low" });
+    expect(answer.data).toHaveLength(delivered);
+    expect(response.headers.get("x-image-count-degraded")).toBe(degraded);
+    expect(response.headers.get("x-gateway-generated-images")).toBe(String(delivered));
+    const row = await charged(response);
+    expect(row).toMatchObject({ amount: LOW_1K * BigInt(delivered), consumed: { count: delivered } });
+    expect(row.flags).toEqual(degraded ? ["partial"] : []);
+  });
+});
+
+describe("usage", () => {
+  test("that is not reported is absent, and the bill goes by pictures", async () => {
+    house.vendors.openai.next("no-usage");
+    const { response, answer } = await generate({ quality: "low" });
+    expect(answer).not.toHaveProperty("usage");
+    expect((await charged(response)).amount).toBe(LOW_1K);
+  });
+
+  test("that is reported or impossible changes nothing of the bill", async () => {
+    for (const usage of [
+      { input_tokens: 9e9, output_tokens: 9e9, total_tokens: 2e10 },
+      { input_tokens: -5, output_tokens: 1 },
+    ]) {
+      house.vendors.openai.next({ usage });
+      expect((await charged((await generate({ quality: "low" })).response)).amount).toBe(LOW_1K);
+    }
+  });
+});
+
+describe("the vendor is asked the same", () => {
+  const wishes = [
+    { size: "4K", aspectRatio: "21:9" },
+    { size: "2K", aspect_ratio: "4:5" },
+    { size: "1920x1080" },
+  ];
+
+  test.each(wishes)("for %o by every entrance of family A", async (wish) => {
+    const body = { model: MODEL, prompt: "x", quality: "low", output_format: "jpeg", ...wish };
+    await call("/v1/images/generations", { body });
+    await call("/v1/images/edits", { body: { ...body, image: IMAGE } });
+    await call("/v1/images/edits", { body: formOf([...Object.entries(body), ["image", makePng(40, 30)]]) });
+    const [generation, ...edits] = house.vendors.openai.hits;
+    const sizes = [
+      generation!.json()["size"],
+      ...(await Promise.all(edits.map(async (hit) => (await textsOf(hit))["size"]))),
+    ];
+    expect(sizes).toHaveLength(3);
+    expect(new Set(sizes).size).toBe(1);
+  });
+
+  test("for a tier and a ratio by every entrance of the other families", async () => {
+    const told = {
+      gemini: ["gemini-3.1-flash-image", "imageConfig"],
+      ark: ["seedream-5-0-pro", "size"],
+    } as const;
+    for (const [vendor, [model]] of Object.entries(told)) {
+      const body = { model, prompt: "x", size: "2K", aspectRatio: "16:9" };
+      await call("/v1/images/generations", { body });
+      await call("/v1/images/edits", { body: { ...body, image: IMAGE } });
+      const said = house.vendors[vendor as keyof typeof told].hits.map((hit) => sizeSaid(hit.json()));
+      expect(said[0]).toBe(vendor === "ark" ? "2816x1584" : "16:9 2K");
+      expect(said[1]).toBe(said[0]!);
+    }
+  });
+
+  test("by its own name for a model that has another here, the bytes of its pictures unchanged", async () => {
+    const { response } = await edit({ model: "house-image" });
+    expect((await textsOf(house.vendors.openai.hits[0]!))["model"]).toBe(MODEL);
+    expect((await charged(response)).model).toBe("house-image");
+  });
+});
+
+describe("what fails costs nothing", () => {
+  test.each([
+    ["openai", MODEL, "content-refused", 400, "content_policy_violation"],
+    ["xai", "grok-imagine-image", "no-images", 400, "content_policy_violation"],
+    ["ark", "seedream-5-0-pro", "failed-items", 400, "content_policy_violation"],
+    ["openai", MODEL, "rate-limited", 429, "rate_limit_exceeded"],
+    ["openai", MODEL, "bad-base64", 502, "upstream_error"],
+    ["openai", MODEL, "no-images", 502, "upstream_error"],
+  ] as const)("at %s: %s with %s", async (vendor, model, fault, status, code) => {
+    house.vendors[vendor].next(fault, fault, fault, fault);
+    const response = await house.gateway.call("/v1/images/generations", { body: { model, prompt: "x" } });
+    const { error } = (await response.json()) as { error: { code: string; message: string; type: string } };
+    expect({ status: response.status, code: error.code }).toEqual({ status, code });
+    expect(error.message).not.toMatch(/openai|xai|grok|ark|seedream|sk-|req_0/i);
+    failed.add(response.headers.get("x-gateway-request-id")!);
+  });
+
+  test("and a model without a price is not asked at all", async () => {
+    const response = await house.gateway.call("/v1/images/generations", {
+      body: { model: "unpriced", prompt: "x" },
+    });
+    expect(response.status).toBe(402);
+    expect(await response.json()).toMatchObject({ error: { code: "MODEL_PRICE_NOT_CONFIGURED" } });
+    expect(house.hits()).toBe(0);
+    failed.add(response.headers.get("x-gateway-request-id")!);
+  });
+});
+
+describe("a generation is refused with the field to change", () => {
+  test.each<[string, object, string]>([
+    ["no model", { model: undefined }, "model"],
+    ["an empty model", { model: "" }, "model"],
+    ["a model that is a number", { model: 5 }, "model"],
+    ["no prompt", { prompt: undefined }, "prompt"],
+    ["an empty prompt", { prompt: "" }, "prompt"],
+    ["a prompt that is a list", { prompt: [] }, "prompt"],
+    ...[0, 5, -1, 1.5, "2", true, [], 1e3, 18446744073686646784].map((n): [string, object, string] => [
+      `n of ${String(n)}`,
+      { n },
+      "n",
+    ]),
+    ...[-1, 101, "x", 1.5].map((value): [string, object, string] => [
+      `a compression of ${value}`,
+      { output_compression: value },
+      "output_compression",
+    ]),
+    ...["gif", "PNG ", 7].map((value): [string, object, string] => [
+      `the format ${value}`,
+      { output_format: value },
+      "output_format",
+    ]),
+    ...["file", 7].map((value): [string, object, string] => [
+      `delivery as ${value}`,
+      { response_format: value },
+      "response_format",
+    ]),
+    ...["none", 7].map((value): [string, object, string] => [
+      `the background ${value}`,
+      { background: value },
+      "background",
+    ]),
+    ...["ultra", 7].map((value): [string, object, string] => [
+      `the quality ${value}`,
+      { quality: value },
+      "quality",
+    ]),
+    ["a size that is a number", { size: 7 }, "size"],
+    ["a size that is an object", { size: {} }, "size"],
+    ["a ratio that is a number", { aspectRatio: 1.5 }, "aspectRatio"],
+  ])("%s", async (_, fields, param) => {
+    const body = { model: MODEL, prompt: "x", ...fields };
+    const response = await house.gateway.call("/v1/images/generations", { body });
+    expect(response.status).toBe(400);
+    const { error } = (await response.json()) as { error: object };
+    expect(Object.keys(error).toSorted()).toEqual(["code", "message", "param", "request_id", "type"]);
+    expect(error).toMatchObject({ param, type: "bad_request" });
+    expect(house.hits()).toBe(0);
+    failed.add(response.headers.get("x-gateway-request-id")!);
+  });
+
+  test("but not for what other families or later times read", async () => {
+    for (const body of [
+      { model: "gemini-3.1-flash-image", quality: "ultra", background: "none" },
+      { n: null, size: null, quality: null, response_format: null, output_format: null, aspectRatio: null },
+      { stream: true, partial_images: "x", moderation: 7, user: {}, style: [] },
+      { quality: "xhigh" },
+      { size: "1024×1024" },
+      { size: "-1x-1" },
+      { size: "1e3x1e3", aspectRatio: "1:1000000000" },
+      { background: "transparent" },
+    ]) {
+      const { response } = await generate(body);
+      expect(response.headers.get("x-gateway-ignored-params")).toBeNull();
+    }
+  });
+});
+
+describe("a link to a result", () => {
+  test("is a picture and nothing else, whole, in parts or by its head", async () => {
+    const { answer } = await generate({ output_format: "jpeg", quality: "low" });
+    const { url } = answer.data[0]!;
+    const whole = await fetch(url!);
+    const bytes = await whole.bytes();
+    expect(whole.headers.get("content-type")).toBe("image/jpeg");
+    expect(whole.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(whole.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(whole.headers.get("content-disposition")).toMatch(/^inline; filename="[\w-]+\.jpg"$/);
+    const part = await fetch(url!, { headers: { range: "bytes=10-19" } });
+    expect([part.status, part.headers.get("content-range")]).toEqual([
+      206,
+      `bytes 10-19/${bytes.byteLength}`,
+    ]);
+    expect(await part.bytes()).toEqual(bytes.slice(10, 20));
+    const head = await fetch(url!, { method: "HEAD" });
+    expect([head.status, head.headers.get("content-length")]).toEqual([200, String(bytes.byteLength)]);
+    for (const broken of [
+      url!.replace(/sig=./, "sig=!"),
+      url!.replace(/exp=\d/, "exp=9"),
+      url!.split("?")[0]!,
+    ])
+      expect((await fetch(broken)).status).toBe(404);
+  });
+
+  test("has the address that the caller used", async () => {
+    const { answer } = await generate({ quality: "low" }, { host: "pictures.example:8443" });
+    expect(answer.data[0]!.url).toStartWith("http://pictures.example:8443/files/");
+  });
+});
+
+test("nothing of all that failed is in the ledger", async () => {
+  await charged((await generate({ quality: "low" })).response);
+  expect(failed.size).toBeGreaterThan(30);
+  expect((await house.gateway.ledger()).filter((row) => failed.has(row.request_id))).toEqual([]);
+});
+
+/** Request ids that must not be billed. */
+const failed = new Set<string>();
+
+interface Answer {
+  data: { url?: string; b64_json?: string }[];
+}
+
+interface Made {
+  response: Response;
+  answer: Answer;
+}
+
+function generate(fields: object, headers: Record<string, string> = {}): Promise<Made> {
+  return call("/v1/images/generations", { body: { model: MODEL, prompt: "a pier", ...fields }, headers });
+}
+
+function edit(fields: object): Promise<Made> {
+  return call("/v1/images/edits", { body: { model: MODEL, prompt: "a pier", image: IMAGE, ...fields } });
+}
+
+async function call(path: string, init: { body: object; headers?: Record<string, string> }): Promise<Made> {
+  const response = await house.gateway.call(path, init);
+  if (response.status !== 200) throw new Error(await response.text());
+  return { response, answer: (await response.json()) as Answer };
+}
+
+async function charged(response: Response) {
+  const rows = await house.gateway.charged(response.headers.get("x-gateway-request-id")!);
+  expect(rows).toHaveLength(1);
+  return rows[0]!;
+}
+
+/** The size in a request of family B or C. */
+function sizeSaid(body: Record<string, any>): string {
+  const config = body["generationConfig"]?.imageConfig;
+  return config ? `${config.aspectRatio} ${config.imageSize}` : body["size"];
+}
