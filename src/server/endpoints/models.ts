@@ -1,6 +1,6 @@
 import { FAMILIES } from "../../domain/family.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import type { Model } from "../../domain/model.ts";
+import type { ImageCapability, Model } from "../../domain/model.ts";
 import type { Principal } from "../../domain/api-key.ts";
 import { mayCall } from "../../gateway/admission/model-access.ts";
 import type { Snapshot } from "../../gateway/ports.ts";
@@ -119,7 +119,7 @@ function describeImage({ id, family, image }: Extract<Model, { type: "image" }>)
     ],
     modalities: { input: ["text", "image"], output: ["image"] },
     parameters: {
-      size: { tiers: image.tiers, ...(image.sizeMode === "pixels" && { pixels: image.bounds }) },
+      size: { tiers: image.tiers, ...(image.bounds && { pixels: describeBounds(image.bounds) }) },
       aspectRatio: { type: "enum", values: image.ratios },
       ...(rules.quality && { quality: { type: "enum", values: ["auto", ...image.qualities] } }),
       ...(rules.quality && { background: { type: "enum", values: image.backgrounds } }),
@@ -127,5 +127,15 @@ function describeImage({ id, family, image }: Extract<Model, { type: "image" }>)
       n: { type: "range", min: 1, max: 4 },
     },
     limits: { reference_images: rules.references, n_max: 4 },
+  };
+}
+
+function describeBounds(bounds: NonNullable<ImageCapability["bounds"]>): object {
+  return {
+    min_pixels: bounds.minPixels,
+    max_pixels: bounds.maxPixels,
+    max_edge: bounds.maxEdge,
+    multiple_of: bounds.multiple,
+    max_ratio: bounds.maxRatio,
   };
 }
