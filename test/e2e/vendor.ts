@@ -24,6 +24,7 @@ export interface HouseOptions extends GatewayOptions {
   lanes?: readonly string[];
   /** The same with a second target behind the first: `gpt-5.4-mini` on the channel of `house-chat`. */
   pairs?: readonly string[];
+  drainSeconds?: number;
   /** Most upstream calls for one request; 1 unless told. */
   maxAttempts?: number;
 }
@@ -55,11 +56,19 @@ export function chatNanos(usage: { prompt_tokens: number; completion_tokens: num
 
 function houseYaml(
   url: string,
-  { firstByteMs = 5_000, idleMs = 5_000, lanes = [], pairs = [], maxAttempts = 1 }: HouseOptions,
+  {
+    firstByteMs = 5_000,
+    idleMs = 5_000,
+    lanes = [],
+    pairs = [],
+    maxAttempts = 1,
+    drainSeconds = 30,
+  }: HouseOptions,
 ): string {
   const deadlines = `{ first_byte_ms: ${firstByteMs}, idle_ms: ${idleMs} }`;
   const names = [CHAT, ...lanes, ...pairs];
   return `
+server: { drain_seconds: ${drainSeconds} }
 routing: { max_attempts: ${maxAttempts}, retry_floor: 1000 }
 channels:
 ${["image", ...names]

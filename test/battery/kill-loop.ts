@@ -1,0 +1,13 @@
+import { killRounds, seeded } from "../e2e/kill-rounds.ts";
+
+/*
+ * Kills the gateway under load many times: `bun test/battery/kill-loop.ts [rounds] [seed]`. Prints what it found and
+ * ends with 1 when a promise was broken.
+ */
+const rounds = Number(process.argv[2] ?? 200);
+const seed = Number(process.argv[3] ?? Date.now() % 1_000_000);
+console.log(`${rounds} rounds, seed ${seed}`);
+const report = await killRounds(rounds, seeded(seed));
+console.log(report);
+const broken = Object.values(report).filter((value) => Array.isArray(value) && value.length > 0);
+process.exitCode = broken.length > 0 ? 1 : 0;

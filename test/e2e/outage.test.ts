@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { newSecret } from "../../src/lib/secret.ts";
+import { until } from "../support/gateway.ts";
+import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
+import { CHAT, openHouse, type House } from "./vendor.ts";
+
+/*
+ * The database goes away, by a crash or frozen in place, while the gateway is under load: known keys do not notice,
+ * unknown ones are told the truth, and afterwards every charge is there.
+ */
+const OUTAGE_MS = 3_000;
+const PAUSE_MS = 20;
+
+const found = findPostgres();
+if ("missing" in found) console.warn(`SKIPPED: outages of the database (${found.missing})`);
+
+describe.skipIf("missing" in found)("while the database is away", () => {
+  let postgres: PrivatePostgres;
+  let house: House;
+  beforeAll(async () => {
+    if ("missing" in found) return;
+    postgres = await startPostgres(found.folder);
+    house = await openHouse({ env: { DATABASE_URL: await postgres.createDatabase() } });
+  }, 30_000);
+  afterAll(async () => {
+    await house?.[Symbol.asyncDispose]();
+    await postgres?.stop();
+  });
+
+  const ask = (requestId: string, secret = house.gateway.key) =>
+    house.gateway.call("/v1/chat/completions", {
+      body: { model: CHAT, messages: [{ role: "user", content: "hi" }] },
+      headers: { "x-request-id": requestId, authorization: `Bearer ${secret}` },
+    });
+
+  test.each([
+    ["crashed", () => postgres.crash(), () => postgres.restart()],
+    ["frozen", () => postgres.freeze(), () => postgres.thaw()],
+  ] as const)(
+    "%s: known keys are served, unknown ones get 503, and nothing is lost",
+    async (name, leave, comeBack) => {
+      await ask(`${name}-warm`);
+      const over = new AbortController();
+      const statuses: number[] = [];
+      let slowestMs = 0;
+      const clients = Array.from({ length: 4 }, async (_, client) => {
+        for (let turn = 0; !over.signal.aborted; turn++) {
+          const startedAt = performance.now();
+          const response = await ask(`${name}-${client}-${turn}`);
+          await response.text();
+          statuses.push(response.status);
+          slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+          await Bun.sleep(PAUSE_MS);
+        }
+      });
+      await until("some traffic", () => (statuses.length > 20 ? true : undefined));
+      await leave();
+      const leftAt = performance.now();
+      const strangers = [];
+      while (performance.now() - leftAt < OUTAGE_MS) {
+        const startedAt = performance.now();
+        const response = await ask("stranger", newSecret());
+        strangers.push({ response, ms: performance.now() - startedAt });
+        const probe = await fetch(`${house.gateway.url}/readyz`);
+        expect(probe.status).toBe(200);
+        await Bun.sleep(200);
+      }
+      await comeBack();
+      const backAt = performance.now();
+      await until(
+        "the backlog to drain",
+        async () => {
+          const metrics = await (await fetch(`${house.gateway.url}/metrics`)).text();
+          return /gateway_ledger_backlog [0-5]\b/.test(metrics) ? true : undefined;
+        },
+        30_000,
+      );
+      const drainedMs = performance.now() - backAt;
+      over.abort();
+      await Promise.all(clients);
+
+      const served = statuses.filter((status) => status === 200).length;
+      console.log(
+        `${name}: ${served} of ${statuses.length} served, slowest ${Math.round(slowestMs)} ms, unknown keys within ` +
+          `${Math.round(Math.max(...strangers.map(({ ms }) => ms)))} ms, drained ${Math.round(drainedMs)} ms after return`,
+      );
+      expect(served / statuses.length).toBeGreaterThanOrEqual(0.999);
+      expect(slowestMs).toBeLessThan(1_500);
+      for (const { response, ms } of strangers) {
+        expect(response.status).toBe(503);
+        expect(await response.json()).toMatchObject({ error: { code: "dependency_unavailable" } });
+        expect(response.headers.get("retry-after")).toMatch(/^\d+$/);
+        expect(ms).toBeLessThan(1_500);
+      }
+      const rows = await until("every charge", async () => {
+        const mine = (await house.gateway.ledger()).filter(({ request_id }) => request_id.startsWith(name));
+        return mine.length >= served + 1 ? mine : undefined;
+      });
+      expect(rows).toHaveLength(served + 1);
+      expect(new Set(rows.map(({ request_id }) => request_id)).size).toBe(served + 1);
+    },
+    60_000,
+  );
+
+  test("and after it, a key made meanwhile is known and a stranger is a 401 again, without a restart", async () => {
+    const { secret } = JSON.parse(await house.gateway.cli("keys", "create", "--name", "new", "--json"));
+    await until("the new key to be accepted", async () =>
+      (await ask("new", secret)).status === 200 ? true : undefined,
+    );
+    await until("strangers to be refused", async () =>
+      (await ask("x", newSecret())).status === 401 ? true : undefined,
+    );
+  }, 30_000);
+});

@@ -1,0 +1,144 @@
+import { expect, test } from "bun:test";
+import { until } from "../support/gateway.ts";
+import { killRounds, seeded } from "./kill-rounds.ts";
+import { CHAT, IMAGE, openHouse } from "./vendor.ts";
+
+/* Stopping, starting and being killed: nothing that a caller was told is forgotten. */
+const KILLS = 30;
+
+test("stopped and started again, the key, the ledger and the picture are still there", async () => {
+  await using house = await openHouse({ env: { PUBLIC_URL: "http://gateway.example" } });
+  const { gateway } = house;
+  const response = await gateway.call("/v1/images/generations", { body: { model: IMAGE, prompt: "A pier" } });
+  const { data } = (await response.json()) as { data: { url: string }[] };
+  const { pathname, search } = new URL(data[0]!.url);
+  const bytes = await (await fetch(gateway.url + pathname + search)).bytes();
+  const made = JSON.parse(await gateway.cli("keys", "create", "--name", "second", "--json"));
+  expect(await gateway.stop()).toBe(0);
+  const ledger = await gateway.ledger();
+  expect(ledger).toHaveLength(1);
+  await gateway.restart();
+  expect(await (await fetch(gateway.url + pathname + search)).bytes()).toEqual(bytes);
+  for (const key of [gateway.key, made.secret]) {
+    const models = await gateway.call("/v1/models", { headers: { authorization: `Bearer ${key}` } });
+    expect(models.status).toBe(200);
+  }
+  expect(await gateway.stop()).toBe(0);
+  expect(await gateway.ledger()).toEqual(ledger);
+}, 20_000);
+
+test("SIGTERM lets what runs finish, refuses the rest with a hint, and ends with 0", async () => {
+  await using house = await openHouse();
+  const { gateway, vendor } = house;
+  vendor.next({ tokens: 60, frameDelayMs: 20 });
+  const running = gateway.call("/v1/chat/completions", {
+    body: { model: CHAT, stream: true, messages: [{ role: "user", content: "go on" }] },
+    headers: { "x-request-id": "drained" },
+  });
+  expect((await running).status).toBe(200);
+  gateway.signal("SIGTERM");
+  const probe = await until("the probe to turn", async () => {
+    const response = await fetch(`${gateway.url}/readyz`);
+    return response.status === 200 ? undefined : response;
+  });
+  expect(probe.status).toBe(503);
+  expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+  const refused = await gateway.call("/v1/chat/completions", {
+    body: { model: CHAT, messages: [{ role: "user", content: "late" }] },
+  });
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get("connection")).toBe("close");
+  expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
+  expect(await refused.json()).toMatchObject({ error: { code: "overloaded" } });
+  const text = await (await running).text();
+  expect(text).toContain('"finish_reason":"stop"');
+  expect(text).toEndWith("data: [DONE]\n\n");
+  expect(await gateway.exited).toBe(0);
+  expect(vendor.hits).toHaveLength(1);
+  const rows = await gateway.ledger();
+  expect(rows).toMatchObject([{ request_id: "drained", flags: [] }]);
+}, 20_000);
+
+test("a drain has an end: a stream that outlives it is cut and billed for what it got", async () => {
+  await using house = await openHouse({ drainSeconds: 0.5 });
+  const { gateway, vendor } = house;
+  vendor.next({ fault: "stall-midway", after: 4 });
+  const response = await gateway.call("/v1/chat/completions", {
+    body: { model: CHAT, stream: true, messages: [{ role: "user", content: "for ever" }] },
+    headers: { "x-request-id": "outlived" },
+  });
+  const reader = response.body!.getReader();
+  await reader.read();
+  const startedAt = performance.now();
+  expect(await gateway.stop()).toBe(0);
+  expect(performance.now() - startedAt).toBeLessThan(4_000);
+  await vendor.waitForClose();
+  const rows = await gateway.ledger();
+  expect(rows).toHaveLength(1);
+  expect(rows[0]!.flags).toContain("partial");
+  expect(rows[0]!.consumed!.tokens!["output"]).toBeGreaterThan(0);
+}, 20_000);
+
+test("a second SIGTERM ends at once, and loses no charge", async () => {
+  await using house = await openHouse();
+  const { gateway, vendor } = house;
+  vendor.next({ fault: "stall-midway", after: 4 });
+  const stream = await gateway.call("/v1/chat/completions", {
+    body: { model: CHAT, stream: true, messages: [{ role: "user", content: "for ever" }] },
+    headers: { "x-request-id": "abandoned" },
+  });
+  await stream.body!.getReader().read();
+  await gateway.call("/v1/chat/completions", {
+    body: { model: CHAT, messages: [{ role: "user", content: "before" }] },
+    headers: { "x-request-id": "before" },
+  });
+  gateway.signal("SIGTERM");
+  await until("the drain", async () =>
+    (await fetch(`${gateway.url}/readyz`)).status === 503 ? true : undefined,
+  );
+  const startedAt = performance.now();
+  gateway.signal("SIGTERM");
+  expect(await gateway.exited).toBe(0);
+  expect(performance.now() - startedAt).toBeLessThan(1_500);
+  await gateway.restart();
+  await gateway.stop();
+  const rows = await gateway.ledger();
+  expect(rows.map(({ request_id }) => request_id).sort()).toEqual(["abandoned", "before"]);
+}, 20_000);
+
+test("a stream that a kill cuts is billed for what was sent up to its last checkpoint", async () => {
+  await using house = await openHouse();
+  const { gateway, vendor } = house;
+  vendor.next({ tokens: 400, frameDelayMs: 25 });
+  const response = await gateway.call("/v1/chat/completions", {
+    body: { model: CHAT, stream: true, messages: [{ role: "user", content: "long" }] },
+    headers: { "x-request-id": "killed" },
+  });
+  const reader = response.body!.getReader();
+  const startedAt = performance.now();
+  let sent = "";
+  while (performance.now() - startedAt < 3_000) sent += Buffer.from((await reader.read()).value!).toString();
+  await gateway.kill();
+  await gateway.restart();
+  await gateway.stop();
+  const rows = await gateway.ledger();
+  expect(rows).toHaveLength(1);
+  expect(rows[0]).toMatchObject({ request_id: "killed", flags: ["partial", "estimated"] });
+  const words = [...sent.matchAll(/"content":"([^"]+)"/g)].map(([, text = ""]) => text).join("");
+  expect(rows[0]!.consumed!.tokens!["output"]).toBeWithin(
+    Math.floor(words.length / 4 / 3),
+    Math.ceil(words.length / 4) + 1,
+  );
+}, 20_000);
+
+test(`killed ${KILLS} times under load, the ledger is exact`, async () => {
+  const seed = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
+  const startedAt = performance.now();
+  const report = await killRounds(KILLS, seeded(seed));
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  console.log(
+    `kills: ${report.received} answers received, ${report.charged} rows, ${seconds} s, seed ${seed}`,
+  );
+  expect(report).toMatchObject({ missing: [], repeated: [], mispriced: [], invented: [], overcharged: [] });
+  expect(report.received).toBeGreaterThan(KILLS);
+}, 120_000);
