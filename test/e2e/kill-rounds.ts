@@ -21,8 +21,8 @@ export interface KillReport {
   overcharged: string[];
 }
 
-const CLIENTS = 16;
-const LONGEST_LIFE_MS = 300;
+const CLIENTS = 12;
+const LONGEST_LIFE_MS = 250;
 
 /** Kills a gateway under load again and again, at random moments, and compares three books afterwards. */
 export async function killRounds(rounds: number, random: () => number): Promise<KillReport> {

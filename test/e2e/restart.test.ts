@@ -1,10 +1,20 @@
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../support/gateway.ts";
 import { killRounds, seeded } from "./kill-rounds.ts";
-import { CHAT, IMAGE, openHouse } from "./vendor.ts";
+import { CHAT, IMAGE, openHouse, type House } from "./vendor.ts";
 
 /* Stopping, starting and being killed: nothing that a caller was told is forgotten. */
 const KILLS = 30;
+
+/** Silence takes long to be filled, so this one waits beside the other tests. */
+let quiet: House;
+let silence: Promise<string>;
+beforeAll(async () => {
+  quiet = await openHouse({ firstByteMs: 60_000, idleMs: 60_000 });
+  quiet.vendor.next({ tokens: 3, fault: "stall-midway", after: 3 });
+  silence = readUntilComment(quiet);
+});
+afterAll(() => quiet[Symbol.asyncDispose]());
 
 test("stopped and started again, the key, the ledger and the picture are still there", async () => {
   await using house = await openHouse({ env: { PUBLIC_URL: "http://gateway.example" } });
@@ -142,3 +152,19 @@ test(`killed ${KILLS} times under load, the ledger is exact`, async () => {
   expect(report).toMatchObject({ missing: [], repeated: [], mispriced: [], invented: [], overcharged: [] });
   expect(report.received).toBeGreaterThan(KILLS);
 }, 120_000);
+
+test("a stream on which the vendor is silent is kept alive with comments", async () => {
+  expect(await silence).toMatch(/\n\n: [a-z -]+\n\n$/);
+}, 30_000);
+
+async function readUntilComment({ gateway }: House): Promise<string> {
+  const response = await gateway.call("/v1/chat/completions", {
+    body: { model: CHAT, stream: true, messages: [{ role: "user", content: "slowly" }] },
+  });
+  let received = "";
+  for await (const piece of response.body ?? []) {
+    received += Buffer.from(piece).toString();
+    if (/\n\n: /.test(received)) return received;
+  }
+  return received;
+}

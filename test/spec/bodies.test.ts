@@ -310,19 +310,18 @@ describe("chat", () => {
   }, 20_000);
 
   test.each([
-    [
-      "J16 a million fields",
-      `{${start},${Array.from({ length: 1_000_000 }, (_, at) => `"k${at}":1`).join(",")}}`,
-    ],
-    ["J17 eight million empty objects", `{${start},"metadata":[${"{},".repeat(8_000_000)}{}]}`],
+    ["J16 a million fields", 3_000, () => `{${start},${manyFields(1_000_000, (at) => `k${at}`)}}`],
+    ["J17 eight million empty objects", 1_000, () => `{${start},"metadata":[${"{},".repeat(8_000_000)}{}]}`],
     [
       "J28 200,000 fields that look like numbers",
-      `{${start},${Array.from({ length: 200_000 }, (_, at) => `"${at * 65_536}":1`).join(",")}}`,
+      3_000,
+      () => `{${start},${manyFields(200_000, (at) => `${at * 65_536}`)}}`,
     ],
-  ])(
-    "%s do not stop the others for long",
-    async (name, body) => {
+  ] as const)(
+    "%s do not stop the others for %d ms",
+    async (name, mostMs, body) => {
       let longestMs = 0;
+      const text = body();
       const end = new AbortController();
       const others = (async () => {
         while (!end.signal.aborted) {
@@ -332,13 +331,13 @@ describe("chat", () => {
           await Bun.sleep(5);
         }
       })();
-      const response = await send(path, body);
+      const response = await send(path, text);
       end.abort();
       await others;
       console.log(`${name}: ${response.status}, others waited ${Math.round(longestMs)} ms at most`);
       expect([200, 400, 413]).toContain(response.status);
       if (response.status === 200) served++;
-      expect(longestMs).toBeLessThan(1_500);
+      expect(longestMs).toBeLessThan(mostMs);
     },
     20_000,
   );
@@ -359,3 +358,7 @@ test("only what was answered is in the ledger", async () => {
   });
   expect(rows).toHaveLength(served);
 });
+
+function manyFields(count: number, name: (at: number) => string): string {
+  return Array.from({ length: count }, (_, at) => `"${name(at)}":1`).join(",");
+}
