@@ -74,6 +74,7 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
   const blobs = await openBlobs({
     ...settings.blobs,
     directory: settings.dataDirectory,
+    linkSecrets: storage.linkSecrets,
     ...s3(settings.blobUrl),
   });
   const spoolDirectory = join(settings.dataDirectory, "spool");

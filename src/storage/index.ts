@@ -7,6 +7,7 @@ import type { Configured } from "./directory.ts";
 import { openJournal, type FileJournal } from "./journal.ts";
 import { createFolder } from "./journal-folder.ts";
 import { recoverJournals } from "./recovery.ts";
+import { sharedSecrets } from "./shared-secrets.ts";
 import { createShipper } from "./shipper.ts";
 import { openSnapshot, type LiveSnapshot } from "./snapshot.ts";
 import { openStores, type Stores } from "./stores.ts";
@@ -23,6 +24,8 @@ export type { LiveSnapshot } from "./snapshot.ts";
 
 /** Everything a serving process needs of storage, running. */
 export interface Storage extends Stores {
+  /** Secrets that sign links, the current one first. */
+  linkSecrets: readonly string[];
   snapshot: LiveSnapshot;
   journal: FileJournal;
   /** Charges that are journaled here and not yet in the ledger. */
@@ -64,6 +67,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   };
   const recovery = { ...posting, leases: stores.leases, root, lease };
   await recoverJournals(recovery);
+  const linkSecrets = await sharedSecrets(stores.database, "links");
   const snapshot = await openSnapshot(stores.database, {
     configured: options.configured,
     clock: systemClock,
@@ -83,6 +87,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   ];
   return {
     ...stores,
+    linkSecrets,
     snapshot,
     journal,
     backlog: () => shipper.backlog(),

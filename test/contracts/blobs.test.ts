@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import { openBlobs, type Blobs } from "../../src/storage/blobs/index.ts";
 import { isBlobName } from "../../src/storage/blobs/name.ts";
 import { startS3, type S3Simulator } from "../upstreams/s3.ts";
+
+const linkSecrets = ["a secret of thirty-two characters"];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -39,7 +41,7 @@ async function files(directory: string): Promise<string[]> {
 
 const settings: Record<string, Setting> = {
   disk: {
-    open: (directory) => openBlobs({ directory }),
+    open: (directory) => openBlobs({ directory, linkSecrets }),
     async age(directory, name, ageMs) {
       const at = new Date(Date.now() - ageMs);
       await utimes(join(directory, "blobs", name.slice(0, 2), name), at, at);
@@ -47,7 +49,7 @@ const settings: Record<string, Setting> = {
     count: async (directory) => (await files(directory)).length,
   },
   s3: {
-    open: (directory) => openBlobs({ directory, url: s3.address, credentials: s3.credentials }),
+    open: (directory) => openBlobs({ directory, linkSecrets, url: s3.address, credentials: s3.credentials }),
     async age(_, name, ageMs) {
       s3.objects.get(`made/here/${name}`)!.modifiedAt = Date.now() - ageMs;
     },
@@ -111,9 +113,9 @@ describe.each(Object.entries(settings))("blobs on %s", (_, setting) => {
       `${name}/`,
       `./${name}`,
       `${name.slice(0, 2)}/../${name.slice(0, 2)}/${name}`,
-      "../link-secret",
-      "..%2flink-secret",
-      "link-secret",
+      "../gateway.sqlite",
+      "..%2fgateway.sqlite",
+      "gateway.sqlite",
       "/etc/passwd",
       `${"0".repeat(28)}/../.png`,
       name.replace(".png", ".svg"),
@@ -178,6 +180,7 @@ test("object storage that is down or refuses is an unavailable dependency, never
   s3.setDown(false);
   const stranger = await openBlobs({
     directory,
+    linkSecrets,
     url: s3.address,
     credentials: { ...s3.credentials, secretAccessKey: "wrong" },
   });
@@ -185,7 +188,7 @@ test("object storage that is down or refuses is an unavailable dependency, never
 });
 
 test("a disk that takes nothing is an unavailable dependency and keeps no half file", async () => {
-  const { store } = await openBlobs({ directory, linkSecrets: ["s".repeat(32)] });
+  const { store } = await openBlobs({ directory, linkSecrets });
   await writeFile(join(directory, "blobs"), "a file where the folder should be");
   expect(await store.put(new Blob(["x"]), "png", "org_1").catch((error: unknown) => error)).toBeInstanceOf(
     DependencyError,
@@ -203,19 +206,7 @@ test("half written files of a process that died are removed when the store is op
   expect(await dying.exited).toBe(0);
   expect(await readdir(temporary)).toHaveLength(1);
   await Bun.write(join(temporary, "keep"), "not ours");
-  const { store } = await openBlobs({ directory });
+  const { store } = await openBlobs({ directory, linkSecrets });
   await store.put(new Blob(["x"]), "png", "org_1");
   expect(await readdir(temporary)).toEqual(["keep"]);
-});
-
-test("the link secret is made once, for the owner's eyes only, and links outlive a restart", async () => {
-  const opened = await Promise.all(Array.from({ length: 5 }, () => openBlobs({ directory })));
-  const { name } = await opened[0]!.store.put(new Blob(["x"]), "png", "org_1");
-  const link = new URL(opened[0]!.links.sign("http://127.0.0.1:8080", name));
-  for (const { links } of [...opened, await openBlobs({ directory })])
-    expect(links.check(name, link.searchParams.get("exp"), link.searchParams.get("sig"))).toBe("valid");
-  expect((await stat(join(directory, "link-secret"))).mode & 0o777).toBe(0o600);
-  expect((await readdir(directory)).filter((file) => file.startsWith("link-secret"))).toEqual([
-    "link-secret",
-  ]);
 });

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from "bun:test";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import type { PriceRecord } from "../../src/admin/ports.ts";
 import { migrate } from "../../src/storage/migrate.ts";
+import { sharedSecrets } from "../../src/storage/shared-secrets.ts";
 import type { Database } from "../../src/storage/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/stores.ts";
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
@@ -19,7 +20,22 @@ onEachDatabase("The store", (ground) => {
     const location = await ground.location();
     const handles = await Promise.all([ground.open(location), ground.open(location), ground.open(location)]);
     const applied = await Promise.all(handles.map((handle) => migrate(handle)));
-    expect(applied.flat()).toEqual(["0001_first_tables", "0002_contention_and_corrections"]);
+    expect(applied.flat()).toEqual([
+      "0001_first_tables",
+      "0002_contention_and_corrections",
+      "0003_shared_secrets",
+    ]);
+  });
+
+  test("processes that start together agree on one secret, and a new one signs first", async () => {
+    const location = await ground.location();
+    const handles = await Promise.all([ground.open(location), ground.open(location), ground.open(location)]);
+    await migrate(handles[0]!);
+    const secrets = await Promise.all(handles.map((handle) => sharedSecrets(handle, "links")));
+    expect(new Set(secrets.flat()).size).toBe(1);
+    expect(secrets[0]![0]).toMatch(/^[0-9a-f]{64}$/);
+    await handles[1]!.begin((sql) => sql`INSERT INTO shared_secrets VALUES (${"links"}, ${1}, ${"newer"})`);
+    expect(await sharedSecrets(handles[2]!, "links")).toEqual(["newer", secrets[0]![0]!]);
   });
 
   test("a migration that fails leaves nothing behind", async () => {

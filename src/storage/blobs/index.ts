@@ -3,7 +3,7 @@ import type { BlobStore, Links } from "../../gateway/ports.ts";
 import { systemClock, type Clock } from "../../lib/clock.ts";
 import { sweepSpool } from "../../lib/spool.ts";
 import { openDiskStore } from "./disk.ts";
-import { createLinks, loadLinkSecrets } from "./links.ts";
+import { createLinks } from "./links.ts";
 import { sweepBlobs, type SweepReport } from "./retention.ts";
 import { openS3Store, readS3Place, type S3Credentials } from "./s3.ts";
 
@@ -12,10 +12,13 @@ import { openS3Store, readS3Place, type S3Credentials } from "./s3.ts";
  * processes left half written. Throws a `RangeError` on settings that cannot be meant.
  */
 export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
-  const { directory, clock = systemClock, linkHours = 24, retentionDays = 7 } = settings;
+  const { clock = systemClock, linkHours = 24, retentionDays = 7 } = settings;
   const store = await openStore(settings);
-  const secrets = settings.linkSecrets ?? (await loadLinkSecrets(directory));
-  const links = createLinks({ secrets, lifetimeSeconds: Math.round(linkHours * 3600), clock });
+  const links = createLinks({
+    secrets: settings.linkSecrets,
+    lifetimeSeconds: Math.round(linkHours * 3600),
+    clock,
+  });
   const closing = new AbortController();
   let running: Promise<SweepReport> | null = null;
 
@@ -37,7 +40,7 @@ export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
 }
 
 export interface BlobSettings {
-  /** The data directory: the link secret, and the blobs themselves when no `url` is given. */
+  /** The data directory, for the blobs themselves when no `url` is given. */
   directory: string;
   /** `s3://bucket/prefix?endpoint=…&region=…` moves the blobs to object storage. */
   url?: string;
@@ -47,8 +50,8 @@ export interface BlobSettings {
   linkHours?: number;
   /** How long a blob is kept; 7 by default. */
   retentionDays?: number;
-  /** Instead of the secret in the data directory: the first signs, all check. At least 32 characters each. */
-  linkSecrets?: readonly string[];
+  /** The first signs links, all check them. At least 32 characters each. */
+  linkSecrets: readonly string[];
   clock?: Clock;
 }
 

@@ -1,6 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Links } from "../../gateway/ports.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { isBlobName } from "./name.ts";
@@ -37,40 +35,7 @@ export interface LinkSettings {
 }
 
 const SHORTEST_SECRET = 32;
-const SECRET_BYTES = 32;
 const EXPIRY = /^[1-9]\d{0,11}$/;
-
-/**
- * The link secrets of a data directory, one a line, the current one first. Made on first use, readable by the
- * owner only; processes that start together agree on one.
- */
-export async function loadLinkSecrets(directory: string): Promise<string[]> {
-  const path = join(directory, "link-secret");
-  const known = await readLines(path);
-  if (known) return known;
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  const draft = `${path}.${randomBytes(8).toString("hex")}`;
-  try {
-    await writeFile(draft, `${randomBytes(SECRET_BYTES).toString("hex")}\n`, { mode: 0o600, flag: "wx" });
-    await link(draft, path).catch(ignoreExisting);
-  } finally {
-    await rm(draft, { force: true });
-  }
-  return (await readLines(path)) ?? [];
-}
-
-async function readLines(path: string): Promise<string[] | null> {
-  try {
-    return (await readFile(path, "utf8")).split(/\s+/).filter(Boolean);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-    throw error;
-  }
-}
-
-function ignoreExisting(error: unknown): void {
-  if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-}
 
 function signatureOf(secret: string, name: string, expires: string): string {
   return createHmac("sha256", secret).update(`file link 1\n${name}\n${expires}`).digest("base64url");

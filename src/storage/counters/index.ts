@@ -26,7 +26,12 @@ export interface CountersOptions {
 /** Opens the counters; a store that is away now is used as soon as it is there. */
 export async function openCounters({ redisUrl, processes, clock, hear }: CountersOptions): Promise<Counters> {
   if (redisUrl === null) {
-    return { limiter: new MemoryLimiter({ clock, share: processes }), announce() {}, isDegraded: () => false, close() {} };
+    return {
+      limiter: new MemoryLimiter({ clock, share: processes }),
+      announce() {},
+      isDegraded: () => false,
+      close() {},
+    };
   }
   let isDegraded = false;
   const onDegraded = (value: boolean): void => void (isDegraded = value);
