@@ -2,6 +2,7 @@ import type { ZodType } from "zod";
 import type { Channel } from "../domain/channel.ts";
 import type { ImageUpstream, TextUpstream, Upstreams } from "../gateway/ports.ts";
 import { ark } from "./ark/index.ts";
+import { azure } from "./azure.ts";
 import { bfl } from "./bfl.ts";
 import { dashscope } from "./dashscope.ts";
 import { fal } from "./fal.ts";
@@ -24,6 +25,7 @@ interface RegisteredProvider {
 export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
   register(sandbox),
   register(openai),
+  register(azure),
   register(gemini),
   register(vertex),
   register(ark),

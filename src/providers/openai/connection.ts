@@ -1,40 +1,62 @@
+import type { ImageFormat } from "../../domain/model.ts";
 import type { Classify } from "../http.ts";
+import type { ReferenceRules } from "../reference-image.ts";
 import { createClassifier } from "./errors.ts";
 import type { OpenAiSettings } from "./settings.ts";
 
 /** Everything about a channel that is the same for each of its calls. */
 export interface Connection {
-  chatUrl: string;
-  generationsUrl: string;
-  editsUrl: string;
+  /** Address of an operation. `readModel` tells the vendor's name of the model, for addresses that hold it. */
+  urlOf(operation: Operation, readModel: () => string): string;
   /** For a request in JSON that wants JSON back. */
   jsonHeaders: Readonly<Record<string, string>>;
   /** For a request in JSON that wants server-sent events back. */
   streamHeaders: Readonly<Record<string, string>>;
   /** For a form; its content type comes with the form. */
   formHeaders: Readonly<Record<string, string>>;
+  /** Name of the form's file field when there is one reference; several are always `image[]`. */
+  singleFileField: "image" | "image[]";
+  /** Where the address does less with pictures than the protocol does. */
+  imageLimits?: ImageLimits;
   classify: Classify;
+}
+
+export type Operation = "chat/completions" | "images/generations" | "images/edits";
+
+export interface ImageLimits {
+  /** Formats it gives, whatever the model's record says. */
+  formats: readonly ImageFormat[];
+  references: ReferenceRules;
 }
 
 /** Prepares a channel. Credentials go into headers here and nowhere else (OpenAI API reference, authentication). */
 export function connect(settings: OpenAiSettings): Connection {
   const base = settings.baseUrl.replace(/\/+$/, "");
-  const common: Record<string, string> = {
-    authorization: `Bearer ${settings.apiKey}`,
+  const credentials: Record<string, string> = { authorization: `Bearer ${settings.apiKey}` };
+  if (settings.organization) credentials["openai-organization"] = settings.organization;
+  if (settings.project) credentials["openai-project"] = settings.project;
+  return {
+    urlOf: (operation) => `${base}/${operation}`,
+    ...writeHeaders(credentials),
+    singleFileField: "image",
+    classify: createClassifier(settings.apiKey, new URL(base).hostname),
+  };
+}
+
+/** The headers of each kind of request, with these credentials. */
+export function writeHeaders(
+  credentials: Readonly<Record<string, string>>,
+): Pick<Connection, "jsonHeaders" | "streamHeaders" | "formHeaders"> {
+  const common = {
+    ...credentials,
     // Compressed events would be held back, and bytes are handed on as they come.
     "accept-encoding": "identity",
     "user-agent": "model-inference-gateway",
   };
-  if (settings.organization) common["openai-organization"] = settings.organization;
-  if (settings.project) common["openai-project"] = settings.project;
   const json = { ...common, "content-type": "application/json" };
   return {
-    chatUrl: `${base}/chat/completions`,
-    generationsUrl: `${base}/images/generations`,
-    editsUrl: `${base}/images/edits`,
     jsonHeaders: { ...json, accept: "application/json" },
     streamHeaders: { ...json, accept: "text/event-stream" },
     formHeaders: { ...common, accept: "application/json" },
-    classify: createClassifier(settings.apiKey, new URL(base).hostname),
   };
 }

@@ -53,6 +53,9 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   authentication_error: "account",
   permission_error: "account",
   model_not_found: "account",
+  // Azure: the resource is blocked; the deployment serves another operation.
+  forbidden: "account",
+  operationnotsupported: "account",
   rate_limit_exceeded: "limited",
   "1302": "limited",
   slow_down: "overloaded",

@@ -3,6 +3,7 @@ import { saneCount } from "../../domain/usage.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
 import { decodeBase64 } from "../../lib/base64.ts";
 import { isObject } from "../../lib/json.ts";
+import { createSemaphore } from "../../lib/semaphore.ts";
 import {
   brokenAnswer,
   MOST_IMAGE_BYTES,
@@ -11,17 +12,27 @@ import {
   readPieces,
   type VendorRequest,
 } from "../http.ts";
+import { fitReferences } from "../reference-image.ts";
 import type { Connection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 import { writeForm, type FormPart } from "./form.ts";
 import { LiftedJson } from "./lifted-json.ts";
 
+/** References of one channel that are encoded anew at once. */
+const CODEC_PLACES = 2;
+
 /** The images protocol of family A: generations in JSON, edits as a form, pictures back as base64. */
 export function createImageUpstream(connection: Connection): ImageUpstream {
+  const slots = createSemaphore(CODEC_PLACES);
+  const rules = connection.imageLimits?.references;
   return {
     async draw(order: ImageOrder, signal: AbortSignal): Promise<ImageReply> {
-      const request = order.references.length > 0 ? writeEdit(order) : writeGeneration(order);
-      const response = await post({ ...request(connection), signal }, connection.classify);
+      const references = rules
+        ? await fitReferences(order.references, rules, slots, signal)
+        : order.references;
+      const write = references.length > 0 ? writeEdit : writeGeneration;
+      const request = write({ ...order, references }, connection);
+      const response = await post({ ...request, signal }, connection.classify);
       const json = new LiftedJson();
       for await (const piece of readPieces(response, MOST_IMAGE_BYTES, signal)) json.write(piece);
       const outline = json.finish();
@@ -33,11 +44,12 @@ export function createImageUpstream(connection: Connection): ImageUpstream {
   };
 }
 
-type Writer = (connection: Connection) => Omit<VendorRequest, "signal">;
+type UnsentRequest = Omit<VendorRequest, "signal">;
 
 /** Only what the vendor knows: `response_format`, for one, is refused by it (OpenAI image reference). */
-function writeFields(order: ImageOrder): Record<string, string | number> {
-  const offered = order.model.image.formats;
+function writeFields(order: ImageOrder, { imageLimits }: Connection): Record<string, string | number> {
+  const { formats } = order.model.image;
+  const offered = imageLimits ? formats.filter((format) => imageLimits.formats.includes(format)) : formats;
   const format = order.format && (offered.includes(order.format) ? order.format : offered[0]);
   const fields: Record<string, string | number> = {
     model: order.upstreamModel,
@@ -53,29 +65,32 @@ function writeFields(order: ImageOrder): Record<string, string | number> {
   return fields;
 }
 
-function writeGeneration(order: ImageOrder): Writer {
-  const body = JSON.stringify(writeFields(order));
-  return ({ generationsUrl, jsonHeaders }) => ({ url: generationsUrl, headers: jsonHeaders, body });
+function writeGeneration(order: ImageOrder, connection: Connection): UnsentRequest {
+  return {
+    url: connection.urlOf("images/generations", () => order.upstreamModel),
+    headers: connection.jsonHeaders,
+    body: JSON.stringify(writeFields(order, connection)),
+  };
 }
 
-function writeEdit(order: ImageOrder): Writer {
-  const fields = Object.entries(writeFields(order));
-  const name = order.references.length === 1 ? "image" : "image[]";
+function writeEdit(order: ImageOrder, connection: Connection): UnsentRequest {
+  const fields = Object.entries(writeFields(order, connection));
+  const name = order.references.length === 1 ? connection.singleFileField : "image[]";
   const parts: FormPart[] = [
     ...fields.map(([name, value]) => ({ name, text: String(value) })),
     ...order.references.map((reference, index) => writeFile(name, `image-${index + 1}`, reference)),
   ];
   if (order.mask) parts.push(writeFile("mask", "mask", order.mask));
   const form = writeForm(parts);
-  return ({ editsUrl, formHeaders }) => ({
-    url: editsUrl,
+  return {
+    url: connection.urlOf("images/edits", () => order.upstreamModel),
     headers: {
-      ...formHeaders,
+      ...connection.formHeaders,
       "content-type": form.contentType,
       "content-length": String(form.byteLength),
     },
     body: form.body,
-  });
+  };
 }
 
 /** The vendor tells files by their name and type, and refuses untyped ones. */

@@ -1,5 +1,5 @@
 import type { TextAnswer, TextCall, TextUpstream } from "../../gateway/ports.ts";
-import { isObject } from "../../lib/json.ts";
+import { isObject, parseJson } from "../../lib/json.ts";
 import { brokenAnswer, MOST_TEXT_BYTES, parseAnswer, post, readWhole } from "../http.ts";
 import type { Connection } from "./connection.ts";
 import { hasError } from "./errors.ts";
@@ -15,12 +15,19 @@ export function createTextUpstream(connection: Connection): TextUpstream {
     dialect: "chat",
     async send({ payload, isStream, signal }: TextCall): Promise<TextAnswer> {
       const headers = isStream ? connection.streamHeaders : connection.jsonHeaders;
-      const request = { url: connection.chatUrl, headers, body: payload.raw, signal };
+      const url = connection.urlOf("chat/completions", () => modelOf(payload.raw));
+      const request = { url, headers, body: payload.raw, signal };
       const response = await post(request, connection.classify);
       if (isStream && !isJson(response)) return { kind: "stream", stream: openStream(response) };
       return readAnswer(response, connection, signal);
     },
   };
+}
+
+/** The name in the bytes themselves; the payload's reading has the caller's. */
+function modelOf(raw: Uint8Array): string {
+  const body = parseJson(raw);
+  return isObject(body) ? String(body["model"]) : "";
 }
 
 function isJson(response: Response): boolean {
