@@ -55,7 +55,7 @@ test("the commands of administration work one after the other", async () => {
     expect({ command, code, errors }).toEqual({ command, code: 0, errors: "" });
     expect(output.trim()).not.toBe("");
   }
-});
+}, 60_000);
 
 test.each(marked("check", "yaml"))(
   "the example of a channel is a configuration that serves: %#",
