@@ -88,7 +88,7 @@ async function askStream(gateway: TestGateway, requestId: string): Promise<bigin
 
 async function askPicture(gateway: TestGateway, requestId: string): Promise<bigint> {
   const response = await gateway.call("/v1/images/generations", {
-    body: { model: IMAGE, prompt: requestId },
+    body: { model: IMAGE, prompt: requestId, size: "1024x640", output_format: "jpeg" },
     headers: { "x-request-id": requestId },
   });
   const answer = (await response.json()) as { data: unknown[] };
