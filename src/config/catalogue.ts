@@ -13,6 +13,8 @@ export interface CatalogueFile {
     id: string;
     /** The channel exists when this variable is set; without a name it always does. */
     credentialVariable: string | null;
+    /** The same for a vendor whose address is each customer's own; it holds the address. */
+    baseUrlVariable: string | null;
     baseUrl: string | undefined;
     settings: Record<string, unknown>;
   };
@@ -33,6 +35,7 @@ const catalogueSchema = z.strictObject({
     .strictObject({
       id: z.string().min(1).optional(),
       credential_env: z.string().min(1).optional(),
+      base_url_env: z.string().min(1).optional(),
       base_url: z.string().min(1).optional(),
       settings: z.record(z.string(), z.unknown()).default({}),
     })
@@ -69,6 +72,7 @@ export function readCatalogueFile(name: string, text: string, report: Report): C
     channel: {
       id: channel.id ?? provider,
       credentialVariable: channel.credential_env ?? null,
+      baseUrlVariable: channel.base_url_env ?? null,
       baseUrl: channel.base_url,
       settings: channel.settings,
     },

@@ -45,12 +45,14 @@ export function catalogueChannels(
   sources: Pick<ChannelSources, "catalogue" | "secrets" | "extraSettings">,
 ): Record<string, FileChannel> {
   const channels: Record<string, FileChannel> = {};
+  const { env } = sources.secrets;
   for (const { provider, channel } of sources.catalogue) {
-    const { credentialVariable: variable } = channel;
-    if (variable !== null && !sources.secrets.env[variable]) continue;
+    const { credentialVariable: variable, baseUrlVariable } = channel;
+    if (variable !== null && !env[variable]) continue;
+    if (baseUrlVariable !== null && !env[baseUrlVariable]) continue;
     channels[channel.id] = {
       provider,
-      base_url: channel.baseUrl,
+      base_url: baseUrlVariable === null ? channel.baseUrl : env[baseUrlVariable],
       credential: variable === null ? undefined : { env: variable },
       settings: { ...channel.settings, ...sources.extraSettings[provider] },
     };
