@@ -3,6 +3,7 @@ import type { Answer, ReceivedRequest } from "../connection.ts";
 import type { Plan } from "../plan.ts";
 import type { Exchange } from "../simulator.ts";
 import { findChatFault } from "./chat-rules.ts";
+import { PLAIN_MANNERS } from "./manners.ts";
 import { refuse } from "./refusals.ts";
 import { reportUsage } from "./usage.ts";
 import { writeFrames } from "./frames.ts";
@@ -26,6 +27,7 @@ export async function answerChat(
   answer: Answer,
   exchange: Exchange,
   models: readonly string[],
+  manners = PLAIN_MANNERS,
 ): Promise<void> {
   const fault = findChatFault(request, models);
   if (fault) return refuse(answer, fault);
@@ -34,10 +36,10 @@ export async function answerChat(
   const reply = makeReply(body, plan, request.body.byteLength);
   const options = Object(body["stream_options"]);
   if (body["stream"] !== true) {
-    await sendJson(answer, 200, writeWhole(reply, plan), plan);
+    await sendJson(answer, 200, manners.whole(writeWhole(reply, plan)), plan);
     if (answer.isFinished) exchange.reportUsage(reply.usage);
   } else if (plan.fault === "json-for-stream") {
-    await sendJson(answer, 200, writeWhole(reply, plan), plan);
+    await sendJson(answer, 200, manners.whole(writeWhole(reply, plan)), plan);
     exchange.reportUsage(reply.usage);
   } else if (plan.fault === "error-json-for-stream") {
     await sendJson(answer, 200, {
@@ -45,7 +47,7 @@ export async function answerChat(
     });
   } else {
     const hasUsage = options.include_usage === true;
-    const isWhole = await sendFrames(answer, writeFrames(reply, plan, hasUsage), plan);
+    const isWhole = await sendFrames(answer, manners.frames(writeFrames(reply, plan, hasUsage)), plan);
     if (isWhole && hasUsage) exchange.reportUsage(reply.usage);
   }
 }
@@ -90,7 +92,7 @@ function chooseTool(body: Record<string, unknown>): ChatReply["tool"] {
   return { name: String(first.function?.name), arguments: JSON.stringify(values) };
 }
 
-function writeWhole(reply: ChatReply, plan: Plan): unknown {
+function writeWhole(reply: ChatReply, plan: Plan): object {
   const { tool } = reply;
   const calls = tool && [{ id: "call_1", type: "function", function: tool }];
   const message = {

@@ -1,0 +1,152 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
+import { callAzure } from "../support/azure-calls.ts";
+import { describeCarriage } from "../support/carriage-contract.ts";
+import { failureOf } from "../support/image-calls.ts";
+import { SIMULATED_KEY, startAzure } from "../upstreams/azure.ts";
+import type { Plan } from "../upstreams/plan.ts";
+import type { Simulator } from "../upstreams/simulator.ts";
+
+let vendor: Simulator;
+
+beforeAll(async () => {
+  vendor = await startAzure();
+});
+afterEach(() => vendor.reset());
+afterAll(() => vendor.close());
+
+const calls = (extra: object = {}) => callAzure(vendor.url, extra);
+
+describeCarriage("a resource of Azure OpenAI", () => ({
+  vendor,
+  secret: SIMULATED_KEY,
+  draw: (signal) => calls().draw({}, signal),
+  drawAt: (url) => callAzure(url).draw(),
+}));
+
+describe("a failure", () => {
+  const rows: [string, number, UpstreamErrorKind][] = [
+    ["contentFilter", 400, "refused"],
+    ["contentFilterOfImage", 400, "refused"],
+    ["moderation_blocked", 400, "refused"],
+    ["content_filter", 400, "refused"],
+    ["429", 429, "limited"],
+    ["insufficient_quota", 429, "account"],
+    ["Forbidden", 403, "account"],
+    ["401", 401, "account"],
+    ["PermissionDenied", 403, "account"],
+    ["404", 404, "account"],
+    ["DeploymentNotFound", 404, "account"],
+    ["OperationNotSupported", 400, "account"],
+    ["InternalServerError", 500, "overloaded"],
+    ["ServiceUnavailable", 503, "overloaded"],
+    ["Timeout", 408, "overloaded"],
+  ];
+  /** What callers are told; nothing of the others. */
+  const told: Record<string, string> = {
+    contentFilter: "Your task failed as a result of our safety system.",
+    contentFilterOfImage: "Generated image was filtered as a result of our safety system.",
+    moderation_blocked: "Your request was rejected by the safety system.",
+    content_filter: "Please modify your prompt and retry.",
+  };
+  test.each(rows)("%s (%i) is %s, of pictures and of text", async (text, status, kind) => {
+    const plan: Plan = { fault: "error-status", text, retryAfter: "7" };
+    vendor.next(plan, plan, plan);
+    const failing = [
+      () => calls().draw(),
+      () => calls().ask(),
+      () => calls({ surface: "classic" }).ask({ stream: true }),
+    ];
+    for (const call of failing) {
+      const error = await failureOf(call());
+      expect(error).toMatchObject({ kind, status, isAmbiguous: false });
+      expect(error.publicMessage).toBe(told[text]);
+      expect(error.retryAfterSeconds).toBe(kind === "account" ? undefined : 7);
+    }
+    expect(vendor.hits).toHaveLength(3);
+  });
+
+  test.each(["contentFilter", "contentFilterOfImage", "content_filter"])(
+    "%s inside a success is a refusal, too",
+    async (text) => {
+      vendor.next({ fault: "error-in-200", text }, { fault: "error-in-200", text });
+      expect(await failureOf(calls().draw())).toMatchObject({ kind: "refused", status: 200 });
+      expect(await failureOf(calls().ask())).toMatchObject({ kind: "refused", status: 200 });
+    },
+  );
+
+  test.each([
+    ["7", 7],
+    ["1500ms", 2],
+    ["-1", 0],
+    ["soon", undefined],
+    [undefined, undefined],
+  ])("by throttling with the hint %s waits %s seconds", async (retryAfter, seconds) => {
+    vendor.next({ fault: "error-status", text: "429", retryAfter });
+    expect((await failureOf(calls().draw())).retryAfterSeconds).toBe(seconds);
+  });
+
+  test.each(["no-images", "bad-base64", "close-midway", "gzip-bomb"] as const)(
+    "of the sort %s is broken",
+    async (fault) => {
+      vendor.next(fault);
+      expect(await failureOf(calls().draw())).toMatchObject({ kind: "broken", isAmbiguous: true });
+    },
+  );
+
+  test("of a wrong key, deployment, operation or version is the account's", async () => {
+    const failing = [
+      () => calls({ apiKey: "wrong" }).draw(),
+      () => calls().ask({ model: "nobody" }),
+      () => calls({ surface: "classic" }).ask({ model: "nobody" }),
+      () => calls().ask({ model: "gpt-image-2" }),
+      () => calls({ surface: "classic", apiVersion: "2023-05-15" }).draw(),
+    ];
+    const statuses = [];
+    for (const call of failing) {
+      const error = await failureOf(call());
+      expect(error).toMatchObject({ kind: "account", publicMessage: undefined });
+      statuses.push(error.status);
+    }
+    expect(statuses).toEqual([401, 404, 404, 400, 404]);
+  });
+
+  test("of a field that the vendor finds wrong names the field", async () => {
+    expect(await failureOf(calls().draw({ quality: "xhigh" }))).toMatchObject({
+      kind: "rejected",
+      status: 400,
+      param: "quality",
+    });
+    expect(await failureOf(calls().ask({ provider: "x" }))).toMatchObject({
+      kind: "rejected",
+      param: "provider",
+    });
+  });
+
+  test("never tells the key, whatever is inspected", async () => {
+    vendor.next({ fault: "error-status", text: "echo" }, { fault: "error-status", text: "echo" });
+    for (const call of [() => calls().draw(), () => calls().ask()]) {
+      const error = await failureOf(call());
+      expect(Bun.inspect(error)).not.toContain(SIMULATED_KEY);
+      expect(error.message).toContain("[redacted]");
+    }
+  });
+});
+
+describe("an aborted signal", () => {
+  test.each([
+    ["before any answer", "stall", false],
+    ["inside an answer", "stall-midway", true],
+  ] as const)("%s ends the call with its own reason and closes the socket", async (_, fault, hasStatus) => {
+    vendor.next(fault);
+    const controller = new AbortController();
+    const reason = new Error("the caller went");
+    const call = calls().draw({}, controller.signal);
+    const hit = await vendor.waitForHits(1);
+    while ((hit.status !== null) !== hasStatus) await Bun.sleep(1);
+    const abortedAt = performance.now();
+    controller.abort(reason);
+    expect(await call.catch((error: unknown) => error)).toBe(reason);
+    expect((await vendor.waitForClose()) - abortedAt).toBeLessThan(200);
+  });
+});

@@ -1,0 +1,226 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { ChatStream, readReply } from "../../src/dialects/chat/index.ts";
+import { azure } from "../../src/providers/azure.ts";
+import { azureSettings, callAzure } from "../support/azure-calls.ts";
+import { imageModel, looksOf, pngReference, shippedSettings } from "../support/image-calls.ts";
+import { makeGif } from "../support/pictures.ts";
+import { SIMULATED_KEY, startAzure } from "../upstreams/azure.ts";
+import type { Hit, Simulator } from "../upstreams/simulator.ts";
+
+let vendor: Simulator;
+
+beforeAll(async () => {
+  vendor = await startAzure();
+});
+afterEach(() => vendor.reset());
+afterAll(() => vendor.close());
+
+const SURFACES = [
+  ["v1", "/openai/v1", "/openai/v1", "preview"],
+  ["classic", "/openai/deployments/gpt-5.4", "/openai/deployments/gpt-image-2", "2025-04-01-preview"],
+] as const;
+
+describe.each(SURFACES)("the surface %s", (surface, chatPath, imagePath, version) => {
+  const calls = () => callAzure(vendor.url, { surface });
+
+  test("takes a generation as the vendor's JSON, with the key in a header of its own", async () => {
+    const reply = await calls().draw({
+      wish: { kind: "tier", tier: "1K", ratio: "16:9" },
+      quality: "low",
+      background: "opaque",
+      format: "jpeg",
+      compression: 60,
+      count: 2,
+    });
+    const hit = vendor.hits[0]!;
+    const body =
+      '{"model":"gpt-image-2","prompt":"a red fox","n":2,"size":"1280x720","quality":"low",' +
+      '"background":"opaque","output_format":"jpeg","output_compression":60}';
+    expect(hit.body.toString("utf8")).toBe(body);
+    expect(addressOf(hit)).toBe(`${imagePath}/images/generations?api-version=${version}`);
+    expect(hit.headers).toEqual({
+      accept: "application/json",
+      "accept-encoding": "identity",
+      "api-key": SIMULATED_KEY,
+      connection: "keep-alive",
+      "content-length": String(Buffer.byteLength(body)),
+      "content-type": "application/json",
+      host: hit.headers["host"]!,
+      "user-agent": "model-inference-gateway",
+    });
+    expect(await looksOf(reply)).toEqual(["1280x720 jpeg", "1280x720 jpeg"]);
+    expect(reply).toMatchObject({ quality: "low", background: "opaque", usage: { input: 3 } });
+  });
+
+  test("takes an edit as a form whose files are always a list", async () => {
+    const reply = await calls().draw({ references: [pngReference()], mask: pngReference() });
+    const hit = vendor.hits[0]!;
+    expect(addressOf(hit)).toBe(`${imagePath}/images/edits?api-version=${version}`);
+    expect(hit.headers).toMatchObject({ "api-key": SIMULATED_KEY, accept: "application/json" });
+    expect(hit.headers["content-length"]).toBe(String(hit.body.byteLength));
+    expect((await readForm(hit)).map(([name, value]) => [name, describePart(value)])).toEqual([
+      ["model", "gpt-image-2"],
+      ["prompt", "a red fox"],
+      ["n", "1"],
+      ["size", "auto"],
+      ["image[]", "image-1.png image/png"],
+      ["mask", "mask.png image/png"],
+    ]);
+    expect(reply.images).toHaveLength(1);
+  });
+
+  test("takes a chat request with its exact bytes, at the deployment that they name", async () => {
+    const answer = await calls().ask({ temperature: 0.5 });
+    const hit = vendor.hits[0]!;
+    expect(addressOf(hit)).toBe(`${chatPath}/chat/completions?api-version=${version}`);
+    expect(hit.json()).toEqual({
+      model: "gpt-5.4",
+      messages: [{ role: "user", content: "hi" }],
+      temperature: 0.5,
+    });
+    expect(hit.headers).toMatchObject({ "api-key": SIMULATED_KEY, accept: "application/json" });
+    expect(hit.headers).not.toHaveProperty("authorization");
+    expect(answer).toMatchObject({ kind: "whole", parsed: { prompt_filter_results: [{}] } });
+    expect(vendor.book).toMatchObject({ received: 1, answered: 1, usages: [{ completion_tokens: 8 }] });
+  });
+
+  test("streams a chat answer whose first frame has no choices", async () => {
+    const answer = await calls().ask({ stream: true, stream_options: { include_usage: true } });
+    if (answer.kind !== "stream") throw new Error("not a stream");
+    expect(vendor.hits[0]!.headers["accept"]).toBe("text/event-stream");
+    const stream = new ChatStream("house-chat", 100);
+    const [first, ...rest] = (await new Response(answer.stream).text()).split(/(?<=\n\n)/);
+    const head = Buffer.from(stream.push(Buffer.from(first!))).toString();
+    expect(JSON.parse(head.slice(6))).toMatchObject({ choices: [], model: "house-chat" });
+    expect(stream.hasContent).toBe(false);
+    const later = rest.map((frame) => Buffer.from(stream.push(Buffer.from(frame))).toString());
+    const text = later.join("") + Buffer.from(stream.end()).toString();
+    expect(text).toContain('"model":"house-chat"');
+    expect(text).not.toContain("gpt-5.4");
+    expect(text).toContain('"content":"word7 "');
+    expect(text.trimEnd().split("\n\n").slice(-2)).toEqual([
+      expect.stringContaining('"choices":[],"usage":{'),
+      "data: [DONE]",
+    ]);
+    expect(stream.usage()).toMatchObject({ source: "upstream", tokens: { output: 8 } });
+  });
+});
+
+describe("an image request", () => {
+  test.each([
+    ["webp", "png"],
+    ["png", "png"],
+    ["jpeg", "jpeg"],
+    [undefined, undefined],
+  ] as const)("for %s asks for %s, since the vendor makes no webp", async (format, asked) => {
+    const reply = await callAzure(vendor.url).draw({ format, compression: format && 50 });
+    expect(vendor.hits[0]!.json()["output_format"]).toBe(asked!);
+    expect(vendor.hits[0]!.json()["output_compression"]).toBe(asked === "jpeg" ? 50 : (undefined as never));
+    expect(await looksOf(reply)).toEqual([`1024x1024 ${asked ?? "png"}`]);
+  });
+
+  test("sends references in formats that the vendor reads, in their order and size", async () => {
+    const png = pngReference(40, 20);
+    const webp = await new Bun.Image(await pngReference(24, 48).blob.bytes()).webp().blob();
+    const gif = new Blob([makeGif(20, 30, 1)]);
+    await callAzure(vendor.url).draw({
+      references: [
+        png,
+        { blob: webp, format: "webp", width: 24, height: 48 },
+        { blob: gif, format: "gif", width: 20, height: 30 },
+      ],
+    });
+    const form = await readForm(vendor.hits[0]!);
+    const files = form.flatMap(([, value]) => (value instanceof File ? [value] : []));
+    expect(files.map(({ name, type }) => `${name} ${type}`)).toEqual([
+      "image-1.png image/png",
+      "image-2.png image/png",
+      "image-3.png image/png",
+    ]);
+    expect(await looksOf({ images: files })).toEqual(["40x20 png", "24x48 png", "20x30 png"]);
+    expect(await files[0]!.bytes()).toEqual(await png.blob.bytes());
+  });
+
+  test("gives as many images as came, and no usage without a sane report", async () => {
+    vendor.next({ images: 1 }, "no-usage", { usage: { input_tokens: -1, output_tokens: 5 } });
+    const { draw } = callAzure(vendor.url);
+    expect((await draw({ count: 4 })).images).toHaveLength(1);
+    expect((await draw()).usage).toBeUndefined();
+    expect((await draw()).usage).toBeUndefined();
+  });
+
+  test("understands escaped slashes and an answer that comes compressed", async () => {
+    vendor.next("escaped-slashes", "gzip");
+    const { draw } = callAzure(vendor.url);
+    expect(await looksOf(await draw())).toEqual(["1024x1024 png"]);
+    expect(await looksOf(await draw())).toEqual(["1024x1024 png"]);
+  });
+});
+
+test("a whole chat answer with the filter's reports is read like any other", async () => {
+  const answer = await callAzure(vendor.url).ask();
+  if (answer.kind !== "whole") throw new Error("not whole");
+  const reply = readReply(answer, "house-chat", 100);
+  expect(JSON.stringify(reply)).not.toContain("gpt-5.4");
+});
+
+describe("a channel", () => {
+  test("names its version in place of the surface's own", async () => {
+    const classic = callAzure(vendor.url, { surface: "classic", apiVersion: "2026-01-01-preview" });
+    await classic.draw();
+    await callAzure(vendor.url, { apiVersion: "v1" }).draw();
+    expect(vendor.hits.map(({ query }) => query.get("api-version"))).toEqual(["2026-01-01-preview", "v1"]);
+  });
+
+  test.each(["/", "/openai", "/openai/v1", "/openai/v1/"])(
+    "may be given the resource's address with %s at its end",
+    async (end) => {
+      await callAzure(`${vendor.url}${end}`).draw();
+      await callAzure(`${vendor.url}${end}`, { surface: "classic" }).draw();
+      expect(vendor.book.answered).toBe(2);
+    },
+  );
+
+  test("keeps a deployment's name inside its own part of the path", async () => {
+    const calls = callAzure(vendor.url, { surface: "classic" });
+    await calls.ask({ model: "a/b?c" }).catch(() => {});
+    expect(vendor.hits[0]!.path).toBe("/openai/deployments/a%2Fb%3Fc/chat/completions");
+  });
+
+  test.each([
+    [{}, "baseUrl"],
+    [{ baseUrl: "my-resource" }, "baseUrl"],
+    [{ baseUrl: "https://r.example/openai/v1?api-version=v1" }, "baseUrl"],
+    [{ baseUrl: "https://r.example", surface: "v2" }, "surface"],
+    [{ baseUrl: "https://r.example", apiVersion: "v1&x=1" }, "apiVersion"],
+    [{ baseUrl: "https://r.example", apiKey: "two words" }, "apiKey"],
+  ])("with the settings %o is refused for its %s", (settings, path) => {
+    const result = azure.settings.safeParse({ apiKey: SIMULATED_KEY, ...settings });
+    expect(result.error?.issues.map((issue) => issue.path.join("."))).toEqual([path]);
+  });
+
+  test("is shipped, without models, where both of its variables are set", async () => {
+    expect(azureSettings.channels.get("azure")).toMatchObject({
+      provider: "azure",
+      settings: { baseUrl: "https://my-resource.openai.azure.com", apiKey: SIMULATED_KEY, surface: "v1" },
+    });
+    const { targets } = imageModel(azureSettings, "gpt-image-2");
+    expect(targets.map(({ channel }) => channel.id)).toEqual(["openai"]);
+    for (const variable of ["AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT"]) {
+      const alone = await shippedSettings({ [variable]: "https://my-resource.openai.azure.com" });
+      expect([...alone.channels.keys()]).toEqual(["sandbox"]);
+    }
+  });
+});
+
+function addressOf({ path, query }: Hit): string {
+  return `${path}?${query}`;
+}
+
+async function readForm({ body, headers }: Hit): Promise<[string, string | File][]> {
+  return [...(await new Response(body, { headers }).formData())];
+}
+
+function describePart(value: string | File): string {
+  return typeof value === "string" ? value : `${value.name} ${value.type}`;
+}

@@ -1,0 +1,41 @@
+import type { ImageOrder } from "../../src/domain/image.ts";
+import type { ImageUpstream, TextAnswer } from "../../src/gateway/ports.ts";
+import { azure } from "../../src/providers/azure.ts";
+import { CHAT_DEPLOYMENT, IMAGE_DEPLOYMENT, SIMULATED_KEY } from "../upstreams/azure.ts";
+import { imageModel, makeOrder, shippedSettings } from "./image-calls.ts";
+
+/** The shipped settings with another vendor's models at the simulated resource's address. */
+export const azureSettings = await shippedSettings({
+  OPENAI_API_KEY: "sk-unused",
+  AZURE_OPENAI_API_KEY: SIMULATED_KEY,
+  AZURE_OPENAI_ENDPOINT: "https://my-resource.openai.azure.com",
+});
+
+/** An order for the shipped model that the simulated deployment serves. */
+export function azureOrder(change: Parameters<typeof makeOrder>[2] = {}): ImageOrder {
+  return makeOrder(imageModel(azureSettings, "gpt-image-2").model, IMAGE_DEPLOYMENT, change);
+}
+
+/** Calls of the adapter as the gateway makes them, for tests. */
+export interface AzureCalls {
+  ask(body?: object, signal?: AbortSignal): Promise<TextAnswer>;
+  draw(change?: Parameters<typeof makeOrder>[2], signal?: AbortSignal): ReturnType<ImageUpstream["draw"]>;
+}
+
+export function callAzure(url: string, extra: object = {}): AzureCalls {
+  const settings = azure.settings.parse({ baseUrl: url, apiKey: SIMULATED_KEY, ...extra });
+  const text = azure.text!(settings);
+  const image = azure.image!(settings);
+  const never = new AbortController().signal;
+  return {
+    ask(body = {}, signal = never) {
+      const said = { model: CHAT_DEPLOYMENT, messages: [{ role: "user", content: "hi" }], ...body };
+      const raw = new TextEncoder().encode(JSON.stringify(said));
+      const isStream = "stream" in said && said.stream === true;
+      // The reading names the model as the caller does; the bytes name the deployment.
+      const payload = { dialect: "chat" as const, raw, parsed: { ...said, model: "house-chat" } };
+      return text.send({ payload, isStream, headers: {}, signal });
+    },
+    draw: (change = {}, signal = never) => image.draw(azureOrder(change), signal),
+  };
+}

@@ -1,0 +1,49 @@
+import { FILTER_REPORTS } from "./azure/manners.ts";
+import { findRefusal, refuse, REFUSALS, type Refusal } from "./azure/refusals.ts";
+import { bodyModel, findImageFault, readTarget, type Target } from "./azure/rules.ts";
+import type { ReceivedRequest } from "./connection.ts";
+import { strikeFirst } from "./delivery.ts";
+import { answerChat } from "./openai/chat.ts";
+import { answerImages } from "./openai/images.ts";
+import { startSimulator, type Simulator, type Vendor } from "./simulator.ts";
+
+export const SIMULATED_KEY = "0123456789abcdef0123456789abcdef";
+
+/** Deployments of the simulated resource. */
+export const CHAT_DEPLOYMENT = "gpt-5.4";
+export const IMAGE_DEPLOYMENT = "gpt-image-2";
+
+/**
+ * A simulated resource of Azure OpenAI with both surfaces. It refuses what the vendor refuses and OpenAI does not,
+ * and leaves the rest to the rules of the simulated OpenAI. The base address for a channel is its own.
+ */
+export function startAzure(): Promise<Simulator> {
+  return startSimulator(answerRequest);
+}
+
+const answerRequest: Vendor = async (request, answer, exchange) => {
+  const plan = exchange.takePlan(undefined);
+  if (await strikeFirst(plan, answer)) return;
+  const planned = findRefusal(plan, request.headers["api-key"] ?? "");
+  if (planned) return refuse(answer, planned, plan);
+  const target = findTarget(request);
+  if ("status" in target) return refuse(answer, target);
+  if (target.operation === "chat/completions")
+    return answerChat(request, answer, exchange, [CHAT_DEPLOYMENT], FILTER_REPORTS);
+  const fault = findImageFault(request);
+  if (fault) return refuse(answer, fault);
+  return answerImages(request, answer, exchange, [IMAGE_DEPLOYMENT]);
+};
+
+/** Who asks, for what, of which deployment: in the vendor's order. */
+function findTarget(request: ReceivedRequest): Target | Refusal {
+  if (request.headers["api-key"] !== SIMULATED_KEY || "authorization" in request.headers)
+    return REFUSALS["401"]!;
+  const target = request.method === "POST" ? readTarget(request) : REFUSALS["404"]!;
+  if ("status" in target) return target;
+  const deployment = target.deployment ?? bodyModel(request);
+  if (deployment !== CHAT_DEPLOYMENT && deployment !== IMAGE_DEPLOYMENT)
+    return REFUSALS["DeploymentNotFound"]!;
+  const isChat = target.operation === "chat/completions";
+  return isChat === (deployment === CHAT_DEPLOYMENT) ? target : REFUSALS["OperationNotSupported"]!;
+}

@@ -1,0 +1,57 @@
+import type { ReceivedRequest } from "../connection.ts";
+import { invalid, REFUSALS, type Refusal } from "./refusals.ts";
+
+export type Surface = "v1" | "classic";
+export type Operation = "chat/completions" | "images/generations" | "images/edits";
+
+/** What a path asks for; the deployment stands in it on the classic surface only. */
+export interface Target {
+  surface: Surface;
+  operation: Operation;
+  deployment: string | undefined;
+}
+
+const OPERATION = "(chat/completions|images/generations|images/edits)";
+const V1 = new RegExp(`^/openai/v1/${OPERATION}$`);
+const CLASSIC = new RegExp(`^/openai/deployments/([^/]+)/${OPERATION}$`);
+
+const V1_VERSIONS: ReadonlySet<string | null> = new Set([null, "v1", "preview"]);
+/** Versions of the classic surface that have images. */
+const CLASSIC_VERSIONS: ReadonlySet<string | null> = new Set(["2025-04-01-preview", "2026-01-01-preview"]);
+
+/** Reads path and version as the vendor does: dated versions belong to one surface, the others to the other one. */
+export function readTarget({ path, query }: ReceivedRequest): Target | Refusal {
+  const version = query.get("api-version");
+  const onV1 = V1.exec(path);
+  if (onV1) {
+    if (!V1_VERSIONS.has(version)) return REFUSALS["BadApiVersion"]!;
+    return { surface: "v1", operation: onV1[1] as Operation, deployment: undefined };
+  }
+  const onClassic = CLASSIC.exec(path);
+  if (!onClassic || !CLASSIC_VERSIONS.has(version)) return REFUSALS["404"]!;
+  const deployment = decodeURIComponent(onClassic[1]!);
+  return { surface: "classic", operation: onClassic[2] as Operation, deployment };
+}
+
+/** What this vendor refuses of pictures and OpenAI does not: webp either way, and a single file called `image`. */
+export function findImageFault({ body }: ReceivedRequest): Refusal | undefined {
+  const text = body.toString("latin1");
+  if (/"output_format":"webp"|name="output_format"\r\n\r\nwebp\r\n/.test(text))
+    return invalid("Invalid value: 'webp'. Supported values are: 'png' and 'jpeg'.", "output_format");
+  const file = /name="((?:image|mask)(?:\[\])?)"; filename="[^"]*"\r\nContent-Type: (\S+)/g;
+  for (const [, name = "", type] of text.matchAll(file)) {
+    if (name === "image") return invalid("Unknown parameter: 'image'.", "image", "unknown_parameter");
+    if (type !== "image/png" && type !== "image/jpeg")
+      return invalid(`Invalid file: unsupported mimetype ('${type}').`, name, "unsupported_file_mimetype");
+  }
+  return undefined;
+}
+
+/** The deployment that the body names. */
+export function bodyModel({ body, headers }: ReceivedRequest): string | undefined {
+  const text = body.toString("latin1");
+  if (headers["content-type"]?.startsWith("multipart/form-data"))
+    return /name="model"\r\n\r\n([^\r]*)\r\n/.exec(text)?.[1];
+  const { model }: { model?: string } = JSON.parse(body.toString("utf8"));
+  return model;
+}
