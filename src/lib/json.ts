@@ -48,6 +48,22 @@ export function parseJson(bytes: Uint8Array): unknown {
   return JSON.parse(decoder.decode(bytes));
 }
 
+/**
+ * Whether a text has more values than `most`, told without parsing it: by the commas and opening brackets outside
+ * of its strings. Quick also where parsing would take seconds.
+ */
+export function hasMoreValues(bytes: Uint8Array, most: number): boolean {
+  let values = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = endOfString(bytes, at + 1);
+    else if (byte === COMMA || byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      if (++values > most) return true;
+    }
+  }
+  return false;
+}
+
 /** True for a JSON object, not an array and not null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,6 +1,14 @@
 import type { Payload } from "../dialect.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import { hasRepeatedName, isObject, parseJson, scanObject, splice, type Span } from "../../lib/json.ts";
+import {
+  hasMoreValues,
+  hasRepeatedName,
+  isObject,
+  parseJson,
+  scanObject,
+  splice,
+  type Span,
+} from "../../lib/json.ts";
 
 /** What the gateway itself reads of a chat completions request; every other field is forwarded untouched. */
 export interface ChatRequest {
@@ -18,6 +26,9 @@ export interface ChatRequest {
 export type ChatPayload = Payload<ChatRequest>;
 
 const DEEPEST = 128;
+/** Bodies up to this size are parsed without counting; larger ones must not keep everyone waiting. */
+const LARGE_BYTES = 256 * 1024;
+const MOST_VALUES = 50_000;
 /** Upper bound of what vendors count for one picture. */
 const IMAGE_TOKENS = 4096;
 
@@ -77,6 +88,9 @@ export function forUpstream({ raw, parsed }: ChatPayload, upstreamModel: string)
 }
 
 function readObject(raw: Uint8Array): Record<string, unknown> {
+  if (raw.length > LARGE_BYTES && hasMoreValues(raw, MOST_VALUES)) {
+    throw malformed(`The request body has more than ${MOST_VALUES} values.`);
+  }
   let body: unknown;
   try {
     body = parseJson(raw);
