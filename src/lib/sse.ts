@@ -4,43 +4,51 @@
 
 /** A blank line: two line ends in a row, each CRLF, LF or CR. */
 const FRAME_END = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
+/** One character less than the longest blank line. */
+const MOST_TAIL = 3;
 const LINE_END = /\r\n|\n|\r/;
 
 /** Cuts a byte stream into frames, whatever its chunks. Each frame keeps its bytes, the blank line included. */
 export class FrameSplitter {
-  #rest: Buffer = Buffer.alloc(0);
-  /** Up to here the rest is known to hold no frame end. */
-  #searched = 0;
+  /** What has come of the frame that is not complete yet. */
+  #pieces: Uint8Array[] = [];
+  #restBytes = 0;
+  /** The rest's last characters, in which a blank line may have begun. */
+  #tail = "";
 
   /** True when nothing is left over, so that the next chunk begins a frame. */
   get isEmpty(): boolean {
-    return this.#rest.length === 0;
+    return this.#restBytes === 0;
   }
 
   get restBytes(): number {
-    return this.#rest.length;
+    return this.#restBytes;
   }
 
   push(chunk: Uint8Array): Buffer[] {
-    const bytes = view(chunk);
-    this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
-    const text = this.#rest.toString("latin1");
-    const frames: Buffer[] = [];
-    let start = 0;
-    FRAME_END.lastIndex = this.#searched;
-    for (let match = FRAME_END.exec(text); match; match = FRAME_END.exec(text)) {
-      frames.push(this.#rest.subarray(start, FRAME_END.lastIndex));
-      start = FRAME_END.lastIndex;
-    }
-    this.#rest = this.#rest.subarray(start);
-    this.#searched = Math.max(0, this.#rest.length - 3);
+    const text = this.#tail + view(chunk).toString("latin1");
+    const offset = this.#restBytes - this.#tail.length;
+    this.#pieces.push(chunk);
+    this.#restBytes += chunk.length;
+    this.#tail = text.slice(-MOST_TAIL);
+    const ends = [...text.matchAll(FRAME_END)].map((match) => offset + match.index + match[0].length);
+    if (ends.length === 0) return [];
+    const bytes = this.end();
+    const frames = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
+    const rest = bytes.subarray(ends.at(-1));
+    if (rest.length > 0) this.#pieces = [rest];
+    this.#restBytes = rest.length;
+    this.#tail = rest.toString("latin1", Math.max(0, rest.length - MOST_TAIL));
     return frames;
   }
 
   /** What is left when the stream has ended: a frame without its blank line. */
   end(): Buffer {
-    const rest = this.#rest;
-    this.#rest = Buffer.alloc(0);
+    const [only] = this.#pieces;
+    const rest = this.#pieces.length === 1 && only ? view(only) : Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#restBytes = 0;
+    this.#tail = "";
     return rest;
   }
 }
