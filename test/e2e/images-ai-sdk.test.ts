@@ -1,0 +1,64 @@
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { generateImage } from "ai";
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { makePng } from "../support/pictures.ts";
+import { filesOf } from "./images-forms.ts";
+import { openImageHouse, type ImageHouse } from "./images-vendors.ts";
+
+/*
+ * The Vercel AI SDK with its provider for compatible services, unmodified. It reads base64 only, so it asks for it in
+ * its provider options, where every key goes into the body.
+ */
+let house: ImageHouse;
+let images: ReturnType<typeof createOpenAICompatible>;
+
+beforeAll(async () => {
+  house = await openImageHouse();
+  images = createOpenAICompatible({
+    name: "gateway",
+    baseURL: `${house.gateway.url}/v1`,
+    apiKey: house.gateway.key,
+  });
+});
+afterEach(() => house.reset());
+afterAll(() => house[Symbol.asyncDispose]());
+
+const inline = { response_format: "b64_json" };
+
+test("a generation gives pictures of the size and number asked for", async () => {
+  const { images: pictures } = await generateImage({
+    model: images.imageModel("gpt-image-2"),
+    prompt: "a harbour at dawn",
+    n: 2,
+    size: "1536x1024",
+    providerOptions: { gateway: { ...inline, quality: "low" } },
+  });
+  expect(pictures).toHaveLength(2);
+  for (const { uint8Array } of pictures) {
+    const { width, height } = await new Bun.Image(uint8Array).metadata();
+    expect({ width, height }).toEqual({ width: 1536, height: 1024 });
+  }
+  expect(house.hits()).toBe(1);
+});
+
+test("tier and ratio go through its provider options to a family without pixels", async () => {
+  const { image } = await generateImage({
+    model: images.imageModel("gemini-3.1-flash-image"),
+    prompt: "wide",
+    providerOptions: { gateway: { ...inline, size: "2K", aspectRatio: "16:9" } },
+  });
+  const { width, height } = await new Bun.Image(image.uint8Array).metadata();
+  expect({ width, height }).toEqual({ width: 2752, height: 1536 });
+});
+
+test("an edit sends its pictures in order, byte for byte", async () => {
+  const pictures = [makePng(40, 30), makePng(41, 30)];
+  const { image } = await generateImage({
+    model: images.imageModel("gpt-image-2"),
+    prompt: { text: "join them", images: pictures },
+    providerOptions: { gateway: inline },
+  });
+  expect(image.uint8Array.byteLength).toBeGreaterThan(0);
+  const sent = await filesOf(house.vendors.openai.hits[0]!);
+  expect(sent.map(([, bytes]) => bytes)).toEqual(pictures);
+});
