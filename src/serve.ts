@@ -76,6 +76,7 @@ function untilTold(gateway: Gateway, isWorker: boolean): Promise<void> {
       clearInterval(watch);
       if (!isStopping) stop();
     }, ORPHAN_WATCH_MS);
+    watch.unref();
   });
 }
 
