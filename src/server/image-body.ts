@@ -1,5 +1,3 @@
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
-import { Readable } from "node:stream";
 import { isPictureField, formFields, type ImageField } from "../dialects/images/index.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import { JsonSpoolError, readSpooledJson, type JsonPath } from "../lib/json-spool.ts";
@@ -7,17 +5,10 @@ import { isStreamedObject, type StreamedObject } from "../lib/json-stream.ts";
 import { MultipartError, readMultipart } from "../lib/multipart.ts";
 import type { Spool } from "../lib/spool.ts";
 import { requireJson } from "./body.ts";
+import { decodedBody, requireLength, tooLarge } from "./decoded-body.ts";
 
 /** Encoded and decoded. */
 const MOST_BYTES = 800 * 1024 * 1024;
-
-const DECODERS = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-  zstd: createZstdDecompress,
-} as const;
 
 /**
  * Reads an image request's fields in constant memory: uploaded files and long strings go to `spool` while they
@@ -31,8 +22,9 @@ export async function readImageBody(
   const contentType = request.headers.get("content-type");
   const isForm = takesForms && /^multipart\/form-data\b/i.test(contentType ?? "");
   if (!isForm) return Object.entries(await readPictureJson(request, spool, ([name]) => isPictureField(name)));
+  requireLength(request, MOST_BYTES);
   try {
-    return await readForm(limited(request), contentType ?? "", spool);
+    return await readForm(decodedBody(request), contentType ?? "", spool);
   } catch (error) {
     throw translated(error);
   }
@@ -45,19 +37,15 @@ export async function readPictureJson(
   isPicture: (path: JsonPath) => boolean,
 ): Promise<StreamedObject> {
   requireJson(request.headers.get("content-type"));
+  requireLength(request, MOST_BYTES);
   try {
     const options = { decode: isPicture, maxBodyBytes: MOST_BYTES };
-    const value = await readSpooledJson(limited(request), spool, options);
+    const value = await readSpooledJson(decodedBody(request), spool, options);
     if (isStreamedObject(value)) return value;
   } catch (error) {
     throw translated(error);
   }
   throw malformed("The request body must be a JSON object.");
-}
-
-function limited(request: Request): AsyncIterable<Uint8Array> {
-  if (Number(request.headers.get("content-length") ?? 0) > MOST_BYTES) throw tooLarge();
-  return decoded(request);
 }
 
 async function readForm(
@@ -72,26 +60,9 @@ async function readForm(
   return formFields(parts.map((part) => [part.name, part.kind === "file" ? part.blob : part.value]));
 }
 
-function decoded(request: Request): AsyncIterable<Uint8Array> {
-  const { body } = request;
-  const encoding = request.headers.get("content-encoding")?.trim().toLowerCase();
-  if (!body) return Readable.from([]);
-  if (encoding === undefined || encoding === "identity") return body;
-  if (!isKnown(encoding)) {
-    const message = "Send the body without Content-Encoding, or with gzip, deflate, br or zstd.";
-    throw new GatewayError("unsupported_media_type", message);
-  }
-  return Readable.from(body).pipe(DECODERS[encoding]());
-}
-
-function isKnown(encoding: string): encoding is keyof typeof DECODERS {
-  return Object.hasOwn(DECODERS, encoding);
-}
-
 function translated(error: unknown): unknown {
   if (error instanceof JsonSpoolError) return jsonTrouble(error);
   if (error instanceof MultipartError) return formTrouble(error);
-  if (isCodecTrouble(error)) return malformed("The body does not match its Content-Encoding.");
   return error;
 }
 
@@ -112,7 +83,7 @@ function jsonTrouble({ reason, path }: JsonSpoolError): GatewayError {
     case "too_large":
       return new GatewayError("invalid_image", "An image may have at most 35 MiB.", param);
     case "body_too_large":
-      return tooLarge();
+      return tooLarge(MOST_BYTES);
   }
 }
 
@@ -133,7 +104,7 @@ function formTrouble({ reason, part }: MultipartError): GatewayError {
         param,
       );
     case "body_too_large":
-      return tooLarge();
+      return tooLarge(MOST_BYTES);
   }
 }
 
@@ -142,18 +113,6 @@ function paramOf(name: string): string {
   return name.startsWith("mask") ? "mask" : isPictureField(name) ? "image" : name;
 }
 
-function isCodecTrouble(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    "code" in error &&
-    /^(?:Z_|ERR__ERROR|ZSTD|ERR_BROTLI|ERR_ZSTD)/.test(String(error.code))
-  );
-}
-
 function malformed(message: string): GatewayError {
   return new GatewayError("invalid_request_body", message);
-}
-
-function tooLarge(): GatewayError {
-  return new GatewayError("payload_too_large", `The body may have at most ${MOST_BYTES / 1024 ** 2} MiB.`);
 }
