@@ -16,8 +16,8 @@ export interface Connection {
   formHeaders: Readonly<Record<string, string>>;
   /** Name of the form's file field when there is one reference; several are always `image[]`. */
   singleFileField: "image" | "image[]";
-  /** Where the address does less with pictures than the protocol does. */
-  imageLimits?: ImageLimits;
+  /** What the address takes and gives of pictures. */
+  imageLimits: ImageLimits;
   classify: Classify;
 }
 
@@ -29,6 +29,12 @@ export interface ImageLimits {
   references: ReferenceRules;
 }
 
+/** OpenAI image reference: files of under 50 MB. */
+const IMAGE_LIMITS: ImageLimits = {
+  formats: ["png", "jpeg", "webp"],
+  references: { formats: ["png", "jpeg", "webp"], mostBytes: 50_000_000 },
+};
+
 /** Prepares a channel. Credentials go into headers here and nowhere else (OpenAI API reference, authentication). */
 export function connect(settings: OpenAiSettings): Connection {
   const base = settings.baseUrl.replace(/\/+$/, "");
@@ -39,6 +45,7 @@ export function connect(settings: OpenAiSettings): Connection {
     urlOf: (operation) => `${base}/${operation}`,
     ...writeHeaders(credentials),
     singleFileField: "image",
+    imageLimits: IMAGE_LIMITS,
     classify: createClassifier(settings.apiKey, new URL(base).hostname),
   };
 }

@@ -24,12 +24,10 @@ const CODEC_PLACES = 2;
 /** The images protocol of family A: generations in JSON, edits as a form, pictures back as base64. */
 export function createImageUpstream(connection: Connection): ImageUpstream {
   const slots = createSemaphore(CODEC_PLACES);
-  const rules = connection.imageLimits?.references;
   return {
     async draw(order: ImageOrder, signal: AbortSignal): Promise<ImageReply> {
-      const references = rules
-        ? await fitReferences(order.references, rules, slots, signal)
-        : order.references;
+      const rules = connection.imageLimits.references;
+      const references = await fitReferences(order.references, rules, slots, signal);
       const write = references.length > 0 ? writeEdit : writeGeneration;
       const request = write({ ...order, references }, connection);
       const response = await post({ ...request, signal }, connection.classify);
@@ -49,7 +47,7 @@ type UnsentRequest = Omit<VendorRequest, "signal">;
 /** Only what the vendor knows: `response_format`, for one, is refused by it (OpenAI image reference). */
 function writeFields(order: ImageOrder, { imageLimits }: Connection): Record<string, string | number> {
   const { formats } = order.model.image;
-  const offered = imageLimits ? formats.filter((format) => imageLimits.formats.includes(format)) : formats;
+  const offered = formats.filter((format) => imageLimits.formats.includes(format));
   const format = order.format && (offered.includes(order.format) ? order.format : offered[0]);
   const fields: Record<string, string | number> = {
     model: order.upstreamModel,
