@@ -13,7 +13,7 @@ const REPLACED_MS = 5_000;
 let fleet: Fleet;
 beforeAll(async () => {
   fleet = await openFleet({ workers: WORKERS });
-});
+}, 30_000);
 afterAll(() => fleet[Symbol.asyncDispose]());
 
 test("several processes listen on one port, and each of them answers", async () => {

@@ -1,0 +1,114 @@
+import { expect, test } from "bun:test";
+import { openFleet, readBudget, type Fleet, type FleetOptions } from "../support/fleet.ts";
+import { tellExact } from "../support/figure.ts";
+import { until, type TestGateway } from "../support/gateway.ts";
+import { findPostgres, startPostgres } from "../support/postgres.ts";
+
+/*
+ * A budget for exactly a thousand equal requests, wanted by 64 clients at once through three processes: a thousand
+ * are served, and not a nano-unit more than the budget is spent.
+ */
+const SERVED = 1_000;
+const CLIENTS = 64;
+const TRIES = 300;
+const TOKENS = 8;
+/** Eight tokens; a hold is one nano-unit more, so that is what the last request needs on top. */
+const COST_NANOS = 8_000n;
+const AMOUNT_NANOS = BigInt(SERVED) * COST_NANOS + 1n;
+
+const postgres = findPostgres();
+
+test("three processes on one port share one SQLite file and one budget exactly", async () => {
+  await prove("P5 sqlite", { workers: 3 });
+}, 60_000);
+
+test.skipIf("missing" in postgres)(
+  "three machines on one PostgreSQL share one budget exactly",
+  async () => {
+    if ("missing" in postgres) return;
+    const server = await startPostgres(postgres.folder);
+    try {
+      await prove("P5 postgres", { machines: 3, databaseUrl: await server.createDatabase() });
+    } finally {
+      await server.stop();
+    }
+  },
+  60_000,
+);
+
+test("two budgets, of the organization and of its key, are held together or not at all", async () => {
+  await using fleet = await openFleet({ workers: 3 });
+  const [gateway] = fleet.gateways;
+  const created = JSON.parse(await gateway!.cli("keys", "create", "--name", "narrow", "--json"));
+  await gateway!.cli("budgets", "create", "--amount", "0.000240001", "--key", created.key.id);
+  await inForce(fleet, created.secret);
+  await gateway!.cli("budgets", "create", "--amount", "0.000800001");
+  await inForce(fleet);
+  const narrow = await race(fleet, 16, 20, created.secret);
+  const wide = await race(fleet, 16, 40);
+  expect(tellExact("P5 key", "served within the key's budget", narrow.served, "requests", 30)).toBe(true);
+  expect(
+    tellExact("P5 key", "served within the rest of the organization's", wide.served, "requests", 70),
+  ).toBe(true);
+}, 30_000);
+
+async function prove(id: string, options: FleetOptions): Promise<void> {
+  await using fleet = await openFleet(options);
+  await fleet.gateways[0]!.cli("budgets", "create", "--amount", (Number(AMOUNT_NANOS) / 1e9).toFixed(9));
+  await inForce(fleet);
+  const startedAt = performance.now();
+  const { served, refused, other } = await race(fleet, CLIENTS, TRIES);
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  const asked = `${CLIENTS} clients × ${TRIES} tries in ${seconds} s, ${refused} refused`;
+  const isExact = tellExact(id, `served (${asked})`, served, "requests", SERVED);
+  const charges = await until("every charge", async () => {
+    const [row] = await fleet.query(
+      "SELECT COUNT(*) AS count, SUM(amount) AS sum FROM ledger WHERE request_id <> 'probe'",
+    );
+    return Number(row!["count"]) >= served ? row : undefined;
+  });
+  const { spent } = await readBudget(fleet);
+  const overNanos = Number(spent - AMOUNT_NANOS);
+  const isWithin = tellExact(id, "spent over the budget", Math.max(0, overNanos), "nano-units", 0);
+  expect(other).toEqual([]);
+  expect(fleet.vendors[0]!.book.answered).toBe(served);
+  expect(BigInt(String(charges!["sum"]))).toBe(BigInt(served) * COST_NANOS);
+  expect(spent).toBe(BigInt(served) * COST_NANOS);
+  expect([isExact, isWithin]).toEqual([true, true]);
+}
+
+/** Waits until every process goes by the budgets: then a request that none could bear is refused by all. */
+async function inForce(fleet: Fleet, key?: string): Promise<void> {
+  const probe = async (gateway: TestGateway): Promise<number> => {
+    const response = await fleet.chat({ tokens: 100_000, gateway, requestId: "probe", ...(key && { key }) });
+    await response.text();
+    return response.status;
+  };
+  await until("the budget to be in force", async () => {
+    const probes = fleet.gateways.flatMap((gateway) => Array.from({ length: 24 }, () => probe(gateway)));
+    return (await Promise.all(probes)).every((status) => status === 429) ? true : undefined;
+  });
+  for (const vendor of fleet.vendors) vendor.reset();
+}
+
+async function race(
+  fleet: Fleet,
+  clients: number,
+  tries: number,
+  key?: string,
+): Promise<{ served: number; refused: number; other: string[] }> {
+  const outcome = { served: 0, refused: 0, other: [] as string[] };
+  await Promise.all(
+    Array.from({ length: clients }, async (_, client) => {
+      for (let attempt = 0; attempt < tries; attempt += 1) {
+        const gateway = fleet.gateways[client % fleet.gateways.length]!;
+        const response = await fleet.chat({ tokens: TOKENS, gateway, ...(key && { key }) });
+        const text = await response.text();
+        if (response.status === 200) outcome.served += 1;
+        else if (response.status === 429 && text.includes("BILLING_BLOCKED")) outcome.refused += 1;
+        else outcome.other.push(`${response.status} ${text}`);
+      }
+    }),
+  );
+  return outcome;
+}
