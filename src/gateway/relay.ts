@@ -37,99 +37,85 @@ export type StreamEnd = { isCallerGone: boolean } & ({ kind: "complete" } | { ki
  */
 export function relay(options: Relay): ReadableStream<Uint8Array> {
   const running = new RunningRelay(options);
-  return new ReadableStream(
-    {
-      pull: (controller) => running.pull(controller),
-      cancel: () => running.cancel(),
-    },
-    { highWaterMark: 1 },
-  );
+  // A direct stream queues nothing, so a frame costs the fewest steps; `write` tells when the caller is behind.
+  return new ReadableStream({
+    type: "direct",
+    pull: (caller) => running.run(caller),
+    cancel: () => running.cancel(),
+  });
 }
 
+/** Where the caller's bytes go. */
+type Caller = Pick<ReadableStreamDirectController, "write" | "flush" | "close">;
+
 class RunningRelay {
-  #head: Uint8Array | null;
+  #caller: Caller | null = null;
   #hasEnded = false;
   #isCallerGone = false;
-  #silenceMs = 0;
-  #silence: Deadline | undefined;
+  /** Since when the upstream (or, at first, the caller) is being waited for; null while it is not their turn. */
+  #waitingSince: number | null = performance.now();
+  /** When a silence was last filled. */
+  #filledAt = 0;
   #checkpointAt = performance.now() + CHECKPOINT_MS;
+  #watch: Deadline;
 
   constructor(private readonly relay: Relay) {
-    this.#head = relay.head;
+    this.#watch = this.#watchFor(Math.min(KEEP_ALIVE_MS, relay.idleMs));
   }
 
-  async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    if (this.#head) {
-      const head = this.#head;
-      this.#head = null;
-      if (head.length > 0) return controller.enqueue(head);
-    }
+  async run(caller: Caller): Promise<void> {
+    const { reader, stream, head, checkpoint } = this.relay;
+    this.#caller = caller;
     try {
-      for (;;) {
-        const output = await this.#next(controller);
-        if (output === null) return this.#complete(controller);
-        if (output.length > 0) return controller.enqueue(output);
+      for (let output = head; ;) {
+        this.#waitingSince = null;
+        if (output.length > 0 && !this.#isCallerGone) {
+          const taken = caller.write(output);
+          void caller.flush();
+          if (typeof taken === "object") await taken;
+        }
+        if (stream.isDone) break;
+        const now = performance.now();
+        if (now > this.#checkpointAt) {
+          this.#checkpointAt = now + CHECKPOINT_MS;
+          checkpoint();
+        }
+        this.#waitingSince = now;
+        const { done, value } = await reader.read();
+        if (done || !value) break;
+        output = stream.push(value);
       }
+      this.#complete(caller);
     } catch (thrown) {
-      this.#cut(thrown, controller);
+      this.#cut(thrown, caller);
     }
   }
 
-  cancel(): Promise<void> | void {
+  /** The caller hung up. */
+  cancel(): void {
     this.#isCallerGone = true;
-    if (this.#hasEnded) return;
-    if (this.relay.isDraining && !this.relay.call.signal.aborted) return this.#drain();
-    this.relay.call.abort(new CallerGone());
+    const { isDraining, call } = this.relay;
+    if (this.#hasEnded || (isDraining && !call.signal.aborted)) return;
+    call.abort(new CallerGone());
     this.#end({ kind: "cut", error: new CallerGone() });
   }
 
-  /** The next bytes for the caller, null at the end. */
-  async #next(controller: ReadableStreamDefaultController<Uint8Array> | null): Promise<Uint8Array | null> {
-    const { reader, stream } = this.relay;
-    if (stream.isDone) return null;
-    this.#listen(controller);
-    const { done, value } = await reader.read();
-    this.#hear();
-    if (done || !value) return null;
-    const output = stream.push(value);
-    const now = performance.now();
-    if (now > this.#checkpointAt) {
-      this.#checkpointAt = now + CHECKPOINT_MS;
-      this.relay.checkpoint();
-    }
-    return output;
-  }
-
-  #complete(controller: ReadableStreamDefaultController<Uint8Array>): void {
+  #complete(caller: Caller): void {
     const ending = this.relay.stream.end();
     const failure = this.#end({ kind: "complete" });
-    controller.enqueue(failure ?? ending);
-    controller.close();
+    if (!this.#isCallerGone) caller.write(failure ?? ending);
+    caller.close();
     void this.#readRest();
   }
 
-  #cut(thrown: unknown, controller: ReadableStreamDefaultController<Uint8Array>): void {
+  #cut(thrown: unknown, caller: Caller): void {
     const { call } = this.relay;
-    this.#hear();
     const error = call.reasonOf(thrown);
     if (error instanceof CallerGone) this.#isCallerGone = true;
     const failure = this.#end({ kind: "cut", error: isTyped(error) ? error : unreadable(error) });
     call.abort(new UpstreamError("broken", "the stream was given up"));
-    if (this.#isCallerGone) return;
-    if (failure) controller.enqueue(failure);
-    controller.close();
-  }
-
-  async #drain(): Promise<void> {
-    try {
-      while ((await this.#next(null)) !== null);
-      this.relay.stream.end();
-      this.#end({ kind: "complete" });
-    } catch (thrown) {
-      this.#hear();
-      this.#end({ kind: "cut", error: this.relay.call.reasonOf(thrown) });
-      this.relay.call.abort(new CallerGone());
-    }
+    if (failure && !this.#isCallerGone) caller.write(failure);
+    caller.close();
   }
 
   /** What follows the upstream's last word is read away, so that its connection can be used again. */
@@ -147,26 +133,36 @@ class RunningRelay {
   #end(how: { kind: "complete" } | { kind: "cut"; error: unknown }): Uint8Array | null {
     if (this.#hasEnded) return null;
     this.#hasEnded = true;
+    this.relay.deadlines.clear(this.#watch);
     return this.relay.end({ ...how, isCallerGone: this.#isCallerGone });
   }
 
-  /** Only the upstream's silence counts, so the clock runs only while it is being waited for. */
-  #listen(controller: ReadableStreamDefaultController<Uint8Array> | null): void {
-    const stepMs = Math.min(KEEP_ALIVE_MS, this.relay.idleMs);
-    this.#silence = this.relay.deadlines.set(stepMs, () => {
-      this.#silenceMs += stepMs;
-      if (this.#silenceMs >= this.relay.idleMs) {
-        const message = `silent for ${this.#silenceMs} ms`;
-        return this.relay.call.abort(new UpstreamError("timeout", message, { isAmbiguous: true }));
-      }
-      if (controller && (controller.desiredSize ?? 0) > 0) controller.enqueue(KEEP_ALIVE_FRAME);
-      this.#listen(controller);
-    });
+  #watchFor(withinMs: number): Deadline {
+    return this.relay.deadlines.set(withinMs, () => this.#lookForSilence());
   }
 
-  #hear(): void {
-    if (this.#silence) this.relay.deadlines.clear(this.#silence);
-    this.#silenceMs = 0;
+  /** Only the upstream's silence counts, so the clock stands still while the caller is being waited for. */
+  #lookForSilence(): void {
+    const { call, idleMs } = this.relay;
+    const now = performance.now();
+    const since = this.#waitingSince ?? now;
+    if (now - since >= idleMs) {
+      const message = `silent for ${Math.round(now - since)} ms`;
+      const error = new UpstreamError("timeout", message, { isAmbiguous: true });
+      call.abort(error);
+      if (!this.#caller) this.#end({ kind: "cut", error });
+      return;
+    }
+    if (now - Math.max(since, this.#filledAt) >= KEEP_ALIVE_MS) this.#fillSilence(now);
+    const untilFillMs = KEEP_ALIVE_MS - (now - Math.max(since, this.#filledAt));
+    this.#watch = this.#watchFor(Math.min(untilFillMs, idleMs - (now - since)));
+  }
+
+  #fillSilence(now: number): void {
+    this.#filledAt = now;
+    if (this.#isCallerGone) return;
+    this.#caller?.write(KEEP_ALIVE_FRAME);
+    void this.#caller?.flush();
   }
 }
 

@@ -1,28 +1,26 @@
 import type { TokenUsage } from "../../domain/usage.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
-import { frameData, FrameSplitter, view } from "../../lib/sse.ts";
+import { frameData, FrameSplitter } from "../../lib/sse.ts";
+import { frameTemplate, repeatFrames, type FrameTemplate } from "./frame-template.ts";
 import { contentBytes, estimateUsage } from "./reply.ts";
 import { readUsage, writeUsage } from "./usage.ts";
 
-/** Anything but a plain delta frame: usage, an end, an error, a frame without choices, odd line ends. */
-const NOTABLE = /"usage":\s*\{|"finish_reason":\s*"|\[DONE\]|"error"|\r|"choices":\s*(?:\[\s*\]|null)/;
 const MODEL = /"model"\s*:\s*"(?:[^"\\]|\\.)*"/;
-const SPOKEN = /"(?:content|reasoning_content|reasoning|refusal|arguments)":"((?:[^"\\]|\\.)+)"/g;
 const LONGEST_FRAME_BYTES = 16 * 1024 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
  * Relays a chat stream from an upstream of the same dialect. Frames pass as the bytes they came in, but for the
- * model name; only notable frames are parsed. It promises the caller's ending: one usage chunk, then `[DONE]`,
- * after an answer that came to its end, and neither after one that was cut.
+ * model name; a frame like the one before is not parsed again. It promises the caller's ending: one usage chunk,
+ * then `[DONE]`, after an answer that came to its end, and neither after one that was cut.
  */
 export class ChatStream {
   readonly #splitter = new FrameSplitter();
   /** As it stands in a frame; in Latin-1, where one character is one byte. */
   readonly #publicModel: string;
   readonly #inputBytes: number;
-  #modelText: string | null = null;
+  #template: FrameTemplate | null = null;
   #usage: TokenUsage | null = null;
   #usageFrame: Buffer | null = null;
   #lastChunk: Record<string, unknown> = {};
@@ -42,11 +40,14 @@ export class ChatStream {
 
   /** Takes upstream bytes and gives those for the caller. Throws an `UpstreamError` on an error frame or garbage. */
   push(chunk: Uint8Array): Uint8Array {
-    if (this.hasContent && this.#splitter.isEmpty && endsFrame(chunk)) {
-      const text = view(chunk).toString("latin1");
-      if (!NOTABLE.test(text)) return this.#passPlain(chunk, text);
-    }
-    const output: Buffer[] = [];
+    if (this.#template === null || !this.#splitter.isEmpty || this.isDone) return this.#read(chunk, []);
+    const { output, readBytes, textBytes } = repeatFrames(this.#template, chunk);
+    this.#outputBytes += textBytes;
+    return readBytes === chunk.length ? output : this.#read(chunk.subarray(readBytes), [output]);
+  }
+
+  /** Reads a chunk frame by frame; `output` is what goes before. */
+  #read(chunk: Uint8Array, output: Uint8Array[]): Uint8Array {
     const isCommitted = this.hasContent;
     try {
       for (const frame of this.#splitter.push(chunk)) {
@@ -81,19 +82,7 @@ export class ChatStream {
     return this.#usage ?? estimateUsage(this.#inputBytes, this.#outputBytes);
   }
 
-  #passPlain(chunk: Uint8Array, text: string): Uint8Array {
-    SPOKEN.lastIndex = 0;
-    for (let match = SPOKEN.exec(text); match; match = SPOKEN.exec(text))
-      this.#outputBytes += match[1]?.length ?? 0;
-    const modelText = this.#modelText;
-    if (modelText === null || modelText === this.#publicModel) return chunk;
-    return Buffer.from(
-      text.replaceAll(modelText, () => this.#publicModel),
-      "latin1",
-    );
-  }
-
-  #readFrame(frame: Buffer, output: Buffer[]): void {
+  #readFrame(frame: Buffer, output: Uint8Array[]): void {
     const data = frameData(frame);
     if (data === null) {
       output.push(frame);
@@ -114,7 +103,10 @@ export class ChatStream {
     const written = this.#withPublicModel(frame);
     if (choices.length === 0 && isObject(event["usage"])) {
       if (usage) this.#usageFrame = usage.anomalous ? null : written;
-    } else output.push(written);
+      return;
+    }
+    output.push(written);
+    this.#template = isPlain(event) ? frameTemplate(frame, written) : null;
   }
 
   #readChoice(choice: unknown): void {
@@ -131,9 +123,7 @@ export class ChatStream {
   #withPublicModel(frame: Buffer): Buffer {
     const text = frame.toString("latin1");
     const found = MODEL.exec(text)?.[0];
-    if (found === undefined) return frame;
-    this.#modelText = found;
-    if (found === this.#publicModel) return frame;
+    if (found === undefined || found === this.#publicModel) return frame;
     return Buffer.from(
       text.replace(found, () => this.#publicModel),
       "latin1",
@@ -158,10 +148,6 @@ export function errorFrame(body: object): Uint8Array {
 /** A comment, which every reader skips: it fills silence. */
 export const KEEP_ALIVE_FRAME: Uint8Array = Buffer.from(": keep-alive\n\n");
 
-function endsFrame(chunk: Uint8Array): boolean {
-  return chunk[chunk.length - 1] === 0x0a && chunk[chunk.length - 2] === 0x0a;
-}
-
 function parseEvent(data: string): Record<string, unknown> {
   let event: unknown;
   try {
@@ -171,6 +157,15 @@ function parseEvent(data: string): Record<string, unknown> {
   }
   if (!isObject(event)) throw new UpstreamError("broken", "an event is not an object");
   return event;
+}
+
+/** Whether a chunk holds a piece of text and nothing that has to be remembered. */
+function isPlain(event: Record<string, unknown>): boolean {
+  const { choices } = event;
+  const choice = Array.isArray(choices) && choices.length === 1 ? firstChoice(choices) : undefined;
+  if (!choice || event["usage"] || event["x_groq"] || choice["usage"] || choice["finish_reason"])
+    return false;
+  return isObject(choice["delta"]) && contentBytes(choice["delta"]) > 0 && !choice["delta"]["tool_calls"];
 }
 
 function firstChoice(choices: unknown): Record<string, unknown> | undefined {

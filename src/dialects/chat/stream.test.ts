@@ -1,0 +1,230 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import { ChatStream } from "./stream.ts";
+
+const SEED = 20_261_121;
+const PUBLIC = "public-model";
+const VENDOR = "vendor-model-2026";
+
+/** Streams as vendors of this protocol send them: the data of each event, `[DONE]` where they say it. */
+const GOLDEN: Readonly<Record<string, readonly string[]>> = {
+  "null usage in every chunk": [
+    chunk([choice({ role: "assistant", content: "" })], { usage: null }),
+    chunk([choice({ content: "Grüße, " })], { usage: null }),
+    chunk([choice({ content: "世界 🌍" })], { usage: null }),
+    chunk([choice({ content: " end" })], { usage: null }),
+    chunk([choice({}, "stop")], { usage: null }),
+    chunk([], { usage: counted(9, 4) }),
+    "[DONE]",
+  ],
+  "padding behind the choices": [
+    chunk([choice({ role: "assistant", content: "" })], { obfuscation: "aZ" }),
+    chunk([choice({ content: "one" })], { obfuscation: "q9xKaa" }),
+    chunk([choice({ content: " two" })], { obfuscation: "q" }),
+    chunk([choice({ content: 'quo"ted \\ and\nbroken' })], { obfuscation: "" }),
+    chunk([choice({ content: " three" })], { obfuscation: "zzzz" }),
+    chunk([choice({}, "length")], { obfuscation: "zz" }),
+    chunk([], { usage: counted(3, 7) }),
+    "[DONE]",
+  ],
+  "usage beside the finish": [
+    chunk([choice({ role: "assistant", content: "Hi" })]),
+    chunk([choice({ content: " there" })]),
+    chunk([choice({}, "stop")], { usage: counted(5, 2) }),
+    "[DONE]",
+  ],
+  "usage under a vendor's own name": [
+    chunk([choice({ role: "assistant", content: "" })], { x_groq: { id: "q" } }),
+    chunk([choice({ content: "a" })]),
+    chunk([choice({ content: "b" })]),
+    chunk([choice({}, "stop")], { x_groq: { usage: counted(8, 1) } }),
+    "[DONE]",
+  ],
+  "no usage and no end mark": [
+    chunk([choice({ role: "assistant", content: "only" })]),
+    chunk([choice({ content: " text" })]),
+    chunk([choice({ content: " here" })]),
+    chunk([choice({}, "stop")]),
+  ],
+  "reasoning, tools and two choices": [
+    chunk([choice({ role: "assistant", reasoning_content: "hm" })]),
+    chunk([choice({ reasoning_content: " so" })]),
+    chunk([choice({ tool_calls: [{ index: 0, id: "t", function: { name: "f", arguments: "" } }] })]),
+    chunk([choice({ tool_calls: [{ index: 0, function: { arguments: '{"a":1}' } }] })]),
+    chunk([choice({ content: "x" }), { ...choice({ content: "y" }), index: 1 }]),
+    chunk([{ ...choice({ content: "z" }), index: 1 }]),
+    chunk([choice({}, "tool_calls"), { ...choice({}, "stop"), index: 1 }]),
+    chunk([], { usage: counted(30, 12) }),
+    "[DONE]",
+  ],
+  "content that looks like protocol": [
+    chunk([choice({ role: "assistant", content: "" })]),
+    chunk([choice({ content: `"model":"${VENDOR}"` })]),
+    chunk([choice({ content: "[DONE]" })]),
+    chunk([choice({ content: 'data: {"usage":{}} "error"' })]),
+    chunk([choice({ content: '"finish_reason":"stop"' })]),
+    chunk([choice({ content: `${VENDOR} ` })]),
+    chunk([choice({ content: "last" })]),
+    chunk([choice({}, "stop")]),
+    chunk([], { usage: counted(1, 1) }),
+    "[DONE]",
+  ],
+};
+
+const STYLES: Readonly<Record<string, (data: string) => string>> = {
+  compact: (data) => data,
+  spaced: (data) =>
+    data === "[DONE]" ? data : JSON.stringify(JSON.parse(data), null, 1).replaceAll("\n", " "),
+  escaped: (data) =>
+    data.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+};
+
+describe.each(Object.entries(GOLDEN))("a stream with %s", (_, events) => {
+  test("arrives event for event, however it is cut, ended and written", () => {
+    const property = fc.property(
+      fc.constantFrom("\n", "\r\n", "\r"),
+      fc.constantFrom("data: ", "data:"),
+      fc.constantFrom(...Object.values(STYLES)),
+      fc.array(fc.nat(300), { minLength: 1, maxLength: 8 }),
+      (end, field, style, sizes) => {
+        const frames = events.map((data) => `${field}${style(data)}${end}${end}`);
+        const sent = relay(cut(Buffer.from(frames.join("")), sizes));
+        expect(told(sent.text)).toEqual(expected(events));
+        expect(sent.usage).toEqual(relay([Buffer.from(frames.join(""))]).usage);
+      },
+    );
+    fc.assert(property, { seed: SEED, numRuns: 60 });
+  });
+
+  test("one event at a time keeps every byte but the model's name", () => {
+    for (const style of Object.values(STYLES)) {
+      const stream = new ChatStream(PUBLIC, 10);
+      for (const data of events) {
+        const frame = `data: ${style(data)}\n\n`;
+        const output = Buffer.from(stream.push(Buffer.from(frame))).toString();
+        const isHeldBack = data === "[DONE]" || JSON.parse(data).choices.length === 0;
+        expect(output).toBe(isHeldBack ? "" : renamed(frame));
+      }
+    }
+  });
+});
+
+test("several events in one chunk keep every byte but the model's name", () => {
+  const texts = ["a", "bb", "ccc", 'd"d', "e\ne", "f"];
+  const frames = texts.map((content) => `data: ${chunk([choice({ content })], { usage: null })}\n\n`);
+  const stream = new ChatStream(PUBLIC, 10);
+  stream.push(Buffer.from(frames[0] ?? ""));
+  const output = Buffer.from(stream.push(Buffer.from(frames.join("")))).toString();
+  expect(output).toBe(frames.map(renamed).join(""));
+});
+
+test("comments and other fields pass untouched", () => {
+  const stream = new ChatStream(PUBLIC, 10);
+  stream.push(frameOf(chunk([choice({ content: "a" })])));
+  stream.push(frameOf(chunk([choice({ content: "b" })])));
+  for (const words of [": ping\n\n", "event: x\nid: 7\n\n", "retry: 10\n\n", "\n\n"]) {
+    expect(Buffer.from(stream.push(Buffer.from(words))).toString()).toBe(words);
+  }
+});
+
+test("frames that differ from those before are read anew", () => {
+  const stream = new ChatStream(PUBLIC, 10);
+  const send = (data: string) => Buffer.from(stream.push(frameOf(data))).toString();
+  send(chunk([choice({ content: "a" })]));
+  send(chunk([choice({ content: "b" })]));
+  const other = chunk([choice({ content: "c" })]).replace("c1", "c2");
+  expect(send(other)).toBe(renamed(`data: ${other}\n\n`));
+  const third = chunk([choice({ content: "d" })]).replace(VENDOR, "fallback-model");
+  expect(send(third)).not.toContain("fallback-model");
+  expect(send(chunk([choice({ content: "e" })]))).not.toContain(VENDOR);
+});
+
+test("a public name outside of ASCII is told in UTF-8", () => {
+  const stream = new ChatStream("模型", 10);
+  const output = Buffer.from(stream.push(frameOf(chunk([choice({ content: "é" })])))).toString();
+  expect(output).toContain('"model":"模型"');
+  expect(output).toContain('"content":"é"');
+});
+
+describe("the end of an answer", () => {
+  test("a cut before the finish is an upstream error and no ending", () => {
+    const stream = new ChatStream(PUBLIC, 10);
+    stream.push(frameOf(chunk([choice({ content: "half" })])));
+    expect(() => stream.end()).toThrow(UpstreamError);
+  });
+
+  test("a missing usage chunk is made from an estimate", () => {
+    const events = GOLDEN["no usage and no end mark"] ?? [];
+    const { text, usage } = relay(events.map(frameOf));
+    expect(usage).toEqual({ unit: "token", tokens: { input: 3, output: 4 }, source: "estimated" });
+    const last = told(text).at(-2);
+    expect(last).toMatchObject({ id: "c1", model: PUBLIC, choices: [], usage: { total_tokens: 7 } });
+  });
+
+  test("impossible usage is replaced by what is billed", () => {
+    const stream = new ChatStream(PUBLIC, 10);
+    stream.push(frameOf(chunk([choice({ content: "x" }, "stop")])));
+    stream.push(frameOf(chunk([], { usage: { ...counted(5, 2), completion_tokens: -3 } })));
+    expect(stream.usage()).toMatchObject({ anomalous: true, tokens: { input: 5, output: 0 } });
+    expect(Buffer.from(stream.end()).toString()).toContain('"completion_tokens":0');
+  });
+});
+
+function chunk(choices: readonly object[], more: object = {}): string {
+  const head = { id: "c1", object: "chat.completion.chunk", created: 17, model: VENDOR };
+  return JSON.stringify({ ...head, choices, ...more });
+}
+
+function choice(delta: object, finish_reason: string | null = null): object {
+  return { index: 0, delta, logprobs: null, finish_reason };
+}
+
+function counted(prompt_tokens: number, completion_tokens: number): object {
+  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+}
+
+function frameOf(data: string): Buffer<ArrayBuffer> {
+  return Buffer.from(`data: ${data}\n\n`);
+}
+
+/** A frame under the public name. Its own spacing around the name is the only thing that may go. */
+function renamed(frame: string): string {
+  return frame.replace(/"model"\s*:\s*"[^"]*"/, `"model":"${PUBLIC}"`);
+}
+
+function relay(chunks: readonly Buffer<ArrayBuffer>[]) {
+  const stream = new ChatStream(PUBLIC, 10);
+  const output = chunks.map((piece) => Buffer.from(stream.push(piece)));
+  output.push(Buffer.from(stream.end()));
+  return { text: Buffer.concat(output).toString(), usage: stream.usage() };
+}
+
+/** What the caller should be told: every event under the public name, usage and the end mark once, at the end. */
+function expected(events: readonly string[]): unknown[] {
+  const values = events
+    .filter((data) => data !== "[DONE]")
+    .map((data) => ({ ...JSON.parse(data), model: PUBLIC }));
+  const usage = values.filter(({ choices }) => choices.length === 0);
+  const rest = values.filter(({ choices }) => choices.length > 0);
+  return [...rest, usage[0] ?? expect.objectContaining({ choices: [], usage: expect.anything() }), "[DONE]"];
+}
+
+/** The events a reader of the stream sees. */
+function told(text: string): unknown[] {
+  return text
+    .split(/(?:\r\n|\n|\r(?!\n)){2}/)
+    .filter((frame) => frame !== "")
+    .map((frame) => frame.replace(/^data: ?/, ""))
+    .map((data): unknown => (data === "[DONE]" ? data : JSON.parse(data)));
+}
+
+function cut(bytes: Buffer<ArrayBuffer>, sizes: readonly number[]): Buffer<ArrayBuffer>[] {
+  const pieces: Buffer<ArrayBuffer>[] = [];
+  for (let start = 0, turn = 0; start < bytes.length; turn++) {
+    const size = (sizes[turn % sizes.length] ?? 0) + 1;
+    pieces.push(bytes.subarray(start, start + size));
+    start += size;
+  }
+  return pieces;
+}
