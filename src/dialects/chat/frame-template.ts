@@ -8,8 +8,6 @@ export interface FrameTemplate {
   /** What stands around the holes, as the vendor says it and as the caller should hear it. */
   readonly heard: readonly Uint8Array[];
   readonly said: readonly Uint8Array[];
-  /** Both are the same words. */
-  readonly isUnchanged: boolean;
   readonly heardBytes: number;
   /** How much longer a frame gets; negative when it gets shorter. */
   readonly growth: number;
@@ -42,18 +40,20 @@ export function frameTemplate(frame: Buffer, written: Buffer): FrameTemplate | n
   const said = frame === written ? heard : wordsAround(written);
   if (!heard || heard.length !== said?.length) return null;
   const heardBytes = lengthOf(heard);
-  return { heard, said, isUnchanged: heard === said, heardBytes, growth: lengthOf(said) - heardBytes };
+  return { heard, said, heardBytes, growth: lengthOf(said) - heardBytes };
 }
 
 /** Passes on the frames at the beginning of a chunk that are like the template. */
 export function repeatFrames(template: FrameTemplate, chunk: Uint8Array): Repetition {
   const { heard, said, heardBytes, growth } = template;
   const mostFrames = Math.floor(chunk.length / heardBytes);
-  const output = new Uint8Array(chunk.length + Math.max(0, growth) * mostFrames);
+  // Mostly a chunk is one frame, and then this is the exact length.
+  const room = mostFrames === 1 ? growth : Math.max(0, growth) * mostFrames;
+  const output = new Uint8Array(chunk.length + room);
   let readBytes = 0;
   let writtenBytes = 0;
   let textBytes = 0;
-  while (readBytes < chunk.length) {
+  while (chunk.length - readBytes >= heardBytes) {
     let from = readBytes;
     let to = writtenBytes;
     let text = 0;
@@ -77,8 +77,8 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array): Repeti
   return finished();
 
   function finished(): Repetition {
-    const isWhole = template.isUnchanged && readBytes === chunk.length;
-    return { output: isWhole ? chunk : output.subarray(0, writtenBytes), readBytes, textBytes };
+    const isExact = writtenBytes === output.length;
+    return { output: isExact ? output : output.subarray(0, writtenBytes), readBytes, textBytes };
   }
 }
 
