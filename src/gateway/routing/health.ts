@@ -5,7 +5,8 @@ import type { Clock } from "../../lib/clock.ts";
 /** Failures in a row that eject a target. */
 const FAILURES_TO_EJECT = 5;
 const FIRST_EJECTION_MS = 1_000;
-const LONGEST_EJECTION_MS = 60_000;
+/** A vendor that is well again gets traffic this much later at most. */
+const LONGEST_EJECTION_MS = 30_000;
 /** A dead account needs a person; asking it more often than this is noise. */
 const ACCOUNT_EJECTION_MS = 60_000;
 const LONGEST_HINT_MS = 60_000;
@@ -87,6 +88,8 @@ export class Health {
     const hintMs = Math.min((error.retryAfterSeconds ?? 0) * 1000, LONGEST_HINT_MS);
     if (error.kind === "limited" && hintMs > 0) return this.#eject(name, state, "limited", hintMs);
     if (!wasProbe && state.failures < FAILURES_TO_EJECT) return;
+    // What was under way when it was ejected tells nothing new.
+    if (!wasProbe && this.clock.monotonic() < state.ejectedUntil) return;
     const durationMs = Math.min(FIRST_EJECTION_MS * 2 ** state.ejections, LONGEST_EJECTION_MS);
     state.ejections++;
     this.#eject(name, state, error.kind === "limited" ? "limited" : "overload", durationMs);
