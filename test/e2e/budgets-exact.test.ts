@@ -1,7 +1,14 @@
 import { expect, test } from "bun:test";
-import { openFleet, readBudget, type Fleet, type FleetOptions } from "../support/fleet.ts";
+import {
+  openFleet,
+  PROBE,
+  readBudget,
+  untilBudgetInForce,
+  type Fleet,
+  type FleetOptions,
+} from "../support/fleet.ts";
 import { tellExact } from "../support/figure.ts";
-import { until, type TestGateway } from "../support/gateway.ts";
+import { until } from "../support/gateway.ts";
 import { findPostgres, startPostgres } from "../support/postgres.ts";
 
 /*
@@ -41,9 +48,9 @@ test("two budgets, of the organization and of its key, are held together or not 
   const [gateway] = fleet.gateways;
   const created = JSON.parse(await gateway!.cli("keys", "create", "--name", "narrow", "--json"));
   await gateway!.cli("budgets", "create", "--amount", "0.000240001", "--key", created.key.id);
-  await inForce(fleet, created.secret);
+  await untilBudgetInForce(fleet, created.secret);
   await gateway!.cli("budgets", "create", "--amount", "0.000800001");
-  await inForce(fleet);
+  await untilBudgetInForce(fleet);
   const narrow = await race(fleet, 16, 20, created.secret);
   const wide = await race(fleet, 16, 40);
   expect(tellExact("P5 key", "served within the key's budget", narrow.served, "requests", 30)).toBe(true);
@@ -55,7 +62,7 @@ test("two budgets, of the organization and of its key, are held together or not 
 async function prove(id: string, options: FleetOptions): Promise<void> {
   await using fleet = await openFleet(options);
   await fleet.gateways[0]!.cli("budgets", "create", "--amount", (Number(AMOUNT_NANOS) / 1e9).toFixed(9));
-  await inForce(fleet);
+  await untilBudgetInForce(fleet);
   const startedAt = performance.now();
   const { served, refused, other } = await race(fleet, CLIENTS, TRIES);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
@@ -63,7 +70,7 @@ async function prove(id: string, options: FleetOptions): Promise<void> {
   const isExact = tellExact(id, `served (${asked})`, served, "requests", SERVED);
   const charges = await until("every charge", async () => {
     const [row] = await fleet.query(
-      "SELECT COUNT(*) AS count, SUM(amount) AS sum FROM ledger WHERE request_id <> 'probe'",
+      `SELECT COUNT(*) AS count, SUM(amount) AS sum FROM ledger WHERE request_id <> '${PROBE}'`,
     );
     return Number(row!["count"]) >= served ? row : undefined;
   });
@@ -75,20 +82,6 @@ async function prove(id: string, options: FleetOptions): Promise<void> {
   expect(BigInt(String(charges!["sum"]))).toBe(BigInt(served) * COST_NANOS);
   expect(spent).toBe(BigInt(served) * COST_NANOS);
   expect([isExact, isWithin]).toEqual([true, true]);
-}
-
-/** Waits until every process goes by the budgets: then a request that none could bear is refused by all. */
-async function inForce(fleet: Fleet, key?: string): Promise<void> {
-  const probe = async (gateway: TestGateway): Promise<number> => {
-    const response = await fleet.chat({ tokens: 100_000, gateway, requestId: "probe", ...(key && { key }) });
-    await response.text();
-    return response.status;
-  };
-  await until("the budget to be in force", async () => {
-    const probes = fleet.gateways.flatMap((gateway) => Array.from({ length: 24 }, () => probe(gateway)));
-    return (await Promise.all(probes)).every((status) => status === 429) ? true : undefined;
-  });
-  for (const vendor of fleet.vendors) vendor.reset();
 }
 
 async function race(

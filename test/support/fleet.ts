@@ -12,14 +12,19 @@ import { startTestGateway, until, type TestGateway } from "./gateway.ts";
 /** The chat model of a fleet: input is free, an output token costs this many nano-units. */
 export const MODEL = "fleet-chat";
 export const TOKEN_NANOS = 1_000n;
+/** The image model beside it, on the same vendors, and the price of a picture. */
+export const IMAGE_MODEL = `${MODEL}-image`;
+export const IMAGE_NANOS = 50_000_000n;
 
 export interface FleetOptions {
   /** Separate programs over one store, each on a port of its own. */
   machines?: number;
   /** Processes of one program on one port. */
   workers?: number;
-  /** Simulated vendors; the model's route asks them in this order. */
+  /** Simulated vendors of each model; its route asks them in this order. */
   vendors?: number;
+  /** Chat models, each with vendors of its own, so that what one suffers leaves the others alone. */
+  models?: readonly string[];
   /** PostgreSQL for all of them; one SQLite file unless told. */
   databaseUrl?: string;
   env?: Record<string, string>;
@@ -33,7 +38,10 @@ export interface FleetOptions {
 /** Several gateway processes over one store, in front of simulated vendors. */
 export interface Fleet extends AsyncDisposable {
   gateways: readonly TestGateway[];
+  /** Vendors of the first model. */
   vendors: readonly Simulator[];
+  /** Vendors by model; they are the channels `{model}-1`, `{model}-2` and so on. */
+  lanes: ReadonlyMap<string, readonly Simulator[]>;
   /** Ids of the processes that serve requests. */
   pids(): number[];
   /** Sends a chat request to one of the gateways, any unless told. */
@@ -56,15 +64,15 @@ export interface ChatRequest {
 
 export async function openFleet(options: FleetOptions = {}): Promise<Fleet> {
   const { machines = 1, workers = 1, databaseUrl } = options;
-  const vendors = await Promise.all(Array.from({ length: options.vendors ?? 1 }, () => startOpenAi()));
+  const startVendors = () => Promise.all(Array.from({ length: options.vendors ?? 1 }, () => startOpenAi()));
+  const lanes = new Map<string, Simulator[]>();
+  for (const model of options.models ?? [MODEL]) lanes.set(model, await startVendors());
+  const vendors = [...lanes.values()].flat();
   const directory = await mkdtemp(join(tmpdir(), "gateway-fleet-"));
   const key = newSecret();
   const start = () =>
     startTestGateway({
-      yaml: fleetYaml(
-        vendors.map(({ url }) => url),
-        options,
-      ),
+      yaml: fleetYaml(lanes, options),
       env: {
         VENDOR_KEY: SIMULATED_KEY,
         GATEWAY_BOOTSTRAP_KEY: key,
@@ -81,7 +89,8 @@ export async function openFleet(options: FleetOptions = {}): Promise<Fleet> {
   await Promise.all(gateways.map((gateway) => untilServing(gateway, workers)));
   return {
     gateways,
-    vendors,
+    vendors: [...lanes.values()][0] ?? [],
+    lanes,
     pids: () => gateways.flatMap(({ pid }) => (workers > 1 ? childrenOf(pid) : [pid])),
     chat: (request = {}) => sendChat(request.gateway ?? anyOf(gateways), request),
     query: (text) =>
@@ -103,6 +112,31 @@ export async function readBudget(fleet: Pick<Fleet, "query">): Promise<{ spent: 
   const [row] = await fleet.query("SELECT spent, held FROM budgets");
   if (!row) throw new Error("there is no budget");
   return { spent: BigInt(String(row["spent"])), held: BigInt(String(row["held"])) };
+}
+
+/** Request id of probes, some of which are answered and charged before a budget is in force. */
+export const PROBE = "probe";
+
+/**
+ * Waits until every process goes by a new budget: then all refuse a request that may cost a thousand units. Forgets
+ * the vendors' hits.
+ */
+export async function untilBudgetInForce(fleet: Fleet, key?: string): Promise<void> {
+  const probe = async (gateway: TestGateway): Promise<number> => {
+    const response = await fleet.chat({
+      tokens: 1_000_000_000,
+      gateway,
+      requestId: PROBE,
+      ...(key && { key }),
+    });
+    await response.text();
+    return response.status;
+  };
+  await until("the budget to be in force", async () => {
+    const probes = fleet.gateways.flatMap((gateway) => Array.from({ length: 24 }, () => probe(gateway)));
+    return (await Promise.all(probes)).every((status) => status === 429) ? true : undefined;
+  });
+  for (const vendor of fleet.vendors) vendor.reset();
 }
 
 /** Processes that another one has started and that still run. */
@@ -186,36 +220,67 @@ function anyOf<T>(items: readonly T[]): T {
   return items[Math.floor(Math.random() * items.length)]!;
 }
 
-function fleetYaml(urls: readonly string[], options: FleetOptions): string {
-  const { firstByteMs = 5_000, idleMs = 5_000 } = options.deadlines ?? {};
-  const targets = urls.map((_, index) => ({
-    channel: `vendor-${index + 1}`,
-    upstream_model: "gpt-5.4",
-    weight: options.weights?.[index] ?? 1,
-  }));
-  const channels = urls.map((url, index) => [
-    `vendor-${index + 1}`,
-    {
-      provider: "openai",
-      base_url: `${url}/v1`,
-      credential: { env: "VENDOR_KEY" },
-      deadlines: { first_byte_ms: firstByteMs, idle_ms: idleMs },
-    },
-  ]);
+function fleetYaml(lanes: ReadonlyMap<string, readonly Simulator[]>, options: FleetOptions): string {
+  const places = [...lanes].flatMap(([model, vendors]) =>
+    vendors.map(({ url }, index) => ({
+      model,
+      url,
+      channel: `${model}-${index + 1}`,
+      weight: options.weights?.[index],
+    })),
+  );
   const configuration = {
     catalogue: { enabled: false },
-    channels: Object.fromEntries(channels),
-    models: {
-      [MODEL]: {
-        type: "chat",
-        max_output_tokens: 100_000,
-        price: { currency: "USD", per_million: { input: "0", output: "1" } },
-        route: { strategy: options.strategy ?? "ordered", targets },
-      },
-    },
+    channels: Object.fromEntries(places.map(({ channel, url }) => [channel, channelAt(url, options)])),
+    models: Object.fromEntries(
+      [...lanes.keys()].flatMap((model) => {
+        const own = places.filter((place) => place.model === model);
+        const route = (upstream: string) => ({
+          strategy: options.strategy ?? "ordered",
+          targets: own.map(({ channel, weight = 1 }) => ({ channel, upstream_model: upstream, weight })),
+        });
+        return [
+          [model, { ...CHAT_FACTS, route: route("gpt-5.4") }],
+          [`${model}-image`, { ...IMAGE_FACTS, route: route("gpt-image-2") }],
+        ];
+      }),
+    ),
   };
   return `${Bun.YAML.stringify(configuration, null, 2)}\n${options.yaml ?? ""}`;
 }
+
+function channelAt(url: string, { deadlines = {} }: FleetOptions): object {
+  const { firstByteMs = 5_000, idleMs = 5_000 } = deadlines;
+  return {
+    provider: "openai",
+    base_url: `${url}/v1`,
+    credential: { env: "VENDOR_KEY" },
+    deadlines: { first_byte_ms: firstByteMs, idle_ms: idleMs },
+  };
+}
+
+const CHAT_FACTS = {
+  type: "chat",
+  max_output_tokens: 1_000_000_000,
+  price: { currency: "USD", per_million: { input: "0", output: "1" } },
+};
+
+const IMAGE_FACTS = {
+  type: "image",
+  family: "A",
+  image: {
+    size_mode: "pixels",
+    tiers: ["1K"],
+    ratios: ["1:1"],
+    sizes: { "1K": { "1:1": "1024x1024" } },
+    bounds: { min_pixels: 655_360, max_pixels: 8_294_400, max_edge: 3840, multiple: 16, max_ratio: 3 },
+    qualities: ["low", "medium", "high"],
+    formats: ["png", "jpeg", "webp"],
+    backgrounds: ["auto", "opaque"],
+    max_images_per_call: 4,
+  },
+  price: { currency: "USD", per_image: { "1K": { "*": "0.05" } } },
+};
 
 function queryFile(path: string, text: string): Record<string, unknown>[] {
   using database = new Database(path, { readonly: true, safeIntegers: true });

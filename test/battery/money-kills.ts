@@ -1,0 +1,117 @@
+/**
+ * Kills processes under load and compares three books: what callers received whole, what the vendor answered, and
+ * the ledger. As a program: `bun test/battery/money-kills.ts [kills]`, a hundred unless told.
+ */
+import {
+  openFleet,
+  PROBE,
+  readBudget,
+  TOKEN_NANOS,
+  untilBudgetInForce,
+  type Fleet,
+} from "../support/fleet.ts";
+import { tellAtLeast, tellAtMost, tellExact } from "../support/figure.ts";
+import { until } from "../support/gateway.ts";
+
+const MACHINES = 3;
+const CLIENTS = 24;
+/** Recovery looks every ten seconds, and the next start at once. */
+const RETURNED_MS = 15_000;
+
+/** Lets processes of one store be killed at random moments under load. Answers whether every figure is right. */
+export async function killUnderLoad(kills: number): Promise<boolean> {
+  await using fleet = await openFleet({ machines: MACHINES });
+  await fleet.gateways[0]!.cli("budgets", "create", "--amount", "100");
+  await untilBudgetInForce(fleet);
+  const load = startLoad(fleet);
+  for (let kill = 0; kill < kills; kill += 1) {
+    await Bun.sleep(50 + Math.random() * 250);
+    const gateway = fleet.gateways[Math.floor(Math.random() * MACHINES)]!;
+    await gateway.kill();
+    await gateway.restart();
+  }
+  const received = await load.stop();
+  const stoppedAt = performance.now();
+  await until("the slices of the dead to return", () => onlyLivingHold(fleet), RETURNED_MS * 2);
+  const returnedMs = Math.round(performance.now() - stoppedAt);
+  const codes = await Promise.all(fleet.gateways.map((gateway) => gateway.stop()));
+  return [
+    tellAtLeast("P1", `answers received whole over ${kills} kills`, received.size, "answers", kills),
+    tellAtMost("P1", "slices of the dead returned after", returnedMs, "ms", RETURNED_MS),
+    tellExact(
+      "P1",
+      "processes that stopped well",
+      codes.filter((code) => code === 0).length,
+      "processes",
+      MACHINES,
+    ),
+    ...(await compareBooks(fleet, received)),
+  ].every(Boolean);
+}
+
+/** Clients that send one request after another until told to stop. */
+function startLoad(fleet: Fleet): { stop(): Promise<Map<string, number>> } {
+  /** Output tokens of the answers that arrived whole, by request id. */
+  const received = new Map<string, number>();
+  let isStopping = false;
+  const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+    for (let sent = 0; !isStopping; sent += 1) {
+      const requestId = `kill-${client}-${sent}`;
+      const tokens = await askOne(fleet, requestId, sent % 2 === 0).catch(() => null);
+      if (tokens !== null) received.set(requestId, tokens);
+    }
+  });
+  return {
+    async stop() {
+      isStopping = true;
+      await Promise.all(clients);
+      return received;
+    },
+  };
+}
+
+/** The tokens that a whole answer reports; null for anything less than a whole answer. */
+async function askOne(fleet: Fleet, requestId: string, isStream: boolean): Promise<number | null> {
+  const tokens = 1 + Math.floor(Math.random() * 20);
+  const prompt = `id=${requestId} [[answer tokens=${tokens} frameDelayMs=1]]`;
+  const response = await fleet.chat({ requestId, isStream, tokens: 20, prompt });
+  const text = await response.text();
+  if (response.status !== 200 || (isStream && !text.includes("data: [DONE]"))) return null;
+  const reported = /"completion_tokens":\s*(\d+)/.exec(text)?.[1];
+  return reported === undefined ? null : Number(reported);
+}
+
+/** True once nobody but running processes holds anything. */
+async function onlyLivingHold(fleet: Fleet): Promise<true | undefined> {
+  const leases = await fleet.query("SELECT lease FROM leases WHERE amount > 0");
+  return leases.length <= MACHINES ? true : undefined;
+}
+
+async function compareBooks(fleet: Fleet, received: ReadonlyMap<string, number>): Promise<boolean[]> {
+  const rows = await fleet.query(`SELECT request_id, amount FROM ledger WHERE request_id <> '${PROBE}'`);
+  const billed = new Map(rows.map((row) => [String(row["request_id"]), BigInt(String(row["amount"]))]));
+  const vendors = new Map(
+    fleet.vendors.flatMap(({ hits }) =>
+      hits.map((hit): [string, typeof hit] => [/id=([\w-]+)/.exec(hit.body.toString())?.[1] ?? "", hit]),
+    ),
+  );
+  const unbilled = [...received.keys()].filter((id) => !billed.has(id));
+  const wrong = [...received].filter(([id, tokens]) => billed.get(id) !== BigInt(tokens) * TOKEN_NANOS);
+  // Whatever the vendor answered whole was billed as the vendor counted it, or never left the gateway.
+  const unknown = [...billed].filter(([id, amount]) => {
+    const usage = Object(vendors.get(id)?.usage)["completion_tokens"];
+    return !vendors.has(id) || (usage !== undefined && amount > BigInt(usage) * TOKEN_NANOS);
+  });
+  const { spent, held } = await readBudget(fleet);
+  const sum = [...billed.values()].reduce((total, amount) => total + amount, 0n);
+  return [
+    tellExact("P1", "answers received and not billed", unbilled.length, "answers", 0),
+    tellExact("P1", "answers billed twice", rows.length - billed.size, "answers", 0),
+    tellExact("P1", "answers billed otherwise than received", wrong.length, "answers", 0),
+    tellExact("P1", "charges that the vendor's book does not bear", unknown.length, "charges", 0),
+    tellExact("P1", "ledger less budget's spending", Number(sum - spent), "nano-units", 0),
+    tellExact("P1", "still held after the end", Number(held), "nano-units", 0),
+  ];
+}
+
+if (import.meta.main) process.exit((await killUnderLoad(Number(process.argv[2] ?? 100))) ? 0 : 1);

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { openFleet, type Fleet } from "../support/fleet.ts";
+import { tellAtLeast, tellAtMost } from "../support/figure.ts";
+import { until } from "../support/gateway.ts";
+import type { Plan } from "../upstreams/plan.ts";
+import type { Simulator } from "../upstreams/simulator.ts";
+
+/*
+ * One of three vendors fails, in each of six ways: after its first five failures callers hardly see it, and once it
+ * has recovered it gets traffic again. When all fail, they are not stormed.
+ */
+const WAYS: Record<string, Plan> = {
+  "answers-503": { fault: "error-status", status: 503 },
+  resets: { fault: "reset-before-headers" },
+  hangs: { fault: "stall" },
+  "is-ten-times-slower": { delayMs: 200 },
+  "answers-html": { fault: "html" },
+  "answers-429": { fault: "rate-limited" },
+};
+const ALL = "all-fail";
+const CLIENTS = 6;
+/** How long each vendor fails under load. */
+const FAILING_MS = 3_000;
+const RECOVERED_MS = 40_000;
+const NORMAL: Plan = { delayMs: 20 };
+const MANY = 5_000;
+
+let fleet: Fleet;
+beforeAll(async () => {
+  fleet = await openFleet({
+    models: [...Object.keys(WAYS), ALL],
+    vendors: 3,
+    strategy: "weighted",
+    deadlines: { firstByteMs: 400 },
+  });
+}, 30_000);
+afterAll(() => fleet[Symbol.asyncDispose]());
+
+for (const [way, plan] of Object.entries(WAYS)) {
+  test.concurrent(
+    `a vendor that ${way.replaceAll("-", " ")} is hardly seen by callers and comes back`,
+    async () => {
+      const [broken, ...others] = fleet.lanes.get(way)!;
+      for (const vendor of others) repeat(vendor, NORMAL);
+      repeat(broken!, plan);
+      const errors = await errorsOfLoad(way, broken!, FAILING_MS);
+      const share = (100 * errors.afterFifth) / errors.requests;
+      const name = `${way}: errors of ${errors.requests} requests after the fifth failure`;
+      const isHidden = tellAtMost("P12", name, share, "%", 1);
+      const recoveredMs = await recover(way, broken!);
+      const isBack = tellAtMost("P12", `${way}: traffic again after`, recoveredMs, "ms", RECOVERED_MS);
+      expect([isHidden, isBack]).toEqual([true, true]);
+    },
+    60_000,
+  );
+}
+
+test.concurrent(
+  "vendors that all fail are not stormed",
+  async () => {
+    const vendors = fleet.lanes.get(ALL)!;
+    for (const vendor of vendors) repeat(vendor, { fault: "error-status", status: 503 });
+    let requests = 0;
+    const statuses = new Set<number>();
+    const end = performance.now() + FAILING_MS;
+    await Promise.all(
+      Array.from({ length: CLIENTS }, async () => {
+        while (performance.now() < end) {
+          requests += 1;
+          statuses.add(await statusOf(ALL));
+          await Bun.sleep(10);
+        }
+      }),
+    );
+    const attempts = vendors.reduce((sum, { hits }) => sum + hits.length, 0);
+    expect([...statuses]).toEqual([503]);
+    expect(tellAtLeast("P13", "attempts while all fail", attempts, "attempts", 1)).toBe(true);
+    expect(
+      tellAtMost(
+        "P13",
+        `attempts for ${requests} requests`,
+        attempts,
+        "attempts",
+        Math.floor(1.2 * requests) + 3,
+      ),
+    ).toBe(true);
+  },
+  30_000,
+);
+
+/** Requests of some clients for a while; errors count from the failing vendor's fifth failure on. */
+async function errorsOfLoad(
+  model: string,
+  broken: Simulator,
+  forMs: number,
+): Promise<{ requests: number; afterFifth: number }> {
+  const counts = { requests: 0, afterFifth: 0 };
+  const end = performance.now() + forMs;
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async () => {
+      while (performance.now() < end) {
+        const isLate = broken.hits.length >= 5;
+        const status = await statusOf(model);
+        if (!isLate) continue;
+        counts.requests += 1;
+        if (status !== 200) counts.afterFifth += 1;
+      }
+    }),
+  );
+  return counts;
+}
+
+/** Milliseconds from the vendor's recovery until it answers a request again. */
+async function recover(model: string, vendor: Simulator): Promise<number> {
+  vendor.reset();
+  const recoveredAt = performance.now();
+  await until(
+    `${model} to get traffic`,
+    async () => {
+      await statusOf(model);
+      return vendor.book.answered > 0 ? true : undefined;
+    },
+    RECOVERED_MS,
+  );
+  return Math.round(performance.now() - recoveredAt);
+}
+
+async function statusOf(model: string): Promise<number> {
+  const response = await fleet.chat({ model });
+  await response.text();
+  return response.status;
+}
+
+function repeat(vendor: Simulator, plan: Plan): void {
+  vendor.next(...Array.from({ length: MANY }, () => plan));
+}
