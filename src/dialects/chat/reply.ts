@@ -30,7 +30,7 @@ export function readReply(
   }
   const usage = readUsage(body["usage"]) ?? estimateUsage(inputBytes, deliveredBytes(body["choices"]));
   if (body["model"] === publicModel) return { bytes, usage };
-  const [model] = scanObject(bytes, body, ["model"]).spans;
+  const [model] = scanObject(bytes, ["model"]).spans;
   if (!model) return { bytes, usage };
   return { bytes: splice(bytes, [{ span: model, text: JSON.stringify(publicModel) }]), usage };
 }

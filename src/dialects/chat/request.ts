@@ -35,7 +35,7 @@ const IMAGE_TOKENS = 4096;
 /** Reads and checks a request's bytes. Throws a `GatewayError` whose `param` names the field to change. */
 export function readRequest(raw: Uint8Array<ArrayBuffer>): ChatPayload {
   const body = readObject(raw);
-  const scan = scanObject(raw, body, ["model", "stream_options"]);
+  const scan = scanObject(raw, ["model", "stream_options"]);
   if (scan.depth > DEEPEST) throw malformed(`The request body is nested more than ${DEEPEST} levels deep.`);
   if (hasRepeatedName(scan, body)) throw malformed("The request body names a field twice at its top level.");
   if (Object.hasOwn(body, "provider")) {
@@ -87,7 +87,7 @@ export function forUpstream({ raw, parsed }: ChatPayload, upstreamModel: string)
   );
 }
 
-function readObject(raw: Uint8Array): Record<string, unknown> {
+function readObject(raw: Uint8Array<ArrayBuffer>): Record<string, unknown> {
   if (raw.length > LARGE_BYTES && hasMoreValues(raw, MOST_VALUES)) {
     throw malformed(`The request body has more than ${MOST_VALUES} values.`);
   }
