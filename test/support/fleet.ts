@@ -68,6 +68,7 @@ export async function openFleet(options: FleetOptions = {}): Promise<Fleet> {
   const lanes = new Map<string, Simulator[]>();
   for (const model of options.models ?? [MODEL]) lanes.set(model, await startVendors());
   const vendors = [...lanes.values()].flat();
+  const isShared = machines > 1 && databaseUrl === undefined;
   const directory = await mkdtemp(join(tmpdir(), "gateway-fleet-"));
   const key = newSecret();
   const start = () =>
@@ -76,9 +77,8 @@ export async function openFleet(options: FleetOptions = {}): Promise<Fleet> {
       env: {
         VENDOR_KEY: SIMULATED_KEY,
         GATEWAY_BOOTSTRAP_KEY: key,
-        ...(databaseUrl === undefined
-          ? { GATEWAY_DATA_DIR: join(directory, "data") }
-          : { DATABASE_URL: databaseUrl }),
+        ...(isShared && { GATEWAY_DATA_DIR: join(directory, "data") }),
+        ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
         ...(workers > 1 && { WORKERS: String(workers), PORT: String(freePort()) }),
         ...options.env,
       },
@@ -87,6 +87,7 @@ export async function openFleet(options: FleetOptions = {}): Promise<Fleet> {
   const gateways = [await start()];
   while (gateways.length < machines) gateways.push(await start());
   await Promise.all(gateways.map((gateway) => untilServing(gateway, workers)));
+  const dataDirectory = isShared ? join(directory, "data") : gateways[0]!.dataDirectory;
   return {
     gateways,
     vendors: [...lanes.values()][0] ?? [],
@@ -95,7 +96,7 @@ export async function openFleet(options: FleetOptions = {}): Promise<Fleet> {
     chat: (request = {}) => sendChat(request.gateway ?? anyOf(gateways), request),
     query: (text) =>
       databaseUrl === undefined
-        ? Promise.resolve(queryFile(join(directory, "data", "gateway.sqlite"), text))
+        ? Promise.resolve(queryFile(join(dataDirectory, "gateway.sqlite"), text))
         : queryPostgres(databaseUrl, text),
     async [Symbol.asyncDispose]() {
       const pids = workers > 1 ? gateways.flatMap(({ pid }) => childrenOf(pid)) : [];
