@@ -1,0 +1,159 @@
+/**
+ * Takes the database away under load, stopped or frozen: keys that are known go on being served within their
+ * budgets, unknown ones hear 503, and every charge arrives afterwards. As a program: `bun
+ * test/battery/money-outages.ts [seconds]`, sixty unless told.
+ */
+import { newSecret } from "../../src/lib/secret.ts";
+import {
+  openFleet,
+  PROBE,
+  readBudget,
+  TOKEN_NANOS,
+  untilBudgetInForce,
+  type Fleet,
+} from "../support/fleet.ts";
+import { tellAtLeast, tellAtMost, tellExact } from "../support/figure.ts";
+import { until } from "../support/gateway.ts";
+import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
+
+export const OUTAGES: Record<"stopped" | "frozen", { begin: Deed; end: Deed }> = {
+  stopped: { begin: (server) => server.crash(), end: (server) => server.restart() },
+  frozen: { begin: (server) => server.freeze(), end: (server) => server.thaw() },
+};
+
+type Deed = (server: PrivatePostgres) => void | Promise<void>;
+
+const REQUESTS_PER_SECOND = 50;
+const LEAST_SERVED_PERCENT = 99.9;
+const LONGEST_MS = 1_000;
+const DRAINED_MS = 30_000;
+
+/** Answers whether every figure is right. `folder` holds PostgreSQL's programs. */
+export async function outlast(kind: keyof typeof OUTAGES, seconds: number, folder: string): Promise<boolean> {
+  const server = await startPostgres(folder);
+  try {
+    await using fleet = await openFleet({ databaseUrl: await server.createDatabase() });
+    await fleet.gateways[0]!.cli("budgets", "create", "--amount", "100");
+    await untilBudgetInForce(fleet);
+    const load = startLoad(fleet);
+    await until("some answers", () => (load.answers.length >= 20 ? true : undefined));
+    await OUTAGES[kind].begin(server);
+    const before = load.answers.length;
+    const strangers = await askAsStrangers(fleet, seconds);
+    const during = load.answers.slice(before);
+    await OUTAGES[kind].end(server);
+    const endedAt = performance.now();
+    await load.stop();
+    const served = load.answers.filter(({ status }) => status === 200);
+    const rows = await untilCharged(fleet, served.length);
+    const drainedMs = Math.round(performance.now() - endedAt);
+    const servedDuring = during.filter(({ status }) => status === 200).length;
+    const unheard = strangers.filter((status) => status !== 503).length;
+    const ids = new Set(rows.map((row) => row["request_id"]));
+    const slowest = Math.round(Math.max(...during.map(({ tookMs }) => tookMs)));
+    const { spent } = await readBudget(fleet);
+    const sum = rows.reduce((total, row) => total + BigInt(String(row["amount"])), 0n);
+    const id = kind === "stopped" ? "P10" : "P11";
+    const name = `database ${kind} for ${seconds} s:`;
+    return [
+      tellAtLeast(
+        id,
+        `${name} known keys served (${during.length})`,
+        (100 * servedDuring) / during.length,
+        "%",
+        LEAST_SERVED_PERCENT,
+      ),
+      tellAtMost(id, `${name} slowest answer`, slowest, "ms", LONGEST_MS),
+      tellExact(id, `${name} unknown keys not told 503 (of ${strangers.length})`, unheard, "answers", 0),
+      tellExact(
+        id,
+        `${name} served and not charged`,
+        served.filter((answer) => !ids.has(answer.id)).length,
+        "requests",
+        0,
+      ),
+      tellExact(id, `${name} charged twice`, rows.length - ids.size, "requests", 0),
+      tellExact(
+        id,
+        `${name} charges off the price`,
+        Number(sum - BigInt(rows.length) * 8n * TOKEN_NANOS),
+        "nano-units",
+        0,
+      ),
+      tellExact(id, `${name} ledger less budget's spending`, Number(sum - spent), "nano-units", 0),
+      tellAtMost(id, `${name} drained after its return`, drainedMs, "ms", DRAINED_MS),
+    ].every(Boolean);
+  } finally {
+    // A frozen server does not hear that it should end.
+    server.thaw();
+    await server.stop();
+  }
+}
+
+interface Outcome {
+  id: string;
+  status: number;
+  tookMs: number;
+}
+
+/** Requests at a steady pace, whether or not earlier ones have been answered. */
+function startLoad(fleet: Fleet): { answers: readonly Outcome[]; stop(): Promise<void> } {
+  const answers: Outcome[] = [];
+  const underWay = new Set<Promise<void>>();
+  let sent = 0;
+  const send = async (id: string): Promise<void> => {
+    const startedAt = performance.now();
+    const status = await fleet.chat({ requestId: id }).then(
+      async (response) => (await response.text(), response.status),
+      () => 0,
+    );
+    answers.push({ id, status, tookMs: performance.now() - startedAt });
+  };
+  const timer = setInterval(() => {
+    const request = send(`outage-${sent++}`).finally(() => underWay.delete(request));
+    underWay.add(request);
+  }, 1000 / REQUESTS_PER_SECOND);
+  return {
+    answers,
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(underWay);
+    },
+  };
+}
+
+/** Asks with keys nobody has seen, twice a second; answers the statuses. */
+async function askAsStrangers(fleet: Fleet, seconds: number): Promise<number[]> {
+  const statuses: Promise<number>[] = [];
+  const end = performance.now() + seconds * 1000;
+  while (performance.now() < end) {
+    statuses.push(
+      fleet.chat({ key: newSecret() }).then(async (response) => (await response.text(), response.status)),
+    );
+    await Bun.sleep(500);
+  }
+  return await Promise.all(statuses);
+}
+
+async function untilCharged(fleet: Fleet, count: number): Promise<Record<string, unknown>[]> {
+  const query = `SELECT request_id, amount FROM ledger WHERE request_id <> '${PROBE}'`;
+  return await until(
+    `${count} charges`,
+    async () => {
+      const rows = await fleet.query(query).catch(() => []);
+      return rows.length >= count ? rows : undefined;
+    },
+    DRAINED_MS * 2,
+  );
+}
+
+if (import.meta.main) {
+  const postgres = findPostgres();
+  if ("missing" in postgres) throw new Error(postgres.missing);
+  const seconds = Number(process.argv[2] ?? 60);
+  const passed = [
+    await outlast("stopped", seconds, postgres.folder),
+    await outlast("frozen", seconds, postgres.folder),
+  ];
+  process.exit(passed.every(Boolean) ? 0 : 1);
+}

@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { outlast } from "../battery/money-outages.ts";
+import { findPostgres } from "../support/postgres.ts";
+
+const SECONDS = 10;
+
+const postgres = findPostgres();
+if ("missing" in postgres) console.warn(`SKIPPED outages of the database: ${postgres.missing}`);
+
+for (const kind of ["stopped", "frozen"] as const) {
+  test.skipIf("missing" in postgres).concurrent(
+    `a database ${kind} for ${SECONDS} s stops nobody who has budget, and nothing is lost`,
+    async () => {
+      if (!("missing" in postgres)) expect(await outlast(kind, SECONDS, postgres.folder)).toBe(true);
+    },
+    90_000,
+  );
+}
