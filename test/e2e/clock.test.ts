@@ -1,0 +1,166 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { openFleet, readBudget, untilBudgetInForce, type Fleet } from "../support/fleet.ts";
+import { tellAtLeast, tellExact } from "../support/figure.ts";
+import { until } from "../support/gateway.ts";
+
+/*
+ * The wall clock jumps two hours ahead and back, as a virtual machine's may: budgets are not reset twice, slices of
+ * the living do not expire, limits give nothing away, and no duration is negative.
+ */
+const LIBRARY = [
+  "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
+  "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
+  "/usr/lib64/faketime/libfaketimeMT.so.1",
+].find(existsSync);
+if (LIBRARY === undefined) console.warn("SKIPPED jumps of the clock: libfaketime is not installed");
+const hasNone = LIBRARY === undefined;
+
+const HOUR_SECONDS = 3_600;
+const JUMP_SECONDS = 2 * HOUR_SECONDS;
+const COST_NANOS = 8_000n;
+/** A shortage is believed for a quarter of a second, so tries go on for longer. */
+const PAUSE_MS = 30;
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "gateway-clock-"));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+test.skipIf(hasNone)(
+  "a jump ahead begins a new day once, and the way back begins none",
+  async () => {
+    const clock = await fakeClock(lateEvening());
+    await using fleet = await openFleet({ env: clock.env });
+    await fleet.gateways[0]!.cli("budgets", "create", "--amount", "0.000080001", "--period", "day");
+    await untilBudgetInForce(fleet);
+    const served: number[] = [];
+    for (const jump of [0, JUMP_SECONDS, 0, JUMP_SECONDS, 0]) {
+      await clock.jump(jump);
+      served.push(await servedOf(fleet, 24, PAUSE_MS));
+    }
+    expect(served).toEqual([10, 10, 0, 0, 0]);
+    expect(
+      tellExact(
+        "P29",
+        "served of a daily budget for 10 over jumps across midnight",
+        sum(served),
+        "requests",
+        20,
+      ),
+    ).toBe(true);
+  },
+  30_000,
+);
+
+test.skipIf(hasNone)(
+  "jumps while three processes share a budget let nobody spend over it",
+  async () => {
+    const clock = await fakeClock(0);
+    await using fleet = await openFleet({ machines: 3, env: clock.env });
+    await fleet.gateways[0]!.cli("budgets", "create", "--amount", "0.004000001");
+    await untilBudgetInForce(fleet);
+    const clients = Array.from({ length: 24 }, () => servedOf(fleet, 80));
+    for (const jump of [JUMP_SECONDS, -JUMP_SECONDS, 0]) {
+      await Bun.sleep(150);
+      await clock.jump(jump);
+    }
+    const served = sum(await Promise.all(clients));
+    expect(tellExact("P29", "served of a budget for 500 over jumps", served, "requests", 500)).toBe(true);
+    await until("every charge", async () =>
+      (await readBudget(fleet)).spent >= 500n * COST_NANOS ? true : undefined,
+    );
+    expect((await readBudget(fleet)).spent).toBe(500n * COST_NANOS);
+  },
+  30_000,
+);
+
+test.skipIf(hasNone)(
+  "jumps give no limit back before its minute is over, and no duration is negative",
+  async () => {
+    const clock = await fakeClock(0);
+    await using fleet = await openFleet({
+      yaml: "limits: { default: { requests_per_minute: 12 } }",
+      env: { ...clock.env, GATEWAY_DEFAULT_LIMITS: "" },
+    });
+    // A stream that begins before the jumps and ends after them.
+    const stream = fleet.chat({ isStream: true, prompt: "[[answer tokens=8 frameDelayMs=60]]" });
+    await fleet.vendors[0]!.waitForHits(1);
+    let served = 1;
+    for (const jump of [0, JUMP_SECONDS, -JUMP_SECONDS, 0]) {
+      await clock.jump(jump);
+      served += await servedOf(fleet, 6);
+    }
+    expect(await (await stream).text()).toContain("[DONE]");
+    expect(tellExact("P29", "served of 12 a minute over jumps", served, "requests", 12)).toBe(true);
+    const lines = await until("the log", () => {
+      const found = fleet.gateways[0]!.logs().filter((line) => line["message"] === "request");
+      return found.length >= 25 ? found : undefined;
+    });
+    const durations = lines.flatMap((line) => [
+      Number(line["duration_ms"]),
+      Number(line["first_byte_ms"] ?? 0),
+      ...attemptsOf(line).map(({ durationMs }) => Number(durationMs)),
+    ]);
+    expect(tellAtLeast("P29", "shortest duration in the log", Math.min(...durations), "ms", 0)).toBe(true);
+    expect(Math.max(...durations)).toBeLessThan(20_000);
+  },
+  30_000,
+);
+
+interface FakeClock {
+  env: Record<string, string>;
+  /** Sets the wall clock so many seconds off its start. */
+  jump(seconds: number): Promise<void>;
+}
+
+/** A wall clock for child processes; the monotonic one goes on as it is (faketime manual page). */
+async function fakeClock(startSeconds: number): Promise<FakeClock> {
+  const path = join(directory, crypto.randomUUID());
+  const write = async (seconds: number): Promise<void> => {
+    const offset = startSeconds + seconds;
+    await Bun.write(path, `${offset < 0 ? "-" : "+"}${Math.abs(offset)}\n`);
+  };
+  await write(0);
+  return {
+    env: {
+      LD_PRELOAD: LIBRARY ?? "",
+      FAKETIME_TIMESTAMP_FILE: path,
+      FAKETIME_NO_CACHE: "1",
+      FAKETIME_DONT_FAKE_MONOTONIC: "1",
+    },
+    jump: write,
+  };
+}
+
+/** Seconds from now to the next 23:00 UTC. */
+function lateEvening(): number {
+  const now = new Date();
+  const evening = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), 23);
+  return Math.round((evening - now.getTime()) / 1000);
+}
+
+async function servedOf(fleet: Fleet, tries: number, pauseMs = 0): Promise<number> {
+  let served = 0;
+  for (let attempt = 0; attempt < tries; attempt += 1) {
+    const response = await fleet.chat();
+    await response.text();
+    if (pauseMs > 0) await Bun.sleep(pauseMs);
+    if (response.status === 200) served += 1;
+    else expect(response.status).toBe(429);
+  }
+  return served;
+}
+
+function attemptsOf(line: Record<string, unknown>): { durationMs: unknown }[] {
+  const attempts = line["attempts"];
+  return Array.isArray(attempts) ? attempts : [];
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}
