@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { ERROR_CODES } from "../src/domain/gateway-error.ts";
+import { PROVIDERS } from "../src/providers/registry.ts";
+
+/*
+ * What the documents list is what the code has, so that neither can move on alone.
+ */
+const ROOT = resolve(import.meta.dir, "..");
+const read = (path: string): Promise<string> => Bun.file(join(ROOT, path)).text();
+
+const [architecture, api, configuration, operations, providers, readme] = await Promise.all([
+  read("ARCHITECTURE.md"),
+  read("docs/api.md"),
+  read("docs/configuration.md"),
+  read("docs/operations.md"),
+  read("docs/providers.md"),
+  read("README.md"),
+]);
+
+const pages = ["*.md", "docs/*.md"].flatMap((glob) => Array.from(new Bun.Glob(glob).scanSync(ROOT)));
+
+test("the table of errors is the code's", () => {
+  const rows = [...api.matchAll(/^\| `(\w+)` +\| (\d{3}) +\|/gm)].map(([, code, status]) => [
+    code,
+    Number(status),
+  ]);
+  expect(rows).toEqual(Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]));
+});
+
+test("the table of floors is the architecture test's", async () => {
+  const body = /const FLOORS[^{]*\{([^}]*)\}/.exec(await read("test/architecture.test.ts"))?.[1] ?? "";
+  const enforced = [...body.matchAll(/"?([\w.]+)"?: (\d)/g)].map(([, folder, floor]) => `${floor} ${folder}`);
+  const rows = [...architecture.matchAll(/^\| (\d) +\| (.+?) +\|/gm)];
+  const told = rows.flatMap(([, floor, folders = ""]) =>
+    [...folders.matchAll(/`([^`]+)`/g)].map(([, folder]) => `${floor} ${folder}`),
+  );
+  expect(enforced.length).toBeGreaterThan(10);
+  expect(told.toSorted()).toEqual(enforced.toSorted());
+});
+
+test("every path is described", async () => {
+  const paths = await listed("src/server/endpoints/*.ts", /(?:path: |\[|, )"(\/[\w/.{}-]+)"/g);
+  expect(paths.length).toBeGreaterThan(8);
+  expect(paths.filter((path) => !api.includes(path.replace("{call}", "{model}")))).toEqual([]);
+});
+
+test("every metric is described", async () => {
+  const names = [
+    ...(await listed("src/app.ts", /name: "([a-z_]+)"/g)),
+    ...(await listed("src/telemetry/metrics.ts", /"((?:gateway|process)_[a-z_]+)"/g)),
+  ];
+  expect(names.length).toBeGreaterThan(8);
+  expect(names.filter((name) => !operations.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("every field of the log line is described", async () => {
+  const source = await read("src/telemetry/log.ts");
+  const body = /function line\([\s\S]*?const fields = \{([\s\S]*?)\n {2}\};/.exec(source)?.[1] ?? "";
+  const fields = [...body.matchAll(/^ {4}(\w+):/gm)].map(([, field]) => field ?? "");
+  expect(fields.length).toBeGreaterThan(10);
+  expect(fields.filter((field) => !operations.includes(`\`${field}\``))).toEqual([]);
+});
+
+test("every environment variable is described", async () => {
+  const names = await listed("src/config/environment.ts", /(?:variable: |env\[)"([A-Z_]+)"/g);
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((name) => !configuration.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("every provider is described, and every variable that switches one on", async () => {
+  expect([...PROVIDERS.keys()].filter((name) => !providers.includes(`\`${name}\``))).toEqual([]);
+  const variables = await listed("catalogue/*.yaml", /credential_env: ([A-Z_]+)/g);
+  expect(variables.length).toBeGreaterThan(5);
+  expect(variables.filter((name) => !providers.includes(`\`${name}\``) || !readme.includes(name))).toEqual(
+    [],
+  );
+});
+
+describe("what documents point to is there", () => {
+  test.each(pages)("links of %s", async (page) => {
+    const links = [...(await read(page)).matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(
+      ([, link]) => link ?? "",
+    );
+    const lost = links.filter((link) => !existsSync(join(ROOT, dirname(page), link)));
+    expect(lost).toEqual([]);
+  });
+  test.each(pages)("files that %s names", async (page) => {
+    const names = [...(await read(page)).matchAll(/`((?:src|test|bench|catalogue|docs)\/[\w./-]*\w)`/g)];
+    expect(names.map(([, name]) => name ?? "").filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
+  });
+});
+
+/** What a pattern's group finds in the files, each once. */
+async function listed(glob: string, pattern: RegExp): Promise<string[]> {
+  const files = await Array.fromAsync(new Bun.Glob(glob).scan(ROOT));
+  const texts = await Promise.all(files.filter((file) => !file.endsWith(".test.ts")).map(read));
+  return [...new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map(([, found]) => found ?? "")))];
+}
