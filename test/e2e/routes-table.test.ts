@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { allRoutes, type ServerOptions } from "../../src/server/index.ts";
+import type { Route } from "../../src/server/routes.ts";
+import { tellExact } from "../support/figure.ts";
+import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+
+/*
+ * Walks every route of the server: who has no key, no scope, no price, no permission, no budget or no rate left gets
+ * nowhere. A new route is walked by being listed; one that is open, or that posts, has to be named here first.
+ */
+
+/** Routes that ask nobody for a key. */
+const OPEN = ["/files/{name}", "/healthz", "/readyz", "/metrics", "/console"];
+
+/** Routes that post and cost nothing. */
+const FREE = ["/v1/messages/count_tokens", "/api/jobs/cancel", "/api/jobs/{id}/cancel"];
+
+/** What costs money, as a request for one of the models below. */
+const COSTING: Record<string, (group: string) => { path?: string; body: object }> = {
+  "/v1/chat/completions": (group) => ({ body: { model: `${group}-chat`, messages: MESSAGES } }),
+  "/v1/messages": (group) => ({ body: { model: `${group}-messages`, max_tokens: 8, messages: MESSAGES } }),
+  "/v1/responses": (group) => ({ body: { model: `${group}-chat`, input: "hello" } }),
+  "/v1/images/generations": (group) => ({ body: { model: `${group}-a`, prompt: "a lighthouse" } }),
+  "/v1/images/edits": (group) => ({ body: { model: `${group}-a`, prompt: "a lighthouse", image: PIXEL } }),
+  "/v1beta/models/{call}": (group) => native("v1beta", `${group}-b`),
+  "/v1/models/{call}": (group) => native("v1", `${group}-b`),
+  "/api/jobs": (group) => ({ body: { model: `${group}-a`, prompt: "a lighthouse" } }),
+};
+
+const MESSAGES = [{ role: "user", content: "hello" }];
+const PIXEL =
+  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+
+const OTHER_SCOPE = { "ai:llm": "ai:image", "ai:image": "ai:llm" } as const;
+
+const ROUTES = allRoutes({ heart: {}, blobs: {}, server: {} } as unknown as ServerOptions);
+
+/** How costing routes refuse, by who asks for which models. */
+const REFUSALS: [who: string, group: string, status: number, code: RegExp][] = [
+  ["a model has no price", "unpriced", 402, /MODEL_PRICE_NOT_CONFIGURED|invalid_request_error/],
+  ["a model is not enabled", "narrow", 403, /model_not_authorized_for_org|permission_error/],
+  ["the budget is empty", "broke", 429, /BILLING_BLOCKED|rate_limit_error/],
+  ["nothing is left of the limit", "limited", 429, /rate_limit_exceeded|rate_limit_error/],
+];
+
+let gateway: TestGateway;
+/** A key for each organization and scope. */
+const keys = new Map<string, string>();
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ yaml: yaml() });
+  const cli = (...args: string[]) => gateway.cli(...args);
+  const organizations = ["narrow", "broke", "limited"];
+  await Promise.all(organizations.map((id) => cli("orgs", "create", "--id", id, "--name", id)));
+  await Promise.all([
+    cli("budgets", "create", "--org", "broke", "--amount", "0"),
+    cli("orgs", "set", "limited", "--limit", "requests_per_minute=0", "--limit", "images_per_minute=0"),
+    ...["default", ...organizations].map((id) => createKey(id, id)),
+    ...["ai:llm", "ai:image"].map((scope) => createKey(scope, "default", "--scope", scope)),
+  ]);
+  // The last change: what goes by it goes by all of them.
+  await cli(
+    "orgs",
+    "disable-model",
+    "narrow",
+    ...["chat", "messages", "a", "b"].map((kind) => `house-${kind}`),
+  );
+  await until("all of it to be in force", async () => {
+    const { status, text } = await call("GET", "/v1/models", keys.get("narrow")!);
+    return status === 200 && !text.includes("house-chat") ? true : undefined;
+  });
+}, 60_000);
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+test("only named routes are open", () => {
+  const open = ROUTES.filter(({ door }) => door === "open").map(({ path }) => path);
+  expect(open.filter((path) => !OPEN.includes(path))).toEqual([]);
+});
+
+test("every route that posts is known to cost money or to be free", () => {
+  const posting = ROUTES.filter(({ method, door }) => method === "POST" && door === "key").map(
+    ({ path }) => path,
+  );
+  expect(posting.filter((path) => !COSTING[path] && !FREE.includes(path))).toEqual([]);
+});
+
+for (const route of ROUTES) {
+  if (route.door === "open") continue;
+  test(`${route.method} ${route.path} answers 401 without a key, and with one that nobody has`, async () => {
+    for (const key of [null, `gk_${"x".repeat(38)}`]) {
+      const { status, text } = await call(route.method, pathOf(route, "house"), key, bodyOf(route, "house"));
+      expect(status).toBe(401);
+      expect(text).toMatch(/missing_api_key|authentication/);
+    }
+  });
+  if (route.scope !== null) {
+    const { scope } = route;
+    test(`${route.method} ${route.path} refuses a key without ${scope}`, async () => {
+      const key = keys.get(OTHER_SCOPE[scope])!;
+      const { status, text } = await call(route.method, pathOf(route, "house"), key, bodyOf(route, "house"));
+      expect([401, 403]).toContain(status);
+      expect(text).toContain(scope);
+    });
+  }
+  if (route.method !== "POST" || !COSTING[route.path]) continue;
+  for (const [when, group, status, code] of REFUSALS) {
+    test(`${route.path} answers ${status} when ${when}`, async () => {
+      const models = group === "unpriced" ? "unpriced" : "house";
+      const key = keys.get(group) ?? keys.get("default")!;
+      const answer = await call("POST", pathOf(route, models), key, bodyOf(route, models));
+      expect(answer).toMatchObject({ status });
+      expect(answer.text).toMatch(code);
+    });
+  }
+}
+
+test("nothing of all this was billed", async () => {
+  const doors = ROUTES.filter(({ door }) => door === "key").length;
+  expect(
+    tellExact(
+      "A1",
+      `routes behind the door, of ${ROUTES.length}`,
+      doors,
+      "routes",
+      ROUTES.length - OPEN.length,
+    ),
+  ).toBe(true);
+  expect(await gateway.ledger()).toEqual([]);
+});
+
+function pathOf(route: Route, group: string): string {
+  return COSTING[route.path]?.(group).path ?? route.path.replace(/\{[a-z]+\}/, "something");
+}
+
+function bodyOf(route: Route, group: string): object | undefined {
+  if (route.method !== "POST") return undefined;
+  return COSTING[route.path]?.(group).body ?? {};
+}
+
+async function call(method: string, path: string, key: string | null, body?: object) {
+  const response = await fetch(`${gateway.url}${path}`, {
+    method,
+    headers: {
+      ...(key !== null && { authorization: `Bearer ${key}` }),
+      ...(body && { "content-type": "application/json" }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+async function createKey(name: string, organization: string, ...more: string[]): Promise<void> {
+  const args = ["keys", "create", "--org", organization, "--name", "walk", "--json", ...more];
+  keys.set(name, JSON.parse(await gateway.cli(...args)).secret);
+}
+
+function native(version: string, model: string): { path: string; body: object } {
+  return {
+    path: `/${version}/models/${model}:generateContent`,
+    body: { contents: [{ role: "user", parts: [{ text: "a lighthouse" }] }] },
+  };
+}
+
+/** The sandbox's models under names of their own, with a price and without one. */
+function yaml(): string {
+  const route = (model: string) => ({ targets: [{ channel: "sandbox", upstream_model: model }] });
+  const text = { max_output_tokens: 1_000 };
+  const image = {
+    type: "image",
+    image: {
+      size_mode: "table",
+      tiers: ["1K"],
+      ratios: ["1:1"],
+      sizes: { "1K": { "1:1": "1024x1024" } },
+      qualities: [],
+      formats: ["png"],
+      backgrounds: [],
+      max_images_per_call: 4,
+    },
+  };
+  const tokenPrice = { price: { currency: "USD", per_million: { input: "1", output: "1" } } };
+  const imagePrice = { price: { currency: "USD", per_image: { "1K": { "*": "0.05" } } } };
+  const models = ["house", "unpriced"].flatMap((group) => {
+    const isPriced = group === "house";
+    return [
+      [`${group}-chat`, { ...text, ...(isPriced && tokenPrice), type: "chat", route: route("sandbox-chat") }],
+      [
+        `${group}-messages`,
+        { ...text, ...(isPriced && tokenPrice), type: "messages", route: route("sandbox-messages") },
+      ],
+      [`${group}-a`, { ...image, ...(isPriced && imagePrice), family: "A", route: route("sandbox-a") }],
+      [`${group}-b`, { ...image, ...(isPriced && imagePrice), family: "B", route: route("sandbox-b-fast") }],
+    ];
+  });
+  return Bun.YAML.stringify({ models: Object.fromEntries(models) }, null, 2);
+}
