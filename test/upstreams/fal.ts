@@ -164,28 +164,35 @@ async function answerSubmission(
     wish,
     pixels,
     plan,
-    (picture) => `${origin}${results.keep(picture, wish.output_format, plan.linked)}`,
+    // The plans of links are those of the first picture's.
+    (picture, index) =>
+      `${origin}${results.keep(picture, wish.output_format, index === 0 ? plan.linked : [])}`,
   );
   const application = model.split("/").slice(0, 2).join("/");
   const job = jobs.open(plan, { application, result });
   const url = `${origin}/${application}/requests/${job.id}`;
-  const links_ = { response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
-  await sendJson(answer, 200, { request_id: job.id, status: "IN_QUEUE", queue_position: 0, ...links_ }, plan);
+  const addresses = { response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
+  await sendJson(
+    answer,
+    200,
+    { request_id: job.id, status: "IN_QUEUE", queue_position: 0, ...addresses },
+    plan,
+  );
 }
 
 async function writeResult(
   wish: Wish,
   { width, height }: { width: number; height: number },
   { fate = "", images = wish.num_images ?? 1 }: Plan,
-  keep: (picture: Buffer) => string,
+  keep: (picture: Buffer, index: number) => string,
 ): Promise<object> {
   const picture = await drawPicture(width, height, wish.output_format);
   const count = fate === "no-images" ? 0 : images;
   const indecent = fate.startsWith("nsfw:") ? fate.slice(5).split(",").map(Number) : [];
   const places = Array.from({ length: count }, (_, index) => index);
   return {
-    images: places.map(() => ({
-      url: keep(picture),
+    images: places.map((index) => ({
+      url: keep(picture, index),
       width,
       height,
       content_type: `image/${wish.output_format}`,

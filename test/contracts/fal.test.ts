@@ -1,0 +1,226 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import type { ImageOrder, SizeWish } from "../../src/domain/image.ts";
+import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
+import { fal } from "../../src/providers/fal.ts";
+import { describeCarriage } from "../support/carriage-contract.ts";
+import {
+  failureOf,
+  imageModel,
+  looksOf,
+  makeOrder,
+  pngReference,
+  shippedSettings,
+} from "../support/image-calls.ts";
+import { startFal, SIMULATED_KEY, type Fal } from "../upstreams/fal.ts";
+import { row } from "../upstreams/jobs.ts";
+
+const settings = await shippedSettings({ FAL_KEY: SIMULATED_KEY });
+const shipped = Object(settings.channels.get("fal")!.settings);
+const never = new AbortController().signal;
+let vendor: Fal;
+
+beforeAll(async () => {
+  vendor = await startFal();
+});
+afterEach(() => vendor.reset());
+afterAll(() => vendor.close());
+
+type Change = Partial<ImageOrder> & { wish?: SizeWish };
+type Id = "flux-kontext-pro" | "flux-kontext-max" | "flux-2-pro" | "flux-2-max";
+
+function order(change: Change = {}, id: Id = "flux-kontext-pro"): ImageOrder {
+  const { model, targets } = imageModel(settings, id);
+  return makeOrder(model, targets[0]!.upstreamModel, change);
+}
+
+function open(extra: object = {}) {
+  return fal.image!(fal.settings.parse({ ...shipped, baseUrl: vendor.url, pollIntervalMs: 5, ...extra }));
+}
+
+const draw = (change: Change = {}, id?: Id, signal = never) => open().draw(order(change, id), signal);
+const paths = () =>
+  vendor.hits.map(
+    ({ method, path }) => `${method} ${path.replace(/job-[^/]+/, "*").replace(/\d+\.\w+$/, "*")}`,
+  );
+
+describe("a generation", () => {
+  test("goes to the queue as exactly the JSON the model knows, and is found again without its path", async () => {
+    const reply = await draw({ wish: { kind: "tier", tier: "1K", ratio: "16:9" }, format: "png", count: 2 });
+    const body = '{"prompt":"a red fox","aspect_ratio":"16:9","num_images":2,"output_format":"png"}';
+    expect(vendor.hits[0]!.body.toString()).toBe(body);
+    expect(vendor.hits[0]!.headers["authorization"]).toBe(`Key ${SIMULATED_KEY}`);
+    expect(paths()).toEqual([
+      "POST /fal-ai/flux-pro/kontext/text-to-image",
+      "GET /fal-ai/flux-pro/requests/*/status",
+      "GET /fal-ai/flux-pro/requests/*/status",
+      "GET /fal-ai/flux-pro/requests/*",
+      "GET /results/*",
+      "GET /results/*",
+    ]);
+    expect(await looksOf(reply)).toEqual(["1360x768 png", "1360x768 png"]);
+  });
+
+  test("by a model of free sizes names pixels, and one image a call is made", async () => {
+    const reply = await draw({ wish: { kind: "exact", width: 1000, height: 500 }, count: 2 }, "flux-2-pro");
+    expect(vendor.hits[0]!.json()).toEqual({
+      prompt: "a red fox",
+      image_size: { width: 1008, height: 496 },
+      output_format: "jpeg",
+    });
+    expect(await looksOf(reply)).toEqual(["1008x496 jpeg"]);
+  });
+
+  test("of several at such a model is as many calls where the channel says so", async () => {
+    const reply = await open({ fanOut: true }).draw(order({ count: 3 }, "flux-2-max"), never);
+    expect(reply.images).toHaveLength(3);
+  });
+
+  test("leaves a format the model has no word for to it", async () => {
+    await draw({ format: "webp" });
+    expect(vendor.hits[0]!.json()).not.toHaveProperty("output_format");
+  });
+});
+
+describe("an edit", () => {
+  test("goes to the model's place for edits with its reference as a data URL", async () => {
+    const reference = pngReference(60, 30);
+    const reply = await draw({ references: [reference] });
+    const link = `data:image/png;base64,${Buffer.from(await reference.blob.bytes()).toString("base64")}`;
+    expect(vendor.hits[0]!.path).toBe("/fal-ai/flux-pro/kontext");
+    expect(vendor.hits[0]!.json()).toEqual({
+      prompt: "a red fox",
+      image_url: link,
+      num_images: 1,
+      output_format: "png",
+    });
+    expect(await looksOf(reply)).toEqual(["1456x720 png"]);
+  });
+
+  test("of a model that takes a list sends one, and the shape of the first", async () => {
+    await draw({ references: [pngReference(60, 30), pngReference()] }, "flux-2-pro");
+    const { image_urls: links, image_size: size } = vendor.hits[0]!.json();
+    expect(vendor.hits[0]!.path).toBe("/fal-ai/flux-2-pro/edit");
+    expect(links).toHaveLength(2);
+    expect(size).toEqual({ width: 1440, height: 720 });
+  });
+
+  test("with a mask is refused before anything is sent", async () => {
+    const error = await failureOf(draw({ references: [pngReference()], mask: pngReference() }));
+    expect(error).toMatchObject({ kind: "rejected", param: "mask" });
+    expect(vendor.hits).toHaveLength(0);
+  });
+});
+
+describe("a failure", () => {
+  const rows: [string, UpstreamErrorKind][] = [
+    ["unauthorized", "account"],
+    ["locked", "account"],
+    ["unknown-model", "account"],
+    ["throttled", "limited"],
+    ["bad-gateway", "overloaded"],
+    ["overloaded", "overloaded"],
+    ["image_too_large", "rejected"],
+    ["content_policy_violation", "refused"],
+  ];
+  test.each(rows)("when handing in, %s, is told as %s", async (name, kind) => {
+    vendor.next(row(name));
+    expect(await failureOf(draw())).toMatchObject({ kind, isAmbiguous: false });
+    expect(vendor.jobs.all.every(({ isCancelled }) => !isCancelled)).toBe(true);
+  });
+
+  const fates: [string, UpstreamErrorKind][] = [
+    ["content_policy_violation", "refused"],
+    ["image_too_large", "rejected"],
+    ["file_download_error", "rejected"],
+    ["no_media_generated", "broken"],
+    ["downstream_service_error", "overloaded"],
+    ["internal", "overloaded"],
+    ["nsfw:0", "refused"],
+    ["no-images", "broken"],
+  ];
+  test.each(fates)("told in place of the result, %s, is told as %s at once", async (fate, kind) => {
+    vendor.next({ fate });
+    expect((await failureOf(draw())).kind).toBe(kind);
+    expect(vendor.hits).toHaveLength(4);
+  });
+
+  test("of a field names it, and when to come back", async () => {
+    vendor.next(row("image_too_large"), row("throttled", { retryAfter: "3" }));
+    expect(await failureOf(draw())).toMatchObject({ param: "image_url", publicMessage: "It did not work." });
+    expect(await failureOf(draw())).toMatchObject({ retryAfterSeconds: 3 });
+  });
+
+  test("of some pictures only, found indecent or gone, delivers the others", async () => {
+    vendor.next({ fate: "nsfw:1" });
+    expect((await draw({ count: 3 })).images).toHaveLength(2);
+    const gone = { fault: "error-status", status: 404 } as const;
+    vendor.next({ linked: [gone, gone] }, { linked: [gone] });
+    expect((await draw({ count: 3 })).images).toHaveLength(2);
+    expect((await draw({ count: 3 })).images).toHaveLength(3);
+  });
+
+  test("of a look, or of the queue when asked for the result, is passed over", async () => {
+    vendor.next({ looks: 0 }, row("overloaded"), "html", {}, row("bad-gateway"), "truncated");
+    expect((await draw()).images).toHaveLength(1);
+  });
+
+  test("of every look gives up and cancels the job", async () => {
+    vendor.next({}, ...Array.from({ length: 6 }, () => row("overloaded")));
+    expect(await failureOf(draw())).toMatchObject({ kind: "overloaded", isAmbiguous: true });
+    const hit = await vendor.waitForHits(8);
+    expect(`${hit.method} ${hit.path}`).toMatch(/^PUT .*\/cancel$/);
+    while (!vendor.jobs.all.at(-1)!.isCancelled) await Bun.sleep(1);
+  });
+});
+
+describe("a caller that goes", () => {
+  const reason = new Error("gone");
+
+  test("while the job is running has it cancelled, with the credential and nothing else", async () => {
+    vendor.next({ looks: 1_000_000 });
+    const controller = new AbortController();
+    const call = draw({}, undefined, controller.signal);
+    await vendor.waitForHits(3);
+    controller.abort(reason);
+    expect(await call.catch((error: unknown) => error)).toBe(reason);
+    await cancelled();
+    const looked = vendor.hits.length;
+    await Bun.sleep(30);
+    expect(vendor.hits.length).toBe(looked);
+  });
+
+  test("before the vendor has named the job has it cancelled as soon as it is named", async () => {
+    vendor.next({ delayMs: 50, looks: 1_000_000 });
+    const controller = new AbortController();
+    const call = draw({}, undefined, controller.signal);
+    await vendor.waitForHits(1);
+    controller.abort(reason);
+    expect(await call.catch((error: unknown) => error)).toBe(reason);
+    expect(vendor.hits).toHaveLength(1);
+    await cancelled();
+  });
+
+  test("has the others cancelled, too, where several were asked for", async () => {
+    vendor.next({ looks: 1_000_000 }, { looks: 1_000_000 });
+    const controller = new AbortController();
+    const call = open({ fanOut: true }).draw(order({ count: 2 }, "flux-2-pro"), controller.signal);
+    await vendor.waitForHits(4);
+    controller.abort(reason);
+    expect(await call.catch((error: unknown) => error)).toBe(reason);
+    await cancelled(2);
+  });
+
+  async function cancelled(count = 1): Promise<void> {
+    const cancels = () => vendor.hits.filter(({ method, status }) => method === "PUT" && status === 202);
+    while (cancels().length < count) await Bun.sleep(1);
+    expect(vendor.jobs.all.slice(-count).every(({ isCancelled }) => isCancelled)).toBe(true);
+    expect(cancels()[0]!.body).toHaveLength(0);
+  }
+});
+
+describeCarriage("a queue", () => ({
+  vendor,
+  secret: SIMULATED_KEY,
+  draw: (signal) => draw({}, undefined, signal),
+  drawAt: (baseUrl) => open({ baseUrl }).draw(order(), never),
+}));

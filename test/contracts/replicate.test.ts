@@ -1,0 +1,204 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import type { ImageOrder, SizeWish } from "../../src/domain/image.ts";
+import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
+import { replicate } from "../../src/providers/replicate.ts";
+import { describeCarriage } from "../support/carriage-contract.ts";
+import {
+  failureOf,
+  imageModel,
+  looksOf,
+  makeOrder,
+  pngReference,
+  shippedSettings,
+} from "../support/image-calls.ts";
+import { row } from "../upstreams/jobs.ts";
+import { startReplicate, SIMULATED_KEY, type Replicate } from "../upstreams/replicate.ts";
+
+const settings = await shippedSettings({ REPLICATE_API_TOKEN: SIMULATED_KEY });
+const shipped = Object(settings.channels.get("replicate")!.settings);
+const never = new AbortController().signal;
+let vendor: Replicate;
+
+beforeAll(async () => {
+  vendor = await startReplicate();
+});
+afterEach(() => vendor.reset());
+afterAll(() => vendor.close());
+
+type Change = Partial<ImageOrder> & { wish?: SizeWish };
+type Id = "flux-kontext-pro" | "flux-kontext-max" | "flux-2-pro" | "flux-2-max";
+
+function order(change: Change = {}, id: Id = "flux-2-pro"): ImageOrder {
+  const { model, targets } = imageModel(settings, id);
+  return makeOrder(model, targets[0]!.upstreamModel, change);
+}
+
+function open(extra: object = {}) {
+  const given = { ...shipped, baseUrl: `${vendor.url}/v1`, pollIntervalMs: 5, ...extra };
+  return replicate.image!(replicate.settings.parse(given));
+}
+
+const draw = (change: Change = {}, id?: Id, signal = never) => open().draw(order(change, id), signal);
+const paths = () =>
+  vendor.hits.map(
+    ({ method, path }) => `${method} ${path.replace(/job-[^/]+/, "*").replace(/\d+\.\w+$/, "*")}`,
+  );
+
+describe("a generation", () => {
+  test("is exactly the JSON the model knows, and needs no look when the wait was enough", async () => {
+    const reply = await draw({ wish: { kind: "tier", tier: "2K", ratio: "3:2" }, format: "webp" });
+    const body =
+      '{"input":{"prompt":"a red fox","aspect_ratio":"3:2","resolution":"4 MP","output_format":"jpg"}}';
+    expect(vendor.hits[0]!.body.toString()).toBe(body);
+    expect(vendor.hits[0]!.headers).toMatchObject({
+      authorization: `Bearer ${SIMULATED_KEY}`,
+      prefer: "wait=5",
+      "cancel-after": "15m",
+    });
+    expect(paths()).toEqual(["POST /v1/models/black-forest-labs/flux-2-pro/predictions", "GET /results/*"]);
+    expect(vendor.hits[1]!.headers).not.toHaveProperty("authorization");
+    expect(await looksOf(reply)).toEqual(["2496x1664 jpeg"]);
+  });
+
+  test("that takes longer is looked at on the vendor's own address, whatever address it names", async () => {
+    vendor.next({ looks: 2, fate: "one-link" });
+    expect(await looksOf(await draw({}, "flux-kontext-pro"))).toEqual(["1024x1024 png"]);
+    expect(paths().slice(1)).toEqual(["GET /v1/predictions/*", "GET /v1/predictions/*", "GET /results/*"]);
+  });
+
+  test("of any shape is one that each model knows", async () => {
+    for (const id of ["flux-kontext-pro", "flux-kontext-max", "flux-2-pro", "flux-2-max"] as const) {
+      const { model } = imageModel(settings, id);
+      for (const ratio of model.image.ratios)
+        expect((await draw({ wish: { kind: "tier", tier: null, ratio } }, id)).images).toHaveLength(1);
+    }
+  });
+
+  test("by a version names it in the body", async () => {
+    const version = "00b07c32e314ceb5152c1d08e73400e6a61d7d22ba60a405fc76314fc807910c";
+    await open().draw({ ...order(), upstreamModel: version }, never);
+    expect(vendor.hits[0]!.path).toBe("/v1/predictions");
+    expect(vendor.hits[0]!.json()).toEqual({ version, input: { prompt: "a red fox", aspect_ratio: "1:1" } });
+  });
+
+  test("of several makes one, unless the channel may ask several times", async () => {
+    expect((await draw({ count: 2 })).images).toHaveLength(1);
+    expect((await open({ fanOut: true }).draw(order({ count: 2 }), never)).images).toHaveLength(2);
+  });
+
+  test("gives as many pictures as came, whose links still work", async () => {
+    vendor.next({ images: 3 });
+    expect((await draw()).images).toHaveLength(3);
+    const expired = { fault: "error-status", status: 404 } as const;
+    vendor.next({ linked: [expired, expired] });
+    expect(await failureOf(draw())).toMatchObject({ kind: "broken", isAmbiguous: true });
+  });
+});
+
+describe("an edit", () => {
+  test("sends its references as data URLs and asks for the shape of the first", async () => {
+    const reply = await draw({ references: [pngReference(60, 30), pngReference()] });
+    const { input } = vendor.hits[0]!.json();
+    expect(input).toMatchObject({ aspect_ratio: "match_input_image", resolution: "1 MP" });
+    expect(Object(input)["input_images"]).toHaveLength(2);
+    expect(await looksOf(reply)).toEqual(["1456x720 jpeg"]);
+  });
+
+  test("at a model of one reference sends the first", async () => {
+    await draw(
+      { references: [pngReference()], wish: { kind: "tier", tier: "1K", ratio: "1:1" } },
+      "flux-kontext-max",
+    );
+    const { input } = vendor.hits[0]!.json();
+    expect(input).toMatchObject({
+      aspect_ratio: "1:1",
+      input_image: expect.stringMatching(/^data:image\/png;base64,/),
+    });
+  });
+});
+
+describe("a failure", () => {
+  const rows: [string, UpstreamErrorKind][] = [
+    ["bad-request", "rejected"],
+    ["unauthorized", "account"],
+    ["no-credits", "account"],
+    ["unknown-model", "account"],
+    ["invalid", "rejected"],
+    ["throttled", "limited"],
+    ["broken", "overloaded"],
+    ["overloaded", "overloaded"],
+  ];
+  test.each(rows)("when handing in, %s, is told as %s", async (name, kind) => {
+    vendor.next(row(name));
+    expect(await failureOf(draw())).toMatchObject({ kind, isAmbiguous: false });
+  });
+
+  test("tells when to come back, by header or else by its sentence", async () => {
+    vendor.next(row("throttled"), row("throttled", { retryAfter: "4" }));
+    expect((await failureOf(draw())).retryAfterSeconds).toBe(30);
+    expect((await failureOf(draw())).retryAfterSeconds).toBe(4);
+  });
+
+  const fates: [string, UpstreamErrorKind][] = [
+    ["flagged", "refused"],
+    ["nsfw", "refused"],
+    ["invalid-input", "rejected"],
+    ["high-demand", "overloaded"],
+    ["crashed", "overloaded"],
+    ["canceled", "overloaded"],
+    ["aborted", "overloaded"],
+    ["no-output", "broken"],
+  ];
+  test.each(fates)(
+    "of the prediction, %s, is told as %s, within the wait and after it",
+    async (fate, kind) => {
+      vendor.next({ fate });
+      expect((await failureOf(draw())).kind).toBe(kind);
+      vendor.next({ fate, looks: 1 });
+      expect((await failureOf(draw())).kind).toBe(kind);
+      expect(paths().some((path) => path.endsWith("/cancel"))).toBe(false);
+    },
+  );
+
+  test("of a look is passed over", async () => {
+    vendor.next({ looks: 2 }, row("overloaded"), "html", "truncated", "close-before-headers");
+    expect((await draw()).images).toHaveLength(1);
+  });
+});
+
+describe("a caller that goes", () => {
+  const reason = new Error("gone");
+
+  test.each([
+    ["within the wait", { delayMs: 50, looks: 1_000_000 }, 1],
+    ["after the wait", { looks: 1_000_000 }, 3],
+  ] as const)("%s has the prediction cancelled", async (_, plan, hits) => {
+    vendor.next(plan);
+    const controller = new AbortController();
+    const call = draw({}, undefined, controller.signal);
+    await vendor.waitForHits(hits);
+    controller.abort(reason);
+    expect(await call.catch((error: unknown) => error)).toBe(reason);
+    while (!paths().includes("POST /v1/predictions/*/cancel")) await Bun.sleep(1);
+    expect(vendor.jobs.all.at(-1)!.isCancelled).toBe(true);
+  });
+
+  test("just when the prediction has ended leaves it as it is", async () => {
+    vendor.next({ delayMs: 30 });
+    const controller = new AbortController();
+    const call = draw({}, undefined, controller.signal);
+    const hit = await vendor.waitForHits(1);
+    controller.abort(reason);
+    expect(await call.catch((error: unknown) => error)).toBe(reason);
+    while (hit.answeredAt === null) await Bun.sleep(1);
+    await Bun.sleep(20);
+    expect(vendor.hits).toHaveLength(1);
+  });
+});
+
+describeCarriage("a vendor of predictions", () => ({
+  vendor,
+  secret: SIMULATED_KEY,
+  draw: (signal) => draw({}, undefined, signal),
+  drawAt: (baseUrl) => open({ baseUrl }).draw(order(), never),
+}));
