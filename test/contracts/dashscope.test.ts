@@ -1,0 +1,178 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import type { ImageOrder, SizeWish } from "../../src/domain/image.ts";
+import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
+import { dashscope } from "../../src/providers/dashscope.ts";
+import { describeCarriage } from "../support/carriage-contract.ts";
+import {
+  failureOf,
+  imageModel,
+  looksOf,
+  makeOrder,
+  pngReference,
+  shippedSettings,
+} from "../support/image-calls.ts";
+import { makeBmp } from "../support/pictures.ts";
+import { startDashscope, SIMULATED_KEY } from "../upstreams/dashscope.ts";
+import { row } from "../upstreams/jobs.ts";
+import type { Simulator } from "../upstreams/simulator.ts";
+
+const settings = await shippedSettings({ DASHSCOPE_API_KEY: SIMULATED_KEY });
+const never = new AbortController().signal;
+let vendor: Simulator;
+
+beforeAll(async () => {
+  vendor = await startDashscope();
+});
+afterEach(() => vendor.reset());
+afterAll(() => vendor.close());
+
+type Change = Partial<ImageOrder> & { wish?: SizeWish };
+const IDS = ["qwen-image-2.0", "qwen-image-2.0-pro", "qwen-image-edit-plus", "qwen-image-edit-max"] as const;
+
+function order(change: Change = {}, id: (typeof IDS)[number] = "qwen-image-2.0"): ImageOrder {
+  const { model, targets } = imageModel(settings, id);
+  return makeOrder(model, targets[0]!.upstreamModel, change);
+}
+
+function open(extra: object = {}) {
+  const given = { baseUrl: `${vendor.url}/api/v1`, apiKey: SIMULATED_KEY, ...extra };
+  return dashscope.image!(dashscope.settings.parse(given));
+}
+
+const draw = (change: Change = {}, id?: (typeof IDS)[number], signal = never) =>
+  open().draw(order(change, id), signal);
+
+describe("a generation", () => {
+  test("is exactly the JSON that the vendor knows, and its pictures are fetched without the credential", async () => {
+    const reply = await draw({ wish: { kind: "tier", tier: "2K", ratio: "4:3" }, count: 2 });
+    const body =
+      '{"model":"qwen-image-2.0","input":{"messages":[{"role":"user","content":[{"text":"a red fox"}]}]},' +
+      '"parameters":{"size":"2304*1728","n":2,"watermark":false}}';
+    expect(vendor.hits[0]!.body.toString()).toBe(body);
+    expect(vendor.hits[0]!.path).toBe("/api/v1/services/aigc/multimodal-generation/generation");
+    expect(vendor.hits[0]!.headers["authorization"]).toBe(`Bearer ${SIMULATED_KEY}`);
+    expect(vendor.hits.slice(1).every(({ headers }) => !("authorization" in headers))).toBe(true);
+    expect(await looksOf(reply)).toEqual(["2304x1728 png", "2304x1728 png"]);
+    expect(reply.usage).toBeUndefined();
+  });
+
+  const wishes: SizeWish[] = [
+    { kind: "unset" },
+    { kind: "exact", width: 100, height: 4000 },
+    { kind: "exact", width: 9000, height: 9000 },
+    { kind: "tier", tier: "4K", ratio: "21:9" },
+  ];
+  test.each(wishes)("or an edit of the size %j is one that each model takes", async (wish) => {
+    for (const id of IDS) {
+      const reply = await draw({ wish, references: [pngReference()] }, id);
+      expect(reply.images).toHaveLength(1);
+    }
+  });
+
+  test("by a model that only edits is told as rejected by the vendor", async () => {
+    expect(await failureOf(draw({}, "qwen-image-edit-plus"))).toMatchObject({ kind: "rejected" });
+  });
+});
+
+describe("an edit", () => {
+  test("puts its references before the words and leaves the shape to the vendor where none was named", async () => {
+    const references = [pngReference(), pngReference(60, 30)];
+    const reply = await draw({ references }, "qwen-image-edit-plus");
+    const { input, parameters } = vendor.hits[0]!.json();
+    const link = `data:image/png;base64,${Buffer.from(await references[1]!.blob.bytes()).toString("base64")}`;
+    const { content } = Object(input).messages[0];
+    expect(content.slice(1)).toEqual([{ image: link }, { text: "a red fox" }]);
+    expect(parameters).toEqual({ n: 1, watermark: false });
+    expect(await looksOf(reply)).toEqual(["1456x720 png"]);
+  });
+
+  test("sends a picture the vendor does not read as PNG", async () => {
+    const bmp = { blob: new Blob([makeBmp(16, 16)]), format: "bmp", width: 16, height: 16 } as const;
+    await draw({ references: [bmp] });
+    expect(vendor.hits[0]!.body.toString()).toContain('{"image":"data:image/png;base64,');
+  });
+
+  test("by a model of one image a call sends no count, and fans out where the channel says so", async () => {
+    const single = order({ count: 2, references: [pngReference()] });
+    const base = { ...single.model, image: { ...single.model.image, maxImagesPerCall: 1 } };
+    const asked = { ...single, model: base, upstreamModel: "qwen-image-edit" };
+    expect((await open().draw(asked, never)).images).toHaveLength(1);
+    expect(vendor.hits[0]!.json()["parameters"]).toEqual({ watermark: false });
+    expect((await open({ fanOut: true }).draw(asked, never)).images).toHaveLength(2);
+  });
+
+  test("with a mask is refused before anything is sent", async () => {
+    const error = await failureOf(draw({ references: [pngReference()], mask: pngReference() }));
+    expect(error).toMatchObject({ kind: "rejected", param: "mask" });
+    expect(vendor.hits).toHaveLength(0);
+  });
+});
+
+describe("a failure", () => {
+  const rows: [string, UpstreamErrorKind][] = [
+    ["InvalidParameter", "rejected"],
+    ["DataInspectionFailed", "refused"],
+    ["Arrearage", "account"],
+    ["InvalidApiKey", "account"],
+    ["AccessDenied.Unpurchased", "account"],
+    ["ModelNotFound", "account"],
+    ["Throttling", "limited"],
+    ["Throttling.RateQuota", "limited"],
+    ["Throttling.AllocationQuota", "limited"],
+    ["InternalError", "overloaded"],
+    ["InternalError.Algo", "overloaded"],
+    ["ServiceUnavailable", "overloaded"],
+    ["Unknown", "broken"],
+  ];
+  test.each(rows)("of code %s is told as %s, by its status or inside a success", async (name, kind) => {
+    vendor.next(row(name, { retryAfter: "5" }), { fault: "error-in-200", text: name });
+    const error = await failureOf(draw());
+    expect(error.kind).toBe(kind);
+    expect(error.retryAfterSeconds).toBe(kind === "account" ? undefined : 5);
+    expect((await failureOf(draw())).kind).toBe(kind);
+  });
+
+  test("tells the caller what the vendor said, without its names", async () => {
+    vendor.next(row("DataInspectionFailed"));
+    expect((await failureOf(draw())).publicMessage).toBe("Input data may contain inappropriate content.");
+  });
+
+  test("of some links costs their pictures only", async () => {
+    const gone = { fault: "error-status", status: 404 } as const;
+    vendor.next({ linked: [gone, gone] }, { linked: [gone] }, { linked: [gone, gone] });
+    expect((await draw({ count: 3 })).images).toHaveLength(2);
+    expect((await draw({ count: 3 })).images).toHaveLength(3);
+    expect(await failureOf(draw())).toMatchObject({ kind: "broken", isAmbiguous: true });
+  });
+
+  test("to give a picture is told as broken; fewer or more than asked are given as they came", async () => {
+    vendor.next("no-images", { images: 1 }, { images: 4 });
+    expect(await failureOf(draw())).toMatchObject({ kind: "broken", isAmbiguous: true });
+    expect((await draw({ count: 3 })).images).toHaveLength(1);
+    expect((await draw({ count: 3 })).images).toHaveLength(4);
+  });
+});
+
+describe("a caller that goes", () => {
+  const reason = new Error("gone");
+
+  test.each([
+    ["while the vendor is silent", { fault: "stall" }, 1],
+    ["while the picture is on its way", { linked: [{ fault: "stall-midway" }] }, 2],
+  ] as const)("%s closes the connection", async (_, plan, hits) => {
+    vendor.next("linked" in plan ? { linked: [...plan.linked] } : plan);
+    const controller = new AbortController();
+    const call = draw({}, undefined, controller.signal);
+    await vendor.waitForHits(hits);
+    controller.abort(reason);
+    expect(await call.catch((error: unknown) => error)).toBe(reason);
+    await vendor.waitForClose();
+  });
+});
+
+describeCarriage("a vendor of links", () => ({
+  vendor,
+  secret: SIMULATED_KEY,
+  draw: (signal) => draw({}, undefined, signal),
+  drawAt: (baseUrl) => open({ baseUrl }).draw(order(), never),
+}));

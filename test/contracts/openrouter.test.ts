@@ -1,0 +1,181 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import type { ImageOrder, SizeWish } from "../../src/domain/image.ts";
+import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
+import { openrouter } from "../../src/providers/openrouter.ts";
+import { describeCarriage } from "../support/carriage-contract.ts";
+import {
+  failureOf,
+  imageModel,
+  looksOf,
+  makeOrder,
+  pngReference,
+  shippedSettings,
+} from "../support/image-calls.ts";
+import { row } from "../upstreams/jobs.ts";
+import { startOpenRouter, SIMULATED_KEY } from "../upstreams/openrouter.ts";
+import type { Plan } from "../upstreams/plan.ts";
+import type { Simulator } from "../upstreams/simulator.ts";
+
+const settings = await shippedSettings({ OPENROUTER_API_KEY: SIMULATED_KEY, OPENAI_API_KEY: SIMULATED_KEY });
+const never = new AbortController().signal;
+let vendor: Simulator;
+
+beforeAll(async () => {
+  vendor = await startOpenRouter();
+});
+afterEach(() => vendor.reset());
+afterAll(() => vendor.close());
+
+type Change = Partial<ImageOrder> & { wish?: SizeWish };
+
+function order(change: Change = {}, id = "flux-2-pro"): ImageOrder {
+  const { model, targets } = imageModel(settings, id);
+  return makeOrder(model, targets[0]!.upstreamModel, change);
+}
+
+/** A model of another family, as an operator may route it here. */
+const richOrder = (change: Change = {}) =>
+  order({ ...change, upstreamModel: "openai/gpt-image-2" }, "gpt-image-2");
+
+function open(extra: object = {}) {
+  const given = { baseUrl: `${vendor.url}/api/v1`, apiKey: SIMULATED_KEY, ...extra };
+  return openrouter.image!(openrouter.settings.parse(given));
+}
+
+const draw = (change: Change = {}, signal = never) => open().draw(order(change), signal);
+
+describe("a generation", () => {
+  test("is exactly the JSON that the vendor knows", async () => {
+    const reply = await draw({ wish: { kind: "tier", tier: "2K", ratio: "3:2" } });
+    const body =
+      '{"model":"black-forest-labs/flux.2-pro","prompt":"a red fox","aspect_ratio":"3:2","resolution":"2K"}';
+    expect(vendor.hits[0]!.body.toString()).toBe(body);
+    expect(vendor.hits[0]!.headers).toMatchObject({
+      authorization: `Bearer ${SIMULATED_KEY}`,
+      "content-type": "application/json",
+      "content-length": String(body.length),
+    });
+    expect(await looksOf(reply)).toEqual(["2496x1664 png"]);
+    expect(reply.usage).toEqual({ input: 9, output: 1120, total: 1129 });
+  });
+
+  test("by a model of many wishes tells them all", async () => {
+    const wish = { quality: "low", background: "opaque", count: 3, format: "webp", compression: 40 } as const;
+    const reply = await open().draw(richOrder(wish), never);
+    expect(vendor.hits[0]!.json()).toEqual({
+      model: "openai/gpt-image-2",
+      prompt: "a red fox",
+      n: 3,
+      aspect_ratio: "1:1",
+      resolution: "1K",
+      quality: "low",
+      background: "opaque",
+      output_format: "webp",
+      output_compression: 40,
+    });
+    expect(await looksOf(reply)).toEqual(Array.from({ length: 3 }, () => "1024x1024 webp"));
+  });
+
+  test("as PNG asks for no compression", async () => {
+    await open().draw(richOrder({ format: "png", compression: 40 }), never);
+    expect(vendor.hits[0]!.json()).not.toHaveProperty("output_compression");
+  });
+
+  test("of several at a model of one a call makes one, unless the channel may ask several times", async () => {
+    expect((await draw({ count: 2 })).images).toHaveLength(1);
+    expect(vendor.hits[0]!.json()).not.toHaveProperty("n");
+    const reply = await open({ fanOut: true }).draw(order({ count: 2 }), never);
+    expect(reply.images).toHaveLength(2);
+    expect(reply.usage).toEqual({ input: 18, output: 2240, total: 2258 });
+  });
+
+  test("without a sane report has no usage", async () => {
+    const plans: Plan[] = [
+      { fault: "no-usage" },
+      { usage: { prompt_tokens: -1, completion_tokens: 1 } },
+      { usage: 7 },
+    ];
+    vendor.next(...plans);
+    for (const _ of plans) expect((await draw()).usage).toBeUndefined();
+  });
+
+  test("gives as many pictures as came", async () => {
+    vendor.next({ images: 3 });
+    expect((await draw()).images).toHaveLength(3);
+  });
+});
+
+describe("an edit", () => {
+  test("sends its references as data URLs and leaves the shape to the vendor where none was named", async () => {
+    const references = [pngReference(60, 30), pngReference()];
+    const reply = await draw({ references });
+    const link = `data:image/png;base64,${Buffer.from(await references[0]!.blob.bytes()).toString("base64")}`;
+    const { input_references: sent, ...rest } = vendor.hits[0]!.json();
+    expect(sent).toHaveLength(2);
+    expect(Object(sent)[0]).toEqual({ type: "image_url", image_url: { url: link } });
+    expect(rest).not.toHaveProperty("aspect_ratio");
+    expect(await looksOf(reply)).toEqual(["1456x720 png"]);
+  });
+
+  test("with a mask is refused before anything is sent", async () => {
+    const error = await failureOf(
+      open().draw(richOrder({ references: [pngReference()], mask: pngReference() }), never),
+    );
+    expect(error).toMatchObject({ kind: "rejected", param: "mask" });
+    expect(vendor.hits).toHaveLength(0);
+  });
+});
+
+describe("a failure", () => {
+  const rows: [string, UpstreamErrorKind][] = [
+    ["bad-request", "rejected"],
+    ["unauthorized", "account"],
+    ["no-credits", "account"],
+    ["moderated", "refused"],
+    ["forbidden", "account"],
+    ["unknown-model", "account"],
+    ["timeout", "overloaded"],
+    ["too-large", "rejected"],
+    ["throttled", "limited"],
+    ["broken", "overloaded"],
+    ["provider-down", "overloaded"],
+    ["provider-late", "overloaded"],
+    ["overloaded", "overloaded"],
+  ];
+  test.each(rows)("%s is told as %s, by its status or inside a success", async (name, kind) => {
+    vendor.next(row(name, { retryAfter: "5" }), { fault: "error-in-200", text: name });
+    const error = await failureOf(draw());
+    expect(error.kind).toBe(kind);
+    expect(error.retryAfterSeconds).toBe(kind === "account" ? undefined : 5);
+    expect(error.publicMessage ?? "").not.toMatch(/openrouter|black-forest/i);
+    expect((await failureOf(draw())).kind).toBe(kind);
+  });
+
+  test.each(["no-images", "bad-base64"] as const)(
+    "to give a picture, by %s, is told as broken",
+    async (fault) => {
+      vendor.next(fault);
+      expect(await failureOf(draw())).toMatchObject({ kind: "broken", isAmbiguous: true });
+    },
+  );
+});
+
+describe("a caller that goes", () => {
+  test.each(["stall", "stall-midway"] as const)("closes the connection, by %s", async (fault) => {
+    vendor.next(fault);
+    const controller = new AbortController();
+    const call = draw({}, controller.signal);
+    await vendor.waitForHits(1);
+    const reason = new Error("gone");
+    controller.abort(reason);
+    expect(await call.catch((error: unknown) => error)).toBe(reason);
+    await vendor.waitForClose();
+  });
+});
+
+describeCarriage("a vendor of base64", () => ({
+  vendor,
+  secret: SIMULATED_KEY,
+  draw: (signal) => draw({}, signal),
+  drawAt: (baseUrl) => open({ baseUrl }).draw(order(), never),
+}));
