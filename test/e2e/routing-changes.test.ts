@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { MODEL, openFleet, TOKEN_NANOS, type Fleet } from "../support/fleet.ts";
+import { tellAtMost, tellExact } from "../support/figure.ts";
+import { until, type TestGateway } from "../support/gateway.ts";
+
+/*
+ * What an operator changes is in force on every process within two seconds, while requests run and none of them fails.
+ */
+const MACHINES = 3;
+const IN_FORCE_MS = 2_000;
+
+let fleet: Fleet;
+let load: { statuses: Set<number>; stop(): Promise<void> };
+beforeAll(async () => {
+  fleet = await openFleet({ machines: MACHINES, vendors: 2 });
+  load = startLoad();
+}, 30_000);
+afterAll(async () => {
+  await load.stop();
+  await fleet[Symbol.asyncDispose]();
+});
+
+test("a disabled key is refused by every process", async () => {
+  const { secret, key } = JSON.parse(await change("keys", "create", "--name", "short", "--json"));
+  const statusOf = async (gateway: TestGateway): Promise<number> => {
+    const response = await fleet.chat({ gateway, key: secret });
+    await response.text();
+    return response.status;
+  };
+  for (const gateway of fleet.gateways) expect(await statusOf(gateway)).toBe(200);
+  await change("keys", "disable", key.id);
+  await provesInForce("disabled key", async (gateway) => (await statusOf(gateway)) === 401);
+}, 30_000);
+
+test("a changed price is what every process tells and bills", async () => {
+  const ofConfiguration = await lookUp(fleet.gateways[0]!);
+  await change("prices", "set", MODEL, "--token", "input=0", "--token", "output=3");
+  await provesInForce("changed price", async (gateway) => (await lookUp(gateway)) === "3.00");
+  await Promise.all(fleet.gateways.map((gateway, index) => say(gateway, `priced-${index}`)));
+  const rows = await until("the charges", async () => {
+    const found = await fleet.query("SELECT amount FROM ledger WHERE request_id LIKE 'priced-%'");
+    return found.length === MACHINES ? found : undefined;
+  });
+  expect(ofConfiguration).toBe("1.00");
+  expect(rows).toEqual(Array.from({ length: MACHINES }, () => ({ amount: 8n * 3n * TOKEN_NANOS })));
+}, 30_000);
+
+test("a changed route is taken by every process", async () => {
+  await change("routes", "set", MODEL, "--target", `${MODEL}-2/gpt-5.4`);
+  await provesInForce("changed route", async (gateway) => {
+    const id = crypto.randomUUID();
+    await say(gateway, id);
+    return fleet.vendors[1]!.hits.some((hit) => hit.body.includes(id));
+  });
+}, 30_000);
+
+test("a changed limit holds on every process, and nobody had an error all the while", async () => {
+  await change("orgs", "set", "default", "--limit", "requests_per_minute=0");
+  await provesInForce("changed limit", async (gateway) => (await say(gateway, "limited")) === 429);
+  await load.stop();
+  const others = [...load.statuses].filter((status) => status !== 200 && status !== 429);
+  expect(tellExact("P33", "other answers than 200 and 429 during changes", others.length, "kinds", 0)).toBe(
+    true,
+  );
+  expect(load.statuses).toContain(200);
+}, 30_000);
+
+function change(...args: string[]): Promise<string> {
+  return fleet.gateways[0]!.cli(...args);
+}
+
+/** Asks each process again and again until it goes by the change that was just made. */
+async function provesInForce(
+  name: string,
+  isInForce: (gateway: TestGateway) => Promise<boolean>,
+): Promise<void> {
+  const changedAt = performance.now();
+  await Promise.all(
+    fleet.gateways.map((gateway) => until(name, async () => ((await isInForce(gateway)) ? true : undefined))),
+  );
+  const tookMs = Math.round(performance.now() - changedAt);
+  expect(
+    tellAtMost("P33", `${name} in force on ${MACHINES} processes after`, tookMs, "ms", IN_FORCE_MS),
+  ).toBe(true);
+}
+
+/** Sends a request that carries its id in the prompt; answers the status. */
+async function say(gateway: TestGateway, id: string): Promise<number> {
+  const response = await fleet.chat({ gateway, requestId: id, prompt: id });
+  await response.text();
+  return response.status;
+}
+
+async function lookUp(gateway: TestGateway): Promise<string> {
+  const response = await gateway.call(`/v1/pricing/lookup?model=${MODEL}`);
+  return Object(await response.json()).prices.output;
+}
+
+/** A few clients that never stop asking. */
+function startLoad(): typeof load {
+  const statuses = new Set<number>();
+  let isStopping = false;
+  const clients = fleet.gateways.map(async (gateway) => {
+    while (!isStopping) {
+      statuses.add(await say(gateway, "load"));
+      await Bun.sleep(5);
+    }
+  });
+  return {
+    statuses,
+    async stop() {
+      isStopping = true;
+      await Promise.all(clients);
+    },
+  };
+}
