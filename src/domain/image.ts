@@ -1,5 +1,6 @@
 import type { StreamedObject } from "../lib/json-stream.ts";
 import type { ImageFormat, ImageModel } from "./model.ts";
+import type { Spool } from "../lib/spool.ts";
 import type { ImageUsage, SizeTier } from "./usage.ts";
 
 /**
@@ -75,6 +76,8 @@ export interface ImageOrder {
   mask?: ReferenceImage;
   /** The caller's body in the native generate protocol, for an upstream that speaks it; others read the rest. */
   native?: StreamedObject;
+  /** Where large pictures go while they arrive; it lasts until the answer has been sent. */
+  spool: Spool;
 }
 
 /** What a provider made. Size and format of each image are read from its bytes, not from these words. */

@@ -46,11 +46,11 @@ interface Admission {
 
 export type ImageHeart = Heart & DeliverySettings & ReferenceSettings;
 
-type Ready = Pick<ImageOrder, "references" | "mask">;
+type Ready = Pick<ImageOrder, "references" | "mask" | "spool">;
 
 /**
  * Makes pictures. Throws a `GatewayError`, or `CallerGone` when nobody waits any more. `base` is the address for
- * links, `spool` holds what the request brings along and ends with it.
+ * links; `spool` holds what comes with the request and with the vendor's answer, and must outlast the delivery.
  */
 export async function answerImages(
   heart: ImageHeart,
@@ -61,8 +61,14 @@ export async function answerImages(
   const admission = await admit(heart, visit, request);
   const { grant, guard, hold, model } = admission;
   try {
-    const ready = await prepareReferences(heart, request, spool, FAMILIES[model.family].mask, visit.signal);
-    const { answer, target, finished } = await ask(heart, admission, ready);
+    const prepared = await prepareReferences(
+      heart,
+      request,
+      spool,
+      FAMILIES[model.family].mask,
+      visit.signal,
+    );
+    const { answer, target, finished } = await ask(heart, admission, { ...prepared, spool });
     finished();
     const { organization } = visit.principal;
     const delivery = await deliver(heart, {
@@ -126,7 +132,7 @@ function ask(
     ask: async (target, call) => {
       const deadlines = { ...heart.deadlines.image, ...target.channel.deadlines };
       call.expect("the picture", fallbackAfterMs ?? deadlines.firstByteMs);
-      const reply = await draw(heart, { ...order(request, model, wish, target), ...ready }, target, call);
+      const reply = await draw(heart, { ...order(request, wish, target), model, ...ready }, target, call);
       call.settle();
       return reply;
     },
@@ -141,26 +147,12 @@ function draw(heart: Heart, imageOrder: ImageOrder, { channel }: Target, call: C
 
 function order(
   request: ImageRequest,
-  model: ImageModel,
   wish: ImageWish,
   { upstreamModel }: Target,
-): ImageOrder {
+): Omit<ImageOrder, "model" | keyof Ready> {
   const { prompt, count, format, compression, native } = request;
   const { size, quality, background } = wish;
-  const references: ImageOrder["references"] = [];
-  return {
-    upstreamModel,
-    model,
-    prompt,
-    size,
-    quality,
-    background,
-    count,
-    format,
-    compression,
-    references,
-    native,
-  };
+  return { upstreamModel, prompt, size, quality, background, count, format, compression, native };
 }
 
 function notNative(): GatewayError {

@@ -11,7 +11,13 @@ export interface StreamedObject {
 /** True for an object of the JSON, not an array, null or something that stands for a string. */
 export function isStreamedObject(value: StreamedJson | undefined): value is StreamedObject {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  return !(value instanceof Blob) && !(value instanceof SpooledString);
+  return !isHandle(value);
+}
+
+/** Whether anything in it stands for a string, so that it must be written in pieces. */
+export function holdsHandles(value: StreamedJson): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return isHandle(value) || Object.values(value).some(holdsHandles);
 }
 
 /**
@@ -19,11 +25,11 @@ export function isStreamedObject(value: StreamedJson | undefined): value is Stre
  * encoded, slice by slice as the reader takes it.
  */
 export async function* writeJson(value: StreamedJson): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const handles: (Blob | SpooledString)[] = [];
+  const handles: Handle[] = [];
   // Drawn anew for each text, so that no string in it can be taken for a mark.
   const mark = `handle:${crypto.randomUUID()}:`;
   const outline = JSON.stringify(value, (_, item: StreamedJson) => {
-    if (!(item instanceof Blob) && !(item instanceof SpooledString)) return item;
+    if (!isHandle(item)) return item;
     handles.push(item);
     return mark;
   });
@@ -34,21 +40,30 @@ export async function* writeJson(value: StreamedJson): AsyncGenerator<Uint8Array
   }
 }
 
-/** The same as a body that is read as fast as it is taken, and no faster. */
-export function streamJson(value: StreamedJson): ReadableStream<Uint8Array<ArrayBuffer>> {
+/**
+ * The same as a body that is read as fast as it is taken, and no faster. `release` is called when it has been read,
+ * failed or is not wanted any more.
+ */
+export function streamJson(
+  value: StreamedJson,
+  release: () => Promise<void>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
   const pieces = writeJson(value);
   return new ReadableStream({
     async pull(controller) {
       try {
         const { done, value: piece } = await pieces.next();
-        if (done) controller.close();
-        else controller.enqueue(piece);
+        if (!done) return controller.enqueue(piece);
+        await release();
+        controller.close();
       } catch (error) {
+        await release();
         controller.error(error);
       }
     },
     async cancel() {
       await pieces.return(undefined);
+      await release();
     },
   });
 }
@@ -56,7 +71,13 @@ export function streamJson(value: StreamedJson): ReadableStream<Uint8Array<Array
 /** A multiple of three, so that each slice is whole in base64. */
 const SLICE_BYTES = 3 * 64 * 1024;
 
-function writeHandle(handle: Blob | SpooledString): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+type Handle = Blob | SpooledString;
+
+function isHandle(value: StreamedJson): value is Handle {
+  return value instanceof Blob || value instanceof SpooledString;
+}
+
+function writeHandle(handle: Handle): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   if (handle instanceof Blob) return writeBase64(handle);
   return handle.decoded ? writeBase64(handle.blob) : writeText(handle.blob);
 }

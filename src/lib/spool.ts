@@ -11,8 +11,8 @@ const HOST_TAG = Bun.hash(hostname()).toString(16).padStart(16, "0");
 const PROCESS_TAG = randomBytes(8).toString("hex");
 
 /**
- * Temporary files of one request. Disposing the spool removes all of them, finished or not:
- * `await using spool = createSpool(directory)`.
+ * Temporary files of one request. Disposing the spool removes all of them, finished or not, and whoever still
+ * writes leaves nothing behind: `await using spool = createSpool(directory)`.
  */
 export interface Spool extends AsyncDisposable {
   /** A new empty file. The directory is made when it is missing. */
@@ -21,15 +21,18 @@ export interface Spool extends AsyncDisposable {
 
 export function createSpool(directory: string): Spool {
   const files: SpoolFile[] = [];
+  let isDisposed = false;
   const spoolTag = randomBytes(8).toString("hex");
   return {
     create() {
       const name = `spool-${HOST_TAG}-${process.pid}-${PROCESS_TAG}-${files.length}-${spoolTag}`;
       const file = new SpoolFile(directory, name);
       files.push(file);
+      if (isDisposed) void file.remove();
       return file;
     },
     async [Symbol.asyncDispose]() {
+      isDisposed = true;
       await Promise.all(files.map((file) => file.remove()));
     },
   };
@@ -42,6 +45,8 @@ export class SpoolFile {
   private current: Buffer | undefined;
   private used = 0;
   private readonly backlog: Buffer[] = [];
+  /** Written buffers, to be filled again: thrown away they would pile up until the next collection. */
+  private readonly spare: Buffer[] = [];
   private pumping: Promise<void> | undefined;
   private handle: FileHandle | undefined;
   private isMade = false;
@@ -59,7 +64,7 @@ export class SpoolFile {
     this.byteLength += bytes.byteLength;
     let from = 0;
     while (from < bytes.byteLength) {
-      this.current ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
+      this.current ??= this.spare.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
       const taken = Math.min(bytes.byteLength - from, BUFFER_BYTES - this.used);
       this.current.set(bytes.subarray(from, from + taken), this.used);
       this.used += taken;
@@ -79,11 +84,13 @@ export class SpoolFile {
     this.flush();
     await this.settled();
     await this.close();
+    this.spare.length = 0;
     return Bun.file(this.path, type === undefined ? {} : { type });
   }
 
-  /** Closes and deletes the file, whatever state it is in. */
+  /** Closes and deletes the file, whatever state it is in. Who writes on is told that it failed. */
   async remove(): Promise<void> {
+    this.failure ??= { cause: new Error("the temporary file was removed") };
     this.backlog.length = 0;
     this.current = undefined;
     await this.pumping;
@@ -108,11 +115,13 @@ export class SpoolFile {
 
   private async pump(): Promise<void> {
     try {
+      if (this.failure) return;
       this.handle ??= await openFile(this.directory, this.path);
       this.isMade = true;
       for (let buffer = this.backlog[0]; buffer; buffer = this.backlog[0]) {
         await writeAll(this.handle, buffer);
         this.backlog.shift();
+        if (buffer.byteLength === BUFFER_BYTES) this.spare.push(buffer);
       }
     } catch (cause) {
       this.failure = { cause };

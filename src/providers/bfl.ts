@@ -71,7 +71,7 @@ function createImageUpstream(connection: Connection): ImageUpstream {
       const ready = { ...order, references };
       const drawOne = async (signal: AbortSignal) => {
         const link = await runJob(describeJob(ready, connection), connection.pollIntervalMs, signal);
-        return { images: [await connection.fetchResult(link, signal)] };
+        return { images: [await connection.fetchResult(link, order.spool, signal)] };
       };
       return await (connection.fanOut ? fanOut(order.count, drawOne, signal) : drawOne(signal));
     },

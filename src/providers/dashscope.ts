@@ -103,7 +103,7 @@ async function drawThrough(
   const call = { url, headers, body: writeRequest(order), signal };
   const answer = await callJson("POST", call, errors.classify);
   const links = readLinks(answer);
-  if (links.length > 0) return { images: await fetchEach(links, fetchResult, signal) };
+  if (links.length > 0) return { images: await fetchEach(links, fetchResult, order.spool, signal) };
   // An error may come with the status of a success.
   if (wordOf(answer["code"]) === "") throw brokenAnswer("gave no image");
   throw errors.classify({ status: 200, headers: new Headers(), bodyText: JSON.stringify(answer) });

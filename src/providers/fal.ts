@@ -105,7 +105,7 @@ function createImageUpstream(connection: Connection): ImageUpstream {
       const drawOnce = async (signal: AbortSignal): Promise<ImageReply> => {
         const job = describeJob(ready, inputs, connection);
         const links = readLinks(await runJob(job, connection.pollIntervalMs, signal), errors);
-        return { images: await fetchEach(links, fetchResult, signal) };
+        return { images: await fetchEach(links, fetchResult, order.spool, signal) };
       };
       const fansOut = connection.fanOut && inputs.count === undefined;
       return await (fansOut ? fanOut(order.count, drawOnce, signal) : drawOnce(signal));

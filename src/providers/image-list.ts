@@ -1,7 +1,8 @@
 import { decodeBase64 } from "../lib/base64.ts";
 import { isObject } from "../lib/json.ts";
-import { brokenAnswer, MOST_IMAGE_BYTES, parseAnswer, readPieces } from "./http.ts";
-import { LiftedJson } from "./openai/lifted-json.ts";
+import type { Spool } from "../lib/spool.ts";
+import { brokenAnswer, parseAnswer } from "./http.ts";
+import { liftImages, type LiftedJson } from "./openai/lifted-json.ts";
 import type { FetchResult } from "./result-link.ts";
 
 /** An answer of the images protocol, `{data: [{b64_json} | {url}], …}`, its base64 already taken out. */
@@ -18,11 +19,13 @@ export interface ImageList {
   pictures(items: readonly Record<string, unknown>[], fetchResult: FetchResult): Promise<Blob[]>;
 }
 
-/** Reads such an answer without ever holding the base64. Throws `broken` where it is something else or was cut. */
-export async function readImageList(response: Response, signal: AbortSignal): Promise<ImageList> {
-  const json = new LiftedJson();
-  for await (const piece of readPieces(response, MOST_IMAGE_BYTES, signal)) json.write(piece);
-  const outline = json.finish();
+/** Reads such an answer, its pictures into `spool`. Throws `broken` where it is something else or was cut. */
+export async function readImageList(
+  response: Response,
+  spool: Spool,
+  signal: AbortSignal,
+): Promise<ImageList> {
+  const { json, outline } = await liftImages(response, spool, signal);
   const answer = parseAnswer(outline);
   if (!isObject(answer)) throw brokenAnswer("gave no object");
   const { data } = answer;
@@ -31,7 +34,7 @@ export async function readImageList(response: Response, signal: AbortSignal): Pr
     items: Array.isArray(data) ? data.filter(isObject) : undefined,
     outline,
     async pictures(items, fetchResult) {
-      const reads = items.map((item) => readPicture(item, json, (link) => fetchResult(link, signal)));
+      const reads = items.map((item) => readPicture(item, json, (link) => fetchResult(link, spool, signal)));
       const outcomes = await Promise.allSettled(reads);
       const pictures = outcomes.flatMap((outcome) =>
         outcome.status === "fulfilled" && outcome.value ? [outcome.value] : [],

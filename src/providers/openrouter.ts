@@ -94,7 +94,7 @@ async function drawThrough(
   const { body, byteLength } = writeRequest(order);
   const sized = { ...headers, "content-length": String(byteLength) };
   const response = await post({ url, headers: sized, body, signal }, errors.classify);
-  const { answer, items, outline, pictures } = await readImageList(response, signal);
+  const { answer, items, outline, pictures } = await readImageList(response, order.spool, signal);
   if (answer["error"])
     throw errors.classify({ status: response.status, headers: response.headers, bodyText: outline });
   if (!items) throw brokenAnswer("gave no list of images");

@@ -89,7 +89,7 @@ function createImageUpstream(connection: Connection): ImageUpstream {
       const drawOnce = async (signal: AbortSignal): Promise<ImageReply> => {
         const job = describeJob(ready, inputs, connection);
         const links = await runJob(job, connection.pollIntervalMs, signal);
-        return { images: await fetchEach(links, connection.fetchResult, signal) };
+        return { images: await fetchEach(links, connection.fetchResult, order.spool, signal) };
       };
       const fansOut = connection.fanOut && inputs.count === undefined;
       return await (fansOut ? fanOut(order.count, drawOnce, signal) : drawOnce(signal));

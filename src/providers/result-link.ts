@@ -1,12 +1,13 @@
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { createSafeFetch, SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
-import { brokenAnswer, readWhole } from "./http.ts";
+import type { Spool, SpoolFile } from "../lib/spool.ts";
+import { brokenAnswer, readPieces } from "./http.ts";
 
 /**
- * Fetches a picture that a vendor gave as a link: without credentials, bounded in size, tried twice. Throws
- * `broken`, for the picture was made and may have to be paid for; or the signal's reason.
+ * Fetches a picture that a vendor gave as a link into `spool`: without credentials, bounded in size, tried twice.
+ * Throws `broken`, for the picture was made and may have to be paid for; or the signal's reason.
  */
-export type FetchResult = (link: string, signal: AbortSignal) => Promise<Blob>;
+export type FetchResult = (link: string, spool: Spool, signal: AbortSignal) => Promise<Blob>;
 
 /**
  * Links lead to public https addresses only, but for those on the very origin of the channel's own base address,
@@ -14,16 +15,20 @@ export type FetchResult = (link: string, signal: AbortSignal) => Promise<Blob>;
  */
 export function createFetchResult(baseUrl: string, safeFetch: SafeFetch = createSafeFetch()): FetchResult {
   const own = new URL(baseUrl).origin;
-  const download = (link: string, signal: AbortSignal): Promise<Blob> => {
+  const download = async (link: string, spool: Spool, signal: AbortSignal): Promise<Blob> => {
     const url = URL.parse(link);
     const isOwn = url?.origin === own && url.username === "" && url.password === "";
-    return isOwn ? downloadFromVendor(url.href, signal) : downloadGuarded(safeFetch, link, signal);
+    const file = spool.create();
+    if (isOwn) await downloadFromVendor(url.href, file, signal);
+    else await downloadGuarded(safeFetch, link, file, signal);
+    if (file.byteLength === 0) throw brokenAnswer("gave a link to nothing");
+    return await file.finish();
   };
-  return async (link, signal) => {
+  return async (link, spool, signal) => {
     try {
-      return await download(link, signal).catch((error: unknown) => {
+      return await download(link, spool, signal).catch((error: unknown) => {
         if (signal.aborted || isLasting(error)) throw error;
-        return download(link, signal);
+        return download(link, spool, signal);
       });
     } catch (error) {
       signal.throwIfAborted();
@@ -39,9 +44,10 @@ export function createFetchResult(baseUrl: string, safeFetch: SafeFetch = create
 export async function fetchEach(
   links: readonly string[],
   fetchResult: FetchResult,
+  spool: Spool,
   signal: AbortSignal,
 ): Promise<Blob[]> {
-  const fetches = links.slice(0, MOST_RESULTS).map((link) => fetchResult(link, signal));
+  const fetches = links.slice(0, MOST_RESULTS).map((link) => fetchResult(link, spool, signal));
   const outcomes = await Promise.allSettled(fetches);
   const pictures = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   const failure = outcomes.find((outcome) => outcome.status === "rejected");
@@ -54,15 +60,20 @@ const MOST_RESULTS = 10;
 /** Most bytes of one picture; the largest that is sold, uncompressed, has about as many. */
 export const MOST_RESULT_BYTES = 64 * 1024 * 1024;
 
-async function downloadGuarded(safeFetch: SafeFetch, link: string, signal: AbortSignal): Promise<Blob> {
-  const pieces: Uint8Array<ArrayBuffer>[] = [];
-  const sink = (bytes: Uint8Array) => void pieces.push(Uint8Array.from(bytes));
-  const length = await safeFetch.download(link, sink, { signal, maxBytes: MOST_RESULT_BYTES });
-  if (length === 0) throw brokenAnswer("gave a link to nothing");
-  return new Blob(pieces);
+async function downloadGuarded(
+  safeFetch: SafeFetch,
+  link: string,
+  file: SpoolFile,
+  signal: AbortSignal,
+): Promise<void> {
+  const sink = (bytes: Uint8Array) => {
+    file.write(bytes);
+    return file.ready();
+  };
+  await safeFetch.download(link, sink, { signal, maxBytes: MOST_RESULT_BYTES });
 }
 
-async function downloadFromVendor(link: string, signal: AbortSignal): Promise<Blob> {
+async function downloadFromVendor(link: string, file: SpoolFile, signal: AbortSignal): Promise<void> {
   const headers = {
     accept: "image/*",
     "accept-encoding": "identity",
@@ -81,7 +92,10 @@ async function downloadFromVendor(link: string, signal: AbortSignal): Promise<Bl
     await response.body?.cancel().catch(() => {});
     throw new SafeFetchError("too_large", "content length");
   }
-  return new Blob([await readWhole(response, MOST_RESULT_BYTES, signal)]);
+  for await (const piece of readPieces(response, MOST_RESULT_BYTES, signal)) {
+    file.write(piece);
+    await file.ready();
+  }
 }
 
 /** Whether asking again would end in the same way; a bug is not asked again either. */

@@ -6,6 +6,7 @@ import {
   makeReference,
   type OpenAiCalls,
 } from "../support/openai-calls.ts";
+import { makeGif } from "../support/pictures.ts";
 import { startOpenAi } from "../upstreams/openai.ts";
 import type { Hit, Simulator } from "../upstreams/simulator.ts";
 
@@ -122,6 +123,13 @@ describe("an edit", () => {
     expect(vendor.hits[0]!.body.includes(Buffer.from(await references[1]!.blob.bytes()))).toBe(true);
   });
 
+  test("of a GIF, which the vendor does not read, sends a PNG", async () => {
+    const blob = new Blob([makeGif(16, 16, 1)]);
+    await calls.draw({ references: [{ ...makeReference("gif"), blob }] });
+    const parts = await readForm(vendor.hits[0]!);
+    expect(parts.at(-1)).toEqual(["image", "image-1.png image/png"]);
+  });
+
   test("carries a prompt of any characters unharmed", async () => {
     const prompt = 'Zeile 1\r\nLine "2" — 写字 --boundary';
     await calls.draw({ prompt, references: [makeReference()] });
@@ -155,7 +163,6 @@ describe("an image call fails", () => {
     [{ size: { ...makeOrder().size, width: 3840, height: 3840 } }, "size"],
     [{ count: 11 }, "n"],
     [{ references: Array.from({ length: 17 }, () => makeReference()) }, "image"],
-    [{ references: [makeReference("gif")] }, "image[0]"],
   ])("where the vendor refuses %o, naming %s", async (order, param) => {
     expect(await failureOf(calls.draw(order))).toMatchObject({ kind: "rejected", param });
   });

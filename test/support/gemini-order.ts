@@ -2,6 +2,7 @@ import type { ImageOrder, ReferenceImage } from "../../src/domain/image.ts";
 import type { ImageModel } from "../../src/domain/model.ts";
 import type { UpstreamError } from "../../src/domain/upstream-error.ts";
 import { makePng } from "./pictures.ts";
+import { testSpool } from "./spool.ts";
 
 const MODEL: ImageModel = {
   id: "gemini-3.1-flash-image",
@@ -32,6 +33,7 @@ export function makeOrder(change: Partial<ImageOrder> = {}): ImageOrder {
     size: { tier: "1K", ratio: "16:9", width: 1376, height: 768, isAuto: false },
     count: 1,
     references: [],
+    spool: testSpool,
     ...change,
   };
 }

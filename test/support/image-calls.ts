@@ -6,6 +6,7 @@ import { UpstreamError } from "../../src/domain/upstream-error.ts";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
 import { makePng } from "./pictures.ts";
+import { testSpool } from "./spool.ts";
 
 /** The shipped settings as they are with these variables, for what tests want to know of models and channels. */
 export async function shippedSettings(env: Record<string, string>) {
@@ -28,7 +29,16 @@ export function makeOrder(
 ): ImageOrder {
   const { wish = { kind: "unset" }, ...rest } = change;
   const size = planSize(wish, model.image);
-  return { upstreamModel, model, prompt: "a red fox", size, count: 1, references: [], ...rest };
+  return {
+    upstreamModel,
+    model,
+    prompt: "a red fox",
+    size,
+    count: 1,
+    references: [],
+    spool: testSpool,
+    ...rest,
+  };
 }
 
 export function pngReference(width = 32, height = 32): ReferenceImage {

@@ -5,6 +5,7 @@ import type { ImageUpstream, TextAnswer, TextUpstream } from "../../src/gateway/
 import { openai } from "../../src/providers/openai/index.ts";
 import { SIMULATED_KEY } from "../upstreams/openai.ts";
 import { makePng } from "./pictures.ts";
+import { testSpool } from "./spool.ts";
 
 /** Calls of the OpenAI adapter as the gateway makes them, for tests. */
 export interface OpenAiCalls {
@@ -40,6 +41,7 @@ export function makeOrder(): ImageOrder {
     size: { tier: "1K", ratio: "1:1", width: 1024, height: 1024, isAuto: false },
     count: 1,
     references: [],
+    spool: testSpool,
   };
 }
 

@@ -1,16 +1,16 @@
 import type { DeliveredImage, ImageDelivery } from "../../domain/delivered-image.ts";
-import { streamJson, type StreamedJson, type StreamedObject } from "../../lib/json-stream.ts";
+import type { StreamedJson, StreamedObject } from "../../lib/json-stream.ts";
 import { isThought } from "./parts.ts";
 import { changeParts, isInlinePicture, withPicture } from "./reply-parts.ts";
 
 /**
  * Says a delivery in the native protocol: the vendor's reply with all it has beside its pictures, or a new one.
- * Pictures are `inlineData`, or `fileData` where they were delivered as links; bytes are encoded slice by slice as
- * the caller takes them. `responseId` names a reply that the vendor did not word.
+ * Pictures are `inlineData`, or `fileData` where they were delivered as links; a blob stands for the base64 of its
+ * bytes. `responseId` names a reply that the vendor did not word.
  */
-export function writeReply(delivery: ImageDelivery, responseId: string): ReadableStream<Uint8Array> {
+export function writeReply(delivery: ImageDelivery, responseId: string): StreamedObject {
   const { native } = delivery;
-  return streamJson(native ? repeatReply(native, delivery) : newReply(delivery, responseId));
+  return native ? repeatReply(native, delivery) : newReply(delivery, responseId);
 }
 
 /** Pictures beyond those delivered were not asked for and are not billed, so they are left out. */

@@ -47,7 +47,7 @@ async function drawOnce(
   const { body, byteLength } = writeRequest(order);
   const sized = { ...headers, "content-length": String(byteLength) };
   const response = await post({ url, headers: sized, body, signal }, classify);
-  const list = await readImageList(response, signal);
+  const list = await readImageList(response, order.spool, signal);
   const images = await list.pictures(list.items ?? [], fetchResult);
   if (images.length === 0) throw pictureless(list, response, classify);
   return { images, usage: readUsage(list.answer["usage"]) };

@@ -4,9 +4,9 @@ import type { ImageUpstream } from "../../gateway/ports.ts";
 import { isObject } from "../../lib/json.ts";
 import { createSemaphore } from "../../lib/semaphore.ts";
 import { fanOut } from "../fan-out.ts";
-import { MOST_IMAGE_BYTES, parseAnswer, post, readPieces } from "../http.ts";
+import { parseAnswer, post } from "../http.ts";
 import type { JsonBody } from "../json-body.ts";
-import { LiftedJson } from "../openai/lifted-json.ts";
+import { liftImages } from "../openai/lifted-json.ts";
 import { fitReferences } from "../reference-image.ts";
 import type { Credential, GenerateConnection } from "./connection.ts";
 import { classifyFailure, type Voice } from "./errors.ts";
@@ -72,9 +72,7 @@ async function call(
     signal,
   };
   const response = await post(request, (answer) => classifyFailure(answer, voice));
-  const json = new LiftedJson();
-  for await (const piece of readPieces(response, MOST_IMAGE_BYTES, signal)) json.write(piece);
-  const outline = json.finish();
+  const { json, outline } = await liftImages(response, order.spool, signal);
   const answer = parseAnswer(outline);
   if (isObject(answer) && answer["error"] !== undefined)
     throw classifyFailure({ status: response.status, headers: response.headers, bodyText: outline }, voice);

@@ -4,19 +4,12 @@ import type { ImageUpstream } from "../../gateway/ports.ts";
 import { decodeBase64 } from "../../lib/base64.ts";
 import { isObject } from "../../lib/json.ts";
 import { createSemaphore } from "../../lib/semaphore.ts";
-import {
-  brokenAnswer,
-  MOST_IMAGE_BYTES,
-  parseAnswer,
-  post,
-  readPieces,
-  type VendorRequest,
-} from "../http.ts";
+import { brokenAnswer, parseAnswer, post, type VendorRequest } from "../http.ts";
 import { fitReferences } from "../reference-image.ts";
 import type { Connection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 import { writeForm, type FormPart } from "./form.ts";
-import { LiftedJson } from "./lifted-json.ts";
+import { liftImages, type LiftedJson } from "./lifted-json.ts";
 
 /** References of one channel that are encoded anew at once. */
 const CODEC_PLACES = 2;
@@ -31,9 +24,7 @@ export function createImageUpstream(connection: Connection): ImageUpstream {
       const write = references.length > 0 ? writeEdit : writeGeneration;
       const request = write({ ...order, references }, connection);
       const response = await post({ ...request, signal }, connection.classify);
-      const json = new LiftedJson();
-      for await (const piece of readPieces(response, MOST_IMAGE_BYTES, signal)) json.write(piece);
-      const outline = json.finish();
+      const { json, outline } = await liftImages(response, order.spool, signal);
       const answer = parseAnswer(outline);
       const { status, headers } = response;
       if (hasError(answer)) throw connection.classify({ status, headers, bodyText: outline });

@@ -1,16 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { testSpool } from "../../../test/support/spool.ts";
 import { LiftedJson } from "./lifted-json.ts";
 
 const LONG = Buffer.from(Array.from({ length: 90_000 }, (_, index) => (index * 31) & 255));
 
-function read(text: string, cuts: readonly number[]): { outline: string; json: LiftedJson } {
+async function read(text: string, cuts: readonly number[]): Promise<{ outline: string; json: LiftedJson }> {
   const bytes = Buffer.from(text);
-  const json = new LiftedJson();
+  const json = new LiftedJson(testSpool);
   let from = 0;
   for (const cut of [...cuts, bytes.byteLength].sort((a, b) => a - b)) {
     const to = Math.min(cut, bytes.byteLength);
-    json.write(bytes.subarray(from, to));
+    await json.write(bytes.subarray(from, to));
     from = to;
   }
   return { outline: json.finish(), json };
@@ -24,7 +25,7 @@ describe("an answer with images in base64", () => {
     const place = fc.oneof(fc.constantFrom(...near), fc.nat(text.length));
     await fc.assert(
       fc.asyncProperty(fc.array(place, { maxLength: 6 }), async (cuts) => {
-        const { outline, json } = read(text, cuts);
+        const { outline, json } = await read(text, cuts);
         const answer = JSON.parse(outline);
         const image = json.lifted(answer.data[0].b64_json);
         expect(Buffer.from(await image!.bytes()).equals(LONG)).toBe(true);
@@ -39,23 +40,23 @@ describe("an answer with images in base64", () => {
     const escaped = text.replaceAll("/", "\\/");
     const at = escaped.indexOf("\\/", 100_000);
     for (const cut of [at, at + 1, at + 2]) {
-      const { outline, json } = read(escaped, [cut]);
+      const { outline, json } = await read(escaped, [cut]);
       const image = json.lifted(JSON.parse(outline).data[0].b64_json);
       expect(Buffer.from(await image!.bytes()).equals(LONG)).toBe(true);
     }
   });
 
-  test("keeps any JSON without long strings as it is", () => {
-    fc.assert(
-      fc.property(fc.json(), fc.array(fc.nat(60), { maxLength: 4 }), (text, cuts) => {
-        expect(read(text, cuts).outline).toBe(text);
+  test("keeps any JSON without long strings as it is", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.json(), fc.array(fc.nat(60), { maxLength: 4 }), async (text, cuts) => {
+        expect((await read(text, cuts)).outline).toBe(text);
       }),
       { numRuns: 500 },
     );
   });
 
-  test("takes no text of the vendor's for an image", () => {
-    const { outline, json } = read('{"data":[{"b64_json":"lifted:0"}]}', []);
+  test("takes no text of the vendor's for an image", async () => {
+    const { outline, json } = await read('{"data":[{"b64_json":"lifted:0"}]}', []);
     expect(json.lifted(JSON.parse(outline).data[0].b64_json)).toBeUndefined();
   });
 
@@ -65,7 +66,7 @@ describe("an answer with images in base64", () => {
     ["an end inside a short string", '{"data":"AAAA'],
     ["nothing at all", ""],
     ["far too much outside of strings", " ".repeat(5 * 1024 * 1024)],
-  ])("is broken with %s", (_, text) => {
-    expect(() => read(text, [1000])).toThrow();
+  ])("is broken with %s", async (_, text) => {
+    await expect(read(text, [1000])).rejects.toThrow();
   });
 });

@@ -1,5 +1,6 @@
 import { Base64Decoder, Base64Error } from "../../lib/base64.ts";
-import { brokenAnswer } from "../http.ts";
+import type { Spool, SpoolFile } from "../../lib/spool.ts";
+import { brokenAnswer, MOST_IMAGE_BYTES, readPieces } from "../http.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -7,11 +8,25 @@ const BACKSLASH = 0x5c;
 const LONG_BYTES = 64 * 1024;
 /** Most bytes of everything that is no long string. */
 const MOST_OUTLINE_BYTES = 4 * 1024 * 1024;
+/** Decoded at once. */
+const SLICE_BYTES = 256 * 1024;
 const EMPTY = Buffer.alloc(0);
 
+/** Reads an answer through a `LiftedJson`, which comes back with the rest of the JSON. */
+export async function liftImages(
+  response: Response,
+  spool: Spool,
+  signal: AbortSignal,
+): Promise<{ json: LiftedJson; outline: string }> {
+  const json = new LiftedJson(spool);
+  for await (const piece of readPieces(response, MOST_IMAGE_BYTES, signal)) await json.write(piece);
+  return { json, outline: json.finish() };
+}
+
 /**
- * Reads a JSON answer whose images are base64 strings without ever holding the base64: long strings are decoded as
- * they arrive, and a short mark stands in their place. Throws `broken` where a long string is no base64.
+ * Reads a JSON answer whose images are base64 strings without ever holding the base64 or the images: long strings
+ * are decoded into `spool` as they arrive, and a short mark stands in their place. Throws `broken` where a long
+ * string is no base64.
  */
 export class LiftedJson {
   /** Drawn anew for each answer, so that no text of the vendor can be taken for a mark. */
@@ -23,10 +38,24 @@ export class LiftedJson {
   private text: Buffer | undefined;
   private long: LongImage | undefined;
 
-  write(piece: Uint8Array): void {
-    let rest = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+  constructor(private readonly spool: Spool) {}
+
+  /** Await it before the next piece, so that what is not yet on disk stays bounded. */
+  async write(piece: Uint8Array): Promise<void> {
+    for (let from = 0; from < piece.byteLength; from += SLICE_BYTES) {
+      await this.writeSlice(
+        Buffer.from(piece.buffer, piece.byteOffset + from, Math.min(SLICE_BYTES, piece.byteLength - from)),
+      );
+      await this.long?.ready();
+      // Many answers that arrive at once would otherwise hold the event loop together.
+      await new Promise(setImmediate);
+    }
+  }
+
+  private async writeSlice(slice: Buffer): Promise<void> {
+    let rest = slice;
     while (rest.byteLength > 0) {
-      if (this.long) rest = this.writeLong(this.long, rest);
+      if (this.long) rest = await this.writeLong(this.long, rest);
       else if (this.text) rest = this.writeText(Buffer.concat([this.text, rest]));
       else rest = this.writeStructure(rest);
     }
@@ -57,7 +86,7 @@ export class LiftedJson {
     const end = endOfString(rest);
     if (end > LONG_BYTES || (end < 0 && rest.byteLength > LONG_BYTES)) {
       this.text = undefined;
-      this.long = new LongImage();
+      this.long = new LongImage(this.spool);
       return rest;
     }
     if (end < 0) {
@@ -69,7 +98,7 @@ export class LiftedJson {
     return rest.subarray(end + 1);
   }
 
-  private writeLong(long: LongImage, rest: Buffer): Buffer {
+  private async writeLong(long: LongImage, rest: Buffer): Promise<Buffer> {
     const quote = rest.indexOf(QUOTE);
     if (quote < 0) {
       long.write(rest);
@@ -77,7 +106,7 @@ export class LiftedJson {
     }
     long.write(rest.subarray(0, quote));
     this.append(Buffer.from(`${this.mark}${this.images.length}"`));
-    this.images.push(long.finish());
+    this.images.push(await long.finish());
     this.long = undefined;
     return rest.subarray(quote + 1);
   }
@@ -91,9 +120,17 @@ export class LiftedJson {
 
 /** One base64 string on its way to bytes. Serializers that escape slashes are understood. */
 class LongImage {
-  private readonly pieces: Uint8Array<ArrayBuffer>[] = [];
-  private readonly decoder = new Base64Decoder((bytes) => this.pieces.push(new Uint8Array(bytes)), false);
+  private readonly file: SpoolFile;
+  private readonly decoder = new Base64Decoder((bytes) => this.file.write(bytes), false);
   private endsInBackslash = false;
+
+  constructor(spool: Spool) {
+    this.file = spool.create();
+  }
+
+  ready(): Promise<void> {
+    return this.file.ready();
+  }
 
   write(text: Buffer): void {
     this.decode(() => {
@@ -103,9 +140,9 @@ class LongImage {
     });
   }
 
-  finish(): Blob {
+  finish(): Promise<Blob> {
     this.decode(() => this.decoder.finish());
-    return new Blob(this.pieces);
+    return this.file.finish();
   }
 
   private unescape(text: Buffer): Buffer {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { sandbox } from "./index.ts";
+import { testSpool } from "../../../test/support/spool.ts";
 import type { Family } from "../../domain/family.ts";
 import type { ImageFormat, ImageModel } from "../../domain/model.ts";
 
@@ -102,7 +103,16 @@ test.each(images)("%s is drawn at its largest and smallest sizes in its own form
   for (const { tier, ratio, width, height } of [sizes[0]!, sizes.at(-1)!]) {
     const size = { tier, ratio, width, height, isAuto: false };
     const quality = model.image.qualities[0];
-    const order = { upstreamModel: id, model, prompt: id, size, quality, count: 1, references: [] };
+    const order = {
+      upstreamModel: id,
+      model,
+      prompt: id,
+      size,
+      quality,
+      count: 1,
+      references: [],
+      spool: testSpool,
+    };
     const { images } = await draw(order, new AbortController().signal);
     const [format] = model.image.formats;
     expect(await images[0]!.image().metadata()).toEqual({ width, height, format: format! });

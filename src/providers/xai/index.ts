@@ -66,7 +66,7 @@ function createImageUpstream(connection: Connection): ImageUpstream {
       const url = `${connection.base}/images/${references.length > 0 ? "edits" : "generations"}`;
       const headers = { ...connection.headers, "content-length": String(byteLength) };
       const response = await post({ url, headers, body, signal }, connection.classify);
-      const list = await readImageList(response, signal);
+      const list = await readImageList(response, order.spool, signal);
       const { status } = response;
       if (hasError(list.answer))
         throw connection.classify({ status, headers: response.headers, bodyText: list.outline });

@@ -2,11 +2,11 @@ import { readEdit, readGeneration, writeReply, type ImageField } from "../../dia
 import type { ImageRequest } from "../../domain/image.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
 import { answerImages, type ImageHeart, type ImageOutcome } from "../../gateway/images.ts";
-import { createSpool } from "../../lib/spool.ts";
 import type { AdmittedExchange } from "../exchange.ts";
 import { readImageBody } from "../image-body.ts";
 import { idHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
+import { answerFromSpool } from "../spooled-answer.ts";
 import { visitOf } from "../visit.ts";
 
 export type ImageEndpoints = ImageHeart & {
@@ -41,23 +41,20 @@ function isTrue({ headers }: Request): boolean {
   return headers.get("x-input-image-compress") === "true";
 }
 
-async function answer(
+function answer(
   endpoints: ImageEndpoints,
   exchange: AdmittedExchange,
   takesForms: boolean,
   read: (fields: readonly ImageField[]) => Promise<ImageRequest>,
 ): Promise<Response> {
-  await using spool = createSpool(endpoints.spoolDirectory);
-  const request = await read(await readImageBody(exchange.request, spool, takesForms));
-  const base = endpoints.baseOf(exchange);
-  const outcome = await answerImages(endpoints, visitOf(exchange), request, { base, spool });
-  return respond(exchange, request, outcome);
-}
-
-function respond(exchange: AdmittedExchange, request: ImageRequest, outcome: ImageOutcome): Response {
-  const headers = imageHeaders(exchange, outcome);
-  if (request.ignored.length > 0) headers["x-gateway-ignored-params"] = headerList(request.ignored);
-  return new Response(writeReply(outcome.delivery, Math.floor(exchange.event.at / 1000)), { headers });
+  return answerFromSpool(endpoints.spoolDirectory, exchange.request, async (spool) => {
+    const request = await read(await readImageBody(exchange.request, spool, takesForms));
+    const base = endpoints.baseOf(exchange);
+    const outcome = await answerImages(endpoints, visitOf(exchange), request, { base, spool });
+    const headers = imageHeaders(exchange, outcome);
+    if (request.ignored.length > 0) headers["x-gateway-ignored-params"] = headerList(request.ignored);
+    return { body: writeReply(outcome.delivery, Math.floor(exchange.event.at / 1000)), headers };
+  });
 }
 
 /** What every synchronous answer with pictures says in its headers. */

@@ -1,10 +1,10 @@
 import { isPicturePath, readRequest, writeReply } from "../../dialects/native/index.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { answerImages } from "../../gateway/images.ts";
-import { createSpool } from "../../lib/spool.ts";
 import type { AdmittedExchange } from "../exchange.ts";
 import { readPictureJson } from "../image-body.ts";
 import type { Route } from "../routes.ts";
+import { answerFromSpool } from "../spooled-answer.ts";
 import { visitOf } from "../visit.ts";
 import { imageHeaders, type ImageEndpoints } from "./images.ts";
 
@@ -31,13 +31,13 @@ export function nativeRoutes(endpoints: ImageEndpoints): Route[] {
 
 async function answer(endpoints: ImageEndpoints, exchange: AdmittedExchange): Promise<Response> {
   const model = readModel(endpoints, exchange.parameter);
-  await using spool = createSpool(endpoints.spoolDirectory);
-  const body = await readPictureJson(exchange.request, spool, isPicturePath);
-  const request = await readRequest(body, model);
-  const base = endpoints.baseOf(exchange);
-  const outcome = await answerImages(endpoints, visitOf(exchange), request, { base, spool });
-  const reply = writeReply(outcome.delivery, exchange.event.requestId);
-  return new Response(reply, { headers: imageHeaders(exchange, outcome) });
+  return answerFromSpool(endpoints.spoolDirectory, exchange.request, async (spool) => {
+    const request = await readRequest(await readPictureJson(exchange.request, spool, isPicturePath), model);
+    const base = endpoints.baseOf(exchange);
+    const outcome = await answerImages(endpoints, visitOf(exchange), request, { base, spool });
+    const body = writeReply(outcome.delivery, exchange.event.requestId);
+    return { body, headers: imageHeaders(exchange, outcome) };
+  });
 }
 
 /** The model in `models/{model}:generateContent`; the client may have said `models/` once more. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ImageOrder, ReferenceImage } from "../../../domain/image.ts";
 import type { Family } from "../../../domain/family.ts";
 import type { ImageFormat, ImageModel } from "../../../domain/model.ts";
+import { testSpool } from "../../../../test/support/spool.ts";
 import { createCanvas, fillRectangle } from "./canvas.ts";
 import { createImageUpstream } from "./draw.ts";
 import { paintPicture, prepareStudio } from "./picture.ts";
@@ -22,6 +23,7 @@ function orderOf(change: Partial<ImageOrder> & { width?: number; height?: number
     size: { tier: "1K", ratio: "1:1", width, height, isAuto: false },
     count: 1,
     references: [],
+    spool: testSpool,
     ...rest,
   };
 }
