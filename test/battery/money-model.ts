@@ -1,0 +1,340 @@
+/**
+ * Lets random operations loose on tills, leases, stores and a ledger, and compares them with a model that only adds
+ * up. As a program: `bun test/battery/money-model.ts [operations] [seed]`, half a million unless told.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import type { Principal } from "../../src/domain/api-key.ts";
+import type { LedgerEntry } from "../../src/domain/ledger.ts";
+import { GatewayError } from "../../src/domain/gateway-error.ts";
+import { Leases, type Hold } from "../../src/gateway/metering/leases.ts";
+import { Till } from "../../src/gateway/metering/till.ts";
+import { leaseStore, type LeaseStore } from "../../src/storage/leases.ts";
+import { openStores, type Stores } from "../../src/storage/stores.ts";
+import { tellExact } from "../support/figure.ts";
+
+const PROCESSES = 3;
+const OPERATIONS_PER_RUN = 250;
+/** Lies between two operations, so that no shortage is believed any more and everyone waits for others again. */
+const STEP_MS = 10_000;
+/** After this long no slice may be used without asking the store (a slice lasts 15 minutes). */
+const EXPIRY_MS = 15 * 60_000;
+
+/** One thing that happens; `pick` and `amount` are read as far as they fit. */
+interface Operation {
+  kind: (typeof KINDS)[number];
+  process: number;
+  pick: number;
+  amount: number;
+}
+
+const KINDS = [
+  ...Array.from({ length: 8 }, () => "hold" as const),
+  ...Array.from({ length: 5 }, () => "settle" as const),
+  ...Array.from({ length: 2 }, () => "release" as const),
+  ...Array.from({ length: 3 }, () => "ship" as const),
+  "replay",
+  "refund",
+  "yield",
+  "give-back",
+  "renew",
+  "crash",
+  "expire",
+] as const;
+
+/** Runs so many operations in random sequences; answers whether the books never differed. Throws where they did. */
+export async function compareWithModel(operations: number, seed = Date.now() % 1_000_000): Promise<boolean> {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-model-"));
+  const stores = await openStores(join(folder, "gateway.sqlite"));
+  const tally = { operations: 0, held: 0, blocked: 0 };
+  try {
+    const operation = fc.record<Operation>({
+      kind: fc.constantFrom(...KINDS),
+      process: fc.nat(PROCESSES - 1),
+      pick: fc.nat(1_000),
+      amount: fc.integer({ min: 1, max: 60 }),
+    });
+    const sequence = fc.array(operation, {
+      minLength: OPERATIONS_PER_RUN,
+      maxLength: OPERATIONS_PER_RUN,
+      size: "max",
+    });
+    const limits = fc.record({
+      wide: fc.integer({ min: 50, max: 3_000 }),
+      narrow: fc.integer({ min: 20, max: 800 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(sequence, limits, async (run, { wide, narrow }) => {
+        const world = await openWorld(stores, BigInt(wide), BigInt(narrow), tally);
+        for (const next of run) await world.perform(next);
+        await world.finish();
+      }),
+      { numRuns: Math.ceil(operations / OPERATIONS_PER_RUN), seed, endOnFailure: true },
+    );
+  } finally {
+    await stores.database.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const name = `books that differ (${tally.operations} operations, ${tally.held} holds, ${tally.blocked} refused, seed ${seed})`;
+  return tellExact("P6", name, 0, "books", 0);
+}
+
+/** A process as the ledger knows it: gone with all it had in memory after a crash, but for its journal. */
+interface Process {
+  lease: string;
+  leases: Leases;
+  till: Till;
+  /** Journaled and not shipped. */
+  journal: LedgerEntry[];
+  open: { hold: Hold; budgets: readonly string[]; amount: bigint }[];
+}
+
+/** What a budget should stand at. */
+interface Account {
+  limit: bigint;
+  spent: bigint;
+  /** Set aside for requests under way. */
+  outstanding: bigint;
+}
+
+let serial = 0;
+
+async function openWorld(
+  stores: Stores,
+  wide: bigint,
+  narrow: bigint,
+  tally: { operations: number; held: number; blocked: number },
+): Promise<{ perform(operation: Operation): Promise<void>; finish(): Promise<void> }> {
+  serial += 1;
+  const [organization, key] = [`budget_${serial}_wide`, `budget_${serial}_narrow`];
+  const accounts = new Map<string, Account>();
+  for (const [id, limit] of [
+    [organization, wide],
+    [key, narrow],
+  ] as const) {
+    accounts.set(id, { limit, spent: 0n, outstanding: 0n });
+    await createBudget(stores, id, limit);
+  }
+  let now = 0;
+  const clock = { now: () => Date.now(), monotonic: () => now };
+  const impatient = impatientStore(stores);
+  const posted: LedgerEntry[] = [];
+  const shipped = new Set<string>();
+
+  const start = (): Process => {
+    const lease = `lease_${(serial += 1)}`;
+    const journal: LedgerEntry[] = [];
+    // Others hear within a quarter of a second that somebody misses money.
+    const pause = async () => {
+      for (const other of processes) await other.leases.yieldContended();
+    };
+    const leases = new Leases(stores.leases, lease, clock, pause);
+    const till = new Till(leases, {
+      append: ({ entry }) => void journal.push(entry),
+      isWritable: () => true,
+    });
+    return { lease, leases, till, journal, open: [] };
+  };
+  const processes: Process[] = [];
+  while (processes.length < PROCESSES) processes.push(start());
+
+  const post = async (process: Process, entries: readonly LedgerEntry[]): Promise<void> => {
+    await stores.ledger.post(process.lease, entries);
+    for (const entry of entries) {
+      if (shipped.has(`${entry.id} ${entry.kind}`)) continue;
+      shipped.add(`${entry.id} ${entry.kind}`);
+      posted.push(entry);
+    }
+  };
+  const book = (entry: LedgerEntry): void => {
+    for (const budget of entry.budgets) accounts.get(budget)!.spent += entry.amount;
+  };
+  const letGo = ({ budgets, amount }: Process["open"][number]): void => {
+    for (const budget of budgets) accounts.get(budget)!.outstanding -= amount;
+  };
+  const rest = (budget: string): bigint => {
+    const { limit, spent, outstanding } = accounts.get(budget)!;
+    return limit - spent - outstanding;
+  };
+
+  const deeds: Record<Operation["kind"], (process: Process, operation: Operation) => Promise<void>> = {
+    async hold(process, { amount, pick }) {
+      const budgets = pick % 3 === 0 ? [organization] : [organization, key];
+      const wanted = BigInt(amount);
+      const fits = budgets.every((budget) => rest(budget) >= wanted);
+      const hold = await holdOf(process.till, budgets, wanted);
+      if ((hold !== null) !== fits) {
+        const rests = budgets.map((budget) => `${budget} ${rest(budget)}`).join(", ");
+        throw new Error(`${hold ? "admitted" : "refused"} ${wanted} of ${rests}`);
+      }
+      tally[hold ? "held" : "blocked"] += 1;
+      if (!hold) return;
+      for (const budget of budgets) accounts.get(budget)!.outstanding += wanted;
+      process.open.push({ hold, budgets, amount: wanted });
+    },
+    async settle(process, { pick, amount }) {
+      const [request] = process.open.splice(pick % Math.max(1, process.open.length), 1);
+      if (!request) return;
+      const spent = BigInt(amount) % (request.amount + 1n);
+      const entry = anEntry(`entry_${(serial += 1)}`, spent, request.budgets);
+      process.till.settle(request.hold, entry);
+      letGo(request);
+      book(entry);
+    },
+    async release(process, { pick }) {
+      const [request] = process.open.splice(pick % Math.max(1, process.open.length), 1);
+      if (!request) return;
+      process.till.release(request.hold);
+      letGo(request);
+    },
+    ship: async (process, { amount }) => post(process, process.journal.splice(0, amount)),
+    async replay(process, { pick }) {
+      const earlier = posted.slice(pick % (posted.length + 1)).slice(0, 10);
+      await post(process, earlier.toReversed());
+    },
+    async refund(process, { pick }) {
+      const charge = posted[pick % Math.max(1, posted.length)];
+      if (!charge || charge.kind !== "charge" || shipped.has(`${charge.id} refund`)) return;
+      const refund: LedgerEntry = { ...charge, kind: "refund", amount: -charge.amount, corrects: charge.id };
+      await post(process, [refund]);
+      book(refund);
+    },
+    yield: (process) => process.leases.yieldContended(),
+    "give-back": (process) => process.leases.giveBack(),
+    renew: (process) => process.leases.renew(),
+    async crash(process) {
+      processes[processes.indexOf(process)] = start();
+      process.open.forEach(letGo);
+      await post(process, process.journal);
+      await stores.leases.release(process.lease);
+    },
+    async expire(process) {
+      // What a process cut off for so long has served and not shipped, no store can know of.
+      if (process.open.length > 0 || process.journal.length > 0) return;
+      await expireSlices(stores, process.lease);
+      now += EXPIRY_MS;
+      for (let look = 0; look < 3; look += 1) await impatient.sweep();
+      for (const other of processes) if (other !== process) await other.leases.renew();
+    },
+  };
+
+  return {
+    async perform(operation) {
+      now += STEP_MS;
+      tally.operations += 1;
+      await deeds[operation.kind](processes[operation.process]!, operation);
+      if (operation.pick % 50 === 0) await compare(stores, accounts, posted);
+    },
+    async finish() {
+      for (const process of processes) {
+        process.open.splice(0).forEach((request) => {
+          process.till.release(request.hold);
+          letGo(request);
+        });
+        await post(process, process.journal.splice(0));
+        await process.leases.giveBack();
+        await stores.leases.release(process.lease);
+      }
+      await compare(stores, accounts, posted);
+      for (const [id, { spent }] of accounts) {
+        const { held } = await standOf(stores, id);
+        const sum = await stores.ledger.sumOfBudget(id);
+        if (held !== 0n || sum !== spent)
+          throw new Error(`${id} ends with ${held} held and ${sum} of ${spent} booked`);
+      }
+    },
+  };
+}
+
+/** The store must say what was posted, hold what its slices hold, and never be over its limit. */
+async function compare(
+  stores: Stores,
+  accounts: ReadonlyMap<string, Account>,
+  posted: readonly LedgerEntry[],
+): Promise<void> {
+  for (const [id, { limit }] of accounts) {
+    const { spent, held, slices } = await standOf(stores, id);
+    const wanted = posted.reduce((sum, entry) => sum + (entry.budgets.includes(id) ? entry.amount : 0n), 0n);
+    if (spent !== wanted) throw new Error(`${id} has spent ${spent}, not ${wanted}`);
+    if (held !== slices) throw new Error(`${id} holds ${held}, its slices ${slices}`);
+    if (spent + held > limit) throw new Error(`${id} is over its limit: ${spent} and ${held} of ${limit}`);
+  }
+}
+
+async function standOf(stores: Stores, id: string): Promise<{ spent: bigint; held: bigint; slices: bigint }> {
+  const [row] = await stores.database.read(
+    (sql) => sql<{ spent: bigint; held: bigint; slices: bigint | null }[]>`
+      SELECT spent, held, (SELECT SUM(amount) FROM leases WHERE budget = ${id}) AS slices FROM budgets WHERE id = ${id}`,
+  );
+  return { spent: row!.spent, held: row!.held, slices: row!.slices ?? 0n };
+}
+
+async function holdOf(till: Till, budgets: readonly string[], amount: bigint): Promise<Hold | null> {
+  const principal = { organization: { budgets: budgets.slice(0, 1) }, key: { budgets: budgets.slice(1) } };
+  try {
+    return await till.hold(principal as unknown as Principal, () => amount);
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "BILLING_BLOCKED") return null;
+    throw error;
+  }
+}
+
+/** A lease store for which a minute passes between any two looks. */
+function impatientStore({ database }: Stores): LeaseStore {
+  let monotonic = 0;
+  return leaseStore(database, { now: () => Date.now(), monotonic: () => (monotonic += 60_000) });
+}
+
+function expireSlices({ database }: Stores, lease: string): Promise<unknown> {
+  return database.begin((sql) => sql`UPDATE leases SET expires_at = 1 WHERE lease = ${lease}`);
+}
+
+function createBudget(stores: Stores, id: string, amount: bigint): Promise<void> {
+  return stores.admin.budgets.create(
+    {
+      id,
+      organizationId: "org_model",
+      keyId: null,
+      amount,
+      period: "total",
+      spent: 0n,
+      held: 0n,
+      periodStart: 0,
+      createdAt: 0,
+    },
+    { actor: "test" },
+  );
+}
+
+function anEntry(id: string, amount: bigint, budgets: readonly string[]): LedgerEntry {
+  return {
+    id,
+    kind: "charge",
+    requestId: id,
+    organizationId: "org_model",
+    keyId: "key_model",
+    model: "model",
+    channel: "channel",
+    upstreamModel: "model",
+    at: 1_700_000_000_000,
+    usage: null,
+    amount,
+    currency: "USD",
+    priceSource: "default",
+    orphanCost: 0n,
+    budgets,
+    attempts: [],
+    flags: [],
+  };
+}
+
+if (import.meta.main) {
+  const seed = process.argv[3];
+  const passed = await compareWithModel(
+    Number(process.argv[2] ?? 500_000),
+    seed === undefined ? undefined : Number(seed),
+  );
+  process.exit(passed ? 0 : 1);
+}

@@ -1,0 +1,8 @@
+import { expect, test } from "bun:test";
+import { compareWithModel } from "../battery/money-model.ts";
+
+const OPERATIONS = 50_000;
+
+test(`${OPERATIONS} random operations leave ledger, leases and budgets as a model has them`, async () => {
+  expect(await compareWithModel(OPERATIONS)).toBe(true);
+}, 120_000);
