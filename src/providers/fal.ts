@@ -163,10 +163,9 @@ async function readResult(
   }
 }
 
-/** Trouble of the queue itself is told in one sentence, and passes. */
+/** A job lists its problems, or is told off in a sentence; trouble of the queue is a sentence, too, and of its own. */
 function isJobsOwn({ bodyText }: FailedAnswer, { kind }: UpstreamError): boolean {
-  const isPassing = kind === "overloaded" || kind === "limited";
-  return !isPassing || /"detail"\s*:\s*\[/.test(bodyText);
+  return kind === "rejected" || /"detail"\s*:\s*\[/.test(bodyText);
 }
 
 /** A picture that was found indecent comes black and is named in a list beside it; it counts as not delivered. */

@@ -131,6 +131,7 @@ describe("a failure", () => {
   const fates: [string, UpstreamErrorKind][] = [
     ["content_policy_violation", "refused"],
     ["image_too_large", "rejected"],
+    ["sentence", "rejected"],
     ["file_download_error", "rejected"],
     ["no_media_generated", "broken"],
     ["downstream_service_error", "overloaded"],
@@ -140,8 +141,17 @@ describe("a failure", () => {
   ];
   test.each(fates)("told in place of the result, %s, is told as %s at once", async (fate, kind) => {
     vendor.next({ fate });
-    expect((await failureOf(draw())).kind).toBe(kind);
+    expect(await failureOf(draw())).toMatchObject({
+      kind,
+      isAmbiguous: kind === "broken" && fate === "no-images",
+    });
     expect(vendor.hits).toHaveLength(4);
+  });
+
+  test("of the account when asking for the result leaves open whether the picture was made", async () => {
+    vendor.next({ fate: "locked" });
+    expect(await failureOf(draw())).toMatchObject({ kind: "account", isAmbiguous: true });
+    while (!vendor.jobs.all.at(-1)!.isCancelled) await Bun.sleep(1);
   });
 
   test("of a field names it, and when to come back", async () => {
