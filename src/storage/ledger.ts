@@ -3,14 +3,15 @@ import type { Nanos } from "../lib/money.ts";
 import { firstOf } from "./columns.ts";
 import { readEntryRow, writeEntryRow, type LedgerRow } from "./ledger-row.ts";
 import { chargeSlice, lockBudgets, lockSlices, saveBudgets } from "./locked-budgets.ts";
+import { groupsOf, insertStatement } from "./insert-statement.ts";
 import type { Database, Sql } from "./sql.ts";
 
 /** The ledger: rows are only ever inserted, each once. */
 export interface LedgerStore {
   /**
-   * Books entries in one transaction: those that are new add to their budgets' `spent`, and charges leave `held`
-   * and the lease's slices (only `spent` moves when the lease is gone). Posting again, in any order and grouping,
-   * changes nothing. Answers how many were new.
+   * Books entries: those that are new add to their budgets' `spent`, and charges leave `held` and the lease's slices
+   * (only `spent` moves when the lease is gone), all in one transaction. Posting again, in any order and grouping,
+   * changes nothing, so that an attempt that failed halfway is repeated whole. Answers how many were new.
    */
   post(lease: string, entries: readonly LedgerEntry[]): Promise<number>;
   find(id: string, kind: LedgerEntry["kind"]): Promise<LedgerEntry | null>;
@@ -30,12 +31,11 @@ export interface LedgerFilter {
 export function ledgerStore(database: Database): LedgerStore {
   return {
     async post(lease, entries) {
-      if (entries.length === 0) return 0;
-      return await database.begin(async (sql) => {
-        const { count, booked } = await insertEntries(database.kind, sql, entries);
-        await bookEntries(database.kind, sql, lease, booked);
-        return count;
-      });
+      const booked = entries.filter(({ budgets }) => budgets.length > 0);
+      const others = entries.filter(({ budgets }) => budgets.length === 0);
+      const rows = inOrder(others).map(writeEntryRow);
+      const count = rows.length === 0 ? 0 : await database.insertRows("ledger", rows);
+      return count + (booked.length === 0 ? 0 : await postBooked(database, lease, booked));
     },
     async find(id, kind) {
       const rows = await database.read(
@@ -64,47 +64,29 @@ export function ledgerStore(database: Database): LedgerStore {
   };
 }
 
-/** Most rows of one insert: few enough that a request never waits for more than a fraction of a millisecond. */
-const MOST_ROWS = 32;
-
-/**
- * Inserts in the order of ids, in which two transactions with the same entries cannot block each other.
- * Answers how many were new, and those of them that are booked on a budget.
- */
-async function insertEntries(
-  kind: Database["kind"],
-  sql: Sql,
-  entries: readonly LedgerEntry[],
-): Promise<{ count: number; booked: LedgerEntry[] }> {
-  const byName = new Map<string, LedgerEntry>();
-  for (const entry of entries) if (!byName.has(nameOf(entry))) byName.set(nameOf(entry), entry);
-  const sorted = [...byName].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, entry]) => entry);
-  const booked: LedgerEntry[] = [];
-  let count = 0;
-  for (const group of groupsOf(sorted)) {
-    const [text, values] = insertStatement(kind, group.map(writeEntryRow));
-    // Which of them are new matters to budgets only, and asking costs as much as inserting.
-    const asked = group.some(({ budgets }) => budgets.length > 0) ? `${text} RETURNING id, kind` : text;
-    const rows = await sql.unsafe<{ id: string; kind: string }[]>(asked, values);
-    count += asked === text ? Number(rows.count) : rows.length;
-    for (const row of rows) {
-      const entry = byName.get(nameOf(row));
-      if (entry) booked.push(entry);
+/** Budgets must learn of exactly the entries that are new, so these go in one transaction with them. */
+function postBooked(database: Database, lease: string, entries: readonly LedgerEntry[]): Promise<number> {
+  return database.begin(async (sql) => {
+    const isNew = new Set<string>();
+    const sorted = inOrder(entries);
+    for (const group of groupsOf(sorted)) {
+      const [text, values] = insertStatement(database.kind, "ledger", group.map(writeEntryRow));
+      const rows = await sql.unsafe<{ id: string; kind: string }[]>(`${text} RETURNING id, kind`, values);
+      for (const row of rows) isNew.add(nameOf(row));
+      // SQLite works on this very thread: requests get their turn between the groups.
+      await new Promise((resolve) => setImmediate(resolve));
     }
-    // SQLite works on this very thread: requests get their turn between the groups.
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  return { count, booked };
+    const booked = sorted.filter((entry) => isNew.has(nameOf(entry)));
+    await bookEntries(database.kind, sql, lease, booked);
+    return booked.length;
+  });
 }
 
-/** One statement for many rows, its text the same for every group of a size, so that it is prepared once. */
-function insertStatement(kind: Database["kind"], rows: readonly LedgerRow[]): [string, unknown[]] {
-  const columns = Object.keys(rows[0] ?? {});
-  let place = 0;
-  const tuple = (): string => `(${columns.map(() => (kind === "sqlite" ? "?" : `$${++place}`)).join(",")})`;
-  const tuples = rows.map(tuple).join(",");
-  const text = `INSERT INTO ledger (${columns.join(",")}) VALUES ${tuples} ON CONFLICT (id, kind) DO NOTHING`;
-  return [text, rows.flatMap((row) => Object.values(row))];
+/** Each entry once, in the order of ids, in which two transactions with the same entries cannot block each other. */
+function inOrder(entries: readonly LedgerEntry[]): LedgerEntry[] {
+  const byName = new Map<string, LedgerEntry>();
+  for (const entry of entries) if (!byName.has(nameOf(entry))) byName.set(nameOf(entry), entry);
+  return [...byName].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, entry]) => entry);
 }
 
 async function bookEntries(
@@ -140,18 +122,6 @@ async function bookEntries(
     if (slice !== undefined) await chargeSlice(sql, lease, budget, slice, charged.get(budget.id) ?? 0n);
   }
   await saveBudgets(sql, budgets.values());
-}
-
-/** Groups whose sizes are powers of two, so that few different statements are prepared. */
-function groupsOf<T>(items: readonly T[]): T[][] {
-  const groups: T[][] = [];
-  for (let start = 0; start < items.length;) {
-    const rest = items.length - start;
-    const size = Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(rest)));
-    groups.push(items.slice(start, start + size));
-    start += size;
-  }
-  return groups;
 }
 
 function nameOf(entry: { id: string; kind: string }): string {

@@ -1,4 +1,5 @@
 import { SQL } from "bun";
+import { SQLiteError } from "bun:sqlite";
 
 /**
  * Whether an error of the database means that it cannot be asked now (gone, frozen, full, locked, shutting down)
@@ -10,12 +11,17 @@ export function isUnavailable(error: unknown): boolean {
       ? SERVER_STATES.test(String(error.errno))
       : CLIENT_CODES.test(error.code);
   }
-  return error instanceof SQL.SQLiteError && FILE_CODES.test(error.code);
+  return FILE_CODES.test(sqliteCode(error));
 }
 
 /** Whether SQLite refused because another connection is writing. */
 export function isLocked(error: unknown): boolean {
-  return error instanceof SQL.SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code);
+  return /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error));
+}
+
+function sqliteCode(error: unknown): string {
+  const isOfSqlite = error instanceof SQL.SQLiteError || error instanceof SQLiteError;
+  return isOfSqlite ? (error.code ?? "") : "";
 }
 
 const SERVER_ERROR = "ERR_POSTGRES_SERVER_ERROR";
