@@ -219,6 +219,18 @@ describe("a lease that ran out", () => {
     await expect(Promise.resolve(leases.hold(["b"], 1n))).rejects.toBeInstanceOf(DependencyError);
   });
 
+  test("runs out although the answer to its first taking was lost", async () => {
+    const { store, time, leases } = world({ b: 100n });
+    store.fault = () => "after";
+    await expect(leases.hold(["b"], 10n)).rejects.toBeInstanceOf(DependencyError);
+    store.fault = () => undefined;
+    await leases.renew();
+    time.now += 15 * MINUTE_MS;
+    store.sweep("p0");
+    store.budgets.get("b")!.spent = 95n;
+    expect(await leases.hold(["b"], 10n)).toBeNull();
+  });
+
   test("and was returned is not spent again, nor given back twice", async () => {
     const { store, time, all } = world({ b: 100n }, 2);
     const [cutOff, other] = [all[0]!, all[1]!];

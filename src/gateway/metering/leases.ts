@@ -115,7 +115,9 @@ export class Leases {
     const kept = await this.store.renew(this.lease);
     for (const [slice, before] of calls) {
       const drawn = kept.get(slice.budget);
-      if (drawn !== undefined) slice.usableUntil = Math.max(slice.usableUntil, askedAt + USABLE_MS);
+      // A slice that was drawn by a call whose answer was lost has had no end so far.
+      const end = slice.usableUntil === Infinity ? 0 : slice.usableUntil;
+      if (drawn !== undefined) slice.usableUntil = Math.max(end, askedAt + USABLE_MS);
       // What the store said is older than a call that ended since, or one that is still under way.
       if (slice.callsUnderWay > 0 || slice.calls !== before) continue;
       if (drawn === undefined) this.#forget(slice);
