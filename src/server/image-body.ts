@@ -26,7 +26,7 @@ export async function readImageBody(
   try {
     return await readForm(decodedBody(request), contentType ?? "", spool);
   } catch (error) {
-    throw translated(error);
+    throw error instanceof MultipartError ? formTrouble(error) : error;
   }
 }
 
@@ -43,7 +43,7 @@ export async function readPictureJson(
     const value = await readSpooledJson(decodedBody(request), spool, options);
     if (isStreamedObject(value)) return value;
   } catch (error) {
-    throw translated(error);
+    throw error instanceof JsonSpoolError ? jsonTrouble(error, isPicture) : error;
   }
   throw malformed("The request body must be a JSON object.");
 }
@@ -60,13 +60,7 @@ async function readForm(
   return formFields(parts.map((part) => [part.name, part.kind === "file" ? part.blob : part.value]));
 }
 
-function translated(error: unknown): unknown {
-  if (error instanceof JsonSpoolError) return jsonTrouble(error);
-  if (error instanceof MultipartError) return formTrouble(error);
-  return error;
-}
-
-function jsonTrouble({ reason, path }: JsonSpoolError): GatewayError {
+function jsonTrouble({ reason, path }: JsonSpoolError, isPicture: (path: JsonPath) => boolean): GatewayError {
   const [name] = path;
   const param = typeof name === "string" ? { param: paramOf(name) } : {};
   switch (reason) {
@@ -81,7 +75,9 @@ function jsonTrouble({ reason, path }: JsonSpoolError): GatewayError {
     case "invalid_base64":
       return new GatewayError("invalid_image", "An image is not valid base64.", param);
     case "too_large":
-      return new GatewayError("invalid_image", "An image may have at most 35 MiB.", param);
+      return isPicture(path)
+        ? new GatewayError("invalid_image", "An image may have at most 35 MiB.", param)
+        : new GatewayError("invalid_parameter", "A text may have at most 35 MiB.", param);
     case "body_too_large":
       return tooLarge(MOST_BYTES);
   }
@@ -98,11 +94,9 @@ function formTrouble({ reason, part }: MultipartError): GatewayError {
     case "invalid_base64":
       return new GatewayError("invalid_image", "An image is not valid base64.", param);
     case "too_large":
-      return new GatewayError(
-        "invalid_image",
-        "An image may have at most 35 MiB, a text at most 1 MiB.",
-        param,
-      );
+      return isPictureField(part)
+        ? new GatewayError("invalid_image", "An image may have at most 35 MiB.", param)
+        : new GatewayError("invalid_parameter", "A text may have at most 1 MiB.", param);
     case "body_too_large":
       return tooLarge(MOST_BYTES);
   }

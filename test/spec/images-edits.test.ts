@@ -414,6 +414,13 @@ describe("refused, with nothing sent, billed or left behind, is", () => {
     });
   }, 20_000);
 
+  test("a text of over its limit, which is no fault of an image", async () => {
+    const code = "invalid_parameter";
+    const long = "a b ".repeat(MOST_BYTES / 4 + 1);
+    await refused(edit({ image: dataUrl(ONE), prompt: long }), { param: "prompt", code });
+    await refused(editByForm([["prompt", long.slice(0, 2 ** 20 + 1)]]), { param: "prompt", code });
+  });
+
   test("an empty file", async () => {
     await refused(editByForm([["image", new Uint8Array()]]), invalid);
   });
