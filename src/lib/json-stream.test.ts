@@ -45,6 +45,14 @@ test("a decoded string is base64 again, and one kept as text is the same text, q
   expect(JSON.parse(await written(value))).toEqual([Buffer.from(bytes).toString("base64"), text]);
 });
 
+test.each([10, 98_304, 300_000])("a blob of %d bytes is whole after it was written", async (length) => {
+  const bytes = noise(length);
+  const blob = new Blob([bytes]);
+  expect(await written([blob])).toBe(await written([blob]));
+  expect(Buffer.from(await blob.bytes()).equals(bytes)).toBe(true);
+  expect(Buffer.from(bytes).toString("base64")).toBe(JSON.parse(await written(blob)));
+});
+
 test("many handles keep their places", async () => {
   const blobs = Array.from({ length: 1_200 }, (_, index) => new Blob([String(index)]));
   const parsed: string[] = JSON.parse(await written(blobs));
@@ -62,10 +70,25 @@ test("a blob is read slice by slice, as the reader takes the stream", async () =
   await reader.cancel();
 });
 
+test.each([
+  ["was read to its end", async (stream: ReadableStream) => void (await new Response(stream).text())],
+  ["is not wanted any more", (stream: ReadableStream) => stream.cancel()],
+])("what a stream needs is released once it %s", async (_, end) => {
+  let released = 0;
+  const stream = streamJson({ data: new Blob([noise(300_000)]) }, async () => void (released += 1));
+  await Bun.sleep(0);
+  expect(released).toBe(0);
+  await end(stream);
+  expect(released).toBe(1);
+});
+
 test("a blob that cannot be read fails the stream and not the process", async () => {
   const gone = Bun.file("/nowhere/at/all");
   Object.defineProperty(gone, "size", { value: 10 });
-  await expect(new Response(streamJson([gone], kept)).text()).rejects.toThrow();
+  let released = 0;
+  const stream = streamJson([gone], async () => void (released += 1));
+  await expect(new Response(stream).text()).rejects.toThrow();
+  expect(released).toBe(1);
 });
 
 test("what stands for a string is no object", () => {

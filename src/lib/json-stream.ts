@@ -1,3 +1,4 @@
+import { free } from "./free.ts";
 import { SpooledString } from "./long-string.ts";
 
 /** JSON in which a `Blob`, or a spooled string that was decoded, stands for the base64 of its bytes. */
@@ -69,7 +70,7 @@ export function streamJson(
 }
 
 /** A multiple of three, so that each slice is whole in base64. */
-const SLICE_BYTES = 3 * 64 * 1024;
+const SLICE_BYTES = 3 * 32 * 1024;
 
 type Handle = Blob | SpooledString;
 
@@ -83,9 +84,15 @@ function writeHandle(handle: Handle): AsyncGenerator<Uint8Array<ArrayBuffer>> {
 }
 
 async function* writeBase64(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  for (let start = 0; start < blob.size; start += SLICE_BYTES) {
-    const slice = await blob.slice(start, start + SLICE_BYTES).arrayBuffer();
-    yield Buffer.from(Buffer.from(slice).toString("base64"), "latin1");
+  // The size of a file is asked of the disk each time.
+  const { size } = blob;
+  for (let start = 0; start < size; start += SLICE_BYTES) {
+    const slice = await blob.slice(start, start + SLICE_BYTES).bytes();
+    const text = slice.toBase64();
+    free(slice);
+    yield Buffer.from(text, "latin1");
+    // Many readers who take slices as fast as they come would otherwise hold the event loop together.
+    await new Promise(setImmediate);
   }
 }
 

@@ -48,6 +48,19 @@ test("an unfinished file is removed too", async () => {
   expect(await readdir(place)).toHaveLength(0);
 });
 
+test("a file made or written after the request has ended leaves nothing behind", async () => {
+  const place = await freshDirectory();
+  const spool = createSpool(place);
+  const early = spool.create();
+  early.write(new Uint8Array(1_000_000));
+  await spool[Symbol.asyncDispose]();
+  for (const file of [early, spool.create()]) {
+    file.write(new Uint8Array(1_000_000));
+    await expect(file.finish()).rejects.toThrow();
+  }
+  expect(await readdir(place)).toEqual([]);
+});
+
 test("a disk that refuses is told to the writer, not swallowed", async () => {
   const place = await freshDirectory();
   const blocked = join(place, "a-file");

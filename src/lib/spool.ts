@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rm, stat, type FileHandle } from "node:fs/promise
 import { hostname } from "node:os";
 import { join } from "node:path";
 
-const BUFFER_BYTES = 256 * 1024;
+const BUFFER_BYTES = 128 * 1024;
 const BACKLOG_BUFFERS = 2;
 const ORPHAN_AGE_MS = 24 * 60 * 60 * 1000;
 const NAME = /^spool-([0-9a-f]{16})-(\d+)-([0-9a-f]{16})-\d+-[0-9a-f]{16}$/;

@@ -1,7 +1,8 @@
 /**
  * A vendor of family A for memory tests, a process of its own: it throws away what it is sent, counting bytes, and
  * answers with pictures of any number of bytes, which it says from one buffer. A prompt says how many bytes of
- * base64 each picture has: `[[base64=20000000]]`. Prints `listening <port>`.
+ * base64 each picture has: `[[base64=20000000]]`; with `[[cut]]` the second half of the answer is missing. Prints
+ * `listening <port>`.
  */
 import { makePng, pngChunk } from "../support/pictures.ts";
 
@@ -24,7 +25,8 @@ const server = Bun.serve({
     const characters = Number(/\[\[base64=(\d+)\]\]/.exec(beginning)?.[1] ?? 0);
     const body = bodies.get(characters) ?? answerOf(characters);
     bodies.set(characters, body);
-    return new Response(body, {
+    const sent = beginning.includes("[[cut]]") ? body.subarray(0, body.byteLength / 2) : body;
+    return new Response(sent, {
       headers: { "content-type": "application/json", "x-received-bytes": String(received) },
     });
   },

@@ -1,4 +1,5 @@
 import { Base64Decoder, Base64Error } from "../../lib/base64.ts";
+import { free } from "../../lib/free.ts";
 import type { Spool, SpoolFile } from "../../lib/spool.ts";
 import { brokenAnswer, MOST_IMAGE_BYTES, readPieces } from "../http.ts";
 
@@ -19,7 +20,10 @@ export async function liftImages(
   signal: AbortSignal,
 ): Promise<{ json: LiftedJson; outline: string }> {
   const json = new LiftedJson(spool);
-  for await (const piece of readPieces(response, MOST_IMAGE_BYTES, signal)) await json.write(piece);
+  for await (const piece of readPieces(response, MOST_IMAGE_BYTES, signal)) {
+    await json.write(piece);
+    free(piece);
+  }
   return { json, outline: json.finish() };
 }
 
@@ -40,7 +44,7 @@ export class LiftedJson {
 
   constructor(private readonly spool: Spool) {}
 
-  /** Await it before the next piece, so that what is not yet on disk stays bounded. */
+  /** Await it before the next piece, so that what is not yet on disk stays bounded. Nothing of the piece is kept. */
   async write(piece: Uint8Array): Promise<void> {
     for (let from = 0; from < piece.byteLength; from += SLICE_BYTES) {
       await this.writeSlice(
@@ -114,7 +118,8 @@ export class LiftedJson {
   private append(bytes: Buffer): void {
     this.outlineLength += bytes.byteLength;
     if (this.outlineLength > MOST_OUTLINE_BYTES) throw brokenAnswer("gave too much beside its images");
-    this.outline.push(bytes);
+    // A part of a piece would keep the whole of it.
+    this.outline.push(Buffer.from(bytes));
   }
 }
 
