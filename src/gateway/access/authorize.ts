@@ -38,13 +38,18 @@ export function authorize(
 }
 
 function findKey(snapshot: Snapshot, hash: string): ApiKey | null | Promise<ApiKey | null> {
-  const found = snapshot.key(hash);
-  if (!(found instanceof Promise)) return found;
-  return found.catch((cause: unknown) => {
-    if (!(cause instanceof DependencyError)) throw cause;
-    const message = "The key cannot be checked just now. Retry shortly.";
-    throw new GatewayError("dependency_unavailable", message, { retryAfterSeconds: 2, cause });
-  });
+  try {
+    const found = snapshot.key(hash);
+    return found instanceof Promise ? found.catch(asUncheckable) : found;
+  } catch (error) {
+    return asUncheckable(error);
+  }
+}
+
+function asUncheckable(cause: unknown): never {
+  if (!(cause instanceof DependencyError)) throw cause;
+  const message = "The key cannot be checked just now. Retry shortly.";
+  throw new GatewayError("dependency_unavailable", message, { retryAfterSeconds: 2, cause });
 }
 
 function admitKey(door: Door, key: ApiKey | null, credentials: Credentials, scope: Scope | null): Principal {

@@ -1,4 +1,4 @@
-import { charge, tokenPrice, type TokenPrice } from "../../domain/price.ts";
+import { tokenPrice, type TokenPrice } from "../../domain/price.ts";
 import type { TokenCategory } from "../../domain/usage.ts";
 import { divideHalfUp, type Nanos } from "../../lib/money.ts";
 
@@ -10,11 +10,6 @@ export function textCeiling(price: TokenPrice, inputTokens: number, outputTokens
   const numerator =
     BigInt(inputTokens) * dearest(price, INPUTS) + BigInt(outputTokens) * dearest(price, OUTPUTS);
   return divideHalfUp(numerator, 1_000_000n) + 1n;
-}
-
-/** What is thought to have been paid for an input whose answer nobody got. */
-export function inputCost(price: TokenPrice, inputTokens: number): Nanos {
-  return charge(price, { unit: "token", tokens: { input: inputTokens }, source: "estimated" }) ?? 0n;
 }
 
 function dearest(price: TokenPrice, categories: readonly TokenCategory[]): Nanos {
