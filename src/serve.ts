@@ -68,7 +68,8 @@ function untilTold(gateway: Gateway, isWorker: boolean): Promise<void> {
       isStopping = true;
     };
     process.on("SIGTERM", stop);
-    process.on("SIGINT", stop);
+    // Ctrl-C reaches the whole group of processes; a worker waits for its supervisor to pass it on.
+    process.on("SIGINT", isWorker ? () => {} : stop);
     if (!isWorker) return;
     // A worker whose supervisor was killed would serve on unseen, beside those of the next start.
     const watch = setInterval(() => {

@@ -7,15 +7,16 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 
 /**
- * Runs the workers of one port and starts a new one for each that dies. Throws when one cannot even start once. The first signal is passed on and the
- * workers are waited for; so is the second, by which they leave at once. Resolves when all have ended.
+ * Runs the workers of one port and starts a new one for each that dies. The first signal is passed on and the
+ * workers are waited for; so is the second, by which they leave at once. Resolves when all have ended; throws when
+ * one cannot even start once.
  */
 export async function supervise({ workers }: Settings): Promise<void> {
   const running = new Set<Subprocess>();
   const state = { isStopping: false };
-  const pass = (signal: NodeJS.Signals): void => {
+  const pass = (): void => {
     state.isStopping = true;
-    for (const worker of running) worker.kill(signal);
+    for (const worker of running) worker.kill("SIGTERM");
   };
   process.on("SIGTERM", pass);
   process.on("SIGINT", pass);
