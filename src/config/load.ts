@@ -136,8 +136,17 @@ async function resolveAddresses(effective: FileSettings, secrets: SecretSource, 
   return {
     databaseUrl: await read("database_url", "postgres://host/database"),
     redisUrl: await read("redis_url", "redis://host:6379"),
-    blobUrl: await read("blob_url", "s3://bucket/prefix"),
+    blobUrl: withKeys(await read("blob_url", "s3://id:secret@bucket/prefix"), report),
   };
+}
+
+/** Object storage answers nobody without an access key, so its address has to bring one along. */
+function withKeys(address: string | null, report: Report): string | null {
+  const url = address === null ? null : URL.parse(address);
+  if (url && (url.username === "" || url.password === "")) {
+    report("blob_url", "must name the access key and its secret, as in s3://id:secret@bucket/prefix");
+  }
+  return address;
 }
 
 /** Settings that only change their names between the file and the program. */
