@@ -83,7 +83,7 @@ test("every variable of the environment sets what it names", async () => {
     TRUSTED_PROXIES: "10.0.0.0/8, 192.168.1.1",
     GATEWAY_DATA_DIR: "/srv/gateway",
     REDIS_URL: "rediss://cache:6379",
-    BLOB_URL: "s3://bucket/prefix",
+    BLOB_URL: "s3://id:secret@bucket/prefix",
     SANDBOX_TOKENS_PER_SECOND: "12.5",
     GATEWAY_DEFAULT_LIMITS: "none",
     GATEWAY_BOOTSTRAP_KEY: "gk_abcdefghijklmnopqrst",
@@ -95,7 +95,7 @@ test("every variable of the environment sets what it names", async () => {
   expect(settings).toMatchObject({
     dataDirectory: "/srv/gateway",
     redisUrl: "rediss://cache:6379",
-    blobUrl: "s3://bucket/prefix",
+    blobUrl: "s3://id:secret@bucket/prefix",
     bootstrap: { key: "gk_abcdefghijklmnopqrst", administratorPassword: "open sesame" },
   });
   expect(Object.values(settings.limits.organization)).toEqual(Array(6).fill(null));
