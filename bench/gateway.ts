@@ -19,22 +19,36 @@ export interface Gateway extends ServerProcess {
   key: string;
   /** A key that may be used from no address this machine has. */
   barredKey: string;
+  /** Runs a command of the gateway's command line; answers what it printed. */
+  run(...args: string[]): Promise<string>;
 }
 
 const MAIN = join(import.meta.dir, "../src/main.ts");
 const KEY = `gk_${"benchKey0123456789".repeat(2)}`;
 const READY_PATIENCE_MS = 15_000;
 
+/** What a workload's own gateway has otherwise than the common one. */
+export interface GatewayVariant {
+  /** More of the configuration, beside or in place of what stands at the top. */
+  configuration?: Record<string, unknown>;
+  /** Fills the database, which is there and empty, before the gateway starts. */
+  fill?(databasePath: string): void | Promise<void>;
+}
+
 /** Starts a fresh gateway with its own data folder, which is gone after `stop`. */
 export async function launchGateway(
   machine: Machine,
   upstream: string,
   profileFolder?: string,
+  variant: GatewayVariant = {},
 ): Promise<Gateway> {
   const folder = mkdtempSync(join(tmpdir(), "bench-gateway-"));
   const port = freePort();
   const configPath = join(folder, "gateway.yaml");
-  await Bun.write(configPath, configuration(upstream));
+  await Bun.write(
+    configPath,
+    Bun.YAML.stringify({ ...configuration(upstream), ...variant.configuration }, null, 2),
+  );
   const environment = {
     HOST: "127.0.0.1",
     PORT: String(port),
@@ -52,6 +66,10 @@ export async function launchGateway(
     arguments: [...profiling, MAIN, "serve"],
     environment,
   };
+  if (variant.fill) {
+    await runCommand(machine, environment, ["migrate"]);
+    await variant.fill(join(folder, "data", "gateway.sqlite"));
+  }
   const logPath = join(folder, "gateway.log");
   const server = startLogged(machine, command, port, logPath);
   try {
@@ -61,6 +79,7 @@ export async function launchGateway(
       ...server,
       key: KEY,
       barredKey,
+      run: (...args) => runCommand(machine, environment, args),
       async stop() {
         await server.stop();
         rmSync(folder, { recursive: true, force: true });
@@ -74,56 +93,52 @@ export async function launchGateway(
 }
 
 /** Limits stay on and are counted; they are only out of reach. */
-function configuration(upstream: string): string {
-  return Bun.YAML.stringify(
-    {
-      limits: {
-        default: {
-          requests_per_minute: 1_000_000_000,
-          tokens_per_minute: 1_000_000_000_000,
-          images_per_minute: 1_000_000_000,
-        },
-        key: { concurrent_images: 1_000_000 },
+function configuration(upstream: string): Record<string, unknown> {
+  return {
+    limits: {
+      default: {
+        requests_per_minute: 1_000_000_000,
+        tokens_per_minute: 1_000_000_000_000,
+        images_per_minute: 1_000_000_000,
       },
-      catalogue: { enabled: false },
-      sandbox: { enabled: false },
-      channels: {
-        mock: { provider: "openai", base_url: `${upstream}/v1`, credential: { env: "BENCH_UPSTREAM_KEY" } },
+      key: { concurrent_images: 1_000_000 },
+    },
+    catalogue: { enabled: false },
+    sandbox: { enabled: false },
+    channels: {
+      mock: { provider: "openai", base_url: `${upstream}/v1`, credential: { env: "BENCH_UPSTREAM_KEY" } },
+    },
+    models: {
+      [PUBLIC_MODEL]: {
+        type: "chat",
+        display_name: "Bench chat",
+        owned_by: "bench",
+        created: "2026-01-01",
+        default_output_tokens: 256,
+        max_output_tokens: 4096,
+        modalities: { input: ["text"], output: ["text"] },
+        price: { currency: "USD", per_million: { input: "0.10", output: "0.40" } },
+        route: {
+          strategy: "ordered",
+          targets: [{ channel: "mock", upstream_model: UPSTREAM_MODEL, weight: 1 }],
+        },
       },
-      models: {
-        [PUBLIC_MODEL]: {
-          type: "chat",
-          display_name: "Bench chat",
-          owned_by: "bench",
-          created: "2026-01-01",
-          default_output_tokens: 256,
-          max_output_tokens: 4096,
-          modalities: { input: ["text"], output: ["text"] },
-          price: { currency: "USD", per_million: { input: "0.10", output: "0.40" } },
-          route: {
-            strategy: "ordered",
-            targets: [{ channel: "mock", upstream_model: UPSTREAM_MODEL, weight: 1 }],
-          },
+      [IMAGE_MODEL]: {
+        type: "image",
+        family: "A",
+        image: {
+          size_mode: "table",
+          tiers: ["1K"],
+          ratios: ["1:1"],
+          sizes: { "1K": { "1:1": "1024x1024" } },
+          formats: ["png"],
+          max_images_per_call: 4,
         },
-        [IMAGE_MODEL]: {
-          type: "image",
-          family: "A",
-          image: {
-            size_mode: "table",
-            tiers: ["1K"],
-            ratios: ["1:1"],
-            sizes: { "1K": { "1:1": "1024x1024" } },
-            formats: ["png"],
-            max_images_per_call: 4,
-          },
-          price: { currency: "USD", per_image: { "1K": { "*": "0.01" } } },
-          route: { strategy: "ordered", targets: [{ channel: "mock", weight: 1 }] },
-        },
+        price: { currency: "USD", per_image: { "1K": { "*": "0.01" } } },
+        route: { strategy: "ordered", targets: [{ channel: "mock", weight: 1 }] },
       },
     },
-    null,
-    2,
-  );
+  };
 }
 
 async function untilReady(server: ServerProcess, logPath: string): Promise<void> {
@@ -143,18 +158,31 @@ async function untilReady(server: ServerProcess, logPath: string): Promise<void>
 /** Through the command line, as an operator would: a key with an address list that no loopback is on. */
 async function createBarredKey(machine: Machine, environment: Record<string, string>): Promise<string> {
   const create = ["keys", "create", "--name", "bench-barred", "--address", "192.0.2.1/32", "--json"];
+  const output = await runCommand(machine, environment, create);
+  const secret = /gk_[\w-]+/.exec(output)?.[0];
+  if (secret === undefined) throw new Error(`No key was made: ${output}`);
+  await Bun.sleep(KEY_SPREAD_MS);
+  return secret;
+}
+
+async function runCommand(
+  machine: Machine,
+  environment: Record<string, string>,
+  words: readonly string[],
+): Promise<string> {
   const command: ServerCommand = {
-    name: "keys create",
+    name: words.join(" "),
     core: SERVER_CORE,
-    arguments: [MAIN, ...create],
+    arguments: [MAIN, ...words],
     environment,
   };
   const child = Bun.spawn(commandLine(machine, command), { env: environmentOf(command), stderr: "pipe" });
-  const output = await new Response(child.stdout).text();
-  const secret = /gk_[\w-]+/.exec(output)?.[0];
-  if (secret === undefined) throw new Error(`No key was made: ${await new Response(child.stderr).text()}`);
-  await Bun.sleep(KEY_SPREAD_MS);
-  return secret;
+  const [output, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0) throw new Error(`${command.name} failed: ${errors}`);
+  return output;
 }
 
 /** A key that another process made is known within a second; a little patience on top. */

@@ -11,6 +11,8 @@ import { chatWorkload } from "./workloads/w1-chat.ts";
 import { streamWorkload } from "./workloads/w2-stream.ts";
 import { uploadWorkload } from "./workloads/w5-uploads.ts";
 import { answerWorkload } from "./workloads/w6-answers.ts";
+import { failoverWorkload } from "./workloads/w8-failover.ts";
+import { manyKeysWorkload } from "./workloads/w9-keys.ts";
 import type { Outcome, Workload } from "./workloads/workload.ts";
 
 /** Every workload, in the order they run. */
@@ -20,6 +22,8 @@ const WORKLOADS: readonly Workload[] = [
   streamWorkload,
   uploadWorkload,
   answerWorkload,
+  failoverWorkload,
+  manyKeysWorkload,
 ];
 
 const BUSY_LOAD_SHARE = 0.7;

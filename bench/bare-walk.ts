@@ -1,0 +1,23 @@
+/**
+ * The floor of failover: hands a request to one address after another until an answer is a success, and nothing
+ * else. Started as `bun bench/bare-walk.ts <times> <failing address> <answering address>`.
+ */
+const [times = "0", failing = "", answering = ""] = process.argv.slice(2);
+const upstreams = [...Array.from({ length: Number(times) }, () => failing), answering];
+
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    const path = request.url.slice(request.url.indexOf("/", "http://".length));
+    const body = await request.arrayBuffer();
+    for (const upstream of upstreams) {
+      const reply = await fetch(`${upstream}${path}`, { method: "POST", body, proxy: false });
+      const bytes = await reply.arrayBuffer();
+      if (reply.ok) return new Response(bytes, { headers: { "content-type": "application/json" } });
+    }
+    return new Response(null, { status: 502 });
+  },
+});
+
+console.log(`listening ${server.port}`);
