@@ -53,9 +53,9 @@ export async function killUnderLoad(kills: number): Promise<boolean> {
 function startLoad(fleet: Fleet): { stop(): Promise<Map<string, number>> } {
   /** Output tokens of the answers that arrived whole, by request id. */
   const received = new Map<string, number>();
-  let isStopping = false;
+  const state = { isStopping: false };
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
-    for (let sent = 0; !isStopping; sent += 1) {
+    for (let sent = 0; !state.isStopping; sent += 1) {
       const requestId = `kill-${client}-${sent}`;
       const tokens = await askOne(fleet, requestId, sent % 2 === 0).catch(() => null);
       if (tokens !== null) received.set(requestId, tokens);
@@ -63,7 +63,7 @@ function startLoad(fleet: Fleet): { stop(): Promise<Map<string, number>> } {
   });
   return {
     async stop() {
-      isStopping = true;
+      state.isStopping = true;
       await Promise.all(clients);
       return received;
     },

@@ -99,9 +99,9 @@ async function lookUp(gateway: TestGateway): Promise<string> {
 /** A few clients that never stop asking. */
 function startLoad(): typeof load {
   const statuses = new Set<number>();
-  let isStopping = false;
+  const state = { isStopping: false };
   const clients = fleet.gateways.map(async (gateway) => {
-    while (!isStopping) {
+    while (!state.isStopping) {
       statuses.add(await say(gateway, "load"));
       await Bun.sleep(5);
     }
@@ -109,7 +109,7 @@ function startLoad(): typeof load {
   return {
     statuses,
     async stop() {
-      isStopping = true;
+      state.isStopping = true;
       await Promise.all(clients);
     },
   };
