@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSpool, type Spool } from "../../src/lib/spool.ts";
+import { createSpool, sweepSpool, type Spool } from "../../src/lib/spool.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "gateway-spool-"));
+const directory = join(tmpdir(), "gateway-test-spool");
+await sweepSpool(directory);
 
-/** A spool for tests that only read what comes out of it; its files go when the tests end. */
+/** A spool for tests that only read what comes out of it; its files go when later tests start. */
 export const testSpool: Spool = createSpool(directory);
-
-process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
