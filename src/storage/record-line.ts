@@ -1,3 +1,4 @@
+import type { LedgerEntry } from "../domain/ledger.ts";
 import type { JournalRecord } from "../gateway/ports.ts";
 
 /**
@@ -18,9 +19,8 @@ const MOST_BYTES_PER_UNIT = 3;
 export function lineWriter(): LineWriter {
   const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   return {
-    write({ type, entry }) {
-      const amounts = { amount: entry.amount.toString(), orphanCost: entry.orphanCost.toString() };
-      const json = JSON.stringify({ type, entry: Object.assign({}, entry, amounts) });
+    write(record) {
+      const json = jsonOf(record);
       const mostBytes = PREFIX_BYTES + json.length * MOST_BYTES_PER_UNIT + 1;
       const buffer = mostBytes <= SCRATCH_BYTES ? scratch : Buffer.allocUnsafeSlow(mostBytes);
       const end = PREFIX_BYTES + buffer.write(json, PREFIX_BYTES);
@@ -30,6 +30,31 @@ export function lineWriter(): LineWriter {
       return buffer.subarray(0, end + 1);
     },
   };
+}
+
+/** Field by field, because a copy made by hand is written out several times as fast as one made by a loop. */
+function jsonOf({ type, entry }: JournalRecord): string {
+  const written: Record<keyof LedgerEntry, unknown> = {
+    id: entry.id,
+    kind: entry.kind,
+    requestId: entry.requestId,
+    organizationId: entry.organizationId,
+    keyId: entry.keyId,
+    model: entry.model,
+    channel: entry.channel,
+    upstreamModel: entry.upstreamModel,
+    at: entry.at,
+    usage: entry.usage,
+    amount: entry.amount.toString(),
+    currency: entry.currency,
+    priceSource: entry.priceSource,
+    orphanCost: entry.orphanCost.toString(),
+    budgets: entry.budgets,
+    attempts: entry.attempts,
+    flags: entry.flags,
+    corrects: entry.corrects,
+  };
+  return JSON.stringify({ type, entry: written });
 }
 
 /** Reads a line without its line feed; null when it is torn or damaged. */
