@@ -39,6 +39,8 @@ export interface Gateway {
 
 /** Pictures worked on at once; each may take four bytes a pixel. */
 const CODEC_SLOTS = 4;
+/** How late a deadline or a hang-up may be noticed. */
+const DEADLINE_TICK_MS = 25;
 const LEASE_RENEWAL_MS = 30_000;
 const LEASE_YIELD_MS = 250;
 const SWEEP_MS = 10 * 60_000;
@@ -96,7 +98,7 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     till: new Till(leases, storage.journal),
     failover: {
       clock,
-      deadlines: new Deadlines(),
+      deadlines: new Deadlines(DEADLINE_TICK_MS),
       health,
       places: new Places(),
       retryBudget: new RetryBudget(clock, settings.routing.retryRatio, settings.routing.retryFloor),

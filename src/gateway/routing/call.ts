@@ -12,28 +12,37 @@ export class Call {
   readonly #deadlines: Deadlines;
   readonly #caller: AbortSignal;
   #deadline: Deadline | undefined;
+  /** Runs from the beginning to the end of the call. */
+  #total: Deadline | undefined;
 
-  constructor(deadlines: Deadlines, caller: AbortSignal) {
+  constructor(deadlines: Deadlines, caller: AbortSignal, totalMs: number) {
     this.#deadlines = deadlines;
     this.#caller = caller;
     if (caller.aborted) this.abort(new CallerGone());
-    else this.#watch(Number.POSITIVE_INFINITY, "the call");
+    else this.#total = this.#watch(totalMs, "the whole call");
   }
 
   /** Ends the call with a `timeout` unless the next `expect` or `settle` comes in time. */
   expect(what: string, withinMs: number): void {
     this.settle();
-    this.#watch(withinMs, what);
+    this.#deadline = this.#watch(withinMs, what);
   }
 
-  /** Nothing is being waited for, and the caller's going is somebody else's matter. */
+  /** Nothing in particular is being waited for. */
   settle(): void {
     if (this.#deadline) this.#deadlines.clear(this.#deadline);
     this.#deadline = undefined;
   }
 
-  abort(reason: Error): void {
+  /** The call is over; neither its deadlines nor its caller matter any more. */
+  finish(): void {
     this.settle();
+    if (this.#total) this.#deadlines.clear(this.#total);
+    this.#total = undefined;
+  }
+
+  abort(reason: Error): void {
+    this.finish();
     this.#controller.abort(reason);
   }
 
@@ -42,12 +51,8 @@ export class Call {
     return this.signal.aborted ? this.signal.reason : error;
   }
 
-  #watch(withinMs: number, what: string): void {
-    this.#deadline = this.#deadlines.set(
-      withinMs,
-      () => this.abort(this.#whyNow(withinMs, what)),
-      this.#caller,
-    );
+  #watch(withinMs: number, what: string): Deadline {
+    return this.#deadlines.set(withinMs, () => this.abort(this.#whyNow(withinMs, what)), this.#caller);
   }
 
   #whyNow(withinMs: number, what: string): Error {

@@ -211,4 +211,21 @@ describe("failover", () => {
     await expect(running).rejects.toMatchObject({ kind: "timeout", isAmbiguous: true });
     expect(asked.attempts).toMatchObject([{ outcome: "timeout", isAmbiguous: true }]);
   });
+
+  test("the whole call has a deadline of its own, the channel's before the family's, until it is finished", async () => {
+    const slow = { ...target("slow"), channel: { ...target("slow").channel, deadlines: { totalMs: 30 } } };
+    const open = await failover(
+      process(),
+      request([slow], () => Promise.resolve("streaming")),
+    );
+    await new Promise((resolve) => open.call.signal.addEventListener("abort", resolve));
+    expect(open.call.signal.reason).toMatchObject({ kind: "timeout" });
+    const ended = await failover(
+      process(),
+      request([slow], () => Promise.resolve("whole")),
+    );
+    ended.finished();
+    await Bun.sleep(80);
+    expect(ended.call.signal.aborted).toBe(false);
+  });
 });

@@ -38,7 +38,7 @@ export interface Answered<Answer> {
   answer: Answer;
   target: Target;
   call: Call;
-  /** To be called once the answer has been read to its end: frees the channel's place. */
+  /** To be called once the answer has been read to its end: frees the channel's place and ends the deadlines. */
   finished(): void;
 }
 
@@ -86,12 +86,16 @@ export async function failover<Answer>(
 
 async function attempt<Answer>(
   { clock, deadlines, health }: Failover,
-  { ask, attempts, caller }: FailoverRequest<Answer>,
+  { ask, attempts, caller, totalMs }: FailoverRequest<Answer>,
   target: Target,
-  finished: () => void,
+  freePlace: () => void,
 ): Promise<Answered<Answer> | { error: UpstreamError }> {
   const startedAt = clock.monotonic();
-  const call = new Call(deadlines, caller);
+  const call = new Call(deadlines, caller, target.channel.deadlines?.totalMs ?? totalMs);
+  const finished = (): void => {
+    call.finish();
+    freePlace();
+  };
   const note = (outcome: Attempt["outcome"], error?: UpstreamError): void => {
     const durationMs = Math.round(clock.monotonic() - startedAt);
     attempts.push({
@@ -110,7 +114,6 @@ async function attempt<Answer>(
     return { answer, target, call, finished };
   } catch (thrown) {
     finished();
-    call.settle();
     const error = call.reasonOf(thrown);
     if (error instanceof UpstreamError) {
       health.failed(target, error);
