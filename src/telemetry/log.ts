@@ -86,5 +86,5 @@ function causeText(cause: unknown): string {
 export function redact(text: string): string {
   return text
     .replace(/\b(?:gk_|sk-|Bearer\s+)[\w.~+/=-]{6,}/gi, "[redacted]")
-    .replace(/data:[^\s"',]{32,}/g, "[data]");
+    .replace(/data:[\w/+.;=-]*,[^\s"']{16,}/g, "[data]");
 }

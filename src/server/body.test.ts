@@ -1,0 +1,106 @@
+import { describe, expect, test } from "bun:test";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { GatewayError } from "../domain/gateway-error.ts";
+import { readJsonBody, requireJson } from "./body.ts";
+
+const MIB = 1024 * 1024;
+const WORDS = '{"model":"m","text":"Grüße"}';
+
+function request(
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream | null,
+  headers: Record<string, string> = {},
+): Request {
+  return new Request("http://gateway.test/", { method: "POST", body, headers });
+}
+
+function streamOf(...pieces: string[]): ReadableStream<Uint8Array> {
+  const chunks = pieces.map((piece) => new TextEncoder().encode(piece));
+  return new ReadableStream({
+    pull(controller) {
+      const chunk = chunks.shift();
+      if (chunk) controller.enqueue(chunk);
+      else controller.close();
+    },
+  });
+}
+
+const read = async (asked: Request, mostBytes = MIB) =>
+  new TextDecoder().decode(await readJsonBody(asked, mostBytes));
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof GatewayError ? error.code : String(error);
+}
+
+describe("a body", () => {
+  test("is read with and without a length", async () => {
+    const length = String(Buffer.byteLength(WORDS));
+    expect(await read(request(WORDS, { "content-length": length }))).toBe(WORDS);
+    expect(await read(request(streamOf(WORDS.slice(0, 5), WORDS.slice(5))))).toBe(WORDS);
+    expect(await read(request(null))).toBe("");
+  });
+
+  test.each([
+    ["gzip", gzipSync],
+    ["x-gzip", gzipSync],
+    ["GZIP", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+    ["zstd", zstdCompressSync],
+    ["identity", Buffer.from],
+  ])("in %s is decoded", async (encoding, encode: (text: string) => Buffer) => {
+    expect(await read(request(new Uint8Array(encode(WORDS)), { "content-encoding": encoding }))).toBe(WORDS);
+  });
+
+  test("larger than allowed is refused, told or not, also when it only unfolds to it", async () => {
+    const large = "x".repeat(2 * MIB);
+    const told = request(large, { "content-length": String(large.length) });
+    expect(await codeOf(read(told))).toBe("payload_too_large");
+    expect(await codeOf(read(request(streamOf(large.slice(MIB), large.slice(MIB), "x"))))).toBe(
+      "payload_too_large",
+    );
+    const folded = request(new Uint8Array(gzipSync(large)), { "content-encoding": "gzip" });
+    expect(await codeOf(read(folded))).toBe("payload_too_large");
+  });
+
+  test("of exactly the most bytes is taken", async () => {
+    expect(await read(request("12345"), 5)).toBe("12345");
+    expect(await codeOf(read(request("123456"), 5))).toBe("payload_too_large");
+  });
+
+  test("that does not match its encoding, or has one nobody reads, is refused", async () => {
+    expect(await codeOf(read(request(WORDS, { "content-encoding": "gzip" })))).toBe("invalid_request_body");
+    for (const encoding of ["compress", "gzip, br", "__proto__"]) {
+      expect(await codeOf(read(request(WORDS, { "content-encoding": encoding })))).toBe(
+        "unsupported_media_type",
+      );
+    }
+  });
+});
+
+describe("a content type", () => {
+  test.each([
+    null,
+    "application/json",
+    "Application/JSON",
+    "application/json; charset=utf-8",
+    'application/json;charset="UTF-8"',
+    "application/json; charset=utf8",
+    "application/json; profile=x",
+  ])("%p is JSON", (type) => {
+    expect(() => requireJson(type)).not.toThrow();
+  });
+
+  test.each([
+    "",
+    "text/plain",
+    "application/jsonl",
+    "multipart/form-data; boundary=x",
+    "application/json; charset=latin1",
+  ])("%p is refused", (type) => {
+    expect(() => requireJson(type)).toThrow(expect.objectContaining({ code: "unsupported_media_type" }));
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, test } from "bun:test";
+import { RouteTable, type Route } from "./routes.ts";
+
+const route = (method: "GET" | "POST", path: string): Route => ({
+  method,
+  path,
+  name: `${method} ${path}`,
+  family: "images",
+  door: "open",
+  because: "a test",
+  answer: () => new Response(null),
+});
+
+const table = new RouteTable([
+  route("GET", "/things"),
+  route("POST", "/things"),
+  route("GET", "/things/{id}"),
+  route("POST", "/things/{id}:run"),
+]);
+
+const find = (method: string, path: string) => {
+  const found = table.find(method, path);
+  return found && "route" in found ? { name: found.route.name, parameter: found.parameter } : found;
+};
+
+describe("finding a route", () => {
+  test.each([
+    ["GET", "/things", "GET /things", ""],
+    ["HEAD", "/things", "GET /things", ""],
+    ["POST", "/things", "POST /things", ""],
+    ["GET", "/things/a", "GET /things/{id}", "a"],
+    ["GET", "/things/a%2Fb", "GET /things/{id}", "a/b"],
+    ["POST", "/things/models/x:run", "POST /things/{id}:run", "models/x"],
+  ])("%s %s", (method, path, name, parameter) => {
+    expect(find(method, path)).toEqual({ name, parameter });
+  });
+
+  test("another method is told which ones there are", () => {
+    expect(find("DELETE", "/things")).toEqual({ allow: ["GET", "POST"] });
+    expect(find("POST", "/things/a")).toEqual({ allow: ["GET"] });
+  });
+
+  test.each(["/", "/thing", "/things/", "/Things", "/things/%zz", "//things"])("%s leads nowhere", (path) => {
+    expect(find("GET", path)).toBeNull();
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, test } from "bun:test";
+import type { RequestEvent } from "../domain/request-event.ts";
+import { redact, requestLog, systemLog } from "./log.ts";
+
+function event(about: Partial<RequestEvent> = {}): RequestEvent {
+  return {
+    requestId: "req_1",
+    route: "chat",
+    status: 200,
+    code: null,
+    at: Date.UTC(2026, 10, 21, 4),
+    startedAt: 0,
+    durationMs: 12.3456,
+    firstByteMs: null,
+    organizationId: null,
+    keyId: null,
+    model: null,
+    channel: null,
+    isStream: false,
+    usage: null,
+    amount: 0n,
+    attempts: [],
+    cause: undefined,
+    ...about,
+  };
+}
+
+function written(...events: RequestEvent[]): unknown[] {
+  const writes: string[] = [];
+  const log = requestLog((lines) => writes.push(lines));
+  for (const each of events) log.listener(each);
+  expect(writes).toEqual([]);
+  log.flush();
+  log.flush();
+  expect(writes).toHaveLength(1);
+  const text = writes.join("");
+  expect(text).toEndWith("\n");
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line): unknown => JSON.parse(line));
+}
+
+describe("the line of a request", () => {
+  test("says what is known and nothing else", () => {
+    expect(written(event())).toEqual([
+      {
+        time: "2026-11-21T04:00:00.000Z",
+        level: "info",
+        message: "request",
+        request_id: "req_1",
+        route: "chat",
+        status: 200,
+        duration_ms: 12.35,
+      },
+    ]);
+  });
+
+  test("says who, what, where, how much and how it went", () => {
+    const usage = { unit: "token", tokens: { input: 2, output: 3 }, source: "upstream" } as const;
+    const attempts = [{ channel: "c", upstreamModel: "m", durationMs: 4, outcome: "answered" as const }];
+    const about = { organizationId: "org_1", keyId: "key_1", model: 'm"1\n', channel: "c", usage, attempts };
+    const [line] = written(event({ ...about, isStream: true, firstByteMs: 1.005, amount: 40_000_000n }));
+    expect(line).toMatchObject({
+      organization: "org_1",
+      key: "key_1",
+      model: 'm"1\n',
+      channel: "c",
+      stream: true,
+      first_byte_ms: 1,
+      usage,
+      amount: "0.04",
+      attempts,
+    });
+  });
+
+  test("of a server's fault is an error and tells its cause without secrets", () => {
+    const cause = new TypeError("no way with Bearer abcdefghijkl");
+    const [line] = written(event({ status: 502, code: "upstream_error", cause }));
+    expect(line).toMatchObject({
+      level: "error",
+      code: "upstream_error",
+      cause: "TypeError: no way with [redacted]",
+    });
+  });
+
+  test("lines come in the order of the requests, in one write", () => {
+    const lines = written(event({ requestId: "a" }), event({ requestId: "b" }));
+    expect(lines).toMatchObject([{ request_id: "a" }, { request_id: "b" }]);
+  });
+});
+
+test("trouble outside of requests is a line of its own", () => {
+  const writes: string[] = [];
+  systemLog((lines) => writes.push(lines))("the disk is full", new Error("gk_secretsecret"));
+  expect(JSON.parse(writes.join(""))).toMatchObject({
+    level: "warn",
+    message: "the disk is full",
+    cause: "Error: [redacted]",
+  });
+});
+
+test.each([
+  ["key gk_abcdefgh12 is bad", "key [redacted] is bad"],
+  ["sk-proj-abcdef123456", "[redacted]"],
+  ["Authorization: bearer abc.def-ghi=", "Authorization: [redacted]"],
+  [`see data:image/png;base64,${"A".repeat(40)}`, "see [data]"],
+  ["a task and a risk", "a task and a risk"],
+])("%p is told as %p", (text, told) => {
+  expect(redact(text)).toBe(told);
+});
