@@ -110,7 +110,10 @@ export const fileSchema = z.strictObject({
   deadlines: z
     .strictObject({
       text: deadlinesOf({ first_byte_ms: 60_000, idle_ms: 60_000, total_ms: 600_000 }),
-      image: deadlinesOf({ first_byte_ms: 600_000, idle_ms: 60_000, total_ms: 900_000 }),
+      image: deadlinesOf({ first_byte_ms: 600_000, idle_ms: 60_000, total_ms: 900_000 })
+        .unwrap()
+        .omit({ idle_ms: true })
+        .prefault({}),
     })
     .prefault({}),
   routing: z

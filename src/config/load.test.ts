@@ -41,7 +41,7 @@ test("an empty environment gives a local gateway with the sandbox", async () => 
     bootstrap: { key: null, administratorPassword: null },
     deadlines: {
       text: { firstByteMs: 60_000, idleMs: 60_000, totalMs: 600_000 },
-      image: { firstByteMs: 600_000, idleMs: 60_000, totalMs: 900_000 },
+      image: { firstByteMs: 600_000, totalMs: 900_000 },
     },
   });
   expect(settings.limits.organization.requestsPerMinute).toBe(600);

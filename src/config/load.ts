@@ -169,7 +169,7 @@ function plainSettings(effective: FileSettings) {
       retryRatio: routing.retry_ratio,
       retryFloor: routing.retry_floor,
     },
-    deadlines: { text: toDeadlines(deadlines.text), image: toDeadlines(deadlines.image) },
+    deadlines: { text: toDeadlines(deadlines.text), image: toImageDeadlines(deadlines.image) },
   };
 }
 
@@ -182,6 +182,10 @@ function toLimits(limits: FileSettings["limits"]["key"]): Limits {
     queuedJobs: limits.queued_jobs,
     runningJobs: limits.running_jobs,
   };
+}
+
+function toImageDeadlines(deadlines: FileSettings["deadlines"]["image"]): Omit<Deadlines, "idleMs"> {
+  return { firstByteMs: deadlines.first_byte_ms, totalMs: deadlines.total_ms };
 }
 
 function toDeadlines(deadlines: FileSettings["deadlines"]["text"]): Deadlines {

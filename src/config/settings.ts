@@ -37,7 +37,7 @@ export interface Settings {
   /** How far a request may go on after a failed attempt. */
   routing: { maxAttempts: number; retryRatio: number; retryFloor: number };
   /** Deadlines of upstream calls where the channel has none of its own. */
-  deadlines: { text: Deadlines; image: Deadlines };
+  deadlines: { text: Deadlines; image: Omit<Deadlines, "idleMs"> };
   /** What the first start must use in place of generated secrets. */
   bootstrap: { key: string | null; administratorPassword: string | null };
   models: ReadonlyMap<string, Model>;

@@ -17,7 +17,7 @@ export interface Heart {
   drains: Drains;
   clock: Clock;
   /** Default deadlines of each route family; a channel may have its own. */
-  deadlines: { text: Deadlines; image: Deadlines };
+  deadlines: { text: Deadlines; image: Omit<Deadlines, "idleMs"> };
   /** Random numbers from 0 up to 1. */
   draw(): number;
 }
