@@ -1,0 +1,163 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import { forUpstream, readRequest } from "./request.ts";
+
+const MESSAGES = [{ role: "user", content: "hi" }];
+
+const bytesOf = (body: unknown): Uint8Array<ArrayBuffer> =>
+  new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
+const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const read = (body: unknown) => readRequest(bytesOf(body));
+
+function refusal(body: unknown): { code: string; param: string | null } {
+  try {
+    read(body);
+  } catch (error) {
+    if (error instanceof GatewayError) return { code: error.code, param: error.param };
+    throw error;
+  }
+  throw new Error("it was taken");
+}
+
+describe("reading a request", () => {
+  test("takes what the gateway decides by, and leaves the rest alone", () => {
+    const { raw, parsed } = read({
+      model: "m",
+      messages: MESSAGES,
+      stream: true,
+      n: 2,
+      max_tokens: 9,
+      seed: 4,
+    });
+    expect(parsed).toMatchObject({ model: "m", isStream: true, choices: 2, maxTokens: 9 });
+    expect(parsed.inputCeiling).toBe(raw.length);
+    expect(read({ model: "m", messages: MESSAGES }).parsed).toMatchObject({
+      isStream: false,
+      choices: 1,
+      maxTokens: null,
+    });
+  });
+
+  test("the newer name of the output cap wins", () => {
+    expect(
+      read({ model: "m", messages: MESSAGES, max_tokens: 5, max_completion_tokens: 7 }).parsed.maxTokens,
+    ).toBe(7);
+  });
+
+  test("an inline picture counts a fixed number, a linked one besides its link", () => {
+    const url = `data:image/png;base64,${"A".repeat(100_000)}`;
+    const asking = (link: string) =>
+      read({
+        model: "m",
+        messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: link } }] }],
+      });
+    expect(asking(url).parsed.inputCeiling).toBeWithin(4096, 4400);
+    expect(asking("https://e.example/a.png").parsed.inputCeiling).toBeGreaterThan(4096);
+  });
+
+  test("null stands for an absent field", () => {
+    expect(
+      read({ model: "m", messages: MESSAGES, stream: null, max_tokens: null, tools: null }).parsed.isStream,
+    ).toBe(false);
+  });
+});
+
+describe("a request is refused", () => {
+  test.each([
+    ["nonsense", "invalid_request_body", null],
+    ["[]", "invalid_request_body", null],
+    ["null", "invalid_request_body", null],
+    ['{"model":"a","model":"b"}', "invalid_request_body", null],
+    [`{"model":"m","x":${"[".repeat(200)}${"]".repeat(200)}}`, "invalid_request_body", null],
+    [{ messages: MESSAGES }, "model_required", "model"],
+    [{ model: "", messages: MESSAGES }, "model_required", "model"],
+    [{ model: 3, messages: MESSAGES }, "model_required", "model"],
+    [{ model: null, messages: MESSAGES }, "model_required", "model"],
+    [{ model: "m", messages: MESSAGES, provider: null }, "provider_not_allowed", "provider"],
+    [{ model: "m" }, "invalid_parameter", "messages"],
+    [{ model: "m", messages: [] }, "invalid_parameter", "messages"],
+    [{ model: "m", messages: [{ content: "x" }] }, "invalid_parameter", "messages"],
+    [{ model: "m", messages: MESSAGES, stream: "true" }, "invalid_parameter", "stream"],
+    [{ model: "m", messages: MESSAGES, max_tokens: 0 }, "invalid_parameter", "max_tokens"],
+    [{ model: "m", messages: MESSAGES, max_tokens: 1.5 }, "invalid_parameter", "max_tokens"],
+    [{ model: "m", messages: MESSAGES, n: -1 }, "invalid_parameter", "n"],
+    [{ model: "m", messages: MESSAGES, stop: [1] }, "invalid_parameter", "stop"],
+    [{ model: "m", messages: MESSAGES, tools: {} }, "invalid_parameter", "tools"],
+  ])("%j: %s", (body, code, param) => {
+    expect(refusal(body)).toEqual({ code: code as GatewayError["code"], param });
+  });
+
+  test("for bytes that are not UTF-8", () => {
+    const bytes = Buffer.concat([bytesOf('{"model":"'), Buffer.of(0xff), bytesOf('","messages":[]}')]);
+    expect(() => readRequest(new Uint8Array(bytes))).toThrow("not valid JSON");
+  });
+});
+
+describe("the bytes for the vendor", () => {
+  test("are the very same ones where nothing has to change", () => {
+    const payload = read({ model: "m", messages: MESSAGES });
+    expect(forUpstream(payload, "m")).toBe(payload.raw);
+  });
+
+  test("carry its model name and keep every other byte", () => {
+    const body =
+      ' {"messages" : [{"role":"user","content":"\\u0061 \\"model\\":\\"m\\" é"}],\n "model" :\t"m" , "seed":1e2}';
+    expect(textOf(forUpstream(read(body), 'v"1'))).toBe(body.replace('"m" ,', '"v\\"1" ,'));
+  });
+
+  test("ask for usage on every stream and keep what else the caller asked of it", () => {
+    const sent = (extra: object) =>
+      JSON.parse(textOf(forUpstream(read({ model: "m", messages: MESSAGES, stream: true, ...extra }), "v")));
+    expect(sent({})).toMatchObject({ model: "v", stream_options: { include_usage: true } });
+    expect(sent({ stream_options: null }).stream_options).toEqual({ include_usage: true });
+    expect(
+      sent({ stream_options: { include_usage: false, include_obfuscation: false } }).stream_options,
+    ).toEqual({
+      include_obfuscation: false,
+      include_usage: true,
+    });
+  });
+
+  test("say the same as before but for these, whatever the request", () => {
+    const fields = fc.dictionary(
+      fc.string().filter((name) => !RESERVED.has(name)),
+      fc.jsonValue(),
+      { maxKeys: 5 },
+    );
+    const property = fc.property(fields, fields, fc.boolean(), fc.nat(2), (before, after, stream, indent) => {
+      const names = Object.keys(after).filter((name) => !Object.hasOwn(before, name));
+      const body = { ...before, model: "m", messages: MESSAGES, stream };
+      for (const name of names) Object.assign(body, { [name]: after[name] });
+      const text = JSON.stringify(body, null, indent);
+      const sent = JSON.parse(textOf(forUpstream(read(text), "vendor")));
+      const said = JSON.parse(text);
+      expect(sent).toEqual({
+        ...said,
+        model: "vendor",
+        ...(stream && { stream_options: { include_usage: true } }),
+      });
+    });
+    fc.assert(property, { seed: 20_261_121, numRuns: 300 });
+  });
+});
+
+/** Names whose values a request is checked by. */
+const RESERVED = new Set([
+  "__proto__",
+  "model",
+  "messages",
+  "provider",
+  "stream",
+  "stream_options",
+  "max_tokens",
+  "max_completion_tokens",
+  "n",
+  "temperature",
+  "top_p",
+  "stop",
+  "tools",
+  "tool_choice",
+  "response_format",
+  "reasoning_effort",
+]);
