@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { AdminError } from "../admin/admin-error.ts";
+import { DependencyError } from "../gateway/ports.ts";
 import { ConfigurationError } from "../config/index.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { addAuditCommands } from "./audit.ts";
@@ -91,6 +91,9 @@ function exitCodeOf(error: CommanderError): number {
 
 function describe(error: unknown): string {
   if (error instanceof ConfigurationError) return error.message;
-  if (error instanceof AdminError) return `error: ${error.message}`;
+  if (error instanceof DependencyError) {
+    const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
+    return `error: ${error.message}${cause}; check DATABASE_URL and that the database runs`;
+  }
   return `error: ${error instanceof Error ? error.message : String(error)}`;
 }
