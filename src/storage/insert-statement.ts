@@ -1,8 +1,6 @@
-import type { Database } from "./sql.ts";
-
 /** One statement that inserts many rows and passes over those that are there: its text and its values. */
 export function insertStatement(
-  kind: Database["kind"],
+  kind: "sqlite" | "postgres",
   table: string,
   rows: readonly object[],
 ): [string, unknown[]] {
