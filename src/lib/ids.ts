@@ -2,5 +2,5 @@
 export function newId(
   prefix: "req" | "job" | "key" | "org" | "file" | "price" | "entry" | "proc" | "budget" | "user",
 ): string {
-  return `${prefix}_${Bun.randomUUIDv7().replaceAll("-", "")}`;
+  return `${prefix}_${Bun.randomUUIDv7("buffer").toString("hex")}`;
 }

@@ -126,7 +126,19 @@ export function splice(
     from = span.end;
   }
   pieces.push(bytes.subarray(from));
-  return Buffer.concat(pieces);
+  return joined(pieces);
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  let length = 0;
+  for (const piece of pieces) length += piece.length;
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
 }
 
 /** Index of the quote that ends the string whose first character is at `from`. */

@@ -31,13 +31,14 @@ async function chat(heart: Heart, exchange: AdmittedExchange): Promise<Response>
   refuseProvider(request);
   const payload = readRequest(await readJsonBody(request, MOST_BYTES));
   const outcome = await answerChat(heart, visitOf(exchange), payload);
-  const headers = { ...idHeaders(event.requestId), ...rateHeaders(outcome.rate, "chat") };
+  const headers = Object.assign(idHeaders(event.requestId), rateHeaders(outcome.rate, "chat"));
   if (outcome.kind === "whole") {
-    return new Response(outcome.bytes, { headers: { ...headers, "content-type": "application/json" } });
+    headers["content-type"] = "application/json";
+    return new Response(outcome.bytes, { headers });
   }
-  return new Response(outcome.stream, {
-    headers: { ...headers, "content-type": "text/event-stream", "cache-control": "no-cache" },
-  });
+  headers["content-type"] = "text/event-stream";
+  headers["cache-control"] = "no-cache";
+  return new Response(outcome.stream, { headers });
 }
 
 /** The provider is the gateway's choice; a body field of that name is refused where the body is read. */
