@@ -48,7 +48,9 @@ const sources = await readSources();
 
 describe("architecture", () => {
   test("every folder stands on a floor", () => {
-    const unknown = sources.map(({ path }) => folderOf(path)).filter((folder) => FLOORS[folder] === undefined);
+    const unknown = sources
+      .map(({ path }) => folderOf(path))
+      .filter((folder) => FLOORS[folder] === undefined);
     expect([...new Set(unknown)]).toEqual([]);
   });
 
@@ -62,13 +64,18 @@ describe("architecture", () => {
 
   for (const { name, what, where } of FENCES) {
     test(`${name} stays inside its fence`, () => {
-      const outside = sources.filter(({ path, text }) => !isTest(path) && !where.test(path) && what.test(text));
+      const outside = sources.filter(
+        ({ path, text }) => !isTest(path) && !where.test(path) && what.test(text),
+      );
       expect(outside.map(({ path }) => path)).toEqual([]);
     });
   }
 
   test("no file is longer than a reader's patience", () => {
-    const long = sources.filter(({ path, text }) => !LONG_BY_NATURE.test(path) && !isTest(path) && text.split("\n").length > MOST_LINES + 1);
+    const long = sources.filter(
+      ({ path, text }) =>
+        !LONG_BY_NATURE.test(path) && !isTest(path) && text.split("\n").length > MOST_LINES + 1,
+    );
     expect(long.map(({ path, text }) => `${path}: ${text.split("\n").length}`)).toEqual([]);
   });
 

@@ -85,14 +85,18 @@ test(`${SLOW_READERS} slow readers at once all get their whole answer`, async ()
     ),
   );
   const bodies = await Promise.all(sockets.map(readSlowly));
-  const { residentMb } = house.gateway.resources();
-  console.log(`slow readers: memory ${before.residentMb} → ${residentMb} MB`);
+  const peakMb = house.gateway.resources().residentMb;
   for (const body of bodies) {
     expect(body).toContain("word1999");
     expect(body).toContain('"usage":{"prompt_tokens"');
     expect(body).toEndWith("data: [DONE]\n\n\r\n0\r\n\r\n");
   }
-  expect(residentMb - before.residentMb).toBeLessThan(100);
+  // What is garbage goes with the next collection; what is held would stay.
+  const settledMb = await until("memory to be given back", () => {
+    const { residentMb } = house.gateway.resources();
+    return residentMb - before.residentMb < 100 ? residentMb : undefined;
+  });
+  console.log(`slow readers: memory ${before.residentMb} → ${peakMb} → ${settledMb} MB`);
 }, 30_000);
 
 /** Opens streams, waits until each has content, hangs up. Answers the p99 of how long vendor calls lived on, in ms. */

@@ -85,7 +85,7 @@ describe("failover", () => {
     await expect(failover(shared, idle)).rejects.toMatchObject({ kind: "overloaded", retryAfterSeconds: 1 });
     expect(idle.attempts).toHaveLength(0);
     now += 1001;
-    let finish = (_: string): void => {};
+    let finish: (answer: string) => void = () => {};
     const probe = failover(
       shared,
       request([target("a")], () => new Promise((resolve) => (finish = resolve))),
