@@ -4,45 +4,57 @@
  * a listener on each caller's signal.
  */
 export class Deadlines {
-  readonly #pending = new Set<Deadline>();
+  /**
+   * In no order; each knows its place. A `Set` is no use here: the tables it outgrows hang on to one another
+   * until a full collection, and so does everything that was waiting in them.
+   */
+  readonly #pending: PendingDeadline[] = [];
   #timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(private readonly tickMs = 100) {}
 
   /** Calls `expire` once after `afterMs`, or within a tick of the signal's abort, unless cleared before. */
   set(afterMs: number, expire: () => void, signal: AbortSignal | null = null): Deadline {
-    const deadline: Deadline = { at: performance.now() + afterMs, expire, signal };
-    this.#pending.add(deadline);
+    const deadline = { at: performance.now() + afterMs, expire, signal, place: this.#pending.length };
+    this.#pending.push(deadline);
     this.#timer ??= setInterval(() => this.#tick(), this.tickMs);
     return deadline;
   }
 
-  /** Moves a pending deadline to `afterMs` from now. */
-  extend(deadline: Deadline, afterMs: number): void {
-    deadline.at = performance.now() + afterMs;
-  }
-
+  /** Ends a deadline; one that has fired or was cleared stays so. */
   clear(deadline: Deadline): void {
-    this.#pending.delete(deadline);
+    const { place } = deadline;
+    const last = this.#pending.at(-1);
+    if (this.#pending[place] !== deadline || !last) return;
+    this.#pending[place] = last;
+    last.place = place;
+    this.#pending.pop();
   }
 
   #tick(): void {
     const now = performance.now();
-    for (const deadline of this.#pending) {
-      if (deadline.at > now && !deadline.signal?.aborted) continue;
-      this.#pending.delete(deadline);
+    for (const deadline of this.#pending.filter(({ at, signal }) => at <= now || signal?.aborted)) {
+      // One that fired before may have cleared this one.
+      if (this.#pending[deadline.place] !== deadline) continue;
+      this.clear(deadline);
       deadline.expire();
     }
-    if (this.#pending.size === 0) {
+    if (this.#pending.length === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
   }
 }
 
+/** A pending call, for its maker to end. */
 export interface Deadline {
+  readonly place: number;
+}
+
+interface PendingDeadline extends Deadline {
   /** Monotonic milliseconds. */
-  at: number;
+  readonly at: number;
   readonly expire: () => void;
   readonly signal: AbortSignal | null;
+  place: number;
 }
