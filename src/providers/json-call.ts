@@ -3,7 +3,7 @@ import {
   brokenAnswer,
   MOST_TEXT_BYTES,
   parseAnswer,
-  readWhole,
+  readText,
   send,
   type Classify,
   type VendorRequest,
@@ -18,8 +18,7 @@ export async function callJson(
 ): Promise<Record<string, unknown>> {
   const sized = body && { ...headers, ...JSON_TYPE, "content-length": String(body.byteLength) };
   const response = await send(method, { ...request, headers: sized ?? headers, body: body?.body }, classify);
-  const bytes = await readWhole(response, MOST_TEXT_BYTES, request.signal);
-  const value = parseAnswer(new TextDecoder().decode(bytes));
+  const value = parseAnswer(await readText(response, MOST_TEXT_BYTES, request.signal));
   if (!isObject(value)) throw brokenAnswer("gave no object");
   return value;
 }
