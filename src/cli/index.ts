@@ -30,7 +30,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 }
 
 function buildProgram(context: CliContext): Command {
-  const program = new Command("gateway");
+  const program = new Command("npm start --");
   program
     .description("One address, one key and one bill in front of every hosted model.")
     .option("--version", "print the version")
@@ -41,7 +41,6 @@ function buildProgram(context: CliContext): Command {
       writeErr: (text) => void context.stderr.write(text),
       outputError: (text, write) => write(text.replace("\n(", " (")),
     })
-    .allowExcessArguments()
     .action(async () => {
       const [unknown] = program.args;
       if (unknown !== undefined) refuseCommand(program, unknown);
@@ -69,7 +68,8 @@ function buildProgram(context: CliContext): Command {
   addRouteCommands(program, desk);
   addLedgerCommands(program, desk);
   addAuditCommands(program, desk);
-  return program;
+  // Set last, as commands take it over: only here it is needed, for a suggestion where a command is mistyped.
+  return program.allowExcessArguments();
 }
 
 async function readVersion(): Promise<string> {
@@ -82,7 +82,7 @@ function refuseCommand(program: Command, unknown: string): never {
     unknown,
     program.commands.map((command) => command.name()),
   );
-  program.error(`error: unknown command "${unknown}"${hint || "; gateway --help lists them"}`);
+  program.error(`error: unknown command "${unknown}"${hint || "; npm start -- --help lists them"}`);
 }
 
 function exitCodeOf(error: CommanderError): number {
