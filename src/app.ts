@@ -88,6 +88,7 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     processes: settings.workers,
     clock,
     hear: (ejection) => health.heard(ejection),
+    onProblem: report,
   });
   const state = { isDraining: false };
   const heart: Heart = {
