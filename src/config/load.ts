@@ -73,7 +73,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
     ...tables,
     dataDirectory: resolve(base, effective.data_dir),
     bootstrap,
-    isWorker: options.env[WORKER_VARIABLE] !== undefined,
+    worker: Number(options.env[WORKER_VARIABLE]) || null,
     channels,
   };
   const shown = { ...effective, channels: { ...catalogueChannels(sources), ...effective.channels } };
