@@ -11,7 +11,7 @@ import { supervise } from "./supervise.ts";
 
 /** Serves until told to stop. Resolves after a graceful stop; the process then ends with 0. */
 export async function serve(settings: Settings): Promise<void> {
-  await mkdir(settings.dataDirectory, { recursive: true });
+  await makeDataFolder(settings);
   if (settings.worker === null) await requireFreePort(settings);
   if (settings.workers > 1 && settings.worker === null) {
     process.stderr.write(welcome(addressOf(settings), await bootstrapStore(settings), settings));
@@ -35,25 +35,36 @@ async function bootstrapStore(settings: Settings): Promise<BootstrapResult> {
 
 function addressOf({ server: { host, port } }: Settings): string {
   if (port === 0)
-    throw new Error("Several workers need a port of their own choosing: set PORT to a number above 0.");
+    throw new Error("several workers need a port that is known beforehand: set PORT to a number above 0");
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** Opens the store for administration; the caller closes it. */
 export async function openAdmin(settings: Settings): Promise<{ store: AdminStore; close(): Promise<void> }> {
-  await mkdir(settings.dataDirectory, { recursive: true });
+  await makeDataFolder(settings);
   const { admin, database } = await openStores(databaseOf(settings));
   return { store: admin, close: () => database.close() };
 }
 
 /** Brings the database to the form this version needs. */
 export async function runMigrations(settings: Settings): Promise<{ applied: string[] }> {
-  await mkdir(settings.dataDirectory, { recursive: true });
+  await makeDataFolder(settings);
   const database = await openDatabase(databaseOf(settings));
   try {
     return { applied: await migrate(database) };
   } finally {
     await database.close();
+  }
+}
+
+async function makeDataFolder({ dataDirectory }: Settings): Promise<void> {
+  try {
+    await mkdir(dataDirectory, { recursive: true });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `the data folder cannot be made (${reason}): set GATEWAY_DATA_DIR to a folder that can be written`,
+    );
   }
 }
 

@@ -38,7 +38,7 @@ async function keepRunning(number: number, running: Workers, state: { isStopping
     if (isFirst && worker.signalCode === null && performance.now() - startedAt < STABLE_MS) {
       for (const other of running.values()) other.kill();
       state.isStopping = true;
-      throw new Error("A worker could not start; what it said stands above.");
+      throw new Error("a worker could not start; what it said stands above");
     }
     pauseMs =
       performance.now() - startedAt > STABLE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);

@@ -50,7 +50,7 @@ function buildProgram(context: CliContext): Command {
 
   const desk = openDesk(context, program);
   const serve = async () => await context.serve((await desk.loadSettings()).settings);
-  program.command("serve").description("run the gateway (what no command does, too)").action(serve);
+  program.command("serve").description("run the gateway, as without a command").action(serve);
   program
     .command("migrate")
     .description("bring the database to the newest form")
@@ -68,8 +68,9 @@ function buildProgram(context: CliContext): Command {
   addRouteCommands(program, desk);
   addLedgerCommands(program, desk);
   addAuditCommands(program, desk);
-  // Set last, as commands take it over: only here it is needed, for a suggestion where a command is mistyped.
-  return program.allowExcessArguments();
+  // Set last, as commands would take it over. Excess is what a mistyped command looks like to a program that serves
+  // without one.
+  return program.helpCommand(true).allowExcessArguments();
 }
 
 async function readVersion(): Promise<string> {
@@ -93,7 +94,7 @@ function describe(error: unknown): string {
   if (error instanceof ConfigurationError) return error.message;
   if (error instanceof DependencyError) {
     const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
-    return `error: ${error.message}${cause}; check DATABASE_URL and that the database runs`;
+    return `error: ${error.message}${cause}; check DATABASE_URL and that the database runs, or the data folder where SQLite is used`;
   }
   return `error: ${error instanceof Error ? error.message : String(error)}`;
 }

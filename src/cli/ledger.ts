@@ -92,6 +92,11 @@ function details({ charge, net }: LedgerView): string {
     ({ channel, upstreamModel, outcome, durationMs }) =>
       `${channel}/${upstreamModel} ${outcome} in ${durationMs} ms`,
   );
-  const flags = charge.flags.length > 0 ? `Flags: ${charge.flags.join(", ")}. ` : "";
-  return `Request ${charge.requestId} by key ${charge.keyId}. ${flags}Attempts: ${attempts.join("; ") || "none"}. Net ${formatNanos(net)} ${charge.currency}.`;
+  return [
+    `Request ${charge.requestId} by key ${charge.keyId}, at the ${charge.priceSource} price.`,
+    ...(charge.flags.length > 0 ? [`Flags: ${charge.flags.join(", ")}.`] : []),
+    `Attempts: ${attempts.join("; ") || "none"}.`,
+    ...(charge.orphanCost > 0n ? [`Orphan cost ${formatNanos(charge.orphanCost)} ${charge.currency}.`] : []),
+    `Net ${formatNanos(net)} ${charge.currency}.`,
+  ].join(" ");
 }

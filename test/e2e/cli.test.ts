@@ -93,6 +93,9 @@ test("help and version are answers, not errors", async () => {
     "audit",
   ])
     expect(help.stdout).toContain(word);
+  expect((await cli.run("help")).stdout).toBe(help.stdout);
+  expect((await cli.run("help keys")).stdout).toContain("npm start -- keys");
+  expect((await cli.run("keys create --help")).stdout).not.toContain("[command]");
   expect((await cli.run("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
@@ -365,7 +368,7 @@ test("the ledger is listed, a charge shown and refunded", async () => {
     corrects: "req_1",
   });
   expect((await cli.run("ledger show req_1")).stdout).toEndWith(
-    "Request request-req_1 by key key_a. Attempts: sandbox/sandbox-chat answered in 5 ms. Net 0.35 USD.\n",
+    "Request request-req_1 by key key_a, at the default price. Attempts: sandbox/sandbox-chat answered in 5 ms. Net 0.35 USD.\n",
   );
   expect(await cli.run("ledger refund req_1 --amount 0.36 --reason more")).toMatchObject({
     code: 1,
