@@ -64,6 +64,7 @@ async function makeDataFolder({ dataDirectory }: Settings): Promise<void> {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(
       `the data folder cannot be made (${reason}): set GATEWAY_DATA_DIR to a folder that can be written`,
+      { cause: error },
     );
   }
 }

@@ -25,31 +25,31 @@ export function gatherMetrics(
   const send = (message: Message): void => {
     if (process.connected) process.send?.(message);
   };
-  const waiting = new Map<number, (from: number, families: MetricFamily[]) => void>();
+  let question = 0;
+  let processes = new Map<number, MetricFamily[]>();
+  let complete = (): void => {};
   process.on("message", (message: unknown) => {
     const { data } = messageSchema.safeParse(message);
     if (!data) return;
-    const { from, question, families } = data;
-    if (families) waiting.get(question)?.(from, families);
-    else send({ from: worker, to: from, question, families: metrics.families() });
-  });
-  let questions = 0;
-  return async () => {
-    const question = (questions += 1);
-    const processes = new Map([[worker, metrics.families()]]);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    waiting.set(question, (from, families) => {
-      processes.set(from, families);
-      if (processes.size === workers) resolve();
-    });
-    const timer = setTimeout(resolve, ANSWER_MS);
-    try {
-      send({ from: worker, question });
-      await promise;
-    } finally {
-      clearTimeout(timer);
-      waiting.delete(question);
+    if (!data.families) {
+      send({ from: worker, to: data.from, question: data.question, families: metrics.families() });
+    } else if (data.question === question) {
+      processes.set(data.from, data.families);
+      if (processes.size === workers) complete();
     }
+  });
+  const gather = async (): Promise<string> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    question += 1;
+    processes = new Map([[worker, metrics.families()]]);
+    complete = resolve;
+    const timer = setTimeout(resolve, ANSWER_MS);
+    send({ from: worker, question });
+    await promise;
+    clearTimeout(timer);
     return formatMetrics(new Map([...processes].toSorted(([one], [other]) => one - other)));
   };
+  let running: Promise<string> | null = null;
+  // Whoever asks meanwhile gets the same answer, so a flood of questions costs the others nothing.
+  return () => (running ??= gather().finally(() => (running = null)));
 }

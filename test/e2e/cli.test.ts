@@ -165,6 +165,13 @@ test("a key is created, its secret shown once, listed by its first characters an
   );
 });
 
+test("a command before the first start says what is to be done first", async () => {
+  await using cli = await shell();
+  expect((await cli.run("keys create --name early")).stderr).toBe(
+    'error: there is no organization "default"; there is none yet: the first start makes "default"\n',
+  );
+});
+
 test("a refused change is one line on standard error and the store is closed", async () => {
   await using cli = await shellWithOrganization();
   cli.calls.length = 0;
