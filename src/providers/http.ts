@@ -15,7 +15,20 @@ export async function send(
   request: VendorRequest,
   classify: Classify,
 ): Promise<Response> {
-  const response = await dispatch(method, request);
+  let response: Response;
+  try {
+    response = await fetch(request.url, {
+      method,
+      headers: request.headers,
+      body: request.body,
+      signal: request.signal,
+      redirect: "manual",
+      // The runtime would end a call that is silent for five minutes; the deadlines in `signal` decide instead.
+      timeout: false,
+    });
+  } catch (error) {
+    throw request.signal.aborted ? request.signal.reason : connectionError(error);
+  }
   if (response.status >= 200 && response.status < 300) {
     if (isHtml(response)) throw await discard(response, "answered with a web page");
     return response;
@@ -82,9 +95,12 @@ const NOT_HTTP: ReadonlySet<unknown> = new Set([
 
 /** Reads a text to its end. Throws `broken` when it is longer than `mostBytes`, is empty or was cut. */
 export async function readText(response: Response, mostBytes: number, signal: AbortSignal): Promise<string> {
-  const text = isKnownToFit(response, mostBytes)
-    ? await readAtOnce(response, signal)
-    : await collect(response, mostBytes, signal);
+  let text: string;
+  try {
+    text = await (isKnownToFit(response, mostBytes) ? response.text() : collect(response, mostBytes, signal));
+  } catch (error) {
+    throw error instanceof UpstreamError ? error : readingError(error, signal);
+  }
   if (text === "") throw brokenAnswer("gave an empty answer");
   return text;
 }
@@ -93,14 +109,6 @@ export async function readText(response: Response, mostBytes: number, signal: Ab
 function isKnownToFit({ headers }: Response, mostBytes: number): boolean {
   const length = headers.get("content-length");
   return length !== null && Number(length) <= mostBytes && !headers.has("content-encoding");
-}
-
-async function readAtOnce(response: Response, signal: AbortSignal): Promise<string> {
-  try {
-    return await response.text();
-  } catch (error) {
-    throw readingError(error, signal);
-  }
 }
 
 async function collect(response: Response, mostBytes: number, signal: AbortSignal): Promise<string> {
@@ -166,22 +174,6 @@ export function readRetryAfter(headers: Headers, now: number): number | undefine
   if (seconds !== undefined) return clampSeconds(seconds);
   const date = value !== null && /^[A-Z][a-z]{2,8},? /.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : clampSeconds((date - now) / 1000);
-}
-
-async function dispatch(method: string, request: VendorRequest): Promise<Response> {
-  try {
-    return await fetch(request.url, {
-      method,
-      headers: request.headers,
-      body: request.body,
-      signal: request.signal,
-      redirect: "manual",
-      // The runtime would end a call that is silent for five minutes; the deadlines in `signal` decide instead.
-      timeout: false,
-    });
-  } catch (error) {
-    throw request.signal.aborted ? request.signal.reason : connectionError(error);
-  }
 }
 
 function connectionError(error: unknown): UpstreamError {
