@@ -12,7 +12,7 @@ import {
   shippedSettings,
 } from "../support/image-calls.ts";
 import { startBfl, SIMULATED_KEY, type Bfl } from "../upstreams/bfl.ts";
-import { row } from "../upstreams/jobs.ts";
+import { row } from "../upstreams/error-rows.ts";
 
 const settings = await shippedSettings({ BFL_API_KEY: SIMULATED_KEY });
 const never = new AbortController().signal;

@@ -13,7 +13,7 @@ import {
 } from "../support/image-calls.ts";
 import { makeBmp } from "../support/pictures.ts";
 import { startDashscope, SIMULATED_KEY } from "../upstreams/dashscope.ts";
-import { row } from "../upstreams/jobs.ts";
+import { row } from "../upstreams/error-rows.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
 const settings = await shippedSettings({ DASHSCOPE_API_KEY: SIMULATED_KEY });

@@ -12,7 +12,7 @@ import {
   shippedSettings,
 } from "../support/image-calls.ts";
 import { startFal, SIMULATED_KEY, type Fal } from "../upstreams/fal.ts";
-import { row } from "../upstreams/jobs.ts";
+import { row } from "../upstreams/error-rows.ts";
 
 const settings = await shippedSettings({ FAL_KEY: SIMULATED_KEY });
 const shipped = Object(settings.channels.get("fal")!.settings);

@@ -11,7 +11,7 @@ import {
   pngReference,
   shippedSettings,
 } from "../support/image-calls.ts";
-import { row } from "../upstreams/jobs.ts";
+import { row } from "../upstreams/error-rows.ts";
 import { startOpenRouter, SIMULATED_KEY } from "../upstreams/openrouter.ts";
 import type { Plan } from "../upstreams/plan.ts";
 import type { Simulator } from "../upstreams/simulator.ts";

@@ -11,7 +11,7 @@ import {
   pngReference,
   shippedSettings,
 } from "../support/image-calls.ts";
-import { row } from "../upstreams/jobs.ts";
+import { row } from "../upstreams/error-rows.ts";
 import { startReplicate, SIMULATED_KEY, type Replicate } from "../upstreams/replicate.ts";
 
 const settings = await shippedSettings({ REPLICATE_API_TOKEN: SIMULATED_KEY });
