@@ -82,7 +82,8 @@ interface CatalogueFile {
   models: Record<string, { upstream_model: string }>;
 }
 
-async function readCatalogue(name: string): Promise<CatalogueFile> {
+/** A shipped data file as it was written. */
+export async function readCatalogue(name: string): Promise<CatalogueFile> {
   const text = await Bun.file(new URL(`../../catalogue/${name}.yaml`, import.meta.url)).text();
   return Bun.YAML.parse(text) as CatalogueFile;
 }
