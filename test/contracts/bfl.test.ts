@@ -64,6 +64,12 @@ describe("a generation", () => {
       expect(await looksOf(await draw({ wish }, id))).toHaveLength(1);
   });
 
+  test("that takes long is looked at whatever word the vendor has for being busy", async () => {
+    vendor.next({ looks: 4 });
+    expect((await draw()).images).toHaveLength(1);
+    expect(calls().filter((call) => call === "GET /v1/get_result")).toHaveLength(5);
+  });
+
   test("of several makes one, unless the channel may ask several times", async () => {
     expect((await draw({ count: 3 })).images).toHaveLength(1);
     vendor.reset();

@@ -85,6 +85,7 @@ describeErrorRows(bench, [
   ["throttled", "limited"],
   ["bad-gateway", "overloaded"],
   ["overloaded", "overloaded"],
+  ["late", "overloaded"],
   ["image_too_large", "rejected"],
   ["content_policy_violation", "refused"],
 ]);
@@ -97,6 +98,8 @@ describe("a failure", () => {
     ["file_download_error", "rejected"],
     ["no_media_generated", "broken"],
     ["downstream_service_error", "overloaded"],
+    ["downstream_service_unavailable", "overloaded"],
+    ["generation_timeout", "overloaded"],
     ["internal", "overloaded"],
     ["nsfw:0", "refused"],
     ["no-images", "broken"],

@@ -23,6 +23,7 @@ export const ROWS: ErrorRows = {
   throttled: { status: 429, body: { detail: "Too many requests" } },
   "bad-gateway": { status: 502, body: { detail: "Bad gateway" } },
   overloaded: { status: 503, body: { detail: "Service unavailable" } },
+  late: { status: 504, body: { detail: "Gateway timeout" } },
   echo: {
     status: 400,
     body: { detail: `Bad header Authorization: Key ${SIMULATED_KEY}. Send another one.` },
@@ -33,6 +34,8 @@ export const ROWS: ErrorRows = {
   file_download_error: { status: 422, body: problem("file_download_error", "image_url") },
   no_media_generated: { status: 422, body: problem("no_media_generated", "prompt") },
   downstream_service_error: { status: 400, body: problem("downstream_service_error", "body") },
+  downstream_service_unavailable: { status: 503, body: problem("downstream_service_unavailable", "body") },
+  generation_timeout: { status: 504, body: problem("generation_timeout", "body") },
   internal: { status: 500, body: problem("internal_server_error", "body") },
 };
 
@@ -115,11 +118,13 @@ async function answerAbout(
   rest: string,
   { request, answer, exchange, plan, refuse }: VendorCall,
 ): Promise<void> {
-  const { id, fate = "", output } = job;
+  const { id, fate = "", output, hasEnded } = job;
   switch (`${request.method} ${rest}`) {
     case "PUT /cancel":
       job.isCancelled = true;
-      return sendJson(answer, 202, { status: "CANCELLATION_REQUESTED" });
+      return hasEnded
+        ? sendJson(answer, 400, { status: "ALREADY_COMPLETED" })
+        : sendJson(answer, 202, { status: "CANCELLATION_REQUESTED" });
     case "GET /status": {
       const status = job.look() ? "COMPLETED" : "IN_PROGRESS";
       return sendJson(answer, 200, { request_id: id, status }, plan);

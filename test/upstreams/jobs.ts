@@ -15,6 +15,8 @@ export interface SimulatedJob<Output> {
   isCancelled: boolean;
   /** Looks that found it running. */
   readonly looked: number;
+  /** Whether the next look finds that it has ended. */
+  readonly hasEnded: boolean;
   /** True when it has ended; each look that finds it running brings its end nearer. */
   look(): boolean;
 }
@@ -32,6 +34,9 @@ export function createJobs<Output>(): SimulatedJobs<Output> {
         isCancelled: false,
         get looked() {
           return looked;
+        },
+        get hasEnded() {
+          return looked >= looks;
         },
         look() {
           if (looked >= looks) return true;

@@ -107,7 +107,7 @@ export async function startReplicate(): Promise<Replicate> {
     if (!job || !["GET ", "POST /cancel"].includes(`${method} ${action}`))
       return call.refuse("unknown-model");
     if (action !== "") job.isCancelled = true;
-    return answerJob(job, 200, call);
+    return answerJob(job, call);
   });
   return Object.assign(simulator, { jobs });
 }
@@ -140,15 +140,17 @@ async function answerSubmission(call: VendorCall, jobs: Jobs): Promise<void> {
     { length: plan.images ?? 1 },
     () => origin + results.keep(picture, format, plan.linked),
   );
-  await answerJob(jobs.open({ looks: 0, ...plan }, { links }), 201, call);
+  await answerJob(jobs.open({ looks: 0, ...plan }, { links }), call, true);
 }
 
 async function answerJob(
   job: SimulatedJob<Output>,
-  status: number,
   { answer, exchange, plan }: VendorCall,
+  isNew = false,
 ): Promise<void> {
+  const { hasEnded } = job;
   const told = describe(job);
+  const status = !isNew ? 200 : hasEnded ? 201 : 202;
   await sendJson(answer, status, told, plan);
   if (answer.isFinished && told.status === "succeeded") exchange.reportPictures(job.output.links.length);
 }
