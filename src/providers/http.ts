@@ -51,6 +51,7 @@ export const MOST_TEXT_BYTES = 32 * 1024 * 1024;
 /** Most bytes of an answer that carries images. */
 export const MOST_IMAGE_BYTES = 256 * 1024 * 1024;
 
+const decoder = new TextDecoder();
 const MOST_ERROR_BYTES = 64 * 1024;
 const LONGEST_RETRY_SECONDS = 3600;
 
@@ -79,17 +80,13 @@ const NOT_HTTP: ReadonlySet<unknown> = new Set([
   "BrotliDecompressionError",
 ]);
 
-/** Reads a body to its end. Throws `broken` when it is longer than `mostBytes`, is empty or was cut. */
-export async function readWhole(
-  response: Response,
-  mostBytes: number,
-  signal: AbortSignal,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = isKnownToFit(response, mostBytes)
+/** Reads a text to its end. Throws `broken` when it is longer than `mostBytes`, is empty or was cut. */
+export async function readText(response: Response, mostBytes: number, signal: AbortSignal): Promise<string> {
+  const text = isKnownToFit(response, mostBytes)
     ? await readAtOnce(response, signal)
     : await collect(response, mostBytes, signal);
-  if (bytes.byteLength === 0) throw brokenAnswer("gave an empty answer");
-  return bytes;
+  if (text === "") throw brokenAnswer("gave an empty answer");
+  return text;
 }
 
 /** A compressed body can be of any size, so its length says nothing. */
@@ -98,25 +95,21 @@ function isKnownToFit({ headers }: Response, mostBytes: number): boolean {
   return length !== null && Number(length) <= mostBytes && !headers.has("content-encoding");
 }
 
-async function readAtOnce(response: Response, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+async function readAtOnce(response: Response, signal: AbortSignal): Promise<string> {
   try {
-    return new Uint8Array(await response.arrayBuffer());
+    return await response.text();
   } catch (error) {
     throw readingError(error, signal);
   }
 }
 
-async function collect(
-  response: Response,
-  mostBytes: number,
-  signal: AbortSignal,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const pieces: Uint8Array<ArrayBuffer>[] = [];
+async function collect(response: Response, mostBytes: number, signal: AbortSignal): Promise<string> {
+  const pieces: Uint8Array[] = [];
   for await (const piece of readPieces(response, mostBytes, signal)) pieces.push(piece);
-  return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
+  return decoder.decode(Buffer.concat(pieces));
 }
 
-/** The pieces of a body as they come, under the rules of `readWhole`. Ending early closes the connection. */
+/** The pieces of a body as they come, under the rules of `readText`. Ending early closes the connection. */
 export async function* readPieces(
   response: Response,
   mostBytes: number,

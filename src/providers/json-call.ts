@@ -3,7 +3,7 @@ import {
   brokenAnswer,
   MOST_TEXT_BYTES,
   parseAnswer,
-  readWhole,
+  readText,
   send,
   type Classify,
   type VendorRequest,
@@ -17,8 +17,7 @@ export async function callJson(
   classify: Classify,
 ): Promise<Record<string, unknown>> {
   const response = await sendJson(method, call, classify);
-  const bytes = await readWhole(response, MOST_TEXT_BYTES, call.signal);
-  const value = parseAnswer(new TextDecoder().decode(bytes));
+  const value = parseAnswer(await readText(response, MOST_TEXT_BYTES, call.signal));
   if (!isObject(value)) throw brokenAnswer("gave no object");
   return value;
 }
