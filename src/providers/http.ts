@@ -17,15 +17,9 @@ export async function send(
 ): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(request.url, {
-      method,
-      headers: request.headers,
-      body: request.body,
-      signal: request.signal,
-      redirect: "manual",
-      // The runtime would end a call that is silent for five minutes; the deadlines in `signal` decide instead.
-      timeout: false,
-    });
+    const { url, ...sent } = request;
+    // The runtime would end a call that is silent for five minutes; the deadlines in `signal` decide instead.
+    response = await fetch(url, { method, ...sent, redirect: "manual", timeout: false });
   } catch (error) {
     throw request.signal.aborted ? request.signal.reason : connectionError(error);
   }
