@@ -41,36 +41,38 @@ export async function* writeJson(value: StreamedJson): AsyncGenerator<Uint8Array
   }
 }
 
-/**
- * The same as a body that is read as fast as it is taken, and no faster. `release` is called when it has been read,
- * failed or is not wanted any more.
- */
-export function streamJson(
-  value: StreamedJson,
-  release: () => Promise<void>,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
+/** What is to be done once a text is not needed any more. */
+export interface StreamEnds {
+  /** It has been read to its end. */
+  end(): Promise<void>;
+  /** Reading it failed, or the reader does not want the rest. */
+  drop(): Promise<void>;
+}
+
+/** The same as a body that is read as fast as it is taken, and no faster. */
+export function streamJson(value: StreamedJson, ends: StreamEnds): ReadableStream<Uint8Array<ArrayBuffer>> {
   const pieces = writeJson(value);
   return new ReadableStream({
     async pull(controller) {
       try {
         const { done, value: piece } = await pieces.next();
         if (!done) return controller.enqueue(piece);
-        await release();
+        await ends.end();
         controller.close();
       } catch (error) {
-        await release();
+        await ends.drop();
         controller.error(error);
       }
     },
     async cancel() {
       await pieces.return(undefined);
-      await release();
+      await ends.drop();
     },
   });
 }
 
 /** A multiple of three, so that each slice is whole in base64. */
-const SLICE_BYTES = 3 * 32 * 1024;
+const SLICE_BYTES = 3 * 128 * 1024;
 
 type Handle = Blob | SpooledString;
 
@@ -90,7 +92,9 @@ async function* writeBase64(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>>
     const slice = await blob.slice(start, start + SLICE_BYTES).bytes();
     const text = slice.toBase64();
     free(slice);
-    yield Buffer.from(text, "latin1");
+    const piece = Buffer.allocUnsafeSlow(text.length);
+    piece.write(text, "latin1");
+    yield piece;
     // Many readers who take slices as fast as they come would otherwise hold the event loop together.
     await new Promise(setImmediate);
   }

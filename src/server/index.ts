@@ -4,6 +4,7 @@ import type { BlobStore, Links, RequestListener } from "../gateway/ports.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import type { SafeFetch } from "../lib/safe-fetch.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
+import { SpareFiles } from "../lib/spool.ts";
 import { callerBase } from "./credentials.ts";
 import { createHandler } from "./endpoint.ts";
 import { consoleRoutes } from "./endpoints/console.ts";
@@ -57,7 +58,7 @@ export function allRoutes(options: ServerOptions): Route[] {
     ...heart,
     ...files,
     safeFetch: options.safeFetch,
-    spoolDirectory: options.spoolDirectory,
+    spools: { directory: options.spoolDirectory, spareFiles: new SpareFiles() },
     baseOf,
   };
   return [

@@ -1,0 +1,49 @@
+import { rm, stat } from "node:fs/promises";
+
+/** Smaller files are not worth the trouble. */
+const LEAST_BYTES = 256 * 1024;
+const MOST_BYTES = 256 * 1024 * 1024;
+const MOST_FILES = 64;
+const IDLE_MS = 1_000;
+
+/**
+ * Files that requests have done with, kept for a second to be written over: a page the system still has costs a
+ * small part of a new one. Holds 256 MiB at most, and nothing once no request needs any.
+ */
+export class SpareFiles {
+  private readonly files: { path: string; byteLength: number }[] = [];
+  private byteLength = 0;
+  private timer: NodeJS.Timeout | undefined;
+
+  /** The path of a file to rename and write over; it may be longer than what is written. */
+  take(): string | undefined {
+    const file = this.files.pop();
+    if (!file) return undefined;
+    this.byteLength -= file.byteLength;
+    this.timer?.refresh();
+    return file.path;
+  }
+
+  /** Keeps a closed file that nobody reads any more, or deletes it. */
+  async give(path: string): Promise<void> {
+    const { size, nlink } = await stat(path);
+    // A file with a second name is somebody else's now, and must stay as it is.
+    if (nlink > 1 || size < LEAST_BYTES || !this.hasRoom(size)) return rm(path, { force: true });
+    this.files.push({ path, byteLength: size });
+    this.byteLength += size;
+    this.timer ??= setTimeout(() => void this.clear(), IDLE_MS).unref();
+    this.timer.refresh();
+  }
+
+  /** Deletes all of them. What cannot be deleted now is swept by a later start. */
+  async clear(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.byteLength = 0;
+    await Promise.allSettled(this.files.splice(0).map(({ path }) => rm(path, { force: true })));
+  }
+
+  private hasRoom(size: number): boolean {
+    return this.files.length < MOST_FILES && this.byteLength + size <= MOST_BYTES;
+  }
+}
