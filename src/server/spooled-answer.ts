@@ -1,4 +1,4 @@
-import { holdsHandles, streamJson, type StreamedObject } from "../lib/json-stream.ts";
+import { holdsHandles, writeJson, type StreamedObject } from "../lib/json-stream.ts";
 import { createSpool, type SpareFiles, type Spool } from "../lib/spool.ts";
 
 export interface SpooledAnswer {
@@ -43,9 +43,23 @@ export async function answerFromSpool(
     }
     // Nobody reads the stream of a caller who goes before it was begun.
     signal.addEventListener("abort", drop, { once: true });
-    return new Response(streamJson(body, { end: retire, drop }), { headers });
+    return new Response(send(body, { retire, drop }), { headers });
   } catch (error) {
     await drop();
     throw error;
+  }
+}
+
+/** The runtime copies a piece before it asks for the next, and asks only as fast as the caller takes them. */
+async function* send(
+  body: StreamedObject,
+  { retire, drop }: { retire(): Promise<void>; drop(): Promise<void> },
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  let isWhole = false;
+  try {
+    yield* writeJson(body);
+    isWhole = true;
+  } finally {
+    await (isWhole ? retire() : drop());
   }
 }
