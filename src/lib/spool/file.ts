@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import { mkdir, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { free } from "../free.ts";
@@ -14,7 +15,10 @@ export interface SpoolGround {
   spareBuffers: Buffer<ArrayBuffer>[];
 }
 
-/** One temporary file, written in large pieces off the main thread. `write` copies, so buffers may be reused. */
+/**
+ * One temporary file, written in large pieces: off the main thread, but for what goes over pages of a used file, which
+ * is as quick as a copy in memory. `write` copies, so buffers may be reused.
+ */
 export class SpoolFile {
   readonly path: string;
   byteLength = 0;
@@ -22,10 +26,14 @@ export class SpoolFile {
   private used = 0;
   private readonly backlog: Buffer<ArrayBuffer>[] = [];
   private pumping: Promise<void> | undefined;
+  /** A pump can end before its promise is known. */
+  private isPumping = false;
   private handle: FileHandle | undefined;
   private isMade = false;
   private isFinished = false;
-  private wasUsed = false;
+  /** Length of the used file it is written over. */
+  private usedBytes = 0;
+  private writtenBytes = 0;
   private failure: { cause: unknown } | undefined;
 
   constructor(
@@ -60,7 +68,7 @@ export class SpoolFile {
     this.flush();
     await this.settled();
     // What stood in a file that is used again must not show behind what was written.
-    if (this.wasUsed) await this.handle?.truncate(this.byteLength);
+    if (this.usedBytes > this.byteLength) await this.handle?.truncate(this.byteLength);
     await this.close();
     this.isFinished = true;
     return Bun.file(this.path, type === undefined ? {} : { type });
@@ -95,7 +103,7 @@ export class SpoolFile {
       this.current = undefined;
       this.used = 0;
     }
-    this.pumping ??= this.pump();
+    if (!this.isPumping) this.pumping = this.pump();
   }
 
   private async settled(): Promise<void> {
@@ -104,11 +112,13 @@ export class SpoolFile {
   }
 
   private async pump(): Promise<void> {
+    this.isPumping = true;
     try {
       if (this.failure) return;
       this.handle ??= await this.open();
       for (let buffer = this.backlog[0]; buffer; buffer = this.backlog[0]) {
-        await writeAll(this.handle, buffer);
+        const writing = this.writeOut(this.handle, buffer);
+        if (writing) await writing;
         this.backlog.shift();
         this.keepBuffer(buffer);
       }
@@ -116,22 +126,31 @@ export class SpoolFile {
       this.failure = { cause };
       this.backlog.length = 0;
     } finally {
-      this.pumping = undefined;
+      this.isPumping = false;
     }
+  }
+
+  private writeOut(handle: FileHandle, buffer: Buffer): Promise<void> | undefined {
+    const end = this.writtenBytes + buffer.byteLength;
+    let from = 0;
+    while (end <= this.usedBytes && from < buffer.byteLength)
+      from += writeSync(handle.fd, buffer, from, buffer.byteLength - from, this.writtenBytes + from);
+    const start = this.writtenBytes;
+    this.writtenBytes = end;
+    return from < buffer.byteLength ? writeAll(handle, buffer, start) : undefined;
   }
 
   private async open(): Promise<FileHandle> {
     const used = this.ground.spareFiles?.take();
-    if (used === undefined) {
-      const handle = await openNew(this.ground.directory, this.path);
-      this.isMade = true;
-      return handle;
-    }
     // Under its new name nobody who knew the old one finds it.
-    await rename(used, this.path);
+    if (used && (await isRenamed(used.path, this.path))) {
+      this.isMade = true;
+      this.usedBytes = used.byteLength;
+      return await open(this.path, "r+");
+    }
+    const handle = await openNew(this.ground.directory, this.path);
     this.isMade = true;
-    this.wasUsed = true;
-    return await open(this.path, "r+");
+    return handle;
   }
 
   private keepBuffer({ buffer }: Buffer<ArrayBuffer>): void {
@@ -148,20 +167,35 @@ export class SpoolFile {
   }
 }
 
+/** False when the file is gone. */
+async function isRenamed(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
 async function openNew(directory: string, path: string): Promise<FileHandle> {
   try {
     return await open(path, "wx", 0o600);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    if (!isMissing(error)) throw error;
     await mkdir(directory, { recursive: true });
     return await open(path, "wx", 0o600);
   }
 }
 
-async function writeAll(handle: FileHandle, buffer: Buffer): Promise<void> {
+async function writeAll(handle: FileHandle, buffer: Buffer, start: number): Promise<void> {
   let from = 0;
   while (from < buffer.byteLength) {
-    const { bytesWritten } = await handle.write(buffer, from, buffer.byteLength - from, null);
-    from += bytesWritten;
+    const length = buffer.byteLength - from;
+    from += (await handle.write(buffer, from, length, start + from)).bytesWritten;
   }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }

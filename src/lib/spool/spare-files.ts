@@ -6,22 +6,33 @@ const MOST_BYTES = 256 * 1024 * 1024;
 const MOST_FILES = 64;
 const IDLE_MS = 3_000;
 
+export interface SpareFile {
+  path: string;
+  byteLength: number;
+}
+
 /**
  * Files that requests have done with, kept a few seconds to be written over: a page the system still has costs a
  * small part of a new one. Holds 256 MiB at most, and nothing once no request needs any.
  */
 export class SpareFiles {
-  private readonly files: { path: string; byteLength: number }[] = [];
+  private readonly files: SpareFile[] = [];
   private byteLength = 0;
   private timer: NodeJS.Timeout | undefined;
+  private readonly idleMs: number;
 
-  /** The path of a file to rename and write over; it may be longer than what is written. */
-  take(): string | undefined {
+  /** They are deleted when none was given or taken for so long. */
+  constructor({ idleMs = IDLE_MS }: { idleMs?: number } = {}) {
+    this.idleMs = idleMs;
+  }
+
+  /** A file to rename and write over. It may be longer than what is written. */
+  take(): SpareFile | undefined {
     const file = this.files.pop();
     if (!file) return undefined;
     this.byteLength -= file.byteLength;
     this.timer?.refresh();
-    return file.path;
+    return file;
   }
 
   /** Keeps a closed file that nobody reads any more, or deletes it. */
@@ -31,7 +42,7 @@ export class SpareFiles {
     if (nlink > 1 || size < LEAST_BYTES || !this.hasRoom(size)) return rm(path, { force: true });
     this.files.push({ path, byteLength: size });
     this.byteLength += size;
-    this.timer ??= setTimeout(() => void this.clear(), IDLE_MS).unref();
+    this.timer ??= setTimeout(() => void this.clear(), this.idleMs).unref();
     this.timer.refresh();
   }
 
