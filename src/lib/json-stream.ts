@@ -42,7 +42,7 @@ export async function* writeJson(value: StreamedJson): AsyncGenerator<Uint8Array
 }
 
 /** A multiple of three, so that each slice is whole in base64. */
-const SLICE_BYTES = 3 * 128 * 1024;
+const SLICE_BYTES = 3 * 64 * 1024;
 
 type Handle = Blob | SpooledString;
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { free } from "../free.ts";
 import type { SpareFiles } from "./spare-files.ts";
 
-const BUFFER_BYTES = 512 * 1024;
+const BUFFER_BYTES = 256 * 1024;
 const BACKLOG_BUFFERS = 1;
 
 /** What the files of one spool share. */
