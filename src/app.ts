@@ -24,6 +24,7 @@ import type { S3Credentials } from "./storage/blobs/s3.ts";
 import { databaseOf } from "./database.ts";
 import { requestLog, systemLog } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
+import { gatherMetrics } from "./telemetry/process-metrics.ts";
 
 /** A running gateway. */
 export interface Gateway {
@@ -88,6 +89,7 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     processes: settings.workers,
     clock,
     hear: (ejection) => health.heard(ejection),
+    onProblem: report,
   });
   const state = { isDraining: false };
   const heart: Heart = {
@@ -142,7 +144,7 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     isPlausible: secretTest(settings.bootstrap.key),
     hash: hashSecret,
     listeners: [log.listener, metrics.listener],
-    metrics: () => metrics.text(),
+    metrics: gatherMetrics(metrics, settings),
     isDraining: () => state.isDraining,
   });
   const sweep = (): void =>

@@ -4,20 +4,22 @@ import type { AdminStore } from "./admin/ports.ts";
 import { startGateway, type Gateway } from "./app.ts";
 import type { Settings } from "./config/index.ts";
 import { databaseOf } from "./database.ts";
+import { requireFreePort } from "./free-port.ts";
 import { systemClock } from "./lib/clock.ts";
 import { migrate, openDatabase, openStores } from "./storage/index.ts";
 import { supervise } from "./supervise.ts";
 
 /** Serves until told to stop. Resolves after a graceful stop; the process then ends with 0. */
 export async function serve(settings: Settings): Promise<void> {
-  await mkdir(settings.dataDirectory, { recursive: true });
-  if (settings.workers > 1 && !settings.isWorker) {
+  await makeDataFolder(settings);
+  if (settings.worker === null) await requireFreePort(settings);
+  if (settings.workers > 1 && settings.worker === null) {
     process.stderr.write(welcome(addressOf(settings), await bootstrapStore(settings), settings));
     return supervise(settings);
   }
   const gateway = await startGateway(settings);
-  if (!settings.isWorker) process.stderr.write(welcome(gateway.url, gateway.bootstrap, settings));
-  await untilTold(gateway, settings.isWorker);
+  if (settings.worker === null) process.stderr.write(welcome(gateway.url, gateway.bootstrap, settings));
+  await untilTold(gateway, settings.worker !== null);
 }
 
 /** The first start's work, done once for all workers. */
@@ -33,20 +35,20 @@ async function bootstrapStore(settings: Settings): Promise<BootstrapResult> {
 
 function addressOf({ server: { host, port } }: Settings): string {
   if (port === 0)
-    throw new Error("Several workers need a port of their own choosing: set PORT to a number above 0.");
+    throw new Error("several workers need a port that is known beforehand: set PORT to a number above 0");
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** Opens the store for administration; the caller closes it. */
 export async function openAdmin(settings: Settings): Promise<{ store: AdminStore; close(): Promise<void> }> {
-  await mkdir(settings.dataDirectory, { recursive: true });
+  await makeDataFolder(settings);
   const { admin, database } = await openStores(databaseOf(settings));
   return { store: admin, close: () => database.close() };
 }
 
 /** Brings the database to the form this version needs. */
 export async function runMigrations(settings: Settings): Promise<{ applied: string[] }> {
-  await mkdir(settings.dataDirectory, { recursive: true });
+  await makeDataFolder(settings);
   const database = await openDatabase(databaseOf(settings));
   try {
     return { applied: await migrate(database) };
@@ -55,12 +57,21 @@ export async function runMigrations(settings: Settings): Promise<{ applied: stri
   }
 }
 
-const ORPHAN_WATCH_MS = 1_000;
+async function makeDataFolder({ dataDirectory }: Settings): Promise<void> {
+  try {
+    await mkdir(dataDirectory, { recursive: true });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `the data folder cannot be made (${reason}): set GATEWAY_DATA_DIR to a folder that can be written`,
+      { cause: error },
+    );
+  }
+}
 
 /** The first signal stops gracefully; a second one at once. Either way nothing is lost. */
-function untilTold(gateway: Gateway, isWorker: boolean): Promise<void> {
-  const supervisor = process.ppid;
-  return new Promise((resolve, reject) => {
+async function untilTold(gateway: Gateway, isWorker: boolean): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
     let isStopping = false;
     const stop = (): void => {
       if (isStopping) void gateway.abandon().finally(() => process.exit(0));
@@ -70,15 +81,12 @@ function untilTold(gateway: Gateway, isWorker: boolean): Promise<void> {
     process.on("SIGTERM", stop);
     // Ctrl-C reaches the whole group of processes; a worker waits for its supervisor to pass it on.
     process.on("SIGINT", isWorker ? () => {} : stop);
-    if (!isWorker) return;
     // A worker whose supervisor was killed would serve on unseen, beside those of the next start.
-    const watch = setInterval(() => {
-      if (process.ppid === supervisor) return;
-      clearInterval(watch);
+    process.on("disconnect", () => {
       if (!isStopping) stop();
-    }, ORPHAN_WATCH_MS);
-    watch.unref();
+    });
   });
+  if (process.connected) process.disconnect?.();
 }
 
 function welcome(url: string, { administrator, key }: BootstrapResult, settings: Settings): string {

@@ -6,36 +6,39 @@ const STABLE_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 
+/** Running workers by their number, from 1. */
+type Workers = Map<number, Subprocess>;
+
 /**
  * Runs the workers of one port and starts a new one for each that dies. The first signal is passed on and the
  * workers are waited for; so is the second, by which they leave at once. Resolves when all have ended; throws when
  * one cannot even start once.
  */
 export async function supervise({ workers }: Settings): Promise<void> {
-  const running = new Set<Subprocess>();
+  const running: Workers = new Map();
   const state = { isStopping: false };
   const pass = (): void => {
     state.isStopping = true;
-    for (const worker of running) worker.kill("SIGTERM");
+    for (const worker of running.values()) worker.kill("SIGTERM");
   };
   process.on("SIGTERM", pass);
   process.on("SIGINT", pass);
-  await Promise.all(Array.from({ length: workers }, () => keepRunning(running, state)));
+  await Promise.all(Array.from({ length: workers }, (_, index) => keepRunning(index + 1, running, state)));
 }
 
-async function keepRunning(running: Set<Subprocess>, state: { isStopping: boolean }): Promise<void> {
+async function keepRunning(number: number, running: Workers, state: { isStopping: boolean }): Promise<void> {
   let pauseMs = FIRST_PAUSE_MS;
   for (let isFirst = true; !state.isStopping; isFirst = false) {
     const startedAt = performance.now();
-    const worker = start();
-    running.add(worker);
+    const worker = start(number, running);
+    running.set(number, worker);
     await worker.exited;
-    running.delete(worker);
+    running.delete(number);
     if (state.isStopping) return;
     if (isFirst && worker.signalCode === null && performance.now() - startedAt < STABLE_MS) {
-      for (const other of running) other.kill();
+      for (const other of running.values()) other.kill();
       state.isStopping = true;
-      throw new Error("A worker could not start; what it said stands above.");
+      throw new Error("a worker could not start; what it said stands above");
     }
     pauseMs =
       performance.now() - startedAt > STABLE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
@@ -43,9 +46,14 @@ async function keepRunning(running: Set<Subprocess>, state: { isStopping: boolea
   }
 }
 
-function start(): Subprocess {
+function start(number: number, running: Workers): Subprocess {
   return Bun.spawn([process.execPath, ...process.argv.slice(1)], {
-    env: { ...processEnvironment(), [WORKER_VARIABLE]: "1" },
+    env: { ...processEnvironment(), [WORKER_VARIABLE]: String(number) },
     stdio: ["ignore", "inherit", "inherit"],
+    // Workers say something to one of them, or to all others; the supervisor only hands it on.
+    ipc(message: { from: number; to?: number }) {
+      for (const [to, worker] of running)
+        if (to !== message.from && (message.to ?? to) === to) worker.send(message);
+    },
   });
 }

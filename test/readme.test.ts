@@ -68,14 +68,17 @@ test.each(marked("check", "yaml"))(
   },
 );
 
-test("a first start prints a curl that gives a picture, copied as it stands", async () => {
+test("a first start prints a curl that gives a picture, also after one whose port was taken", async () => {
   const data = mkdtempSync(join(tmpdir(), "gateway-first-"));
-  const child = Bun.spawn({
-    cmd: [process.execPath, join(ROOT, "src/main.ts")],
-    cwd: data,
-    env: { PATH: process.env["PATH"], PORT: "0", GATEWAY_DATA_DIR: join(data, "data") },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  const start = (port: string) =>
+    Bun.spawn({
+      cmd: [process.execPath, join(ROOT, "src/main.ts")],
+      cwd: data,
+      env: { PATH: process.env["PATH"], PORT: port, GATEWAY_DATA_DIR: join(data, "data") },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+  expect(await start(new URL(gateway.url).port).exited).toBe(1);
+  const child = start("0");
   try {
     let said = "";
     void (async () => {

@@ -41,7 +41,7 @@ const NOT_AN_AMOUNT = 'must be a decimal of at most nine places as text, such as
 
 /** A decimal string as nano-units; signs, exponents and numbers are refused. */
 export const amountSchema = z
-  .string({ error: NOT_AN_AMOUNT })
+  .string({ error: ({ input }) => (input === undefined ? "is missing" : NOT_AN_AMOUNT) })
   .regex(/^\d{1,9}(\.\d{1,9})?$/, { error: NOT_AN_AMOUNT })
   .transform((text): Nanos => parseNanos(text));
 

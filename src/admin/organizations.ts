@@ -38,7 +38,9 @@ export async function getOrganization(
   const organization = await context.store.organizations.get(id);
   if (organization) return organization;
   const known = (await context.store.organizations.list()).map((each) => each.id);
-  throw new AdminError(404, field, `there is no organization "${id}"${didYouMean(id, known)}`);
+  const hint =
+    known.length > 0 ? didYouMean(id, known) : `; there is none yet: the first start makes "default"`;
+  throw new AdminError(404, field, `there is no organization "${id}"${hint}`);
 }
 
 /** Changes what the input names and leaves everything else as it is. */

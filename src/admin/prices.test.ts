@@ -64,6 +64,11 @@ test("a price that cannot be meant is refused", async () => {
     "perImage.4K",
     '"sandbox-a" has no tier 4K, only 1K, 2K',
   ]);
+  expect(await refusal(setPrice(context, { ...image, perImage: { "9K": { low: "1" } } }))).toEqual([
+    400,
+    "perImage.9K",
+    '"sandbox-a" has no tier 9K, only 1K, 2K',
+  ]);
   expect(await refusal(setPrice(context, { ...image, perImage: { "1K": { hihg: "1" } } }))).toEqual([
     400,
     "perImage.1K",

@@ -51,14 +51,12 @@ export function priceOf(model: Model, wish: PriceWish): PriceRecord["price"] {
   return model.type === "image" ? imagePrice(model, wish) : tokenPrice(model.id, wish);
 }
 
-const tier = z.enum(["1K", "2K", "4K"]);
-
 /** The fields of an input that say a price. */
 export const priceFields = {
   organizationId: z.string().nullable().default(null),
   model: z.string(),
   currency: currencySchema.optional(),
-  perImage: z.partialRecord(tier, z.record(z.string(), amountSchema)).optional(),
+  perImage: z.record(z.string(), z.record(z.string(), amountSchema)).optional(),
   perMillion: z
     .strictObject({
       input: amountSchema,
@@ -95,13 +93,19 @@ export async function currencyOf(
 
 function imagePrice(model: ImageModel, { perImage, perMillion }: PriceWish): PriceRecord["price"] {
   if (!perImage || perMillion)
-    throw new AdminError(400, "perImage", `"${model.id}" makes images: it is priced by perImage only`);
+    throw new AdminError(
+      400,
+      "perImage",
+      `"${model.id}" makes images: name the price of one image, and none of tokens`,
+    );
   const { tiers, qualities } = model.image;
   const known = [...qualities, "auto", "*"];
   if (Object.keys(perImage).length === 0)
     throw new AdminError(400, "perImage", `perImage is empty: name a price for ${tiers.join(", ")}`);
+  const rows: Extract<PriceRecord["price"], { unit: "image" }>["perImage"] = {};
   for (const [name, row] of Object.entries(perImage)) {
-    if (!tiers.some((each) => each === name))
+    const tier = tiers.find((each) => each === name);
+    if (!tier)
       throw new AdminError(
         400,
         `perImage.${name}`,
@@ -114,12 +118,17 @@ function imagePrice(model: ImageModel, { perImage, perMillion }: PriceWish): Pri
         const hint = didYouMean(quality, known) || `; it has ${known.join(", ")}`;
         throw new AdminError(400, `perImage.${name}`, `"${model.id}" has no quality "${quality}"${hint}`);
       }
+    rows[tier] = row;
   }
-  return { unit: "image", perImage };
+  return { unit: "image", perImage: rows };
 }
 
 function tokenPrice(model: string, { perImage, perMillion }: PriceWish): PriceRecord["price"] {
   if (!perMillion || perImage)
-    throw new AdminError(400, "perMillion", `"${model}" answers text: it is priced by perMillion only`);
+    throw new AdminError(
+      400,
+      "perMillion",
+      `"${model}" answers text: name prices of a million tokens, at least of input and output, and none of images`,
+    );
   return { unit: "token", perMillion };
 }

@@ -3,6 +3,7 @@ import { createBudget, listBudgets, removeBudget, setBudgetAmount } from "../adm
 import type { BudgetRecord } from "../admin/ports.ts";
 import { formatNanos } from "../lib/money.ts";
 import type { Desk } from "./context.ts";
+import { readWord } from "./options.ts";
 
 /** `budgets create|list|set|remove` */
 export function addBudgetCommands(program: Command, desk: Desk): void {
@@ -13,7 +14,12 @@ export function addBudgetCommands(program: Command, desk: Desk): void {
     .requiredOption("--amount <decimal>", "in the organization's currency, for example 100.00")
     .option("--org <id>", "organization", "default")
     .option("--key <id>", "of this key only")
-    .option("--period <total|day|month>", "how often it starts anew, in UTC", "total")
+    .option(
+      "--period <total|day|month>",
+      "how often it starts anew, in UTC",
+      readWord("total", "day", "month"),
+      "total",
+    )
     .option("--json", "print JSON")
     .action(
       async (options: { amount: string; org: string; key?: string; period: string; json?: boolean }) => {

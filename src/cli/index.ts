@@ -30,7 +30,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 }
 
 function buildProgram(context: CliContext): Command {
-  const program = new Command("gateway");
+  const program = new Command("npm start --");
   program
     .description("One address, one key and one bill in front of every hosted model.")
     .option("--version", "print the version")
@@ -41,7 +41,6 @@ function buildProgram(context: CliContext): Command {
       writeErr: (text) => void context.stderr.write(text),
       outputError: (text, write) => write(text.replace("\n(", " (")),
     })
-    .allowExcessArguments()
     .action(async () => {
       const [unknown] = program.args;
       if (unknown !== undefined) refuseCommand(program, unknown);
@@ -51,7 +50,7 @@ function buildProgram(context: CliContext): Command {
 
   const desk = openDesk(context, program);
   const serve = async () => await context.serve((await desk.loadSettings()).settings);
-  program.command("serve").description("run the gateway (what no command does, too)").action(serve);
+  program.command("serve").description("run the gateway, as without a command").action(serve);
   program
     .command("migrate")
     .description("bring the database to the newest form")
@@ -69,7 +68,9 @@ function buildProgram(context: CliContext): Command {
   addRouteCommands(program, desk);
   addLedgerCommands(program, desk);
   addAuditCommands(program, desk);
-  return program;
+  // Set last, as commands would take it over. Excess is what a mistyped command looks like to a program that serves
+  // without one.
+  return program.helpCommand(true).allowExcessArguments();
 }
 
 async function readVersion(): Promise<string> {
@@ -82,7 +83,7 @@ function refuseCommand(program: Command, unknown: string): never {
     unknown,
     program.commands.map((command) => command.name()),
   );
-  program.error(`error: unknown command "${unknown}"${hint || "; gateway --help lists them"}`);
+  program.error(`error: unknown command "${unknown}"${hint || "; npm start -- --help lists them"}`);
 }
 
 function exitCodeOf(error: CommanderError): number {
@@ -93,7 +94,7 @@ function describe(error: unknown): string {
   if (error instanceof ConfigurationError) return error.message;
   if (error instanceof DependencyError) {
     const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
-    return `error: ${error.message}${cause}; check DATABASE_URL and that the database runs`;
+    return `error: ${error.message}${cause}; check DATABASE_URL and that the database runs, or the data folder where SQLite is used`;
   }
   return `error: ${error instanceof Error ? error.message : String(error)}`;
 }

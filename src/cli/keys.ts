@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { createKey, listKeys, updateKey } from "../admin/keys.ts";
 import type { KeyRecord } from "../admin/ports.ts";
 import type { Desk } from "./context.ts";
-import { collect, readLimit, readTime } from "./options.ts";
+import { collect, readLimit, readScope, readTime } from "./options.ts";
 
 /** `keys create|list|disable|enable` */
 export function addKeyCommands(program: Command, desk: Desk): void {
@@ -12,7 +12,7 @@ export function addKeyCommands(program: Command, desk: Desk): void {
     .description("create a key and show its secret, this once")
     .requiredOption("--name <name>", "what it is for")
     .option("--org <id>", "organization", "default")
-    .option("--scope <scope>", "ai:image, ai:llm or ai:* (repeatable; all when absent)", collect)
+    .option("--scope <scope>", "ai:image, ai:llm or ai:* (repeatable; all when absent)", readScope)
     .option("--model <id>", "model it may call (repeatable; all of its organization when absent)", collect)
     .option("--address <cidr>", "address or network it may be used from (repeatable)", collect)
     .option("--limit <name=value>", "own limit, for example images_per_minute=10 (repeatable)", readLimit)

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import { getCharge, listLedger, refund, type LedgerView } from "../admin/ledger.ts";
 import type { LedgerEntry } from "../domain/ledger.ts";
-import type { Usage } from "../domain/usage.ts";
-import { snakeCase } from "../lib/casing.ts";
+import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES, type Usage } from "../domain/usage.ts";
 import { formatNanos } from "../lib/money.ts";
 import type { Desk } from "./context.ts";
 import { readCount, readTime } from "./options.ts";
@@ -83,8 +82,8 @@ function toRow({ id, kind, organizationId, model, at, usage, amount, currency, c
 function usageText(usage: Usage | null): string {
   if (!usage) return "";
   if (usage.unit === "image") return `${usage.count} × ${usage.tier} ${usage.quality}`;
-  return Object.entries(usage.tokens)
-    .map(([category, count]) => `${snakeCase(category)} ${count}`)
+  return TOKEN_CATEGORIES.filter((category) => usage.tokens[category] !== undefined)
+    .map((category) => `${TOKEN_CATEGORY_NAMES[category]} ${usage.tokens[category]}`)
     .join(", ");
 }
 
@@ -93,6 +92,11 @@ function details({ charge, net }: LedgerView): string {
     ({ channel, upstreamModel, outcome, durationMs }) =>
       `${channel}/${upstreamModel} ${outcome} in ${durationMs} ms`,
   );
-  const flags = charge.flags.length > 0 ? `Flags: ${charge.flags.join(", ")}. ` : "";
-  return `Request ${charge.requestId} by key ${charge.keyId}. ${flags}Attempts: ${attempts.join("; ") || "none"}. Net ${formatNanos(net)} ${charge.currency}.`;
+  return [
+    `Request ${charge.requestId} by key ${charge.keyId}, at the ${charge.priceSource} price.`,
+    ...(charge.flags.length > 0 ? [`Flags: ${charge.flags.join(", ")}.`] : []),
+    `Attempts: ${attempts.join("; ") || "none"}.`,
+    ...(charge.orphanCost > 0n ? [`Orphan cost ${formatNanos(charge.orphanCost)} ${charge.currency}.`] : []),
+    `Net ${formatNanos(net)} ${charge.currency}.`,
+  ].join(" ");
 }

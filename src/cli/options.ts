@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { NO_LIMITS } from "../domain/limits.ts";
+import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import { camelCase, snakeCase } from "../lib/casing.ts";
 import { didYouMean } from "../lib/suggest.ts";
 
@@ -10,10 +11,22 @@ export function collect(value: string, earlier: string[] = []): string[] {
   return [...earlier, value];
 }
 
+/** One of some words. */
+export function readWord(...words: readonly string[]): (value: string) => string {
+  return (value) => {
+    if (words.includes(value)) return value;
+    throw new InvalidArgumentError(`It must be ${words.map((word) => `"${word}"`).join(" or ")}.`);
+  };
+}
+
+/** Collects scopes. */
+export function readScope(value: string, earlier: string[] = []): string[] {
+  return [...earlier, readWord("ai:image", "ai:llm", "ai:*")(value)];
+}
+
 /** `on` and `off`. */
 export function readSwitch(value: string): boolean {
-  if (value === "on" || value === "off") return value === "on";
-  throw new InvalidArgumentError('It must be "on" or "off".');
+  return readWord("on", "off")(value) === "on";
 }
 
 /** What takes a setting back. The command-line library turns a null into an empty text, so it needs a word. */
@@ -21,16 +34,14 @@ export const UNSET = "unset";
 
 /** `on`, `off` and `unset`. */
 export function readThreeState(value: string): boolean | typeof UNSET {
-  if (value === "unset") return UNSET;
-  if (value === "on" || value === "off") return value === "on";
-  throw new InvalidArgumentError('It must be "on", "off" or "unset".');
+  return readWord("on", "off", UNSET)(value) === UNSET ? UNSET : value === "on";
 }
 
 /** Seconds as milliseconds, or `off`. */
 export function readSecondsOrOff(value: string): number | typeof UNSET {
   if (value === "off") return UNSET;
-  if (/^\d{1,6}$/.test(value)) return Number(value) * 1000;
-  throw new InvalidArgumentError('It must be whole seconds or "off".');
+  if (/^[1-9]\d{0,3}$/.test(value) && Number(value) <= 3600) return Number(value) * 1000;
+  throw new InvalidArgumentError('It must be whole seconds from 1 to 3600, or "off".');
 }
 
 /** An ISO date or time as Unix milliseconds; a date without a zone is UTC. */
@@ -52,11 +63,7 @@ type Limits = Record<string, number | null | "default">;
 /** Collects `requests_per_minute=600`; `none` lifts a limit, `default` gives it back. */
 export function readLimit(value: string, earlier: Limits = {}): Limits {
   const [name, amount] = splitPair(value, "requests_per_minute=600");
-  const known = Object.keys(NO_LIMITS).map(snakeCase);
-  if (!known.includes(name)) {
-    const hint = didYouMean(name, known) || `; there are ${known.join(", ")}`;
-    throw new InvalidArgumentError(`"${name}" is not a limit${hint}`);
-  }
+  requireName(name, Object.keys(NO_LIMITS).map(snakeCase), "a limit");
   if (amount === "none") return { ...earlier, [camelCase(name)]: null };
   if (amount === "default") return { ...earlier, [camelCase(name)]: amount };
   if (/^\d{1,12}$/.test(amount)) return { ...earlier, [camelCase(name)]: Number(amount) };
@@ -74,8 +81,10 @@ export function readImagePrice(value: string, earlier: ImagePrices = {}): ImageP
 
 /** Collects `cache_read=0.01`. */
 export function readTokenPrice(value: string, earlier: Record<string, string> = {}): Record<string, string> {
-  const [category, amount] = splitPair(value, "input=0.10");
-  return { ...earlier, [camelCase(category)]: amount };
+  const [name, amount] = splitPair(value, "input=0.10");
+  requireName(name, Object.values(TOKEN_CATEGORY_NAMES), "a category of tokens");
+  const category = TOKEN_CATEGORIES.find((each) => TOKEN_CATEGORY_NAMES[each] === name) ?? name;
+  return { ...earlier, [category]: amount };
 }
 
 interface Target {
@@ -91,6 +100,12 @@ export function readTarget(value: string, earlier: Target[] = []): Target[] {
   if (channel === undefined || upstreamModel === undefined)
     throw new InvalidArgumentError("It must be channel/upstream-model, or channel/upstream-model=weight.");
   return [...earlier, { channel, upstreamModel, ...(weight !== undefined && { weight: Number(weight) }) }];
+}
+
+function requireName(name: string, known: readonly string[], noun: string): void {
+  if (known.includes(name)) return;
+  const hint = didYouMean(name, known) || `; there are ${known.join(", ")}`;
+  throw new InvalidArgumentError(`"${name}" is not ${noun}${hint}`);
 }
 
 function splitPair(value: string, example: string): [string, string] {

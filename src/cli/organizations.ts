@@ -7,9 +7,10 @@ import {
   updateOrganization,
 } from "../admin/organizations.ts";
 import type { OrganizationRecord } from "../admin/ports.ts";
+import type { Limits } from "../domain/limits.ts";
 import { snakeCase } from "../lib/casing.ts";
 import type { Desk } from "./context.ts";
-import { readLimit, readSecondsOrOff, readSwitch, readThreeState, UNSET } from "./options.ts";
+import { readLimit, readSecondsOrOff, readSwitch, readThreeState, readWord, UNSET } from "./options.ts";
 
 /** `orgs create|list|show|enable-model|disable-model|set` */
 export function addOrganizationCommands(program: Command, desk: Desk): void {
@@ -39,7 +40,11 @@ export function addOrganizationCommands(program: Command, desk: Desk): void {
     .option("--force-image-urls <on|off|unset>", "Force image responses to use URLs", readThreeState)
     .option("--native-image-urls <on|off>", "images of the native protocol as links", readSwitch)
     .option("--fallback-after <seconds|off>", "Cancel on timeout and use fallback", readSecondsOrOff)
-    .option("--caller-gone <abort|drain>", "what becomes of a call whose caller hangs up")
+    .option(
+      "--caller-gone <abort|drain>",
+      "what becomes of a call whose caller hangs up",
+      readWord("abort", "drain"),
+    )
     .option("--fail-over-refusals <on|off>", "try the next target after a content refusal", readSwitch)
     .option("--limit <name=value>", "limit: a number, none or default (repeatable)", readLimit)
     .option("--json", "print JSON")
@@ -140,19 +145,33 @@ function toRow(organization: OrganizationRecord) {
   };
 }
 
+/** Everything by the names and in the units of the options that set it. */
 function toFacts(organization: OrganizationRecord) {
-  const { settings, limits, routes } = organization;
-  const models = organization.models === "*" ? "all" : organization.models.join(" ");
-  const facts: [string, unknown][] = [
-    ...Object.entries({ ...toRow(organization), models, routes: Object.keys(routes).join(" ") || "default" }),
-    ...Object.entries(settings).map(([name, value]): [string, unknown] => [
-      `settings.${snakeCase(name)}`,
-      value ?? "unset",
-    ]),
-    ...Object.entries(limits).map(([name, value]): [string, unknown] => [
-      `limits.${snakeCase(name)}`,
-      value ?? "none",
-    ]),
-  ];
-  return facts.map(([fact, value]) => ({ fact, value: String(value) }));
+  const { settings, limits, models, routes } = organization;
+  const facts = {
+    id: organization.id,
+    name: organization.name,
+    currency: organization.currency,
+    created: new Date(organization.createdAt).toISOString().slice(0, 10),
+    disabled: switchWord(organization.isDisabled),
+    models: models === "*" ? "all" : models.join(" ") || "none",
+    "own routes": Object.keys(routes).join(" ") || "none",
+    "force-image-urls": settings.forceImageUrls === null ? UNSET : switchWord(settings.forceImageUrls),
+    "native-image-urls": switchWord(settings.nativeImageUrls),
+    "fallback-after": settings.fallbackAfterMs === null ? "off" : String(settings.fallbackAfterMs / 1000),
+    "caller-gone": settings.callerGone,
+    "fail-over-refusals": switchWord(settings.failOverRefusals),
+    limit: limitText(limits) || "default",
+  };
+  return Object.entries(facts).map(([fact, value]) => ({ fact, value }));
+}
+
+function switchWord(isOn: boolean): string {
+  return isOn ? "on" : "off";
+}
+
+function limitText(limits: Partial<Limits>): string {
+  return Object.entries(limits)
+    .map(([name, value]) => `${snakeCase(name)}=${value ?? "none"}`)
+    .join(" ");
 }

@@ -2,9 +2,9 @@ import type { Command } from "commander";
 import { listPrices, setPrice } from "../admin/prices.ts";
 import type { PriceRecord } from "../admin/ports.ts";
 import type { Settings } from "../config/index.ts";
-import { snakeCase } from "../lib/casing.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 import type { Desk } from "./context.ts";
+import { priceAmounts, priceStart } from "./price-amounts.ts";
 import { addCorrectCommand } from "./price-correction.ts";
 import { readImagePrice, readTime, readTokenPrice } from "./options.ts";
 
@@ -92,7 +92,6 @@ function toView({ id, organizationId, model, currency, price, effectiveFrom }: A
             Object.entries(price.perImage).map(([tier, row]) => [tier, toDecimals(row)]),
           ),
         };
-  const from = new Date(effectiveFrom).toISOString();
   return {
     id,
     source: id === null ? "configuration" : "stored",
@@ -100,25 +99,17 @@ function toView({ id, organizationId, model, currency, price, effectiveFrom }: A
     model,
     currency,
     ...amounts,
-    effectiveFrom: from,
+    effectiveFrom: priceStart(effectiveFrom),
   };
 }
 
 function toRow({ id, organizationId, model, currency, price, effectiveFrom }: AnyPrice) {
-  const amounts =
-    price.unit === "token"
-      ? Object.entries(price.perMillion).map(
-          ([category, amount]) => `${snakeCase(category)} ${formatNanos(amount)}`,
-        )
-      : Object.entries(price.perImage).flatMap(([tier, row]) =>
-          Object.entries(row).map(([quality, amount]) => `${tier}:${quality} ${formatNanos(amount)}`),
-        );
   return {
     model,
     organization: organizationId ?? "(all)",
     currency,
-    price: `${amounts.join(", ")} ${price.unit === "token" ? "a million" : "each"}`,
-    from: effectiveFrom === 0 ? "always" : new Date(effectiveFrom).toISOString(),
+    price: `${priceAmounts(price).join(", ")} ${price.unit === "token" ? "a million" : "each"}`,
+    from: priceStart(effectiveFrom) ?? "always",
     source: id ?? "configuration",
   };
 }

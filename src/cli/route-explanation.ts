@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import { explainRoute, type RouteExplanation } from "../admin/explain-route.ts";
-import { snakeCase } from "../lib/casing.ts";
-import { formatNanos } from "../lib/money.ts";
 import type { Desk } from "./context.ts";
+import { priceAmounts, priceStart } from "./price-amounts.ts";
 
 /** `routes explain`: a dry run of access, price and routing. */
 export function addExplainCommand(routes: Command, desk: Desk): void {
@@ -30,10 +29,9 @@ interface ExplainOptions {
 function toView({ price, ...explanation }: RouteExplanation): object {
   if (!price) return { ...explanation, price };
   const { currency, source, effectiveFrom, unit } = price;
-  const from = new Date(effectiveFrom).toISOString();
   return {
     ...explanation,
-    price: { unit, currency, source, effectiveFrom: from, amounts: amountsOf(price) },
+    price: { unit, currency, source, effectiveFrom: priceStart(effectiveFrom), amounts: priceAmounts(price) },
   };
 }
 
@@ -55,18 +53,8 @@ function summary({ source, missingChannel, strategy, price, verdict }: RouteExpl
       `The organization's own route is left out: it names the channel ${missingChannel}, which is not configured.`,
     );
   lines.push(
-    `Price: ${price ? `${amountsOf(price).join(", ")} ${price.currency} (${price.source})` : "none"}.`,
+    `Price: ${price ? `${priceAmounts(price).join(", ")} ${price.currency} (${price.source})` : "none"}.`,
     verdict,
   );
   return lines.join("\n");
-}
-
-function amountsOf(price: NonNullable<RouteExplanation["price"]>): string[] {
-  if (price.unit === "token")
-    return Object.entries(price.perMillion).map(
-      ([category, amount]) => `${snakeCase(category)} ${formatNanos(amount)}`,
-    );
-  return Object.entries(price.perImage).flatMap(([tier, row]) =>
-    Object.entries(row).map(([quality, amount]) => `${tier}:${quality} ${formatNanos(amount)}`),
-  );
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { listRoutes, removeRoute, setRoute, type EffectiveRoute } from "../admin/routes.ts";
 import type { Desk } from "./context.ts";
-import { readTarget } from "./options.ts";
+import { readTarget, readWord } from "./options.ts";
 import { addExplainCommand } from "./route-explanation.ts";
 
 /** `routes set|show|explain` */
@@ -12,7 +12,12 @@ export function addRouteCommands(program: Command, desk: Desk): void {
     .description("give an organization its own route for a model")
     .argument("<model>", "model id")
     .option("--org <id>", "organization", "default")
-    .option("--strategy <ordered|weighted>", "in order, or by weight with the rest as fallbacks", "ordered")
+    .option(
+      "--strategy <ordered|weighted>",
+      "in order, or by weight with the rest as fallbacks",
+      readWord("ordered", "weighted"),
+      "ordered",
+    )
     .option("--target <channel/upstream[=weight]>", "place to ask (repeatable, in order)", readTarget)
     .option("--reset", "go back to the configured route")
     .option("--json", "print JSON")

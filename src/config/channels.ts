@@ -108,7 +108,6 @@ async function assembleSettings(
     } else if (typeof value === "string" && isSecretName(place.path)) refuse(where, LITERAL_SECRET);
     else settings[place.name] = value;
   }
-  if (!isSound) return null;
   const known = knownKeys(schema);
   for (const [place] of placedSettings(declared)) {
     if (known.length === 0 || known.includes(place.name)) continue;

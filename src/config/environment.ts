@@ -39,7 +39,7 @@ export function readBootstrap(
   return { key, administratorPassword: env["GATEWAY_ADMIN_PASSWORD"] || null };
 }
 
-/** Set by the supervisor for the processes it starts. */
+/** Set by the supervisor for the processes it starts: their number, from 1. */
 export const WORKER_VARIABLE = "GATEWAY_WORKER";
 
 interface Variable {

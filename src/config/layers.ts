@@ -45,18 +45,35 @@ export function withOverrides(
 
 /**
  * A copy without the parts that the schema refuses, so that everything else can be looked at in the same round.
- * Channels and models are judged one by one.
+ * Channels and models lose only the fields that are wrong, and are left out when they cannot do without them.
  */
 export function withoutUnsound(content: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const sound: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(content)) {
-    if ((key === "channels" || key === "models") && isMapping(value)) {
-      const isSound = (id: string, entry: unknown) =>
-        fileSchema.safeParse({ [key]: { [id]: entry } }).success;
-      sound[key] = Object.fromEntries(Object.entries(value).filter(([id, entry]) => isSound(id, entry)));
-    } else if (fileSchema.safeParse({ [key]: value }).success) sound[key] = value;
-  }
-  return sound;
+  const sound = Object.entries(content).map(([key, value]): [string, unknown] =>
+    (key === "channels" || key === "models") && isMapping(value)
+      ? [key, soundEntries(key, value)]
+      : [key, value],
+  );
+  return Object.fromEntries(sound.filter(([key, value]) => isSound({ [key]: value })));
+}
+
+function soundEntries(
+  section: "channels" | "models",
+  entries: Record<string, unknown>,
+): Record<string, unknown> {
+  const required = section === "channels" ? { provider: "any" } : {};
+  const isUsable = (id: string, entry: unknown): boolean => isSound({ [section]: { [id]: entry } });
+  const reduced = Object.entries(entries).map(([id, entry]): [string, unknown] => {
+    const fields = isMapping(entry) ? Object.entries(entry) : [];
+    return [
+      id,
+      Object.fromEntries(fields.filter(([name, value]) => isUsable(id, { ...required, [name]: value }))),
+    ];
+  });
+  return Object.fromEntries(reduced.filter(([id, entry]) => isUsable(id, entry)));
+}
+
+function isSound(content: Record<string, unknown>): boolean {
+  return fileSchema.safeParse(content).success;
 }
 
 function parseMapping(name: string, text: string, report: Report): Record<string, unknown> {

@@ -111,7 +111,7 @@ workers: many
 database_url: mysql://host
 channels:
   one: {provider: opnai, credential: {env: UNSET}}
-  two: {provider: openai, api_key: sk-live-123, credential: sk-live-123}
+  two: {provider: opena, api_key: sk-live-123, credential: sk-live-123}
   three: {provider: openai, credential: {env: UNSET_THREE}}
 models:
   mine: {${OWN_MODEL}, route: {targets: [{channel: tree}]}}
@@ -134,10 +134,34 @@ models:
       'blob: is not a known setting; did you mean "blobs"?',
       "PORT: must be a number, not text",
       'channels.one.provider: "opnai" is not a known provider; did you mean "openai"?',
+      'channels.two.provider: "opena" is not a known provider; did you mean "openai"?',
       "channels.three.credential: names the environment variable UNSET_THREE, which is not set",
       'models.mine.route.targets[0].channel: "tree" is not a known channel; did you mean "three"?',
     ].toSorted(),
   );
+});
+
+test("a wrong field hides no other problem of its channel or model, and makes none up", async () => {
+  const yaml = `
+channels:
+  one: {provider: openai, credential: sk-live-123, max_concurrent: 0, settings: {organisation: 7}}
+  two: {provider: openai, credential: {env: UNSET}, settings: {image_deadline: soon}}
+models:
+  mine: {${OWN_MODEL}, max_output: 5, route: {targets: [{channel: oen}]}}
+  other: {type: chat, max_output_tokens: 0, route: {target: []}}
+`;
+  expect((await problems(yaml)).toSorted()).toEqual([
+    expect.stringMatching(/^channels\.one\.credential: holds a secret in plain words/),
+    "channels.one.max_concurrent: must be at least 1",
+    'channels.one.settings.organisation: is not a setting of the provider "openai"; did you mean "organization"?',
+    "channels.two.credential: names the environment variable UNSET, which is not set",
+    "channels.two.settings.image_deadline: must be a number, not text",
+    "models.mine.max_output: is not a known setting",
+    'models.mine.route.targets[0].channel: "oen" is not a known channel; did you mean "one"?',
+    "models.other.max_output_tokens: must be at least 1",
+    'models.other.route.target: is not a known setting; did you mean "targets"?',
+    "models.other.route.targets: is missing: it must be a list",
+  ]);
 });
 
 test("no problem ever shows a value that may be secret", async () => {
@@ -260,7 +284,8 @@ models:
     'models["no spaces"]: is not a usable model id: letters, digits and . _ : / - only, at most 128',
     "models.one.route: is missing: name at least one channel under targets",
     'models.two.type: is missing: it must be "image" or "chat" or "messages"',
-    expect.stringContaining("models.four.family: "),
+    "models.three.route: is missing: name at least one channel under targets",
+    "models.four.family: is for image models only",
     "models.four.max_output_tokens: is missing: it must be a number",
     expect.stringContaining("models.four.price.per_million: is missing"),
     "models.four.price.per_image: is not a known setting of a text model",

@@ -39,7 +39,10 @@ export interface LoadedSettings {
  */
 export async function loadSettings(options: LoadOptions): Promise<LoadedSettings> {
   const problems: Problem[] = [];
-  const report: Report = (path, message) => problems.push({ path, message });
+  // Of a part that was refused, what is then missed is no problem of its own.
+  const report: Report = (path, message) => {
+    if (!problems.some((told) => isAtOrBelow(told.path, path))) problems.push({ path, message });
+  };
   const file = await readConfigurationFile(options, report);
   const overrides = readOverrides(options.env, report);
   const bootstrap = readBootstrap(options.env, report);
@@ -70,7 +73,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
     ...tables,
     dataDirectory: resolve(base, effective.data_dir),
     bootstrap,
-    isWorker: options.env[WORKER_VARIABLE] !== undefined,
+    worker: Number(options.env[WORKER_VARIABLE]) || null,
     channels,
   };
   const shown = { ...effective, channels: { ...catalogueChannels(sources), ...effective.channels } };
@@ -90,6 +93,10 @@ const SHIPPED_CATALOGUE = resolve(import.meta.dir, "../../catalogue");
 function problemsIn(content: unknown): Problem[] {
   const result = readStrictly(fileSchema, content, { noun: "setting", synonyms: SYNONYMS });
   return "problems" in result ? result.problems : [];
+}
+
+function isAtOrBelow(path: string, place: string): boolean {
+  return path.startsWith(place) && /^(?:$|[.[])/.test(path.slice(place.length));
 }
 
 /** Problems of values that the environment gave, told by the name of their variable. */

@@ -101,7 +101,7 @@ export const imageModelSchema = z.strictObject({
 export const textModelSchema = z.strictObject({
   ...facts,
   type: z.enum(["chat", "messages"]),
-  family: z.undefined().optional(),
+  family: z.undefined({ error: "is for image models only" }).optional(),
   default_output_tokens: count.default(4096),
   max_output_tokens: count,
   price: z.strictObject({ currency, per_million: perMillion }).optional(),

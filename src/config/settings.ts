@@ -28,8 +28,8 @@ export interface Settings {
   blobs: { linkHours: number; retentionDays: number };
   /** Processes on the port. */
   workers: number;
-  /** Whether this process is one of them, started by their supervisor. */
-  isWorker: boolean;
+  /** Which of them this process is, from 1, when their supervisor has started it; else null. */
+  worker: number | null;
   /** Limits of every organization and key that has none of its own. */
   limits: { organization: Limits; key: Limits };
   /** `tokensPerSecond` null answers unpaced. */

@@ -3,9 +3,9 @@
  */
 export type TextDialectName = "chat";
 
-/** A message as it was said: the exact bytes, and our reading of them. Repeating it repeats the bytes. */
+/** A message as it was said: its exact text, and our reading of it. Repeating it repeats every character. */
 export interface Payload<Parsed = unknown> {
   dialect: TextDialectName;
-  raw: Uint8Array<ArrayBuffer>;
+  raw: string;
   parsed: Parsed;
 }

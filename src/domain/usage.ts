@@ -22,6 +22,18 @@ export const TOKEN_CATEGORIES: readonly TokenCategory[] = [
   "imageOutput",
 ];
 
+/** What people call a category: in the configuration, in options, and wherever it is shown. */
+export const TOKEN_CATEGORY_NAMES: Readonly<Record<TokenCategory, string>> = {
+  input: "input",
+  cacheRead: "cache_read",
+  cacheWrite: "cache_write",
+  cacheWrite1h: "cache_write_1h",
+  output: "output",
+  reasoning: "reasoning",
+  imageInput: "image_input",
+  imageOutput: "image_output",
+};
+
 /** Whole tokens; an absent category is zero. */
 export type TokenCounts = Partial<Record<TokenCategory, number>>;
 

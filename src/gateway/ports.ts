@@ -116,7 +116,7 @@ export interface TextUpstream {
 }
 
 export interface TextCall {
-  /** The request's exact bytes, the vendor's model name already in place. */
+  /** The request's exact text, the vendor's model name already in place. */
   payload: Payload;
   isStream: boolean;
   /** Caller headers that this protocol hands on, such as a beta header. */
@@ -126,11 +126,11 @@ export interface TextCall {
 }
 
 /**
- * The vendor's answer as it came: JSON bytes, or server-sent events as bytes. `parsed` is the same JSON read, where
+ * The vendor's answer as it came: JSON, or server-sent events as bytes. `parsed` is the same JSON read, where
  * the provider had to read it anyway. A vendor may answer whole although a stream was asked for.
  */
 export type TextAnswer =
-  | { kind: "whole"; bytes: Uint8Array<ArrayBuffer>; parsed?: unknown }
+  | { kind: "whole"; text: string; parsed?: unknown }
   | { kind: "stream"; stream: ReadableStream<Uint8Array<ArrayBuffer>> };
 
 export interface ImageUpstream {

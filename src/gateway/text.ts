@@ -31,7 +31,7 @@ import type { Visit } from "./visit.ts";
 
 /** The answer to a text request, and the rate state for its headers. */
 export type TextOutcome = { rate: LimitGrant["rate"] } & (
-  { kind: "whole"; bytes: Uint8Array<ArrayBuffer> } | { kind: "stream"; stream: ReadableStream<Uint8Array> }
+  { kind: "whole"; text: string } | { kind: "stream"; stream: ReadableStream<Uint8Array> }
 );
 
 /** Everything decided about a request before a vendor is asked. Only `admit` makes one. */
@@ -47,7 +47,7 @@ interface Admission {
 }
 
 type Committed =
-  | { kind: "whole"; bytes: Uint8Array<ArrayBuffer>; usage: TokenUsage }
+  | { kind: "whole"; text: string; usage: TokenUsage }
   | { kind: "stream"; reader: ByteReader; stream: ChatStream; head: Uint8Array };
 
 /** Answers a chat request. Throws a `GatewayError`, or `CallerGone` when nobody waits any more. */
@@ -56,11 +56,11 @@ export async function answerChat(heart: Heart, visit: Visit, payload: ChatPayloa
   try {
     const answered = await ask(heart, admission);
     if (answered.answer.kind === "stream") return startStream(heart, admission, answered, answered.answer);
-    const { bytes, usage } = answered.answer;
+    const { text, usage } = answered.answer;
     answered.finished();
     settle(heart, admission, answered.target, usage, []);
     finish(admission, usage);
-    return { kind: "whole", bytes, rate: admission.grant.rate };
+    return { kind: "whole", text, rate: admission.grant.rate };
   } catch (error) {
     heart.till.release(admission.hold);
     finish(admission, null);

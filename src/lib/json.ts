@@ -1,6 +1,6 @@
 /**
- * JSON as bytes: where the members of an object lie, so that one value can be replaced and every other byte stays
- * as it was said.
+ * JSON as text: where the members of an object lie, so that one value can be replaced and every other character
+ * stays as it was said.
  */
 
 const QUOTE = 0x22;
@@ -14,14 +14,8 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
-const encoder = new TextEncoder();
 
-/** The same bytes as a Buffer, without copying. */
-export function view(bytes: Uint8Array<ArrayBuffer>): Buffer<ArrayBuffer> {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-/** A range of bytes, end exclusive. */
+/** A range of a text, end exclusive. */
 export interface Span {
   start: number;
   end: number;
@@ -34,22 +28,21 @@ export interface ObjectScan {
   count: number;
   /** Levels of objects and arrays, the outermost included. */
   depth: number;
-  /** Index of the byte after the opening brace. */
+  /** Index of the character after the opening brace. */
   bodyStart: number;
 }
 
-/** Decodes and parses; throws a `SyntaxError` on bad JSON and a `TypeError` on bad UTF-8. A leading BOM is skipped. */
-export function parseJson(bytes: Uint8Array): unknown {
-  return JSON.parse(decoder.decode(bytes));
+/** The text of a body; throws a `TypeError` on bad UTF-8. Encoding it again gives the same bytes, without a BOM. */
+export function decodeText(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
 }
 
 /**
  * Whether a text has more values than `most`, told without parsing it: by the commas and opening brackets outside
  * of its strings. Quick also where parsing would take seconds.
  */
-export function hasMoreValues(bytes: Uint8Array<ArrayBuffer>, most: number): boolean {
+export function hasMoreValues(text: string, most: number): boolean {
   let values = 0;
-  const text = view(bytes).toString("latin1");
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) at = endOfString(text, at + 1);
@@ -66,12 +59,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Where members of an object lie. The bytes must be an object that `parseJson` takes. Of a repeated name the last
- * value counts, as in `JSON.parse`.
+ * Where members of an object lie. The text must be an object that `JSON.parse` takes. Of a repeated name the last
+ * value counts, as there.
  */
-export function scanObject(bytes: Uint8Array<ArrayBuffer>, names: readonly string[]): ObjectScan {
-  // In Latin-1 each byte is one character, and characters are found faster in a string than bytes in an array.
-  const text = view(bytes).toString("latin1");
+export function scanObject(text: string, names: readonly string[]): ObjectScan {
   const spans: (Span | undefined)[] = names.map(() => undefined);
   let at = text.indexOf("{") + 1;
   const bodyStart = at;
@@ -114,31 +105,15 @@ export function hasRepeatedName(scan: ObjectScan, parsed: Record<string, unknown
   return Object.keys(parsed).length !== scan.count;
 }
 
-/** Puts replacements, ordered and not overlapping, in the place of their spans; everything else keeps its bytes. */
-export function splice(
-  bytes: Uint8Array,
-  edits: readonly { span: Span; text: string }[],
-): Uint8Array<ArrayBuffer> {
-  const pieces: Uint8Array[] = [];
+/** Puts replacements, ordered and not overlapping, in the place of their spans; everything else stays. */
+export function splice(text: string, edits: readonly { span: Span; text: string }[]): string {
+  let spliced = "";
   let from = 0;
-  for (const { span, text } of edits) {
-    pieces.push(bytes.subarray(from, span.start), encoder.encode(text));
-    from = span.end;
+  for (const edit of edits) {
+    spliced += text.slice(from, edit.span.start) + edit.text;
+    from = edit.span.end;
   }
-  pieces.push(bytes.subarray(from));
-  return joined(pieces);
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  let length = 0;
-  for (const piece of pieces) length += piece.length;
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
+  return spliced + text.slice(from);
 }
 
 /** Index of the quote that ends the string whose first character is at `from`. */

@@ -1,25 +1,17 @@
 import { z } from "zod";
 import type { ImageOrder } from "../domain/image.ts";
-import type { ImageUpstream } from "../gateway/ports.ts";
 import { isObject } from "../lib/json.ts";
-import { createSemaphore } from "../lib/semaphore.ts";
-import {
-  fanOutSetting,
-  headerWord,
-  httpAddress,
-  pollIntervalMs,
-  withoutEndSlash,
-} from "./channel-settings.ts";
-import { fanOut } from "./fan-out.ts";
+import { fanOutSetting, headerWord, httpAddress, pollIntervalMs } from "./channel-settings.ts";
+import { connect } from "./connection.ts";
 import { brokenAnswer } from "./http.ts";
+import { createImageUpstream } from "./image-upstream.ts";
 import { writeJsonBody, type JsonBody } from "./json-body.ts";
-import { callJson, JSON_HEADERS } from "./json-call.ts";
+import { callJson } from "./json-call.ts";
 import { RUNNING, runJob, type Sight, type VendorJob } from "./polling.ts";
 import type { Provider } from "./provider.ts";
-import { fitReferences, type ReferenceRules } from "./reference-image.ts";
-import { createFetchResult, type FetchResult } from "./result-link.ts";
+import type { ReferenceRules } from "./reference-image.ts";
 import { createVendorErrors, readDetail, wordOf, type VendorErrors } from "./vendor-errors.ts";
-import { followsReference, refuseMask, wantedFormat, wantedSize } from "./wanted-image.ts";
+import { followsReference, wantedFormat, wantedSize } from "./wanted-image.ts";
 
 const settings = z.object({
   /** Address in front of the models' own paths. */
@@ -35,52 +27,32 @@ export type BflSettings = z.infer<typeof settings>;
 export const bfl: Provider<BflSettings> = {
   name: "bfl",
   settings,
-  image: (settings) => createImageUpstream(connect(settings)),
+  image(settings) {
+    const vendor = open(settings);
+    return createImageUpstream({
+      rules: REFERENCE_RULES,
+      fansOut: () => settings.fanOut,
+      async draw(order, signal) {
+        const link = await runJob(describeJob(order, vendor), settings.pollIntervalMs, signal);
+        return { images: [await vendor.fetchResult(link, order.spool, signal)] };
+      },
+    });
+  },
 };
 
-interface Connection extends BflSettings {
-  headers: Readonly<Record<string, string>>;
-  errors: VendorErrors;
-  fetchResult: FetchResult;
-}
+type Vendor = ReturnType<typeof open>;
 
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], mostBytes: 20 * 1024 * 1024 };
-/** References of one channel that are encoded anew at once. */
-const CODEC_PLACES = 2;
 /** Where the vendor's own addresses lie; it answers on one and has its jobs looked at on another. */
 const VENDOR_HOST = /(^|\.)bfl\.ai$/;
 
-function connect(settings: BflSettings): Connection {
-  const baseUrl = withoutEndSlash(settings.baseUrl);
-  const { apiKey } = settings;
-  return {
-    ...settings,
-    baseUrl,
-    headers: { ...JSON_HEADERS, "x-key": apiKey },
-    errors: createVendorErrors({ apiKey, baseUrl }, readDetail),
-    fetchResult: createFetchResult(baseUrl),
-  };
-}
-
-function createImageUpstream(connection: Connection): ImageUpstream {
-  const slots = createSemaphore(CODEC_PLACES);
-  return {
-    async draw(order, signal) {
-      refuseMask(order);
-      const references = await fitReferences(order.references, REFERENCE_RULES, slots, signal);
-      const ready = { ...order, references };
-      const drawOne = async (signal: AbortSignal) => {
-        const link = await runJob(describeJob(ready, connection), connection.pollIntervalMs, signal);
-        return { images: [await connection.fetchResult(link, order.spool, signal)] };
-      };
-      return await (connection.fanOut ? fanOut(order.count, drawOne, signal) : drawOne(signal));
-    },
-  };
+function open(settings: BflSettings) {
+  const connection = connect(settings, { "x-key": settings.apiKey });
+  return { ...connection, errors: createVendorErrors(connection, readDetail) };
 }
 
 /** The vendor has no call to cancel a job; one that nobody looks at ends by itself. */
-function describeJob(order: ImageOrder, connection: Connection): VendorJob<string, string> {
-  const { baseUrl, headers, errors } = connection;
+function describeJob(order: ImageOrder, { baseUrl, headers, errors }: Vendor): VendorJob<string, string> {
   return {
     async submit(signal) {
       const url = `${baseUrl}/${order.upstreamModel}`;

@@ -1,19 +1,17 @@
 import { z } from "zod";
 import type { ImageOrder, ImageReply } from "../domain/image.ts";
 import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
-import type { ImageUpstream } from "../gateway/ports.ts";
 import { isObject } from "../lib/json.ts";
-import { createSemaphore } from "../lib/semaphore.ts";
-import { fanOutSetting, headerWord, httpAddress, withoutEndSlash } from "./channel-settings.ts";
-import { fanOut } from "./fan-out.ts";
+import { fanOutSetting, headerWord, httpAddress } from "./channel-settings.ts";
+import { connect } from "./connection.ts";
 import { brokenAnswer } from "./http.ts";
+import { createImageUpstream, isSingle } from "./image-upstream.ts";
 import { writeJsonBody, type JsonBody } from "./json-body.ts";
-import { callJson, JSON_HEADERS } from "./json-call.ts";
+import { callJson } from "./json-call.ts";
 import type { Provider } from "./provider.ts";
-import { fitReferences, type ReferenceRules } from "./reference-image.ts";
-import { createFetchResult, fetchEach, type FetchResult } from "./result-link.ts";
-import { createVendorErrors, wordOf, type FailureReading, type VendorErrors } from "./vendor-errors.ts";
-import { refuseMask } from "./wanted-image.ts";
+import type { ReferenceRules } from "./reference-image.ts";
+import { fetchEach } from "./result-link.ts";
+import { createVendorErrors, wordOf, type FailureReading } from "./vendor-errors.ts";
 
 const settings = z.object({
   /** Where the key was made; keys belong to one region. */
@@ -30,24 +28,21 @@ export type DashscopeSettings = z.infer<typeof settings>;
 export const dashscope: Provider<DashscopeSettings> = {
   name: "dashscope",
   settings,
-  image: (settings) => createImageUpstream(connect(settings)),
+  image(settings) {
+    const vendor = open(settings);
+    return createImageUpstream({
+      rules: REFERENCE_RULES,
+      fansOut: (order) => settings.fanOut && isSingle(order),
+      draw: (order, signal) => draw(order, vendor, signal),
+    });
+  },
 };
-
-interface Connection {
-  url: string;
-  headers: Readonly<Record<string, string>>;
-  fansOut: boolean;
-  errors: VendorErrors;
-  fetchResult: FetchResult;
-}
 
 const BASE_URLS: Readonly<Record<DashscopeSettings["region"], string>> = {
   cn: "https://dashscope.aliyuncs.com/api/v1",
   global: "https://dashscope-intl.aliyuncs.com/api/v1",
 };
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], mostBytes: 10 * 1024 * 1024 };
-/** References of one channel that are encoded anew at once. */
-const CODEC_PLACES = 2;
 
 /** Kinds by the part of a code before its first dot (model studio error codes). */
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
@@ -63,15 +58,10 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   ServiceUnavailable: "overloaded",
 };
 
-function connect({ region, baseUrl, apiKey, fanOut }: DashscopeSettings): Connection {
-  const base = withoutEndSlash(baseUrl ?? BASE_URLS[region]);
-  return {
-    url: `${base}/services/aigc/multimodal-generation/generation`,
-    headers: { ...JSON_HEADERS, authorization: `Bearer ${apiKey}` },
-    fansOut: fanOut,
-    errors: createVendorErrors({ apiKey, baseUrl: base }, readFailure),
-    fetchResult: createFetchResult(base),
-  };
+function open({ region, baseUrl = BASE_URLS[region], apiKey }: DashscopeSettings) {
+  const connection = connect({ baseUrl, apiKey });
+  const url = `${connection.baseUrl}/services/aigc/multimodal-generation/generation`;
+  return { ...connection, url, errors: createVendorErrors(connection, readFailure) };
 }
 
 function readFailure(body: Record<string, unknown>): FailureReading {
@@ -81,23 +71,9 @@ function readFailure(body: Record<string, unknown>): FailureReading {
   return { code, message: wordOf(body["message"]), kind };
 }
 
-function createImageUpstream(connection: Connection): ImageUpstream {
-  const slots = createSemaphore(CODEC_PLACES);
-  return {
-    async draw(order, signal) {
-      refuseMask(order);
-      const references = await fitReferences(order.references, REFERENCE_RULES, slots, signal);
-      const ready = { ...order, references };
-      const drawOnce = (signal: AbortSignal) => drawThrough(ready, connection, signal);
-      const fansOut = connection.fansOut && order.model.image.maxImagesPerCall === 1;
-      return await (fansOut ? fanOut(order.count, drawOnce, signal) : drawOnce(signal));
-    },
-  };
-}
-
-async function drawThrough(
+async function draw(
   order: ImageOrder,
-  { url, headers, errors, fetchResult }: Connection,
+  { url, headers, errors, fetchResult }: ReturnType<typeof open>,
   signal: AbortSignal,
 ): Promise<ImageReply> {
   const call = { url, headers, body: writeRequest(order), signal };

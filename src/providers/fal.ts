@@ -1,25 +1,18 @@
 import { z } from "zod";
-import type { ImageOrder, ImageReply } from "../domain/image.ts";
+import type { ImageOrder } from "../domain/image.ts";
 import type { UpstreamError, UpstreamErrorKind } from "../domain/upstream-error.ts";
-import type { ImageUpstream } from "../gateway/ports.ts";
 import { isObject } from "../lib/json.ts";
-import { createSemaphore } from "../lib/semaphore.ts";
-import {
-  fanOutSetting,
-  headerWord,
-  httpAddress,
-  pollIntervalMs,
-  withoutEndSlash,
-} from "./channel-settings.ts";
-import { fanOut } from "./fan-out.ts";
-import { brokenAnswer, send, type FailedAnswer } from "./http.ts";
+import { fanOutSetting, headerWord, httpAddress, pollIntervalMs } from "./channel-settings.ts";
+import { connect } from "./connection.ts";
+import { brokenAnswer, send, type FailedAnswer, type VendorRequest } from "./http.ts";
+import { createImageUpstream } from "./image-upstream.ts";
 import { writeJsonBody } from "./json-body.ts";
-import { callJson, JSON_HEADERS } from "./json-call.ts";
-import { modelsSetting, writeInputs, type ModelInputs } from "./model-inputs.ts";
-import { RUNNING, runJob, type Sight, type VendorJob } from "./polling.ts";
+import { callJson } from "./json-call.ts";
+import { modelFor, modelsSetting, writeInputs, type ModelInputs } from "./model-inputs.ts";
+import { readTicket, RUNNING, runJob, type Sight, type VendorJob } from "./polling.ts";
 import type { Provider } from "./provider.ts";
-import { fitReferences, type ReferenceRules } from "./reference-image.ts";
-import { createFetchResult, fetchEach, type FetchResult } from "./result-link.ts";
+import type { ReferenceRules } from "./reference-image.ts";
+import { fetchEach } from "./result-link.ts";
 import {
   createVendorErrors,
   readDetail,
@@ -27,7 +20,6 @@ import {
   type FailureReading,
   type VendorErrors,
 } from "./vendor-errors.ts";
-import { refuseMask } from "./wanted-image.ts";
 
 const settings = z.object({
   /** Address of the queue. */
@@ -44,14 +36,22 @@ export type FalSettings = z.infer<typeof settings>;
 export const fal: Provider<FalSettings> = {
   name: "fal",
   settings,
-  image: (settings) => createImageUpstream(connect(settings)),
+  image(settings) {
+    const vendor = open(settings);
+    const inputsOf = ({ upstreamModel }: ImageOrder) => settings.models[upstreamModel] ?? USUAL_INPUTS;
+    return createImageUpstream({
+      rules: REFERENCE_RULES,
+      fansOut: (order) => settings.fanOut && inputsOf(order).count === undefined,
+      async draw(order, signal) {
+        const job = describeJob(order, inputsOf(order), vendor);
+        const links = readLinks(await runJob(job, settings.pollIntervalMs, signal), vendor.errors);
+        return { images: await fetchEach(links, vendor.fetchResult, order.spool, signal) };
+      },
+    });
+  },
 };
 
-interface Connection extends FalSettings {
-  headers: Readonly<Record<string, string>>;
-  errors: VendorErrors;
-  fetchResult: FetchResult;
-}
+type Vendor = ReturnType<typeof open>;
 
 /** What most of its models take; the settings name what is different. */
 const USUAL_INPUTS: ModelInputs = {
@@ -61,8 +61,6 @@ const USUAL_INPUTS: ModelInputs = {
   formats: { png: "png", jpeg: "jpeg" },
 };
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], mostBytes: 10 * 1024 * 1024 };
-/** References of one channel that are encoded anew at once. */
-const CODEC_PLACES = 2;
 
 /** Types of problems that say more than their status (fal error reference). */
 const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
@@ -74,16 +72,9 @@ const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
   generation_timeout: "overloaded",
 };
 
-function connect(settings: FalSettings): Connection {
-  const baseUrl = withoutEndSlash(settings.baseUrl);
-  const { apiKey } = settings;
-  return {
-    ...settings,
-    baseUrl,
-    headers: { ...JSON_HEADERS, authorization: `Key ${apiKey}` },
-    errors: createVendorErrors({ apiKey, baseUrl }, readFailure),
-    fetchResult: createFetchResult(baseUrl),
-  };
+function open(settings: FalSettings) {
+  const connection = connect(settings, { authorization: `Key ${settings.apiKey}` });
+  return { ...connection, errors: createVendorErrors(connection, readFailure) };
 }
 
 function readFailure(body: Record<string, unknown>): FailureReading {
@@ -93,34 +84,14 @@ function readFailure(body: Record<string, unknown>): FailureReading {
     : reading;
 }
 
-function createImageUpstream(connection: Connection): ImageUpstream {
-  const slots = createSemaphore(CODEC_PLACES);
-  const { errors, fetchResult } = connection;
-  return {
-    async draw(order, signal) {
-      refuseMask(order);
-      const references = await fitReferences(order.references, REFERENCE_RULES, slots, signal);
-      const inputs = connection.models[order.upstreamModel] ?? USUAL_INPUTS;
-      const ready = { ...order, references };
-      const drawOnce = async (signal: AbortSignal): Promise<ImageReply> => {
-        const job = describeJob(ready, inputs, connection);
-        const links = readLinks(await runJob(job, connection.pollIntervalMs, signal), errors);
-        return { images: await fetchEach(links, fetchResult, order.spool, signal) };
-      };
-      const fansOut = connection.fanOut && inputs.count === undefined;
-      return await (fansOut ? fanOut(order.count, drawOnce, signal) : drawOnce(signal));
-    },
-  };
-}
-
 type Result = Record<string, unknown>;
 
 function describeJob(
   order: ImageOrder,
   inputs: ModelInputs,
-  { baseUrl, headers, errors }: Connection,
+  { baseUrl, headers, errors }: Vendor,
 ): VendorJob<string, Result> {
-  const model = order.references.length > 0 ? (inputs.edit ?? order.upstreamModel) : order.upstreamModel;
+  const model = modelFor(order, inputs);
   // Jobs are found under owner and application only, whatever path of it made them.
   const [owner, application] = model.split("/");
   const requests = `${baseUrl}/${owner}/${application}/requests`;
@@ -128,10 +99,8 @@ function describeJob(
     async submit(signal) {
       const body = writeJsonBody((base64) => writeInputs(order, inputs, base64));
       const call = { url: `${baseUrl}/${model}`, headers, body, signal };
-      const { request_id: ticket } = await callJson("POST", call, errors.classify);
-      if (typeof ticket !== "string" || !/^[\w-]{1,100}$/.test(ticket))
-        throw brokenAnswer("named no job to look at");
-      return { ticket, sight: RUNNING };
+      const { request_id: id } = await callJson("POST", call, errors.classify);
+      return { ticket: readTicket(id), sight: RUNNING };
     },
     async look(ticket, signal) {
       const call = { url: `${requests}/${ticket}/status`, headers, signal };
@@ -145,10 +114,7 @@ function describeJob(
 }
 
 /** A job that failed tells so in place of its result, with a status of its own and a list of problems. */
-async function readResult(
-  call: { url: string; headers: Readonly<Record<string, string>>; signal: AbortSignal },
-  errors: VendorErrors,
-): Promise<Sight<Result>> {
+async function readResult(call: Omit<VendorRequest, "body">, errors: VendorErrors): Promise<Sight<Result>> {
   let failure: UpstreamError | undefined;
   const classify = (answer: FailedAnswer): UpstreamError => {
     const error = errors.classify(answer);

@@ -15,7 +15,14 @@ export async function send(
   request: VendorRequest,
   classify: Classify,
 ): Promise<Response> {
-  const response = await dispatch(method, request);
+  let response: Response;
+  try {
+    const { url, ...sent } = request;
+    // The runtime would end a call that is silent for five minutes; the deadlines in `signal` decide instead.
+    response = await fetch(url, { method, ...sent, redirect: "manual", timeout: false });
+  } catch (error) {
+    throw request.signal.aborted ? request.signal.reason : connectionError(error);
+  }
   if (response.status >= 200 && response.status < 300) {
     if (isHtml(response)) throw await discard(response, "answered with a web page");
     return response;
@@ -51,6 +58,7 @@ export const MOST_TEXT_BYTES = 32 * 1024 * 1024;
 /** Most bytes of an answer that carries images. */
 export const MOST_IMAGE_BYTES = 256 * 1024 * 1024;
 
+const decoder = new TextDecoder();
 const MOST_ERROR_BYTES = 64 * 1024;
 const LONGEST_RETRY_SECONDS = 3600;
 
@@ -79,17 +87,16 @@ const NOT_HTTP: ReadonlySet<unknown> = new Set([
   "BrotliDecompressionError",
 ]);
 
-/** Reads a body to its end. Throws `broken` when it is longer than `mostBytes`, is empty or was cut. */
-export async function readWhole(
-  response: Response,
-  mostBytes: number,
-  signal: AbortSignal,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = isKnownToFit(response, mostBytes)
-    ? await readAtOnce(response, signal)
-    : await collect(response, mostBytes, signal);
-  if (bytes.byteLength === 0) throw brokenAnswer("gave an empty answer");
-  return bytes;
+/** Reads a text to its end. Throws `broken` when it is longer than `mostBytes`, is empty or was cut. */
+export async function readText(response: Response, mostBytes: number, signal: AbortSignal): Promise<string> {
+  let text: string;
+  try {
+    text = await (isKnownToFit(response, mostBytes) ? response.text() : collect(response, mostBytes, signal));
+  } catch (error) {
+    throw error instanceof UpstreamError ? error : readingError(error, signal);
+  }
+  if (text === "") throw brokenAnswer("gave an empty answer");
+  return text;
 }
 
 /** A compressed body can be of any size, so its length says nothing. */
@@ -98,25 +105,13 @@ function isKnownToFit({ headers }: Response, mostBytes: number): boolean {
   return length !== null && Number(length) <= mostBytes && !headers.has("content-encoding");
 }
 
-async function readAtOnce(response: Response, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-  try {
-    return new Uint8Array(await response.arrayBuffer());
-  } catch (error) {
-    throw readingError(error, signal);
-  }
-}
-
-async function collect(
-  response: Response,
-  mostBytes: number,
-  signal: AbortSignal,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const pieces: Uint8Array<ArrayBuffer>[] = [];
+async function collect(response: Response, mostBytes: number, signal: AbortSignal): Promise<string> {
+  const pieces: Uint8Array[] = [];
   for await (const piece of readPieces(response, mostBytes, signal)) pieces.push(piece);
-  return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
+  return decoder.decode(Buffer.concat(pieces));
 }
 
-/** The pieces of a body as they come, under the rules of `readWhole`. Ending early closes the connection. */
+/** The pieces of a body as they come, under the rules of `readText`. Ending early closes the connection. */
 export async function* readPieces(
   response: Response,
   mostBytes: number,
@@ -173,22 +168,6 @@ export function readRetryAfter(headers: Headers, now: number): number | undefine
   if (seconds !== undefined) return clampSeconds(seconds);
   const date = value !== null && /^[A-Z][a-z]{2,8},? /.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : clampSeconds((date - now) / 1000);
-}
-
-async function dispatch(method: string, request: VendorRequest): Promise<Response> {
-  try {
-    return await fetch(request.url, {
-      method,
-      headers: request.headers,
-      body: request.body,
-      signal: request.signal,
-      redirect: "manual",
-      // The runtime would end a call that is silent for five minutes; the deadlines in `signal` decide instead.
-      timeout: false,
-    });
-  } catch (error) {
-    throw request.signal.aborted ? request.signal.reason : connectionError(error);
-  }
 }
 
 function connectionError(error: unknown): UpstreamError {

@@ -3,7 +3,7 @@ import {
   brokenAnswer,
   MOST_TEXT_BYTES,
   parseAnswer,
-  readWhole,
+  readText,
   send,
   type Classify,
   type VendorRequest,
@@ -13,15 +13,23 @@ import type { JsonBody } from "./json-body.ts";
 /** A call that is answered with a JSON object. Throws an `UpstreamError`, or the signal's reason. */
 export async function callJson(
   method: "POST" | "GET",
-  { body, headers, ...request }: JsonCall,
+  call: JsonCall,
   classify: Classify,
 ): Promise<Record<string, unknown>> {
-  const sized = body && { ...headers, ...JSON_TYPE, "content-length": String(body.byteLength) };
-  const response = await send(method, { ...request, headers: sized ?? headers, body: body?.body }, classify);
-  const bytes = await readWhole(response, MOST_TEXT_BYTES, request.signal);
-  const value = parseAnswer(new TextDecoder().decode(bytes));
+  const response = await sendJson(method, call, classify);
+  const value = parseAnswer(await readText(response, MOST_TEXT_BYTES, call.signal));
   if (!isObject(value)) throw brokenAnswer("gave no object");
   return value;
+}
+
+/** The same with its answer left unread. */
+export function sendJson(
+  method: "POST" | "GET",
+  { body, headers, ...request }: JsonCall,
+  classify: Classify,
+): Promise<Response> {
+  const sized = body && { ...headers, ...JSON_TYPE, "content-length": String(body.byteLength) };
+  return send(method, { ...request, headers: sized ?? headers, body: body?.body }, classify);
 }
 
 export interface JsonCall extends Omit<VendorRequest, "body"> {

@@ -30,6 +30,11 @@ export type ModelInputs = z.infer<typeof modelInputs>;
 /** Setting of a channel: the inputs of its models. */
 export const modelsSetting = z.record(z.string().min(1), modelInputs).default({});
 
+/** The vendor's name of what carries the order out. */
+export function modelFor({ references, upstreamModel }: ImageOrder, { edit }: ModelInputs): string {
+  return references.length > 0 ? (edit ?? upstreamModel) : upstreamModel;
+}
+
 /** The model's inputs, as a JSON value; `base64` as in `writeJsonBody`. */
 export function writeInputs(
   order: ImageOrder,

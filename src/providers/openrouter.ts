@@ -1,20 +1,18 @@
 import { z } from "zod";
 import type { ImageOrder, ImageReply } from "../domain/image.ts";
 import { saneCount } from "../domain/usage.ts";
-import type { ImageUpstream } from "../gateway/ports.ts";
 import { isObject } from "../lib/json.ts";
-import { createSemaphore } from "../lib/semaphore.ts";
-import { fanOutSetting, headerWord, httpAddress, withoutEndSlash } from "./channel-settings.ts";
-import { fanOut } from "./fan-out.ts";
-import { brokenAnswer, post } from "./http.ts";
+import { fanOutSetting, headerWord, httpAddress } from "./channel-settings.ts";
+import { connect } from "./connection.ts";
+import { brokenAnswer } from "./http.ts";
 import { readImageList } from "./image-list.ts";
+import { createImageUpstream, isSingle } from "./image-upstream.ts";
 import { writeJsonBody, type JsonBody } from "./json-body.ts";
-import { JSON_HEADERS } from "./json-call.ts";
+import { sendJson } from "./json-call.ts";
 import type { Provider } from "./provider.ts";
-import { fitReferences, type ReferenceRules } from "./reference-image.ts";
-import { createFetchResult, type FetchResult } from "./result-link.ts";
-import { createVendorErrors, wordOf, type FailureReading, type VendorErrors } from "./vendor-errors.ts";
-import { followsReference, refuseMask, wantedFormat } from "./wanted-image.ts";
+import type { ReferenceRules } from "./reference-image.ts";
+import { createVendorErrors, wordOf, type FailureReading } from "./vendor-errors.ts";
+import { followsReference, wantedFormat } from "./wanted-image.ts";
 
 const settings = z.object({
   /** Address in front of `/images`. */
@@ -29,34 +27,22 @@ export type OpenRouterSettings = z.infer<typeof settings>;
 export const openrouter: Provider<OpenRouterSettings> = {
   name: "openrouter",
   settings,
-  image: (settings) => createImageUpstream(connect(settings)),
+  image(settings) {
+    const vendor = open(settings);
+    return createImageUpstream({
+      rules: REFERENCE_RULES,
+      fansOut: (order) => settings.fanOut && isSingle(order),
+      draw: (order, signal) => draw(order, vendor, signal),
+    });
+  },
 };
 
-interface Connection {
-  url: string;
-  headers: Readonly<Record<string, string>>;
-  fansOut: boolean;
-  errors: VendorErrors;
-  fetchResult: FetchResult;
-}
-
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], mostBytes: 20 * 1024 * 1024 };
-/** References of one channel that are encoded anew at once. */
-const CODEC_PLACES = 2;
 
-function connect({ baseUrl, apiKey, fanOut }: OpenRouterSettings): Connection {
-  const base = withoutEndSlash(baseUrl);
-  return {
-    url: `${base}/images`,
-    headers: {
-      ...JSON_HEADERS,
-      "content-type": "application/json",
-      authorization: `Bearer ${apiKey}`,
-    },
-    fansOut: fanOut,
-    errors: createVendorErrors({ apiKey, baseUrl: base }, readFailure),
-    fetchResult: createFetchResult(base),
-  };
+function open(settings: OpenRouterSettings) {
+  const connection = connect(settings);
+  const url = `${connection.baseUrl}/images`;
+  return { ...connection, url, errors: createVendorErrors(connection, readFailure) };
 }
 
 /** A refusal is a 403 that says what was flagged; any other 403 is the account's (OpenRouter error reference). */
@@ -72,28 +58,13 @@ function readFailure({ error }: Record<string, unknown>): FailureReading {
   };
 }
 
-function createImageUpstream(connection: Connection): ImageUpstream {
-  const slots = createSemaphore(CODEC_PLACES);
-  return {
-    async draw(order, signal) {
-      refuseMask(order);
-      const references = await fitReferences(order.references, REFERENCE_RULES, slots, signal);
-      const ready = { ...order, references };
-      const drawOnce = (signal: AbortSignal) => drawThrough(ready, connection, signal);
-      const fansOut = connection.fansOut && order.model.image.maxImagesPerCall === 1;
-      return await (fansOut ? fanOut(order.count, drawOnce, signal) : drawOnce(signal));
-    },
-  };
-}
-
-async function drawThrough(
+async function draw(
   order: ImageOrder,
-  { url, headers, errors, fetchResult }: Connection,
+  { url, headers, errors, fetchResult }: ReturnType<typeof open>,
   signal: AbortSignal,
 ): Promise<ImageReply> {
-  const { body, byteLength } = writeRequest(order);
-  const sized = { ...headers, "content-length": String(byteLength) };
-  const response = await post({ url, headers: sized, body, signal }, errors.classify);
+  const call = { url, headers, body: writeRequest(order), signal };
+  const response = await sendJson("POST", call, errors.classify);
   const { answer, items, outline, pictures } = await readImageList(response, order.spool, signal);
   if (answer["error"])
     throw errors.classify({ status: response.status, headers: response.headers, bodyText: outline });

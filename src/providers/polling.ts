@@ -1,4 +1,5 @@
 import { UpstreamError, type UpstreamErrorKind } from "../domain/upstream-error.ts";
+import { brokenAnswer } from "./http.ts";
 
 /**
  * Carries a piece of work through at a vendor that answers later: hands it in, looks at the vendor's own pace until
@@ -33,6 +34,12 @@ export interface Running {
 }
 
 export const RUNNING: Running = { state: "running" };
+
+/** The id of a job as a part of a path. Throws `broken` where the vendor gave none. */
+export function readTicket(id: unknown): string {
+  if (typeof id === "string" && /^[\w-]{1,100}$/.test(id)) return id;
+  throw brokenAnswer("named no job to look at");
+}
 
 /** Looks that may fail in a row. */
 const MOST_FAILURES = 5;

@@ -1,26 +1,18 @@
 import { z } from "zod";
-import type { ImageOrder, ImageReply } from "../domain/image.ts";
+import type { ImageOrder } from "../domain/image.ts";
 import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
-import type { ImageUpstream } from "../gateway/ports.ts";
-import { createSemaphore } from "../lib/semaphore.ts";
-import {
-  fanOutSetting,
-  headerWord,
-  httpAddress,
-  pollIntervalMs,
-  withoutEndSlash,
-} from "./channel-settings.ts";
-import { fanOut } from "./fan-out.ts";
+import { fanOutSetting, headerWord, httpAddress, pollIntervalMs } from "./channel-settings.ts";
+import { connect } from "./connection.ts";
 import { brokenAnswer, send } from "./http.ts";
+import { createImageUpstream } from "./image-upstream.ts";
 import { writeJsonBody } from "./json-body.ts";
-import { callJson, JSON_HEADERS } from "./json-call.ts";
-import { modelsSetting, writeInputs, type ModelInputs } from "./model-inputs.ts";
-import { RUNNING, runJob, type Sight, type VendorJob } from "./polling.ts";
+import { callJson } from "./json-call.ts";
+import { modelFor, modelsSetting, writeInputs, type ModelInputs } from "./model-inputs.ts";
+import { readTicket, RUNNING, runJob, type Sight, type VendorJob } from "./polling.ts";
 import type { Provider } from "./provider.ts";
-import { fitReferences, type ReferenceRules } from "./reference-image.ts";
-import { createFetchResult, fetchEach, type FetchResult } from "./result-link.ts";
+import type { ReferenceRules } from "./reference-image.ts";
+import { fetchEach } from "./result-link.ts";
 import { createVendorErrors, wordOf, type FailureReading, type VendorErrors } from "./vendor-errors.ts";
-import { refuseMask } from "./wanted-image.ts";
 
 const settings = z.object({
   /** Address in front of `/models/…` and `/predictions`. */
@@ -40,34 +32,33 @@ export type ReplicateSettings = z.infer<typeof settings>;
 export const replicate: Provider<ReplicateSettings> = {
   name: "replicate",
   settings,
-  image: (settings) => createImageUpstream(connect(settings)),
+  image(settings) {
+    const vendor = open(settings);
+    const inputsOf = ({ upstreamModel }: ImageOrder) => settings.models[upstreamModel] ?? USUAL_INPUTS;
+    return createImageUpstream({
+      rules: REFERENCE_RULES,
+      fansOut: (order) => settings.fanOut && inputsOf(order).count === undefined,
+      async draw(order, signal) {
+        const job = describeJob(order, inputsOf(order), vendor);
+        const links = await runJob(job, settings.pollIntervalMs, signal);
+        return { images: await fetchEach(links, vendor.fetchResult, order.spool, signal) };
+      },
+    });
+  },
 };
 
-interface Connection extends ReplicateSettings {
-  headers: Readonly<Record<string, string>>;
-  errors: VendorErrors;
-  fetchResult: FetchResult;
-}
+type Vendor = ReturnType<typeof open>;
 
 /** For models the settings do not name. */
 const USUAL_INPUTS: ModelInputs = { references: "input_images[]", size: "aspect_ratio" };
 /** The vendor's own client sends no larger file inside of a request. */
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], mostBytes: 7_000_000 };
-/** References of one channel that are encoded anew at once. */
-const CODEC_PLACES = 2;
 /** Quick models are done within the wait; no job outlives the gateway by more than the other. */
 const SUBMIT_HEADERS = { prefer: "wait=5", "cancel-after": "15m" };
 
-function connect(settings: ReplicateSettings): Connection {
-  const baseUrl = withoutEndSlash(settings.baseUrl);
-  const { apiKey } = settings;
-  return {
-    ...settings,
-    baseUrl,
-    headers: { ...JSON_HEADERS, authorization: `Bearer ${apiKey}` },
-    errors: createVendorErrors({ apiKey, baseUrl }, readFailure),
-    fetchResult: createFetchResult(baseUrl),
-  };
+function open(settings: ReplicateSettings) {
+  const connection = connect(settings);
+  return { ...connection, errors: createVendorErrors(connection, readFailure) };
 }
 
 /** When to come back is told in a sentence only (Replicate HTTP reference, rate limits). */
@@ -78,31 +69,12 @@ function readFailure({ title, detail }: Record<string, unknown>): FailureReading
   return { code: wordOf(title), message, retryAfterSeconds: hint };
 }
 
-function createImageUpstream(connection: Connection): ImageUpstream {
-  const slots = createSemaphore(CODEC_PLACES);
-  return {
-    async draw(order, signal) {
-      refuseMask(order);
-      const references = await fitReferences(order.references, REFERENCE_RULES, slots, signal);
-      const inputs = connection.models[order.upstreamModel] ?? USUAL_INPUTS;
-      const ready = { ...order, references };
-      const drawOnce = async (signal: AbortSignal): Promise<ImageReply> => {
-        const job = describeJob(ready, inputs, connection);
-        const links = await runJob(job, connection.pollIntervalMs, signal);
-        return { images: await fetchEach(links, connection.fetchResult, order.spool, signal) };
-      };
-      const fansOut = connection.fanOut && inputs.count === undefined;
-      return await (fansOut ? fanOut(order.count, drawOnce, signal) : drawOnce(signal));
-    },
-  };
-}
-
 function describeJob(
   order: ImageOrder,
   inputs: ModelInputs,
-  { baseUrl, headers, errors }: Connection,
+  { baseUrl, headers, errors }: Vendor,
 ): VendorJob<string, string[]> {
-  const model = order.references.length > 0 ? (inputs.edit ?? order.upstreamModel) : order.upstreamModel;
+  const model = modelFor(order, inputs);
   const isVersion = !model.includes("/");
   const url = isVersion ? `${baseUrl}/predictions` : `${baseUrl}/models/${model}/predictions`;
   return {
@@ -113,10 +85,7 @@ function describeJob(
       }));
       const call = { url, headers: { ...headers, ...SUBMIT_HEADERS }, body, signal };
       const prediction = await callJson("POST", call, errors.classify);
-      const { id: ticket } = prediction;
-      if (typeof ticket !== "string" || !/^[\w-]{1,100}$/.test(ticket))
-        throw brokenAnswer("named no job to look at");
-      return { ticket, sight: readSight(prediction, errors) };
+      return { ticket: readTicket(prediction["id"]), sight: readSight(prediction, errors) };
     },
     async look(ticket, signal) {
       const call = { url: `${baseUrl}/predictions/${ticket}`, headers, signal };

@@ -30,7 +30,7 @@ export interface ServerOptions {
   isPlausible(secret: string): boolean;
   hash(secret: string): string;
   listeners: readonly RequestListener[];
-  metrics(): string;
+  metrics(): Promise<string>;
   isDraining(): boolean;
   /** Lets several processes listen on one port. */
   isShared: boolean;

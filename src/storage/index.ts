@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DependencyError } from "../gateway/ports.ts";
 import { systemClock } from "../lib/clock.ts";
 import { atMost } from "./at-most.ts";
+import { startCheckpoints } from "./checkpoints.ts";
 import type { Configured } from "./directory.ts";
 import { openJournal, type FileJournal } from "./journal.ts";
 import { createFolder } from "./journal-folder.ts";
@@ -85,6 +86,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     repeat(RECOVERY_MS, () => recoverJournals(recovery), onProblem),
     repeat(SWEEP_MS, () => stores.leases.sweep(), onProblem),
   ];
+  if (stores.database.kind === "sqlite")
+    chores.push(startCheckpoints(options.database, (cause) => onProblem("checkpoints have ended", cause)));
   return {
     ...stores,
     linkSecrets,

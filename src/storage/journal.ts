@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { promisify } from "node:util";
 import type { Journal, JournalRecord } from "../gateway/ports.ts";
-import { lineWriter } from "./record-line.ts";
+import { writeLine } from "./record-line.ts";
 import { segmentPath } from "./segments.ts";
 
 /**
@@ -44,7 +44,6 @@ export function openJournal(options: JournalOptions): FileJournal {
 class SegmentedJournal implements FileJournal {
   readonly #options: JournalOptions;
   readonly #segmentBytes: number;
-  readonly #lines = lineWriter();
   #segment = 1;
   #file: number;
   /** Bytes of whole records; whatever lies beyond is the torn end of a failed write. */
@@ -64,10 +63,8 @@ class SegmentedJournal implements FileJournal {
   append(record: JournalRecord): void {
     if (this.#failure) this.#repair();
     if (this.#offset >= this.#segmentBytes) this.rotate();
-    const line = this.#lines.write(record);
-    this.#write(line);
     const start = this.#offset;
-    this.#offset += line.length;
+    this.#offset += this.#write(writeLine(record));
     this.#syncTimer ??= setTimeout(() => this.#startSync(), SYNC_PAUSE_MS);
     this.#options.onAppend(record, this.#segment, start);
   }
@@ -116,10 +113,14 @@ class SegmentedJournal implements FileJournal {
     closeSync(this.#file);
   }
 
-  #write(bytes: Uint8Array): void {
+  /** Answers how many bytes were written, which is all of them. */
+  #write(line: string): number {
     try {
+      const length = Buffer.byteLength(line);
+      let written = writeSync(this.#file, line);
       // A disk that takes only a part says why at the next call.
-      for (let written = 0; written < bytes.length;) written += writeSync(this.#file, bytes, written);
+      while (written < length) written += writeSync(this.#file, Buffer.from(line), written);
+      return length;
     } catch (error) {
       this.#failure = { error, at: performance.now() };
       throw error;
@@ -157,4 +158,4 @@ class SegmentedJournal implements FileJournal {
   }
 }
 
-const PROBE = Buffer.from("\n");
+const PROBE = "\n";

@@ -1,5 +1,5 @@
 import type { LedgerEntry } from "../domain/ledger.ts";
-import { toColumn, toNullableColumn, type Whole } from "./columns.ts";
+import type { Whole } from "./columns.ts";
 
 /** A ledger entry as a row. */
 export interface LedgerRow {
@@ -57,14 +57,14 @@ export function writeEntryRow(entry: LedgerEntry): LedgerRow {
     channel: entry.channel,
     upstream_model: entry.upstreamModel,
     at: entry.at,
-    consumed: toNullableColumn(entry.usage),
+    consumed: entry.usage && JSON.stringify(entry.usage),
     amount: entry.amount,
     currency: entry.currency,
     price_source: entry.priceSource,
     orphan_cost: entry.orphanCost,
-    budgets: toColumn(entry.budgets),
-    attempts: toColumn(entry.attempts),
-    flags: toColumn(entry.flags),
+    budgets: JSON.stringify(entry.budgets),
+    attempts: JSON.stringify(entry.attempts),
+    flags: JSON.stringify(entry.flags),
     corrects: entry.corrects ?? null,
   };
 }

@@ -33,7 +33,7 @@ export function ledgerStore(database: Database): LedgerStore {
     async post(lease, entries) {
       const booked = entries.filter(({ budgets }) => budgets.length > 0);
       const others = entries.filter(({ budgets }) => budgets.length === 0);
-      const rows = inOrder(others).map(writeEntryRow);
+      const rows = others.toSorted(byName).map(writeEntryRow);
       const count = rows.length === 0 ? 0 : await database.insertRows("ledger", rows);
       return count + (booked.length === 0 ? 0 : await postBooked(database, lease, booked));
     },
@@ -68,7 +68,7 @@ export function ledgerStore(database: Database): LedgerStore {
 function postBooked(database: Database, lease: string, entries: readonly LedgerEntry[]): Promise<number> {
   return database.begin(async (sql) => {
     const isNew = new Set<string>();
-    const sorted = inOrder(entries);
+    const sorted = [...new Map(entries.map((entry) => [nameOf(entry), entry])).values()].sort(byName);
     for (const group of groupsOf(sorted)) {
       const [text, values] = insertStatement(database.kind, "ledger", group.map(writeEntryRow));
       const rows = await sql.unsafe<{ id: string; kind: string }[]>(`${text} RETURNING id, kind`, values);
@@ -82,11 +82,10 @@ function postBooked(database: Database, lease: string, entries: readonly LedgerE
   });
 }
 
-/** Each entry once, in the order of ids, in which two transactions with the same entries cannot block each other. */
-function inOrder(entries: readonly LedgerEntry[]): LedgerEntry[] {
-  const byName = new Map<string, LedgerEntry>();
-  for (const entry of entries) if (!byName.has(nameOf(entry))) byName.set(nameOf(entry), entry);
-  return [...byName].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, entry]) => entry);
+/** The order in which two transactions with the same entries cannot block each other. */
+function byName(one: LedgerEntry, other: LedgerEntry): number {
+  if (one.id !== other.id) return one.id < other.id ? -1 : 1;
+  return one.kind < other.kind ? -1 : 1;
 }
 
 async function bookEntries(

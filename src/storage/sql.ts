@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { SQL } from "bun";
 import { DependencyError } from "../gateway/ports.ts";
+import { syncLog } from "./checkpoints.ts";
 import { groupsOf, insertStatement } from "./insert-statement.ts";
 import { openRowInserter, type RowInserter } from "./row-inserter.ts";
 import { isLocked, isUnavailable } from "./unavailable.ts";
@@ -85,7 +86,8 @@ async function insertGroup(sql: Sql, table: string, rows: readonly object[]): Pr
 
 /**
  * Three connections: a plain query on the writing one would run inside whatever transaction is open there and see
- * rows that may yet be rolled back, and so would rows be that are inserted on their own.
+ * rows that may yet be rolled back, and so would rows be that are inserted on their own. SQLite knows one writer at
+ * a time, so the two take turns here rather than run into each other's locks.
  */
 async function openSqlite(location: string, timeoutMs: number): Promise<Database> {
   mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
@@ -97,17 +99,29 @@ async function openSqlite(location: string, timeoutMs: number): Promise<Database
     for (const sql of [writer, reader]) {
       await sql.unsafe(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
       await retryWhileLocked(() => sql.unsafe("PRAGMA journal_mode = WAL"), call);
-      await sql.unsafe("PRAGMA synchronous = NORMAL");
+      for (const setting of SETTINGS) await sql.unsafe(setting);
     }
   });
-  const inserter = openRowInserter(location);
+  const inserter = openRowInserter(location, SETTINGS);
+  const inTurn = turns();
   return {
     kind: "sqlite",
     read: (query, timeoutMs) => calls(async () => await query(reader), timeoutMs),
     begin: (work, timeoutMs) =>
-      calls((call) => retryWhileLocked(() => transact(writer, "IMMEDIATE", work, call), call), timeoutMs),
-    insertRows: (table, rows) => calls((call) => insertInTurns(inserter, table, rows, call)),
-    persist: () => calls((call) => syncSqlite(open, call)),
+      calls(
+        (call) => inTurn(() => retryWhileLocked(() => transact(writer, "IMMEDIATE", work, call), call)),
+        timeoutMs,
+      ),
+    insertRows: (table, rows) =>
+      calls(async (call) => {
+        let count = 0;
+        for (let start = 0; start < rows.length; start += ROWS_A_TRANSACTION) {
+          const group = rows.slice(start, start + ROWS_A_TRANSACTION);
+          count += await inTurn(() => insertGently(inserter, table, group, call));
+        }
+        return count;
+      }),
+    persist: () => calls(() => syncLog(location)),
     close: async () => {
       inserter.close();
       await Promise.all([writer.close(), reader.close()]);
@@ -115,36 +129,46 @@ async function openSqlite(location: string, timeoutMs: number): Promise<Database
   };
 }
 
-/** SQLite works on this very thread: requests get their turn between the groups. */
-async function insertInTurns(
+/** A commit is not to wait for the disk: another thread makes checkpoints, unless it falls far behind. */
+const SETTINGS = ["PRAGMA synchronous = NORMAL", "PRAGMA wal_autocheckpoint = 16000"];
+
+/** Runs one piece of work after the other. */
+function turns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const run = last.then(work);
+    last = run.catch(() => {});
+    return run;
+  };
+}
+
+/** SQLite works on this very thread, so requests get their turn between a few rows and the next. */
+async function insertGently(
   inserter: RowInserter,
   table: string,
   rows: readonly object[],
   call: Call,
 ): Promise<number> {
-  let count = 0;
-  for (let start = 0; start < rows.length; start += ROWS_A_TURN) {
-    const group = rows.slice(start, start + ROWS_A_TURN);
-    count += await retryWhileLocked(async () => inserter.insert(table, group), call);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  return count;
-}
-
-/** Half a millisecond's work; with fewer the same pages are written more often. */
-const ROWS_A_TURN = 128;
-
-/** A fully synchronous commit, on a connection of its own, takes all earlier ones to disk with it. */
-async function syncSqlite(open: () => Sql, call: Call): Promise<void> {
-  const sql = open();
+  await retryWhileLocked(async () => inserter.begin(), call);
   try {
-    await sql.unsafe(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL`);
-    const touch = (transaction: Sql) => transaction`UPDATE revision SET value = value`;
-    await retryWhileLocked(() => transact(sql, "IMMEDIATE", touch, call), call);
-  } finally {
-    await sql.close();
+    let count = 0;
+    for (let start = 0; start < rows.length; start += ROWS_A_TURN) {
+      throwIfAbandoned(call);
+      count += inserter.insert(table, rows.slice(start, start + ROWS_A_TURN));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    inserter.commit();
+    return count;
+  } catch (error) {
+    inserter.rollback();
+    throw error;
   }
 }
+
+/** About a tenth of a millisecond's work. */
+const ROWS_A_TURN = 16;
+/** With fewer the same pages are written more often; with more others wait long for their turn to write. */
+const ROWS_A_TRANSACTION = 128;
 
 /** SQLite waits for a lock with the whole process standing still, so each such wait is short and then repeated. */
 const BUSY_TIMEOUT_MS = 2;

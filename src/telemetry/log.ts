@@ -12,23 +12,28 @@ export interface RequestLog {
 }
 
 /**
- * One JSON line a request, after its end. Lines are made and written in batches off the request path. Only listed
+ * One JSON line a request, after its end. Lines are made once the answer is on its way, and written in batches. Only listed
  * fields are written: no header, no body, no prompt, no key can get in.
  */
 export function requestLog(write: (lines: string) => void): RequestLog {
-  let pending: RequestEvent[] = [];
+  const pending: RequestEvent[] = [];
+  let lines = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
+  // An event kept until the writing would outlive a collection, and so would all that hangs on it.
+  const format = (): void => {
+    for (const event of pending) lines += line(event);
+    pending.length = 0;
+  };
   const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    if (pending.length === 0) return;
-    const events = pending;
-    pending = [];
-    write(events.map(line).join(""));
+    format();
+    if (lines !== "") write(lines);
+    lines = "";
   };
   return {
     listener: (event) => {
-      pending.push(event);
+      if (pending.push(event) === 1) setImmediate(format);
       timer ??= setTimeout(flush, FLUSH_MS);
     },
     flush,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { RequestEvent } from "../domain/request-event.ts";
-import { Metrics } from "./metrics.ts";
+import { formatMetrics, Metrics } from "./metrics.ts";
 
 function event(about: Partial<RequestEvent> = {}): RequestEvent {
   return {
@@ -28,7 +28,7 @@ function event(about: Partial<RequestEvent> = {}): RequestEvent {
 function textOf(...events: RequestEvent[]): string {
   const metrics = new Metrics([{ name: "gateway_things", help: "Things.", value: () => 7 }]);
   for (const each of events) metrics.listener(each);
-  return metrics.text();
+  return formatMetrics(new Map([[null, metrics.families()]]));
 }
 
 describe("metrics", () => {
@@ -70,10 +70,32 @@ describe("metrics", () => {
       }),
     );
     expect(text).toContain('gateway_tokens_total{category="input"} 7\n');
-    expect(text).toContain('gateway_tokens_total{category="cacheRead"} 3\n');
+    expect(text).toContain('gateway_tokens_total{category="cache_read"} 3\n');
     expect(text).toContain("gateway_images_total 4\n");
     expect(text).toContain('gateway_attempts_total{channel="c",outcome="timeout"} 1\n');
     expect(text).toContain('gateway_attempts_total{channel="c",outcome="answered"} 1\n');
+  });
+
+  test("of several processes stand together under one name, each with its number", () => {
+    const counted = (...events: RequestEvent[]) => {
+      const metrics = new Metrics([{ name: "gateway_things", help: "Things.", value: () => events.length }]);
+      for (const each of events) metrics.listener(each);
+      return metrics.families();
+    };
+    const text = formatMetrics(
+      new Map([
+        [1, counted(event())],
+        [2, counted(event(), event())],
+      ]),
+    );
+    expect(text).toContain(
+      'gateway_requests_total{process="1",route="chat",outcome="200"} 1\n' +
+        'gateway_requests_total{process="2",route="chat",outcome="200"} 2\n',
+    );
+    expect(text).toEndWith(
+      '# TYPE gateway_things gauge\ngateway_things{process="1"} 1\ngateway_things{process="2"} 2\n',
+    );
+    expect(text.match(/# TYPE gateway_requests_total/g)).toHaveLength(1);
   });
 
   test("are text that a scraper reads: each family described once, every line a sample or a comment", () => {

@@ -1,5 +1,5 @@
 import type { RequestEvent } from "../domain/request-event.ts";
-import { TOKEN_CATEGORIES } from "../domain/usage.ts";
+import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES, type TokenCategory } from "../domain/usage.ts";
 
 /** Upper bounds of the duration buckets, in seconds. */
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
@@ -18,7 +18,16 @@ interface RouteCounts {
   count: number;
 }
 
-type Sample = readonly [labels: string, value: number];
+/** Samples of one name, as they are before they become text. */
+export interface MetricFamily {
+  name: string;
+  type: "counter" | "gauge" | "histogram";
+  help: string;
+  samples: readonly Sample[];
+}
+
+/** What is added to the family's name, the labels without braces, and the value. */
+type Sample = readonly [suffix: string, labels: string, value: number];
 
 /**
  * Counters in Prometheus' text format (version 0.0.4). Label values come from closed sets, so their number is
@@ -28,7 +37,7 @@ export class Metrics {
   readonly #routes = new Map<string, RouteCounts>();
   /** By channel, then by outcome. */
   readonly #attempts = new Map<string, Map<string, number>>();
-  readonly #tokens = new Map<string, number>();
+  readonly #tokens = new Map<TokenCategory, number>();
   #images = 0;
 
   constructor(private readonly gauges: readonly Gauge[] = []) {}
@@ -53,23 +62,40 @@ export class Metrics {
   };
 
   /** Everything counted so far. */
-  text(): string {
+  families(): MetricFamily[] {
     const requests = [...this.#routes].flatMap(([route, { outcomes }]) =>
-      [...outcomes].map(([outcome, count]): Sample => [`route="${route}",outcome="${outcome}"`, count]),
+      [...outcomes].map(([outcome, count]): Sample => ["", `route="${route}",outcome="${outcome}"`, count]),
     );
     const attempts = [...this.#attempts].flatMap(([channel, outcomes]) =>
-      [...outcomes].map(([outcome, count]): Sample => [`channel="${channel}",outcome="${outcome}"`, count]),
+      [...outcomes].map(([outcome, count]): Sample => [
+        "",
+        `channel="${channel}",outcome="${outcome}"`,
+        count,
+      ]),
     );
-    const tokens = [...this.#tokens].map(([category, count]): Sample => [`category="${category}"`, count]);
+    const tokens = [...this.#tokens].map(([category, count]): Sample => [
+      "",
+      `category="${TOKEN_CATEGORY_NAMES[category]}"`,
+      count,
+    ]);
     return [
-      family("gateway_requests_total", "Requests by route and outcome: a status or an error code.", requests),
-      this.#durationText(),
-      family("gateway_attempts_total", "Upstream calls by channel and outcome.", attempts),
-      family("gateway_tokens_total", "Tokens used, by category.", tokens),
-      single("gateway_images_total", "counter", "Images delivered.", this.#images),
-      single("process_resident_memory_bytes", "gauge", "Resident memory.", process.memoryUsage.rss()),
-      ...this.gauges.map(({ name, help, value }) => single(name, "gauge", help, value())),
-    ].join("");
+      counter(
+        "gateway_requests_total",
+        "Requests by route and outcome: a status or an error code.",
+        requests,
+      ),
+      {
+        name: "gateway_request_duration_seconds",
+        type: "histogram",
+        help: "Time from the request's head to its last byte.",
+        samples: [...this.#routes].flatMap(([route, counts]) => durations(route, counts)),
+      },
+      counter("gateway_attempts_total", "Upstream calls by channel and outcome.", attempts),
+      counter("gateway_tokens_total", "Tokens used, by category.", tokens),
+      counter("gateway_images_total", "Images delivered.", [["", "", this.#images]]),
+      gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
+      ...this.gauges.map(({ name, help, value }) => gauge(name, help, value())),
+    ];
   }
 
   #countsOf(route: string): RouteCounts {
@@ -89,34 +115,55 @@ export class Metrics {
     }
     return outcomes;
   }
+}
 
-  #durationText(): string {
-    const name = "gateway_request_duration_seconds";
-    const lines = [
-      `# HELP ${name} Time from the request's head to its last byte.\n# TYPE ${name} histogram\n`,
-    ];
-    for (const [route, { buckets, sum, count }] of this.#routes) {
-      let total = 0;
-      for (const [index, bound] of BUCKETS.entries()) {
-        total += buckets[index] ?? 0;
-        lines.push(`${name}_bucket{route="${route}",le="${bound}"} ${total}\n`);
-      }
-      lines.push(`${name}_bucket{route="${route}",le="+Inf"} ${count}\n`);
-      lines.push(`${name}_sum{route="${route}"} ${sum}\n${name}_count{route="${route}"} ${count}\n`);
-    }
-    return lines.join("");
-  }
+/**
+ * The text that a scraper reads. Families of several processes are put together under one name, told apart by the
+ * label `process`; a single one has no such label.
+ */
+export function formatMetrics(processes: ReadonlyMap<number | null, readonly MetricFamily[]>): string {
+  const all = [...processes].flatMap(([process, families]) =>
+    families.map((family) => ({ ...family, own: process === null ? "" : `process="${process}"` })),
+  );
+  const texts = Map.groupBy(all, ({ name }) => name)
+    .values()
+    .map((group) => {
+      const lines = group.flatMap(({ name, own, samples }) =>
+        samples.map(([suffix, labels, value]) => {
+          const joined = [own, labels].filter((part) => part !== "").join(",");
+          return `${name}${suffix}${joined && `{${joined}}`} ${value}\n`;
+        }),
+      );
+      const [first] = group;
+      return first
+        ? `# HELP ${first.name} ${first.help}\n# TYPE ${first.name} ${first.type}\n${lines.join("")}`
+        : "";
+    });
+  return [...texts].join("");
+}
+
+function durations(route: string, { buckets, sum, count }: RouteCounts): Sample[] {
+  let total = 0;
+  const bounded = BUCKETS.map((bound, index): Sample => {
+    total += buckets[index] ?? 0;
+    return ["_bucket", `route="${route}",le="${bound}"`, total];
+  });
+  return [
+    ...bounded,
+    ["_bucket", `route="${route}",le="+Inf"`, count],
+    ["_sum", `route="${route}"`, sum],
+    ["_count", `route="${route}"`, count],
+  ];
 }
 
 function add<Key>(counts: Map<Key, number>, key: Key, by: number): void {
   counts.set(key, (counts.get(key) ?? 0) + by);
 }
 
-function family(name: string, help: string, samples: readonly Sample[]): string {
-  const lines = samples.map(([labels, count]) => `${name}{${labels}} ${count}\n`);
-  return `# HELP ${name} ${help}\n# TYPE ${name} counter\n${lines.join("")}`;
+function counter(name: string, help: string, samples: readonly Sample[]): MetricFamily {
+  return { name, type: "counter", help, samples };
 }
 
-function single(name: string, type: string, help: string, value: number): string {
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${value}\n`;
+function gauge(name: string, help: string, value: number): MetricFamily {
+  return { name, type: "gauge", help, samples: [["", "", value]] };
 }

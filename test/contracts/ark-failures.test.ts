@@ -1,23 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { UpstreamError, type UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
-import { arkOrder, type Change, openArk } from "../support/ark-calls.ts";
-import { failureOf, looksOf } from "../support/image-calls.ts";
+import { describeDepartures, describeVendor } from "../support/carriage-contract.ts";
+import { ARK } from "../support/bench-options.ts";
+import { failureOf, looksOf, never } from "../support/image-calls.ts";
+import { openBench } from "../support/vendor-bench.ts";
 import { STATUS_BY_CODE } from "../upstreams/ark/refusals.ts";
-import { SIMULATED_KEY, startArk } from "../upstreams/ark.ts";
 import type { Plan } from "../upstreams/plan.ts";
-import type { Simulator } from "../upstreams/simulator.ts";
 
-const never = new AbortController().signal;
-let vendor: Simulator;
-
-beforeAll(async () => {
-  vendor = await startArk();
-});
-afterEach(() => vendor.reset());
-afterAll(() => vendor.close());
-
-const draw = (change: Change = {}, id?: string, signal = never) =>
-  openArk(vendor.url).draw(arkOrder(change, id), signal);
+const bench = await openBench(ARK);
+const { vendor, open, order, draw } = bench;
 
 describe("a failure", () => {
   const kinds: Record<string, UpstreamErrorKind> = {
@@ -62,17 +53,6 @@ describe("a failure", () => {
     [{ fault: "error-in-200", text: "Whatever" }, "broken"],
     [{ fault: "no-images" }, "broken"],
     [{ fault: "bad-base64" }, "broken"],
-    [{ fault: "html" }, "broken"],
-    [{ fault: "empty" }, "broken"],
-    [{ fault: "redirect" }, "broken"],
-    [{ fault: "garbage" }, "broken"],
-    [{ fault: "flood" }, "broken"],
-    [{ fault: "gzip-bomb" }, "broken"],
-    [{ fault: "truncated" }, "broken"],
-    [{ fault: "reset-midway" }, "broken"],
-    [{ fault: "close-midway" }, "broken"],
-    [{ fault: "reset-before-headers" }, "unreachable"],
-    [{ fault: "close-before-headers" }, "unreachable"],
   ] as [Plan, UpstreamErrorKind][])("of the sort %j is %s", async (plan, kind) => {
     vendor.next(plan);
     expect((await failureOf(draw())).kind).toBe(kind);
@@ -91,23 +71,12 @@ describe("a failure", () => {
   });
 
   test("of a wrong key, or of a name of the other region, is the account's", async () => {
-    expect((await failureOf(openArk(vendor.url, { apiKey: "wrong" }).draw(arkOrder(), never))).status).toBe(
-      401,
-    );
-    const foreign = { ...arkOrder(), upstreamModel: "dola-seedream-5-0-pro-260628" };
-    expect(await failureOf(openArk(vendor.url).draw(foreign, never))).toMatchObject({
+    expect((await failureOf(open({ apiKey: "wrong" }).draw(order(), never))).status).toBe(401);
+    const foreign = { ...order(), upstreamModel: "dola-seedream-5-0-pro-260628" };
+    expect(await failureOf(open().draw(foreign, never))).toMatchObject({
       kind: "account",
       status: 404,
     });
-  });
-
-  test("never tells the credential", async () => {
-    vendor.next("echo-authorization");
-    const error = await failureOf(draw());
-    expect(error.kind).toBe("rejected");
-    expect(Bun.inspect(error)).not.toContain(SIMULATED_KEY);
-    expect(error.message).toContain("[redacted]");
-    expect(error.publicMessage).toBeUndefined();
   });
 });
 
@@ -160,43 +129,22 @@ describe("a picture given as a link", () => {
   });
 });
 
-describe("an aborted signal", () => {
-  test.each([
-    ["before any answer", { fault: "stall" }, 1],
-    ["inside an answer", { fault: "stall-midway" }, 1],
-    ["inside a linked picture", { fault: "links", linked: [{ fault: "stall-midway" }] }, 2],
-  ] as [string, Plan, number][])(
-    "%s ends the call with its own reason and closes it",
-    async (_, plan, hits) => {
-      vendor.next(plan);
-      const controller = new AbortController();
-      const reason = new Error("the caller went");
-      const call = draw({}, undefined, controller.signal);
-      await vendor.waitForHits(hits);
-      await Bun.sleep(30);
-      const abortedAt = performance.now();
-      controller.abort(reason);
-      expect(await call.catch((error: unknown) => error)).toBe(reason);
-      expect((await vendor.waitForClose()) - abortedAt).toBeLessThan(200);
-    },
-  );
-
-  test("closes every call that was fanned out, and what came before is kept", async () => {
-    vendor.next({}, "stall", "stall");
-    const controller = new AbortController();
-    const call = openArk(vendor.url, { fanOut: true }).draw(arkOrder({ count: 3 }), controller.signal);
-    await vendor.waitForHits(3);
-    while (vendor.book.answered < 1) await Bun.sleep(5);
-    await Bun.sleep(30);
-    controller.abort(new UpstreamError("timeout", "too long"));
-    await vendor.waitForClose(2);
-    expect((await call).images).toHaveLength(1);
-  });
-
-  test("that was aborted before sends nothing", async () => {
-    const reason = new Error("too late");
-    const call = draw({}, undefined, AbortSignal.abort(reason));
-    expect(await call.catch((error: unknown) => error)).toBe(reason);
-    expect(vendor.hits).toHaveLength(0);
-  });
+test("a caller that goes closes every call that was fanned out, and what came before is kept", async () => {
+  vendor.next({}, "stall", "stall");
+  const controller = new AbortController();
+  const call = open({ fanOut: true }).draw(order({ count: 3 }), controller.signal);
+  await vendor.waitForHits(3);
+  while (vendor.book.answered < 1) await Bun.sleep(5);
+  await Bun.sleep(30);
+  controller.abort(new UpstreamError("timeout", "too long"));
+  await vendor.waitForClose(2);
+  expect((await call).images).toHaveLength(1);
 });
+
+describeDepartures(bench, [
+  ["before any answer", { fault: "stall" }, 1],
+  ["inside an answer", { fault: "stall-midway" }, 1],
+  ["inside a linked picture", { fault: "links", linked: [{ fault: "stall-midway" }] }, 2],
+]);
+
+describeVendor(bench, "echo-authorization");

@@ -1,25 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { SizeWish } from "../../src/domain/image.ts";
 import { ark } from "../../src/providers/ark/index.ts";
-import { arkOrder, arkSettings, type Change, openArk } from "../support/ark-calls.ts";
-import { failureOf, imageModel, looksOf, makeOrder, pngReference } from "../support/image-calls.ts";
+import { ARK } from "../support/bench-options.ts";
+import { failureOf, imageModel, looksOf, makeOrder, never, pngReference } from "../support/image-calls.ts";
 import { makeBmp, makeGif } from "../support/pictures.ts";
+import { openBench } from "../support/vendor-bench.ts";
 import { MODELS } from "../upstreams/ark/models.table.ts";
 import { SIMULATED_KEY, startArk } from "../upstreams/ark.ts";
 import type { Plan } from "../upstreams/plan.ts";
-import type { Simulator } from "../upstreams/simulator.ts";
 
-const never = new AbortController().signal;
-let vendor: Simulator;
-
-beforeAll(async () => {
-  vendor = await startArk();
-});
-afterEach(() => vendor.reset());
-afterAll(() => vendor.close());
-
-const draw = (change: Change = {}, id?: string, signal = never) =>
-  openArk(vendor.url).draw(arkOrder(change, id), signal);
+const bench = await openBench(ARK);
+const { vendor, open, order, draw } = bench;
 
 describe("a generation", () => {
   test("is exactly the JSON that the vendor knows, with its own headers and nothing else", async () => {
@@ -105,7 +96,7 @@ describe("several images", () => {
   });
 
   test("are as many calls where the channel fans out, with summed usage", async () => {
-    const reply = await openArk(vendor.url, { fanOut: true }).draw(arkOrder({ count: 3 }), never);
+    const reply = await open({ fanOut: true }).draw(order({ count: 3 }), never);
     expect(await looksOf(reply)).toEqual(Array(3).fill("1024x1024 jpeg"));
     expect(reply.usage).toEqual({ input: 0, output: 3 * 4096, total: 3 * 4096 });
     expect(vendor.hits).toHaveLength(3);
@@ -114,11 +105,9 @@ describe("several images", () => {
   test("fanned out are those that succeeded, and an error only when none did", async () => {
     const refusal: Plan = { fault: "content-refused", text: "OutputImageSensitiveContentDetected" };
     vendor.next(refusal, {}, { fault: "error-status", text: "InternalServiceError" });
-    expect(
-      (await openArk(vendor.url, { fanOut: true }).draw(arkOrder({ count: 3 }), never)).images,
-    ).toHaveLength(1);
+    expect((await open({ fanOut: true }).draw(order({ count: 3 }), never)).images).toHaveLength(1);
     vendor.next(refusal, refusal);
-    const failed = openArk(vendor.url, { fanOut: true }).draw(arkOrder({ count: 2 }), never);
+    const failed = open({ fanOut: true }).draw(order({ count: 2 }), never);
     expect((await failureOf(failed)).kind).toBe("refused");
   });
 
@@ -202,7 +191,7 @@ describe("an edit", () => {
 describe("the catalogue", () => {
   const ids = ["seedream-5-0-pro", "seedream-5-0-lite", "seedream-4-5", "seedream-4-0"];
   test.each(ids)("offers %s in both regions, with sizes the vendor takes and a price for each tier", (id) => {
-    const { model, targets } = imageModel(arkSettings, id);
+    const { model, targets } = imageModel(bench.settings, id);
     expect(targets.map(({ channel }) => channel.settings)).toMatchObject([
       { region: "cn" },
       { region: "global" },
@@ -218,7 +207,7 @@ describe("the catalogue", () => {
         const { size } = makeOrder(model, china!, { wish: { kind: "tier", tier, ratio } });
         expect(model.image.sizes[tier]![ratio]).toBe(`${size.width}x${size.height}`);
       }
-    const price = arkSettings.prices.get(id);
+    const price = bench.settings.prices.get(id);
     expect(price).toMatchObject({ unit: "image", currency: "USD" });
     expect(Object.keys(price && "perImage" in price ? price.perImage : {})).toEqual(model.image.tiers);
   });
@@ -226,8 +215,8 @@ describe("the catalogue", () => {
   test("knows each region's own address", async () => {
     expect(ark.settings.safeParse({ region: "eu", apiKey: "k" }).success).toBe(false);
     await using abroad = await startArk({ region: "global" });
-    const upstream = openArk(abroad.url, { region: "global" });
-    const { model, targets } = imageModel(arkSettings, "seedream-5-0-pro");
+    const upstream = open({ baseUrl: `${abroad.url}/api/v3`, region: "global" });
+    const { model, targets } = imageModel(bench.settings, "seedream-5-0-pro");
     expect((await upstream.draw(makeOrder(model, targets[1]!.upstreamModel), never)).images).toHaveLength(1);
   });
 });

@@ -1,43 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import type { ImageOrder, SizeWish } from "../../src/domain/image.ts";
+import { describe, expect, test } from "bun:test";
+import type { SizeWish } from "../../src/domain/image.ts";
 import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
-import { bfl } from "../../src/providers/bfl.ts";
-import { describeCarriage } from "../support/carriage-contract.ts";
-import {
-  failureOf,
-  imageModel,
-  looksOf,
-  makeOrder,
-  pngReference,
-  shippedSettings,
-} from "../support/image-calls.ts";
-import { startBfl, SIMULATED_KEY, type Bfl } from "../upstreams/bfl.ts";
-import { row } from "../upstreams/jobs.ts";
+import { describeDepartures, describeErrorRows, describeVendor } from "../support/carriage-contract.ts";
+import { failureOf, looksOf, never, pngReference, webpReference } from "../support/image-calls.ts";
+import { openBench } from "../support/vendor-bench.ts";
+import { SIMULATED_KEY, startBfl } from "../upstreams/bfl.ts";
+import { row } from "../upstreams/error-rows.ts";
 
-const settings = await shippedSettings({ BFL_API_KEY: SIMULATED_KEY });
-const never = new AbortController().signal;
-let vendor: Bfl;
-
-beforeAll(async () => {
-  vendor = await startBfl();
+const bench = await openBench({
+  channel: "bfl",
+  variables: ["BFL_API_KEY"],
+  key: SIMULATED_KEY,
+  start: startBfl,
+  path: "/v1",
+  model: "flux-2-pro",
 });
-afterEach(() => vendor.reset());
-afterAll(() => vendor.close());
-
-type Change = Partial<ImageOrder> & { wish?: SizeWish };
-
-function order(change: Change = {}, id = "flux-2-pro"): ImageOrder {
-  const { model, targets } = imageModel(settings, id);
-  return makeOrder(model, targets[0]!.upstreamModel, change);
-}
-
-function open(extra: object = {}) {
-  const given = { baseUrl: `${vendor.url}/v1`, apiKey: SIMULATED_KEY, pollIntervalMs: 5, ...extra };
-  return bfl.image!(bfl.settings.parse(given));
-}
-
-const draw = (change: Change = {}, id?: string, signal = never) => open().draw(order(change, id), signal);
-const paths = () => vendor.hits.map(({ method, path }) => `${method} ${path.replace(/\d+\.\w+$/, "*")}`);
+const { vendor, open, order, draw, calls } = bench;
 
 describe("a generation", () => {
   test("is handed in as exactly the JSON the vendor knows, looked at, and fetched without the credential", async () => {
@@ -54,7 +32,7 @@ describe("a generation", () => {
       "user-agent": "model-inference-gateway",
       "x-key": SIMULATED_KEY,
     });
-    expect(paths()).toEqual([
+    expect(calls()).toEqual([
       "POST /v1/flux-2-pro",
       "GET /v1/get_result",
       "GET /v1/get_result",
@@ -86,11 +64,17 @@ describe("a generation", () => {
       expect(await looksOf(await draw({ wish }, id))).toHaveLength(1);
   });
 
+  test("that takes long is looked at whatever word the vendor has for being busy", async () => {
+    vendor.next({ looks: 4 });
+    expect((await draw()).images).toHaveLength(1);
+    expect(calls().filter((call) => call === "GET /v1/get_result")).toHaveLength(5);
+  });
+
   test("of several makes one, unless the channel may ask several times", async () => {
     expect((await draw({ count: 3 })).images).toHaveLength(1);
     vendor.reset();
     expect((await open({ fanOut: true }).draw(order({ count: 3 }), never)).images).toHaveLength(3);
-    expect(paths().filter((path) => path.startsWith("POST"))).toHaveLength(3);
+    expect(calls().filter((path) => path.startsWith("POST"))).toHaveLength(3);
   });
 
   test("of several delivers what was made when the rest was refused", async () => {
@@ -119,37 +103,24 @@ describe("an edit", () => {
   });
 
   test("sends a WebP as PNG", async () => {
-    const blob = await new Bun.Image(await pngReference().blob.bytes()).webp().blob();
-    await draw({ references: [{ ...pngReference(), blob, format: "webp" }] });
+    await draw({ references: [await webpReference()] });
     const sent = Buffer.from(String(vendor.hits[0]!.json()["input_image"]), "base64");
     expect(sent.toString("latin1", 1, 4)).toBe("PNG");
   });
-
-  test("with a mask is refused before anything is sent", async () => {
-    const error = await failureOf(draw({ references: [pngReference()], mask: pngReference() }));
-    expect(error).toMatchObject({ kind: "rejected", param: "mask" });
-    expect(vendor.hits).toHaveLength(0);
-  });
 });
 
-describe("a failure", () => {
-  const rows: [string, UpstreamErrorKind][] = [
-    ["bad-request", "rejected"],
-    ["no-credits", "account"],
-    ["unauthorized", "account"],
-    ["unknown-model", "account"],
-    ["invalid", "rejected"],
-    ["too-many-tasks", "limited"],
-    ["broken", "overloaded"],
-    ["overloaded", "overloaded"],
-  ];
-  test.each(rows)("when handing in, %s, is told as %s", async (name, kind) => {
-    vendor.next(row(name));
-    const error = await failureOf(draw());
-    expect(error).toMatchObject({ kind, isAmbiguous: false });
-    expect(error.publicMessage ?? "").not.toMatch(/bfl/i);
-  });
+describeErrorRows(bench, [
+  ["bad-request", "rejected"],
+  ["no-credits", "account"],
+  ["unauthorized", "account"],
+  ["unknown-model", "account"],
+  ["invalid", "rejected"],
+  ["too-many-tasks", "limited"],
+  ["broken", "overloaded"],
+  ["overloaded", "overloaded"],
+]);
 
+describe("a failure", () => {
   test("names the field and tells when to come back", async () => {
     vendor.next(row("invalid"), row("too-many-tasks", { retryAfter: "7" }));
     expect(await failureOf(draw())).toMatchObject({
@@ -223,21 +194,8 @@ describe("a caller that goes", () => {
     await Bun.sleep(50);
     expect(vendor.hits.length).toBe(looked);
   });
-
-  test("while the vendor is silent closes the call", async () => {
-    vendor.next("stall");
-    const controller = new AbortController();
-    const call = draw({}, undefined, controller.signal);
-    await vendor.waitForHits(1);
-    controller.abort(new Error("gone"));
-    await expect(call).rejects.toThrow("gone");
-    await vendor.waitForClose();
-  });
 });
 
-describeCarriage("the vendor of answers by polling", () => ({
-  vendor,
-  secret: SIMULATED_KEY,
-  draw: (signal) => draw({}, undefined, signal),
-  drawAt: (url) => open({ baseUrl: url }).draw(order(), never),
-}));
+describeDepartures(bench, [["while the vendor is silent", { fault: "stall" }, 1]]);
+
+describeVendor(bench);

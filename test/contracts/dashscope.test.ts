@@ -1,46 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import type { ImageOrder, SizeWish } from "../../src/domain/image.ts";
-import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
-import { dashscope } from "../../src/providers/dashscope.ts";
-import { describeCarriage } from "../support/carriage-contract.ts";
-import {
-  failureOf,
-  imageModel,
-  looksOf,
-  makeOrder,
-  pngReference,
-  shippedSettings,
-} from "../support/image-calls.ts";
-import { makeBmp } from "../support/pictures.ts";
-import { startDashscope, SIMULATED_KEY } from "../upstreams/dashscope.ts";
-import { row } from "../upstreams/jobs.ts";
-import type { Simulator } from "../upstreams/simulator.ts";
+import { describe, expect, test } from "bun:test";
+import type { SizeWish } from "../../src/domain/image.ts";
+import { describeDepartures, describeErrorRows, describeVendor } from "../support/carriage-contract.ts";
+import { bmpReference, failureOf, looksOf, never, pngReference } from "../support/image-calls.ts";
+import { openBench } from "../support/vendor-bench.ts";
+import { SIMULATED_KEY, startDashscope } from "../upstreams/dashscope.ts";
+import { row } from "../upstreams/error-rows.ts";
 
-const settings = await shippedSettings({ DASHSCOPE_API_KEY: SIMULATED_KEY });
-const never = new AbortController().signal;
-let vendor: Simulator;
-
-beforeAll(async () => {
-  vendor = await startDashscope();
+const bench = await openBench({
+  channel: "dashscope",
+  variables: ["DASHSCOPE_API_KEY"],
+  key: SIMULATED_KEY,
+  start: startDashscope,
+  path: "/api/v1",
+  model: "qwen-image-2.0",
 });
-afterEach(() => vendor.reset());
-afterAll(() => vendor.close());
-
-type Change = Partial<ImageOrder> & { wish?: SizeWish };
-const IDS = ["qwen-image-2.0", "qwen-image-2.0-pro", "qwen-image-edit-plus", "qwen-image-edit-max"] as const;
-
-function order(change: Change = {}, id: (typeof IDS)[number] = "qwen-image-2.0"): ImageOrder {
-  const { model, targets } = imageModel(settings, id);
-  return makeOrder(model, targets[0]!.upstreamModel, change);
-}
-
-function open(extra: object = {}) {
-  const given = { baseUrl: `${vendor.url}/api/v1`, apiKey: SIMULATED_KEY, ...extra };
-  return dashscope.image!(dashscope.settings.parse(given));
-}
-
-const draw = (change: Change = {}, id?: (typeof IDS)[number], signal = never) =>
-  open().draw(order(change, id), signal);
+const { vendor, open, order, draw } = bench;
+const IDS = ["qwen-image-2.0", "qwen-image-2.0-pro", "qwen-image-edit-plus", "qwen-image-edit-max"];
 
 describe("a generation", () => {
   test("is exactly the JSON that the vendor knows, and its pictures are fetched without the credential", async () => {
@@ -87,8 +62,7 @@ describe("an edit", () => {
   });
 
   test("sends a picture the vendor does not read as PNG", async () => {
-    const bmp = { blob: new Blob([makeBmp(16, 16)]), format: "bmp", width: 16, height: 16 } as const;
-    await draw({ references: [bmp] });
+    await draw({ references: [bmpReference()] });
     expect(vendor.hits[0]!.body.toString()).toContain('{"image":"data:image/png;base64,');
   });
 
@@ -100,17 +74,13 @@ describe("an edit", () => {
     expect(vendor.hits[0]!.json()["parameters"]).toEqual({ watermark: false });
     expect((await open({ fanOut: true }).draw(asked, never)).images).toHaveLength(2);
   });
-
-  test("with a mask is refused before anything is sent", async () => {
-    const error = await failureOf(draw({ references: [pngReference()], mask: pngReference() }));
-    expect(error).toMatchObject({ kind: "rejected", param: "mask" });
-    expect(vendor.hits).toHaveLength(0);
-  });
 });
 
-describe("a failure", () => {
-  const rows: [string, UpstreamErrorKind][] = [
+describeErrorRows(
+  bench,
+  [
     ["InvalidParameter", "rejected"],
+    ["InvalidParameter.DataInspection", "rejected"],
     ["DataInspectionFailed", "refused"],
     ["Arrearage", "account"],
     ["InvalidApiKey", "account"],
@@ -123,15 +93,11 @@ describe("a failure", () => {
     ["InternalError.Algo", "overloaded"],
     ["ServiceUnavailable", "overloaded"],
     ["Unknown", "broken"],
-  ];
-  test.each(rows)("of code %s is told as %s, by its status or inside a success", async (name, kind) => {
-    vendor.next(row(name, { retryAfter: "5" }), { fault: "error-in-200", text: name });
-    const error = await failureOf(draw());
-    expect(error.kind).toBe(kind);
-    expect(error.retryAfterSeconds).toBe(kind === "account" ? undefined : 5);
-    expect((await failureOf(draw())).kind).toBe(kind);
-  });
+  ],
+  { inSuccess: true },
+);
 
+describe("a failure", () => {
   test("tells the caller what the vendor said, without its names", async () => {
     vendor.next(row("DataInspectionFailed"));
     expect((await failureOf(draw())).publicMessage).toBe("Input data may contain inappropriate content.");
@@ -153,26 +119,9 @@ describe("a failure", () => {
   });
 });
 
-describe("a caller that goes", () => {
-  const reason = new Error("gone");
+describeDepartures(bench, [
+  ["while the vendor is silent", { fault: "stall" }, 1],
+  ["while the picture is on its way", { linked: [{ fault: "stall-midway" }] }, 2],
+]);
 
-  test.each([
-    ["while the vendor is silent", { fault: "stall" }, 1],
-    ["while the picture is on its way", { linked: [{ fault: "stall-midway" }] }, 2],
-  ] as const)("%s closes the connection", async (_, plan, hits) => {
-    vendor.next("linked" in plan ? { linked: [...plan.linked] } : plan);
-    const controller = new AbortController();
-    const call = draw({}, undefined, controller.signal);
-    await vendor.waitForHits(hits);
-    controller.abort(reason);
-    expect(await call.catch((error: unknown) => error)).toBe(reason);
-    await vendor.waitForClose();
-  });
-});
-
-describeCarriage("a vendor of links", () => ({
-  vendor,
-  secret: SIMULATED_KEY,
-  draw: (signal) => draw({}, undefined, signal),
-  drawAt: (baseUrl) => open({ baseUrl }).draw(order(), never),
-}));
+describeVendor(bench);

@@ -1,47 +1,20 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import type { ImageOrder, SizeWish } from "../../src/domain/image.ts";
+import { describe, expect, test } from "bun:test";
 import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
-import { fal } from "../../src/providers/fal.ts";
-import { describeCarriage } from "../support/carriage-contract.ts";
-import {
-  failureOf,
-  imageModel,
-  looksOf,
-  makeOrder,
-  pngReference,
-  shippedSettings,
-} from "../support/image-calls.ts";
-import { startFal, SIMULATED_KEY, type Fal } from "../upstreams/fal.ts";
-import { row } from "../upstreams/jobs.ts";
+import { describeErrorRows, describeVendor } from "../support/carriage-contract.ts";
+import { failureOf, looksOf, never, pngReference } from "../support/image-calls.ts";
+import { openBench } from "../support/vendor-bench.ts";
+import { row } from "../upstreams/error-rows.ts";
+import { SIMULATED_KEY, startFal } from "../upstreams/fal.ts";
 
-const settings = await shippedSettings({ FAL_KEY: SIMULATED_KEY });
-const shipped = Object(settings.channels.get("fal")!.settings);
-const never = new AbortController().signal;
-let vendor: Fal;
-
-beforeAll(async () => {
-  vendor = await startFal();
+const bench = await openBench({
+  channel: "fal",
+  variables: ["FAL_KEY"],
+  key: SIMULATED_KEY,
+  start: startFal,
+  path: "",
+  model: "flux-kontext-pro",
 });
-afterEach(() => vendor.reset());
-afterAll(() => vendor.close());
-
-type Change = Partial<ImageOrder> & { wish?: SizeWish };
-type Id = "flux-kontext-pro" | "flux-kontext-max" | "flux-2-pro" | "flux-2-max";
-
-function order(change: Change = {}, id: Id = "flux-kontext-pro"): ImageOrder {
-  const { model, targets } = imageModel(settings, id);
-  return makeOrder(model, targets[0]!.upstreamModel, change);
-}
-
-function open(extra: object = {}) {
-  return fal.image!(fal.settings.parse({ ...shipped, baseUrl: vendor.url, pollIntervalMs: 5, ...extra }));
-}
-
-const draw = (change: Change = {}, id?: Id, signal = never) => open().draw(order(change, id), signal);
-const paths = () =>
-  vendor.hits.map(
-    ({ method, path }) => `${method} ${path.replace(/job-[^/]+/, "*").replace(/\d+\.\w+$/, "*")}`,
-  );
+const { vendor, open, order, draw, calls } = bench;
 
 describe("a generation", () => {
   test("goes to the queue as exactly the JSON the model knows, and is found again without its path", async () => {
@@ -49,7 +22,7 @@ describe("a generation", () => {
     const body = '{"prompt":"a red fox","aspect_ratio":"16:9","num_images":2,"output_format":"png"}';
     expect(vendor.hits[0]!.body.toString()).toBe(body);
     expect(vendor.hits[0]!.headers["authorization"]).toBe(`Key ${SIMULATED_KEY}`);
-    expect(paths()).toEqual([
+    expect(calls()).toEqual([
       "POST /fal-ai/flux-pro/kontext/text-to-image",
       "GET /fal-ai/flux-pro/requests/*/status",
       "GET /fal-ai/flux-pro/requests/*/status",
@@ -103,31 +76,21 @@ describe("an edit", () => {
     expect(links).toHaveLength(2);
     expect(size).toEqual({ width: 1440, height: 720 });
   });
-
-  test("with a mask is refused before anything is sent", async () => {
-    const error = await failureOf(draw({ references: [pngReference()], mask: pngReference() }));
-    expect(error).toMatchObject({ kind: "rejected", param: "mask" });
-    expect(vendor.hits).toHaveLength(0);
-  });
 });
 
-describe("a failure", () => {
-  const rows: [string, UpstreamErrorKind][] = [
-    ["unauthorized", "account"],
-    ["locked", "account"],
-    ["unknown-model", "account"],
-    ["throttled", "limited"],
-    ["bad-gateway", "overloaded"],
-    ["overloaded", "overloaded"],
-    ["image_too_large", "rejected"],
-    ["content_policy_violation", "refused"],
-  ];
-  test.each(rows)("when handing in, %s, is told as %s", async (name, kind) => {
-    vendor.next(row(name));
-    expect(await failureOf(draw())).toMatchObject({ kind, isAmbiguous: false });
-    expect(vendor.jobs.all.every(({ isCancelled }) => !isCancelled)).toBe(true);
-  });
+describeErrorRows(bench, [
+  ["unauthorized", "account"],
+  ["locked", "account"],
+  ["unknown-model", "account"],
+  ["throttled", "limited"],
+  ["bad-gateway", "overloaded"],
+  ["overloaded", "overloaded"],
+  ["late", "overloaded"],
+  ["image_too_large", "rejected"],
+  ["content_policy_violation", "refused"],
+]);
 
+describe("a failure", () => {
   const fates: [string, UpstreamErrorKind][] = [
     ["content_policy_violation", "refused"],
     ["image_too_large", "rejected"],
@@ -135,6 +98,8 @@ describe("a failure", () => {
     ["file_download_error", "rejected"],
     ["no_media_generated", "broken"],
     ["downstream_service_error", "overloaded"],
+    ["downstream_service_unavailable", "overloaded"],
+    ["generation_timeout", "overloaded"],
     ["internal", "overloaded"],
     ["nsfw:0", "refused"],
     ["no-images", "broken"],
@@ -228,9 +193,4 @@ describe("a caller that goes", () => {
   }
 });
 
-describeCarriage("a queue", () => ({
-  vendor,
-  secret: SIMULATED_KEY,
-  draw: (signal) => draw({}, undefined, signal),
-  drawAt: (baseUrl) => open({ baseUrl }).draw(order(), never),
-}));
+describeVendor(bench);

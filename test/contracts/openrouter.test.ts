@@ -1,48 +1,23 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import type { ImageOrder, SizeWish } from "../../src/domain/image.ts";
-import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
-import { openrouter } from "../../src/providers/openrouter.ts";
-import { describeCarriage } from "../support/carriage-contract.ts";
-import {
-  failureOf,
-  imageModel,
-  looksOf,
-  makeOrder,
-  pngReference,
-  shippedSettings,
-} from "../support/image-calls.ts";
-import { row } from "../upstreams/jobs.ts";
-import { startOpenRouter, SIMULATED_KEY } from "../upstreams/openrouter.ts";
+import { describe, expect, test } from "bun:test";
+import { describeDepartures, describeErrorRows, describeVendor } from "../support/carriage-contract.ts";
+import { failureOf, looksOf, never, pngReference } from "../support/image-calls.ts";
+import { openBench, type Change } from "../support/vendor-bench.ts";
+import { SIMULATED_KEY, startOpenRouter } from "../upstreams/openrouter.ts";
 import type { Plan } from "../upstreams/plan.ts";
-import type { Simulator } from "../upstreams/simulator.ts";
 
-const settings = await shippedSettings({ OPENROUTER_API_KEY: SIMULATED_KEY, OPENAI_API_KEY: SIMULATED_KEY });
-const never = new AbortController().signal;
-let vendor: Simulator;
-
-beforeAll(async () => {
-  vendor = await startOpenRouter();
+const bench = await openBench({
+  channel: "openrouter",
+  variables: ["OPENROUTER_API_KEY", "OPENAI_API_KEY"],
+  key: SIMULATED_KEY,
+  start: startOpenRouter,
+  path: "/api/v1",
+  model: "flux-2-pro",
 });
-afterEach(() => vendor.reset());
-afterAll(() => vendor.close());
-
-type Change = Partial<ImageOrder> & { wish?: SizeWish };
-
-function order(change: Change = {}, id = "flux-2-pro"): ImageOrder {
-  const { model, targets } = imageModel(settings, id);
-  return makeOrder(model, targets[0]!.upstreamModel, change);
-}
+const { vendor, open, order, draw } = bench;
 
 /** A model of another family, as an operator may route it here. */
 const richOrder = (change: Change = {}) =>
   order({ ...change, upstreamModel: "openai/gpt-image-2" }, "gpt-image-2");
-
-function open(extra: object = {}) {
-  const given = { baseUrl: `${vendor.url}/api/v1`, apiKey: SIMULATED_KEY, ...extra };
-  return openrouter.image!(openrouter.settings.parse(given));
-}
-
-const draw = (change: Change = {}, signal = never) => open().draw(order(change), signal);
 
 describe("a generation", () => {
   test("is exactly the JSON that the vendor knows", async () => {
@@ -116,18 +91,11 @@ describe("an edit", () => {
     expect(rest).not.toHaveProperty("aspect_ratio");
     expect(await looksOf(reply)).toEqual(["1456x720 png"]);
   });
-
-  test("with a mask is refused before anything is sent", async () => {
-    const error = await failureOf(
-      open().draw(richOrder({ references: [pngReference()], mask: pngReference() }), never),
-    );
-    expect(error).toMatchObject({ kind: "rejected", param: "mask" });
-    expect(vendor.hits).toHaveLength(0);
-  });
 });
 
-describe("a failure", () => {
-  const rows: [string, UpstreamErrorKind][] = [
+describeErrorRows(
+  bench,
+  [
     ["bad-request", "rejected"],
     ["unauthorized", "account"],
     ["no-credits", "account"],
@@ -141,16 +109,11 @@ describe("a failure", () => {
     ["provider-down", "overloaded"],
     ["provider-late", "overloaded"],
     ["overloaded", "overloaded"],
-  ];
-  test.each(rows)("%s is told as %s, by its status or inside a success", async (name, kind) => {
-    vendor.next(row(name, { retryAfter: "5" }), { fault: "error-in-200", text: name });
-    const error = await failureOf(draw());
-    expect(error.kind).toBe(kind);
-    expect(error.retryAfterSeconds).toBe(kind === "account" ? undefined : 5);
-    expect(error.publicMessage ?? "").not.toMatch(/openrouter|black-forest/i);
-    expect((await failureOf(draw())).kind).toBe(kind);
-  });
+  ],
+  { inSuccess: true },
+);
 
+describe("a failure", () => {
   test.each(["no-images", "bad-base64"] as const)(
     "to give a picture, by %s, is told as broken",
     async (fault) => {
@@ -160,22 +123,9 @@ describe("a failure", () => {
   );
 });
 
-describe("a caller that goes", () => {
-  test.each(["stall", "stall-midway"] as const)("closes the connection, by %s", async (fault) => {
-    vendor.next(fault);
-    const controller = new AbortController();
-    const call = draw({}, controller.signal);
-    await vendor.waitForHits(1);
-    const reason = new Error("gone");
-    controller.abort(reason);
-    expect(await call.catch((error: unknown) => error)).toBe(reason);
-    await vendor.waitForClose();
-  });
-});
+describeDepartures(bench, [
+  ["before any answer", { fault: "stall" }, 1],
+  ["inside an answer", { fault: "stall-midway" }, 1],
+]);
 
-describeCarriage("a vendor of base64", () => ({
-  vendor,
-  secret: SIMULATED_KEY,
-  draw: (signal) => draw({}, signal),
-  drawAt: (baseUrl) => open({ baseUrl }).draw(order(), never),
-}));
+describeVendor(bench);

@@ -1,48 +1,20 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import type { ImageOrder, SizeWish } from "../../src/domain/image.ts";
+import { describe, expect, test } from "bun:test";
 import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
-import { replicate } from "../../src/providers/replicate.ts";
-import { describeCarriage } from "../support/carriage-contract.ts";
-import {
-  failureOf,
-  imageModel,
-  looksOf,
-  makeOrder,
-  pngReference,
-  shippedSettings,
-} from "../support/image-calls.ts";
-import { row } from "../upstreams/jobs.ts";
-import { startReplicate, SIMULATED_KEY, type Replicate } from "../upstreams/replicate.ts";
+import { describeErrorRows, describeVendor } from "../support/carriage-contract.ts";
+import { failureOf, imageModel, looksOf, never, pngReference } from "../support/image-calls.ts";
+import { openBench } from "../support/vendor-bench.ts";
+import { row } from "../upstreams/error-rows.ts";
+import { SIMULATED_KEY, startReplicate } from "../upstreams/replicate.ts";
 
-const settings = await shippedSettings({ REPLICATE_API_TOKEN: SIMULATED_KEY });
-const shipped = Object(settings.channels.get("replicate")!.settings);
-const never = new AbortController().signal;
-let vendor: Replicate;
-
-beforeAll(async () => {
-  vendor = await startReplicate();
+const bench = await openBench({
+  channel: "replicate",
+  variables: ["REPLICATE_API_TOKEN"],
+  key: SIMULATED_KEY,
+  start: startReplicate,
+  path: "/v1",
+  model: "flux-2-pro",
 });
-afterEach(() => vendor.reset());
-afterAll(() => vendor.close());
-
-type Change = Partial<ImageOrder> & { wish?: SizeWish };
-type Id = "flux-kontext-pro" | "flux-kontext-max" | "flux-2-pro" | "flux-2-max";
-
-function order(change: Change = {}, id: Id = "flux-2-pro"): ImageOrder {
-  const { model, targets } = imageModel(settings, id);
-  return makeOrder(model, targets[0]!.upstreamModel, change);
-}
-
-function open(extra: object = {}) {
-  const given = { ...shipped, baseUrl: `${vendor.url}/v1`, pollIntervalMs: 5, ...extra };
-  return replicate.image!(replicate.settings.parse(given));
-}
-
-const draw = (change: Change = {}, id?: Id, signal = never) => open().draw(order(change, id), signal);
-const paths = () =>
-  vendor.hits.map(
-    ({ method, path }) => `${method} ${path.replace(/job-[^/]+/, "*").replace(/\d+\.\w+$/, "*")}`,
-  );
+const { vendor, settings, open, order, draw, calls } = bench;
 
 describe("a generation", () => {
   test("is exactly the JSON the model knows, and needs no look when the wait was enough", async () => {
@@ -55,7 +27,7 @@ describe("a generation", () => {
       prefer: "wait=5",
       "cancel-after": "15m",
     });
-    expect(paths()).toEqual(["POST /v1/models/black-forest-labs/flux-2-pro/predictions", "GET /results/*"]);
+    expect(calls()).toEqual(["POST /v1/models/black-forest-labs/flux-2-pro/predictions", "GET /results/*"]);
     expect(vendor.hits[1]!.headers).not.toHaveProperty("authorization");
     expect(await looksOf(reply)).toEqual(["2496x1664 jpeg"]);
   });
@@ -63,7 +35,7 @@ describe("a generation", () => {
   test("that takes longer is looked at on the vendor's own address, whatever address it names", async () => {
     vendor.next({ looks: 2, fate: "one-link" });
     expect(await looksOf(await draw({}, "flux-kontext-pro"))).toEqual(["1024x1024 png"]);
-    expect(paths().slice(1)).toEqual(["GET /v1/predictions/*", "GET /v1/predictions/*", "GET /results/*"]);
+    expect(calls().slice(1)).toEqual(["GET /v1/predictions/*", "GET /v1/predictions/*", "GET /results/*"]);
   });
 
   test("of any shape is one that each model knows", async () => {
@@ -117,22 +89,18 @@ describe("an edit", () => {
   });
 });
 
-describe("a failure", () => {
-  const rows: [string, UpstreamErrorKind][] = [
-    ["bad-request", "rejected"],
-    ["unauthorized", "account"],
-    ["no-credits", "account"],
-    ["unknown-model", "account"],
-    ["invalid", "rejected"],
-    ["throttled", "limited"],
-    ["broken", "overloaded"],
-    ["overloaded", "overloaded"],
-  ];
-  test.each(rows)("when handing in, %s, is told as %s", async (name, kind) => {
-    vendor.next(row(name));
-    expect(await failureOf(draw())).toMatchObject({ kind, isAmbiguous: false });
-  });
+describeErrorRows(bench, [
+  ["bad-request", "rejected"],
+  ["unauthorized", "account"],
+  ["no-credits", "account"],
+  ["unknown-model", "account"],
+  ["invalid", "rejected"],
+  ["throttled", "limited"],
+  ["broken", "overloaded"],
+  ["overloaded", "overloaded"],
+]);
 
+describe("a failure", () => {
   test("tells when to come back, by header or else by its sentence", async () => {
     vendor.next(row("throttled"), row("throttled", { retryAfter: "4" }));
     expect((await failureOf(draw())).retryAfterSeconds).toBe(30);
@@ -156,7 +124,7 @@ describe("a failure", () => {
       expect((await failureOf(draw())).kind).toBe(kind);
       vendor.next({ fate, looks: 1 });
       expect((await failureOf(draw())).kind).toBe(kind);
-      expect(paths().some((path) => path.endsWith("/cancel"))).toBe(false);
+      expect(calls().some((path) => path.endsWith("/cancel"))).toBe(false);
     },
   );
 
@@ -179,7 +147,7 @@ describe("a caller that goes", () => {
     await vendor.waitForHits(hits);
     controller.abort(reason);
     expect(await call.catch((error: unknown) => error)).toBe(reason);
-    while (!paths().includes("POST /v1/predictions/*/cancel")) await Bun.sleep(1);
+    while (!calls().includes("POST /v1/predictions/*/cancel")) await Bun.sleep(1);
     expect(vendor.jobs.all.at(-1)!.isCancelled).toBe(true);
   });
 
@@ -196,9 +164,4 @@ describe("a caller that goes", () => {
   });
 });
 
-describeCarriage("a vendor of predictions", () => ({
-  vendor,
-  secret: SIMULATED_KEY,
-  draw: (signal) => draw({}, undefined, signal),
-  drawAt: (baseUrl) => open({ baseUrl }).draw(order(), never),
-}));
+describeVendor(bench);

@@ -24,6 +24,7 @@ onEachDatabase("The store", (ground) => {
       "0001_first_tables",
       "0002_contention_and_corrections",
       "0003_shared_secrets",
+      "0004_no_request_index",
     ]);
   });
 

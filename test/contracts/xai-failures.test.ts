@@ -1,22 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { type UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
-import { xaiOrder, xaiSettings, type Change, openXai, webpReference } from "../support/xai-calls.ts";
-import { failureOf, imageModel, looksOf, makeOrder, pngReference } from "../support/image-calls.ts";
-import { SIMULATED_KEY, startXai } from "../upstreams/xai.ts";
+import { describe, expect, test } from "bun:test";
+import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
+import { describeDepartures, describeVendor } from "../support/carriage-contract.ts";
+import { XAI } from "../support/bench-options.ts";
+import { failureOf, imageModel, looksOf, makeOrder, never } from "../support/image-calls.ts";
+import { openBench } from "../support/vendor-bench.ts";
 import type { Plan } from "../upstreams/plan.ts";
-import type { Simulator } from "../upstreams/simulator.ts";
 
-const never = new AbortController().signal;
-let vendor: Simulator;
-
-beforeAll(async () => {
-  vendor = await startXai();
-});
-afterEach(() => vendor.reset());
-afterAll(() => vendor.close());
-
-const draw = (change: Change = {}, id?: string, signal = never) =>
-  openXai(vendor.url).draw(xaiOrder(change, id), signal);
+const bench = await openBench(XAI);
+const { vendor, open, order, draw } = bench;
 
 describe("moderation", () => {
   test("of some pictures leaves the others", async () => {
@@ -52,16 +43,6 @@ describe("a failure", () => {
     [{ fault: "error-status", status: 503 }, "overloaded"],
     [{ fault: "error-in-200" }, "overloaded"],
     [{ fault: "bad-base64" }, "broken"],
-    [{ fault: "html" }, "broken"],
-    [{ fault: "empty" }, "broken"],
-    [{ fault: "redirect" }, "broken"],
-    [{ fault: "garbage" }, "broken"],
-    [{ fault: "flood" }, "broken"],
-    [{ fault: "truncated" }, "broken"],
-    [{ fault: "reset-midway" }, "broken"],
-    [{ fault: "close-midway" }, "broken"],
-    [{ fault: "reset-before-headers" }, "unreachable"],
-    [{ fault: "close-before-headers" }, "unreachable"],
   ] as [Plan, UpstreamErrorKind][])("of the sort %j is %s", async (plan, kind) => {
     vendor.next(plan);
     const error = await failureOf(draw());
@@ -80,26 +61,17 @@ describe("a failure", () => {
   });
 
   test("of a wrong key is the account's, although the vendor blames the caller", async () => {
-    const error = await failureOf(openXai(vendor.url, "xai-wrong").draw(xaiOrder(), never));
+    const error = await failureOf(open({ apiKey: "xai-wrong" }).draw(order(), never));
     expect(error).toMatchObject({ kind: "account", status: 400 });
     expect(error.publicMessage).toBeUndefined();
   });
 
   test("of an unknown model, or of a quality where there is none, is what the vendor says", async () => {
-    const unknown = await failureOf(
-      openXai(vendor.url).draw({ ...xaiOrder(), upstreamModel: "nobody" }, never),
-    );
+    const unknown = await failureOf(open().draw({ ...order(), upstreamModel: "nobody" }, never));
     expect(unknown).toMatchObject({ kind: "account", status: 404 });
-    const { model } = imageModel(xaiSettings, "grok-imagine-image-2.0");
-    const wrong = await failureOf(openXai(vendor.url).draw(makeOrder(model, "grok-imagine-image"), never));
+    const { model } = imageModel(bench.settings, "grok-imagine-image-2.0");
+    const wrong = await failureOf(open().draw(makeOrder(model, "grok-imagine-image"), never));
     expect(wrong).toMatchObject({ kind: "rejected", publicMessage: "Argument not supported: quality" });
-  });
-
-  test("never tells the credential", async () => {
-    vendor.next("echo-authorization");
-    const error = await failureOf(draw());
-    expect(Bun.inspect(error)).not.toContain(SIMULATED_KEY);
-    expect(error.publicMessage).toBe("Send another one.");
   });
 });
 
@@ -112,33 +84,10 @@ describe("a picture given as a link", () => {
   });
 });
 
-describe("an aborted signal", () => {
-  test.each([
-    ["before any answer", { fault: "stall" }, 1],
-    ["inside an answer", { fault: "stall-midway" }, 1],
-    ["inside a linked picture", { fault: "links", linked: [{ fault: "stall-midway" }] }, 2],
-  ] as [string, Plan, number][])(
-    "%s ends the call with its own reason and closes it",
-    async (_, plan, hits) => {
-      vendor.next(plan);
-      const controller = new AbortController();
-      const reason = new Error("the caller went");
-      const call = draw({}, undefined, controller.signal);
-      await vendor.waitForHits(hits);
-      await Bun.sleep(30);
-      const abortedAt = performance.now();
-      controller.abort(reason);
-      expect(await call.catch((error: unknown) => error)).toBe(reason);
-      expect((await vendor.waitForClose()) - abortedAt).toBeLessThan(200);
-    },
-  );
+describeDepartures(bench, [
+  ["before any answer", { fault: "stall" }, 1],
+  ["inside an answer", { fault: "stall-midway" }, 1],
+  ["inside a linked picture", { fault: "links", linked: [{ fault: "stall-midway" }] }, 2],
+]);
 
-  test("that was aborted before sends nothing, with references or without", async () => {
-    const reason = new Error("too late");
-    for (const references of [[], [pngReference()], [await webpReference()]]) {
-      const call = draw({ references }, undefined, AbortSignal.abort(reason));
-      expect(await call.catch((error: unknown) => error)).toBe(reason);
-    }
-    expect(vendor.hits).toHaveLength(0);
-  });
-});
+describeVendor(bench, "echo-authorization");

@@ -1,22 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { SizeWish } from "../../src/domain/image.ts";
-import { xaiOrder, xaiSettings, type Change, openXai, webpReference } from "../support/xai-calls.ts";
-import { failureOf, imageModel, looksOf, pngReference } from "../support/image-calls.ts";
-import { SIMULATED_KEY, startXai } from "../upstreams/xai.ts";
+import { XAI } from "../support/bench-options.ts";
+import { failureOf, imageModel, looksOf, pngReference, webpReference } from "../support/image-calls.ts";
+import { openBench } from "../support/vendor-bench.ts";
 import type { Plan } from "../upstreams/plan.ts";
-import type { Simulator } from "../upstreams/simulator.ts";
+import { SIMULATED_KEY } from "../upstreams/xai.ts";
 
-const never = new AbortController().signal;
-let vendor: Simulator;
-
-beforeAll(async () => {
-  vendor = await startXai();
-});
-afterEach(() => vendor.reset());
-afterAll(() => vendor.close());
-
-const draw = (change: Change = {}, id?: string, signal = never) =>
-  openXai(vendor.url).draw(xaiOrder(change, id), signal);
+const bench = await openBench(XAI);
+const { vendor, draw } = bench;
 
 describe("a generation", () => {
   test("is exactly the JSON that the vendor knows, with its own headers and nothing else", async () => {
@@ -130,11 +121,11 @@ describe("the catalogue", () => {
   test.each(["grok-imagine-image", "grok-imagine-image-2.0"])(
     "offers %s with every ratio and price",
     (id) => {
-      const { model, targets } = imageModel(xaiSettings, id);
+      const { model, targets } = imageModel(bench.settings, id);
       expect(targets.map(({ channel }) => channel.id)).toEqual(["xai"]);
       for (const tier of model.image.tiers)
         expect(Object.keys(model.image.sizes[tier]!)).toEqual(model.image.ratios);
-      const price = xaiSettings.prices.get(id);
+      const price = bench.settings.prices.get(id);
       expect(Object.keys(price && "perImage" in price ? price.perImage : {})).toEqual(model.image.tiers);
     },
   );

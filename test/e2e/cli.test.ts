@@ -72,6 +72,7 @@ test("a command that does not exist is a usage error of one line with a suggesti
     stderr: "error: unknown option '--jsn' (Did you mean --json?)\n",
   });
   expect(await cli.run("keys create")).toMatchObject({ code: 2 });
+  expect(await cli.run("serve now")).toMatchObject({ code: 2 });
   expect(cli.calls).toEqual([]);
 });
 
@@ -92,6 +93,9 @@ test("help and version are answers, not errors", async () => {
     "audit",
   ])
     expect(help.stdout).toContain(word);
+  expect((await cli.run("help")).stdout).toBe(help.stdout);
+  expect((await cli.run("help keys")).stdout).toContain("npm start -- keys");
+  expect((await cli.run("keys create --help")).stdout).not.toContain("[command]");
   expect((await cli.run("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
@@ -161,6 +165,13 @@ test("a key is created, its secret shown once, listed by its first characters an
   );
 });
 
+test("a command before the first start says what is to be done first", async () => {
+  await using cli = await shell();
+  expect((await cli.run("keys create --name early")).stderr).toBe(
+    'error: there is no organization "default"; there is none yet: the first start makes "default"\n',
+  );
+});
+
 test("a refused change is one line on standard error and the store is closed", async () => {
   await using cli = await shellWithOrganization();
   cli.calls.length = 0;
@@ -187,6 +198,11 @@ test("option values that cannot be read are usage errors", async () => {
     "keys create --name x --expires soon",
     "orgs set default --force-image-urls maybe",
     "orgs set default --fallback-after 1m",
+    "orgs set default --fallback-after 0",
+    "orgs set default --caller-gone stay",
+    "keys create --name x --scope ai:video",
+    "budgets create --amount 1 --period week",
+    "routes set sandbox-chat --strategy random --target sandbox/sandbox-chat",
     "routes set big-chat --target openai",
     "routes set sandbox-chat",
     "prices set sandbox-chat --token input",
@@ -211,8 +227,14 @@ test("an organization's settings, limits and models are changed and shown", asyn
     "Organization default may call every model.\n",
   );
   const shown = (await cli.run("orgs show default")).stdout;
-  expect(shown).toMatch(/^settings\.force_image_urls +false$/m);
-  expect(shown).toMatch(/^limits\.queued_jobs +none$/m);
+  expect(shown).toMatch(/^force-image-urls +off$/m);
+  expect(shown).toMatch(/^fallback-after +off$/m);
+  expect(shown).toMatch(/^limit +queued_jobs=none$/m);
+  await cli.run("orgs set default --fallback-after 90 --disabled on --limit images_per_minute=5");
+  const changed = (await cli.run("orgs show default")).stdout;
+  expect(changed).toMatch(/^fallback-after +90$/m);
+  expect(changed).toMatch(/^disabled +on$/m);
+  expect(changed).toMatch(/^limit +queued_jobs=none images_per_minute=5$/m);
   expect((await cli.run("orgs list --json")).json()).toMatchObject([{ id: "default", models: "*" }]);
 });
 
@@ -225,14 +247,33 @@ test("prices of the configuration and stored ones are listed with exact amounts"
     currency: "USD",
   });
   expect((await cli.run("prices list --model sandbox-a --json")).json()).toMatchObject([
-    { source: "configuration", id: null, perImage: { "2K": { "*": "0.04" } } },
+    { source: "configuration", id: null, effectiveFrom: null, perImage: { "2K": { "*": "0.04" } } },
     { source: "stored", organizationId: "default" },
   ]);
   expect((await cli.run("prices list --model sandbox-chat")).stdout).toMatch(
-    /^sandbox-chat +\(all\) +USD +input 0\.10, output 0\.40, cache_read 0\.01 a million +always +configuration$/m,
+    /^sandbox-chat +\(all\) +USD +input 0\.10, cache_read 0\.01, output 0\.40 a million +always +configuration$/m,
   );
   expect(await cli.run("prices set sandbox-chat --token input=-1 --token output=1")).toMatchObject({
     code: 1,
+  });
+});
+
+test("every category of tokens has one name, where it is set and wherever it is shown", async () => {
+  await using cli = await shellWithOrganization();
+  const set = "prices set sandbox-chat --token input=1 --token output=2 --token cache_write_1h=3";
+  expect((await cli.run(set)).stdout).toContain("cache_write_1h 3.00");
+  expect((await cli.run("prices list --model sandbox-chat")).stdout).toContain("cache_write_1h 3.00");
+  expect((await cli.run("routes explain --model sandbox-chat")).stdout).toContain("cache_write_1h 3.00");
+  const usage = { unit: "token", tokens: { input: 1, cacheWrite1h: 7 }, source: "upstream" } as const;
+  cli.store.ledger.entries.push(anEntry("req_1", 1n, { organizationId: "default", usage }));
+  expect((await cli.run("ledger list")).stdout).toContain("cache_write_1h 7");
+  expect(await cli.run("prices set sandbox-chat --token cache_write1h=3")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('did you mean "cache_write_1h"?'),
+  });
+  expect(await cli.run("prices set sandbox-a --image 9K=1")).toMatchObject({
+    code: 1,
+    stderr: 'error: "sandbox-a" has no tier 9K, only 1K, 2K\n',
   });
 });
 
@@ -334,7 +375,7 @@ test("the ledger is listed, a charge shown and refunded", async () => {
     corrects: "req_1",
   });
   expect((await cli.run("ledger show req_1")).stdout).toEndWith(
-    "Request request-req_1 by key key_a. Attempts: sandbox/sandbox-chat answered in 5 ms. Net 0.35 USD.\n",
+    "Request request-req_1 by key key_a, at the default price. Attempts: sandbox/sandbox-chat answered in 5 ms. Net 0.35 USD.\n",
   );
   expect(await cli.run("ledger refund req_1 --amount 0.36 --reason more")).toMatchObject({
     code: 1,
@@ -350,7 +391,7 @@ test("a route is explained without asking anybody", async () => {
   expect(stdout).toMatch(/^sandbox\/sandbox-chat +sandbox +100 % +asked$/m);
   expect(stdout).toEndWith(
     "Route: the configured one, ordered.\n" +
-      "Price: input 0.10, output 0.40, cache_read 0.01 USD (default).\n" +
+      "Price: input 0.10, cache_read 0.01, output 0.40 USD (default).\n" +
       "sandbox/sandbox-chat would answer.\n",
   );
   expect((await cli.run("routes explain --org default --model old-chat --json")).json()).toMatchObject({

@@ -1,42 +1,68 @@
 import { startTestGateway, type GatewayOptions, type TestGateway } from "../support/gateway.ts";
 import { SIMULATED_KEY as ARK_KEY, startArk } from "../upstreams/ark.ts";
+import { SIMULATED_KEY as BFL_KEY, startBfl } from "../upstreams/bfl.ts";
+import { SIMULATED_KEY as DASHSCOPE_KEY, startDashscope } from "../upstreams/dashscope.ts";
+import { SIMULATED_KEY as FAL_KEY, startFal } from "../upstreams/fal.ts";
 import { SIMULATED_KEY as GEMINI_KEY, startGemini } from "../upstreams/gemini.ts";
 import { SIMULATED_KEY as OPENAI_KEY, startOpenAi } from "../upstreams/openai.ts";
+import { SIMULATED_KEY as OPENROUTER_KEY, startOpenRouter } from "../upstreams/openrouter.ts";
+import { SIMULATED_KEY as REPLICATE_KEY, startReplicate } from "../upstreams/replicate.ts";
 import { type Simulator } from "../upstreams/simulator.ts";
 import { SIMULATED_KEY as XAI_KEY, startXai } from "../upstreams/xai.ts";
 
-/** The shipped models of the four families, in front of strict simulators of their vendors. */
+/** Where a shipped channel finds its vendor's simulator. */
+interface Place {
+  start(): Promise<Simulator>;
+  /** Path of the base address. */
+  path: string;
+  key: string;
+}
+
+const PLACES = {
+  openai: { start: () => startOpenAi(), path: "/v1", key: OPENAI_KEY },
+  gemini: { start: () => startGemini(), path: "", key: GEMINI_KEY },
+  ark: { start: () => startArk(), path: "/api/v3", key: ARK_KEY },
+  xai: { start: startXai, path: "/v1", key: XAI_KEY },
+  bfl: { start: startBfl, path: "/v1", key: BFL_KEY },
+  fal: { start: startFal, path: "", key: FAL_KEY },
+  replicate: { start: startReplicate, path: "/v1", key: REPLICATE_KEY },
+  openrouter: { start: startOpenRouter, path: "/api/v1", key: OPENROUTER_KEY },
+  dashscope: { start: startDashscope, path: "/api/v1", key: DASHSCOPE_KEY },
+} as const satisfies Record<string, Place>;
+
+export type VendorName = keyof typeof PLACES;
+export const VENDOR_NAMES = Object.keys(PLACES) as VendorName[];
+
+/** The shipped models in front of strict simulators of their vendors. */
 export interface ImageHouse extends AsyncDisposable {
   gateway: TestGateway;
-  vendors: Record<"openai" | "gemini" | "ark" | "xai", Simulator>;
+  vendors: Record<VendorName, Simulator>;
   /** Requests that reached any vendor. */
   hits(): number;
   reset(): void;
 }
 
-export async function openImageHouse({ yaml = "", env = {} }: GatewayOptions = {}): Promise<ImageHouse> {
-  const [openai, gemini, ark, xai] = await Promise.all([
-    startOpenAi(),
-    startGemini(),
-    startArk(),
-    startXai(),
-  ]);
-  const vendors = { openai, gemini, ark, xai };
+/**
+ * Starts them all. Where several vendors serve a model, `{vendor}-{model}` is that model at this vendor alone, for
+ * each of `alone`.
+ */
+export async function openImageHouse({
+  yaml = "",
+  env = {},
+  alone = [],
+}: GatewayOptions & { alone?: readonly (readonly [VendorName, string])[] } = {}): Promise<ImageHouse> {
+  const started = await Promise.all(
+    VENDOR_NAMES.map(async (name) => [name, await PLACES[name].start()] as const),
+  );
+  const vendors = Object.fromEntries(started) as Record<VendorName, Simulator>;
+  const channels = await Promise.all(
+    started.map(async ([name, { url }]) => [name, await channelAt(name, url + PLACES[name].path)] as const),
+  );
+  const models = await Promise.all(alone.map(([vendor, id]) => modelAlone(vendor, id)));
+  const written = { channels: Object.fromEntries(channels), models: Object.fromEntries(models) };
   const gateway = await startTestGateway({
-    yaml: `
-channels:
-  openai: { provider: openai, base_url: "${openai.url}/v1", credential: { env: OPENAI_API_KEY } }
-  gemini: { provider: gemini, base_url: "${gemini.url}", credential: { env: GEMINI_API_KEY } }
-  ark: { provider: ark, base_url: "${ark.url}/api/v3", credential: { env: ARK_API_KEY }, settings: { region: cn } }
-  xai: { provider: xai, base_url: "${xai.url}/v1", credential: { env: XAI_API_KEY } }
-${yaml}`,
-    env: {
-      OPENAI_API_KEY: OPENAI_KEY,
-      GEMINI_API_KEY: GEMINI_KEY,
-      ARK_API_KEY: ARK_KEY,
-      XAI_API_KEY: XAI_KEY,
-      ...env,
-    },
+    yaml: Bun.YAML.stringify(mergeFiles(written, yaml)),
+    env: { ...Object.fromEntries(VENDOR_NAMES.map((name) => [keyOf(name), PLACES[name].key])), ...env },
   });
   const simulators = Object.values(vendors);
   return {
@@ -48,5 +74,52 @@ ${yaml}`,
       await gateway[Symbol.asyncDispose]();
       await Promise.all(simulators.map((vendor) => vendor.close()));
     },
+  };
+}
+
+interface CatalogueFile {
+  channel: { settings?: object };
+  models: Record<string, { upstream_model: string }>;
+}
+
+/** A shipped data file as it was written. */
+export async function readCatalogue(name: string): Promise<CatalogueFile> {
+  const text = await Bun.file(new URL(`../../catalogue/${name}.yaml`, import.meta.url)).text();
+  return Bun.YAML.parse(text) as CatalogueFile;
+}
+
+/** The shipped channel at another address; jobs are looked at often, for they end soon. */
+async function channelAt(name: VendorName, url: string): Promise<object> {
+  const { channel } = await readCatalogue(name);
+  const pace = name === "bfl" || name === "fal" || name === "replicate" ? { poll_interval_ms: 5 } : {};
+  const settings = { ...channel.settings, ...pace };
+  return { provider: name, base_url: url, credential: { env: keyOf(name) }, settings };
+}
+
+async function modelAlone(vendor: VendorName, id: string): Promise<[string, object]> {
+  const { models } = await readCatalogue(vendor);
+  const described = models[id];
+  if (!described) throw new Error(`${vendor} does not serve ${id}`);
+  const { upstream_model: upstream, ...own } = described;
+  const { upstream_model: _, ...facts } = (await readCatalogue(describerOf(id))).models[id]!;
+  const targets = [{ channel: vendor, upstream_model: upstream }];
+  return [`${vendor}-${id}`, { ...facts, ...own, route: { targets } }];
+}
+
+/** The file that has a model's capabilities and price. */
+function describerOf(id: string): VendorName {
+  return id.startsWith("flux") ? "bfl" : "dashscope";
+}
+
+function keyOf(name: VendorName): string {
+  return `SIMULATED_${name.toUpperCase()}_KEY`;
+}
+
+function mergeFiles(written: { channels: object; models: object }, yaml: string): object {
+  const { channels, models, ...rest } = Object(Bun.YAML.parse(yaml));
+  return {
+    ...rest,
+    channels: { ...written.channels, ...channels },
+    models: { ...written.models, ...models },
   };
 }

@@ -30,9 +30,9 @@ export function callAzure(url: string, extra: object = {}): AzureCalls {
   return {
     ask(body = {}, signal = never) {
       const said = { model: CHAT_DEPLOYMENT, messages: [{ role: "user", content: "hi" }], ...body };
-      const raw = new TextEncoder().encode(JSON.stringify(said));
+      const raw = JSON.stringify(said);
       const isStream = "stream" in said && said.stream === true;
-      // The reading names the model as the caller does; the bytes name the deployment.
+      // The reading names the model as the caller does; the text names the deployment.
       const payload = { dialect: "chat" as const, raw, parsed: { ...said, model: "house-chat" } };
       return text.send({ payload, isStream, headers: {}, signal });
     },

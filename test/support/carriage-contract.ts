@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
-import type { Fault } from "../upstreams/plan.ts";
+import { row } from "../upstreams/error-rows.ts";
+import type { Fault, Plan } from "../upstreams/plan.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
-import { failureOf } from "./image-calls.ts";
+import { bmpReference, failureOf, never, pngReference } from "./image-calls.ts";
+import type { VendorBench } from "./vendor-bench.ts";
 
 /** What every image vendor's first call must withstand, whatever it speaks. */
 export function describeCarriage(name: string, subject: () => CarriageSubject): void {
@@ -16,7 +18,9 @@ export function describeCarriage(name: string, subject: () => CarriageSubject): 
       ["empty", "broken", true],
       ["truncated", "broken", true],
       ["reset-midway", "broken", true],
+      ["close-midway", "broken", true],
       ["flood", "broken", true],
+      ["gzip-bomb", "broken", true],
     ];
     test.each(faults)("and %s is told as %s", async (fault, kind, isAmbiguous) => {
       const { vendor, draw } = subject();
@@ -41,12 +45,12 @@ export function describeCarriage(name: string, subject: () => CarriageSubject): 
     });
 
     test("and a credential that the vendor echoes is in no message", async () => {
-      const { vendor, draw, secret } = subject();
-      vendor.next({ fault: "error-status", text: "echo" });
+      const { vendor, draw, secret, echo = row("echo") } = subject();
+      vendor.next(echo);
       const error = await failureOf(draw());
       expect(error.kind).toBe("rejected");
-      expect(error.publicMessage).toBe("Send another one.");
-      expect(`${error.message} ${error.publicMessage}`).not.toContain(secret);
+      expect([undefined, "Send another one."]).toContain(error.publicMessage);
+      expect(Bun.inspect(error)).not.toContain(secret);
     });
   });
 }
@@ -57,4 +61,76 @@ export interface CarriageSubject {
   draw(signal?: AbortSignal): Promise<unknown>;
   /** The same through a channel at another address. */
   drawAt(url: string): Promise<unknown>;
+  /** The plan of an error that repeats the credential; the row `echo` unless told. */
+  echo?: Fault | Plan;
+}
+
+/** The same for the vendor of a bench, which has no masks. */
+export function describeVendor(
+  { vendor, key, open, order, draw }: VendorBench,
+  echo?: CarriageSubject["echo"],
+): void {
+  describeCarriage("the vendor", () => ({
+    vendor,
+    secret: key,
+    draw: (signal) => draw({}, undefined, signal),
+    drawAt: (baseUrl) => open({ baseUrl }).draw(order(), never),
+    echo,
+  }));
+
+  test("a mask is refused before anything is sent", async () => {
+    const masked = { references: [pngReference()], mask: pngReference() };
+    expect(await failureOf(draw(masked))).toMatchObject({ kind: "rejected", param: "mask" });
+    expect(vendor.hits).toHaveLength(0);
+  });
+
+  test("a caller that goes before a reference is encoded anew has nothing sent", async () => {
+    const call = draw({ references: [bmpReference()] }, undefined, AbortSignal.abort(new Error("gone")));
+    await expect(call).rejects.toThrow("gone");
+    expect(vendor.hits).toHaveLength(0);
+  });
+}
+
+/** Rows of a vendor's table of errors, by status and, where the vendor does so, inside a success. */
+export function describeErrorRows(
+  { vendor, draw }: VendorBench,
+  rows: readonly [name: string, kind: UpstreamErrorKind][],
+  { inSuccess = false } = {},
+): void {
+  describe("an error that the vendor answers with", () => {
+    test.each(rows)("of the row %s is told as %s", async (name, kind) => {
+      vendor.next(row(name, { retryAfter: "5" }), row(name));
+      const error = await failureOf(draw());
+      expect(error).toMatchObject({ kind, isAmbiguous: false });
+      expect(error.retryAfterSeconds).toBe(kind === "account" ? undefined : 5);
+      expect(error.publicMessage ?? "").not.toMatch(/\b(bfl|fal|replicate|openrouter|aliyun|black-forest)/i);
+      const isCallers = kind === "rejected" || kind === "refused";
+      expect(error.publicMessage !== undefined).toBe(isCallers);
+      expect((await failureOf(draw())).kind).toBe(kind);
+      if (!inSuccess) return;
+      vendor.next({ fault: "error-in-200", text: name });
+      expect((await failureOf(draw())).kind).toBe(kind);
+    });
+  });
+}
+
+/** A caller that goes at the given time, once the vendor has got so many requests, closes the connection. */
+export function describeDepartures(
+  { vendor, draw }: VendorBench,
+  times: readonly (readonly [when: string, plan: Plan, hits: number])[],
+): void {
+  describe("a caller that goes", () => {
+    test.each(times)("%s ends the call with its own reason and closes it", async (_, plan, hits) => {
+      vendor.next(plan);
+      const controller = new AbortController();
+      const reason = new Error("the caller went");
+      const call = draw({}, undefined, controller.signal);
+      await vendor.waitForHits(hits);
+      await Bun.sleep(30);
+      const abortedAt = performance.now();
+      controller.abort(reason);
+      expect(await call.catch((error: unknown) => error)).toBe(reason);
+      expect((await vendor.waitForClose()) - abortedAt).toBeLessThan(200);
+    });
+  });
 }

@@ -5,8 +5,11 @@ import { planSize } from "../../src/domain/size.ts";
 import { UpstreamError } from "../../src/domain/upstream-error.ts";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
-import { makePng } from "./pictures.ts";
+import { makeBmp, makePng } from "./pictures.ts";
 import { testSpool } from "./spool.ts";
+
+/** A signal for calls that nobody ends. */
+export const never = new AbortController().signal;
 
 /** The shipped settings as they are with these variables, for what tests want to know of models and channels. */
 export async function shippedSettings(env: Record<string, string>) {
@@ -43,6 +46,17 @@ export function makeOrder(
 
 export function pngReference(width = 32, height = 32): ReferenceImage {
   return { blob: new Blob([makePng(width, height)]), format: "png", width, height };
+}
+
+export async function webpReference(): Promise<ReferenceImage> {
+  const { blob, width, height } = pngReference();
+  const webp = await new Bun.Image(await blob.bytes()).webp({ quality: 80 }).blob();
+  return { blob: webp, format: "webp", width, height };
+}
+
+/** In a format that few vendors read. */
+export function bmpReference(): ReferenceImage {
+  return { blob: new Blob([makeBmp(16, 16)]), format: "bmp", width: 16, height: 16 };
 }
 
 /** Width, height and format of each picture, by its bytes. */

@@ -25,7 +25,7 @@ export function callOpenAi(url: string, extra: Record<string, string> = {}): Ope
     image,
     ask(body, signal = never) {
       const parsed = { model: "gpt-5.4", messages: [{ role: "user", content: "hi" }], ...body };
-      const raw = new TextEncoder().encode(JSON.stringify(parsed));
+      const raw = JSON.stringify(parsed);
       const isStream = "stream" in parsed && parsed.stream === true;
       return text.send({ payload: { dialect: "chat", raw, parsed }, isStream, headers: {}, signal });
     },
@@ -53,7 +53,7 @@ export function makeReference(
 
 /** Reads a streamed answer to its end. */
 export async function readText(answer: TextAnswer): Promise<string> {
-  if (answer.kind === "whole") return new TextDecoder().decode(answer.bytes);
+  if (answer.kind === "whole") return answer.text;
   return new Response(answer.stream).text();
 }
 

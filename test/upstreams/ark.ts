@@ -63,7 +63,9 @@ async function answerWish(wish: Wish, call: Call): Promise<void> {
   const drawn = data.filter((item) => !("error" in item)).length;
   const usage = plan.fault === "no-usage" ? undefined : (plan.usage ?? countTokens(wish, drawn));
   await sendJson(answer, 200, { ...head, data, usage }, plan);
-  if (answer.isFinished && usage !== undefined) exchange.reportUsage(usage);
+  if (!answer.isFinished) return;
+  exchange.reportPictures(drawn);
+  if (usage !== undefined) exchange.reportUsage(usage);
 }
 
 async function drawAll(wish: Wish, { request, exchange, results }: Call): Promise<object[]> {

@@ -1,19 +1,10 @@
 import { z } from "zod";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
-import type { Answer, ReceivedRequest } from "./connection.ts";
-import { sendJson, strikeFirst } from "./delivery.ts";
-import {
-  answerRow,
-  createJobs,
-  megapixelOf,
-  readJsonBody,
-  type ErrorRow,
-  type SimulatedJobs,
-} from "./jobs.ts";
+import { sendJson } from "./delivery.ts";
+import { megapixelOf, readJsonBody, startVendor, type ErrorRows, type VendorCall } from "./error-rows.ts";
+import { createJobs, type SimulatedJobs } from "./jobs.ts";
 import { drawPicture } from "./openai/drawing.ts";
-import type { Plan } from "./plan.ts";
-import { createResultFiles, type ResultFiles } from "./result-files.ts";
-import { startSimulator, type Simulator } from "./simulator.ts";
+import type { Simulator } from "./simulator.ts";
 
 export const SIMULATED_KEY = "bfl-simulated-0123-4567-89abcdef0123";
 
@@ -22,7 +13,7 @@ const problem = (message: string, type: string, field: string) => ({
 });
 
 /** The vendor's table of errors (BFL API reference, errors). */
-export const ROWS: Readonly<Record<string, ErrorRow>> = {
+export const ROWS: ErrorRows = {
   "bad-request": { status: 400, body: { detail: "Bad request." } },
   "no-credits": { status: 402, body: { detail: "Insufficient credits. See https://api.bfl.ai." } },
   unauthorized: { status: 403, body: { detail: "Not authenticated - Invalid Authentication" } },
@@ -92,53 +83,35 @@ export interface Bfl extends Simulator {
  * is the status a job ends with; its `text` is the polling address to name, where it is no row of the table.
  */
 export async function startBfl(): Promise<Bfl> {
-  const results = createResultFiles();
   const jobs: Jobs = createJobs();
-  const simulator = await startSimulator(async (request, answer, exchange) => {
-    if (await results.serve(request, answer)) return;
-    const plan = exchange.takePlan(undefined);
-    if ((await strikeFirst(plan, answer)) || (await answerRow(plan, ROWS, answer))) return;
-    if (request.headers["x-key"] !== SIMULATED_KEY) return answerTo(answer, ROWS["unauthorized"]!);
-    if (request.method === "GET" && request.path === "/v1/get_result")
-      return answerLook(request, answer, plan, jobs);
-    await answerSubmission(request, answer, plan, jobs, results);
+  const simulator = await startVendor(ROWS, (call) => {
+    const { method, path, headers } = call.request;
+    if (headers["x-key"] !== SIMULATED_KEY) return call.refuse("unauthorized");
+    if (method === "GET" && path === "/v1/get_result") return answerLook(call, jobs);
+    return answerSubmission(call, jobs);
   });
   return Object.assign(simulator, { jobs });
 }
 
-function answerTo(answer: Answer, { status, body }: ErrorRow): Promise<void> {
-  return sendJson(answer, status, body);
-}
-
-async function answerSubmission(
-  request: ReceivedRequest,
-  answer: Answer,
-  plan: Plan,
-  jobs: Jobs,
-  results: ResultFiles,
-): Promise<void> {
+async function answerSubmission(call: VendorCall, jobs: Jobs): Promise<void> {
+  const { request, answer, plan, results, origin, refuse } = call;
   const model = request.path.replace("/v1/", "");
-  if (request.method !== "POST" || !Object.hasOwn(MODELS, model))
-    return answerTo(answer, ROWS["unknown-model"]!);
+  if (request.method !== "POST" || !Object.hasOwn(MODELS, model)) return refuse("unknown-model");
   const schema: z.ZodType<z.infer<typeof kontext> | z.infer<typeof flux2>> =
     MODELS[model as keyof typeof MODELS];
   const read = schema.safeParse(readJsonBody(request));
-  const field = String(read.error?.issues[0]?.path[0] ?? "body");
+  const wrong = (message: string, field: string) =>
+    sendJson(answer, 422, problem(message, "value_error", field));
   if (!read.success)
-    return sendJson(answer, 422, problem(read.error.issues[0]!.message, "value_error", field));
-  const first = read.data.input_image && (await readBase64(read.data.input_image));
-  if (first === null)
-    return sendJson(answer, 422, problem("Unreadable image.", "value_error", "input_image"));
-  const { width, height } =
-    "width" in read.data
-      ? read.data
-      : megapixelOf(read.data.aspect_ratio ?? (first ? `${first.width}:${first.height}` : "1:1"), 32);
+    return wrong(read.error.issues[0]!.message, String(read.error.issues[0]!.path[0] ?? "body"));
+  const first = read.data.input_image === undefined ? undefined : await readBase64(read.data.input_image);
+  if (first === null) return wrong("Unreadable image.", "input_image");
+  const { width, height } = "width" in read.data ? read.data : megapixelOf(read.data.aspect_ratio, first, 32);
   const format = read.data.output_format;
   const path = results.keep(await drawPicture(width, height, format), format, plan.linked);
-  const origin = `http://${request.headers["host"]}`;
-  const job = jobs.open(plan, { link: `${origin}${path}` });
-  const polling = plan.text ?? `${origin}/v1/get_result?id=${job.id}`;
-  await sendJson(answer, 200, { id: job.id, polling_url: polling, cost: 4 }, plan);
+  const { id } = jobs.open(plan, { link: origin + path });
+  const polling = plan.text ?? `${origin}/v1/get_result?id=${id}`;
+  await sendJson(answer, 200, { id, polling_url: polling, cost: 4 }, plan);
 }
 
 async function readBase64(text: string): Promise<{ width: number; height: number } | null> {
@@ -146,15 +119,20 @@ async function readBase64(text: string): Promise<{ width: number; height: number
   return header && ["png", "jpeg"].includes(header.format) ? header : null;
 }
 
-async function answerLook(request: ReceivedRequest, answer: Answer, plan: Plan, jobs: Jobs): Promise<void> {
+/** What a job that still runs may be called, look after look. */
+const BUSY = ["Pending", "Reasoning", "Generating"];
+
+async function answerLook({ request, answer, plan, exchange }: VendorCall, jobs: Jobs): Promise<void> {
   const job = jobs.find(request.query.get("id"));
   if (!job) return sendJson(answer, 200, { id: "", status: "Task not found", result: null });
-  const { id, fate = "Ready", output } = job;
-  if (!job.look()) return sendJson(answer, 200, { id, status: "Pending", result: null }, plan);
+  const { id, fate = "Ready", output, looked } = job;
+  if (!job.look())
+    return sendJson(answer, 200, { id, status: BUSY[looked % BUSY.length], result: null }, plan);
   const isReady = fate === "Ready";
   const result = isReady
     ? { sample: output.link, prompt: "…", seed: 1, start_time: 0, end_time: 0, duration: 0 }
     : null;
   const details = fate.endsWith("Moderated") ? { "Moderation Reasons": ["violence"] } : null;
   await sendJson(answer, 200, { id, status: fate === "No Sample" ? "Ready" : fate, result, details }, plan);
+  if (answer.isFinished && isReady) exchange.reportPictures(1);
 }

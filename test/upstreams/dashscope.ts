@@ -1,12 +1,16 @@
 import { z } from "zod";
-import type { Answer, ReceivedRequest } from "./connection.ts";
-import { sendJson, strikeFirst } from "./delivery.ts";
+import { sendJson } from "./delivery.ts";
+import {
+  megapixelOf,
+  readJsonBody,
+  startVendor,
+  type ErrorRow,
+  type ErrorRows,
+  type VendorCall,
+} from "./error-rows.ts";
 import { readInlineImage } from "./inline-image.ts";
-import { answerRow, megapixelOf, readJsonBody, type ErrorRow } from "./jobs.ts";
 import { drawPicture } from "./openai/drawing.ts";
-import type { Plan } from "./plan.ts";
-import { createResultFiles, type ResultFiles } from "./result-files.ts";
-import { startSimulator, type Exchange, type Simulator } from "./simulator.ts";
+import type { Simulator } from "./simulator.ts";
 
 export const SIMULATED_KEY = "sk-simulated0123456789abcdef01234567";
 
@@ -17,7 +21,7 @@ const problem = (status: number, code: string, message: string): ErrorRow => ({
 });
 
 /** The vendor's table of errors (model studio error codes). */
-export const ROWS: Readonly<Record<string, ErrorRow>> = {
+export const ROWS: ErrorRows = {
   InvalidParameter: problem(400, "InvalidParameter", "The size is not supported."),
   "InvalidParameter.DataInspection": problem(
     400,
@@ -92,82 +96,53 @@ const MODELS: Readonly<Record<string, Model>> = {
   "qwen-image-2.0-pro": BOTH,
 };
 
-/**
- * A simulated model studio that refuses what the vendor refuses. The base address for a channel is `{url}/api/v1`.
- * `error-in-200` answers the row in `text` with the status of a success.
- */
+/** A simulated model studio that refuses what the vendor refuses. The base address for a channel is `{url}/api/v1`. */
 export function startDashscope(): Promise<Simulator> {
-  const results = createResultFiles();
-  return startSimulator(async (request, answer, exchange) => {
-    if (await results.serve(request, answer)) return;
-    const plan = exchange.takePlan(undefined);
-    if ((await strikeFirst(plan, answer)) || (await answerRow(plan, ROWS, answer))) return;
-    if (request.headers["authorization"] !== `Bearer ${SIMULATED_KEY}`)
-      return refuse(answer, "InvalidApiKey");
-    if (request.method !== "POST" || request.path !== PATH) return refuse(answer, "ModelNotFound");
-    if (plan.fault === "error-in-200") return sendJson(answer, 200, ROWS[plan.text ?? ""]!.body);
-    await answerCall(request, answer, exchange, results);
+  return startVendor(ROWS, (call) => {
+    const { method, path, headers } = call.request;
+    if (headers["authorization"] !== `Bearer ${SIMULATED_KEY}`) return call.refuse("InvalidApiKey");
+    return method === "POST" && path === PATH ? answerCall(call) : call.refuse("ModelNotFound");
   });
 }
 
-function refuse(answer: Answer, name: string): Promise<void> {
-  const { status, body } = ROWS[name]!;
-  return sendJson(answer, status, body);
-}
-
-async function answerCall(
-  request: ReceivedRequest,
-  answer: Answer,
-  exchange: Exchange,
-  results: ResultFiles,
-): Promise<void> {
-  const { plan } = exchange.hit;
+async function answerCall(call: VendorCall): Promise<void> {
+  const { request, refuse } = call;
   const read = body.safeParse(readJsonBody(request)).data;
-  if (!read) return refuse(answer, "InvalidParameter");
+  if (!read) return refuse("InvalidParameter");
   const model = MODELS[read.model];
-  if (!model) return refuse(answer, "ModelNotFound");
-  const { size, n } = read.parameters;
+  if (!model) return refuse("ModelNotFound");
+  const { size, n = 1 } = read.parameters;
   const { content } = read.input.messages[0];
   const images = await Promise.all(
     content.flatMap((part) => ("image" in part ? [readInlineImage(part.image)] : [])),
   );
-  const [width, height] = size?.split("*").map(Number) ?? [];
+  const [width = 0, height = 0] = size?.split("*").map(Number) ?? [];
   const isLegal =
     content.length - images.length === 1 &&
     images.length >= model.least &&
     images.length <= 3 &&
     images.every((image) => image !== null && image.bytes.byteLength <= 10 * 1024 * 1024) &&
-    (model.hasSize || (size === undefined && (n ?? 1) === 1)) &&
-    (size === undefined || model.takes(width!, height!));
-  if (!isLegal) return refuse(answer, "InvalidParameter");
-  const last = images.at(-1);
-  const pixels =
-    size === undefined
-      ? megapixelOf(last ? `${last.width}:${last.height}` : "1:1", 16)
-      : { width: width!, height: height! };
-  await answerPictures(
-    { ...pixels, count: n ?? 1, host: request.headers["host"]! },
-    answer,
-    exchange,
-    results,
-    plan,
-  );
+    (model.hasSize || (size === undefined && n === 1)) &&
+    (size === undefined || model.takes(width, height));
+  if (!isLegal) return refuse("InvalidParameter");
+  const pixels = size === undefined ? megapixelOf(undefined, images.at(-1), 16) : { width, height };
+  await answerPictures(pixels, n, call);
 }
 
 async function answerPictures(
-  { width, height, count, host }: { width: number; height: number; count: number; host: string },
-  answer: Answer,
-  exchange: Exchange,
-  results: ResultFiles,
-  plan: Plan,
+  { width, height }: { width: number; height: number },
+  count: number,
+  { answer, exchange, plan, results, origin }: VendorCall,
 ): Promise<void> {
   const picture = await drawPicture(width, height, "png");
   const given = plan.fault === "no-images" ? 0 : (plan.images ?? count);
   const content = Array.from({ length: given }, (_, index) => ({
-    image: `http://${host}${results.keep(picture, "png", index === 0 ? plan.linked : [])}`,
+    image: origin + results.keep(picture, "png", index === 0 ? plan.linked : []),
   }));
   const usage = { image_count: given, width, height };
   const choice = { finish_reason: "stop", message: { role: "assistant", content } };
   await sendJson(answer, 200, { output: { choices: [choice] }, usage, request_id: REQUEST_ID }, plan);
-  if (answer.isFinished) exchange.reportUsage(usage);
+  if (!answer.isFinished) return;
+  exchange.reportPictures(given);
+  exchange.reportUsage(usage);
 }

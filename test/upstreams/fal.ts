@@ -1,19 +1,11 @@
 import { z } from "zod";
-import type { Answer, ReceivedRequest } from "./connection.ts";
-import { sendJson, strikeFirst } from "./delivery.ts";
+import { sendJson } from "./delivery.ts";
+import { megapixelOf, readJsonBody, startVendor, type ErrorRows, type VendorCall } from "./error-rows.ts";
 import { readInlineImage } from "./inline-image.ts";
-import {
-  answerRow,
-  createJobs,
-  megapixelOf,
-  readJsonBody,
-  type ErrorRow,
-  type SimulatedJobs,
-} from "./jobs.ts";
+import { createJobs, type SimulatedJob, type SimulatedJobs } from "./jobs.ts";
 import { drawPicture } from "./openai/drawing.ts";
 import type { Plan } from "./plan.ts";
-import { createResultFiles, type ResultFiles } from "./result-files.ts";
-import { startSimulator, type Simulator } from "./simulator.ts";
+import type { Simulator } from "./simulator.ts";
 
 export const SIMULATED_KEY = "0123abcd-simulated:89abcdef01234567";
 
@@ -22,13 +14,16 @@ const problem = (type: string, field: string, msg = "It did not work.") => ({
 });
 
 /** The vendor's table of errors, of the queue and of jobs (fal error reference). */
-export const ROWS: Readonly<Record<string, ErrorRow>> = {
+export const ROWS: ErrorRows = {
   unauthorized: { status: 401, body: { detail: "Cannot access application. Authentication is required." } },
   locked: { status: 403, body: { detail: "User is locked. Reason: Exhausted balance." } },
   "unknown-model": { status: 404, body: { detail: "Application not found" } },
+  "unknown-request": { status: 404, body: { detail: "Request not found" } },
+  "wrong-method": { status: 405, body: { detail: "Method Not Allowed" } },
   throttled: { status: 429, body: { detail: "Too many requests" } },
   "bad-gateway": { status: 502, body: { detail: "Bad gateway" } },
   overloaded: { status: 503, body: { detail: "Service unavailable" } },
+  late: { status: 504, body: { detail: "Gateway timeout" } },
   echo: {
     status: 400,
     body: { detail: `Bad header Authorization: Key ${SIMULATED_KEY}. Send another one.` },
@@ -39,6 +34,8 @@ export const ROWS: Readonly<Record<string, ErrorRow>> = {
   file_download_error: { status: 422, body: problem("file_download_error", "image_url") },
   no_media_generated: { status: 422, body: problem("no_media_generated", "prompt") },
   downstream_service_error: { status: 400, body: problem("downstream_service_error", "body") },
+  downstream_service_unavailable: { status: 503, body: problem("downstream_service_unavailable", "body") },
+  generation_timeout: { status: 504, body: problem("generation_timeout", "body") },
   internal: { status: 500, body: problem("internal_server_error", "body") },
 };
 
@@ -86,7 +83,11 @@ interface Wish {
   image_urls?: string[];
 }
 
-type Jobs = SimulatedJobs<{ application: string; result: object }>;
+interface Output {
+  application: string;
+  result: { images: object[] };
+}
+type Jobs = SimulatedJobs<Output>;
 
 export interface Fal extends Simulator {
   jobs: Jobs;
@@ -98,57 +99,51 @@ export interface Fal extends Simulator {
  * `no-images`.
  */
 export async function startFal(): Promise<Fal> {
-  const results = createResultFiles();
   const jobs: Jobs = createJobs();
-  const simulator = await startSimulator(async (request, answer, exchange) => {
-    if (await results.serve(request, answer)) return;
-    // Nobody waits for a cancel call, so it would take the plan of another test's request.
-    const plan = request.path.endsWith("/cancel") ? {} : exchange.takePlan(undefined);
-    if ((await strikeFirst(plan, answer)) || (await answerRow(plan, ROWS, answer))) return;
-    if (request.headers["authorization"] !== `Key ${SIMULATED_KEY}`)
-      return sendJson(answer, 401, ROWS["unauthorized"]!.body);
-    const [, application, id, rest] =
-      /^\/([\w-]+\/[\w.-]+)\/requests\/([\w-]+)(\/.*)?$/.exec(request.path) ?? [];
-    if (application === undefined) return answerSubmission(request, answer, plan, jobs, results);
+  const simulator = await startVendor(ROWS, (call) => {
+    const { path, headers } = call.request;
+    if (headers["authorization"] !== `Key ${SIMULATED_KEY}`) return call.refuse("unauthorized");
+    const [, application, id, rest = ""] =
+      /^\/([\w-]+\/[\w.-]+)\/requests\/([\w-]+)(\/.*)?$/.exec(path) ?? [];
+    if (application === undefined) return answerSubmission(call, jobs);
     const job = jobs.find(id);
-    if (!job || job.output.application !== application)
-      return sendJson(answer, 404, { detail: "Request not found" });
-    const action = `${request.method} ${rest ?? ""}`;
-    if (action === "PUT /cancel") {
-      job.isCancelled = true;
-      return sendJson(answer, 202, { status: "CANCELLATION_REQUESTED" });
-    }
-    if (action === "GET /status")
-      return sendJson(
-        answer,
-        200,
-        { request_id: id, status: job.look() ? "COMPLETED" : "IN_PROGRESS" },
-        plan,
-      );
-    if (action !== "GET ") return sendJson(answer, 405, { detail: "Method Not Allowed" });
-    if (
-      await answerRow(
-        { fault: job.fate && ROWS[job.fate] ? "error-status" : undefined, text: job.fate },
-        ROWS,
-        answer,
-      )
-    )
-      return;
-    await sendJson(answer, 200, job.output.result, plan);
+    if (!job || job.output.application !== application) return call.refuse("unknown-request");
+    return answerAbout(job, rest, call);
   });
   return Object.assign(simulator, { jobs });
 }
 
-async function answerSubmission(
-  request: ReceivedRequest,
-  answer: Answer,
-  plan: Plan,
-  jobs: Jobs,
-  results: ResultFiles,
+async function answerAbout(
+  job: SimulatedJob<Output>,
+  rest: string,
+  { request, answer, exchange, plan, refuse }: VendorCall,
 ): Promise<void> {
+  const { id, fate = "", output, hasEnded } = job;
+  switch (`${request.method} ${rest}`) {
+    case "PUT /cancel":
+      job.isCancelled = true;
+      return hasEnded
+        ? sendJson(answer, 400, { status: "ALREADY_COMPLETED" })
+        : sendJson(answer, 202, { status: "CANCELLATION_REQUESTED" });
+    case "GET /status": {
+      const status = job.look() ? "COMPLETED" : "IN_PROGRESS";
+      return sendJson(answer, 200, { request_id: id, status }, plan);
+    }
+    case "GET ":
+      if (Object.hasOwn(ROWS, fate)) return refuse(fate);
+      await sendJson(answer, 200, output.result, plan);
+      if (answer.isFinished) exchange.reportPictures(output.result.images.length);
+      return;
+    default:
+      return refuse("wrong-method");
+  }
+}
+
+async function answerSubmission(call: VendorCall, jobs: Jobs): Promise<void> {
+  const { request, answer, plan, origin, refuse } = call;
   const model = request.path.slice(1);
   const schema = MODELS[model];
-  if (request.method !== "POST" || !schema) return sendJson(answer, 404, ROWS["unknown-model"]!.body);
+  if (request.method !== "POST" || !schema) return refuse("unknown-model");
   const read = schema.safeParse(readJsonBody(request));
   const issue = read.error?.issues[0];
   if (issue)
@@ -156,51 +151,37 @@ async function answerSubmission(
   const wish = read.data as Wish;
   const links = wish.image_urls ?? (wish.image_url === undefined ? [] : [wish.image_url]);
   const references = await Promise.all(links.map(readInlineImage));
-  if (references.includes(null)) return sendJson(answer, 422, ROWS["file_download_error"]!.body);
-  const [first] = references;
-  const origin = `http://${request.headers["host"]}`;
-  const pixels =
-    wish.image_size ??
-    megapixelOf(wish.aspect_ratio ?? (first ? `${first.width}:${first.height}` : "1:1"), 16);
-  const result = await writeResult(
-    wish,
-    pixels,
-    plan,
-    // The plans of links are those of the first picture's.
-    (picture, index) =>
-      `${origin}${results.keep(picture, wish.output_format, index === 0 ? plan.linked : [])}`,
-  );
+  if (references.includes(null)) return refuse("file_download_error");
+  const pixels = wish.image_size ?? megapixelOf(wish.aspect_ratio, references[0], 16);
+  const result = await drawResult(wish, pixels, call);
   const application = model.split("/").slice(0, 2).join("/");
-  const job = jobs.open(plan, { application, result });
-  const url = `${origin}/${application}/requests/${job.id}`;
+  const { id } = jobs.open(plan, { application, result });
+  const url = `${origin}/${application}/requests/${id}`;
   const addresses = { response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
-  await sendJson(
-    answer,
-    200,
-    { request_id: job.id, status: "IN_QUEUE", queue_position: 0, ...addresses },
-    plan,
-  );
+  const queued = { request_id: id, status: "IN_QUEUE", queue_position: 0, ...addresses };
+  await sendJson(answer, 200, queued, plan);
 }
 
-async function writeResult(
-  wish: Wish,
+async function drawResult(
+  { output_format: format, num_images: wanted = 1 }: Wish,
   { width, height }: { width: number; height: number },
-  { fate = "", images = wish.num_images ?? 1 }: Plan,
-  keep: (picture: Buffer, index: number) => string,
-): Promise<object> {
-  const picture = await drawPicture(width, height, wish.output_format);
-  const count = fate === "no-images" ? 0 : images;
+  { plan, results, origin }: VendorCall,
+): Promise<Output["result"]> {
+  const { fate = "", images = wanted }: Plan = plan;
+  const picture = await drawPicture(width, height, format);
   const indecent = fate.startsWith("nsfw:") ? fate.slice(5).split(",").map(Number) : [];
-  const places = Array.from({ length: count }, (_, index) => index);
-  return {
+  const places = Array.from({ length: fate === "no-images" ? 0 : images }, (_, index) => index);
+  const result = {
     images: places.map((index) => ({
-      url: keep(picture, index),
+      // The plans of links are those of the first picture's.
+      url: origin + results.keep(picture, format, index === 0 ? plan.linked : []),
       width,
       height,
-      content_type: `image/${wish.output_format}`,
+      content_type: `image/${format}`,
     })),
     seed: 1,
     has_nsfw_concepts: places.map((index) => indecent.includes(index)),
     prompt: "…",
   };
+  return result;
 }

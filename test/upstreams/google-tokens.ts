@@ -1,5 +1,4 @@
 import { createPublicKey, generateKeyPairSync, verify } from "node:crypto";
-import { parseJson } from "../../src/lib/json.ts";
 import type { Answer, ReceivedRequest } from "./connection.ts";
 import { sendJson, strikeFirst } from "./delivery.ts";
 import { startSimulator, type Exchange, type Simulator } from "./simulator.ts";
@@ -74,8 +73,8 @@ function findTrouble({ method, path, headers, body }: ReceivedRequest, audience:
   if (rest.length > 0 || !verify("RSA-SHA256", signed, PUBLIC_KEY, Buffer.from(signature, "base64url")))
     return "invalid_grant";
   const now = Date.now() / 1000;
-  const { alg, kid } = Object(parseJson(Buffer.from(header, "base64url")));
-  const { iss, scope, aud, iat, exp } = Object(parseJson(Buffer.from(claims, "base64url")));
+  const { alg, kid } = Object(JSON.parse(Buffer.from(header, "base64url").toString()));
+  const { iss, scope, aud, iat, exp } = Object(JSON.parse(Buffer.from(claims, "base64url").toString()));
   const isTimely = Number.isInteger(iat) && iat <= now && exp > now && exp - iat <= 3600;
   const isSound = alg === "RS256" && kid === KEY_ID && iss === SIMULATED_EMAIL && aud === audience;
   if (!isSound || !isTimely) return "invalid_grant";

@@ -1,10 +1,16 @@
 import { z } from "zod";
-import type { Answer, ReceivedRequest } from "./connection.ts";
-import { sendJson, strikeFirst } from "./delivery.ts";
+import { sendJson } from "./delivery.ts";
+import {
+  megapixelOf,
+  readJsonBody,
+  startVendor,
+  type ErrorRow,
+  type ErrorRows,
+  type VendorCall,
+} from "./error-rows.ts";
 import { readInlineImage } from "./inline-image.ts";
-import { answerRow, megapixelOf, readJsonBody, type ErrorRow } from "./jobs.ts";
 import { drawPicture } from "./openai/drawing.ts";
-import { startSimulator, type Exchange, type Simulator } from "./simulator.ts";
+import type { Simulator } from "./simulator.ts";
 
 export const SIMULATED_KEY = "sk-or-v1-simulated0123456789abcdef";
 
@@ -14,7 +20,7 @@ const problem = (code: number, message: string, metadata?: object): ErrorRow => 
 });
 
 /** The vendor's table of errors (OpenRouter error reference). */
-export const ROWS: Readonly<Record<string, ErrorRow>> = {
+export const ROWS: ErrorRows = {
   "bad-request": problem(400, "Invalid request parameters."),
   unauthorized: problem(401, "User not found."),
   "no-credits": problem(402, "Insufficient credits. Add more using https://openrouter.ai/credits."),
@@ -67,45 +73,28 @@ const MODELS: Readonly<Record<string, number>> = {
 };
 const SCALES: Readonly<Record<string, number>> = { "512": 0.5, "1K": 1, "2K": 2, "4K": 4 };
 
-/**
- * A simulated OpenRouter that refuses what the vendor refuses. The base address for a channel is `{url}/api/v1`.
- * `error-in-200` answers the row in `text` with the status of a success.
- */
+/** A simulated OpenRouter that refuses what the vendor refuses. The base address for a channel is `{url}/api/v1`. */
 export function startOpenRouter(): Promise<Simulator> {
-  return startSimulator(async (request, answer, exchange) => {
-    const plan = exchange.takePlan(undefined);
-    if ((await strikeFirst(plan, answer)) || (await answerRow(plan, ROWS, answer))) return;
-    if (request.headers["authorization"] !== `Bearer ${SIMULATED_KEY}`) return refuse(answer, "unauthorized");
-    if (request.method !== "POST" || request.path !== "/api/v1/images")
-      return refuse(answer, "unknown-model");
-    if (plan.fault === "error-in-200") return sendJson(answer, 200, ROWS[plan.text ?? ""]!.body);
-    await answerCall(request, answer, exchange);
+  return startVendor(ROWS, (call) => {
+    const { method, path, headers } = call.request;
+    if (headers["authorization"] !== `Bearer ${SIMULATED_KEY}`) return call.refuse("unauthorized");
+    return method === "POST" && path === "/api/v1/images" ? answerCall(call) : call.refuse("unknown-model");
   });
 }
 
-function refuse(answer: Answer, name: string): Promise<void> {
-  const { status, body } = ROWS[name]!;
-  return sendJson(answer, status, body);
-}
-
-async function answerCall(request: ReceivedRequest, answer: Answer, exchange: Exchange): Promise<void> {
-  const { plan } = exchange.hit;
+async function answerCall({ request, answer, exchange, plan, refuse }: VendorCall): Promise<void> {
   const wish = body.safeParse(readJsonBody(request)).data;
-  if (!wish) return refuse(answer, "bad-request");
+  if (!wish) return refuse("bad-request");
   const most = MODELS[wish.model];
-  if (most === undefined) return refuse(answer, "unknown-model");
+  if (most === undefined) return refuse("unknown-model");
   const references = await Promise.all(
     wish.input_references.map(({ image_url: { url } }) => readInlineImage(url)),
   );
   const isContradiction = wish.size !== undefined && wish.resolution !== undefined;
   const isUselessCompression = wish.output_compression !== undefined && wish.output_format === "png";
   if (isContradiction || isUselessCompression || wish.n > most || references.includes(null))
-    return refuse(answer, "bad-request");
-  const [first] = references;
-  const { width, height } = megapixelOf(
-    wish.aspect_ratio ?? (first ? `${first.width}:${first.height}` : "1:1"),
-    16,
-  );
+    return refuse("bad-request");
+  const { width, height } = megapixelOf(wish.aspect_ratio, references[0], 16);
   const scale = SCALES[wish.resolution ?? "1K"] ?? 1;
   const count = plan.fault === "no-images" ? 0 : (plan.images ?? wish.n);
   const picture = await drawPicture(width * scale, height * scale, wish.output_format);
@@ -114,13 +103,11 @@ async function answerCall(request: ReceivedRequest, answer: Answer, exchange: Ex
     b64_json: text,
     media_type: `image/${wish.output_format}`,
   }));
-  const counted = {
-    prompt_tokens: 9,
-    completion_tokens: 1120 * count,
-    total_tokens: 9 + 1120 * count,
-    cost: 0.03,
-  };
+  const output = 1120 * count;
+  const counted = { prompt_tokens: 9, completion_tokens: output, total_tokens: 9 + output, cost: 0.03 };
   const usage = plan.fault === "no-usage" ? undefined : (plan.usage ?? counted);
   await sendJson(answer, 200, { created: 1_790_000_000, data, usage }, plan);
-  if (answer.isFinished && usage !== undefined) exchange.reportUsage(usage);
+  if (!answer.isFinished) return;
+  exchange.reportPictures(count);
+  if (usage !== undefined) exchange.reportUsage(usage);
 }

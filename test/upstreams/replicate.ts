@@ -1,20 +1,10 @@
 import { z } from "zod";
-import type { Answer, ReceivedRequest } from "./connection.ts";
-import { sendJson, strikeFirst } from "./delivery.ts";
+import { sendJson } from "./delivery.ts";
+import { megapixelOf, readJsonBody, startVendor, type ErrorRows, type VendorCall } from "./error-rows.ts";
 import { readInlineImage } from "./inline-image.ts";
-import {
-  answerRow,
-  createJobs,
-  megapixelOf,
-  readJsonBody,
-  type ErrorRow,
-  type SimulatedJob,
-  type SimulatedJobs,
-} from "./jobs.ts";
+import { createJobs, type SimulatedJob, type SimulatedJobs } from "./jobs.ts";
 import { drawPicture } from "./openai/drawing.ts";
-import type { Plan } from "./plan.ts";
-import { createResultFiles, type ResultFiles } from "./result-files.ts";
-import { startSimulator, type Simulator } from "./simulator.ts";
+import type { Simulator } from "./simulator.ts";
 
 export const SIMULATED_KEY = "r8_simulated0123456789abcdef";
 
@@ -24,7 +14,7 @@ const problem = (status: number, title: string, detail: string) => ({
 });
 
 /** The vendor's table of errors (Replicate HTTP reference). */
-export const ROWS: Readonly<Record<string, ErrorRow>> = {
+export const ROWS: ErrorRows = {
   "bad-request": problem(400, "Bad request", "The request is not valid."),
   unauthorized: problem(401, "Unauthenticated", "You did not pass a valid authentication token"),
   "no-credits": problem(402, "Insufficient credit", "You have insufficient credit to run this model."),
@@ -93,7 +83,10 @@ interface Wish {
   output_format: "jpg" | "png" | "webp";
 }
 
-type Jobs = SimulatedJobs<{ output: unknown }>;
+interface Output {
+  links: string[];
+}
+type Jobs = SimulatedJobs<Output>;
 
 export interface Replicate extends Simulator {
   jobs: Jobs;
@@ -104,81 +97,73 @@ export interface Replicate extends Simulator {
  * `fate` is a key of the failures, or a status, or `one-link` or `no-output`; without `looks` the wait is enough.
  */
 export async function startReplicate(): Promise<Replicate> {
-  const results = createResultFiles();
   const jobs: Jobs = createJobs();
-  const simulator = await startSimulator(async (request, answer, exchange) => {
-    if (await results.serve(request, answer)) return;
-    // Nobody waits for a cancel call, so it would take the plan of another test's request.
-    const plan = request.path.endsWith("/cancel") ? {} : exchange.takePlan(undefined);
-    if ((await strikeFirst(plan, answer)) || (await answerRow(plan, ROWS, answer))) return;
-    if (request.headers["authorization"] !== `Bearer ${SIMULATED_KEY}`) return refuse(answer, "unauthorized");
-    const [, id, action = ""] = /^\/v1\/predictions\/([\w-]+)(\/cancel)?$/.exec(request.path) ?? [];
-    if (id === undefined) return answerSubmission(request, answer, plan, jobs, results);
+  const simulator = await startVendor(ROWS, (call) => {
+    const { method, path, headers } = call.request;
+    if (headers["authorization"] !== `Bearer ${SIMULATED_KEY}`) return call.refuse("unauthorized");
+    const [, id, action = ""] = /^\/v1\/predictions\/([\w-]+)(\/cancel)?$/.exec(path) ?? [];
+    if (id === undefined) return answerSubmission(call, jobs);
     const job = jobs.find(id);
-    const asked = `${request.method} ${action}`;
-    if (!job || !["GET ", "POST /cancel"].includes(asked)) return refuse(answer, "unknown-model");
+    if (!job || !["GET ", "POST /cancel"].includes(`${method} ${action}`))
+      return call.refuse("unknown-model");
     if (action !== "") job.isCancelled = true;
-    await sendJson(answer, 200, describe(job), plan);
+    return answerJob(job, call);
   });
   return Object.assign(simulator, { jobs });
 }
 
-function refuse(answer: Answer, name: string): Promise<void> {
-  const { status, body } = ROWS[name]!;
-  return sendJson(answer, status, body);
-}
-
-async function answerSubmission(
-  request: ReceivedRequest,
-  answer: Answer,
-  plan: Plan,
-  jobs: Jobs,
-  results: ResultFiles,
-): Promise<void> {
+async function answerSubmission(call: VendorCall, jobs: Jobs): Promise<void> {
+  const { request, plan, results, origin, refuse } = call;
   const body = z
     .strictObject({ version: z.string().optional(), input: z.unknown() })
     .safeParse(readJsonBody(request)).data;
   const named = /^\/v1\/models\/([^/]+\/[^/]+)\/predictions$/.exec(request.path)?.[1];
   const model = named ?? (request.path === "/v1/predictions" ? body?.version : undefined);
   const schema = model === undefined ? undefined : MODELS[model];
-  if (request.method !== "POST" || !schema) return refuse(answer, "unknown-model");
+  if (request.method !== "POST" || !schema) return refuse("unknown-model");
   const { prefer = "wait", "cancel-after": cancelAfter = "1m" } = request.headers;
   if (!/^wait(=([1-9]|[1-5]\d|60))?$/.test(prefer) || !/^\d+[smh]$/.test(cancelAfter))
-    return refuse(answer, "bad-request");
+    return refuse("bad-request");
   const read = schema.safeParse(body?.input);
-  if (!read.success || (named && body?.version !== undefined)) return refuse(answer, "invalid");
+  if (!read.success || (named && body?.version !== undefined)) return refuse("invalid");
   const wish = read.data as Wish;
   const references = await Promise.all(
     (wish.input_images ?? [wish.input_image ?? []].flat()).map(readInlineImage),
   );
-  if (references.includes(null)) return refuse(answer, "invalid");
-  const [first] = references;
-  const ratio =
-    wish.aspect_ratio !== "match_input_image"
-      ? wish.aspect_ratio
-      : first
-        ? `${first.width}:${first.height}`
-        : "1:1";
-  const { width, height } = megapixelOf(ratio, 16);
+  if (references.includes(null)) return refuse("invalid");
+  const ratio = wish.aspect_ratio === "match_input_image" ? undefined : wish.aspect_ratio;
+  const { width, height } = megapixelOf(ratio, references[0], 16);
   const scale = wish.resolution === "4 MP" ? 2 : 1;
   const format = wish.output_format === "jpg" ? "jpeg" : wish.output_format;
   const picture = await drawPicture(width * scale, height * scale, format);
   const links = Array.from(
     { length: plan.images ?? 1 },
-    () => `http://${request.headers["host"]}${results.keep(picture, format, plan.linked)}`,
+    () => origin + results.keep(picture, format, plan.linked),
   );
-  const output = plan.fate === "no-output" ? null : plan.fate === "one-link" ? links[0] : links;
-  const job = jobs.open({ looks: 0, ...plan }, { output });
-  await sendJson(answer, 201, describe(job), plan);
+  await answerJob(jobs.open({ looks: 0, ...plan }, { links }), call, true);
 }
 
-function describe(job: SimulatedJob<{ output: unknown }>): object {
+async function answerJob(
+  job: SimulatedJob<Output>,
+  { answer, exchange, plan }: VendorCall,
+  isNew = false,
+): Promise<void> {
+  const { hasEnded } = job;
+  const told = describe(job);
+  const status = !isNew ? 200 : hasEnded ? 201 : 202;
+  await sendJson(answer, status, told, plan);
+  if (answer.isFinished && told.status === "succeeded") exchange.reportPictures(job.output.links.length);
+}
+
+function describe(job: SimulatedJob<Output>): { status: string } {
   const { id, fate = "", output, isCancelled } = job;
   const urls = { get: "https://elsewhere.example/get", cancel: "https://elsewhere.example/cancel" };
   const running = { id, status: "processing", input: {}, output: null, error: null, logs: "", urls };
   if (isCancelled) return { ...running, status: "canceled" };
-  if (!job.look()) return running;
-  if (Object.hasOwn(FAILURES, fate)) return { ...running, status: "failed", error: FAILURES[fate] };
+  if (!job.look()) return { ...running, status: job.looked === 1 ? "starting" : "processing" };
+  if (Object.hasOwn(FAILURES, fate))
+    return Object.assign(running, { status: "failed", error: FAILURES[fate] });
   if (fate === "canceled" || fate === "aborted") return { ...running, status: fate };
-  return { ...running, status: "succeeded", output: output.output, metrics: { predict_time: 1.5 } };
+  const given = fate === "no-output" ? null : fate === "one-link" ? output.links[0] : output.links;
+  return Object.assign(running, { status: "succeeded", output: given, metrics: { predict_time: 1.5 } });
 }

@@ -16,6 +16,8 @@ export interface Hit extends ReceivedRequest {
   closedAt: number | null;
   /** The usage that really went out. */
   usage: unknown;
+  /** Pictures, or links to them, that really went out. */
+  pictures: number;
   json(): Record<string, unknown>;
 }
 
@@ -25,6 +27,8 @@ export interface Exchange {
   takePlan(fromPrompt: Plan | undefined): Plan;
   /** To be called when a usage report has been written. */
   reportUsage(usage: unknown): void;
+  /** To be called when an answer with so many pictures has been written. */
+  reportPictures(count: number): void;
 }
 
 /** The vendor's own ledger, to be compared with the gateway's. */
@@ -35,6 +39,8 @@ export interface Book {
   answered: number;
   /** Usage reports of those answers. */
   usages: unknown[];
+  /** Pictures that went out. */
+  pictures: number;
 }
 
 export interface Simulator extends AsyncDisposable {
@@ -109,6 +115,7 @@ function openHit(request: ReceivedRequest, answer: Answer): Hit {
     answeredAt: null,
     closedAt: null,
     usage: undefined,
+    pictures: 0,
     json: () => JSON.parse(request.body.toString("utf8")),
   };
 }
@@ -118,6 +125,7 @@ function openExchange(hit: Hit, queue: Plan[]): Exchange {
     hit,
     takePlan: (fromPrompt) => (hit.plan = queue.shift() ?? fromPrompt ?? {}),
     reportUsage: (usage) => (hit.usage = usage),
+    reportPictures: (count) => (hit.pictures = count),
   };
 }
 
@@ -127,6 +135,7 @@ function writeBook(hits: readonly Hit[]): Book {
     received: hits.length,
     answered: answered.length,
     usages: answered.map((hit) => hit.usage).filter((usage) => usage !== undefined),
+    pictures: hits.reduce((sum, hit) => sum + hit.pictures, 0),
   };
 }
 

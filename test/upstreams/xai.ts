@@ -92,7 +92,9 @@ async function answerWish(wish: Wish, call: Call): Promise<void> {
   const data = await drawAll(wish, call);
   const usage = plan.fault === "no-usage" ? undefined : (plan.usage ?? { cost_in_usd_ticks: wish.n * TICKS });
   await sendJson(answer, 200, { data, usage }, plan);
-  if (answer.isFinished && usage !== undefined) exchange.reportUsage(usage);
+  if (!answer.isFinished) return;
+  exchange.reportPictures(data.filter((item) => "revised_prompt" in item).length);
+  if (usage !== undefined) exchange.reportUsage(usage);
 }
 
 async function drawAll(wish: Wish, { request, exchange, results }: Call): Promise<object[]> {

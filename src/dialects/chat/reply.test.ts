@@ -2,8 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { readReply } from "./reply.ts";
 
-const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
-const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const USAGE = { prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 };
 
 function reply(more: object = {}): string {
@@ -18,17 +16,16 @@ function reply(more: object = {}): string {
 }
 
 describe("a whole answer", () => {
-  test("keeps every byte but the model's name", () => {
+  test("keeps every character but the model's name", () => {
     const text = reply().replace('"model":"vendor","choices"', '"model" : "vendor" ,\n"choices"');
-    const { bytes, usage } = readReply({ bytes: bytesOf(text) }, "public", 10);
-    expect(textOf(bytes)).toBe(text.replace('"vendor" ,', '"public" ,'));
-    expect(usage).toEqual({ unit: "token", tokens: { input: 4, output: 2 }, source: "upstream" });
+    const said = readReply({ text }, "public", 10);
+    expect(said.text).toBe(text.replace('"vendor" ,', '"public" ,'));
+    expect(said.usage).toEqual({ unit: "token", tokens: { input: 4, output: 2 }, source: "upstream" });
   });
 
   test("is handed on as it is where the name is right, or there is none", () => {
     for (const text of [reply({ model: "public" }), reply({ model: undefined })]) {
-      const bytes = bytesOf(text);
-      expect(readReply({ bytes }, "public", 10).bytes).toBe(bytes);
+      expect(readReply({ text }, "public", 10).text).toBe(text);
     }
   });
 
@@ -39,7 +36,7 @@ describe("a whole answer", () => {
       { message: { content: null, tool_calls: toolCalls } },
       { message: { content: "", reasoning_content: "abcd" } },
     ];
-    const { usage } = readReply({ bytes: bytesOf(reply({ usage: null, choices })) }, "public", 40);
+    const { usage } = readReply({ text: reply({ usage: null, choices }) }, "public", 40);
     const spoken = 8 + JSON.stringify(toolCalls).length + 4;
     expect(usage.source).toBe("estimated");
     expect(usage.tokens).toEqual({ input: 10, output: Math.ceil(spoken / 4) });
@@ -50,12 +47,12 @@ describe("a whole answer", () => {
     ["a fraction", { ...USAGE, completion_tokens: 1.5 }],
     ["more cached than asked", { ...USAGE, prompt_tokens_details: { cached_tokens: 99 } }],
   ])("whose usage is %s is clamped and flagged", (_, usage) => {
-    const found = readReply({ bytes: bytesOf(reply({ usage })) }, "public", 10).usage;
+    const found = readReply({ text: reply({ usage }) }, "public", 10).usage;
     expect(found.anomalous).toBe(true);
     for (const count of Object.values(found.tokens)) expect(count).toBeWithin(0, 7);
   });
 
   test.each(["", "words", "[]", "{}", '{"choices":{}}', "null"])("%p is none", (text) => {
-    expect(() => readReply({ bytes: bytesOf(text) }, "public", 10)).toThrow(UpstreamError);
+    expect(() => readReply({ text: text }, "public", 10)).toThrow(UpstreamError);
   });
 });

@@ -1,43 +1,39 @@
 import type { TokenUsage } from "../../domain/usage.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { isObject, parseJson, scanObject, splice } from "../../lib/json.ts";
+import { isObject, scanObject, splice } from "../../lib/json.ts";
 import { estimateTokens, readUsage } from "./usage.ts";
 
 /** A whole answer as it will be sent, and what it cost. */
 export interface ChatReply {
-  bytes: Uint8Array<ArrayBuffer>;
+  text: string;
   usage: TokenUsage;
 }
 
 /** An answer as it came, and its reading where whoever fetched it had to read it. */
 interface WholeAnswer {
-  bytes: Uint8Array<ArrayBuffer>;
+  text: string;
   parsed?: unknown;
 }
 
 /**
- * Reads a whole answer. Its bytes stay as the upstream said them, but for the model name. Throws an
+ * Reads a whole answer. It stays as the upstream said it, but for the model name. Throws an
  * `UpstreamError` when it is not an answer.
  */
-export function readReply(
-  { bytes, parsed }: WholeAnswer,
-  publicModel: string,
-  inputBytes: number,
-): ChatReply {
-  const body = parsed ?? parsedBytes(bytes);
+export function readReply({ text, parsed }: WholeAnswer, publicModel: string, inputBytes: number): ChatReply {
+  const body = parsed ?? parsedText(text);
   if (!isObject(body) || !Array.isArray(body["choices"])) {
     throw new UpstreamError("broken", "the answer has no choices");
   }
   const usage = readUsage(body["usage"]) ?? estimateUsage(inputBytes, deliveredBytes(body["choices"]));
-  if (body["model"] === publicModel) return { bytes, usage };
-  const [model] = scanObject(bytes, ["model"]).spans;
-  if (!model) return { bytes, usage };
-  return { bytes: splice(bytes, [{ span: model, text: JSON.stringify(publicModel) }]), usage };
+  if (body["model"] === publicModel) return { text, usage };
+  const [model] = scanObject(text, ["model"]).spans;
+  if (!model) return { text, usage };
+  return { text: splice(text, [{ span: model, text: JSON.stringify(publicModel) }]), usage };
 }
 
-function parsedBytes(bytes: Uint8Array): unknown {
+function parsedText(text: string): unknown {
   try {
-    return parseJson(bytes);
+    return JSON.parse(text);
   } catch (cause) {
     throw new UpstreamError("broken", "the answer is not JSON", { cause });
   }

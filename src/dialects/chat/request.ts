@@ -1,10 +1,10 @@
 import type { Payload } from "../dialect.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import {
+  decodeText,
   hasMoreValues,
   hasRepeatedName,
   isObject,
-  parseJson,
   scanObject,
   splice,
   type Span,
@@ -33,8 +33,8 @@ const MOST_VALUES = 50_000;
 const IMAGE_TOKENS = 4096;
 
 /** Reads and checks a request's bytes. Throws a `GatewayError` whose `param` names the field to change. */
-export function readRequest(raw: Uint8Array<ArrayBuffer>): ChatPayload {
-  const body = readObject(raw);
+export function readRequest(bytes: Uint8Array): ChatPayload {
+  const { raw, body } = readObject(bytes);
   const scan = scanObject(raw, ["model", "stream_options"]);
   if (scan.depth > DEEPEST) throw malformed(`The request body is nested more than ${DEEPEST} levels deep.`);
   if (hasRepeatedName(scan, body)) throw malformed("The request body names a field twice at its top level.");
@@ -56,7 +56,7 @@ export function readRequest(raw: Uint8Array<ArrayBuffer>): ChatPayload {
       isStream: body["stream"] === true,
       maxTokens: wholeNumber(body["max_completion_tokens"]) ?? wholeNumber(body["max_tokens"]),
       choices: wholeNumber(body["n"]) ?? 1,
-      inputCeiling: inputCeiling(raw.length, body["messages"]),
+      inputCeiling: inputCeiling(bytes.length, body["messages"]),
       body,
       spans: { model: modelSpan, streamOptions, bodyStart: scan.bodyStart },
     },
@@ -64,10 +64,10 @@ export function readRequest(raw: Uint8Array<ArrayBuffer>): ChatPayload {
 }
 
 /**
- * The bytes for an upstream that speaks the same dialect: its own model name, usage always asked for on a stream,
+ * The text for an upstream that speaks the same dialect: its own model name, usage always asked for on a stream,
  * everything else as the caller said it.
  */
-export function forUpstream({ raw, parsed }: ChatPayload, upstreamModel: string): Uint8Array<ArrayBuffer> {
+export function forUpstream({ raw, parsed }: ChatPayload, upstreamModel: string): string {
   const { model, spans, isStream, body } = parsed;
   const edits: { span: Span; text: string }[] = [];
   if (upstreamModel !== model) edits.push({ span: spans.model, text: JSON.stringify(upstreamModel) });
@@ -87,18 +87,27 @@ export function forUpstream({ raw, parsed }: ChatPayload, upstreamModel: string)
   );
 }
 
-function readObject(raw: Uint8Array<ArrayBuffer>): Record<string, unknown> {
-  if (raw.length > LARGE_BYTES && hasMoreValues(raw, MOST_VALUES)) {
+function readObject(bytes: Uint8Array): { raw: string; body: Record<string, unknown> } {
+  const raw = readText(bytes);
+  if (bytes.length > LARGE_BYTES && hasMoreValues(raw, MOST_VALUES)) {
     throw malformed(`The request body has more than ${MOST_VALUES} values.`);
   }
   let body: unknown;
   try {
-    body = parseJson(raw);
+    body = JSON.parse(raw);
   } catch {
-    throw malformed("The request body is not valid JSON in UTF-8.");
+    throw malformed("The request body is not valid JSON.");
   }
   if (!isObject(body)) throw malformed("The request body must be a JSON object.");
-  return body;
+  return { raw, body };
+}
+
+function readText(bytes: Uint8Array): string {
+  try {
+    return decodeText(bytes);
+  } catch {
+    throw malformed("The request body is not valid UTF-8.");
+  }
 }
 
 function malformed(message: string): GatewayError {

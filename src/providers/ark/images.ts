@@ -1,52 +1,20 @@
 import type { ImageOrder, ImageReply } from "../../domain/image.ts";
 import { saneCount } from "../../domain/usage.ts";
-import type { ImageUpstream } from "../../gateway/ports.ts";
 import { isObject } from "../../lib/json.ts";
-import { createSemaphore } from "../../lib/semaphore.ts";
-import { fanOut } from "../fan-out.ts";
-import { brokenAnswer, post, type Classify } from "../http.ts";
+import type { Connection } from "../connection.ts";
+import { brokenAnswer, type Classify } from "../http.ts";
 import { readImageList, type ImageList } from "../image-list.ts";
-import { fitReferences } from "../reference-image.ts";
-import type { FetchResult } from "../result-link.ts";
-import { MOST_REFERENCE_BYTES, REFERENCE_FORMATS, writeRequest } from "./request.ts";
+import { sendJson } from "../json-call.ts";
+import { writeRequest } from "./request.ts";
 
-/** Everything about a channel that is the same for each of its calls. */
-export interface ArkConnection {
-  url: string;
-  headers: Readonly<Record<string, string>>;
-  classify: Classify;
-  fetchResult: FetchResult;
-  /** Whether an order for several goes out as several calls, at a model that gives one image a call. */
-  fansOut: boolean;
-}
-
-/** The images protocol of family C: one call in JSON for generations and edits, pictures back as base64. */
-export function createImageUpstream(connection: ArkConnection): ImageUpstream {
-  const slots = createSemaphore(CODEC_PLACES);
-  const rules = { formats: REFERENCE_FORMATS, mostBytes: MOST_REFERENCE_BYTES };
-  return {
-    async draw(order, signal) {
-      const references = await fitReferences(order.references, rules, slots, signal);
-      const ready = { ...order, references };
-      const isSingle = order.model.image.maxImagesPerCall === 1;
-      if (!connection.fansOut || !isSingle) return await drawOnce(ready, connection, signal);
-      const single = { ...ready, count: 1 };
-      return await fanOut(order.count, (signal) => drawOnce(single, connection, signal), signal);
-    },
-  };
-}
-
-/** References of one channel that are encoded anew at once. */
-const CODEC_PLACES = 2;
-
-async function drawOnce(
+/** One call of the images protocol of family C: JSON for generations and edits, pictures back as base64. */
+export async function draw(
   order: ImageOrder,
-  { url, headers, classify, fetchResult }: ArkConnection,
+  { baseUrl, headers, classify, fetchResult }: Connection & { classify: Classify },
   signal: AbortSignal,
 ): Promise<ImageReply> {
-  const { body, byteLength } = writeRequest(order);
-  const sized = { ...headers, "content-length": String(byteLength) };
-  const response = await post({ url, headers: sized, body, signal }, classify);
+  const call = { url: `${baseUrl}/images/generations`, headers, body: writeRequest(order), signal };
+  const response = await sendJson("POST", call, classify);
   const list = await readImageList(response, order.spool, signal);
   const images = await list.pictures(list.items ?? [], fetchResult);
   if (images.length === 0) throw pictureless(list, response, classify);

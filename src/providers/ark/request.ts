@@ -1,7 +1,8 @@
-import type { ImageOrder, ReferenceImage } from "../../domain/image.ts";
+import type { ImageOrder } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
-import { planSize } from "../../domain/size.ts";
 import { writeJsonBody, type JsonBody } from "../json-body.ts";
+import type { ReferenceRules } from "../reference-image.ts";
+import { wantedSize } from "../wanted-image.ts";
 
 /**
  * Writes a generation or an edit, which are one and the same call: references in their order make it an edit (Ark
@@ -10,13 +11,14 @@ import { writeJsonBody, type JsonBody } from "../json-body.ts";
  */
 export function writeRequest(order: ImageOrder): JsonBody {
   const { formats } = order.model.image;
+  const { width, height } = wantedSize(order);
   return writeJsonBody((base64) => {
     const images = order.references.map(({ blob, format }) => `data:image/${format};base64,${base64(blob)}`);
     return {
       model: order.upstreamModel,
       prompt: order.prompt,
       ...(images.length > 0 && { image: images.length === 1 ? images[0] : images }),
-      size: writeSize(order),
+      size: `${width}x${height}`,
       // A model with one format refuses the field.
       ...(formats.length > 1 && { output_format: chooseFormat(order.format, formats) }),
       response_format: "b64_json",
@@ -27,25 +29,10 @@ export function writeRequest(order: ImageOrder): JsonBody {
 }
 
 /** What the vendor reads (Ark image generation reference; HEIC by observation). */
-export const REFERENCE_FORMATS: readonly ReferenceImage["format"][] = [
-  "png",
-  "jpeg",
-  "webp",
-  "bmp",
-  "tiff",
-  "gif",
-  "heic",
-];
-/** Most bytes of one reference, before base64. */
-export const MOST_REFERENCE_BYTES = 30_000_000;
-
-/** An edit that names no size keeps the shape of its first image. */
-function writeSize({ size, model, references: [first] }: ImageOrder): string {
-  if (!size.isAuto || !first) return `${size.width}x${size.height}`;
-  const wish = { kind: "tier", tier: size.tier, ratio: `${first.width}:${first.height}` } as const;
-  const { width, height } = planSize(wish, model.image);
-  return `${width}x${height}`;
-}
+export const REFERENCE_RULES: ReferenceRules = {
+  formats: ["png", "jpeg", "webp", "bmp", "tiff", "gif", "heic"],
+  mostBytes: 30_000_000,
+};
 
 /** A format that only the gateway can make is best made from a picture without loss. */
 function chooseFormat(

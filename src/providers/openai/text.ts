@@ -1,13 +1,11 @@
 import type { TextAnswer, TextCall, TextUpstream } from "../../gateway/ports.ts";
-import { isObject, parseJson } from "../../lib/json.ts";
-import { brokenAnswer, MOST_TEXT_BYTES, parseAnswer, post, readWhole } from "../http.ts";
+import { isObject } from "../../lib/json.ts";
+import { brokenAnswer, MOST_TEXT_BYTES, parseAnswer, post, readText } from "../http.ts";
 import type { Connection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 
-const decoder = new TextDecoder();
-
 /**
- * Chat completions: the request's bytes go out unchanged and the answer's bytes come back unchanged. An error that
+ * Chat completions: the request's text goes out unchanged and the answer's comes back unchanged. An error that
  * the vendor puts inside a success is found here; one inside a stream is for the reader of the stream.
  */
 export function createTextUpstream(connection: Connection): TextUpstream {
@@ -24,9 +22,9 @@ export function createTextUpstream(connection: Connection): TextUpstream {
   };
 }
 
-/** The name in the bytes themselves; the payload's reading has the caller's. */
-function modelOf(raw: Uint8Array): string {
-  const body = parseJson(raw);
+/** The name in the text itself; the payload's reading has the caller's. */
+function modelOf(raw: string): string {
+  const body: unknown = JSON.parse(raw);
   return isObject(body) ? String(body["model"]) : "";
 }
 
@@ -45,11 +43,10 @@ async function readAnswer(
   connection: Connection,
   signal: AbortSignal,
 ): Promise<TextAnswer> {
-  const bytes = await readWhole(response, MOST_TEXT_BYTES, signal);
-  const bodyText = decoder.decode(bytes);
-  const parsed = parseAnswer(bodyText);
+  const text = await readText(response, MOST_TEXT_BYTES, signal);
+  const parsed = parseAnswer(text);
   const { status, headers } = response;
-  if (hasError(parsed)) throw connection.classify({ status, headers, bodyText });
+  if (hasError(parsed)) throw connection.classify({ status, headers, bodyText: text });
   if (!isObject(parsed) || !Array.isArray(parsed["choices"])) throw brokenAnswer("gave no choices");
-  return { kind: "whole", bytes, parsed };
+  return { kind: "whole", text, parsed };
 }

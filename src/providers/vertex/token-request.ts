@@ -1,7 +1,7 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { saneCount } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
-import { parseAnswer, readRetryAfter, readWhole } from "../http.ts";
+import { parseAnswer, readRetryAfter, readText } from "../http.ts";
 import type { GrantedToken } from "./access-tokens.ts";
 
 /**
@@ -11,9 +11,9 @@ import type { GrantedToken } from "./access-tokens.ts";
 export async function askForToken(url: string, request: TokenRequest): Promise<GrantedToken> {
   try {
     const response = await fetch(url, { ...request, redirect: "manual", proxy: request.proxy });
-    const body = readWhole(response, MOST_BYTES, request.signal);
-    if (response.status !== 200) throw refused(response, decoder.decode(await body.catch(() => NOTHING)));
-    return readGrant(parseAnswer(decoder.decode(await body)));
+    const body = readText(response, MOST_BYTES, request.signal);
+    if (response.status !== 200) throw refused(response, await body.catch(() => ""));
+    return readGrant(parseAnswer(await body));
   } catch (error) {
     if (error instanceof UpstreamError) throw unambiguous(error);
     const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -32,8 +32,6 @@ export interface TokenRequest {
 }
 
 const MOST_BYTES = 64 * 1024;
-const NOTHING = new Uint8Array();
-const decoder = new TextDecoder();
 
 const KIND_BY_STATUS: Readonly<Record<number, UpstreamErrorKind>> = {
   400: "account",

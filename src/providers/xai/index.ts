@@ -1,23 +1,23 @@
 import { z } from "zod";
 import type { ImageOrder, ImageReply, ReferenceImage } from "../../domain/image.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import type { ImageUpstream } from "../../gateway/ports.ts";
-import { createSemaphore } from "../../lib/semaphore.ts";
-import { brokenAnswer, post, type Classify } from "../http.ts";
+import { headerWord, httpAddress } from "../channel-settings.ts";
+import { connect } from "../connection.ts";
+import { brokenAnswer } from "../http.ts";
 import { readImageList, type ImageList } from "../image-list.ts";
+import { createImageUpstream } from "../image-upstream.ts";
 import { writeJsonBody, type JsonBody } from "../json-body.ts";
+import { sendJson } from "../json-call.ts";
 import { hasError } from "../openai/errors.ts";
 import type { Provider } from "../provider.ts";
-import { fitReferences, type ReferenceRules } from "../reference-image.ts";
-import { createFetchResult, type FetchResult } from "../result-link.ts";
+import type { ReferenceRules } from "../reference-image.ts";
+import type { FetchResult } from "../result-link.ts";
 import { createClassifier } from "./errors.ts";
 
 const settings = z.object({
   /** Address in front of `/images/…`. */
-  baseUrl: z
-    .url({ protocol: /^https?$/, error: "must be an http or https address" })
-    .default("https://api.x.ai/v1"),
-  apiKey: z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII without spaces"),
+  baseUrl: httpAddress.default("https://api.x.ai/v1"),
+  apiKey: headerWord,
 });
 
 export type XaiSettings = z.infer<typeof settings>;
@@ -26,53 +26,35 @@ export type XaiSettings = z.infer<typeof settings>;
 export const xai: Provider<XaiSettings> = {
   name: "xai",
   settings,
-  image: (settings) => createImageUpstream(connect(settings)),
+  image(settings) {
+    const vendor = open(settings);
+    return createImageUpstream({
+      rules: REFERENCE_RULES,
+      draw: (order, signal) => draw(order, vendor, signal),
+    });
+  },
 };
-
-interface Connection {
-  base: string;
-  headers: Readonly<Record<string, string>>;
-  classify: Classify;
-  fetchResult: FetchResult;
-}
 
 /** What is known to be read; the size is the one the vendor tells for pictures in general. */
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], mostBytes: 20 * 1024 * 1024 };
-/** References of one channel that are encoded anew at once. */
-const CODEC_PLACES = 2;
 
-function connect({ baseUrl, apiKey }: XaiSettings): Connection {
-  const base = baseUrl.replace(/\/+$/, "");
-  return {
-    base,
-    headers: {
-      authorization: `Bearer ${apiKey}`,
-      accept: "application/json",
-      "accept-encoding": "identity",
-      "content-type": "application/json",
-      "user-agent": "model-inference-gateway",
-    },
-    classify: createClassifier(apiKey, new URL(base).hostname),
-    fetchResult: createFetchResult(base),
-  };
+function open(settings: XaiSettings) {
+  const connection = connect(settings);
+  const { hostname } = new URL(connection.baseUrl);
+  return { ...connection, classify: createClassifier(settings.apiKey, hostname) };
 }
 
-function createImageUpstream(connection: Connection): ImageUpstream {
-  const slots = createSemaphore(CODEC_PLACES);
-  return {
-    async draw(order, signal) {
-      const references = await fitReferences(order.references, REFERENCE_RULES, slots, signal);
-      const { body, byteLength } = writeRequest({ ...order, references });
-      const url = `${connection.base}/images/${references.length > 0 ? "edits" : "generations"}`;
-      const headers = { ...connection.headers, "content-length": String(byteLength) };
-      const response = await post({ url, headers, body, signal }, connection.classify);
-      const list = await readImageList(response, order.spool, signal);
-      const { status } = response;
-      if (hasError(list.answer))
-        throw connection.classify({ status, headers: response.headers, bodyText: list.outline });
-      return { images: await readImages(list, connection.fetchResult), quality: chooseQuality(order) };
-    },
-  };
+async function draw(
+  order: ImageOrder,
+  { baseUrl, headers, classify, fetchResult }: ReturnType<typeof open>,
+  signal: AbortSignal,
+): Promise<ImageReply> {
+  const url = `${baseUrl}/images/${order.references.length > 0 ? "edits" : "generations"}`;
+  const response = await sendJson("POST", { url, headers, body: writeRequest(order), signal }, classify);
+  const list = await readImageList(response, order.spool, signal);
+  if (hasError(list.answer))
+    throw classify({ status: response.status, headers: response.headers, bodyText: list.outline });
+  return { images: await readImages(list, fetchResult), quality: chooseQuality(order) };
 }
 
 /** Only what the vendor knows: `size`, for one, is refused by it. */

@@ -4,8 +4,8 @@ import type { Route } from "../routes.ts";
 
 export interface HealthSettings {
   isDraining(): boolean;
-  /** Metrics in Prometheus' text format. */
-  metrics(): string;
+  /** Metrics of every process on the port, in Prometheus' text format. */
+  metrics(): Promise<string>;
 }
 
 /** What operators' tools ask for. */
@@ -37,8 +37,8 @@ export function healthRoutes({ isDraining, metrics }: HealthSettings): Route[] {
       ...open,
       path: "/metrics",
       name: "metrics",
-      answer: (exchange: Exchange) =>
-        new Response(metrics(), {
+      answer: async (exchange: Exchange) =>
+        new Response(await metrics(), {
           headers: { ...ids(exchange), "content-type": "text/plain; version=0.0.4; charset=utf-8" },
         }),
     },

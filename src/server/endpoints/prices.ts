@@ -1,7 +1,13 @@
 import type { Principal } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageModel, Model, TextModel } from "../../domain/model.ts";
-import { imageUnitPrice, tokenPrice, type ImagePrice, type TokenPrice } from "../../domain/price.ts";
+import {
+  imageUnitPrice,
+  tokenPrice,
+  type ImagePrice,
+  type Price,
+  type TokenPrice,
+} from "../../domain/price.ts";
 import { planSize, priceTier, readSize } from "../../domain/size.ts";
 import type { SizeTier } from "../../domain/usage.ts";
 import { fitToModel } from "../../gateway/admission/image-wish.ts";
@@ -102,8 +108,13 @@ function imageRow(
     unit_price: formatNanos(unitPrice),
     total: formatNanos(unitPrice * BigInt(count)),
     source: price.source,
-    effective_from: new Date(price.effectiveFrom).toISOString(),
+    effective_from: startOf(price),
   };
+}
+
+/** Null for a configured price, which always held. */
+function startOf({ effectiveFrom }: Price): string | null {
+  return effectiveFrom === 0 ? null : new Date(effectiveFrom).toISOString();
 }
 
 function tokenRow(model: TextModel, price: TokenPrice): object {
@@ -122,6 +133,6 @@ function tokenRow(model: TextModel, price: TokenPrice): object {
       ...(price.perMillion.reasoning !== undefined && { reasoning: of("reasoning") }),
     },
     source: price.source,
-    effective_from: new Date(price.effectiveFrom).toISOString(),
+    effective_from: startOf(price),
   };
 }

@@ -34,7 +34,7 @@ async function chat(heart: Heart, exchange: AdmittedExchange): Promise<Response>
   const headers = Object.assign(idHeaders(event.requestId), rateHeaders(outcome.rate, "chat"));
   if (outcome.kind === "whole") {
     headers["content-type"] = "application/json";
-    return new Response(outcome.bytes, { headers });
+    return new Response(outcome.text, { headers });
   }
   headers["content-type"] = "text/event-stream";
   headers["cache-control"] = "no-cache";

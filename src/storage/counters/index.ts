@@ -21,10 +21,17 @@ export interface CountersOptions {
   processes: number;
   clock: Clock;
   hear(ejection: Ejection): void;
+  /** Hears once when the store is lost, with the reason, and once when it is back. */
+  onProblem(message: string, cause: unknown): void;
 }
 
+/** The runtime does not tell a wrong password from a server that is not there. */
+const AWAY =
+  "Redis is away, so each process keeps to its share of the limits; check REDIS_URL, its password, and that Redis runs";
+
 /** Opens the counters; a store that is away now is used as soon as it is there. */
-export async function openCounters({ redisUrl, processes, clock, hear }: CountersOptions): Promise<Counters> {
+export async function openCounters(options: CountersOptions): Promise<Counters> {
+  const { redisUrl, processes, clock, hear, onProblem } = options;
   if (redisUrl === null) {
     return {
       limiter: new MemoryLimiter({ clock, share: processes }),
@@ -34,7 +41,11 @@ export async function openCounters({ redisUrl, processes, clock, hear }: Counter
     };
   }
   let isDegraded = false;
-  const onDegraded = (value: boolean): void => void (isDegraded = value);
+  const onDegraded = (value: boolean, cause: unknown): void => {
+    if (value) onProblem(AWAY, cause);
+    else if (isDegraded) onProblem("Redis is back: limits are counted together again", null);
+    isDegraded = value;
+  };
   const limiter = new RedisLimiter({ url: redisUrl, processes, clock, onDegraded });
   const health = new SharedHealth({ url: redisUrl, hear });
   await Promise.all([limiter.ready, health.ready]);

@@ -27,8 +27,8 @@ export interface RedisLimiterOptions {
   windowMs?: number;
   /** How long a place outlives its process. */
   placeMs?: number;
-  /** Hears whether limits are local just now: once at the start and at every change. Must not throw. */
-  onDegraded(isDegraded: boolean): void;
+  /** Hears whether limits are local just now, and why: once at the start and at every change. Must not throw. */
+  onDegraded(isDegraded: boolean, cause?: unknown): void;
 }
 
 const BOUND_MS = 50;
@@ -69,7 +69,7 @@ export class RedisLimiter implements Limiter {
       url,
       boundMs,
       prepare: (send) => this.#prepare(send),
-      onState: (isUp) => onDegraded(!isUp),
+      onState: (isUp, cause) => onDegraded(!isUp, cause),
     });
     this.ready = this.#link.ready;
     this.#heartbeat = setInterval(() => this.#beat(), placeMs / RENEWALS);

@@ -11,8 +11,8 @@ export interface RedisLinkOptions {
   boundMs: number;
   /** Readies a new connection; it is used only when this succeeds. */
   prepare(send: Send, client: RedisClient): Promise<void>;
-  /** Hears the first state and every change of it. Must not throw. */
-  onState(isUp: boolean): void;
+  /** Hears the first state and every change of it, with the reason of a loss. Must not throw. */
+  onState(isUp: boolean, cause?: unknown): void;
 }
 
 const CONNECT_MS = 1_000;
@@ -64,12 +64,12 @@ export class RedisLink {
       enableOfflineQueue: false,
     });
     this.#current = client;
-    client.onclose = () => this.#lose(client);
+    client.onclose = (error) => this.#lose(client, error);
     try {
       await client.connect();
       await prepare((command, args) => this.#ask(client, command, args), client);
-    } catch {
-      this.#lose(client);
+    } catch (error) {
+      this.#lose(client, error);
     }
     if (this.#current !== client) return;
     this.#pauseMs = FIRST_PAUSE_MS;
@@ -81,7 +81,7 @@ export class RedisLink {
     const fail = (error: unknown) => {
       this.#deadlines.clear(deadline);
       reject(error);
-      this.#lose(client);
+      this.#lose(client, error);
     };
     // When this process was busy itself the answer may lie in the socket already: it gets one more turn.
     let deadline = this.#deadlines.set(this.options.boundMs - TICK_MS, () => {
@@ -95,20 +95,20 @@ export class RedisLink {
   }
 
   /** Closing makes every other command of the connection fail at once. */
-  #lose(client: RedisClient): void {
+  #lose(client: RedisClient, cause?: unknown): void {
     if (this.#current !== client) return;
     this.#current = null;
     client.close();
     if (this.#isClosed) return;
-    this.#tell(false);
+    this.#tell(false, cause);
     this.#retry = setTimeout(() => void this.#connect(), this.#pauseMs);
     this.#retry.unref();
     this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
   }
 
-  #tell(isUp: boolean): void {
+  #tell(isUp: boolean, cause?: unknown): void {
     if (this.#state === isUp) return;
     this.#state = isUp;
-    this.options.onState(isUp);
+    this.options.onState(isUp, cause);
   }
 }

@@ -22,7 +22,9 @@ export async function answerWish(wish: Wish, answer: Answer, exchange: Exchange)
   const outcome = await outcomeOf(wish, plan);
   const body = { ...outcome, usageMetadata: usage, modelVersion: wish.modelName, responseId: "simulated1" };
   await sendJson(answer, 200, body, plan);
-  if (answer.isFinished && usage !== undefined) exchange.reportUsage(usage);
+  if (!answer.isFinished) return;
+  exchange.reportPictures("fault" in plan ? 0 : (plan.images ?? 1));
+  if (usage !== undefined) exchange.reportUsage(usage);
 }
 
 async function outcomeOf(wish: Wish, plan: Plan): Promise<object> {

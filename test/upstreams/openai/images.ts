@@ -44,7 +44,9 @@ export async function answerImages(
     },
     plan,
   );
-  if (answer.isFinished && hasUsage) exchange.reportUsage(usage);
+  if (!answer.isFinished) return;
+  exchange.reportPictures(count);
+  if (hasUsage) exchange.reportUsage(usage);
 }
 
 async function drawAll(fields: ImageFields, size: string, count: number, plan: Plan): Promise<unknown[]> {

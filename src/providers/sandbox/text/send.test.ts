@@ -56,7 +56,7 @@ function send(
   body: object,
   setting: { tokensPerSecond?: number; signal?: AbortSignal } = {},
 ): Promise<TextAnswer> {
-  const raw = new TextEncoder().encode(JSON.stringify({ model: "sandbox-chat", ...body }));
+  const raw = JSON.stringify({ model: "sandbox-chat", ...body });
   const isStream = "stream" in body && body.stream === true;
   const payload = { dialect: "chat" as const, raw, parsed: null };
   return createTextUpstream(setting).send({ payload, isStream, headers: {}, signal: setting.signal ?? open });
@@ -65,7 +65,7 @@ function send(
 async function askWhole(body: object): Promise<Whole> {
   const answer = await send(body);
   if (answer.kind !== "whole") throw new Error("not whole");
-  return JSON.parse(new TextDecoder().decode(answer.bytes));
+  return JSON.parse(answer.text);
 }
 
 async function askStream(body: object, setting?: Parameters<typeof send>[1]): Promise<Chunk[]> {

@@ -1,6 +1,6 @@
 import type { TextAnswer, TextCall, TextUpstream } from "../../../gateway/ports.ts";
 import { UpstreamError } from "../../../domain/upstream-error.ts";
-import { isObject, parseJson } from "../../../lib/json.ts";
+import { isObject } from "../../../lib/json.ts";
 import { readConversation } from "./conversation.ts";
 import { composeReply } from "./reply.ts";
 import { pause, streamFrames } from "./stream.ts";
@@ -29,13 +29,13 @@ async function send(call: TextCall, tokensPerSecond: number | undefined): Promis
   if (tokensPerSecond !== undefined) {
     await pause((reply.usage.completion / tokensPerSecond) * MS_PER_SECOND, signal);
   }
-  return { kind: "whole", bytes: new TextEncoder().encode(writeWhole(reply)) };
+  return { kind: "whole", text: writeWhole(reply) };
 }
 
-/** The request as a vendor would see it: its bytes, in which the vendor's model name is already in place. */
-function readBody(raw: Uint8Array<ArrayBuffer>): unknown {
+/** The request as a vendor would see it: its text, in which the vendor's model name is already in place. */
+function readBody(raw: string): unknown {
   try {
-    return parseJson(raw);
+    return JSON.parse(raw);
   } catch (cause) {
     const publicMessage = "The request body is not valid JSON.";
     throw new UpstreamError("rejected", publicMessage, { status: 400, publicMessage, cause });

@@ -1,0 +1,34 @@
+import type { Settings } from "./config/index.ts";
+
+/** Workers whose supervisor was killed are still leaving when the next one starts. */
+const LEAVING_MS = 2_000;
+const PAUSE_MS = 50;
+
+/**
+ * Throws when the port cannot be had, before anything is made that is shown only once. Workers share their port, so
+ * the system would also let them share it with those of another start: this asks for all of it.
+ */
+export async function requireFreePort({ server, workers }: Settings): Promise<void> {
+  const end = performance.now() + (workers > 1 ? LEAVING_MS : 0);
+  for (;;) {
+    const problem = probe(server);
+    if (problem === null) return;
+    if (performance.now() >= end) throw new Error(problem);
+    await Bun.sleep(PAUSE_MS);
+  }
+}
+
+/** What keeps the port from being listened on, or null. */
+function probe({ host, port }: Settings["server"]): string | null {
+  try {
+    Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
+    return null;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "EADDRINUSE")
+      return `port ${port} of ${host} is in use, maybe by another gateway: stop that one, or set PORT to another port`;
+    if (code === "EACCES")
+      return `port ${port} of ${host} is not allowed to this user: set PORT to one above 1023`;
+    return `${host} is no address of this machine: set HOST to one that is, such as 127.0.0.1, or 0.0.0.0 for all`;
+  }
+}

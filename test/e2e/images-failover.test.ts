@@ -1,0 +1,270 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+import { makePng } from "../support/pictures.ts";
+import { startBfl, SIMULATED_KEY as BFL_KEY } from "../upstreams/bfl.ts";
+import { row } from "../upstreams/error-rows.ts";
+import { startFal, SIMULATED_KEY as FAL_KEY, type Fal } from "../upstreams/fal.ts";
+import { startGemini, SIMULATED_KEY as GEMINI_KEY } from "../upstreams/gemini.ts";
+import { startOpenAi, SIMULATED_KEY as OPENAI_KEY } from "../upstreams/openai.ts";
+import type { Plan } from "../upstreams/plan.ts";
+import type { Simulator } from "../upstreams/simulator.ts";
+import { formOf } from "./images-forms.ts";
+import { openImageHouse, readCatalogue } from "./images-vendors.ts";
+
+/*
+ * Another vendor is asked when the first one fails. After a timeout the picture may be made and paid for twice, so
+ * that happens only where the organization has switched 'Cancel on timeout and use fallback' on, on every entrance.
+ */
+const FIRST_BYTE_MS = 500;
+const FALLBACK_SECONDS = 1;
+const REFERENCE = makePng(64, 48);
+const DATA = REFERENCE.toString("base64");
+
+interface Lane {
+  first: Simulator;
+  second: Simulator;
+  model: string;
+  /** Nano-units of the picture. */
+  price: bigint;
+  /** How the first vendor keeps its caller waiting. */
+  wait: Plan;
+  /** Resolves once the first vendor knows that nobody waits. */
+  cancelled(): Promise<unknown>;
+}
+
+let openai: Lane;
+let gemini: Lane;
+let queue: Lane;
+let lanes: Lane[];
+let gateway: TestGateway;
+/** Keys of organizations that have the switch on and off. */
+const keys = { on: "", off: "" };
+
+beforeAll(async () => {
+  const fal = await startFal();
+  openai = laneOf(await startOpenAi(), await startOpenAi(), "gpt-image-2", 5_900_000n);
+  gemini = laneOf(await startGemini(), await startGemini(), "gemini-3.1-flash-image", 67_200_000n);
+  queue = {
+    ...laneOf(fal, await startBfl(), "flux-2-pro", 45_000_000n),
+    wait: { looks: 1_000_000 },
+    cancelled: () => untilCancelled(fal),
+  };
+  lanes = [openai, gemini, queue];
+  gateway = await startTestGateway({ yaml: Bun.YAML.stringify(await describeHouse()), env: KEYS });
+  for (const state of ["on", "off"] as const) {
+    const { id } = JSON.parse(await gateway.cli("orgs", "create", "--name", state, "--json"));
+    if (state === "on") await gateway.cli("orgs", "set", id, "--fallback-after", String(FALLBACK_SECONDS));
+    const made = await gateway.cli("keys", "create", "--org", id, "--name", state, "--json");
+    keys[state] = JSON.parse(made).secret;
+  }
+  await until("both keys to be known", async () => {
+    const answers = await Promise.all(Object.values(keys).map((key) => call(key, "/v1/models")));
+    return answers.every(({ status }) => status === 200) ? true : undefined;
+  });
+}, 30_000);
+afterEach(() => lanes.forEach(({ first, second }) => [first, second].forEach((vendor) => vendor.reset())));
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await Promise.all(lanes.flatMap(({ first, second }) => [first.close(), second.close()]));
+});
+
+interface Entrance {
+  lane(): Lane;
+  path: string;
+  body(model: string): object;
+  /** Where the error's code stands. */
+  code(error: Record<string, unknown>): unknown;
+}
+
+const codeOf = ({ code }: Record<string, unknown>) => code;
+const FIELDS = { prompt: "a lighthouse", size: "1K", aspectRatio: "1:1", quality: "low" };
+const ENTRANCES: Record<string, Entrance> = {
+  "a generation": {
+    lane: () => openai,
+    path: "/v1/images/generations",
+    body: (model) => ({ model, ...FIELDS }),
+    code: codeOf,
+  },
+  "an edit by form": {
+    lane: () => openai,
+    path: "/v1/images/edits",
+    body: (model) =>
+      formOf([...Object.entries({ model, ...FIELDS }), ["image[]", REFERENCE], ["image[]", REFERENCE]]),
+    code: codeOf,
+  },
+  "an edit at a vendor of jobs": {
+    lane: () => queue,
+    path: "/v1/images/edits",
+    body: (model) => ({ model, ...FIELDS, image: `data:image/png;base64,${DATA}` }),
+    code: codeOf,
+  },
+  "a native call": {
+    lane: () => gemini,
+    path: "/v1beta/models/gemini-3.1-flash-image:generateContent",
+    body: () => ({
+      contents: [
+        {
+          role: "user",
+          parts: [{ text: "a lighthouse" }, { inlineData: { mimeType: "image/png", data: DATA } }],
+        },
+      ],
+      generationConfig: {
+        responseModalities: ["IMAGE"],
+        imageConfig: { aspectRatio: "1:1", imageSize: "1K" },
+      },
+    }),
+    code: ({ details }) => Object(details)[0].reason,
+  },
+};
+
+describe.each(Object.entries(ENTRANCES))("%s that times out", (name, { lane, path, body, code }) => {
+  test("is an error, and nobody else is asked, unless the organization wants it", async () => {
+    const { first, second, model, wait, cancelled } = lane();
+    first.next(wait);
+    const response = await call(keys.off, path, body(model), nameOf("off", name));
+    expect(response.status).toBe(504);
+    expect(code(Object(await response.json()).error)).toBe("upstream_timeout");
+    await cancelled();
+    expect(second.hits).toHaveLength(0);
+  });
+
+  test("is cancelled and answered by the next vendor, billed once, where it does", async () => {
+    const { first, second, model, price, wait, cancelled } = lane();
+    first.next(wait);
+    const startedAt = performance.now();
+    const response = await call(keys.on, path, body(model), nameOf("on", name));
+    const tookMs = performance.now() - startedAt;
+    expect(response.status).toBe(200);
+    expect(await countPictures(response)).toBe(1);
+    expect(tookMs).toBeGreaterThan(FALLBACK_SECONDS * 1_000 - 50);
+    await cancelled();
+    expect(first.book.pictures).toBe(0);
+    expect(second.book.pictures).toBe(1);
+    expect(await gateway.charged(nameOf("on", name))).toMatchObject([
+      {
+        kind: "charge",
+        amount: price,
+        orphan_cost: price,
+        channel: channelOf(model, 2),
+        consumed: { count: 1 },
+        attempts: [
+          { channel: channelOf(model, 1), outcome: "timeout", isAmbiguous: true },
+          { channel: channelOf(model, 2), outcome: "answered" },
+        ],
+      },
+    ]);
+  });
+});
+
+test("a job that is lost sight of is made by the next vendor, and its own cost is noted", async () => {
+  // Asked for the result, the vendor has locked the account: the picture may have been made.
+  queue.first.next({ fate: "locked" });
+  const body = { model: queue.model, ...FIELDS };
+  const response = await call(keys.off, "/v1/images/generations", body, "lost-job");
+  expect(response.status).toBe(200);
+  await queue.cancelled();
+  expect(await gateway.charged("lost-job")).toMatchObject([
+    {
+      amount: queue.price,
+      orphan_cost: queue.price,
+      attempts: [{ outcome: "account", isAmbiguous: true }, { outcome: "answered" }],
+    },
+  ]);
+});
+
+test("the vendors of a shipped model are asked one after the other until one answers", async () => {
+  await using house = await openImageHouse();
+  const { bfl, fal, openrouter, replicate } = house.vendors;
+  bfl.next(row("overloaded"));
+  fal.next(row("throttled"));
+  const response = await house.gateway.call("/v1/images/generations", {
+    body: { model: "flux-2-pro", ...FIELDS },
+    headers: { "x-request-id": "in-order" },
+  });
+  expect(response.status).toBe(200);
+  expect([bfl, fal, openrouter, replicate].map(({ hits }) => hits.length)).toEqual([1, 1, 1, 0]);
+  expect(await house.gateway.charged("in-order")).toMatchObject([
+    {
+      amount: queue.price,
+      orphan_cost: 0n,
+      channel: "openrouter",
+      attempts: [{ outcome: "overloaded" }, { outcome: "limited" }, { outcome: "answered" }],
+    },
+  ]);
+}, 15_000);
+
+test("only what was delivered is in the ledger", async () => {
+  const ids = (await gateway.ledger()).map((charge) => charge.request_id).toSorted();
+  const delivered = Object.keys(ENTRANCES).map((name) => nameOf("on", name));
+  expect(ids).toEqual([...delivered, "lost-job"].toSorted());
+});
+
+/** Credentials by what their variables are called. */
+const KEYS = { OPENAI: OPENAI_KEY, GEMINI: GEMINI_KEY, FAL: FAL_KEY, BFL: BFL_KEY };
+
+function laneOf(first: Simulator, second: Simulator, model: string, price: bigint): Lane {
+  const cancelled = () => first.waitForClose();
+  return { first, second, model, price, wait: { fault: "stall" }, cancelled };
+}
+
+async function untilCancelled({ jobs }: Fal): Promise<void> {
+  await until("the job to be cancelled", () => (jobs.all.at(-1)?.isCancelled ? true : undefined));
+}
+
+function channelOf(model: string, place: 1 | 2): string {
+  return `${model.split("-")[0]}-${place}`;
+}
+
+/** Two channels for each lane, whose model asks them in order. */
+async function describeHouse(): Promise<object> {
+  const deadlines = { first_byte_ms: FIRST_BYTE_MS };
+  const at = (provider: string, url: string, settings = {}) => ({
+    provider,
+    base_url: url,
+    credential: { env: provider.toUpperCase() },
+    deadlines,
+    settings,
+  });
+  const { channel } = await readCatalogue("fal");
+  const often = { poll_interval_ms: 5 };
+  const route = (model: string, ...upstreams: [string, string]) => ({
+    route: {
+      targets: upstreams.map((upstream, index) => ({
+        channel: channelOf(model, index === 0 ? 1 : 2),
+        upstream_model: upstream,
+      })),
+    },
+  });
+  return {
+    routing: { retry_floor: 100 },
+    channels: {
+      "gpt-1": at("openai", `${openai.first.url}/v1`),
+      "gpt-2": at("openai", `${openai.second.url}/v1`),
+      "gemini-1": at("gemini", gemini.first.url),
+      "gemini-2": at("gemini", gemini.second.url),
+      "flux-1": at("fal", queue.first.url, { ...channel.settings, ...often }),
+      "flux-2": at("bfl", `${queue.second.url}/v1`, often),
+    },
+    models: {
+      "gpt-image-2": route("gpt-image-2", "gpt-image-2", "gpt-image-2"),
+      "gemini-3.1-flash-image": route(gemini.model, gemini.model, gemini.model),
+      "flux-2-pro": route("flux-2-pro", "fal-ai/flux-2-pro", "flux-2-pro"),
+    },
+  };
+}
+
+function call(key: string, path: string, body?: object, requestId = "probe"): Promise<Response> {
+  const headers = { authorization: `Bearer ${key}`, "x-request-id": requestId };
+  return gateway.call(path, { headers, ...(body && { body }) });
+}
+
+/** As a request id, which has no spaces. */
+function nameOf(state: "on" | "off", entrance: string): string {
+  return `${state}-${entrance}`.replaceAll(" ", "-");
+}
+
+async function countPictures(response: Response): Promise<number> {
+  const { data, candidates } = Object(await response.json());
+  if (data) return data.length;
+  return candidates[0].content.parts.filter((part: { inlineData?: object }) => part.inlineData).length;
+}

@@ -1,0 +1,74 @@
+import { afterAll, afterEach } from "bun:test";
+import type { ImageOrder, ImageReply, SizeWish } from "../../src/domain/image.ts";
+import type { ImageUpstream } from "../../src/gateway/ports.ts";
+import { PROVIDERS } from "../../src/providers/registry.ts";
+import type { Simulator } from "../upstreams/simulator.ts";
+import { imageModel, makeOrder, never, shippedSettings } from "./image-calls.ts";
+
+export type Change = Partial<ImageOrder> & { wish?: SizeWish };
+
+/** A shipped channel whose vendor is simulated, for the tests of one file. */
+export interface VendorBench<Vendor extends Simulator = Simulator> {
+  vendor: Vendor;
+  key: string;
+  settings: Awaited<ReturnType<typeof shippedSettings>>;
+  /** An order for a shipped model as the channel gets it; the bench's own model unless told. */
+  order(change?: Change, id?: string): ImageOrder;
+  /** The channel with other settings. */
+  open(extra?: object): ImageUpstream;
+  draw(change?: Change, id?: string, signal?: AbortSignal): Promise<ImageReply>;
+  /** What the vendor was asked, its ids left out. */
+  calls(): string[];
+}
+
+export interface BenchOptions<Vendor extends Simulator> {
+  /** Id of the channel, which is also that of its provider. */
+  channel: string;
+  /** Variables that carry the credential; further ones switch on channels with models of its own. */
+  variables: readonly string[];
+  key: string;
+  start(): Promise<Vendor>;
+  /** Path of the base address. */
+  path: string;
+  model: string;
+}
+
+/** Starts the vendor, and ends it with the file; between two tests it forgets everything. */
+export async function openBench<Vendor extends Simulator>({
+  channel,
+  variables,
+  key,
+  start,
+  path,
+  model: ownModel,
+}: BenchOptions<Vendor>): Promise<VendorBench<Vendor>> {
+  const settings = await shippedSettings(Object.fromEntries(variables.map((name) => [name, key])));
+  const vendor = await start();
+  afterEach(() => vendor.reset());
+  afterAll(() => vendor.close());
+
+  function order(change: Change = {}, id = ownModel): ImageOrder {
+    const { model, targets } = imageModel(settings, id);
+    const target = targets.find((target) => target.channel.id === channel) ?? targets[0];
+    return makeOrder(model, target!.upstreamModel, change);
+  }
+
+  function open(extra: object = {}): ImageUpstream {
+    const shipped = Object(settings.channels.get(channel)!.settings);
+    const given = { ...shipped, baseUrl: vendor.url + path, pollIntervalMs: 5, ...extra };
+    return PROVIDERS.get(channel)!.open(given).image!;
+  }
+
+  return {
+    vendor,
+    key,
+    settings,
+    order,
+    open,
+    draw: (change, id, signal = never) => open().draw(order(change, id), signal),
+    calls: () =>
+      vendor.hits.map(
+        ({ method, path }) => `${method} ${path.replace(/job-[^/]+/, "*").replace(/\d+\.\w+$/, "*")}`,
+      ),
+  };
+}
