@@ -62,7 +62,9 @@ export async function transfer(server: ServerProcess, plan: TransferPlan): Promi
   writeFileSync(`/proc/${server.processId}/clear_refs`, "5");
   const cpu = readCpu([server.processId]);
   const startedAt = performance.now();
-  await Promise.all(Array.from({ length: plan.connections }, () => runConnection(server, request, plan.transfers)));
+  await Promise.all(
+    Array.from({ length: plan.connections }, () => runConnection(server, request, plan.transfers)),
+  );
   const elapsedMs = performance.now() - startedAt;
   const cpuMs = cpuBetween(cpu, readCpu([server.processId]));
   const megabytes = plan.megabytes * plan.transfers * plan.connections;

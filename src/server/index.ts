@@ -48,7 +48,7 @@ export interface RunningServer {
 const MOST_BYTES = 1024 ** 3;
 
 /** Every route of the gateway. */
-export function allRoutes(options: ServerOptions): Route[] {
+export function allRoutes(options: ServerOptions, spareFiles = new SpareFiles()): Route[] {
   const { heart, blobs, server: address } = options;
   const { clock, snapshot } = heart;
   const files = { blobs: blobs.store, links: blobs.links, codecSlots: options.codecSlots };
@@ -58,7 +58,7 @@ export function allRoutes(options: ServerOptions): Route[] {
     ...heart,
     ...files,
     safeFetch: options.safeFetch,
-    spools: { directory: options.spoolDirectory, spareFiles: new SpareFiles() },
+    spools: { directory: options.spoolDirectory, spareFiles },
     baseOf,
   };
   return [
@@ -77,8 +77,9 @@ export function allRoutes(options: ServerOptions): Route[] {
 export function startServer(options: ServerOptions): RunningServer {
   const { heart, server: address } = options;
   const { clock, snapshot } = heart;
+  const spareFiles = new SpareFiles();
   const handle = createHandler({
-    table: new RouteTable(allRoutes(options)),
+    table: new RouteTable(allRoutes(options, spareFiles)),
     door: { snapshot, isPlausible: options.isPlausible, hash: options.hash, now: () => clock.now() },
     clock,
     trustedProxies: address.trustedProxies,
@@ -99,6 +100,7 @@ export function startServer(options: ServerOptions): RunningServer {
       const end = clock.monotonic() + withinMs;
       while (server.pendingRequests > 0 && clock.monotonic() < end) await Bun.sleep(20);
       await server.stop(true);
+      await spareFiles.clear();
     },
     abandon: () => void server.stop(true),
   };

@@ -73,9 +73,14 @@ const LINKLESS: ReadonlySet<unknown> = new Set(["EXDEV", "EPERM", "ENOTSUP", "EO
 
 async function copy(image: Blob, path: string, temporaryDirectory: string): Promise<void> {
   await using spool = createSpool(temporaryDirectory);
-  const { path: temporary } = spool.create();
-  await Bun.write(temporary, image, { createPath: true });
-  await rename(temporary, path);
+  const file = spool.create();
+  // The runtime's own copying of files takes a slice for the whole.
+  for await (const piece of image.stream()) {
+    file.write(piece);
+    await file.ready();
+  }
+  await file.finish();
+  await rename(file.path, path);
 }
 
 /** A file that went away meanwhile is as young as can be, so that nobody removes it again. */
