@@ -99,6 +99,7 @@ describe("a spool with spare files", () => {
     const earlier = createSpool(place, spareFiles);
     const old = await write(earlier, noise(3 * MIB));
     await earlier.retire();
+    await expect(old.bytes()).rejects.toThrow();
     const inodes = await inodesOf(place);
     {
       await using spool = createSpool(place, spareFiles);
@@ -107,7 +108,6 @@ describe("a spool with spare files", () => {
       expect(await inodesOf(place)).toEqual(inodes);
       expect(blob.size).toBe(length);
       expect(Buffer.from(await blob.bytes()).equals(bytes)).toBe(true);
-      await expect(old.bytes()).rejects.toThrow();
     }
     expect(await readdir(place)).toEqual([]);
   });
@@ -178,6 +178,16 @@ test("sweeping removes what dead processes left and nothing else", async () => {
   await child.exited;
   expect(await sweepSpool(place)).toBe(1);
   expect((await readdir(place)).toSorted()).toEqual(["someone-elses.txt", expect.stringMatching(/^spool-/)]);
+});
+
+test("sweeping removes the spare files of dead processes, too", async () => {
+  const place = await freshDirectory();
+  const script = `const { createSpool, SpareFiles } = await import(${JSON.stringify(join(import.meta.dir, "spool.ts"))});
+    const spool = createSpool(${JSON.stringify(place)}, new SpareFiles()); const file = spool.create();
+    file.write(new Uint8Array(2_000_000)); await file.finish(); await spool.retire();`;
+  await Bun.spawn([process.execPath, "-e", script]).exited;
+  expect(await readdir(place)).toEqual([expect.stringMatching(/^spare-/)]);
+  expect(await sweepSpool(place)).toBe(1);
 });
 
 test("files of another host go by age alone", async () => {

@@ -142,7 +142,6 @@ export class SpoolFile {
 
   private async open(): Promise<FileHandle> {
     const used = this.ground.spareFiles?.take();
-    // Under its new name nobody who knew the old one finds it.
     if (used && (await isRenamed(used.path, this.path))) {
       this.isMade = true;
       this.usedBytes = used.byteLength;

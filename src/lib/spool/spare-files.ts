@@ -1,7 +1,9 @@
-import { rm, stat } from "node:fs/promises";
+import { rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { nameSpareFile } from "./name.ts";
 
 /** Smaller files are not worth the trouble. */
-const LEAST_BYTES = 256 * 1024;
+const LEAST_BYTES = 1024 * 1024;
 const MOST_BYTES = 256 * 1024 * 1024;
 const MOST_FILES = 64;
 const IDLE_MS = 3_000;
@@ -40,7 +42,10 @@ export class SpareFiles {
     const { size, nlink } = await stat(path);
     // A file with a second name is somebody else's now, and must stay as it is.
     if (nlink > 1 || size < LEAST_BYTES || !this.hasRoom(size)) return rm(path, { force: true });
-    this.files.push({ path, byteLength: size });
+    // From now on nobody who knew the old name finds it.
+    const spare = join(dirname(path), nameSpareFile(basename(path)));
+    await rename(path, spare);
+    this.files.push({ path: spare, byteLength: size });
     this.byteLength += size;
     this.timer ??= setTimeout(() => void this.clear(), this.idleMs).unref();
     this.timer.refresh();
