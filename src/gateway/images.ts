@@ -173,7 +173,11 @@ function settle(heart: Heart, admission: Admission, target: Target, { images, us
   };
   const flags: LedgerFlag[] = images.length < request.count ? ["partial"] : [];
   const at = heart.clock.now();
-  const entry = chargeEntry({ visit, model: model.id, price, hold, target, usage: used, flags, at });
+  const entry = chargeEntry({
+    ...{ visit, model: model.id, price, hold, target, flags, at },
+    usage: used,
+    asked: { ...used, count: request.count },
+  });
   heart.till.settle(hold, entry);
   visit.event.usage = used;
   visit.event.amount = entry.amount;

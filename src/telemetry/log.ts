@@ -2,7 +2,7 @@ import type { RequestEvent } from "../domain/request-event.ts";
 import type { RequestListener } from "../gateway/ports.ts";
 import { formatNanos } from "../lib/money.ts";
 
-const FLUSH_MS = 100;
+const FLUSH_MS = 25;
 const LONGEST_CAUSE = 500;
 
 export interface RequestLog {

@@ -53,7 +53,14 @@ export async function startPostgres(folder: string): Promise<PrivatePostgres> {
   let server = await launch();
   let count = 0;
   const signalAll = (signal: NodeJS.Signals) => {
-    for (const pid of [server.pid, ...childrenOf(server.pid)]) process.kill(pid, signal);
+    process.kill(server.pid, signal);
+    for (const pid of childrenOf(server.pid)) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // A helper of the server that has ended meanwhile has nothing to freeze.
+      }
+    }
   };
   const end = async (signal: NodeJS.Signals) => {
     server.kill(signal);

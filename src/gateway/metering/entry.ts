@@ -12,6 +12,8 @@ export interface ChargeFacts {
   hold: Hold;
   target: Target;
   usage: Usage;
+  /** What was asked for, where that may be more than was delivered. */
+  asked?: Usage;
   flags: readonly LedgerFlag[];
   /** Unix milliseconds. */
   at: number;
@@ -25,6 +27,7 @@ export function chargeEntry({
   hold,
   target,
   usage,
+  asked = usage,
   flags,
   at,
 }: ChargeFacts): LedgerEntry {
@@ -34,6 +37,7 @@ export function chargeEntry({
   if (usage.unit === "token" && usage.anomalous) marks.push("anomalous");
   if (hold.slices.length > 0 && amount > hold.amount) marks.push("over_hold");
   const { principal, event } = visit;
+  const ambiguous = event.attempts.filter(({ isAmbiguous }) => isAmbiguous).length;
   return {
     id: visit.id,
     kind: "charge",
@@ -48,7 +52,7 @@ export function chargeEntry({
     amount,
     currency: price.currency,
     priceSource: price.source,
-    orphanCost: amount * BigInt(event.attempts.filter(({ isAmbiguous }) => isAmbiguous).length),
+    orphanCost: (charge(price, asked) ?? 0n) * BigInt(ambiguous),
     budgets: hold.slices.map(({ budget }) => budget),
     attempts: event.attempts,
     flags: marks,
