@@ -14,6 +14,7 @@ export class Base64Error extends Error {
  * a `Base64Error`. Tabs and line ends are ignored too when `skipsLineEnds` is set.
  */
 export class Base64Decoder {
+  /** What could not be decoded yet: of plain text three characters at most, else up to a batch. */
   private readonly input = Buffer.allocUnsafeSlow(BATCH_CHARACTERS);
   private readonly output = Buffer.allocUnsafeSlow((BATCH_CHARACTERS / 4) * 3);
   private used = 0;
@@ -28,34 +29,67 @@ export class Base64Decoder {
   ) {}
 
   write(text: Buffer): void {
-    let from = 0;
-    while (from < text.byteLength) {
-      const taken = text.copy(this.input, this.used, from);
-      from += taken;
-      this.used += taken;
-      if (this.used === BATCH_CHARACTERS && !this.decodePlain()) this.decodeOther();
+    let from = this.complete(text, 0);
+    while (text.byteLength - from >= 4) {
+      from += this.decodeBatch(text, from);
+      from += this.complete(text, from);
     }
+    this.keep(text, from, BATCH_CHARACTERS);
   }
 
   /** Decodes what is left and checks length and padding. */
   finish(): void {
-    if (!this.decodePlain() || this.used > 0) this.decodeOther();
+    if (this.used > 0) this.decodeOther();
     const rest = this.padding > 0 ? this.tail : this.input.toString("latin1", 0, this.used);
     const isComplete = this.padding > 0 ? rest.length + this.padding === 4 : rest.length !== 1;
     if (!isComplete) throw new Base64Error("length");
     if (rest !== "") this.sink(Buffer.from(rest, "base64"));
   }
 
-  /** The native decoder skips what it does not know, so a short result says that a closer look is needed. */
-  private decodePlain(): boolean {
-    const whole = this.used - (this.used % 4);
-    if (this.padding > 0) return false;
-    const written = this.output.write(this.input.toString("latin1", 0, whole), "base64");
-    if (written !== (whole / 4) * 3) return false;
-    this.sink(this.output.subarray(0, written));
-    this.input.copyWithin(0, whole, this.used);
-    this.used -= whole;
+  /** Decodes the next characters, where they stand when they are plain; answers how many it took. */
+  private decodeBatch(text: Buffer, from: number): number {
+    const whole = Math.min(BATCH_CHARACTERS, (text.byteLength - from) & ~3);
+    if (this.decodePlain(text, from, from + whole)) return whole;
+    const taken = this.keep(text, from, BATCH_CHARACTERS);
+    this.decodeOther();
+    return taken;
+  }
+
+  /** Fills the characters that were left up to four and decodes them; answers how many it took. */
+  private complete(text: Buffer, from: number): number {
+    let taken = 0;
+    while (this.used > 0 && from + taken < text.byteLength) {
+      taken += this.keep(text, from + taken, 4);
+      if (this.used < 4) break;
+      if (this.decodePlain(this.input, 0, 4)) this.used = 0;
+      else this.decodeOther();
+    }
+    return taken;
+  }
+
+  /** Keeps text until there are `most` characters; answers how many it took. */
+  private keep(text: Buffer, from: number, most: number): number {
+    const taken = text.copy(this.input, this.used, from, from + most - this.used);
+    this.used += taken;
+    return taken;
+  }
+
+  /** False when the text needs a closer look: spaces, the other alphabet, padding, or what is no base64. */
+  private decodePlain(text: Buffer, from: number, to: number): boolean {
+    const whole = ((to - from) / 4) * 3;
+    if (this.padding > 0 || this.decodeStrictly(text.toString("latin1", from, to)) !== whole) return false;
+    this.sink(this.output.subarray(0, whole));
     return true;
+  }
+
+  /** How many bytes the native decoder made of it; it passes over spaces and line ends. */
+  private decodeStrictly(text: string): number {
+    try {
+      return this.output.setFromBase64(text).written;
+    } catch (error) {
+      if (error instanceof SyntaxError) return -1;
+      throw error;
+    }
   }
 
   private decodeOther(): void {

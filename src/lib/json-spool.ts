@@ -1,3 +1,4 @@
+import { free } from "./free.ts";
 import { SpooledString } from "./long-string.ts";
 import { createPacer } from "./pacer.ts";
 import type { Spool } from "./spool.ts";
@@ -23,7 +24,8 @@ const DEFAULTS: JsonSpoolOptions = {
 /**
  * Reads a JSON body of any size in constant memory: strings over 64 KiB go to disk while they arrive and stand in
  * the value as `SpooledString`s, base64 ones decoded where `decode` says so. Accepts what `JSON.parse` accepts,
- * within named limits and without repeated top-level keys; throws a `JsonSpoolError` otherwise.
+ * within named limits and without repeated top-level keys; throws a `JsonSpoolError` otherwise. The body's chunks are
+ * given up: their memory is taken back as soon as they were read.
  */
 export async function readSpooledJson(
   body: AsyncIterable<Uint8Array>,
@@ -40,8 +42,10 @@ export async function readSpooledJson(
     const data = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     for (let from = 0; from < data.byteLength; from += SLICE_BYTES) {
       await scanner.scan(data.subarray(from, from + SLICE_BYTES));
-      await pause();
+      const paused = pause();
+      if (paused) await paused;
     }
+    free(chunk);
   }
   const value = parseOutline(scanner.finish());
   return putStrings(value, scanner.mark, scanner.strings);

@@ -71,7 +71,7 @@ export class LongString {
   }
 
   /** Waits until little is left to be written to disk. */
-  ready(): Promise<void> {
+  ready(): Promise<void> | undefined {
     return this.file.ready();
   }
 

@@ -16,7 +16,7 @@ async function* cut(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator
   let from = 0;
   for (let turn = 0; from < bytes.byteLength; turn += 1) {
     const size = sizes[turn % sizes.length] ?? 1;
-    yield bytes.subarray(from, from + size);
+    yield new Uint8Array(bytes.subarray(from, from + size));
     from += size;
   }
 }

@@ -45,7 +45,7 @@ const TEXT_IN_MEMORY_BYTES = 64 * 1024;
 
 /**
  * Reads a `multipart/form-data` body in constant memory: files go to disk while they arrive, parts keep their
- * order. Throws a `MultipartError` when the body is malformed, cut short or beyond a limit.
+ * order. The body's chunks are given up: their memory is taken back as soon as they were read. Throws a `MultipartError` when the body is malformed, cut short or beyond a limit.
  */
 export async function readMultipart(
   body: AsyncIterable<Uint8Array>,
@@ -94,12 +94,12 @@ async function readFile(
   settings: MultipartOptions,
 ): Promise<MultipartPart> {
   const file: SpoolFile = spool.create();
-  for await (const bytes of source.readContent()) {
+  await source.readContent((bytes) => {
     if (file.byteLength + bytes.byteLength > settings.maxFileBytes)
       throw new MultipartError("too_large", header.name);
     file.write(bytes);
-    await file.ready();
-  }
+    return file.ready();
+  });
   const blob = await file.finish();
   return { ...header, blob, byteLength: file.byteLength };
 }
@@ -114,18 +114,16 @@ async function readText(
   let length = 0;
   let long: LongString | undefined;
   try {
-    for await (const bytes of source.readContent()) {
+    await source.readContent((bytes) => {
       length += bytes.byteLength;
       if (length > TEXT_IN_MEMORY_BYTES && !long) {
         long = startLong(name, spool, settings);
         for (const piece of pieces.splice(0)) long.write(piece);
       }
-      if (!long) pieces.push(Buffer.from(bytes));
-      else {
-        long.write(bytes);
-        await long.ready();
-      }
-    }
+      if (!long) return void pieces.push(Buffer.from(bytes));
+      long.write(bytes);
+      return long.ready();
+    });
     if (long) return await long.finish();
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(pieces));
   } catch (error) {

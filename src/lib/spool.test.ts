@@ -1,8 +1,9 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { afterAll, describe, expect, test } from "bun:test";
+import { link, mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSpool, sweepSpool } from "./spool.ts";
+import { until } from "../../test/support/gateway.ts";
+import { createSpool, SpareFiles, sweepSpool, type Spool } from "./spool.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "spool-test-"));
 afterAll(() => rm(directory, { recursive: true, force: true }));
@@ -71,6 +72,95 @@ test("a disk that refuses is told to the writer, not swallowed", async () => {
   await expect(file.finish()).rejects.toThrow();
 });
 
+describe("a spool with spare files", () => {
+  const MIB = 1024 * 1024;
+  const noise = (length: number) => Buffer.alloc(length, crypto.getRandomValues(new Uint8Array(65_537)));
+
+  async function write(spool: Spool, bytes: Buffer): Promise<Blob> {
+    const file = spool.create();
+    for (let from = 0; from < bytes.byteLength; from += 100_000) {
+      file.write(bytes.subarray(from, from + 100_000));
+      await file.ready();
+    }
+    return file.finish();
+  }
+
+  const inodesOf = async (place: string) =>
+    Promise.all((await readdir(place)).map(async (name) => (await stat(join(place, name))).ino));
+
+  test.each([
+    ["shorter", 2 * MIB + 5],
+    ["equally long", 3 * MIB],
+    ["longer", 5 * MIB + 7],
+    ["empty", 0],
+  ])("writes over a retired one, and a %s text shows nothing of it", async (_, length) => {
+    const place = await freshDirectory();
+    const spareFiles = new SpareFiles();
+    const earlier = createSpool(place, spareFiles);
+    const old = await write(earlier, noise(3 * MIB));
+    await earlier.retire();
+    await expect(old.bytes()).rejects.toThrow();
+    const inodes = await inodesOf(place);
+    {
+      await using spool = createSpool(place, spareFiles);
+      const bytes = noise(length);
+      const blob = await write(spool, bytes);
+      expect(await inodesOf(place)).toEqual(inodes);
+      expect(blob.size).toBe(length);
+      expect(Buffer.from(await blob.bytes()).equals(bytes)).toBe(true);
+    }
+    expect(await readdir(place)).toEqual([]);
+  });
+
+  test("never writes over a file that has a second name", async () => {
+    const place = await freshDirectory();
+    const spareFiles = new SpareFiles();
+    const bytes = noise(MIB);
+    const spool = createSpool(place, spareFiles);
+    const { name = "" } = (await write(spool, bytes)) as Bun.BunFile;
+    await link(name, join(place, "kept.png"));
+    await spool.retire();
+    expect(await readdir(place)).toEqual(["kept.png"]);
+    expect(spareFiles.take()).toBeUndefined();
+    expect(Buffer.from(await Bun.file(join(place, "kept.png")).bytes()).equals(bytes)).toBe(true);
+  });
+
+  test("deletes what did not end well, is not finished or is small", async () => {
+    const place = await freshDirectory();
+    const spareFiles = new SpareFiles();
+    {
+      await using spool = createSpool(place, spareFiles);
+      await write(spool, noise(MIB));
+    }
+    const spool = createSpool(place, spareFiles);
+    await write(spool, noise(1000));
+    spool.create().write(noise(MIB));
+    await spool.retire();
+    expect(await readdir(place)).toEqual([]);
+  });
+
+  test("keeps none for long when no request needs them", async () => {
+    const place = await freshDirectory();
+    const spool = createSpool(place, new SpareFiles({ idleMs: 5 }));
+    await write(spool, noise(MIB));
+    await spool.retire();
+    await until("the folder to be empty", async () =>
+      (await readdir(place)).length === 0 ? true : undefined,
+    );
+  });
+
+  test("goes on with new files when the spare ones are lost", async () => {
+    const place = await freshDirectory();
+    const spareFiles = new SpareFiles();
+    const earlier = createSpool(place, spareFiles);
+    await write(earlier, noise(MIB));
+    await earlier.retire();
+    for (const name of await readdir(place)) await rm(join(place, name));
+    await using spool = createSpool(place, spareFiles);
+    expect((await write(spool, noise(2 * MIB))).size).toBe(2 * MIB);
+  });
+});
+
 test("sweeping removes what dead processes left and nothing else", async () => {
   const place = await freshDirectory();
   const script = `const { createSpool } = await import(${JSON.stringify(join(import.meta.dir, "spool.ts"))});
@@ -88,6 +178,16 @@ test("sweeping removes what dead processes left and nothing else", async () => {
   await child.exited;
   expect(await sweepSpool(place)).toBe(1);
   expect((await readdir(place)).toSorted()).toEqual(["someone-elses.txt", expect.stringMatching(/^spool-/)]);
+});
+
+test("sweeping removes the spare files of dead processes, too", async () => {
+  const place = await freshDirectory();
+  const script = `const { createSpool, SpareFiles } = await import(${JSON.stringify(join(import.meta.dir, "spool.ts"))});
+    const spool = createSpool(${JSON.stringify(place)}, new SpareFiles()); const file = spool.create();
+    file.write(new Uint8Array(2_000_000)); await file.finish(); await spool.retire();`;
+  await Bun.spawn([process.execPath, "-e", script]).exited;
+  expect(await readdir(place)).toEqual([expect.stringMatching(/^spare-/)]);
+  expect(await sweepSpool(place)).toBe(1);
 });
 
 test("files of another host go by age alone", async () => {

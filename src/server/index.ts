@@ -4,6 +4,7 @@ import type { BlobStore, Links, RequestListener } from "../gateway/ports.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import type { SafeFetch } from "../lib/safe-fetch.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
+import { SpareFiles } from "../lib/spool.ts";
 import { callerBase } from "./credentials.ts";
 import { createHandler } from "./endpoint.ts";
 import { consoleRoutes } from "./endpoints/console.ts";
@@ -47,7 +48,7 @@ export interface RunningServer {
 const MOST_BYTES = 1024 ** 3;
 
 /** Every route of the gateway. */
-export function allRoutes(options: ServerOptions): Route[] {
+export function allRoutes(options: ServerOptions, spareFiles = new SpareFiles()): Route[] {
   const { heart, blobs, server: address } = options;
   const { clock, snapshot } = heart;
   const files = { blobs: blobs.store, links: blobs.links, codecSlots: options.codecSlots };
@@ -57,7 +58,7 @@ export function allRoutes(options: ServerOptions): Route[] {
     ...heart,
     ...files,
     safeFetch: options.safeFetch,
-    spoolDirectory: options.spoolDirectory,
+    spools: { directory: options.spoolDirectory, spareFiles },
     baseOf,
   };
   return [
@@ -76,8 +77,9 @@ export function allRoutes(options: ServerOptions): Route[] {
 export function startServer(options: ServerOptions): RunningServer {
   const { heart, server: address } = options;
   const { clock, snapshot } = heart;
+  const spareFiles = new SpareFiles();
   const handle = createHandler({
-    table: new RouteTable(allRoutes(options)),
+    table: new RouteTable(allRoutes(options, spareFiles)),
     door: { snapshot, isPlausible: options.isPlausible, hash: options.hash, now: () => clock.now() },
     clock,
     trustedProxies: address.trustedProxies,
@@ -98,6 +100,7 @@ export function startServer(options: ServerOptions): RunningServer {
       const end = clock.monotonic() + withinMs;
       while (server.pendingRequests > 0 && clock.monotonic() < end) await Bun.sleep(20);
       await server.stop(true);
+      await spareFiles.clear();
     },
     abandon: () => void server.stop(true),
   };

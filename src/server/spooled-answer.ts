@@ -1,36 +1,65 @@
-import { holdsHandles, streamJson, type StreamedObject } from "../lib/json-stream.ts";
-import { createSpool, type Spool } from "../lib/spool.ts";
+import { holdsHandles, writeJson, type StreamedObject } from "../lib/json-stream.ts";
+import { createSpool, type SpareFiles, type Spool } from "../lib/spool.ts";
 
 export interface SpooledAnswer {
   body: StreamedObject;
   headers: Record<string, string>;
 }
 
+/** Where what requests bring along goes, and the files of earlier ones to write over. */
+export interface SpoolPlace {
+  /** A folder on a local disk. */
+  directory: string;
+  spareFiles: SpareFiles;
+}
+
 /**
- * Gives `answer` a spool in `directory` and sends what it says. The spool lasts as long as the answer needs it:
- * to its last byte, or until the caller has gone, or no longer than `answer` itself when that fails.
+ * Gives `answer` a spool and sends what it says. The spool lasts as long as the answer needs it: to its last byte,
+ * or until the caller has gone, or no longer than `answer` itself when that fails.
  */
 export async function answerFromSpool(
-  directory: string,
+  { directory, spareFiles }: SpoolPlace,
   { signal }: Request,
   answer: (spool: Spool) => Promise<SpooledAnswer>,
 ): Promise<Response> {
-  const spool = createSpool(directory);
+  const spool = createSpool(directory, spareFiles);
   // What cannot be removed now is swept by a later start.
-  const release = async () => {
+  const drop = async () => {
     await Promise.allSettled([spool[Symbol.asyncDispose]()]);
+  };
+  // Only after a good end it is certain that nobody reads the files any more.
+  const retire = async () => {
+    await Promise.allSettled([spool.retire()]);
   };
   try {
     const { body, headers } = await answer(spool);
-    if (!signal.aborted && holdsHandles(body)) {
-      // Nobody reads the stream of a caller who goes before it was begun.
-      signal.addEventListener("abort", release, { once: true });
-      return new Response(streamJson(body, release), { headers });
+    if (signal.aborted) {
+      await drop();
+      return new Response(null, { headers });
     }
-    await release();
-    return new Response(signal.aborted ? null : JSON.stringify(body), { headers });
+    if (!holdsHandles(body)) {
+      await retire();
+      return new Response(JSON.stringify(body), { headers });
+    }
+    // Nobody reads the stream of a caller who goes before it was begun.
+    signal.addEventListener("abort", drop, { once: true });
+    return new Response(send(body, { retire, drop }), { headers });
   } catch (error) {
-    await release();
+    await drop();
     throw error;
+  }
+}
+
+/** The runtime copies a piece before it asks for the next, and asks only as fast as the caller takes them. */
+async function* send(
+  body: StreamedObject,
+  { retire, drop }: { retire(): Promise<void>; drop(): Promise<void> },
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  let isWhole = false;
+  try {
+    yield* writeJson(body);
+    isWhole = true;
+  } finally {
+    await (isWhole ? retire() : drop());
   }
 }

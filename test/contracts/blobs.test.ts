@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DependencyError } from "../../src/gateway/ports.ts";
+import { createSpool, SpareFiles, type Spool } from "../../src/lib/spool.ts";
 import { openBlobs, type Blobs } from "../../src/storage/blobs/index.ts";
 import { isBlobName } from "../../src/storage/blobs/name.ts";
 import { startS3, type S3Simulator } from "../upstreams/s3.ts";
@@ -209,4 +210,39 @@ test("half written files of a process that died are removed when the store is op
   const { store } = await openBlobs({ directory, linkSecrets });
   await store.put(new Blob(["x"]), "png", "org_1");
   expect(await readdir(temporary)).toEqual(["keep"]);
+});
+
+describe("a picture that lies in a spool", () => {
+  const bytes = Buffer.alloc(600_000, crypto.getRandomValues(new Uint8Array(4_099)));
+
+  async function spoolPicture(spool: Spool): Promise<Blob> {
+    const file = spool.create();
+    file.write(bytes);
+    return await file.finish();
+  }
+
+  test("is kept without a copy, and stays as it is when the spool is used again", async () => {
+    const { store } = await openBlobs({ directory, linkSecrets });
+    const place = join(directory, "spool");
+    const spareFiles = new SpareFiles();
+    const spool = createSpool(place, spareFiles);
+    const picture = await spoolPicture(spool);
+    const { name } = await store.put(picture, "png", "org");
+    expect((await stat(join(directory, "blobs", name.slice(0, 2), name))).nlink).toBe(2);
+    await spool.retire();
+    await using next = createSpool(place, spareFiles);
+    next.create().write(Buffer.alloc(700_000));
+    const kept = await store.get(name);
+    expect(Buffer.from(await kept!.bytes()).equals(bytes)).toBe(true);
+    expect(await readdir(join(directory, "blobs", "temporary")).catch(() => [])).toEqual([]);
+  });
+
+  test("is copied where only a part of it is wanted", async () => {
+    const { store } = await openBlobs({ directory, linkSecrets });
+    await using spool = createSpool(join(directory, "spool"));
+    const picture = await spoolPicture(spool);
+    const { name } = await store.put(picture.slice(10, 300_000), "png", "org");
+    const kept = await store.get(name);
+    expect(Buffer.from(await kept!.bytes()).equals(bytes.subarray(10, 300_000))).toBe(true);
+  });
 });

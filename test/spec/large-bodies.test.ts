@@ -73,7 +73,8 @@ async function readBody(form: string, body: Iterable<Buffer>, directory: string)
   async function* chunks(): AsyncGenerator<Buffer> {
     for (const chunk of body) {
       sent.byteLength += chunk.byteLength;
-      yield chunk;
+      // Whoever reads a body takes its chunks' memory back.
+      yield Buffer.from(new Uint8Array(chunk).buffer);
     }
   }
   await using spool = createSpool(directory);

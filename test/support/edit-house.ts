@@ -116,7 +116,7 @@ export async function openEditHouse(): Promise<EditHouse> {
 
 function spoolFiles({ gateway }: ImageHouse): string[] {
   try {
-    return readdirSync(join(gateway.dataDirectory, "spool"));
+    return readdirSync(join(gateway.dataDirectory, "spool")).filter((name) => name.startsWith("spool-"));
   } catch {
     return [];
   }

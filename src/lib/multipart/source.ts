@@ -1,18 +1,24 @@
+import { free } from "../free.ts";
 import { MultipartError } from "./error.ts";
 
 const MAX_PREAMBLE_BYTES = 8 * 1024;
 const MAX_PADDING_BYTES = 256;
-const PIECE_BYTES = 256 * 1024;
+const ROOM_BYTES = 256 * 1024;
 const LINE_END = Buffer.from("\r\n");
 const HEADER_END = Buffer.from("\r\n\r\n");
 const DASHES = Buffer.from("--");
+const EMPTY = new Uint8Array(0);
 
-/** The bytes of a multipart body, cut at its boundaries. Holds no more than one chunk and what a boundary needs. */
+/** The bytes of a multipart body, cut at its boundaries. Holds one chunk, and what a boundary needs. */
 export class MultipartSource {
   private readonly chunks: AsyncIterator<Uint8Array>;
   private readonly delimiter: Buffer;
-  /** Begins with a line end that is not in the body, so that the first boundary looks like all others. */
-  private data: Buffer = LINE_END;
+  private readonly room = Buffer.allocUnsafeSlow(ROOM_BYTES);
+  /** What was read and is not used yet, a part of the room. */
+  private data: Buffer;
+  /** The chunk that came last, and how much of it went into the room. */
+  private chunk: Uint8Array = EMPTY;
+  private used = 0;
   private received = 0;
 
   constructor(
@@ -23,15 +29,17 @@ export class MultipartSource {
   ) {
     this.chunks = body[Symbol.asyncIterator]();
     this.delimiter = Buffer.from(`\r\n--${boundary}`);
+    // A line end that is not in the body, so that the first boundary looks like all others.
+    this.data = this.room.subarray(0, LINE_END.copy(this.room));
   }
 
   /** Reads to just after the first boundary. */
   async skipPreamble(): Promise<void> {
     let skipped = 0;
-    for await (const bytes of this.readContent()) {
+    await this.readContent((bytes) => {
       skipped += bytes.byteLength;
       if (skipped > MAX_PREAMBLE_BYTES) throw new MultipartError("malformed");
-    }
+    });
   }
 
   /** Reads what follows a boundary: the end of the form, or the line end before the next part. */
@@ -51,14 +59,14 @@ export class MultipartSource {
     return this.readUntil(HEADER_END, maxBytes);
   }
 
-  /** The content up to the next boundary, in pieces that are good until the next is asked for. */
-  async *readContent(): AsyncGenerator<Buffer, void, undefined> {
+  /** Gives the content up to the next boundary to `sink`, in pieces that are good until it is done with them. */
+  async readContent(sink: (bytes: Buffer) => Promise<void> | undefined | void): Promise<void> {
     for (;;) {
       const end = this.data.indexOf(this.delimiter);
       const safe = end >= 0 ? end : Math.max(0, this.data.byteLength - this.delimiter.byteLength + 1);
-      for (let from = 0; from < safe; from += PIECE_BYTES) {
-        yield this.data.subarray(from, Math.min(safe, from + PIECE_BYTES));
-        await this.pause();
+      if (safe > 0) {
+        const taken = sink(this.data.subarray(0, safe));
+        if (taken) await taken;
       }
       this.data = this.data.subarray(end >= 0 ? end + this.delimiter.byteLength : safe);
       if (end >= 0) return;
@@ -77,7 +85,8 @@ export class MultipartSource {
       if (end > maxBytes || (end < 0 && this.data.byteLength > maxBytes + mark.byteLength))
         throw new MultipartError("malformed");
       if (end >= 0) {
-        const bytes = this.data.subarray(0, end);
+        // The room is filled again.
+        const bytes = Buffer.from(this.data.subarray(0, end));
         this.data = this.data.subarray(end + mark.byteLength);
         return bytes;
       }
@@ -91,23 +100,41 @@ export class MultipartSource {
 
   /** The epilogue means nothing, but is read so that the connection can be used again. */
   private async skipEpilogue(): Promise<void> {
-    this.data = Buffer.alloc(0);
-    while (await this.pull()) this.data = Buffer.alloc(0);
+    do this.data = this.room.subarray(0, 0);
+    while (await this.pull());
   }
 
   private async fill(): Promise<void> {
     if (!(await this.pull())) throw new MultipartError("malformed");
   }
 
+  /** Moves what is there to the beginning of the room and puts more behind it; false at the end of the body. */
   private async pull(): Promise<boolean> {
-    await this.pause();
+    const pause = this.pause();
+    if (pause) await pause;
+    if (this.used === this.chunk.byteLength && !(await this.pullChunk())) return false;
+    const kept = this.data.copy(this.room);
+    const added = Math.min(this.chunk.byteLength - this.used, ROOM_BYTES - kept);
+    this.room.set(this.chunk.subarray(this.used, this.used + added), kept);
+    this.data = this.room.subarray(0, kept + added);
+    this.used += added;
+    if (this.used === this.chunk.byteLength) this.drop();
+    return true;
+  }
+
+  private async pullChunk(): Promise<boolean> {
     const next = await this.chunks.next();
     if (next.done === true) return false;
     const chunk = next.value;
     this.received += chunk.byteLength;
     if (this.received > this.maxBodyBytes) throw new MultipartError("body_too_large");
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    this.data = this.data.byteLength === 0 ? bytes : Buffer.concat([this.data, bytes]);
+    this.chunk = chunk;
     return true;
+  }
+
+  private drop(): void {
+    free(this.chunk);
+    this.chunk = EMPTY;
+    this.used = 0;
   }
 }

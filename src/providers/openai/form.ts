@@ -1,3 +1,5 @@
+import { free } from "../../lib/free.ts";
+
 /** A field of a form: text, or a file with its name and type. */
 export type FormPart =
   { name: string; text: string } | { name: string; blob: Blob; fileName: string; type: string };
@@ -5,10 +7,11 @@ export type FormPart =
 export interface Form {
   contentType: string;
   byteLength: number;
-  /** Reads the files piece by piece, so that a form of any size takes little memory. */
+  /** Reads the files piece by piece, so that a form of any size takes little memory. Each is good until the next. */
   body: AsyncGenerator<Uint8Array>;
 }
 
+const SLICE_BYTES = 512 * 1024;
 const encoder = new TextEncoder();
 
 /**
@@ -37,9 +40,19 @@ export function writeForm(parts: readonly FormPart[]): Form {
   };
 }
 
+/** The runtime copies a piece before it asks for the next. */
 async function* readAll(pieces: readonly (Uint8Array | Blob)[]): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) {
-    if (piece instanceof Blob) yield* piece.stream();
+    if (piece instanceof Blob) yield* readBlob(piece);
     else yield piece;
+  }
+}
+
+async function* readBlob(blob: Blob): AsyncGenerator<Uint8Array> {
+  const { size } = blob;
+  for (let start = 0; start < size; start += SLICE_BYTES) {
+    const slice = await blob.slice(start, start + SLICE_BYTES).bytes();
+    yield slice;
+    free(slice);
   }
 }

@@ -47,9 +47,12 @@ export class LiftedJson {
   /** Await it before the next piece, so that what is not yet on disk stays bounded. Nothing of the piece is kept. */
   async write(piece: Uint8Array): Promise<void> {
     for (let from = 0; from < piece.byteLength; from += SLICE_BYTES) {
-      await this.writeSlice(
-        Buffer.from(piece.buffer, piece.byteOffset + from, Math.min(SLICE_BYTES, piece.byteLength - from)),
+      const slice = Buffer.from(
+        piece.buffer,
+        piece.byteOffset + from,
+        Math.min(SLICE_BYTES, piece.byteLength - from),
       );
+      await this.writeSlice(slice);
       await this.long?.ready();
       // Many answers that arrive at once would otherwise hold the event loop together.
       await new Promise(setImmediate);
@@ -133,7 +136,7 @@ class LongImage {
     this.file = spool.create();
   }
 
-  ready(): Promise<void> {
+  ready(): Promise<void> | undefined {
     return this.file.ready();
   }
 

@@ -6,12 +6,11 @@ import type { AdmittedExchange } from "../exchange.ts";
 import { readImageBody } from "../image-body.ts";
 import { idHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
-import { answerFromSpool } from "../spooled-answer.ts";
+import { answerFromSpool, type SpoolPlace } from "../spooled-answer.ts";
 import { visitOf } from "../visit.ts";
 
 export type ImageEndpoints = ImageHeart & {
-  /** Folder for what requests bring along, on a local disk. */
-  spoolDirectory: string;
+  spools: SpoolPlace;
   /** The base address for links in the answer to a request. */
   baseOf(exchange: AdmittedExchange): string;
 };
@@ -47,7 +46,7 @@ function answer(
   takesForms: boolean,
   read: (fields: readonly ImageField[]) => Promise<ImageRequest>,
 ): Promise<Response> {
-  return answerFromSpool(endpoints.spoolDirectory, exchange.request, async (spool) => {
+  return answerFromSpool(endpoints.spools, exchange.request, async (spool) => {
     const request = await read(await readImageBody(exchange.request, spool, takesForms));
     const base = endpoints.baseOf(exchange);
     const outcome = await answerImages(endpoints, visitOf(exchange), request, { base, spool });

@@ -31,7 +31,7 @@ export function nativeRoutes(endpoints: ImageEndpoints): Route[] {
 
 async function answer(endpoints: ImageEndpoints, exchange: AdmittedExchange): Promise<Response> {
   const model = readModel(endpoints, exchange.parameter);
-  return answerFromSpool(endpoints.spoolDirectory, exchange.request, async (spool) => {
+  return answerFromSpool(endpoints.spools, exchange.request, async (spool) => {
     const request = await readRequest(await readPictureJson(exchange.request, spool, isPicturePath), model);
     const base = endpoints.baseOf(exchange);
     const outcome = await answerImages(endpoints, visitOf(exchange), request, { base, spool });

@@ -1,7 +1,7 @@
-import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { link, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { DependencyError, type BlobStore } from "../../gateway/ports.ts";
-import { createSpool } from "../../lib/spool.ts";
+import { createSpool, isSpoolFileName } from "../../lib/spool.ts";
 import { isBlobName, mimeTypeOf, newBlobName } from "./name.ts";
 import type { BlobInventory } from "./retention.ts";
 
@@ -15,12 +15,9 @@ export function openDiskStore(directory: string, temporaryDirectory: string): Bl
   return {
     async put(image, format) {
       const name = newBlobName(format);
-      await using spool = createSpool(temporaryDirectory);
-      const { path } = spool.create();
       try {
-        await Bun.write(path, image, { createPath: true });
         await mkdir(folderOf(name), { recursive: true });
-        await rename(path, pathOf(name));
+        if (!(await linkSpooled(image, pathOf(name)))) await copy(image, pathOf(name), temporaryDirectory);
       } catch (cause) {
         throw new DependencyError("the disk did not take a blob", { cause });
       }
@@ -52,6 +49,39 @@ export function openDiskStore(directory: string, temporaryDirectory: string): Bl
 const FOLDER_LETTERS = 2;
 const FOLDER = /^[0-9a-f]{2}$/;
 const PAGE = 64;
+
+/**
+ * Gives a picture that is a whole file of a spool a second name, under which it stays when the spool is gone. False
+ * when it is something else, or lies on another disk.
+ */
+async function linkSpooled(image: Blob, path: string): Promise<boolean> {
+  const source = "name" in image && typeof image.name === "string" ? image.name : "";
+  if (!isSpoolFileName(basename(source))) return false;
+  try {
+    // A slice of a file has its name, too.
+    if ((await stat(source)).size !== image.size) return false;
+    await link(source, path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && LINKLESS.has(error.code)) return false;
+    throw error;
+  }
+}
+
+/** Why a disk does not give a file a second name though all is well. */
+const LINKLESS: ReadonlySet<unknown> = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK"]);
+
+async function copy(image: Blob, path: string, temporaryDirectory: string): Promise<void> {
+  await using spool = createSpool(temporaryDirectory);
+  const file = spool.create();
+  // The runtime's own copying of files takes a slice for the whole.
+  for await (const piece of image.stream()) {
+    file.write(piece);
+    await file.ready();
+  }
+  await file.finish();
+  await rename(file.path, path);
+}
 
 /** A file that went away meanwhile is as young as can be, so that nobody removes it again. */
 async function ageOf(name: string, path: string): Promise<{ name: string; storedAt: number }> {
