@@ -174,9 +174,15 @@ function settle(heart: Heart, admission: Admission, target: Target, { images, us
   const flags: LedgerFlag[] = images.length < request.count ? ["partial"] : [];
   const at = heart.clock.now();
   const entry = chargeEntry({
-    ...{ visit, model: model.id, price, hold, target, flags, at },
+    visit,
+    model: model.id,
+    price,
+    hold,
+    target,
     usage: used,
     asked: { ...used, count: request.count },
+    flags,
+    at,
   });
   heart.till.settle(hold, entry);
   visit.event.usage = used;
