@@ -49,19 +49,12 @@ describe("large references", () => {
 });
 
 describe("large answers", () => {
-  test.each([
-    [50, 400],
-    [12, 200],
-  ])(
-    "of 20 MB base64, %d at once, take at most %d MB",
-    async (count, mostMb) => {
-      const figures = await measured(`${count} answers at once`, generations(rig, count, 20_000_000));
-      expect(figures.statuses).toEqual(Array.from({ length: count }, () => 200));
-      expect(figures.overIdleMb).toBeLessThanOrEqual(mostMb);
-      expectCalm(figures);
-    },
-    60_000,
-  );
+  test("of 20 MB base64, 50 at once, take at most 400 MB", async () => {
+    const figures = await measured("50 answers at once", generations(rig, 50, 20_000_000));
+    expect(figures.statuses).toEqual(Array.from({ length: 50 }, () => 200));
+    expect(figures.overIdleMb).toBeLessThanOrEqual(400);
+    expectCalm(figures);
+  }, 60_000);
 });
 
 describe("temporary files", () => {

@@ -135,7 +135,6 @@ test("processes whose supervisor is killed end by themselves, and nothing is los
 
 test.each([
   [1, false],
-  [WORKERS, false],
   [1, true],
   [WORKERS, true],
 ])(

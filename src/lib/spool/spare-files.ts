@@ -6,7 +6,7 @@ import { nameSpareFile } from "./name.ts";
 const LEAST_BYTES = 1024 * 1024;
 const MOST_BYTES = 256 * 1024 * 1024;
 const MOST_FILES = 64;
-const IDLE_MS = 3_000;
+const IDLE_MS = 1_000;
 
 export interface SpareFile {
   path: string;
@@ -14,7 +14,7 @@ export interface SpareFile {
 }
 
 /**
- * Files that requests have done with, kept a few seconds to be written over: a page the system still has costs a
+ * Files that requests have done with, kept for a moment to be written over: a page the system still has costs a
  * small part of a new one. Holds 256 MiB at most, and nothing once no request needs any.
  */
 export class SpareFiles {
