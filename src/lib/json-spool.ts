@@ -1,6 +1,6 @@
 import { free } from "./free.ts";
 import { SpooledString } from "./long-string.ts";
-import { createPacer } from "./pacer.ts";
+import { pause } from "./pacer.ts";
 import type { Spool } from "./spool.ts";
 import { JsonScanner } from "./json-spool/scanner.ts";
 import { JsonSpoolError, type JsonSpoolOptions, type SpooledJson } from "./json-spool/options.ts";
@@ -34,7 +34,6 @@ export async function readSpooledJson(
 ): Promise<SpooledJson> {
   const settings = { ...DEFAULTS, ...options };
   const scanner = new JsonScanner(spool, settings);
-  const pause = createPacer();
   let received = 0;
   for await (const chunk of body) {
     received += chunk.byteLength;

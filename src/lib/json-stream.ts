@@ -1,5 +1,6 @@
 import { free } from "./free.ts";
 import { SpooledString } from "./long-string.ts";
+import { pause } from "./pacer.ts";
 
 /** JSON in which a `Blob`, or a spooled string that was decoded, stands for the base64 of its bytes. */
 export type StreamedJson =
@@ -65,7 +66,8 @@ async function* writeBase64(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>>
     free(slice);
     yield piece.subarray(0, piece.write(text, "latin1"));
     // Many readers who take slices as fast as they come would otherwise hold the event loop together.
-    await new Promise(setImmediate);
+    const paused = pause();
+    if (paused) await paused;
   }
   free(piece);
 }

@@ -1,5 +1,4 @@
 import { LongString, LongStringError, type SpooledString } from "./long-string.ts";
-import { createPacer } from "./pacer.ts";
 import type { Spool, SpoolFile } from "./spool.ts";
 import { readBoundary, readPartHeader, type PartHeader } from "./multipart/header.ts";
 import { MultipartError } from "./multipart/error.ts";
@@ -54,7 +53,7 @@ export async function readMultipart(
   options: Partial<MultipartOptions> = {},
 ): Promise<MultipartPart[]> {
   const settings = { ...DEFAULTS, ...options };
-  const source = new MultipartSource(body, readBoundary(contentType), settings.maxBodyBytes, createPacer());
+  const source = new MultipartSource(body, readBoundary(contentType), settings.maxBodyBytes);
   try {
     return await readParts(source, spool, settings);
   } finally {

@@ -1,18 +1,22 @@
 const SHARE_MS = 8;
 
+/** There is one event loop, and so one of these: who waits to go on, and since when somebody has gone on. */
+const loop = { waiting: new Array<() => void>(), startedAt: 0 };
+
 /**
- * Keeps a long computation from holding the event loop: call the pause after each slice of work and await it.
- * It answers at once until 8 ms have been used, then lets everything else that waits run first.
+ * Keeps long computations from holding the event loop: call it after each slice of work and await what it answers.
+ * One that is alone goes on for 8 ms. Several take turns, a slice each, and between two slices everything else that
+ * waits runs first.
  */
-export function createPacer(): () => Promise<void> | undefined {
-  let startedAt = performance.now();
-  return () => {
-    if (performance.now() - startedAt < SHARE_MS) return undefined;
-    return new Promise((resolve) => {
-      setImmediate(() => {
-        startedAt = performance.now();
-        resolve();
-      });
-    });
-  };
+export function pause(): Promise<void> | undefined {
+  if (loop.waiting.length === 0 && performance.now() - loop.startedAt < SHARE_MS) return undefined;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (loop.waiting.push(resolve) === 1) setImmediate(goOn);
+  return promise;
+}
+
+function goOn(): void {
+  loop.startedAt = performance.now();
+  loop.waiting.shift()?.();
+  if (loop.waiting.length > 0) setImmediate(goOn);
 }

@@ -1,4 +1,5 @@
 import { free } from "../free.ts";
+import { pause } from "../pacer.ts";
 import { MultipartError } from "./error.ts";
 
 const MAX_PREAMBLE_BYTES = 8 * 1024;
@@ -25,7 +26,6 @@ export class MultipartSource {
     body: AsyncIterable<Uint8Array>,
     boundary: string,
     private readonly maxBodyBytes: number,
-    private readonly pause: () => Promise<void> | undefined,
   ) {
     this.chunks = body[Symbol.asyncIterator]();
     this.delimiter = Buffer.from(`\r\n--${boundary}`);
@@ -110,8 +110,8 @@ export class MultipartSource {
 
   /** Moves what is there to the beginning of the room and puts more behind it; false at the end of the body. */
   private async pull(): Promise<boolean> {
-    const pause = this.pause();
-    if (pause) await pause;
+    const paused = pause();
+    if (paused) await paused;
     if (this.used === this.chunk.byteLength && !(await this.pullChunk())) return false;
     const kept = this.data.copy(this.room);
     const added = Math.min(this.chunk.byteLength - this.used, ROOM_BYTES - kept);

@@ -1,5 +1,6 @@
 import { Base64Decoder, Base64Error } from "../../lib/base64.ts";
 import { free } from "../../lib/free.ts";
+import { pause } from "../../lib/pacer.ts";
 import type { Spool, SpoolFile } from "../../lib/spool.ts";
 import { brokenAnswer, MOST_IMAGE_BYTES, readPieces } from "../http.ts";
 
@@ -55,7 +56,8 @@ export class LiftedJson {
       await this.writeSlice(slice);
       await this.long?.ready();
       // Many answers that arrive at once would otherwise hold the event loop together.
-      await new Promise(setImmediate);
+      const paused = pause();
+      if (paused) await paused;
     }
   }
 

@@ -1,13 +1,12 @@
-import { createPacer } from "../../lib/pacer.ts";
+import { pause } from "../../lib/pacer.ts";
 
 /** Called between slices of long work: lets the event loop turn when it is due, and stops when aborted. */
 export type Breathe = () => Promise<void>;
 
 /** Throws the signal's reason once it is aborted. */
 export function createBreathe(signal: AbortSignal): Breathe {
-  const pace = createPacer();
   return async () => {
     signal.throwIfAborted();
-    await pace();
+    await pause();
   };
 }
