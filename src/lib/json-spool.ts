@@ -40,9 +40,9 @@ export async function readSpooledJson(
     if (received > settings.maxBodyBytes) throw new JsonSpoolError("body_too_large");
     const data = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     for (let from = 0; from < data.byteLength; from += SLICE_BYTES) {
-      await scanner.scan(data.subarray(from, from + SLICE_BYTES));
       const paused = pause();
       if (paused) await paused;
+      await scanner.scan(data.subarray(from, from + SLICE_BYTES));
     }
     free(chunk);
   }

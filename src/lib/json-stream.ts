@@ -62,12 +62,12 @@ async function* writeBase64(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>>
   const piece = Buffer.allocUnsafeSlow(4 * Math.ceil(Math.min(size, SLICE_BYTES) / 3));
   for (let start = 0; start < size; start += SLICE_BYTES) {
     const slice = await blob.slice(start, start + SLICE_BYTES).bytes();
-    const text = slice.toBase64();
-    free(slice);
-    yield piece.subarray(0, piece.write(text, "latin1"));
     // Many readers who take slices as fast as they come would otherwise hold the event loop together.
     const paused = pause();
     if (paused) await paused;
+    const text = slice.toBase64();
+    free(slice);
+    yield piece.subarray(0, piece.write(text, "latin1"));
   }
   free(piece);
 }

@@ -4,7 +4,7 @@ const SHARE_MS = 8;
 const loop = { waiting: new Array<() => void>(), startedAt: 0 };
 
 /**
- * Keeps long computations from holding the event loop: call it after each slice of work and await what it answers.
+ * Keeps long computations from holding the event loop: call it before each slice of work and await what it answers.
  * One that is alone goes on for 8 ms. Several take turns, a slice each, and between two slices everything else that
  * waits runs first.
  */

@@ -110,9 +110,9 @@ export class MultipartSource {
 
   /** Moves what is there to the beginning of the room and puts more behind it; false at the end of the body. */
   private async pull(): Promise<boolean> {
+    if (this.used === this.chunk.byteLength && !(await this.pullChunk())) return false;
     const paused = pause();
     if (paused) await paused;
-    if (this.used === this.chunk.byteLength && !(await this.pullChunk())) return false;
     const kept = this.data.copy(this.room);
     const added = Math.min(this.chunk.byteLength - this.used, ROOM_BYTES - kept);
     this.room.set(this.chunk.subarray(this.used, this.used + added), kept);

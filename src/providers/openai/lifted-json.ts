@@ -48,6 +48,9 @@ export class LiftedJson {
   /** Await it before the next piece, so that what is not yet on disk stays bounded. Nothing of the piece is kept. */
   async write(piece: Uint8Array): Promise<void> {
     for (let from = 0; from < piece.byteLength; from += SLICE_BYTES) {
+      // Many answers that arrive at once would otherwise hold the event loop together.
+      const paused = pause();
+      if (paused) await paused;
       const slice = Buffer.from(
         piece.buffer,
         piece.byteOffset + from,
@@ -55,9 +58,6 @@ export class LiftedJson {
       );
       await this.writeSlice(slice);
       await this.long?.ready();
-      // Many answers that arrive at once would otherwise hold the event loop together.
-      const paused = pause();
-      if (paused) await paused;
     }
   }
 
