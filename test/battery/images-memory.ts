@@ -13,7 +13,8 @@ export interface Figures {
   overIdleMb: number;
   seconds: number;
   megabytesPerSecond: number;
-  /** Longest answer to a health question while it ran, and as far as the gateway was computing. */
+  /** Answers to health questions while it ran: most of them, the longest, and that as far as the gateway computed. */
+  p95PingMs: number;
   maxPingMs: number;
   stallMs: number;
   /** Temporary files left, and how long it took until there were none. */
@@ -93,6 +94,7 @@ export async function measure(
     overIdleMb: peakMb - idleMb,
     seconds: Math.round(seconds * 10) / 10,
     megabytesPerSecond: Math.round(answers.reduce((sum, { carried }) => sum + carried, 0) / 1e6 / seconds),
+    p95PingMs: pings.p95Ms,
     maxPingMs: pings.maxMs,
     stallMs: pings.stallMs,
     leftOver,

@@ -29,7 +29,7 @@ const at = (share: number) => Math.round(latencies[Math.floor((latencies.length 
 console.log(
   JSON.stringify({
     pings: latencies.length,
-    p99Ms: at(0.99),
+    p95Ms: at(0.95),
     maxMs: at(1),
     stallMs: Math.round(longestStallMs),
   }),
