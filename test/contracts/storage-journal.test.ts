@@ -11,7 +11,7 @@ import { listSegments } from "../../src/storage/segments.ts";
 import { createShipper } from "../../src/storage/shipper.ts";
 import { aBudget, anEntry, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
-const KILLS = 12;
+const KILLS = 10;
 const configured = { models: new Map(), channels: new Map(), routes: new Map(), prices: new Map() };
 
 onEachDatabase("The journal", (ground) => {

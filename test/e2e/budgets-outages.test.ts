@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { outlast } from "../battery/money-outages.ts";
 import { findPostgres } from "../support/postgres.ts";
 
-const SECONDS = 3;
+const SECONDS = 2;
 
 const postgres = findPostgres();
 if ("missing" in postgres) console.warn(`SKIPPED outages of the database: ${postgres.missing}`);

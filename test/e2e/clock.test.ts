@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test.skipIf(hasNone)(
+test.skipIf(hasNone).concurrent(
   "a jump ahead begins a new day once, and the way back begins none",
   async () => {
     const clock = await fakeClock(lateEvening());
@@ -57,7 +57,7 @@ test.skipIf(hasNone)(
   30_000,
 );
 
-test.skipIf(hasNone)(
+test.skipIf(hasNone).concurrent(
   "jumps while three processes share a budget let nobody spend over it",
   async () => {
     const clock = await fakeClock(0);
@@ -79,7 +79,7 @@ test.skipIf(hasNone)(
   30_000,
 );
 
-test.skipIf(hasNone)(
+test.skipIf(hasNone).concurrent(
   "jumps give no limit back before its minute is over, and no duration is negative",
   async () => {
     const clock = await fakeClock(0);

@@ -8,7 +8,7 @@ import { CHAT, openHouse, type House } from "./vendor.ts";
  * The database goes away, by a crash or frozen in place, while the gateway is under load: known keys do not notice,
  * unknown ones are told the truth, and afterwards every charge is there.
  */
-const OUTAGE_MS = 3_000;
+const OUTAGE_MS = 1_500;
 const PAUSE_MS = 20;
 
 const found = findPostgres();

@@ -4,7 +4,7 @@ import { killRounds, seeded } from "./kill-rounds.ts";
 import { CHAT, IMAGE, openHouse, type House } from "./vendor.ts";
 
 /* Stopping, starting and being killed: nothing that a caller was told is forgotten. */
-const KILLS = 12;
+const KILLS = 10;
 
 /** Silence takes long to be filled, so this one waits beside the other tests. */
 let quiet: House;
