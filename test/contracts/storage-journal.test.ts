@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import { systemClock } from "../../src/lib/clock.ts";
@@ -9,6 +9,7 @@ import { openJournal } from "../../src/storage/journal.ts";
 import type { LedgerStore } from "../../src/storage/ledger.ts";
 import { listSegments } from "../../src/storage/segments.ts";
 import { createShipper } from "../../src/storage/shipper.ts";
+import { until } from "../support/gateway.ts";
 import { aBudget, anEntry, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
 const KILLS = 10;
@@ -107,6 +108,19 @@ onEachDatabase("The journal", (ground) => {
     expect(existsSync(join(journals, "proc_dead"))).toBe(false);
     await storage.close(1000);
   });
+
+  // PostgreSQL makes its own.
+  if (ground.kind === "sqlite")
+    test("what was committed reaches the file while the process runs", async () => {
+      const storage = await open("proc_checkpoints", join(folder, "checkpoints"));
+      const before = statSync(database).size;
+      for (let index = 0; index < 500; index += 1)
+        storage.journal.append({ type: "charge", entry: anEntry(`written_${index}`, 1n) });
+      expect(await storage.flush(5000)).toBe(true);
+      // Far fewer than what a commit would carry over by itself.
+      await until("a checkpoint", () => (statSync(database).size > before ? true : undefined));
+      await storage.close(1000);
+    });
 
   test("an entry no ledger can take is put aside and holds up no other", async () => {
     const problems: string[] = [];
