@@ -13,8 +13,3 @@ export function priceAmounts(price: PriceRecord["price"]): string[] {
     return amount === undefined ? [] : [`${TOKEN_CATEGORY_NAMES[category]} ${formatNanos(amount)}`];
   });
 }
-
-/** ISO time from which a price holds; null for one that always held, as a configured one does. */
-export function priceStart(effectiveFrom: number): string | null {
-  return effectiveFrom === 0 ? null : new Date(effectiveFrom).toISOString();
-}

@@ -2,9 +2,10 @@ import type { Command } from "commander";
 import { listPrices, setPrice } from "../admin/prices.ts";
 import type { PriceRecord } from "../admin/ports.ts";
 import type { Settings } from "../config/index.ts";
+import { priceStart } from "../domain/price.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 import type { Desk } from "./context.ts";
-import { priceAmounts, priceStart } from "./price-amounts.ts";
+import { priceAmounts } from "./price-amounts.ts";
 import { addCorrectCommand } from "./price-correction.ts";
 import { readImagePrice, readTime, readTokenPrice } from "./options.ts";
 

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { explainRoute, type RouteExplanation } from "../admin/explain-route.ts";
+import { priceStart } from "../domain/price.ts";
 import type { Desk } from "./context.ts";
-import { priceAmounts, priceStart } from "./price-amounts.ts";
+import { priceAmounts } from "./price-amounts.ts";
 
 /** `routes explain`: a dry run of access, price and routing. */
 export function addExplainCommand(routes: Command, desk: Desk): void {

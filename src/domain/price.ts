@@ -38,6 +38,11 @@ const FALLBACK: Record<TokenCategory, TokenCategory> = {
   imageOutput: "output",
 };
 
+/** ISO time from which a price holds; null for one that always held, as a configured one does. */
+export function priceStart(effectiveFrom: number): string | null {
+  return effectiveFrom === 0 ? null : new Date(effectiveFrom).toISOString();
+}
+
 /** The price of one image, or undefined when this tier and quality have no row. */
 export function imageUnitPrice(price: ImagePrice, tier: SizeTier, quality: string): Nanos | undefined {
   const row = price.perImage[tier];

@@ -3,9 +3,9 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageModel, Model, TextModel } from "../../domain/model.ts";
 import {
   imageUnitPrice,
+  priceStart,
   tokenPrice,
   type ImagePrice,
-  type Price,
   type TokenPrice,
 } from "../../domain/price.ts";
 import { planSize, priceTier, readSize } from "../../domain/size.ts";
@@ -108,13 +108,8 @@ function imageRow(
     unit_price: formatNanos(unitPrice),
     total: formatNanos(unitPrice * BigInt(count)),
     source: price.source,
-    effective_from: startOf(price),
+    effective_from: priceStart(price.effectiveFrom),
   };
-}
-
-/** Null for a configured price, which always held. */
-function startOf({ effectiveFrom }: Price): string | null {
-  return effectiveFrom === 0 ? null : new Date(effectiveFrom).toISOString();
 }
 
 function tokenRow(model: TextModel, price: TokenPrice): object {
@@ -133,6 +128,6 @@ function tokenRow(model: TextModel, price: TokenPrice): object {
       ...(price.perMillion.reasoning !== undefined && { reasoning: of("reasoning") }),
     },
     source: price.source,
-    effective_from: startOf(price),
+    effective_from: priceStart(price.effectiveFrom),
   };
 }
