@@ -1,6 +1,6 @@
 import type { Server } from "bun";
 import { GatewayError } from "../domain/gateway-error.ts";
-import type { RequestEvent } from "../domain/request-event.ts";
+import { newRequestEvent, type RequestEvent } from "../domain/request-event.ts";
 import { authorize, type Door } from "../gateway/access/authorize.ts";
 import type { RequestListener } from "../gateway/ports.ts";
 import { CallerGone } from "../gateway/routing/call.ts";
@@ -36,7 +36,7 @@ export function createHandler(
     const id = newId("req");
     const asked = request.headers.get("x-request-id");
     const requestId = asked !== null && REQUEST_ID.test(asked) ? asked : id;
-    const event = newEvent(requestId, settings.clock);
+    const event = newRequestEvent(requestId, settings.clock.now(), settings.clock.monotonic());
     // Two of them arrive joined; whoever stands between may have believed the other one (RFC 9112, 3.2).
     if (request.headers.get("host")?.includes(",")) return finish(settings, event, twoHosts(requestId));
     const found = settings.table.find(request.method, pathOf(request.url));
@@ -123,28 +123,6 @@ function finish(settings: EndpointSettings, event: RequestEvent, response: Respo
 function tell({ listeners, clock }: EndpointSettings, event: RequestEvent): void {
   event.durationMs = clock.monotonic() - event.startedAt;
   for (const listener of listeners) listener(event);
-}
-
-function newEvent(requestId: string, clock: Clock): RequestEvent {
-  return {
-    requestId,
-    route: "none",
-    status: 0,
-    code: null,
-    at: clock.now(),
-    startedAt: clock.monotonic(),
-    durationMs: 0,
-    firstByteMs: null,
-    organizationId: null,
-    keyId: null,
-    model: null,
-    channel: null,
-    isStream: false,
-    usage: null,
-    amount: 0n,
-    attempts: [],
-    cause: undefined,
-  };
 }
 
 function pathOf(url: string): string {

@@ -1,28 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import type { RequestEvent } from "../domain/request-event.ts";
+import { newRequestEvent, type RequestEvent } from "../domain/request-event.ts";
 import { redact, requestLog, systemLog } from "./log.ts";
 
 function event(about: Partial<RequestEvent> = {}): RequestEvent {
-  return {
-    requestId: "req_1",
-    route: "chat",
-    status: 200,
-    code: null,
-    at: Date.UTC(2026, 10, 21, 4),
-    startedAt: 0,
-    durationMs: 12.3456,
-    firstByteMs: null,
-    organizationId: null,
-    keyId: null,
-    model: null,
-    channel: null,
-    isStream: false,
-    usage: null,
-    amount: 0n,
-    attempts: [],
-    cause: undefined,
-    ...about,
-  };
+  const answered = { route: "chat", status: 200, durationMs: 12.3456 };
+  return { ...newRequestEvent("req_1", Date.UTC(2026, 10, 21, 4), 0), ...answered, ...about };
 }
 
 function written(...events: RequestEvent[]): unknown[] {

@@ -12,8 +12,8 @@ export interface RequestLog {
 }
 
 /**
- * One JSON line a request, after its end. Lines are made once the answer is on its way, and written in batches. Only listed
- * fields are written: no header, no body, no prompt, no key can get in.
+ * One JSON line a request, after its end. Lines are made once the answer is on its way, and written in batches. Only
+ * listed fields are written: no header, no body, no prompt, no key can get in.
  */
 export function requestLog(write: (lines: string) => void): RequestLog {
   const pending: RequestEvent[] = [];

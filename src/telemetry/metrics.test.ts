@@ -1,28 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import type { RequestEvent } from "../domain/request-event.ts";
+import { newRequestEvent, type RequestEvent } from "../domain/request-event.ts";
 import { formatMetrics, Metrics } from "./metrics.ts";
 
 function event(about: Partial<RequestEvent> = {}): RequestEvent {
-  return {
-    requestId: "req_1",
-    route: "chat",
-    status: 200,
-    code: null,
-    at: 0,
-    startedAt: 0,
-    durationMs: 30,
-    firstByteMs: null,
-    organizationId: null,
-    keyId: null,
-    model: null,
-    channel: null,
-    isStream: false,
-    usage: null,
-    amount: 0n,
-    attempts: [],
-    cause: undefined,
-    ...about,
-  };
+  const answered = { route: "chat", status: 200, durationMs: 30 };
+  return { ...newRequestEvent("req_1", 0, 0), ...answered, ...about };
 }
 
 function textOf(...events: RequestEvent[]): string {
