@@ -13,8 +13,6 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const SPACE = 0x20;
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
-
 /** A range of a text, end exclusive. */
 export interface Span {
   start: number;
@@ -30,11 +28,6 @@ export interface ObjectScan {
   depth: number;
   /** Index of the character after the opening brace. */
   bodyStart: number;
-}
-
-/** The text of a body; throws a `TypeError` on bad UTF-8. Encoding it again gives the same bytes, without a BOM. */
-export function decodeText(bytes: Uint8Array): string {
-  return decoder.decode(bytes);
 }
 
 /**

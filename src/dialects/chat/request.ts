@@ -1,14 +1,6 @@
 import type { Payload } from "../dialect.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import {
-  decodeText,
-  hasMoreValues,
-  hasRepeatedName,
-  isObject,
-  scanObject,
-  splice,
-  type Span,
-} from "../../lib/json.ts";
+import { hasMoreValues, hasRepeatedName, isObject, scanObject, splice, type Span } from "../../lib/json.ts";
 
 /** What the gateway itself reads of a chat completions request; every other field is forwarded untouched. */
 export interface ChatRequest {
@@ -25,6 +17,7 @@ export interface ChatRequest {
 
 export type ChatPayload = Payload<ChatRequest>;
 
+const decoder = new TextDecoder("utf-8", { fatal: true });
 const DEEPEST = 128;
 /** Bodies up to this size are parsed without counting; larger ones must not keep everyone waiting. */
 const LARGE_BYTES = 256 * 1024;
@@ -102,9 +95,10 @@ function readObject(bytes: Uint8Array): { raw: string; body: Record<string, unkn
   return { raw, body };
 }
 
+/** Encoding the text again gives the same bytes, but for a byte order mark. */
 function readText(bytes: Uint8Array): string {
   try {
-    return decodeText(bytes);
+    return decoder.decode(bytes);
   } catch {
     throw malformed("The request body is not valid UTF-8.");
   }
