@@ -17,9 +17,7 @@ export async function send(
 ): Promise<Response> {
   let response: Response;
   try {
-    const { url, ...sent } = request;
-    // The runtime would end a call that is silent for five minutes; the deadlines in `signal` decide instead.
-    response = await fetch(url, { method, ...sent, redirect: "manual", timeout: false });
+    response = await fetch(request.url, fetchOptions(method, request));
   } catch (error) {
     throw request.signal.aborted ? request.signal.reason : connectionError(error);
   }
@@ -31,6 +29,11 @@ export async function send(
     throw await discard(response, "answered with a redirect");
   const bodyText = await readErrorText(response, request.signal);
   throw classify({ status: response.status, headers: response.headers, bodyText });
+}
+
+function fetchOptions(method: string, { headers, body, signal }: VendorRequest): BunFetchRequestInit {
+  // The runtime would end a call that is silent for five minutes; the deadlines in `signal` decide instead.
+  return { method, headers, body, signal, redirect: "manual", timeout: false };
 }
 
 export interface VendorRequest {
