@@ -44,7 +44,8 @@ const TEXT_IN_MEMORY_BYTES = 64 * 1024;
 
 /**
  * Reads a `multipart/form-data` body in constant memory: files go to disk while they arrive, parts keep their
- * order. The body's chunks are given up: their memory is taken back as soon as they were read. Throws a `MultipartError` when the body is malformed, cut short or beyond a limit.
+ * order. The body's chunks are given up: their memory is taken back as soon as they were read. Throws a
+ * `MultipartError` when the body is malformed, cut short or beyond a limit.
  */
 export async function readMultipart(
   body: AsyncIterable<Uint8Array>,

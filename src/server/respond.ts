@@ -33,7 +33,10 @@ export function idHeaders(requestId: string): Record<string, string> {
   return { "x-gateway-request-id": requestId, "x-request-id": requestId };
 }
 
-/** What a thrown value is to the caller: a deliberate answer, something the gateway depends on that is away, or a bug of which nothing is told. */
+/**
+ * What a thrown value is to the caller: a deliberate answer, something the gateway depends on that is away, or a bug
+ * of which nothing is told.
+ */
 export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   if (thrown instanceof DependencyError) {

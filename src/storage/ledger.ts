@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { LedgerEntry } from "../domain/ledger.ts";
 import type { Nanos } from "../lib/money.ts";
 import { firstOf } from "./columns.ts";
@@ -74,7 +75,7 @@ function postBooked(database: Database, lease: string, entries: readonly LedgerE
       const rows = await sql.unsafe<{ id: string; kind: string }[]>(`${text} RETURNING id, kind`, values);
       for (const row of rows) isNew.add(nameOf(row));
       // SQLite works on this very thread: requests get their turn between the groups.
-      await new Promise((resolve) => setImmediate(resolve));
+      await setImmediate();
     }
     const booked = sorted.filter((entry) => isNew.has(nameOf(entry)));
     await bookEntries(database.kind, sql, lease, booked);

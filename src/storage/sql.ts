@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { SQL } from "bun";
 import { DependencyError } from "../gateway/ports.ts";
 import { syncLog } from "./checkpoints.ts";
@@ -155,7 +156,7 @@ async function insertGently(
     for (let start = 0; start < rows.length; start += ROWS_A_TURN) {
       throwIfAbandoned(call);
       count += inserter.insert(table, rows.slice(start, start + ROWS_A_TURN));
-      await new Promise((resolve) => setImmediate(resolve));
+      await setImmediate();
     }
     inserter.commit();
     return count;
