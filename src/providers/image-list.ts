@@ -3,7 +3,7 @@ import { isObject } from "../lib/json.ts";
 import type { Spool } from "../lib/spool.ts";
 import { brokenAnswer, parseAnswer } from "./http.ts";
 import { liftImages, type LiftedJson } from "./openai/lifted-json.ts";
-import type { FetchResult } from "./result-link.ts";
+import { whatCame, type FetchResult } from "./result-link.ts";
 
 /** An answer of the images protocol, `{data: [{b64_json} | {url}], …}`, its base64 already taken out. */
 export interface ImageList {
@@ -34,25 +34,21 @@ export async function readImageList(
     items: Array.isArray(data) ? data.filter(isObject) : undefined,
     outline,
     async pictures(items, fetchResult) {
-      const reads = items.map((item) => readPicture(item, json, (link) => fetchResult(link, spool, signal)));
-      const outcomes = await Promise.allSettled(reads);
-      const pictures = outcomes.flatMap((outcome) =>
-        outcome.status === "fulfilled" && outcome.value ? [outcome.value] : [],
-      );
-      const failure = outcomes.find((outcome) => outcome.status === "rejected");
-      if (pictures.length === 0 && failure) throw failure.reason;
-      return pictures;
+      const fetchLinked = (link: string) => fetchResult(link, spool, signal);
+      return await whatCame(items.flatMap((item) => readPicture(item, json, fetchLinked)));
     },
   };
 }
 
-async function readPicture(
+/** None for an item without a picture. */
+function readPicture(
   { b64_json: text, url }: Record<string, unknown>,
   json: LiftedJson,
   fetchLinked: (link: string) => Promise<Blob>,
-): Promise<Blob | undefined> {
-  if (typeof text === "string" && text !== "") return json.lifted(text) ?? decodePicture(text);
-  return typeof url === "string" && url !== "" ? await fetchLinked(url) : undefined;
+): Promise<Blob>[] {
+  if (typeof text === "string" && text !== "")
+    return [Promise.try(() => json.lifted(text) ?? decodePicture(text))];
+  return typeof url === "string" && url !== "" ? [fetchLinked(url)] : [];
 }
 
 function decodePicture(text: string): Blob {

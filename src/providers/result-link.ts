@@ -47,8 +47,12 @@ export async function fetchEach(
   spool: Spool,
   signal: AbortSignal,
 ): Promise<Blob[]> {
-  const fetches = links.slice(0, MOST_RESULTS).map((link) => fetchResult(link, spool, signal));
-  const outcomes = await Promise.allSettled(fetches);
+  return await whatCame(links.slice(0, MOST_RESULTS).map((link) => fetchResult(link, spool, signal)));
+}
+
+/** The pictures that came, in their order; throws the first error when none did. */
+export async function whatCame(reads: readonly Promise<Blob>[]): Promise<Blob[]> {
+  const outcomes = await Promise.allSettled(reads);
   const pictures = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   const failure = outcomes.find((outcome) => outcome.status === "rejected");
   if (pictures.length === 0 && failure) throw failure.reason;
