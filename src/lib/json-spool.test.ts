@@ -18,6 +18,10 @@ async function* cut(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator
   }
 }
 
+async function* inOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
 /** Reads and puts the spooled strings back, so that the answer compares with `JSON.parse`. */
 async function read(
   body: string | Uint8Array,
@@ -193,9 +197,11 @@ describe("limits", () => {
       `["${"a".repeat(7_000_000)}","b"]`,
     ];
     for (const body of worst) {
+      await using spool = createSpool(directory);
       const bytes = Buffer.from(body);
+      // Neither copying the body nor reading the value back counts: both are the test's own work.
       const watch = watchLoop();
-      await read(bytes, {}, [bytes.byteLength]);
+      await readSpooledJson(inOne(bytes), spool);
       await Bun.sleep(2);
       expect(watch.longestStallMs()).toBeLessThan(100);
     }
