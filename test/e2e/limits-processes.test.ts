@@ -70,7 +70,8 @@ async function flood(
 ): Promise<{ served: number; refused: number; others: number; waits: number[] }> {
   const answers = await Promise.all(
     Array.from({ length: TRIES }, async (_, index) => {
-      const response = await fleet.chat({ gateway: fleet.gateways[index % fleet.gateways.length]! });
+      const gateway = fleet.gateways[index % fleet.gateways.length]!;
+      const response = await fleet.chat({ gateway, isOnNewConnection: true });
       await response.text();
       return { status: response.status, wait: Number(response.headers.get("retry-after")) };
     }),

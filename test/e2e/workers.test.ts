@@ -21,7 +21,11 @@ test("several processes listen on one port, and each of them answers", async () 
   expect(listeners(Number(new URL(gateway!.url).port))).toBe(WORKERS);
   const before = fleet.pids().map(cpuTicks);
   // The system spreads connections over the processes, so each of many connections is a draw.
-  await Promise.all(Array.from({ length: 300 }, () => fleet.chat().then((response) => response.text())));
+  await Promise.all(
+    Array.from({ length: 300 }, () =>
+      fleet.chat({ isOnNewConnection: true }).then((response) => response.text()),
+    ),
+  );
   const busy = fleet.pids().map((pid, index) => cpuTicks(pid) - before[index]!);
   expect(
     tellExact("W1", "processes that answered", busy.filter((ticks) => ticks > 0).length, "of 3", WORKERS),
