@@ -7,7 +7,7 @@ import { databaseOf } from "./database.ts";
 import { requireFreePort } from "./free-port.ts";
 import { systemClock } from "./lib/clock.ts";
 import { migrate, openDatabase, openStores } from "./storage/index.ts";
-import { supervise } from "./supervise.ts";
+import { LEAVE_SIGNAL, supervise } from "./supervise.ts";
 
 /** Serves until told to stop. Resolves after a graceful stop; the process then ends with 0. */
 export async function serve(settings: Settings): Promise<void> {
@@ -72,18 +72,24 @@ async function makeDataFolder({ dataDirectory }: Settings): Promise<void> {
 /** The first signal stops gracefully; a second one at once. Either way nothing is lost. */
 async function untilTold(gateway: Gateway, isWorker: boolean): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    let isStopping = false;
+    let stage: "serving" | "draining" | "leaving" = "serving";
+    const leave = (): void => {
+      if (stage === "leaving") return;
+      stage = "leaving";
+      void gateway.abandon().finally(() => process.exit(0));
+    };
     const stop = (): void => {
-      if (isStopping) void gateway.abandon().finally(() => process.exit(0));
-      else gateway.stop().then(resolve, reject);
-      isStopping = true;
+      if (stage !== "serving") return leave();
+      stage = "draining";
+      gateway.stop().then(resolve, reject);
     };
     process.on("SIGTERM", stop);
+    if (isWorker) process.on(LEAVE_SIGNAL, leave);
     // Ctrl-C reaches the whole group of processes; a worker waits for its supervisor to pass it on.
     process.on("SIGINT", isWorker ? () => {} : stop);
     // A worker whose supervisor was killed would serve on unseen, beside those of the next start.
     process.on("disconnect", () => {
-      if (!isStopping) stop();
+      if (stage === "serving") stop();
     });
   });
   if (process.connected) process.disconnect?.();

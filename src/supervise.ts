@@ -6,20 +6,24 @@ const STABLE_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 
+/** Tells a worker to leave at once. A second SIGTERM would not do: it merges with a first one not yet delivered. */
+export const LEAVE_SIGNAL = "SIGUSR2";
+
 /** Running workers by their number, from 1. */
 type Workers = Map<number, Subprocess>;
 
 /**
  * Runs the workers of one port and starts a new one for each that dies. The first signal is passed on and the
- * workers are waited for; so is the second, by which they leave at once. Resolves when all have ended; throws when
+ * workers are waited for; at the second they leave at once. Resolves when all have ended; throws when
  * one cannot even start once.
  */
 export async function supervise({ workers }: Settings): Promise<void> {
   const running: Workers = new Map();
   const state = { isStopping: false };
   const pass = (): void => {
+    const signal = state.isStopping ? LEAVE_SIGNAL : "SIGTERM";
     state.isStopping = true;
-    for (const worker of running.values()) worker.kill("SIGTERM");
+    for (const worker of running.values()) worker.kill(signal);
   };
   process.on("SIGTERM", pass);
   process.on("SIGINT", pass);

@@ -100,9 +100,11 @@ test("a second SIGTERM ends all at once and loses no charge", async () => {
     ),
   );
   await own.vendors[0]!.waitForHits(20 + hanging.length);
+  // One process gets to neither signal before both are there.
+  process.kill(pids[0]!, "SIGSTOP");
   gateway!.signal("SIGTERM");
   await until("the processes to drain", async () => {
-    const status = await fetch(`${gateway!.url}/readyz`).then(
+    const status = await fetch(`${gateway!.url}/readyz`, { signal: AbortSignal.timeout(200) }).then(
       (response) => response.status,
       () => 0,
     );
@@ -110,6 +112,8 @@ test("a second SIGTERM ends all at once and loses no charge", async () => {
   });
   const askedAt = performance.now();
   gateway!.signal("SIGTERM");
+  await until("the others to end", () => (pids.slice(1).some(isRunning) ? undefined : true));
+  process.kill(pids[0]!, "SIGCONT");
   const code = await gateway!.exited;
   const endedMs = Math.round(performance.now() - askedAt);
   await Promise.all(hanging);
