@@ -23,6 +23,11 @@ export interface ApiKey {
 
 export type Scope = "ai:image" | "ai:llm";
 
+/** Whether a key may be used on routes of a scope. */
+export function hasScope({ scopes }: ApiKey, scope: Scope): boolean {
+  return scopes.has(scope) || scopes.has("ai:*");
+}
+
 /** Who is asking: a usable key and its organization. */
 export interface Principal {
   key: ApiKey;

@@ -22,7 +22,8 @@ export interface ImageRequest {
   delivery?: "url" | "b64_json";
   /** In upload order: the first is image 1. Not empty makes the request an edit. */
   references: ReferenceSource[];
-  mask?: ReferenceSource;
+  /** Reads the mask; for models that take one, elsewhere it is ignored whatever it is. Throws a `GatewayError`. */
+  readMask?(): ReferenceSource | undefined;
   /** `x-input-image-compress: true` */
   compressReferences: boolean;
   /** Unknown fields, told to the caller in `x-gateway-ignored-params`. */
@@ -85,6 +86,8 @@ export interface ImageReply {
   images: Blob[];
   quality?: string;
   background?: string;
+  /** True when the vendor compressed them as asked; elsewhere the gateway does. */
+  isCompressed?: boolean;
   usage?: ImageUsage["tokens"];
   /** The vendor's own reply to `native`, its pictures as `Blob`s; `images` are the finished ones, in order. */
   native?: StreamedObject;

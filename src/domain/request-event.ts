@@ -23,6 +23,8 @@ export interface RequestEvent {
   channel: string | null;
   isStream: boolean;
   usage: Usage | null;
+  /** Pictures a vendor made beyond those asked for; neither delivered nor billed. */
+  surplus: number;
   amount: Nanos;
   attempts: Attempt[];
   /** Trouble worth an operator's eye; never the caller's content. */
@@ -46,6 +48,7 @@ export function newRequestEvent(requestId: string, at: number, startedAt: number
     channel: null,
     isStream: false,
     usage: null,
+    surplus: 0,
     amount: 0n,
     attempts: [],
     cause: undefined,

@@ -70,6 +70,7 @@ export async function answerImages(
     );
     const { answer, target, finished } = await ask(heart, admission, { ...prepared, spool });
     finished();
+    visit.event.surplus = Math.max(0, answer.images.length - request.count);
     const { organization } = visit.principal;
     const delivery = await deliver(heart, {
       request,
@@ -129,9 +130,9 @@ function ask(
       return kind !== "rejected" && (kind !== "refused" || failOverRefusals);
     },
     attempts: visit.event.attempts,
-    ask: async (target, call) => {
+    ask: async (target, call, hasNext) => {
       const deadlines = { ...heart.deadlines.image, ...target.channel.deadlines };
-      call.expect("the picture", fallbackAfterMs ?? deadlines.firstByteMs);
+      call.expect("the picture", (hasNext ? fallbackAfterMs : null) ?? deadlines.firstByteMs);
       const reply = await draw(heart, { ...order(request, wish, target), model, ...ready }, target, call);
       call.settle();
       return reply;

@@ -31,6 +31,7 @@ export async function prepareReferences(
   usesMask: boolean,
   signal: AbortSignal,
 ): Promise<{ references: ReferenceImage[]; mask?: ReferenceImage }> {
+  const maskSource = usesMask ? request.readMask?.() : undefined;
   const blobs = await fetchAll(settings, request.references, spool, signal);
   const references: ReferenceImage[] = [];
   for (const [index, blob] of blobs.entries()) {
@@ -39,8 +40,8 @@ export async function prepareReferences(
     references.push({ blob: ready, format, width, height });
   }
   const [first] = references;
-  if (!request.mask || !usesMask || !first) return { references };
-  const [mask] = await fetchAll(settings, [request.mask], spool, signal, "mask");
+  if (!maskSource || !first) return { references };
+  const [mask] = await fetchAll(settings, [maskSource], spool, signal, "mask");
   return { references, ...(mask && { mask: await readMask(mask, first) }) };
 }
 
@@ -81,8 +82,8 @@ interface LinkRequest {
 }
 
 async function fetchLink(settings: ReferenceSettings, url: string, request: LinkRequest): Promise<Blob> {
-  const own = await ownResult(settings, url);
-  if (own) return own;
+  const own = ownResult(settings, url);
+  if (own) return (await own) ?? gone(request);
   const file = request.spool.create();
   try {
     await settings.safeFetch.download(
@@ -100,14 +101,23 @@ async function fetchLink(settings: ReferenceSettings, url: string, request: Link
   }
 }
 
-/** A link to one of our own results is read from storage, never fetched. */
-async function ownResult({ links, blobs }: ReferenceSettings, url: string): Promise<Blob | null> {
-  if (!URL.canParse(url)) return null;
+/**
+ * A link to one of our own results is read from storage, never fetched: a promise of its bytes, null when they are
+ * gone. Undefined for every other link.
+ */
+function ownResult({ links, blobs }: ReferenceSettings, url: string): Promise<Blob | null> | undefined {
+  if (!URL.canParse(url)) return undefined;
   const { pathname, searchParams } = new URL(url);
   const name = /^\/files\/([^/]+)$/.exec(pathname)?.[1];
-  if (name === undefined || links.check(name, searchParams.get("exp"), searchParams.get("sig")) !== "valid")
-    return null;
-  return blobs.get(name);
+  if (name === undefined) return undefined;
+  const state = links.check(name, searchParams.get("exp"), searchParams.get("sig"));
+  if (state === "invalid") return undefined;
+  return state === "valid" ? blobs.get(name) : Promise.resolve(null);
+}
+
+function gone({ param, name }: LinkRequest): never {
+  const message = `${name} has expired here: send the picture itself, or make it again.`;
+  throw new GatewayError("image_fetch_failed", message, { param });
 }
 
 /** What is told of a link says nothing of what stands behind it. */

@@ -292,7 +292,11 @@ describe("time and places", () => {
       target.onConnect();
       return hang(target, signal);
     };
-    const answer = createSafeFetch({ resolve, dial: connecting, limits: { answerTimeoutMs: 20 } });
+    const answer = createSafeFetch({
+      resolve,
+      dial: connecting,
+      limits: { connectTimeoutMs: 1, totalTimeoutMs: 20 },
+    });
     expect(await download(answer, link)).toBe("failed");
     const drip = () =>
       new Response(
@@ -300,7 +304,7 @@ describe("time and places", () => {
           pull: (controller) => Bun.sleep(5).then(() => controller.enqueue(new Uint8Array(1))),
         }),
       );
-    const slow = makeFetch({ answer: drip, limits: { graceMs: 50 } });
+    const slow = makeFetch({ answer: drip, limits: { totalTimeoutMs: 50 } });
     expect(await download(slow.fetch, link)).toBe("failed");
   });
 

@@ -33,6 +33,7 @@ function mergeReplies(replies: readonly ImageReply[]): ImageReply {
   const [first] = replies;
   return {
     images: replies.flatMap(({ images }) => images),
+    isCompressed: first?.isCompressed,
     quality: first?.quality,
     background: first?.background,
     usage: sumUsage(replies),

@@ -71,14 +71,14 @@ async function draw(
   if (!items) throw brokenAnswer("gave no list of images");
   const images = await pictures(items, fetchResult);
   if (images.length === 0) throw brokenAnswer("gave no image");
-  return { images, usage: readUsage(answer["usage"]) };
+  return { images, isCompressed: isFormatAsked(order), usage: readUsage(answer["usage"]) };
 }
 
 /** `size` is never sent: beside a resolution it is refused. A count is refused where a call gives one image. */
 function writeRequest(order: ImageOrder): JsonBody {
   const { upstreamModel, prompt, references, size, quality, background, compression, model } = order;
   const count = Math.min(order.count, model.image.maxImagesPerCall);
-  const format = model.image.formats.length > 1 && order.format ? wantedFormat(order) : undefined;
+  const format = isFormatAsked(order) ? wantedFormat(order) : undefined;
   return writeJsonBody((base64) => ({
     model: upstreamModel,
     prompt,
@@ -96,6 +96,11 @@ function writeRequest(order: ImageOrder): JsonBody {
       })),
     }),
   }));
+}
+
+/** A model of one format is not asked for it. */
+function isFormatAsked({ model, format }: ImageOrder): boolean {
+  return model.image.formats.length > 1 && format !== undefined;
 }
 
 /** Impossible numbers count as no report. */

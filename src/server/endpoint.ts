@@ -10,7 +10,7 @@ import { newId } from "../lib/ids.ts";
 import { callerAddress, readSecret } from "./credentials.ts";
 import type { Exchange } from "./exchange.ts";
 import { asGatewayError, errorResponse } from "./respond.ts";
-import type { Route, RouteTable } from "./routes.ts";
+import type { OtherMethods, Route, RouteMatch, RouteTable } from "./routes.ts";
 
 export interface EndpointSettings {
   table: RouteTable;
@@ -37,10 +37,11 @@ export function createHandler(
     const asked = request.headers.get("x-request-id");
     const requestId = asked !== null && REQUEST_ID.test(asked) ? asked : id;
     const event = newRequestEvent(requestId, settings.clock.now(), settings.clock.monotonic());
-    // Two of them arrive joined; whoever stands between may have believed the other one (RFC 9112, 3.2).
-    if (request.headers.get("host")?.includes(",")) return finish(settings, event, twoHosts(requestId));
     const found = settings.table.find(request.method, pathOf(request.url));
-    if (!found || !("route" in found)) return finish(settings, event, notRouted(found, requestId));
+    // Two of them arrive joined; whoever stands between may have believed the other one (RFC 9112, 3.2).
+    if (request.headers.get("host")?.includes(","))
+      return finish(settings, event, twoHosts(found, requestId));
+    if (!found || "allow" in found) return finish(settings, event, notRouted(found, requestId));
     const { route, parameter } = found;
     event.route = route.name;
     const exchange: Exchange = {
@@ -94,7 +95,7 @@ function failed(thrown: unknown, route: Route, event: RequestEvent): Response {
   return errorResponse(error, route.family, event.requestId, extra);
 }
 
-function notRouted(found: { allow: string[] } | null, requestId: string): Response {
+function notRouted(found: OtherMethods | null, requestId: string): Response {
   if (!found)
     return errorResponse(
       new GatewayError("not_found", "There is nothing at this path."),
@@ -103,13 +104,14 @@ function notRouted(found: { allow: string[] } | null, requestId: string): Respon
     );
   const allow = found.allow.join(", ");
   const error = new GatewayError("method_not_allowed", `This path answers ${allow}.`);
-  return errorResponse(error, "images", requestId, { allow });
+  return errorResponse(error, found.family, requestId, { allow });
 }
 
-function twoHosts(requestId: string): Response {
+function twoHosts(found: RouteMatch | OtherMethods | null, requestId: string): Response {
+  const { family = "images" } = found && "route" in found ? found.route : (found ?? {});
   return errorResponse(
     new GatewayError("invalid_parameter", "Send a single Host header."),
-    "images",
+    family,
     requestId,
   );
 }

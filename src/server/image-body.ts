@@ -1,4 +1,5 @@
 import { isPictureField, formFields, type ImageField } from "../dialects/images/index.ts";
+import { FAMILIES } from "../domain/family.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import { JsonSpoolError, readSpooledJson, type JsonPath } from "../lib/json-spool.ts";
 import { isStreamedObject, type StreamedObject } from "../lib/json-stream.ts";
@@ -71,7 +72,9 @@ function jsonTrouble({ reason, path }: JsonSpoolError, isPicture: (path: JsonPat
     case "too_deep":
       return malformed("The request body is nested more than 128 levels deep.");
     case "too_complex":
-      return malformed("The request body has more values than an image request can need.");
+      return isPicture(path)
+        ? tooManyPictures()
+        : malformed("The request body has more values than an image request can need.");
     case "invalid_base64":
       return new GatewayError("invalid_image", "An image is not valid base64.", param);
     case "too_large":
@@ -90,7 +93,9 @@ function formTrouble({ reason, part }: MultipartError): GatewayError {
     case "invalid_text":
       return malformed("The form is malformed or was cut short.");
     case "too_many_parts":
-      return malformed("The form has more parts than an image request can need.");
+      return isPictureField(part)
+        ? tooManyPictures()
+        : malformed("The form has more parts than an image request can need.");
     case "invalid_base64":
       return new GatewayError("invalid_image", "An image is not valid base64.", param);
     case "too_large":
@@ -105,6 +110,13 @@ function formTrouble({ reason, part }: MultipartError): GatewayError {
 /** Errors name pictures by the document's words, whichever field they came in. */
 function paramOf(name: string): string {
   return name.startsWith("mask") ? "mask" : isPictureField(name) ? "image" : name;
+}
+
+/** So many that the body is not read to its end, and the model not known. */
+function tooManyPictures(): GatewayError {
+  const most = Math.max(...Object.values(FAMILIES).map((family) => family.references));
+  const message = `An edit takes at most ${most} reference images, on some models fewer.`;
+  return new GatewayError("too_many_reference_images", message, { param: "image" });
 }
 
 function malformed(message: string): GatewayError {

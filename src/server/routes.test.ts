@@ -36,8 +36,8 @@ describe("finding a route", () => {
   });
 
   test("another method is told which ones there are", () => {
-    expect(find("DELETE", "/things")).toEqual({ allow: ["GET", "POST"] });
-    expect(find("POST", "/things/a")).toEqual({ allow: ["GET"] });
+    expect(find("DELETE", "/things")).toEqual({ allow: ["GET", "POST"], family: "images" });
+    expect(find("POST", "/things/a")).toEqual({ allow: ["GET"], family: "images" });
   });
 
   test.each(["/", "/thing", "/things/", "/Things", "/things/%zz", "//things"])("%s leads nowhere", (path) => {

@@ -34,6 +34,12 @@ export interface RouteMatch {
   parameter: string;
 }
 
+/** A path that is known, but not by this method. Where several protocols share it, it is in none's words. */
+export interface OtherMethods {
+  allow: string[];
+  family: ErrorFamily;
+}
+
 /** Finds routes by path; the query is not its business. */
 export class RouteTable {
   readonly #exact = new Map<string, Route[]>();
@@ -48,13 +54,16 @@ export class RouteTable {
   }
 
   /** The route, the methods the path does know, or null for an unknown path. HEAD is answered as GET. */
-  find(method: string, path: string): RouteMatch | { allow: string[] } | null {
+  find(method: string, path: string): RouteMatch | OtherMethods | null {
     const found = this.#exact.get(path)?.map((route) => ({ route, parameter: "" })) ?? this.#match(path);
-    if (found.length === 0) return null;
+    const [first] = found;
+    if (!first) return null;
     const wanted = method === "HEAD" ? "GET" : method;
-    return (
-      found.find(({ route }) => route.method === wanted) ?? { allow: found.map(({ route }) => route.method) }
-    );
+    const match = found.find(({ route }) => route.method === wanted);
+    if (match) return match;
+    const { family } = first.route;
+    const isShared = found.some(({ route }) => route.family !== family);
+    return { allow: found.map(({ route }) => route.method), family: isShared ? "images" : family };
   }
 
   #match(path: string): RouteMatch[] {

@@ -70,6 +70,7 @@ function line(event: RequestEvent): string {
     model: event.model ?? undefined,
     channel: event.channel ?? undefined,
     usage: event.usage ?? undefined,
+    surplus: event.surplus || undefined,
     amount: event.amount === 0n ? undefined : formatNanos(event.amount),
     attempts: event.attempts.length > 0 ? event.attempts : undefined,
     cause: event.cause === undefined ? undefined : causeText(event.cause),

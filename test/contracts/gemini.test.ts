@@ -170,10 +170,9 @@ describe("the answer", () => {
     expect([reply.images.length, await sizeOf(reply)]).toEqual([1, "1376x768 png"]);
   });
 
-  test("gives at most as many pictures as were asked for", async () => {
-    vendor.next({ images: 3 }, { images: 3 });
-    expect((await open().draw(makeOrder(), never)).images).toHaveLength(1);
-    expect((await open().draw(makeOrder({ count: 2 }), never)).images).toHaveLength(2);
+  test("gives every picture that came, also those beyond what was asked for", async () => {
+    vendor.next({ images: 3 });
+    expect((await open().draw(makeOrder({ count: 2 }), never)).images).toHaveLength(3);
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { until } from "../support/gateway.ts";
 import { makePng } from "../support/pictures.ts";
 import { formOf, textsOf } from "./images-forms.ts";
 import { openImageHouse, type ImageHouse } from "./images-vendors.ts";
@@ -51,6 +52,10 @@ describe("a vendor that gives another number of pictures", () => {
     const row = await charged(response);
     expect(row).toMatchObject({ amount: LOW_1K * BigInt(delivered), consumed: { count: delivered } });
     expect(row.flags).toEqual(degraded ? ["partial"] : []);
+    const line = await until("the log line", () =>
+      house.gateway.logs().find((candidate) => candidate["request_id"] === row.request_id),
+    );
+    expect(line["surplus"]).toBe(given > asked ? given - asked : undefined);
   });
 });
 

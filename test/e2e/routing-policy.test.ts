@@ -115,6 +115,16 @@ test("'Cancel on timeout and use fallback' asks the next target in time, bills o
   expect(tellAtMost("P7", "fallback answered after", Math.round(tookMs), "ms", most)).toBe(true);
 }, 20_000);
 
+test("its time limit is not the last target's, who has the route's own", async () => {
+  const [first, second, third] = fleet.vendors;
+  first!.next("stall");
+  second!.next("stall");
+  third!.next({ delayMs: FALLBACK_SECONDS * 1_000 + 200 });
+  const response = await draw("patient");
+  expect(response.status).toBe(200);
+  expect(hits()).toEqual([1, 1, 1]);
+});
+
 function hits(): number[] {
   return fleet.vendors.map((vendor) => vendor.hits.length);
 }

@@ -26,6 +26,7 @@ const ROUTES: [method: string, path: string][] = [
   ["GET", "/healthz"],
   ["GET", "/readyz"],
   ["GET", "/metrics"],
+  ["GET", "/console"],
 ];
 
 describe("an unknown path is 404 in JSON", () => {
@@ -71,6 +72,16 @@ describe("a known path with another method is 405 with what it allows", () => {
       expect(response.headers.get("allow")).toContain(method);
       expect(await response.json()).toMatchObject({ error: { code: "method_not_allowed" } });
     }
+  });
+
+  test("in the shape of the path's own protocol", async () => {
+    const chat = (await (await ask("GET", "/v1/chat/completions")).json()) as { error: { type: string } };
+    expect(chat.error.type).toBe("invalid_request_error");
+    const native = await ask("GET", "/v1beta/models/sandbox-b-fast:generateContent");
+    expect([native.status, native.headers.get("allow")]).toEqual([405, "POST"]);
+    expect(await native.json()).toMatchObject({
+      error: { code: 405, details: [{ reason: "method_not_allowed" }] },
+    });
   });
 
   test("OPTIONS opens nothing to browsers", async () => {

@@ -143,7 +143,13 @@ describe("what is well-formed but not supported is aligned or ignored, and the a
     const quiet = await draw(silent);
     expect(quiet.response.headers.has("x-gateway-ignored-params")).toBe(false);
     expect(quiet.response.headers.get("content-type")).toStartWith("application/json");
-    const named = await draw({ ...silent, seed: 1, negative_prompt: "x", "größe\r\nx-evil: 1": 1 });
+    const named = await draw({
+      ...silent,
+      seed: 1,
+      negative_prompt: "x",
+      "größe\r\nx-evil: 1": 1,
+      "\ud800": 1,
+    });
     const header = named.response.headers.get("x-gateway-ignored-params")!;
     expect(header).toStartWith("seed, negative_prompt, ");
     expect(named.response.headers.has("x-evil")).toBe(false);

@@ -48,7 +48,13 @@ describe("a mask", () => {
   });
 
   test.each(["B", "C", "D"] as const)("is ignored on family %s, whatever it is", async (family) => {
-    for (const mask of [dataUrl(MASK), dataUrl(Buffer.from("no picture at all"))])
+    for (const mask of [
+      dataUrl(MASK),
+      dataUrl(Buffer.from("no picture at all")),
+      [dataUrl(MASK), dataUrl(MASK)],
+      "not base64 !!",
+      { file_id: "file-abc123" },
+    ])
       expect((await edit({ model: MODELS[family], image: dataUrl(ONE), mask })).status).toBe(200);
   });
 

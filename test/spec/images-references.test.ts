@@ -76,6 +76,7 @@ describe("a reference in JSON comes", () => {
 
   test("absent where it is null", async () => {
     expect(await sent({ image: dataUrl(ONE), images: null, image_url: null, mask: null })).toEqual([ONE]);
+    expect(await sent({ images: [{ file_id: null, image_url: dataUrl(TWO) }] })).toEqual([TWO]);
   });
 });
 
@@ -211,6 +212,18 @@ describe("the number of references", () => {
       input_images: [{ image_url: dataUrl(ONE) }],
     };
     await refused(edit(fields), { param: "image", code: "too_many_reference_images" });
+  });
+
+  test("that is beyond all families is refused before the body was read to its end", async () => {
+    const error = { param: "image", code: "too_many_reference_images" };
+    const large = dataUrl(randomBytes(50_000));
+    const json = await refused(edit({ images: Array.from({ length: 70 }, () => large) }), error);
+    const form = await refused(
+      editByForm(Array.from({ length: 70 }, () => ["image[]", ONE] as const)),
+      error,
+    );
+    for (const { message } of [json, form])
+      expect(message).toContain(String(Math.max(...Object.values(LIMITS))));
   });
 
   test("is counted before anything is fetched", async () => {

@@ -5,6 +5,7 @@ import { until } from "../support/gateway.ts";
 /* What a key can call and what it costs. */
 let house: House;
 let narrow: string;
+let textOnly: string;
 beforeAll(async () => {
   house = await openHouse({
     yaml: `  retired-chat: { type: chat, max_output_tokens: 10, retired: true, price: { currency: USD, per_million: { input: "1", output: "1" } }, route: { targets: [{ channel: house-chat }] } }
@@ -13,6 +14,8 @@ beforeAll(async () => {
   });
   const made = await house.gateway.cli("keys", "create", "--name", "narrow", "--model", CHAT, "--json");
   narrow = JSON.parse(made).secret;
+  const scoped = await house.gateway.cli("keys", "create", "--name", "text", "--scope", "ai:llm", "--json");
+  textOnly = JSON.parse(scoped).secret;
 });
 afterAll(() => house[Symbol.asyncDispose]());
 
@@ -60,6 +63,14 @@ describe("the list of models", () => {
     expect([foreign.status, unknown.status]).toEqual([404, 404]);
     const strip = async (response: Response) => (await response.text()).replace(/req_\w+/, "");
     expect(await strip(foreign)).toBe(await strip(unknown));
+  });
+
+  test("holds nothing a key's scopes keep it from", async () => {
+    const headers = { authorization: `Bearer ${textOnly}` };
+    const { data } = (await (await get("/v1/models", headers)).json()) as { data: { type: string }[] };
+    expect(data.map(({ type }) => type)).toContain("chat");
+    expect(data.map(({ type }) => type)).not.toContain("image");
+    expect((await get(`/v1/models/${IMAGE}`, headers)).status).toBe(404);
   });
 
   test("can be asked for again cheaply", async () => {
@@ -164,6 +175,14 @@ describe("the price lookup", () => {
     const response = await get(`/v1/pricing/lookup?model=${IMAGE}`, { authorization: `Bearer ${narrow}` });
     expect(response.status).toBe(403);
     expect(await response.json()).toMatchObject({ error: { code: "model_not_allowed_for_api_key" } });
+    const headers = { authorization: `Bearer ${textOnly}` };
+    const scopeless = await get(`/v1/pricing/lookup?model=${IMAGE}`, headers);
+    expect(scopeless.status).toBe(401);
+    expect(await scopeless.json()).toMatchObject({ error: { code: "authentication_required" } });
+    const { data } = (await (await get("/v1/pricing/lookup", headers)).json()) as {
+      data: { unit: string }[];
+    };
+    expect(new Set(data.map(({ unit }) => unit))).toEqual(new Set(["token"]));
   });
 
   test("an organization's own price is told, held and billed from one moment to the next", async () => {

@@ -5,6 +5,10 @@ import { forUpstream, readRequest } from "./request.ts";
 
 const MESSAGES = [{ role: "user", content: "hi" }];
 
+const TEXT = { type: "text", text: "x" };
+const TOOL = { type: "function", function: { name: "f", description: "d", parameters: { type: "object" } } };
+const said = (content: unknown) => ({ role: "user", content });
+
 const bytesOf = (body: unknown): Uint8Array<ArrayBuffer> =>
   new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
 const read = (body: unknown) => readRequest(bytesOf(body));
@@ -62,6 +66,25 @@ describe("reading a request", () => {
   });
 });
 
+test("what vendors know beyond the documented kinds is left to them", () => {
+  const messages = [
+    said([TEXT, { type: "input_audio", input_audio: { data: "AA==", format: "wav" } }]),
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "c", type: "function", function: { name: "f" } }],
+    },
+    { role: "assistant", tool_calls: [] },
+    { role: "tool", tool_call_id: "c", content: "4" },
+  ];
+  const tools = [
+    TOOL,
+    { type: "function", function: { name: "bare" } },
+    { type: "custom", custom: { name: "c" } },
+  ];
+  expect(read({ model: "m", messages, tools }).parsed.body).toEqual({ model: "m", messages, tools });
+});
+
 describe("a request is refused", () => {
   test.each([
     ["nonsense", "invalid_request_body", null],
@@ -83,6 +106,31 @@ describe("a request is refused", () => {
     [{ model: "m", messages: MESSAGES, n: -1 }, "invalid_parameter", "n"],
     [{ model: "m", messages: MESSAGES, stop: [1] }, "invalid_parameter", "stop"],
     [{ model: "m", messages: MESSAGES, tools: {} }, "invalid_parameter", "tools"],
+    [{ model: "m", messages: [...MESSAGES, said(5)] }, "invalid_parameter", "messages[1].content"],
+    [{ model: "m", messages: [said({ text: "x" })] }, "invalid_parameter", "messages[0].content"],
+    [{ model: "m", messages: [said(["x"])] }, "invalid_parameter", "messages[0].content[0]"],
+    [{ model: "m", messages: [said([{ text: "x" }])] }, "invalid_parameter", "messages[0].content[0]"],
+    [
+      { model: "m", messages: [said([TEXT, { type: "text", text: 5 }])] },
+      "invalid_parameter",
+      "messages[0].content[1]",
+    ],
+    [
+      { model: "m", messages: [said([{ type: "image_url", image_url: "https://e.example/a.png" }])] },
+      "invalid_parameter",
+      "messages[0].content[0]",
+    ],
+    [{ model: "m", messages: MESSAGES, tools: [TOOL, 5] }, "invalid_parameter", "tools[1]"],
+    [{ model: "m", messages: MESSAGES, tools: [{ type: "function" }] }, "invalid_parameter", "tools[0]"],
+    [
+      {
+        model: "m",
+        messages: MESSAGES,
+        tools: [{ type: "function", function: { name: "f", parameters: "x" } }],
+      },
+      "invalid_parameter",
+      "tools[0]",
+    ],
   ])("%j: %s", (body, code, param) => {
     expect(refusal(body)).toEqual({ code: code as GatewayError["code"], param });
   });

@@ -1,5 +1,6 @@
 import type { Payload } from "../dialect.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
+import { checkFields } from "./fields.ts";
 import { hasMoreValues, hasRepeatedName, isObject, scanObject, splice, type Span } from "../../lib/json.ts";
 
 /** What the gateway itself reads of a chat completions request; every other field is forwarded untouched. */
@@ -21,7 +22,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 const DEEPEST = 128;
 /** Bodies up to this size are parsed without counting; larger ones must not keep everyone waiting. */
 const LARGE_BYTES = 256 * 1024;
-const MOST_VALUES = 50_000;
+const MOST_VALUES = 500_000;
 /** Upper bound of what vendors count for one picture. */
 const IMAGE_TOKENS = 4096;
 
@@ -106,59 +107,6 @@ function readText(bytes: Uint8Array): string {
 
 function malformed(message: string): GatewayError {
   return new GatewayError("invalid_request_body", message);
-}
-
-type Check = { holds(value: unknown): boolean; must: string };
-
-const number: Check = { holds: (value) => typeof value === "number", must: "a number" };
-const positive: Check = {
-  holds: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
-  must: "a whole number of at least 1",
-};
-const boolean: Check = { holds: (value) => typeof value === "boolean", must: "true or false" };
-const text: Check = { holds: (value) => typeof value === "string", must: "a string" };
-const list: Check = { holds: Array.isArray, must: "an array" };
-const object: Check = { holds: isObject, must: "an object" };
-const textOrObject: Check = {
-  holds: (value) => text.holds(value) || isObject(value),
-  must: "a string or an object",
-};
-const textOrTexts: Check = {
-  holds: (value) => text.holds(value) || (Array.isArray(value) && value.every(text.holds)),
-  must: "a string or an array of strings",
-};
-
-/** The documented fields and their types. Ranges and words on which vendors differ are theirs to refuse. */
-const FIELDS: readonly (readonly [string, Check])[] = [
-  ["stream", boolean],
-  ["stream_options", object],
-  ["max_tokens", positive],
-  ["max_completion_tokens", positive],
-  ["n", positive],
-  ["temperature", number],
-  ["top_p", number],
-  ["stop", textOrTexts],
-  ["tools", list],
-  ["tool_choice", textOrObject],
-  ["response_format", object],
-  ["reasoning_effort", text],
-];
-
-function checkFields(body: Record<string, unknown>): void {
-  const messages = body["messages"];
-  const isConversation =
-    Array.isArray(messages) &&
-    messages.length > 0 &&
-    messages.every((message) => isObject(message) && typeof message["role"] === "string");
-  if (!isConversation) throw wrongType("messages", "a non-empty array of objects that each have a `role`");
-  for (const [name, check] of FIELDS) {
-    const value = body[name];
-    if (value !== undefined && value !== null && !check.holds(value)) throw wrongType(name, check.must);
-  }
-}
-
-function wrongType(name: string, must: string): GatewayError {
-  return new GatewayError("invalid_parameter", `\`${name}\` must be ${must}.`, { param: name });
 }
 
 function wholeNumber(value: unknown): number | null {

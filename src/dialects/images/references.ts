@@ -26,7 +26,7 @@ function readReference(value: unknown, param: string): ReferenceSource {
   if (value instanceof SpooledString) return { kind: "file", blob: spooled(value, param) };
   if (typeof value === "string") return readText(value.trim(), param);
   if (!isObject(value)) throw invalid(param, "must be a link, a data URL, base64 or an uploaded file");
-  if (value["file_id"] !== undefined) throw fileReference(param);
+  if (value["file_id"] !== undefined && value["file_id"] !== null) throw fileReference(param);
   const inner = value["image_url"] ?? value["url"];
   const link = isObject(inner) && !(inner instanceof SpooledString) ? inner["url"] : inner;
   if (typeof link !== "string" && !(link instanceof SpooledString))

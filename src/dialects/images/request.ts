@@ -1,5 +1,5 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
-import type { ImageRequest } from "../../domain/image.ts";
+import type { ImageRequest, ReferenceSource } from "../../domain/image.ts";
 import { SpooledString } from "../../lib/long-string.ts";
 import { readFields } from "./fields.ts";
 import { MASK_FIELDS, readReferences, REFERENCE_FIELDS } from "./references.ts";
@@ -26,21 +26,23 @@ export async function readGeneration(fields: readonly ImageField[]): Promise<Ima
   return { ...readFields(await plain(fields)), references: [], compressReferences: false };
 }
 
-/** Reads an edit: at least one reference image, in upload order, and at most one mask. */
+/** Reads an edit: at least one reference image, in upload order, and a mask. */
 export async function readEdit(
   fields: readonly ImageField[],
   compressReferences: boolean,
 ): Promise<ImageRequest> {
   const scalars = readFields(await plain(fields.filter(([name]) => !PICTURES.has(name))));
   const references = picturesIn(fields, REFERENCE_FIELDS, "image");
-  const masks = picturesIn(fields, MASK_FIELDS, "mask");
   if (references.length === 0) {
     throw new GatewayError("invalid_image", "Send at least one `image` to edit.", { param: "image" });
   }
-  if (masks.length > 1) {
-    throw new GatewayError("invalid_image", "Send at most one `mask`.", { param: "mask" });
-  }
-  return { ...scalars, references, mask: masks[0], compressReferences };
+  return { ...scalars, references, readMask: () => readMask(fields), compressReferences };
+}
+
+function readMask(fields: readonly ImageField[]): ReferenceSource | undefined {
+  const [mask, ...more] = picturesIn(fields, MASK_FIELDS, "mask");
+  if (more.length === 0) return mask;
+  throw new GatewayError("invalid_image", "Send at most one `mask`.", { param: "mask" });
 }
 
 /** The values of a form read as the types they stand for: numbers as numbers, an empty value as none. */

@@ -1,4 +1,4 @@
-import type { ApiKey, Principal, Scope } from "../../domain/api-key.ts";
+import { hasScope, type ApiKey, type Principal, type Scope } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { DependencyError, type Snapshot } from "../ports.ts";
 
@@ -59,10 +59,14 @@ function admitKey(door: Door, key: ApiKey | null, credentials: Credentials, scop
   if (key.addresses && !key.addresses.has(credentials.address())) {
     throw new GatewayError("ip_not_allowed", "This key may not be used from your address.");
   }
-  if (scope !== null && !key.scopes.has(scope) && !key.scopes.has("ai:*")) {
-    throw new GatewayError("authentication_required", `This key lacks the scope \`${scope}\`.`);
-  }
+  if (scope !== null) requireScope(key, scope);
   return { key, organization };
+}
+
+/** Throws the error of a route that asks for a scope the key lacks. */
+export function requireScope(key: ApiKey, scope: Scope): void {
+  if (!hasScope(key, scope))
+    throw new GatewayError("authentication_required", `This key lacks the scope \`${scope}\`.`);
 }
 
 function unusable(): GatewayError {

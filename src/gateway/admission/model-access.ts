@@ -1,12 +1,21 @@
-import type { Principal } from "../../domain/api-key.ts";
+import { hasScope, type Principal, type Scope } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { Model } from "../../domain/model.ts";
 import type { Route } from "../../domain/channel.ts";
 import type { Directory } from "../ports.ts";
 
-/** True when key and organization may both call the model. */
-export function mayCall({ key, organization }: Principal, model: string): boolean {
-  return has(key.models, model) && has(organization.models, model);
+/** The scope a key needs to call models of a type. */
+export const MODEL_SCOPES: Readonly<Record<Model["type"], Scope>> = {
+  chat: "ai:llm",
+  messages: "ai:llm",
+  image: "ai:image",
+};
+
+/** True when a call of the model would be let in: it is not retired, and key and organization may both call it. */
+export function mayCall({ key, organization }: Principal, { id, type, isRetired }: Model): boolean {
+  return (
+    !isRetired && hasScope(key, MODEL_SCOPES[type]) && has(key.models, id) && has(organization.models, id)
+  );
 }
 
 /** The model a request names, or the error that says why it cannot be called here. */

@@ -37,7 +37,7 @@ export async function deliver(
 ): Promise<ImageDelivery> {
   const { isLinked, isInline } = delivery(request, settings);
   const pictures = await Promise.all(
-    reply.images.slice(0, request.count).map((image) => prepare(image, request, codecSlots)),
+    reply.images.slice(0, request.count).map((image) => prepare(image, request, reply, codecSlots)),
   );
   const [first] = pictures;
   if (!first) throw new UpstreamError("broken", "no picture came");
@@ -93,13 +93,17 @@ interface Picture {
 async function prepare(
   image: Blob,
   { format, compression }: ImageRequest,
+  { isCompressed }: ImageReply,
   slots: Semaphore,
 ): Promise<Picture> {
   const header = await readImageHeader(image).catch(asBroken);
   const { width, height } = header;
   const delivered = isDeliverable(header.format) ? header.format : undefined;
   const wanted = format ?? delivered ?? "png";
-  if (wanted === delivered) return { blob: image, format: wanted, width, height };
+  // Encoding a picture anew at the finest compression would only make it worse.
+  const isCompressing = !isCompressed && compression !== undefined && compression < 100;
+  if (wanted === delivered && (wanted === "png" || !isCompressing))
+    return { blob: image, format: wanted, width, height };
   const blob = await transcode(image, wanted, { compression, slots }).catch(asBroken);
   return { blob, format: wanted, width, height };
 }

@@ -13,8 +13,6 @@ export interface ConnectOptions {
   /** Addresses refused besides those that are not public, such as our own. */
   denied: AddressList;
   connectTimeoutMs: number;
-  /** From the standing connection to the headers of the answer. */
-  answerTimeoutMs: number;
 }
 
 /** Sends one request to a checked address of the link's host, the next one when a connection cannot be had. */
@@ -61,14 +59,15 @@ async function resolve(link: Link, options: ConnectOptions, signal: AbortSignal)
   }
 }
 
-/** The two clocks of one attempt: until connected, then until answered. */
+/** One attempt, which ends itself unless it is connected in time. */
 class Attempt {
   isConnected = false;
   private readonly controller = new AbortController();
-  private timer: Timer;
+  private readonly timer: Timer;
 
-  constructor(private readonly options: ConnectOptions) {
-    this.timer = this.abortAfter(options.connectTimeoutMs);
+  constructor({ connectTimeoutMs }: ConnectOptions) {
+    const fail = (): void => this.controller.abort(new SafeFetchError("failed", "timeout"));
+    this.timer = setTimeout(fail, connectTimeoutMs);
   }
 
   get signal(): AbortSignal {
@@ -77,15 +76,10 @@ class Attempt {
 
   connected(): void {
     this.isConnected = true;
-    clearTimeout(this.timer);
-    this.timer = this.abortAfter(this.options.answerTimeoutMs);
+    this.end();
   }
 
   end(): void {
     clearTimeout(this.timer);
-  }
-
-  private abortAfter(timeoutMs: number): Timer {
-    return setTimeout(() => this.controller.abort(new SafeFetchError("failed", "timeout")), timeoutMs);
   }
 }

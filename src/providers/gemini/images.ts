@@ -26,8 +26,7 @@ export function createImageUpstream(connection: GenerateConnection, fansOut: boo
       const references = await fitReferences(order.references, rules, slots, signal);
       const ready = { ...order, references };
       if (!fansOut) return await drawOnce(ready, connection, signal);
-      const single = { ...ready, count: 1 };
-      return await fanOut(order.count, (signal) => drawOnce(single, connection, signal), signal);
+      return await fanOut(order.count, (signal) => drawOnce(ready, connection, signal), signal);
     },
   };
 }
@@ -76,8 +75,9 @@ async function call(
   const answer = parseAnswer(outline);
   if (isObject(answer) && answer["error"] !== undefined)
     throw classifyFailure({ status: response.status, headers: response.headers, bodyText: outline }, voice);
-  const reply = readReply(answer, { json, count: order.count, voice });
-  return order.native && isObject(answer) ? { ...reply, native: keepAnswer(answer, json) } : reply;
+  const reply = readReply(answer, { json, voice });
+  if (order.native && isObject(answer)) return { ...reply, native: keepAnswer(answer, json) };
+  return { ...reply, isCompressed: connection.takesOutputOptions && order.format === "jpeg" };
 }
 
 const FIXED_HEADERS = {

@@ -12,19 +12,17 @@ import { contentRefused, type Voice } from "./errors.ts";
  * reference, `GenerateContentResponse`). Throws `refused` where the vendor blocked prompt or picture, and `broken`
  * where it drew none.
  */
-export function readReply(answer: unknown, { json, count, voice }: ReplyContext): ImageReply {
+export function readReply(answer: unknown, { json, voice }: ReplyContext): ImageReply {
   if (!isObject(answer)) throw brokenAnswer("gave no object");
   const candidates = listOf(answer["candidates"]);
   const images = candidates.flatMap(partsOf).flatMap((part) => readImage(part, json) ?? []);
-  if (images.length > 0) return { images: images.slice(0, count), usage: readUsage(answer["usageMetadata"]) };
+  if (images.length > 0) return { images, usage: readUsage(answer["usageMetadata"]) };
   throw pictureless(answer["promptFeedback"], candidates[0], voice);
 }
 
 export interface ReplyContext {
   /** What lifted the pictures out of the answer. */
   json: LiftedJson;
-  /** Images asked for; a model may draw more. */
-  count: number;
   voice: Voice;
 }
 

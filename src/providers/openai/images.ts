@@ -28,7 +28,7 @@ export function createImageUpstream(connection: Connection): ImageUpstream {
       const answer = parseAnswer(outline);
       const { status, headers } = response;
       if (hasError(answer)) throw connection.classify({ status, headers, bodyText: outline });
-      return readReply(answer, json);
+      return { ...readReply(answer, json), isCompressed: order.format !== undefined };
     },
   };
 }

@@ -1,3 +1,4 @@
+import { idHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
 const PAGE = `<!doctype html>
@@ -26,7 +27,7 @@ export function consoleRoutes(): Route[] {
       family: "images",
       door: "open",
       because: "it shows nothing that is not public",
-      answer: () => new Response(PAGE, { headers }),
+      answer: ({ event }) => new Response(PAGE, { headers: { ...headers, ...idHeaders(event.requestId) } }),
     },
   ];
 }

@@ -76,6 +76,6 @@ export function imageHeaders(
 function headerList(names: readonly string[]): string {
   return names
     .slice(0, 32)
-    .map((name) => encodeURIComponent(name).slice(0, 64))
+    .map((name) => encodeURIComponent(name.toWellFormed()).slice(0, 64))
     .join(", ");
 }

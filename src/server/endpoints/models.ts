@@ -63,7 +63,7 @@ function describeForMessages({ id, displayName, created }: Model): object {
 
 function callable(snapshot: Snapshot, principal: Principal): Model[] {
   const { models } = snapshot.directory();
-  return [...models.values()].filter((model) => !model.isRetired && mayCall(principal, model.id));
+  return [...models.values()].filter((model) => mayCall(principal, model));
 }
 
 /** An answer a client may keep and ask again whether it still holds. */

@@ -11,8 +11,9 @@ import {
 import { planSize, priceTier, readSize } from "../../domain/size.ts";
 import type { SizeTier } from "../../domain/usage.ts";
 import { fitToModel } from "../../gateway/admission/image-wish.ts";
-import { mayCall, requireModel } from "../../gateway/admission/model-access.ts";
+import { mayCall, MODEL_SCOPES, requireModel } from "../../gateway/admission/model-access.ts";
 import { noPrice, requirePrice } from "../../gateway/metering/price.ts";
+import { requireScope } from "../../gateway/access/authorize.ts";
 import type { Snapshot } from "../../gateway/ports.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { formatNanos } from "../../lib/money.ts";
@@ -45,6 +46,8 @@ function lookUp(snapshot: Snapshot, clock: Clock, { request, principal }: Admitt
       object: "list",
       data: [...directory.models.values()].flatMap((model) => rows(snapshot, clock, principal, model)),
     };
+  const known = directory.models.get(id);
+  if (known) requireScope(principal.key, MODEL_SCOPES[known.type]);
   const model = requireModel(directory, principal, id, ["chat", "messages", "image"]);
   if (model.type !== "image") {
     return tokenRow(model, requirePrice(directory, principal, id, "token", clock.now()));
@@ -55,7 +58,7 @@ function lookUp(snapshot: Snapshot, clock: Clock, { request, principal }: Admitt
 
 /** Every row of a model, for the list; nothing for one that cannot be called or has no price. */
 function rows(snapshot: Snapshot, clock: Clock, principal: Principal, model: Model): object[] {
-  if (model.isRetired || !mayCall(principal, model.id)) return [];
+  if (!mayCall(principal, model)) return [];
   const price = snapshot.directory().price(principal.organization.id, model.id, clock.now());
   if (!price) return [];
   if (model.type !== "image") return price.unit === "token" ? [tokenRow(model, price)] : [];

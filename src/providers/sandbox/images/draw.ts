@@ -45,6 +45,7 @@ async function draw(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>
   const background = isTransparent ? "transparent" : "opaque";
   return {
     images,
+    isCompressed: true,
     quality,
     background: family === "A" ? background : undefined,
     usage: countImageTokens(order, quality, count),

@@ -1,0 +1,100 @@
+import { GatewayError } from "../../domain/gateway-error.ts";
+import { isObject } from "../../lib/json.ts";
+
+type Check = { holds(value: unknown): boolean; must: string };
+
+const number: Check = { holds: (value) => typeof value === "number", must: "a number" };
+const positive: Check = {
+  holds: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+  must: "a whole number of at least 1",
+};
+const boolean: Check = { holds: (value) => typeof value === "boolean", must: "true or false" };
+const text: Check = { holds: (value) => typeof value === "string", must: "a string" };
+const list: Check = { holds: Array.isArray, must: "an array" };
+const object: Check = { holds: isObject, must: "an object" };
+const textOrObject: Check = {
+  holds: (value) => text.holds(value) || isObject(value),
+  must: "a string or an object",
+};
+const textOrTexts: Check = {
+  holds: (value) => text.holds(value) || (Array.isArray(value) && value.every(text.holds)),
+  must: "a string or an array of strings",
+};
+
+/** The documented fields and their types. Ranges and words on which vendors differ are theirs to refuse. */
+const FIELDS: readonly (readonly [string, Check])[] = [
+  ["stream", boolean],
+  ["stream_options", object],
+  ["max_tokens", positive],
+  ["max_completion_tokens", positive],
+  ["n", positive],
+  ["temperature", number],
+  ["top_p", number],
+  ["stop", textOrTexts],
+  ["tools", list],
+  ["tool_choice", textOrObject],
+  ["response_format", object],
+  ["reasoning_effort", text],
+];
+
+/** Throws a `GatewayError` that names the first documented field of a wrong type; other fields are not looked at. */
+export function checkFields(body: Record<string, unknown>): void {
+  checkMessages(body["messages"]);
+  for (const [name, check] of FIELDS) {
+    const value = body[name];
+    if (value !== undefined && value !== null && !check.holds(value)) throw wrongType(name, check.must);
+  }
+  checkEach("tools", body["tools"], wrongOfTool);
+}
+
+function checkMessages(messages: unknown): void {
+  const isConversation =
+    Array.isArray(messages) &&
+    messages.length > 0 &&
+    messages.every((message) => isObject(message) && typeof message["role"] === "string");
+  if (!isConversation) throw wrongType("messages", "a non-empty array of objects that each have a `role`");
+  for (let index = 0; index < messages.length; index += 1) {
+    const content: unknown = messages[index]["content"];
+    if (typeof content === "string" || content === null || content === undefined) continue;
+    const name = `messages[${index}].content`;
+    if (!Array.isArray(content)) throw wrongType(name, "a string or an array of parts");
+    checkEach(name, content, wrongOfPart);
+  }
+}
+
+/** What an item must be and is not; undefined when it is in order. */
+type Wrong = (item: unknown) => string | undefined;
+
+function checkEach(name: string, items: unknown, wrong: Wrong): void {
+  if (!Array.isArray(items)) return;
+  for (let index = 0; index < items.length; index += 1) {
+    const must = wrong(items[index]);
+    if (must !== undefined) throw wrongType(`${name}[${index}]`, must);
+  }
+}
+
+/** Parts of other kinds are the vendor's to know. */
+function wrongOfPart(part: unknown): string | undefined {
+  if (!isObject(part) || typeof part["type"] !== "string") return "an object with a `type`";
+  if (part["type"] === "text" && typeof part["text"] !== "string")
+    return "a part with `text` that is a string";
+  if (part["type"] !== "image_url") return undefined;
+  const image = part["image_url"];
+  return isObject(image) && typeof image["url"] === "string"
+    ? undefined
+    : "a part with `image_url` that is an object with a `url`";
+}
+
+/** Tools of other kinds are the vendor's to know. */
+function wrongOfTool(tool: unknown): string | undefined {
+  if (!isObject(tool) || typeof tool["type"] !== "string") return "an object with a `type`";
+  if (tool["type"] !== "function") return undefined;
+  const described = tool["function"];
+  if (!isObject(described) || typeof described["name"] !== "string") return "a `function` with a `name`";
+  const parameters = described["parameters"] ?? {};
+  return isObject(parameters) ? undefined : "a `function` whose `parameters` are a schema object";
+}
+
+function wrongType(name: string, must: string): GatewayError {
+  return new GatewayError("invalid_parameter", `\`${name}\` must be ${must}.`, { param: name });
+}
