@@ -162,10 +162,15 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
       LEASE_YIELD_MS,
     ),
   ];
-  const close = async (flushMs: number): Promise<void> => {
+  /** Every caller was cut off; their calls notice within a tick, and what was delivered is journaled. */
+  const endCalls = async (): Promise<void> => {
+    await Bun.sleep(2 * DEADLINE_TICK_MS);
+    await heart.drains.close();
+  };
+  const close = async (): Promise<void> => {
     for (const chore of chores) clearInterval(chore);
     await leases.giveBack().catch((error: unknown) => report("leases were not given back", error));
-    await storage.close(flushMs);
+    await storage.close(FLUSH_MS);
     await blobs.close();
     counters.close();
     log.flush();
@@ -176,11 +181,14 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     async stop() {
       state.isDraining = true;
       await server.drain(settings.server.drainSeconds * 1000);
-      await close(FLUSH_MS);
+      await endCalls();
+      await close();
     },
     async abandon() {
       server.abandon();
-      await close(0);
+      await endCalls();
+      await storage.journal.sync();
+      log.flush();
     },
   };
 }

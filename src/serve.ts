@@ -81,7 +81,8 @@ async function untilTold(gateway: Gateway, isWorker: boolean): Promise<void> {
     const stop = (): void => {
       if (stage !== "serving") return leave();
       stage = "draining";
-      gateway.stop().then(resolve, reject);
+      // Leaving ends what a graceful stop still works with.
+      gateway.stop().then(resolve, (error: unknown) => stage === "draining" && reject(error));
     };
     process.on("SIGTERM", stop);
     if (isWorker) process.on(LEAVE_SIGNAL, leave);

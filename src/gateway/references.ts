@@ -55,7 +55,7 @@ async function fetchAll(
   const found = new Map<string, Promise<Blob>>();
   const blobs: Blob[] = [];
   for (let start = 0; start < sources.length; start += FETCHES_AT_ONCE) {
-    const batch = sources.slice(start, start + FETCHES_AT_ONCE).map((source, index) => {
+    const batch = sources.slice(start, start + FETCHES_AT_ONCE).map(async (source, index) => {
       if (source.kind === "file") return sized(source.blob, param);
       const known = found.get(source.url);
       if (known) return known;

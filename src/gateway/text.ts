@@ -190,7 +190,7 @@ function endStream(
   const flags: LedgerFlag[] = how.kind === "complete" ? [] : ["partial"];
   if (how.isCallerGone) flags.push("caller_gone");
   const usage = stream.usage();
-  let failure = how.kind === "cut" ? shown(how.error) : null;
+  let failure = how.kind === "cut" && !how.isCallerGone ? shown(how.error) : null;
   try {
     settle(heart, admission, target, usage, flags);
   } catch (error) {

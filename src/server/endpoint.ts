@@ -59,7 +59,7 @@ export function createHandler(
       event.status = response.status;
       return event.isStream ? response : finish(settings, event, response);
     } catch (thrown) {
-      return finish(settings, event, failed(thrown, route, event));
+      return finish(settings, event, failed(thrown, route, exchange));
     }
   };
 }
@@ -82,9 +82,11 @@ async function answer(settings: EndpointSettings, route: Route, exchange: Exchan
   return route.answer(Object.assign(exchange, { principal }));
 }
 
-function failed(thrown: unknown, route: Route, event: RequestEvent): Response {
+function failed(thrown: unknown, route: Route, { request, event }: Exchange): Response {
   event.isStream = false;
-  if (thrown instanceof CallerGone) {
+  // Whoever hangs up while sending breaks the reading of the body.
+  const isGone = request.signal.aborted && !(thrown instanceof GatewayError);
+  if (isGone || thrown instanceof CallerGone) {
     event.code = "caller_gone";
     return new Response(null, { status: 499 });
   }

@@ -43,5 +43,15 @@ export function asGatewayError(thrown: unknown): GatewayError {
     const message = "The gateway cannot reach what it needs just now. Retry shortly.";
     return new GatewayError("dependency_unavailable", message, { retryAfterSeconds: 2, cause: thrown });
   }
+  if (isShortage(thrown)) {
+    const message = "The gateway is short of room just now. Retry shortly.";
+    return new GatewayError("dependency_unavailable", message, { retryAfterSeconds: 2, cause: thrown });
+  }
   return new GatewayError("internal_error", "The gateway failed. Retry later.", { cause: thrown });
+}
+
+/** A disk that is full or takes no writes, or no more file handles: what the machine lacks, not a bug. */
+function isShortage(thrown: unknown): boolean {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  return typeof code === "string" && /^(ENOSPC|EDQUOT|EROFS|EIO|EMFILE|ENFILE)$/.test(code);
 }

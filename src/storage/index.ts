@@ -67,7 +67,11 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     onProblem,
   };
   const recovery = { ...posting, leases: stores.leases, root, lease };
-  await recoverJournals(recovery);
+  await recoverJournals(recovery).catch((error: unknown) => {
+    if (error instanceof DependencyError) throw error;
+    // It is tried again while serving.
+    onProblem("journals of ended processes could not be posted", error);
+  });
   const linkSecrets = await sharedSecrets(stores.database, "links");
   const snapshot = await openSnapshot(stores.database, {
     configured: options.configured,
@@ -98,14 +102,15 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     async close(deadlineMs) {
       snapshot.stop();
       for (const stop of chores) stop();
-      const isEmpty = await shipper.flush(deadlineMs);
+      await shipper.flush(deadlineMs);
       shipper.stop();
       await journal.close();
       const letGo = async () => {
         await stores.leases.release(lease);
         await stores.database.persist();
       };
-      if (isEmpty && deadlineMs > 0 && (await atMost(deadlineMs, letGo()))) folder.remove();
+      // Asked only now: a record may have come while the last ones were posted.
+      if (shipper.isSettled() && deadlineMs > 0 && (await atMost(deadlineMs, letGo()))) folder.remove();
       else folder.release();
       await stores.database.close();
     },

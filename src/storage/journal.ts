@@ -17,6 +17,7 @@ export interface FileJournal extends Journal {
   rotate(): void;
   /** Returns once everything written is on the disk itself. */
   sync(): Promise<void>;
+  /** Takes no more records, then syncs. May be called again. */
   close(): Promise<void>;
 }
 
@@ -52,6 +53,7 @@ class SegmentedJournal implements FileJournal {
   #syncTimer: Timer | null = null;
   /** File operations in the background, one after the other: no file is closed while it is being synced. */
   #background: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | null = null;
 
   constructor(options: JournalOptions) {
     this.#options = options;
@@ -61,6 +63,8 @@ class SegmentedJournal implements FileJournal {
   }
 
   append(record: JournalRecord): void {
+    // The file's number may by now be another file's.
+    if (this.#closing) throw new Error("the journal is closed");
     if (this.#failure) this.#repair();
     if (this.#offset >= this.#segmentBytes) this.rotate();
     const start = this.#offset;
@@ -74,6 +78,7 @@ class SegmentedJournal implements FileJournal {
   }
 
   isWritable(): boolean {
+    if (this.#closing) return false;
     if (!this.#failure) return true;
     if (performance.now() - this.#failure.at < RETRY_PAUSE_MS) return false;
     try {
@@ -104,13 +109,14 @@ class SegmentedJournal implements FileJournal {
   }
 
   async sync(): Promise<void> {
+    if (this.#closing) return this.#closing;
     this.#startSync();
     await this.#background;
   }
 
-  async close(): Promise<void> {
-    await this.sync();
-    closeSync(this.#file);
+  close(): Promise<void> {
+    this.#closing ??= this.sync().then(() => closeSync(this.#file));
+    return this.#closing;
   }
 
   /** Answers how many bytes were written, which is all of them. */
@@ -158,4 +164,5 @@ class SegmentedJournal implements FileJournal {
   }
 }
 
-const PROBE = "\n";
+/** More than the rest of a block, which a full disk still has; empty lines mean nothing in a journal. */
+const PROBE = "\n".repeat(64 * 1024);

@@ -74,9 +74,21 @@ export function leaseStore(database: Database, clock: Clock = systemClock): Leas
     },
     release: (lease) =>
       database.begin(async (sql) => {
-        const slices = await sql<SliceRow[]>`SELECT * FROM leases WHERE lease = ${lease}`;
-        await returnSlices(kind, sql, slices);
-        await sql`DELETE FROM leases WHERE lease = ${lease}`;
+        const rows = await sql<{ budget: string }[]>`SELECT budget FROM leases WHERE lease = ${lease}`;
+        const budgets = await lockBudgets(
+          kind,
+          sql,
+          rows.map((row) => row.budget),
+        );
+        const slices = await lockSlices(kind, sql, lease);
+        for (const budget of budgets.values()) {
+          const slice = slices.get(budget.id) ?? 0n;
+          await returnFromSlice(sql, lease, budget, slice, slice);
+        }
+        await saveBudgets(sql, budgets.values());
+        // A slice that was drawn meanwhile stays, for the sweep to return.
+        await sql`DELETE FROM leases WHERE lease = ${lease}
+          AND (amount = 0 OR budget NOT IN (SELECT id FROM budgets))`;
       }),
     async sweep() {
       const candidates = await database.read(

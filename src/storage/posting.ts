@@ -1,8 +1,8 @@
 import { appendFileSync } from "node:fs";
 import type { LedgerEntry } from "../domain/ledger.ts";
-import { DependencyError } from "../gateway/ports.ts";
 import { toColumn } from "./columns.ts";
 import type { LedgerStore } from "./ledger.ts";
+import { isRefusal } from "./unavailable.ts";
 
 /** Where journaled entries go, and what becomes of those that no ledger can take. */
 export interface Posting {
@@ -15,8 +15,8 @@ export interface Posting {
 }
 
 /**
- * Posts entries together. When the database refuses the batch rather than being away, each is tried alone, so
- * that one impossible entry holds up no other. Throws a `DependencyError` when they must be posted again later.
+ * Posts entries together. When the database refuses the batch for its data, each is tried alone, so that one
+ * impossible entry holds up no other. Throws when they must be posted again later.
  */
 export async function postEntries(
   posting: Posting,
@@ -27,7 +27,7 @@ export async function postEntries(
     await posting.ledger.post(lease, entries);
     return;
   } catch (error) {
-    if (error instanceof DependencyError) throw error;
+    if (!isRefusal(error)) throw error;
     if (entries.length === 1) return refuse(posting, entries, error);
   }
   for (const entry of entries) await postEntries(posting, lease, [entry]);

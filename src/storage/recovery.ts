@@ -19,7 +19,7 @@ const BATCH = 500;
 /**
  * Finishes what ended processes left: posts their charges with their leases, the last checkpoint of each request
  * that never ended as a partial charge, then returns their slices and removes the folders. Answers how many
- * entries were posted. Throws a `DependencyError` when the database is away; nothing is lost by trying again.
+ * entries were posted. Throws when the database does not take them; nothing is lost by trying again.
  */
 export async function recoverJournals(recovery: Recovery): Promise<number> {
   const folders = adoptFolders(recovery.root, recovery.lease);

@@ -20,6 +20,8 @@ export interface Shipper {
   flush(deadlineMs: number): Promise<boolean>;
   /** Charges that are journaled and not yet posted. */
   backlog(): number;
+  /** Whether nothing that is journaled is needed any more, be it a charge or the checkpoint of a running request. */
+  isSettled(): boolean;
   /** Begins no more background work; a batch under way may still end. */
   stop(): void;
 }
@@ -103,6 +105,10 @@ class JournalShipper implements Shipper {
 
   backlog(): number {
     return this.#backlog;
+  }
+
+  isSettled(): boolean {
+    return this.#backlog === 0 && this.#books.isSettled();
   }
 
   stop(): void {

@@ -14,6 +14,18 @@ export function isUnavailable(error: unknown): boolean {
   return FILE_CODES.test(sqliteCode(error));
 }
 
+/**
+ * Whether the question itself was wrong and always will be: its data, or what they break. Any other error may come
+ * from a state of the database that passes.
+ */
+export function isRefusal(error: unknown): boolean {
+  // Thrown here, by values that no column takes.
+  if (error instanceof RangeError || error instanceof TypeError) return true;
+  if (error instanceof SQL.PostgresError)
+    return error.code === SERVER_ERROR && DATA_STATES.test(String(error.errno));
+  return /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(sqliteCode(error));
+}
+
 /** Whether SQLite refused because another connection is writing. */
 export function isLocked(error: unknown): boolean {
   return /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error));
@@ -27,10 +39,14 @@ function sqliteCode(error: unknown): string {
 const SERVER_ERROR = "ERR_POSTGRES_SERVER_ERROR";
 
 /**
- * SQLSTATE classes by the PostgreSQL manual, appendix A: connection, authorization, transaction conflict, no
- * resources, operator intervention (its timeouts included), and a lock that did not come free.
+ * SQLSTATE classes by the PostgreSQL manual, appendix A: connection, authorization, database unknown, transaction
+ * conflict, no resources, operator intervention (its timeouts included), a lock that did not come free, and a server
+ * that only reads (the second is what a standby says of a writing transaction).
  */
-const SERVER_STATES = /^(08|28|40|53|57|58)|^55P03$/;
+const SERVER_STATES = /^(08|28|3D|40|53|57|58)|^(55P03|25006|0A000)$/;
+
+/** Data exceptions and broken constraints. */
+const DATA_STATES = /^(22|23)/;
 
 const CLIENT_CODES = /^ERR_POSTGRES_(CONNECTION_|IDLE_TIMEOUT|LIFETIME_TIMEOUT|QUERY_CANCELLED|TLS_)/;
 

@@ -94,23 +94,36 @@ export class MemoryLimiter implements Limiter {
   #count(wishes: readonly LimitWish[], now: number): LimitTicket {
     for (const wish of wishes) {
       if (wish.quantity === "concurrent_images") this.#move(wish, 1);
-      else
-        this.#table(wish)
-          .open(wish.owner, now)
-          .add(now, Math.min(wish.amount, this.#limitOf(wish)));
+      else this.#table(wish).open(wish.owner, now).add(now, this.#counted(wish, wish.amount));
     }
+    const corrected: Partial<Record<LimitQuantity, number>> = {};
     return {
-      correct: (quantity, by) => this.#correct(wishes, now, quantity, by),
+      correct: (quantity, by) => {
+        const before = corrected[quantity] ?? 0;
+        corrected[quantity] = before + by;
+        this.#correct(wishes, now, quantity, { before, after: before + by });
+      },
       release: () => {
         for (const wish of wishes) if (wish.quantity === "concurrent_images") this.#move(wish, -1);
       },
     };
   }
 
-  #correct(wishes: readonly LimitWish[], takenAt: number, quantity: LimitQuantity, by: number): void {
+  /** What a request that takes so much counts here: no more than the share, which it then has taken whole. */
+  #counted(wish: LimitWish, amount: number): number {
+    return this.#share === 1 ? amount : Math.min(amount, this.#limitOf(wish));
+  }
+
+  #correct(
+    wishes: readonly LimitWish[],
+    takenAt: number,
+    quantity: LimitQuantity,
+    { before, after }: { before: number; after: number },
+  ): void {
     const now = this.#clock.monotonic();
     for (const wish of wishes) {
       if (wish.quantity !== quantity) continue;
+      const by = this.#counted(wish, wish.amount + after) - this.#counted(wish, wish.amount + before);
       if (by > 0) this.#table(wish).open(wish.owner, now).add(now, by);
       else this.#table(wish).find(wish.owner, now)?.reduce(now, takenAt, -by);
     }

@@ -43,8 +43,11 @@ export class Till {
 
   /** Records what a long answer has cost so far, in case this process dies. */
   checkpoint(entry: LedgerEntry): void {
-    // A disk that is full now is no reason to break off an answer; the charge at its end will tell.
-    if (this.journal.isWritable()) this.journal.append({ type: "checkpoint", entry });
+    try {
+      this.journal.append({ type: "checkpoint", entry });
+    } catch {
+      // A disk that is full now is no reason to break off an answer; the charge at its end will tell.
+    }
   }
 
   /** Nothing was delivered: the whole hold is free again. */

@@ -2,10 +2,12 @@ import type { OrganizationSettings } from "../../domain/organization.ts";
 
 /** Most answers read to their end for callers who have gone; beyond it they are aborted. */
 const MOST_DRAINS = 32;
+const LONGEST_END_MS = 1_000;
 
 /** What happens to vendor calls whose caller hangs up: aborted, or read to their end within a bound. */
 export class Drains {
-  #running = 0;
+  readonly #running = new Set<AbortController>();
+  #isClosed = false;
 
   /**
    * The signal a vendor call should obey. Under `drain` it is not aborted when the caller goes, as long as few
@@ -17,20 +19,25 @@ export class Drains {
   ): { signal: AbortSignal; finished(): void } {
     if (policy === "abort") return { signal: caller, finished: () => {} };
     const controller = new AbortController();
-    let isDraining = false;
     const gone = (): void => {
-      if (this.#running >= MOST_DRAINS) return controller.abort();
-      isDraining = true;
-      this.#running++;
+      if (this.#isClosed || this.#running.size >= MOST_DRAINS) return controller.abort();
+      this.#running.add(controller);
     };
     caller.addEventListener("abort", gone, { once: true });
     return {
       signal: controller.signal,
       finished: () => {
         caller.removeEventListener("abort", gone);
-        if (isDraining) this.#running--;
-        isDraining = false;
+        this.#running.delete(controller);
       },
     };
+  }
+
+  /** Aborts what is being read to its end, now and from now on, and waits, for a second at most, until it has ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const controller of this.#running) controller.abort();
+    const until = performance.now() + LONGEST_END_MS;
+    while (this.#running.size > 0 && performance.now() < until) await Bun.sleep(5);
   }
 }

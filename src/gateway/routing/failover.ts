@@ -4,7 +4,7 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Deadlines } from "../../lib/deadlines.ts";
 import { Call, CallerGone } from "./call.ts";
-import type { Health } from "./health.ts";
+import { targetName, type Health } from "./health.ts";
 import type { Places } from "./places.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 
@@ -140,7 +140,9 @@ function crowded(): UpstreamError {
 
 /** Every target is ejected: tells when the first may be asked again. */
 function nobodyAdmitted(health: Health, targets: readonly Target[]): UpstreamError {
-  const reasons = new Set(health.ejections().map((ejection) => ejection.reason));
+  const names = new Set(targets.map(targetName));
+  const ejections = health.ejections().filter(({ target }) => names.has(target));
+  const reasons = new Set(ejections.map(({ reason }) => reason));
   const waitMs = Math.min(...targets.map((target) => health.waitMs(target)));
   const kind = reasons.has("overload") ? "overloaded" : reasons.has("limited") ? "limited" : "account";
   return new UpstreamError(kind, "every target is ejected", {

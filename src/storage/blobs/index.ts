@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { BlobStore, Links } from "../../gateway/ports.ts";
 import { systemClock, type Clock } from "../../lib/clock.ts";
 import { sweepSpool } from "../../lib/spool.ts";
+import { atMost } from "../at-most.ts";
 import { openDiskStore } from "./disk.ts";
 import { createLinks } from "./links.ts";
 import { sweepBlobs, type SweepReport } from "./retention.ts";
@@ -34,7 +35,7 @@ export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
     },
     async close() {
       closing.abort();
-      await running?.catch(() => undefined);
+      if (running) await atMost(LONGEST_CLOSE_MS, running);
     },
   };
 }
@@ -60,10 +61,11 @@ export interface Blobs {
   links: Links;
   /** Removes what is older than the retention period; the caller decides how often. One runs at a time. */
   sweep(): Promise<SweepReport>;
-  /** Ends a running sweep early and waits for it. */
+  /** Ends a running sweep early and waits for it, for a second at most. */
   close(): Promise<void>;
 }
 
+const LONGEST_CLOSE_MS = 1_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 async function openStore({ directory, url, credentials }: BlobSettings) {

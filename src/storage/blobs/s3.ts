@@ -20,10 +20,11 @@ export function openS3Store(place: S3Place, credentials: S3Credentials): BlobSto
     async get(name) {
       if (!isBlobName(name)) return null;
       try {
-        return new Blob([await client.file(keyOf(name)).arrayBuffer()], { type: mimeTypeOf(name) });
+        const bytes = await translated(client.file(keyOf(name)).arrayBuffer());
+        return new Blob([bytes], { type: mimeTypeOf(name) });
       } catch (error) {
-        if (codeOf(error) === "NoSuchKey") return null;
-        throw unavailable(error);
+        if (error instanceof DependencyError && codeOf(error.cause) === "NoSuchKey") return null;
+        throw error;
       }
     },
 
@@ -67,6 +68,7 @@ export interface S3Credentials {
 }
 
 const PAGE = 500;
+const LONGEST_CALL_MS = 60_000;
 const PARAMETERS: ReadonlySet<string> = new Set(["endpoint", "region", "style"]);
 
 /**
@@ -95,11 +97,16 @@ export function readS3Place(address: string): S3Place {
   };
 }
 
+/** The client itself would wait without end. */
 async function translated<T>(work: Promise<T>): Promise<T> {
+  const { promise: deadline, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error("no answer in time")), LONGEST_CALL_MS);
   try {
-    return await work;
+    return await Promise.race([work, deadline]);
   } catch (error) {
     throw unavailable(error);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
