@@ -246,3 +246,23 @@ describe("a picture that lies in a spool", () => {
     expect(Buffer.from(await kept!.bytes()).equals(bytes.subarray(10, 300_000))).toBe(true);
   });
 });
+
+test("an object storage that never answers holds no stop up", async () => {
+  using silent = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    fetch: () => new Promise(() => {}),
+  });
+  const blobs = await openBlobs({
+    directory,
+    linkSecrets,
+    url: `s3://bucket?endpoint=${silent.url.origin}`,
+    credentials: s3.credentials,
+  });
+  blobs.sweep().catch(() => {});
+  await Bun.sleep(50);
+  const startedAt = performance.now();
+  await blobs.close();
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+});

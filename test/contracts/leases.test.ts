@@ -109,4 +109,22 @@ onEachDatabase("Leases of several processes", (ground) => {
     expect(await drawn()).toBeUndefined();
     expect(await stores.admin.budgets.get("budget_drawn")).toMatchObject({ spent: 13n, held: 0n });
   });
+
+  test("slices given up while they are renewed and drawn are all returned", async () => {
+    await stores.admin.budgets.create(aBudget("budget_race", 1_000_000_000n), BY);
+    const [one, two] = processes;
+    for (let round = 0; round < 60; round += 1) {
+      const lease = `proc_race_${round}`;
+      const wish = { budget: "budget_race", needed: 5n, wanted: 5n };
+      await one!.stores.leases.take(lease, [wish]);
+      await Promise.all([
+        one!.stores.leases.release(lease),
+        two!.stores.leases.renew(lease),
+        two!.stores.leases.take(lease, [wish]),
+      ]);
+      // What was drawn after it was given up is still there to be given up.
+      await one!.stores.leases.release(lease);
+    }
+    expect((await stores.admin.budgets.get("budget_race"))!.held).toBe(0n);
+  });
 });

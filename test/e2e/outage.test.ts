@@ -102,6 +102,38 @@ describe.skipIf("missing" in found)("while the database is away", () => {
     60_000,
   );
 
+  test("two signals end a gateway at once whose database is frozen, and nothing is lost", async () => {
+    await using own = await openHouse({ env: { DATABASE_URL: await postgres.createDatabase() } });
+    const { gateway } = own;
+    await gateway.cli("budgets", "create", "--amount", "5");
+    const chat = (requestId: string) =>
+      gateway.call("/v1/chat/completions", {
+        body: { model: CHAT, max_tokens: 5, messages: [{ role: "user", content: "hi" }] },
+        headers: { "x-request-id": requestId },
+      });
+    await until("a slice of the budget", async () => {
+      await (await chat("warm")).text();
+      const [budget] = JSON.parse(await gateway.cli("budgets", "list", "--json"));
+      return Number(budget.held) > 0.1 ? true : undefined;
+    });
+    postgres.freeze();
+    try {
+      expect((await chat("last")).status).toBe(200);
+      gateway.signal("SIGTERM");
+      await until("the drain", async () =>
+        (await fetch(`${gateway.url}/readyz`).catch(() => null))?.status === 200 ? undefined : true,
+      );
+      const startedAt = performance.now();
+      gateway.signal("SIGTERM");
+      expect(await gateway.exited).toBe(0);
+      expect(performance.now() - startedAt).toBeLessThan(1_500);
+    } finally {
+      postgres.thaw();
+    }
+    await gateway.restart();
+    expect(await gateway.charged("last")).toHaveLength(1);
+  }, 30_000);
+
   test("and after it, a key made meanwhile is known and a stranger is a 401 again, without a restart", async () => {
     const { secret } = JSON.parse(await house.gateway.cli("keys", "create", "--name", "new", "--json"));
     await until("the new key to be accepted", async () =>

@@ -89,6 +89,30 @@ test("a drain has an end: a stream that outlives it is cut and billed for what i
   expect(rows[0]!.consumed!.tokens!["output"]).toBeGreaterThan(0);
 }, 20_000);
 
+test("it has an end for answers that are read on for callers who have gone, too", async () => {
+  await using house = await openHouse({ drainSeconds: 0.5 });
+  const { gateway, vendor } = house;
+  await gateway.cli("orgs", "set", "default", "--caller-gone", "drain");
+  await Bun.sleep(1_000);
+  vendor.next({ tokens: 400, frameDelayMs: 25 }, { delayMs: 20_000 });
+  const ask = (name: string, stream: boolean) =>
+    gateway.call("/v1/chat/completions", {
+      body: { model: CHAT, stream, messages: [{ role: "user", content: "for ever" }] },
+      headers: { "x-request-id": name },
+    });
+  const stream = await ask("read-on", true);
+  await stream.body!.getReader().read();
+  const whole = ask("whole", false).catch(() => null);
+  await vendor.waitForHits(2);
+  const startedAt = performance.now();
+  expect(await gateway.stop()).toBe(0);
+  expect(performance.now() - startedAt).toBeLessThan(4_000);
+  await whole;
+  const rows = await gateway.ledger();
+  expect(rows.map(({ request_id }) => request_id)).toEqual(["read-on"]);
+  expect(rows[0]!.flags).toEqual(["partial", "caller_gone", "estimated"]);
+}, 20_000);
+
 test("a second SIGTERM ends at once, and loses no charge", async () => {
   await using house = await openHouse();
   const { gateway, vendor } = house;

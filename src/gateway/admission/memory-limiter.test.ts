@@ -86,3 +86,27 @@ test("counters of finished image calls leave no trace", () => {
   }
   expect(limiter.size).toBe(0);
 });
+
+test("a request larger than the share counts the whole share also once its real use is known", () => {
+  const tokens = { ...requests("org", 1_000_000, 500_000), quantity: "tokens" as const };
+  const limiter = new MemoryLimiter({ clock: fakeClock(), share: 4 });
+  for (const [estimate, used] of [
+    [500_000, 250_000],
+    [100, 400_000],
+  ] as const) {
+    const verdict = limiter.take([{ ...tokens, owner: String(estimate), amount: estimate }]);
+    if (!verdict.isAdmitted) throw new Error("it was refused");
+    verdict.ticket.correct("tokens", used - estimate);
+    const next = limiter.take([{ ...tokens, owner: String(estimate), amount: 1 }]);
+    expect([next.isAdmitted, next.windows[0]!.remaining]).toEqual([false, 0]);
+  }
+});
+
+test("what a request used is told in steps, each of which replaces the one before", () => {
+  const tokens = { ...requests("org", 1_000, 600), quantity: "tokens" as const };
+  const limiter = new MemoryLimiter({ clock: fakeClock(), share: 2 });
+  const verdict = limiter.take([tokens]);
+  if (!verdict.isAdmitted) throw new Error("it was refused");
+  for (const by of [-200, -300, 100]) verdict.ticket.correct("tokens", by);
+  expect(limiter.take([{ ...tokens, amount: 1 }]).windows[0]!.remaining).toBe(500 - 200 - 1);
+});

@@ -54,6 +54,31 @@ describe("failover", () => {
     ]);
   });
 
+  test("when all its targets are out, it says why they are, whatever others suffer", async () => {
+    const own = process();
+    const trouble = (kind: UpstreamErrorKind) => new UpstreamError(kind, kind, { retryAfterSeconds: 5 });
+    own.health.failed(target("dead"), trouble("account"));
+    own.health.failed(target("another"), trouble("limited"));
+    const asked = request([target("dead")], () => Promise.resolve("never"));
+    await expect(failover(own, asked)).rejects.toMatchObject({ kind: "account" });
+  });
+
+  test("a target hears whether another could be asked after it", async () => {
+    const own = process({ maxAttempts: 2 });
+    own.health.failed(target("out"), new UpstreamError("account", "account"));
+    const heard: unknown[] = [];
+    const asked = request([target("a"), target("out"), target("b"), target("c")], () => fail("broken"));
+    const ask = async ({ channel }: Target, _call: unknown, hasNext: boolean) => {
+      heard.push([channel.id, hasNext]);
+      return await fail("broken");
+    };
+    await expect(failover(own, { ...asked, ask })).rejects.toMatchObject({ kind: "broken" });
+    expect(heard).toEqual([
+      ["a", true],
+      ["b", false],
+    ]);
+  });
+
   test("a rejected request goes nowhere else", async () => {
     const asked = request([target("a"), target("b")], () => fail("rejected"));
     await expect(failover(process(), asked)).rejects.toMatchObject({ kind: "rejected" });

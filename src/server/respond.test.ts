@@ -1,0 +1,16 @@
+import { expect, test } from "bun:test";
+import { DependencyError } from "../gateway/ports.ts";
+import { asGatewayError } from "./respond.ts";
+
+const systemError = (code: string): Error => Object.assign(new Error(`${code}: it failed`), { code });
+
+test.each([
+  [new DependencyError("away"), 503, "dependency_unavailable"],
+  [systemError("ENOSPC"), 503, "dependency_unavailable"],
+  [systemError("EMFILE"), 503, "dependency_unavailable"],
+  [systemError("ENOENT"), 500, "internal_error"],
+  [new TypeError("a bug"), 500, "internal_error"],
+  ["a word", 500, "internal_error"],
+])("%p is a %d for the caller", (thrown, status, code) => {
+  expect(asGatewayError(thrown)).toMatchObject({ status, code, cause: thrown });
+});
