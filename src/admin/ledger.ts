@@ -41,7 +41,7 @@ export async function refund(context: AdminContext, id: string, input: unknown):
     if (wished === 0n) throw new AdminError(400, "amount", "amount must be more than nothing");
     if (wished > left)
       throw new AdminError(400, "amount", `only ${formatNanos(left)} of "${id}" is left to refund`);
-    return newCorrection(now, "refund", -wished, context.clock.now());
+    return newCorrection(now, -wished, context.clock.now());
   };
   const detail = { reason, amount: wished, currency: stand.charge.currency };
   const [entry] = await context.store.ledger.correct([id], decide, { by: context.by, subject: id, detail });
@@ -54,31 +54,31 @@ export async function listAudit(context: AdminContext, input: unknown): Promise<
   return await context.store.audit.list(readInput(auditSchema, input));
 }
 
-/** What adjustments of a charge come to. */
+/** What corrections of a charge's price come to. */
 export function adjustedBy({ corrections }: ChargeStand): Nanos {
-  return sumOf(corrections.filter((entry) => entry.kind === "adjustment"));
+  return sumOf(corrections.filter(isOfPrice));
 }
 
-/** What was refunded of a charge, as a positive amount. */
+/** What was refunded of a charge for other reasons than its price, as a positive amount. */
 export function refundedBy({ corrections }: ChargeStand): Nanos {
-  return -sumOf(corrections.filter((entry) => entry.kind === "refund"));
+  return -sumOf(corrections.filter((entry) => !isOfPrice(entry)));
+}
+
+function isOfPrice({ flags }: LedgerEntry): boolean {
+  return flags.includes("price_correction");
 }
 
 /**
  * An entry that corrects a charge: `<charge>:<n>`, n counting its corrections from 1, so that several may follow
- * one another and none is written twice. It has no usage of its own, which would count twice.
+ * one another and none is written twice. What gives money back is a refund, what asks for more an adjustment. It has
+ * no usage of its own, which would count twice.
  */
-export function newCorrection(
-  { charge, corrections }: ChargeStand,
-  kind: "refund" | "adjustment",
-  amount: Nanos,
-  at: number,
-): LedgerEntry {
+export function newCorrection({ charge, corrections }: ChargeStand, amount: Nanos, at: number): LedgerEntry {
   const id = `${charge.id}:${corrections.length + 1}`;
   return {
     ...charge,
     id,
-    kind,
+    kind: amount < 0n ? "refund" : "adjustment",
     amount,
     at,
     usage: null,

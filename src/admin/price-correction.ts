@@ -23,14 +23,15 @@ export interface PriceCorrection {
   unrated: number;
   /** Those whose amount differs. */
   adjusted: number;
-  /** What all adjustments come to; negative is in the organizations' favour. */
+  /** What all corrections come to; negative is in the organizations' favour. */
   difference: Nanos;
   organizations: { id: string; adjusted: number; difference: Nanos }[];
 }
 
 /**
- * Rates past charges of a model anew and writes an adjustment for each that differs, so that a charge and its
- * adjustments come to what the corrected price says, but never to less than was refunded. With `organizationId` all
+ * Rates past charges of a model anew and writes a correction for each that differs (a refund of what was too much, an
+ * adjustment of what was too little), so that they come to what the corrected price says, but never to less than was
+ * refunded for other reasons. With `organizationId` all
  * charges of that organization are meant, else those of every organization that were rated by a default price.
  * Repeating it changes nothing; a further price may correct the same charges again. Charges that reach the ledger
  * later need another run. A dry run writes nothing.
@@ -66,7 +67,7 @@ export async function correctPrice(
   await eachPage(context, ids, range, async (stands) => {
     const differing = stands.filter((stand) => differenceOf(stand, price)).map(({ charge }) => charge.id);
     if (differing.length === 0) return;
-    const decide = (stand: ChargeStand) => adjustment(stand, price, context.clock.now());
+    const decide = (stand: ChargeStand) => correction(stand, price, context.clock.now());
     const change = note && { by: context.by, subject: wish.model, detail: note };
     const written = await context.store.ledger.correct(differing, decide, change);
     if (written.length > 0) note = null;
@@ -150,8 +151,12 @@ function differenceOf(stand: ChargeStand, price: Price): Nanos | undefined {
   return (rated > refunded ? rated : refunded) - charge.amount - adjustedBy(stand);
 }
 
-function adjustment(stand: ChargeStand, price: Price, at: number): LedgerEntry | null {
+function correction(stand: ChargeStand, price: Price, at: number): LedgerEntry | null {
   const amount = differenceOf(stand, price);
   if (amount === undefined || amount === 0n) return null;
-  return { ...newCorrection(stand, "adjustment", amount, at), priceSource: price.source };
+  return {
+    ...newCorrection(stand, amount, at),
+    priceSource: price.source,
+    flags: ["price_correction"],
+  };
 }

@@ -18,7 +18,7 @@ export interface LedgerEntry {
   /** Unix milliseconds. */
   at: number;
   usage: Usage | null;
-  /** Never negative but on a refund or an adjustment. */
+  /** Never negative but on a refund. */
   amount: Nanos;
   currency: string;
   priceSource: "organization" | "default";
@@ -32,7 +32,9 @@ export interface LedgerEntry {
   corrects?: string;
 }
 
-export type LedgerFlag = "estimated" | "anomalous" | "partial" | "caller_gone" | "over_hold";
+/** `price_correction` tells a refund or an adjustment by a corrected price from what was refunded for other reasons. */
+export type LedgerFlag =
+  "estimated" | "anomalous" | "partial" | "caller_gone" | "over_hold" | "price_correction";
 
 /** One call to a vendor and how it ended. */
 export interface Attempt {

@@ -81,7 +81,7 @@ onEachDatabase("Corrections", (ground) => {
     const { corrections, net } = await getCharge(context, entries[7]!.id);
     expect(net).toBe(500_000_000n);
     expect(corrections).toMatchObject([
-      { id: `${entries[7]!.id}:1`, kind: "adjustment", amount: -100_000_000n, usage: null, at: NOW },
+      { id: `${entries[7]!.id}:1`, kind: "refund", amount: -100_000_000n, usage: null, at: NOW },
     ]);
     const audited = await stores.audit.list({ subject: "sandbox-chat", limit: 10 });
     expect(audited).toHaveLength(1);
