@@ -80,7 +80,7 @@ describe("who answers", () => {
     const routes = {
       "sandbox-chat": { strategy: "ordered" as const, targets: [{ ...HERE, channel: "gone", weight: 1 }] },
     };
-    await context.store.organizations.update("acme", { routes }, context.by);
+    await context.store.organizations.update("acme", () => ({ routes }), context.by);
     expect(await explainRoute(context, question)).toMatchObject({
       source: "default",
       missingChannel: "gone",

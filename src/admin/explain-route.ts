@@ -4,7 +4,7 @@ import { GatewayError, type ErrorCode } from "../domain/gateway-error.ts";
 import type { Price } from "../domain/price.ts";
 import { authorize } from "../gateway/access/authorize.ts";
 import { requireModel, routeOf } from "../gateway/admission/model-access.ts";
-import { noPrice } from "../gateway/metering/price.ts";
+import { findPrice, noPrice } from "../gateway/metering/price.ts";
 import type { Directory } from "../gateway/ports.ts";
 import type { Ejection } from "../gateway/routing/health.ts";
 import { AdminError } from "./admin-error.ts";
@@ -67,7 +67,7 @@ export async function explainRoute(
     price: priceIndex(await store.prices.list({ model }), configured),
   };
   const principal = { organization, key: keyOf(record, key) };
-  const price = directory.price(record.id, model, clock.now()) ?? null;
+  const price = findPrice(directory, record, model, clock.now());
   const route = asked(() => routeOf(directory, principal, model));
   const access = asked(() => {
     letIn(directory, principal.key, model, clock.now());

@@ -5,7 +5,7 @@ import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext } from "./context.ts";
 import { changeLimits, currencySchema, limitsSchema, nameSchema, readInput } from "./input.ts";
-import type { OrganizationRecord } from "./ports.ts";
+import type { OrganizationRecord, OrganizationStore } from "./ports.ts";
 
 /** Creates an organization with all models enabled unless it names some. Throws 409 when the id is taken. */
 export async function createOrganization(context: AdminContext, input: unknown): Promise<OrganizationRecord> {
@@ -49,18 +49,22 @@ export async function updateOrganization(
   id: string,
   input: unknown,
 ): Promise<OrganizationRecord> {
-  const change = readInput(changeSchema, input);
-  const before = await getOrganization(context, id);
-  const after: OrganizationRecord = {
-    ...before,
-    name: change.name ?? before.name,
-    isDisabled: change.isDisabled ?? before.isDisabled,
-    settings: { ...before.settings, ...change.settings },
-    limits: changeLimits(before.limits, change.limits ?? {}),
-  };
-  const { name, isDisabled, settings, limits } = after;
-  await context.store.organizations.update(id, { name, isDisabled, settings, limits }, context.by);
-  return after;
+  const { settings, limits, ...fields } = readInput(changeSchema, input);
+  return await changeOrganization(context, id, (before) => ({
+    ...fields,
+    settings: { ...before.settings, ...settings },
+    limits: changeLimits(before.limits, limits ?? {}),
+  }));
+}
+
+/** Makes a change to the organization as it stands at that moment. Throws 404 for an unknown one. */
+export async function changeOrganization(
+  context: Pick<AdminContext, "store" | "by">,
+  id: string,
+  change: Parameters<OrganizationStore["update"]>[1],
+): Promise<OrganizationRecord> {
+  const after = await context.store.organizations.update(id, change, context.by);
+  return after ?? (await getOrganization(context, id));
 }
 
 /** Enables models; `"*"` enables all, future ones too. */
@@ -70,10 +74,9 @@ export async function enableModels(
   models: readonly string[] | "*",
 ): Promise<OrganizationRecord> {
   checkModels(context, models);
-  const organization = await getOrganization(context, id);
-  if (organization.models === "*") return organization;
-  const enabled = models === "*" ? models : [...new Set([...organization.models, ...models])];
-  return await saveModels(context, organization, enabled);
+  return await changeOrganization(context, id, ({ models: enabled }) => ({
+    models: enabled === "*" || models === "*" ? "*" : [...new Set([...enabled, ...models])],
+  }));
 }
 
 /** Disables models. An organization that had all keeps the other models of today, and gets no future ones. */
@@ -82,15 +85,12 @@ export async function disableModels(
   id: string,
   models: readonly string[],
 ): Promise<OrganizationRecord> {
-  const organization = await getOrganization(context, id);
-  const today = organization.models === "*" ? [...context.catalogue.models.keys()] : organization.models;
-  // A model may have left the configuration since it was enabled.
-  for (const model of models) if (!today.includes(model)) requireModel(context.catalogue, model, "models");
-  return await saveModels(
-    context,
-    organization,
-    today.filter((model) => !models.includes(model)),
-  );
+  return await changeOrganization(context, id, (organization) => {
+    const today = organization.models === "*" ? [...context.catalogue.models.keys()] : organization.models;
+    // A model may have left the configuration since it was enabled.
+    for (const model of models) if (!today.includes(model)) requireModel(context.catalogue, model, "models");
+    return { models: today.filter((model) => !models.includes(model)) };
+  });
 }
 
 const settingsSchema = z
@@ -130,13 +130,4 @@ const changeSchema = z.strictObject({
 
 function checkModels(context: AdminContext, models: readonly string[] | "*"): void {
   if (models !== "*") for (const model of models) requireModel(context.catalogue, model, "models");
-}
-
-async function saveModels(
-  context: AdminContext,
-  organization: OrganizationRecord,
-  models: string[] | "*",
-): Promise<OrganizationRecord> {
-  await context.store.organizations.update(organization.id, { models }, context.by);
-  return { ...organization, models };
 }

@@ -48,12 +48,15 @@ export interface OrganizationStore {
   create(organization: OrganizationRecord, by: Actor): Promise<void>;
   get(id: string): Promise<OrganizationRecord | null>;
   list(): Promise<OrganizationRecord[]>;
-  /** False when there is no such organization. */
+  /**
+   * Writes what `change` makes of the organization as it stands, so that no two changes undo each other; what it
+   * throws undoes its own. Answers the organization as it is then, null when there is none.
+   */
   update(
     id: string,
-    change: Partial<Omit<OrganizationRecord, "id" | "createdAt">>,
+    change: (before: OrganizationRecord) => Partial<Omit<OrganizationRecord, "id" | "createdAt">>,
     by: Actor,
-  ): Promise<boolean>;
+  ): Promise<OrganizationRecord | null>;
 }
 
 export interface KeyRecord {

@@ -4,7 +4,7 @@ import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext, type Catalogue } from "./context.ts";
 import { readInput } from "./input.ts";
-import { getOrganization } from "./organizations.ts";
+import { changeOrganization, getOrganization } from "./organizations.ts";
 import type { OrganizationRecord, RouteRecord } from "./ports.ts";
 
 /**
@@ -22,9 +22,7 @@ export async function setRoute(context: AdminContext, input: unknown): Promise<R
     if (seen.has(place)) throw new AdminError(400, field, `"${place}" is named twice`);
     seen.add(place);
   }
-  const organization = await getOrganization(context, organizationId);
-  const routes = { ...organization.routes, [model]: route };
-  await context.store.organizations.update(organizationId, { routes }, context.by);
+  await changeOrganization(context, organizationId, ({ routes }) => ({ routes: { ...routes, [model]: route } }));
   return route;
 }
 
@@ -34,11 +32,12 @@ export async function removeRoute(
   organizationId: string,
   model: string,
 ): Promise<void> {
-  const organization = await getOrganization(context, organizationId);
-  if (!Object.hasOwn(organization.routes, model))
-    throw new AdminError(404, "model", `"${organizationId}" has no route of its own for "${model}"`);
-  const { [model]: _, ...routes } = organization.routes;
-  await context.store.organizations.update(organizationId, { routes }, context.by);
+  await changeOrganization(context, organizationId, (organization) => {
+    if (!Object.hasOwn(organization.routes, model))
+      throw new AdminError(404, "model", `"${organizationId}" has no route of its own for "${model}"`);
+    const { [model]: _, ...routes } = organization.routes;
+    return { routes };
+  });
 }
 
 /** The route that an organization's requests take, and whose it is. */

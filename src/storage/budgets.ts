@@ -1,6 +1,7 @@
 import type { BudgetAdminStore, BudgetRecord } from "../admin/ports.ts";
 import { makeChange } from "./change.ts";
 import { firstOf, type Whole } from "./columns.ts";
+import { runningPeriod } from "./period.ts";
 import type { Database, Sql } from "./sql.ts";
 
 /** Budgets as administration sees them. What requests take from them is the matter of leases and the ledger. */
@@ -61,16 +62,19 @@ async function find(sql: Sql, id: string): Promise<BudgetRecord | null> {
   return row && readRow(row);
 }
 
+/** As it stands now: of a period that is over nothing is spent any more, though only the next request writes so. */
 function readRow(row: BudgetRow): BudgetRecord {
+  const startedAt = Number(row.period_start);
+  const periodStart = runningPeriod(row.period, startedAt, Date.now());
   return {
     id: row.id,
     organizationId: row.organization_id,
     keyId: row.key_id,
     amount: row.amount,
     period: row.period,
-    spent: row.spent,
+    spent: periodStart > startedAt ? 0n : row.spent,
     held: row.held,
-    periodStart: Number(row.period_start),
+    periodStart,
     createdAt: Number(row.created_at),
   };
 }

@@ -21,15 +21,17 @@ export function organizationStore(database: Database): OrganizationStore {
       );
       return rows.map(readRow);
     },
-    update(id, fields, by) {
-      const change = { by, kind: "organization", action: "update", subject: id } as const;
-      return makeChange(database, change, async (sql, revision) => {
+    async update(id, change, by) {
+      let after: OrganizationRecord | null = null;
+      const audited = { by, kind: "organization", action: "update", subject: id } as const;
+      await makeChange(database, audited, async (sql, revision) => {
         const before = await find(sql, id);
         if (!before) return null;
-        const after = { ...before, ...definedFields(fields) };
+        after = { ...before, ...definedFields(change(before)) };
         await sql`UPDATE organizations SET ${sql(writeRow(after, revision))} WHERE id = ${id}`;
         return { before, after };
       });
+      return after;
     },
   };
 }

@@ -67,7 +67,7 @@ onEachDatabase("The snapshot", (ground) => {
     withSnapshot(async (snapshot) => {
       const other = storesOn(database).admin;
       const before = snapshot.directory();
-      await other.organizations.update("org_a", { name: "renamed" }, BY);
+      await other.organizations.update("org_a", () => ({ name: "renamed" }), BY);
       const renamed = await within1s(
         () => snapshot.directory().organizations.get("org_a")?.name === "renamed",
       );

@@ -44,9 +44,11 @@ function organizationStore(note: Note): AdminStore["organizations"] {
     get: async (id) => structuredClone(records.get(id) ?? null),
     list: async () => structuredClone([...records.values()]),
     async update(id, change, by) {
-      const isChanged = applyChange(records, id, change);
-      if (isChanged) note(by, `update organization ${id}`);
-      return isChanged;
+      const before = records.get(id);
+      if (!before) return null;
+      applyChange(records, id, change(structuredClone(before)));
+      note(by, `update organization ${id}`);
+      return structuredClone(records.get(id) ?? null);
     },
   };
 }

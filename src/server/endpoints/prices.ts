@@ -12,7 +12,7 @@ import { planSize, priceTier, readSize } from "../../domain/size.ts";
 import type { SizeTier } from "../../domain/usage.ts";
 import { fitToModel } from "../../gateway/admission/image-wish.ts";
 import { mayCall, MODEL_SCOPES, requireModel } from "../../gateway/admission/model-access.ts";
-import { noPrice, requirePrice } from "../../gateway/metering/price.ts";
+import { findPrice, noPrice, requirePrice } from "../../gateway/metering/price.ts";
 import { requireScope } from "../../gateway/access/authorize.ts";
 import type { Snapshot } from "../../gateway/ports.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -59,7 +59,7 @@ function lookUp(snapshot: Snapshot, clock: Clock, { request, principal }: Admitt
 /** Every row of a model, for the list; nothing for one that cannot be called or has no price. */
 function rows(snapshot: Snapshot, clock: Clock, principal: Principal, model: Model): object[] {
   if (!mayCall(principal, model)) return [];
-  const price = snapshot.directory().price(principal.organization.id, model.id, clock.now());
+  const price = findPrice(snapshot.directory(), principal.organization, model.id, clock.now());
   if (!price) return [];
   if (model.type !== "image") return price.unit === "token" ? [tokenRow(model, price)] : [];
   if (price.unit !== "image") return [];
