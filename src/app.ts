@@ -180,7 +180,9 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     bootstrap: bootstrapped,
     async stop() {
       state.isDraining = true;
-      await server.drain(settings.server.drainSeconds * 1000);
+      const endsAt = performance.now() + settings.server.drainSeconds * 1000;
+      await server.drain(endsAt - performance.now());
+      await heart.drains.settled(endsAt - performance.now());
       await endCalls();
       await close();
     },

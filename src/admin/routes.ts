@@ -22,7 +22,9 @@ export async function setRoute(context: AdminContext, input: unknown): Promise<R
     if (seen.has(place)) throw new AdminError(400, field, `"${place}" is named twice`);
     seen.add(place);
   }
-  await changeOrganization(context, organizationId, ({ routes }) => ({ routes: { ...routes, [model]: route } }));
+  await changeOrganization(context, organizationId, ({ routes }) => ({
+    routes: { ...routes, [model]: route },
+  }));
   return route;
 }
 

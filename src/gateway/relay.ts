@@ -58,6 +58,7 @@ class RunningRelay {
   #filledAt = 0;
   #checkpointAt = performance.now() + CHECKPOINT_MS;
   #watch: Deadline;
+  #isCutWhenAborted = false;
 
   constructor(private readonly relay: Relay) {
     this.#watch = this.#watchFor(Math.min(KEEP_ALIVE_MS, relay.idleMs));
@@ -72,7 +73,11 @@ class RunningRelay {
         if (output.length > 0 && !this.#isCallerGone) {
           const taken = caller.write(output);
           void caller.flush();
-          if (typeof taken === "object") await taken;
+          if (typeof taken === "object") {
+            this.#cutWhenAborted(caller);
+            await taken;
+            if (this.#hasEnded) return;
+          }
         }
         if (stream.isDone) break;
         const now = performance.now();
@@ -98,6 +103,18 @@ class RunningRelay {
     if (this.#hasEnded || (isDraining && !call.signal.aborted)) return;
     call.abort(new CallerGone());
     this.#end({ kind: "cut", error: new CallerGone() });
+  }
+
+  /** A caller who takes no bytes must not outlast the call's deadlines. */
+  #cutWhenAborted(caller: Caller): void {
+    if (this.#isCutWhenAborted) return;
+    this.#isCutWhenAborted = true;
+    const { signal } = this.relay.call;
+    signal.throwIfAborted();
+    const cut = (): void => {
+      if (this.#waitingSince === null && !this.#hasEnded) this.#cut(signal.reason, caller);
+    };
+    signal.addEventListener("abort", cut, { once: true });
   }
 
   #complete(caller: Caller): void {

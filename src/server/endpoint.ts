@@ -24,6 +24,8 @@ export interface EndpointSettings {
 
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 const DRAINING_RETRY_SECONDS = 1;
+/** Longest silence of a connection while its caller is to send or to read. */
+const CALLER_IDLE_SECONDS = 60;
 
 /**
  * The one way from HTTP into the gateway: every request gets an id, passes the door its route asks for, has its
@@ -50,16 +52,20 @@ export function createHandler(
       parameter,
       id,
       event,
-      ended: () => tell(settings, event),
+      ended: () => {
+        tell(settings, event);
+        server.timeout(request, CALLER_IDLE_SECONDS);
+      },
     };
-    // Bun closes a connection after ten idle seconds, a handler at work included; deadlines here are our own.
-    server.timeout(request, 0);
+    server.timeout(request, CALLER_IDLE_SECONDS);
     try {
       const response = await answer(settings, route, exchange);
       event.status = response.status;
       return event.isStream ? response : finish(settings, event, response);
     } catch (thrown) {
       return finish(settings, event, failed(thrown, route, exchange));
+    } finally {
+      if (!event.isStream) server.timeout(request, CALLER_IDLE_SECONDS);
     }
   };
 }

@@ -1,4 +1,5 @@
 import type { RequestEvent } from "../domain/request-event.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
 import type { RequestListener } from "../gateway/ports.ts";
 import { formatNanos } from "../lib/money.ts";
 
@@ -84,8 +85,14 @@ function rounded(milliseconds: number): number {
 
 /** What an operator needs of a cause, without what a vendor may have echoed of our credentials. */
 function causeText(cause: unknown): string {
-  const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-  return redact(text).slice(0, LONGEST_CAUSE);
+  return redact(wordsOf(cause)).slice(0, LONGEST_CAUSE);
+}
+
+/** What a vendor says of a request or a content that it does not take may quote it, and prompts are not logged. */
+function wordsOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  const quotes = cause instanceof UpstreamError && (cause.kind === "rejected" || cause.kind === "refused");
+  return `${cause.name}: ${quotes ? `${cause.kind} with status ${cause.status ?? "none"}` : cause.message}`;
 }
 
 /** Takes anything that looks like a key or a bearer token out of a text. */

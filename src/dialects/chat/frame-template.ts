@@ -67,6 +67,8 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array): Repeti
       if (!standsAt(chunk, from, words)) return finished();
       from += words.length;
       const spoken = said[index] ?? NOTHING;
+      // A part of a frame may be longer than what it is to become: it is left for its rest to come.
+      if (to + spoken.length > output.length) return finished();
       output.set(spoken, to);
       to += spoken.length;
     }

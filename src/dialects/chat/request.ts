@@ -24,7 +24,7 @@ const DEEPEST = 128;
 const LARGE_BYTES = 256 * 1024;
 const MOST_VALUES = 500_000;
 /** Upper bound of what vendors count for one picture. */
-const IMAGE_TOKENS = 4096;
+const IMAGE_TOKENS = 12_288;
 
 /** Reads and checks a request's bytes. Throws a `GatewayError` whose `param` names the field to change. */
 export function readRequest(bytes: Uint8Array): ChatPayload {
@@ -48,7 +48,7 @@ export function readRequest(bytes: Uint8Array): ChatPayload {
     parsed: {
       model,
       isStream: body["stream"] === true,
-      maxTokens: wholeNumber(body["max_completion_tokens"]) ?? wholeNumber(body["max_tokens"]),
+      maxTokens: largerOf(wholeNumber(body["max_completion_tokens"]), wholeNumber(body["max_tokens"])),
       choices: wholeNumber(body["n"]) ?? 1,
       inputCeiling: inputCeiling(bytes.length, body["messages"]),
       body,
@@ -107,6 +107,11 @@ function readText(bytes: Uint8Array): string {
 
 function malformed(message: string): GatewayError {
   return new GatewayError("invalid_request_body", message);
+}
+
+/** Vendors obey the one or the other, and what is held must do for both. */
+function largerOf(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.max(one, other);
 }
 
 function wholeNumber(value: unknown): number | null {

@@ -25,7 +25,9 @@ export class ChatStream {
   #usageFrame: Buffer | null = null;
   #lastChunk: Record<string, unknown> = {};
   #outputBytes = 0;
-  #hasFinishReason = false;
+  /** Choices by their index: those that have begun and not ended, and those that have ended. */
+  readonly #running = new Set<unknown>();
+  readonly #ended = new Set<unknown>();
   #failure: unknown = null;
 
   /** True once the caller would see content: from then on there is no other upstream. */
@@ -72,7 +74,8 @@ export class ChatStream {
     const output: Buffer[] = [];
     const rest = this.#splitter.end();
     if (!this.isDone && rest.length > 0) this.#readFrame(Buffer.concat([rest, Buffer.from("\n\n")]), output);
-    if (!this.isDone && !this.#hasFinishReason) throw new UpstreamError("broken", "the stream was cut");
+    const isWhole = this.isDone || (this.#ended.size > 0 && this.#running.size === 0);
+    if (!isWhole) throw new UpstreamError("broken", "the stream was cut");
     output.push(this.#usageFrame ?? this.#ownUsageFrame(), Buffer.from("data: [DONE]\n\n"));
     return Buffer.concat(output);
   }
@@ -84,7 +87,8 @@ export class ChatStream {
 
   #readFrame(frame: Buffer, output: Uint8Array[]): void {
     const data = frameData(frame);
-    if (data === null) {
+    // An event without data is none (WHATWG HTML, 9.2.6).
+    if (data === null || data === "") {
       output.push(frame);
       return;
     }
@@ -112,9 +116,10 @@ export class ChatStream {
   #readChoice(choice: unknown): void {
     if (!isObject(choice)) return;
     if (typeof choice["finish_reason"] === "string") {
-      this.#hasFinishReason = true;
       this.hasContent = true;
-    }
+      this.#ended.add(choice["index"]);
+      this.#running.delete(choice["index"]);
+    } else if (!this.#ended.has(choice["index"])) this.#running.add(choice["index"]);
     const bytes = isObject(choice["delta"]) ? contentBytes(choice["delta"]) : 0;
     if (bytes > 0) this.hasContent = true;
     this.#outputBytes += bytes;

@@ -22,10 +22,17 @@ export class Call {
     else this.#total = this.#watch(totalMs, "the whole call");
   }
 
-  /** Ends the call with a `timeout` unless the next `expect` or `settle` comes in time. */
-  expect(what: string, withinMs: number): void {
+  /**
+   * Ends the call with a `timeout` unless the next `expect` or `settle` comes in time. With `patience` it is asked
+   * then for how many milliseconds more the call may go on.
+   */
+  expect(what: string, withinMs: number, patience?: () => number): void {
     this.settle();
-    this.#deadline = this.#watch(withinMs, what);
+    this.#deadline = this.#watch(withinMs, what, () => {
+      const moreMs = this.#caller.aborted ? 0 : (patience?.() ?? 0);
+      if (moreMs > 0) this.expect(what, moreMs);
+      return moreMs > 0;
+    });
   }
 
   /** Nothing in particular is being waited for. */
@@ -51,8 +58,11 @@ export class Call {
     return this.signal.aborted ? this.signal.reason : error;
   }
 
-  #watch(withinMs: number, what: string): Deadline {
-    return this.#deadlines.set(withinMs, () => this.abort(this.#whyNow(withinMs, what)), this.#caller);
+  #watch(withinMs: number, what: string, isPut = () => false): Deadline {
+    const pass = (): void => {
+      if (!isPut()) this.abort(this.#whyNow(withinMs, what));
+    };
+    return this.#deadlines.set(withinMs, pass, this.#caller);
   }
 
   #whyNow(withinMs: number, what: string): Error {

@@ -17,7 +17,7 @@ export class Drains {
     policy: OrganizationSettings["callerGone"],
     caller: AbortSignal,
   ): { signal: AbortSignal; finished(): void } {
-    if (policy === "abort") return { signal: caller, finished: () => {} };
+    if (policy === "abort" || caller.aborted) return { signal: caller, finished: () => {} };
     const controller = new AbortController();
     const gone = (): void => {
       if (this.#isClosed || this.#running.size >= MOST_DRAINS) return controller.abort();
@@ -33,11 +33,16 @@ export class Drains {
     };
   }
 
+  /** Waits until nothing is being read to its end any more, for so long at most. */
+  async settled(withinMs: number): Promise<void> {
+    const until = performance.now() + withinMs;
+    while (this.#running.size > 0 && performance.now() < until) await Bun.sleep(5);
+  }
+
   /** Aborts what is being read to its end, now and from now on, and waits, for a second at most, until it has ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const controller of this.#running) controller.abort();
-    const until = performance.now() + LONGEST_END_MS;
-    while (this.#running.size > 0 && performance.now() < until) await Bun.sleep(5);
+    await this.settled(LONGEST_END_MS);
   }
 }

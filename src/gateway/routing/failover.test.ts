@@ -63,13 +63,13 @@ describe("failover", () => {
     await expect(failover(own, asked)).rejects.toMatchObject({ kind: "account" });
   });
 
-  test("a target hears whether another could be asked after it", async () => {
+  test("a target hears whether another could take over", async () => {
     const own = process({ maxAttempts: 2 });
     own.health.failed(target("out"), new UpstreamError("account", "account"));
     const heard: unknown[] = [];
     const asked = request([target("a"), target("out"), target("b"), target("c")], () => fail("broken"));
-    const ask = async ({ channel }: Target, _call: unknown, hasNext: boolean) => {
-      heard.push([channel.id, hasNext]);
+    const ask = async ({ channel }: Target, _call: unknown, canMoveOn: () => boolean) => {
+      heard.push([channel.id, canMoveOn()]);
       return await fail("broken");
     };
     await expect(failover(own, { ...asked, ask })).rejects.toMatchObject({ kind: "broken" });

@@ -28,8 +28,8 @@ export interface FailoverRequest<Answer> {
   totalMs: number;
   /** Whether this failure may be tried elsewhere. */
   failsOver(error: UpstreamError): boolean;
-  /** Asks one target; resolves once its answer is committed to. `hasNext` tells whether another could be asked. */
-  ask(target: Target, call: Call, hasNext: boolean): Promise<Answer>;
+  /** Asks one target; resolves once its answer is committed to. `canMoveOn` tells whether another could take over now. */
+  ask(target: Target, call: Call, canMoveOn: () => boolean): Promise<Answer>;
   /** Every attempt is added here as it ends. */
   attempts: Attempt[];
 }
@@ -74,8 +74,11 @@ export async function failover<Answer>(
       continue;
     }
     asked.push(target);
-    const hasNext = asked.length < maxAttempts && queue.some((other) => health.waitMs(other) === 0);
-    const outcome = await attempt(process, request, { target, hasNext, freePlace: finished });
+    const isFree = (other: Target): boolean =>
+      !asked.includes(other) && health.isAskable(other) && places.isFree(other.channel);
+    const canMoveOn = (): boolean =>
+      asked.length < maxAttempts && retryBudget.hasRoom() && queue.some(isFree);
+    const outcome = await attempt(process, request, { target, canMoveOn, freePlace: finished });
     if (!("error" in outcome)) return outcome;
     last = outcome.error;
     if (!request.failsOver(last) || asked.length >= maxAttempts || clock.monotonic() >= endsAt) break;
@@ -88,7 +91,7 @@ export async function failover<Answer>(
 async function attempt<Answer>(
   { clock, deadlines, health }: Failover,
   { ask, attempts, caller, totalMs }: FailoverRequest<Answer>,
-  { target, hasNext, freePlace }: { target: Target; hasNext: boolean; freePlace: () => void },
+  { target, canMoveOn, freePlace }: { target: Target; canMoveOn: () => boolean; freePlace: () => void },
 ): Promise<Answered<Answer> | { error: UpstreamError }> {
   const startedAt = clock.monotonic();
   const call = new Call(deadlines, caller, target.channel.deadlines?.totalMs ?? totalMs);
@@ -108,7 +111,7 @@ async function attempt<Answer>(
     });
   };
   try {
-    const answer = await ask(target, call, hasNext);
+    const answer = await ask(target, call, canMoveOn);
     health.succeeded(target);
     note("answered");
     return { answer, target, call, finished };

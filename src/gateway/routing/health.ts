@@ -45,13 +45,18 @@ export class Health {
 
   /** Whether the target may be asked now. A true answer for an ejected target makes this request its probe. */
   admits(target: Target): boolean {
+    if (!this.isAskable(target)) return false;
+    const state = this.#states.get(targetName(target));
+    if (state && state.ejectedUntil > 0) state.probeSince = this.clock.monotonic();
+    return true;
+  }
+
+  /** Whether it would be admitted now. */
+  isAskable(target: Target): boolean {
     const state = this.#states.get(targetName(target));
     if (!state || state.ejectedUntil === 0) return true;
     const now = this.clock.monotonic();
-    if (now < state.ejectedUntil) return false;
-    if (state.probeSince > 0 && now - state.probeSince < PROBE_MS) return false;
-    state.probeSince = now;
-    return true;
+    return now >= state.ejectedUntil && !(state.probeSince > 0 && now - state.probeSince < PROBE_MS);
   }
 
   /** Whether it gets ordinary traffic; asks without probing. */

@@ -4,6 +4,11 @@ import type { Channel } from "../../domain/channel.ts";
 export class Places {
   readonly #taken = new Map<string, number>();
 
+  /** Whether there is a place to take. */
+  isFree({ id, maxConcurrent }: Channel): boolean {
+    return maxConcurrent === undefined || (this.#taken.get(id) ?? 0) < maxConcurrent;
+  }
+
   /** Takes a place on the channel; null when all are taken. What it answers gives the place back, once. */
   take({ id, maxConcurrent }: Channel): (() => void) | null {
     if (maxConcurrent === undefined) return NOTHING;

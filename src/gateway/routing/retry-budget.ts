@@ -27,11 +27,16 @@ export class RetryBudget {
 
   /** Takes one further attempt, or answers false when the share is used up. */
   retry(): boolean {
-    this.#turn();
-    const most = this.ratio * (this.#requests + this.#earlierRequests) + this.floor;
-    if (this.#retries + this.#earlierRetries + 1 > most) return false;
+    if (!this.hasRoom()) return false;
     this.#retries++;
     return true;
+  }
+
+  /** Whether a further attempt could be taken now. */
+  hasRoom(): boolean {
+    this.#turn();
+    const most = this.ratio * (this.#requests + this.#earlierRequests) + this.floor;
+    return this.#retries + this.#earlierRetries + 1 <= most;
   }
 
   #turn(): void {
