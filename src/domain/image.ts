@@ -57,6 +57,8 @@ export interface SizePlan {
   height: number;
   /** True when the caller named no size and the model may choose. */
   isAuto: boolean;
+  /** True when the caller named no shape: an edit keeps that of its first reference, at the tier. */
+  isShapeFree: boolean;
 }
 
 /** What a provider is asked to make: aligned, legal for the model, references ready. */

@@ -53,7 +53,8 @@ export function planSize(wish: SizeWish, capability: ImageCapability): SizePlan 
   const isAuto = wish.kind === "unset" || (wish.tier === null && wish.ratio === null);
   const tier = nearestTier(wish.kind === "tier" ? wish.tier : null, capability);
   const wanted = wish.kind === "tier" && wish.ratio !== null ? ratioValue(wish.ratio) : null;
-  return { ...planRatio(wanted ?? defaultRatio(capability), tier, capability), isAuto };
+  const isShapeFree = wanted === null;
+  return { ...planRatio(wanted ?? defaultRatio(capability), tier, capability), isAuto, isShapeFree };
 }
 
 /** The tier a plan is priced as: by area when exact pixels were asked for, else the tier sent. */
@@ -67,7 +68,11 @@ export function areaTier(area: number): SizeTier {
 }
 
 /** A model with free pixels keeps the wanted ratio even when it lists no such one. */
-function planRatio(wanted: number, tier: SizeTier, capability: ImageCapability): Omit<SizePlan, "isAuto"> {
+function planRatio(
+  wanted: number,
+  tier: SizeTier,
+  capability: ImageCapability,
+): Pick<SizePlan, "tier" | "ratio" | "width" | "height"> {
   const ratio = nearestRatio(wanted, tier, capability);
   if (!isFree(capability)) return { tier, ratio, ...pixelsOf(tier, ratio, capability) };
   const { bounds } = capability;
@@ -84,13 +89,13 @@ function planExact(wish: Pixels, capability: ImageCapability): SizePlan {
     const pixels = nearestLegalSize(wish, capability.bounds, "edges");
     const tier = nearestTier(areaTier(pixels.width * pixels.height), capability);
     const ratio = nearestRatio(pixels.width / pixels.height, tier, capability);
-    return { tier, ratio, ...pixels, isAuto: false };
+    return { tier, ratio, ...pixels, isAuto: false, isShapeFree: false };
   }
   const logArea = Math.log(wish.width * wish.height);
   const plans = tiersOf(capability).map((tier): SizePlan => {
     const ratio = nearestRatio(value, tier, capability);
     const { width, height } = pixelsOf(tier, ratio, capability);
-    return { tier, ratio, width, height, isAuto: false };
+    return { tier, ratio, width, height, isAuto: false, isShapeFree: false };
   });
   const distance = (plan: SizePlan) => Math.abs(logArea - Math.log(plan.width * plan.height));
   return plans.reduce((best, next) => (distance(next) < distance(best) - SAME ? next : best));

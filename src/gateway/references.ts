@@ -52,6 +52,24 @@ async function fetchAll(
   signal: AbortSignal,
   param: "image" | "mask" = "image",
 ): Promise<Blob[]> {
+  // The first that fails ends the others, which would hold their places for nobody.
+  const end = new AbortController();
+  try {
+    return await fetchBatches(settings, sources, {
+      spool,
+      signal: AbortSignal.any([signal, end.signal]),
+      param,
+    });
+  } finally {
+    end.abort();
+  }
+}
+
+async function fetchBatches(
+  settings: ReferenceSettings,
+  sources: readonly ReferenceSource[],
+  { spool, signal, param }: Omit<LinkRequest, "name">,
+): Promise<Blob[]> {
   const found = new Map<string, Promise<Blob>>();
   const blobs: Blob[] = [];
   for (let start = 0; start < sources.length; start += FETCHES_AT_ONCE) {
@@ -83,7 +101,7 @@ interface LinkRequest {
 
 async function fetchLink(settings: ReferenceSettings, url: string, request: LinkRequest): Promise<Blob> {
   const own = ownResult(settings, url);
-  if (own) return (await own) ?? gone(request);
+  if (own) return sized((await own) ?? gone(request), request.param);
   const file = request.spool.create();
   try {
     await settings.safeFetch.download(

@@ -12,6 +12,7 @@ import type { Provider } from "./provider.ts";
 import type { ReferenceRules } from "./reference-image.ts";
 import { fetchEach } from "./result-link.ts";
 import { createVendorErrors, wordOf, type FailureReading } from "./vendor-errors.ts";
+import { wantedSize } from "./wanted-image.ts";
 
 const settings = z.object({
   /** Where the key was made; keys belong to one region. */
@@ -89,6 +90,7 @@ async function draw(
 function writeRequest(order: ImageOrder): JsonBody {
   const { upstreamModel, prompt, references, size, count, model } = order;
   const most = model.image.maxImagesPerCall;
+  const wanted = wantedSize(order);
   return writeJsonBody((base64) => ({
     model: upstreamModel,
     input: {
@@ -106,7 +108,7 @@ function writeRequest(order: ImageOrder): JsonBody {
     },
     parameters: {
       // Without a size an edit keeps the shape of its reference.
-      ...(!(size.isAuto && references.length > 0) && { size: `${size.width}*${size.height}` }),
+      ...(!(size.isAuto && references.length > 0) && { size: `${wanted.width}*${wanted.height}` }),
       ...(most > 1 && { n: Math.min(count, most) }),
       watermark: false,
     },

@@ -3,7 +3,7 @@ import { isObject } from "../lib/json.ts";
 import type { Spool } from "../lib/spool.ts";
 import { brokenAnswer, parseAnswer } from "./http.ts";
 import { liftImages, type LiftedJson } from "./openai/lifted-json.ts";
-import { whatCame, type FetchResult } from "./result-link.ts";
+import { MOST_RESULTS, whatCame, type FetchResult } from "./result-link.ts";
 
 /** An answer of the images protocol, `{data: [{b64_json} | {url}], …}`, its base64 already taken out. */
 export interface ImageList {
@@ -35,7 +35,8 @@ export async function readImageList(
     outline,
     async pictures(items, fetchResult) {
       const fetchLinked = (link: string) => fetchResult(link, spool, signal);
-      return await whatCame(items.flatMap((item) => readPicture(item, json, fetchLinked)));
+      const first = items.slice(0, MOST_RESULTS);
+      return await whatCame(first.flatMap((item) => readPicture(item, json, fetchLinked)));
     },
   };
 }

@@ -71,7 +71,7 @@ async function draw(
   if (!items) throw brokenAnswer("gave no list of images");
   const images = await pictures(items, fetchResult);
   if (images.length === 0) throw brokenAnswer("gave no image");
-  return { images, isCompressed: isFormatAsked(order), usage: readUsage(answer["usage"]) };
+  return { images, isCompressed: isCompressing(order), usage: readUsage(answer["usage"]) };
 }
 
 /** `size` is never sent: beside a resolution it is refused. A count is refused where a call gives one image. */
@@ -88,7 +88,7 @@ function writeRequest(order: ImageOrder): JsonBody {
     ...(quality !== undefined && { quality }),
     ...(background !== undefined && { background }),
     ...(format && { output_format: format }),
-    ...(format && format !== "png" && compression !== undefined && { output_compression: compression }),
+    ...(format && isCompressing(order) && { output_compression: compression }),
     ...(references.length > 0 && {
       input_references: references.map(({ blob, format }) => ({
         type: "image_url",
@@ -96,6 +96,13 @@ function writeRequest(order: ImageOrder): JsonBody {
       })),
     }),
   }));
+}
+
+/** Only the format that the caller wants is compressed by the vendor; another one is made into it here. */
+function isCompressing(order: ImageOrder): boolean {
+  const { format, compression } = order;
+  const isLossy = format === "jpeg" || format === "webp";
+  return compression !== undefined && isLossy && isFormatAsked(order) && wantedFormat(order) === format;
 }
 
 /** A model of one format is not asked for it. */

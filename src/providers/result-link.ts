@@ -59,7 +59,8 @@ export async function whatCame(reads: readonly Promise<Blob>[]): Promise<Blob[]>
   return pictures;
 }
 
-const MOST_RESULTS = 10;
+/** More than any vendor makes in one call. */
+export const MOST_RESULTS = 10;
 
 /** Most bytes of one picture; the largest that is sold, uncompressed, has about as many. */
 export const MOST_RESULT_BYTES = 64 * 1024 * 1024;

@@ -129,9 +129,14 @@ describe("a failure", () => {
 
   test("names the caller's field where the vendor names one of its own", async () => {
     const lite = { upstreamModel: "gemini-3.1-flash-lite-image" };
-    const tier = { ...lite, size: { tier: "2K", ratio: "1:1", width: 1, height: 1, isAuto: false } } as const;
+    const tier = {
+      ...lite,
+      size: { tier: "2K", ratio: "1:1", width: 1, height: 1, isAuto: false, isShapeFree: false },
+    } as const;
     expect(await fail({}, tier)).toMatchObject({ kind: "rejected", param: "size" });
-    const ratio = { size: { tier: "1K", ratio: "7:5", width: 1, height: 1, isAuto: false } } as const;
+    const ratio = {
+      size: { tier: "1K", ratio: "7:5", width: 1, height: 1, isAuto: false, isShapeFree: false },
+    } as const;
     expect(await fail({}, ratio)).toMatchObject({ kind: "rejected", param: "aspectRatio" });
   });
 

@@ -103,7 +103,14 @@ describe("the request", () => {
   });
 
   test("names no shape when the caller named none, so that an edit follows its first picture", async () => {
-    const size = { tier: "1K", ratio: "1:1", width: 1024, height: 1024, isAuto: true } as const;
+    const size = {
+      tier: "1K",
+      ratio: "1:1",
+      width: 1024,
+      height: 1024,
+      isAuto: true,
+      isShapeFree: true,
+    } as const;
     expect(
       await sizeOf(await open().draw(makeOrder({ size, references: [makeReference(16, 9)] }), never)),
     ).toBe("1376x768 png");
@@ -119,7 +126,7 @@ describe("the request", () => {
       for (const tier of tiers)
         for (const ratio of ratios) {
           const [width = 0, height = 0] = sizes[tier]![ratio]!.split("x").map(Number);
-          const size = { tier, ratio, width, height, isAuto: false };
+          const size = { tier, ratio, width, height, isAuto: false, isShapeFree: false };
           const drawn = await sizeOf(await open().draw(makeOrder({ upstreamModel, size }), never));
           expect([ratio, drawn]).toEqual([ratio, `${width}x${height} png`]);
         }
@@ -204,7 +211,14 @@ describe("the answer", () => {
   });
 
   test.each(["gzip", "escaped-slashes"] as const)("is understood when carried as %s", async (fault) => {
-    const size = { tier: "1K", ratio: "1:8", width: 384, height: 3072, isAuto: false } as const;
+    const size = {
+      tier: "1K",
+      ratio: "1:8",
+      width: 384,
+      height: 3072,
+      isAuto: false,
+      isShapeFree: false,
+    } as const;
     vendor.next({ fault });
     expect(await sizeOf(await open().draw(makeOrder({ size }), never))).toBe("384x3072 png");
   });

@@ -20,7 +20,7 @@ describe("a generation", () => {
   test("is exactly the JSON the model knows, and needs no look when the wait was enough", async () => {
     const reply = await draw({ wish: { kind: "tier", tier: "2K", ratio: "3:2" }, format: "webp" });
     const body =
-      '{"input":{"prompt":"a red fox","aspect_ratio":"3:2","resolution":"4 MP","output_format":"jpg"}}';
+      '{"input":{"prompt":"a red fox","aspect_ratio":"3:2","resolution":"4 MP","output_format":"png"}}';
     expect(vendor.hits[0]!.body.toString()).toBe(body);
     expect(vendor.hits[0]!.headers).toMatchObject({
       authorization: `Bearer ${SIMULATED_KEY}`,
@@ -29,7 +29,7 @@ describe("a generation", () => {
     });
     expect(calls()).toEqual(["POST /v1/models/black-forest-labs/flux-2-pro/predictions", "GET /results/*"]);
     expect(vendor.hits[1]!.headers).not.toHaveProperty("authorization");
-    expect(await looksOf(reply)).toEqual(["2496x1664 jpeg"]);
+    expect(await looksOf(reply)).toEqual(["2496x1664 png"]);
   });
 
   test("that takes longer is looked at on the vendor's own address, whatever address it names", async () => {

@@ -30,7 +30,7 @@ export function makeOrder(change: Partial<ImageOrder> = {}): ImageOrder {
     upstreamModel: MODEL.id,
     model: MODEL,
     prompt: "a red fox",
-    size: { tier: "1K", ratio: "16:9", width: 1376, height: 768, isAuto: false },
+    size: { tier: "1K", ratio: "16:9", width: 1376, height: 768, isAuto: false, isShapeFree: false },
     count: 1,
     references: [],
     spool: testSpool,

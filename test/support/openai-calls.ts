@@ -38,7 +38,7 @@ export function makeOrder(): ImageOrder {
     upstreamModel: "gpt-image-2",
     model: IMAGE_MODEL,
     prompt: "A quiet harbour",
-    size: { tier: "1K", ratio: "1:1", width: 1024, height: 1024, isAuto: false },
+    size: { tier: "1K", ratio: "1:1", width: 1024, height: 1024, isAuto: false, isShapeFree: false },
     count: 1,
     references: [],
     spool: testSpool,

@@ -8,16 +8,15 @@ export type PicturePart =
   | { kind: "link"; file: Field<StreamedObject>; url: string };
 
 /**
- * Reads a part as a picture; undefined for every other part, and for the drafts among a model's thoughts (Gemini
- * API reference, `Part`). Throws a `GatewayError` for data that can be no picture.
+ * Reads a part as a picture; undefined for every other part, and for the drafts among a model's thoughts, unless they
+ * came as links (Gemini API reference, `Part`). Throws a `GatewayError` for data that can be no picture.
  */
 export function readPicture(part: StreamedObject): PicturePart | undefined {
-  if (isThought(part)) return undefined;
   const inline = findObject(part, "inlineData");
   const file = findObject(part, "fileData");
   if (inline && file) throw unreadable("A part has either `inlineData` or `fileData`, not both.");
   if (file) return readLink(file);
-  if (!inline) return undefined;
+  if (!inline || isThought(part)) return undefined;
   const mimeType = readMimeType(inline.value);
   const data = findField(inline.value, "data");
   if (!data) throw unreadable("`inlineData` needs `data`: the picture in base64.");

@@ -3,7 +3,14 @@ import type { SizePlan } from "../../domain/image.ts";
 import type { StreamedObject } from "../../lib/json-stream.ts";
 import { repeatRequest } from "./repeat.ts";
 
-const SQUARE: SizePlan = { tier: "1K", ratio: "1:1", width: 1024, height: 1024, isAuto: true };
+const SQUARE: SizePlan = {
+  tier: "1K",
+  ratio: "1:1",
+  width: 1024,
+  height: 1024,
+  isAuto: true,
+  isShapeFree: true,
+};
 const contents = [{ role: "user", parts: [{ text: "A fox" }] }];
 
 function repeat(native: StreamedObject, plan: Partial<SizePlan> = {}, demandsRoles = false) {

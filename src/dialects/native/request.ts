@@ -3,7 +3,7 @@ import type { ImageRequest, ReferenceSource, SizeWish } from "../../domain/image
 import { readSize } from "../../domain/size.ts";
 import { decodeBase64 } from "../../lib/base64.ts";
 import type { JsonPath } from "../../lib/json-spool.ts";
-import type { StreamedJson, StreamedObject } from "../../lib/json-stream.ts";
+import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../lib/json-stream.ts";
 import { SpooledString } from "../../lib/long-string.ts";
 import { findField, findObject, findObjects, findText, invalid } from "./fields.ts";
 import { isThought, readPicture, type PicturePart } from "./parts.ts";
@@ -18,6 +18,7 @@ export async function readRequest(body: StreamedObject, model: string): Promise<
   if (turns.length === 0) throw invalid("contents", "must be an array of at least one turn");
   const config = findObject(body, "generationConfig")?.value ?? {};
   checkConfig(config);
+  refuseForeignFiles(body);
   const texts: string[] = [];
   const references: ReferenceSource[] = [];
   for (const turn of turns) {
@@ -60,6 +61,35 @@ function checkConfig(config: StreamedObject): void {
     const message = "`responseFormat` is not supported: set size and shape in `imageConfig`.";
     throw new GatewayError("unsupported_parameter", message, { param: "responseFormat" });
   }
+}
+
+/**
+ * What lies at the vendor is reached with the operator's credential, so no caller may name it: caches, and files
+ * anywhere but in a part of a turn, whose link is fetched here.
+ */
+function refuseForeignFiles(body: StreamedObject): void {
+  if (findField(body, "cachedContent")) {
+    const message = "`cachedContent` is not supported: send the conversation itself.";
+    throw new GatewayError("unsupported_parameter", message, { param: "cachedContent" });
+  }
+  const { contents, ...rest } = body;
+  const turns = Array.isArray(contents) ? contents.filter(isStreamedObject) : [];
+  const others = turns.map(({ parts, ...turn }) => {
+    const list = Array.isArray(parts) ? parts.filter(isStreamedObject) : [];
+    return [turn, ...list.map(({ fileData: _, file_data: __, ...part }) => part)];
+  });
+  if (!namesFile([rest, ...others])) return;
+  const message = "`fileData` stands in a part of `contents` only: send pictures there.";
+  throw new GatewayError("unsupported_file_reference", message, { param: "fileData" });
+}
+
+/** Depth is bounded by whoever read the body. */
+function namesFile(value: StreamedJson): boolean {
+  if (Array.isArray(value)) return value.some(namesFile);
+  if (!isStreamedObject(value)) return false;
+  return Object.entries(value).some(
+    ([key, item]) => key === "fileData" || key === "file_data" || namesFile(item),
+  );
 }
 
 /** Pixels are no size of this protocol, so they are read as none. */

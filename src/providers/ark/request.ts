@@ -1,8 +1,7 @@
 import type { ImageOrder } from "../../domain/image.ts";
-import type { ImageFormat } from "../../domain/model.ts";
 import { writeJsonBody, type JsonBody } from "../json-body.ts";
 import type { ReferenceRules } from "../reference-image.ts";
-import { wantedSize } from "../wanted-image.ts";
+import { wantedFormat, wantedSize } from "../wanted-image.ts";
 
 /**
  * Writes a generation or an edit, which are one and the same call: references in their order make it an edit (Ark
@@ -20,7 +19,7 @@ export function writeRequest(order: ImageOrder): JsonBody {
       ...(images.length > 0 && { image: images.length === 1 ? images[0] : images }),
       size: `${width}x${height}`,
       // A model with one format refuses the field.
-      ...(formats.length > 1 && { output_format: chooseFormat(order.format, formats) }),
+      ...(formats.length > 1 && { output_format: wantedFormat(order) }),
       response_format: "b64_json",
       watermark: false,
       ...writeGroup(order),
@@ -33,15 +32,6 @@ export const REFERENCE_RULES: ReferenceRules = {
   formats: ["png", "jpeg", "webp", "bmp", "tiff", "gif", "heic"],
   mostBytes: 30_000_000,
 };
-
-/** A format that only the gateway can make is best made from a picture without loss. */
-function chooseFormat(
-  wanted: ImageFormat | undefined,
-  formats: readonly ImageFormat[],
-): ImageFormat | undefined {
-  if (wanted === undefined || formats.includes(wanted)) return wanted ?? formats[0];
-  return formats.includes("png") ? "png" : formats[0];
-}
 
 /** Several pictures come as a group, on models that have it; on the others the fields are refused. */
 function writeGroup({ count, model }: ImageOrder): object {

@@ -1,9 +1,10 @@
 import type { ImageOrder, ReferenceImage } from "../../domain/image.ts";
 import { writeJsonBody, type JsonBody } from "../json-body.ts";
+import { followsReference } from "../wanted-image.ts";
 
 /**
  * Writes the request for one picture: references in their order, then the prompt that speaks of them (Gemini API
- * reference, `GenerateContentRequest`). An edit that names no size leaves the shape to the vendor, which follows
+ * reference, `GenerateContentRequest`). An edit that names no shape leaves it to the vendor, which follows
  * the first picture.
  */
 export function writeRequest(order: ImageOrder, takesOutputOptions: boolean): JsonBody {
@@ -23,7 +24,7 @@ export function writeRequest(order: ImageOrder, takesOutputOptions: boolean): Js
       // Without this the models add prose, which is billed and which nobody asked for.
       responseModalities: ["IMAGE"],
       imageConfig: {
-        ...(!order.size.isAuto && { aspectRatio: order.size.ratio }),
+        ...(!order.size.isAuto && !followsReference(order) && { aspectRatio: order.size.ratio }),
         imageSize: order.size.tier,
         ...(takesOutputOptions && order.format === "jpeg" && { imageOutputOptions: writeJpeg(order) }),
       },

@@ -1,4 +1,5 @@
 import type { ImageOrder, ImageReply, ReferenceImage } from "../../domain/image.ts";
+import type { ImageFormat } from "../../domain/model.ts";
 import { saneCount } from "../../domain/usage.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
 import { decodeBase64 } from "../../lib/base64.ts";
@@ -10,6 +11,7 @@ import type { Connection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 import { writeForm, type FormPart } from "./form.ts";
 import { liftImages, type LiftedJson } from "./lifted-json.ts";
+import { wantedFormat, wantedSize } from "../wanted-image.ts";
 
 /** References of one channel that are encoded anew at once. */
 const CODEC_PLACES = 2;
@@ -28,30 +30,42 @@ export function createImageUpstream(connection: Connection): ImageUpstream {
       const answer = parseAnswer(outline);
       const { status, headers } = response;
       if (hasError(answer)) throw connection.classify({ status, headers, bodyText: outline });
-      return { ...readReply(answer, json), isCompressed: order.format !== undefined };
+      return { ...readReply(answer, json), isCompressed: isAsked(order, connection) };
     },
   };
+}
+
+/** Whether the vendor makes the very format that the caller wants. */
+function isAsked(order: ImageOrder, { imageLimits }: Connection): boolean {
+  return order.format !== undefined && chooseFormat(order, imageLimits.formats) === order.format;
 }
 
 type UnsentRequest = Omit<VendorRequest, "signal">;
 
 /** Only what the vendor knows: `response_format`, for one, is refused by it (OpenAI image reference). */
 function writeFields(order: ImageOrder, { imageLimits }: Connection): Record<string, string | number> {
-  const { formats } = order.model.image;
-  const offered = formats.filter((format) => imageLimits.formats.includes(format));
-  const format = order.format && (offered.includes(order.format) ? order.format : offered[0]);
+  const { width, height } = wantedSize(order);
+  const format = chooseFormat(order, imageLimits.formats);
   const fields: Record<string, string | number> = {
     model: order.upstreamModel,
     prompt: order.prompt,
-    n: order.count,
-    size: order.size.isAuto ? "auto" : `${order.size.width}x${order.size.height}`,
+    n: Math.min(order.count, order.model.image.maxImagesPerCall),
+    size: order.size.isAuto ? "auto" : `${width}x${height}`,
   };
   if (order.quality !== undefined) fields["quality"] = order.quality;
   if (order.background !== undefined) fields["background"] = order.background;
   if (format !== undefined) fields["output_format"] = format;
-  if (order.compression !== undefined && (format === "jpeg" || format === "webp"))
+  if (order.compression !== undefined && format === order.format && format !== undefined && format !== "png")
     fields["output_compression"] = order.compression;
   return fields;
+}
+
+/** Nothing is said of the format where the caller said nothing. */
+function chooseFormat(order: ImageOrder, known: readonly ImageFormat[]): ImageFormat | undefined {
+  if (order.format === undefined) return undefined;
+  const { image } = order.model;
+  const formats = image.formats.filter((format) => known.includes(format));
+  return wantedFormat({ ...order, model: { ...order.model, image: { ...image, formats } } });
 }
 
 function writeGeneration(order: ImageOrder, connection: Connection): UnsentRequest {

@@ -101,7 +101,7 @@ test.each(images)("%s is drawn at its largest and smallest sizes in its own form
   const { draw } = sandbox.image!({});
   const sizes = sizesOf(listed).toSorted((one, other) => one.width * one.height - other.width * other.height);
   for (const { tier, ratio, width, height } of [sizes[0]!, sizes.at(-1)!]) {
-    const size = { tier, ratio, width, height, isAuto: false };
+    const size = { tier, ratio, width, height, isAuto: false, isShapeFree: false };
     const quality = model.image.qualities[0];
     const order = {
       upstreamModel: id,

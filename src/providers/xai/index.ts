@@ -68,7 +68,7 @@ function writeRequest(order: ImageOrder): JsonBody {
       prompt: order.prompt,
       ...(images.length === 1 && { image: images[0] }),
       ...(images.length > 1 && { images }),
-      n: order.count,
+      n: Math.min(order.count, order.model.image.maxImagesPerCall),
       ...writeRatio(order),
       resolution: order.size.tier === "1K" ? "1k" : "2k",
       ...(quality !== undefined && { quality }),
@@ -83,7 +83,7 @@ function writeReference({ blob, format }: ReferenceImage, base64: (blob: Blob) =
 
 /** One reference lends its own ratio to the picture, and several that of the first unless another is named. */
 function writeRatio({ references, size }: ImageOrder): object {
-  if (references.length === 1 || (references.length > 1 && size.isAuto)) return {};
+  if (references.length === 1 || (references.length > 1 && size.isShapeFree)) return {};
   return { aspect_ratio: size.ratio };
 }
 

@@ -20,7 +20,7 @@ function orderOf(change: Partial<ImageOrder> & { width?: number; height?: number
     upstreamModel: "sandbox-a",
     model: modelOf("A", ["png", "jpeg", "webp"], ["low", "medium", "high", "xhigh", "max"]),
     prompt: "A quiet harbour at dawn",
-    size: { tier: "1K", ratio: "1:1", width, height, isAuto: false },
+    size: { tier: "1K", ratio: "1:1", width, height, isAuto: false, isShapeFree: false },
     count: 1,
     references: [],
     spool: testSpool,
