@@ -11,7 +11,7 @@
  * | `account` | credential, balance, quota or model access is gone (401, 402, 403, 404) | yes |
  * | `broken` | the answer is not what the protocol says (HTML, truncated, no picture) | yes |
  * | `refused` | the content was refused | only where the policy says so |
- * | `rejected` | the request was found wrong (400, 413, 422) | no |
+ * | `rejected` | the request was found wrong (400, 413, 422) | no, but see `isUnsent` |
  */
 export type UpstreamErrorKind =
   "unreachable" | "timeout" | "overloaded" | "limited" | "account" | "broken" | "refused" | "rejected";
@@ -27,6 +27,10 @@ export interface UpstreamErrorDetail {
   publicMessage?: string;
   /** For `rejected`: the field the vendor named. */
   param?: string;
+  /** For `rejected`: found out here, before anything was sent, of this vendor alone; another one may do it. */
+  isUnsent?: boolean;
+  /** True when the request may have caused it, so that it tells nothing of the target's health. */
+  isByRequest?: boolean;
   cause?: unknown;
 }
 
@@ -36,6 +40,8 @@ export class UpstreamError extends Error {
   readonly isAmbiguous: boolean;
   readonly publicMessage: string | undefined;
   readonly param: string | undefined;
+  readonly isUnsent: boolean;
+  readonly isByRequest: boolean;
 
   /** `message` is for the operator's log and may name the vendor. */
   constructor(
@@ -50,5 +56,7 @@ export class UpstreamError extends Error {
     this.isAmbiguous = detail.isAmbiguous ?? false;
     this.publicMessage = detail.publicMessage;
     this.param = detail.param;
+    this.isUnsent = detail.isUnsent ?? false;
+    this.isByRequest = detail.isByRequest ?? false;
   }
 }

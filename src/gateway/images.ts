@@ -13,7 +13,7 @@ import type { Spool } from "../lib/spool.ts";
 import { fitToModel, type ImageWish } from "./admission/image-wish.ts";
 import { takeImageLimits, type LimitGrant } from "./admission/limits.ts";
 import { requireModel, routeOf } from "./admission/model-access.ts";
-import { deliver, type DeliverySettings } from "./delivery/images.ts";
+import { deliver, readablePictures, type DeliverySettings } from "./delivery/images.ts";
 import type { Heart } from "./heart.ts";
 import { chargeEntry } from "./metering/entry.ts";
 import type { Hold } from "./metering/leases.ts";
@@ -75,6 +75,7 @@ export async function answerImages(
     const delivery = await deliver(heart, {
       request,
       reply: answer,
+      sent: admission.wish,
       base,
       settings: organization.settings,
       organizationId: organization.id,
@@ -124,10 +125,10 @@ function ask(
     targets: plan(route, heart.draw),
     caller: guard.signal,
     totalMs: heart.deadlines.image.totalMs,
-    failsOver: ({ kind, isAmbiguous }) => {
+    failsOver: ({ kind, isAmbiguous, isUnsent }) => {
       // A picture that may yet be made and paid for is asked for again only where the organization wants it.
       if (kind === "timeout" && isAmbiguous) return fallbackAfterMs !== null;
-      return kind !== "rejected" && (kind !== "refused" || failOverRefusals);
+      return isUnsent || (kind !== "rejected" && (kind !== "refused" || failOverRefusals));
     },
     attempts: visit.event.attempts,
     ask: async (target, call, canMoveOn) => {
@@ -137,7 +138,7 @@ function ask(
       call.expect("the picture", limitMs, () => (canMoveOn() ? 0 : firstByteMs - limitMs));
       const reply = await draw(heart, { ...order(request, wish, target), model, ...ready }, target, call);
       call.settle();
-      return reply;
+      return { ...reply, images: await readablePictures(reply.images) };
     },
   });
 }

@@ -81,6 +81,7 @@ function rejected(index: number, what: string, cause: Error): UpstreamError {
   return new UpstreamError("rejected", `reference ${index + 1}: ${cause.message}`, {
     publicMessage: `Image ${index + 1} ${what}`,
     param: "image",
+    isUnsent: true,
     cause,
   });
 }

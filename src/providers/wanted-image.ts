@@ -34,5 +34,6 @@ export function refuseMask({ mask }: ImageOrder): void {
   throw new UpstreamError("rejected", "the vendor has no masks", {
     publicMessage: "This model does not take a mask.",
     param: "mask",
+    isUnsent: true,
   });
 }

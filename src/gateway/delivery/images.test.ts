@@ -29,6 +29,7 @@ async function delivered(fields: Partial<ImageRequest>, reply: Partial<ImageRepl
   const { images } = await deliver(settings, {
     request,
     reply: { images: [jpeg], ...reply },
+    sent: {},
     base: "",
     settings: {
       forceImageUrls: null,

@@ -20,6 +20,8 @@ export interface DeliverySettings {
 export interface DeliveryRequest {
   request: ImageRequest;
   reply: ImageReply;
+  /** What the vendor was asked for; it stands where the vendor does not say what it did. */
+  sent: { quality?: string; background?: string };
   /** Base address for links, as the caller used it. */
   base: string;
   settings: OrganizationSettings;
@@ -33,7 +35,7 @@ export interface DeliveryRequest {
  */
 export async function deliver(
   { blobs, links, codecSlots }: DeliverySettings,
-  { request, reply, base, settings, organizationId }: DeliveryRequest,
+  { request, reply, sent, base, settings, organizationId }: DeliveryRequest,
 ): Promise<ImageDelivery> {
   const { isLinked, isInline } = delivery(request, settings);
   const pictures = await Promise.all(
@@ -54,13 +56,25 @@ export async function deliver(
     model: request.model,
     width: first.width,
     height: first.height,
-    quality: reply.quality ?? "auto",
-    background: reply.background ?? "opaque",
+    quality: reply.quality ?? sent.quality ?? "auto",
+    background: backgroundOf(first, reply.background ?? sent.background),
     format: first.format,
     images,
     usage: reply.usage,
     native: reply.native && isLinked ? await linkDrafts(reply.native, linkWith(link)) : reply.native,
   };
+}
+
+/**
+ * Those of a vendor's pictures that are pictures by their headers: one that is none costs the caller only itself.
+ * Throws `broken` when none is, so that another vendor may be asked.
+ */
+export async function readablePictures(images: readonly Blob[]): Promise<Blob[]> {
+  const outcomes = await Promise.allSettled(images.map(readImageHeader));
+  const readable = images.filter((_, index) => outcomes[index]?.status === "fulfilled");
+  const failure = outcomes.find((outcome) => outcome.status === "rejected");
+  if (readable.length === 0 && failure) asBroken(failure.reason);
+  return readable;
 }
 
 /** A draft that cannot be served as a file has no link. */
@@ -88,6 +102,12 @@ interface Picture {
   format: ImageFormat;
   width: number;
   height: number;
+  hasAlpha: boolean;
+}
+
+/** A picture without an alpha channel is opaque, whatever was said of it. */
+function backgroundOf({ format, hasAlpha }: Picture, said: string | undefined): string {
+  return hasAlpha && format !== "jpeg" && said === "transparent" ? "transparent" : "opaque";
 }
 
 async function prepare(
@@ -97,15 +117,15 @@ async function prepare(
   slots: Semaphore,
 ): Promise<Picture> {
   const header = await readImageHeader(image).catch(asBroken);
-  const { width, height } = header;
+  const { width, height, hasAlpha } = header;
   const delivered = isDeliverable(header.format) ? header.format : undefined;
   const wanted = format ?? delivered ?? "png";
   // Encoding a picture anew at the finest compression would only make it worse.
   const isCompressing = !isCompressed && compression !== undefined && compression < 100;
   if (wanted === delivered && (wanted === "png" || !isCompressing))
-    return { blob: image, format: wanted, width, height };
+    return { blob: image, format: wanted, width, height, hasAlpha };
   const blob = await transcode(image, wanted, { compression, slots }).catch(asBroken);
-  return { blob, format: wanted, width, height };
+  return { blob, format: wanted, width, height, hasAlpha };
 }
 
 function asBroken(cause: unknown): never {

@@ -80,10 +80,13 @@ export async function failover<Answer>(
       asked.length < maxAttempts && retryBudget.hasRoom() && queue.some(isFree);
     const outcome = await attempt(process, request, { target, canMoveOn, freePlace: finished });
     if (!("error" in outcome)) return outcome;
-    last = outcome.error;
-    if (!request.failsOver(last) || asked.length >= maxAttempts || clock.monotonic() >= endsAt) break;
-    // A target that broke down briefly may be asked again, after all others.
-    if (last.kind === "unreachable" || last.kind === "overloaded") queue.push(target);
+    const { error } = outcome;
+    // That this target cannot do it says less than why the one before did not.
+    if (!error.isUnsent || !last) last = error;
+    if (!request.failsOver(error) || asked.length >= maxAttempts || clock.monotonic() >= endsAt) break;
+    // A target that broke down briefly may be asked again, after all others; one that answered oddly, once.
+    const isOdd = error.isByRequest && asked.filter((other) => other === target).length === 1;
+    if (error.kind === "unreachable" || error.kind === "overloaded" || isOdd) queue.push(target);
   }
   throw last ?? (isCrowded ? crowded() : nobodyAdmitted(health, request.targets));
 }

@@ -82,7 +82,8 @@ export class Health {
 
   failed(target: Target, error: UpstreamError): void {
     // The request was at fault, not the target.
-    if (error.kind === "refused" || error.kind === "rejected") return this.abandoned(target);
+    if (error.kind === "refused" || error.kind === "rejected" || error.isByRequest)
+      return this.abandoned(target);
     const name = targetName(target);
     const state = this.#states.get(name) ?? fresh();
     this.#states.set(name, state);

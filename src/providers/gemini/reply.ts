@@ -73,7 +73,10 @@ function pictureless(
   if (REFUSALS.has(reason))
     return contentRefused(`blocked the picture: ${String(reason)}`, candidate?.["finishMessage"], voice);
   const said = typeof reason === "string" ? reason.slice(0, 40) : "no reason";
-  return new UpstreamError("broken", `the vendor drew no picture: ${said}`, { status: 200 });
+  return new UpstreamError("broken", `the vendor drew no picture: ${said}`, {
+    status: 200,
+    isByRequest: true,
+  });
 }
 
 /** Absent counts are zero in this protocol, but for the prompt's; an impossible one means no report. */
