@@ -59,7 +59,8 @@ export async function runMigrations(settings: Settings): Promise<{ applied: stri
 
 async function makeDataFolder({ dataDirectory }: Settings): Promise<void> {
   try {
-    await mkdir(dataDirectory, { recursive: true });
+    // Charges, keys and pictures are nobody else's business; a folder that is already there keeps its mode.
+    await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(

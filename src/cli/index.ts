@@ -87,7 +87,8 @@ function refuseCommand(program: Command, unknown: string): never {
 }
 
 function exitCodeOf(error: CommanderError): number {
-  return error.code === "commander.helpDisplayed" ? 0 : 2;
+  // Help that was asked for ends with 0; help in place of a missing command does not.
+  return error.exitCode === 0 ? 0 : 2;
 }
 
 function describe(error: unknown): string {

@@ -44,13 +44,20 @@ export function readSecondsOrOff(value: string): number | typeof UNSET {
   throw new InvalidArgumentError('It must be whole seconds from 1 to 3600, or "off".');
 }
 
-/** An ISO date or time as Unix milliseconds; a date without a zone is UTC. */
+/** An ISO date or time as Unix milliseconds; without a zone it is UTC, wherever the command runs. */
 export function readTime(value: string): number {
-  const time = /^\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(time))
-    throw new InvalidArgumentError("It must be a date or time such as 2026-12-31T18:00:00Z.");
+  const [, date = "", clock = "00:00", seconds = ":00.000", zone = "Z"] = TIME.exec(value) ?? [];
+  if (date === "")
+    throw new InvalidArgumentError("It must be a date or time such as 2026-12-31 or 2026-12-31T18:00:00Z.");
+  const local = Date.parse(`${date}T${clock}${seconds}Z`);
+  const time = Date.parse(`${date}T${clock}${seconds}${zone}`);
+  // A day that its month does not have would roll over into the next.
+  const isReal = Number.isFinite(time) && new Date(local).toISOString().startsWith(`${date}T${clock}`);
+  if (!isReal) throw new InvalidArgumentError("It must be a date or time that exists.");
   return time;
 }
+
+const TIME = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d{3})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
 
 /** A whole number from 1. */
 export function readCount(value: string): number {

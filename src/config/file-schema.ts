@@ -9,6 +9,11 @@ const httpUrl = z
   .refine((text) => isHttpUrl(text), { error: "must be an http or https address" })
   .refine((text) => !hasPassword(text), { error: LITERAL_SECRET });
 
+/** Paths are put behind it, which a query or a fragment would swallow. */
+const baseUrl = httpUrl.refine((text) => !isHttpUrl(text) || !/[?#]/.test(text), {
+  error: 'must end before any "?" or "#": links are made by adding a path',
+});
+
 const address = z.string().refine(isAddress, { error: "must be an address or a network such as 10.0.0.0/8" });
 
 const wholeMs = z.int().min(1).max(86_400_000);
@@ -66,7 +71,7 @@ export const fileSchema = z.strictObject({
     .strictObject({
       host: z.string().min(1).default("127.0.0.1").describe("Address to listen on"),
       port: z.int().min(0).max(65_535).default(8080).describe("Port to listen on; 0 picks a free one"),
-      public_url: httpUrl.nullable().default(null).describe("Base address for links"),
+      public_url: baseUrl.nullable().default(null).describe("Base address for links"),
       trusted_proxies: z
         .array(address)
         .default([])

@@ -209,6 +209,74 @@ test("an address from the environment is checked, too, and named by its variable
   ]);
 });
 
+test.each([
+  ["s3://id:hunter2@", "must be an address such as s3://id:secret@bucket/prefix"],
+  ["s3:///prefix", "must be an address such as s3://id:secret@bucket/prefix"],
+  ["https://id:hunter2@bucket", "must be an address such as s3://id:secret@bucket/prefix"],
+  ["s3://hunter2@bucket", "must name the access key and its secret, as in s3://id:secret@bucket/prefix"],
+  ["s3://id:hunter2@bucket?endpoint=notaurl", "must have an http or https address as its endpoint"],
+  ["s3://id:hunter2@bucket?endpoint=file:///x", "must have an http or https address as its endpoint"],
+  ["s3://id:hunter2@bucket?style=other", 'must have "path" or "virtual" as its style'],
+  ["s3://id:x@bucket?hunter2=1", "has an unknown parameter; there are endpoint, region, style"],
+  ["s3://id:hunter2%@bucket", 'has a "%" that begins no escape: write "%25" for the sign itself'],
+])("an object storage at %p is refused before anything is made", async (address, message) => {
+  expect(await problems(null, { BLOB_URL: address })).toEqual([`BLOB_URL: ${message}`]);
+  expect(await problems("blob_url: {file: url.txt}", {}, { "url.txt": address })).toEqual([
+    `blob_url: ${message}`,
+  ]);
+});
+
+test("every parameter of an object storage is taken", async () => {
+  const address = "s3://id:a%2Fb@bucket/some/where?endpoint=http://127.0.0.1:9000&region=eu&style=virtual";
+  expect((await load(null, { BLOB_URL: address })).settings.blobUrl).toBe(address);
+});
+
+test("a password among the parameters of an address is a secret like one before the host", async () => {
+  const yaml = `
+database_url: postgres://user@host/db?sslmode=require&password=hunter2
+redis_url: redis://host:6379?Password=hunter2
+`;
+  const found = await problems(yaml);
+  expect(found).toEqual([
+    expect.stringMatching(/^database_url: holds a secret in plain words/),
+    expect.stringMatching(/^redis_url: holds a secret in plain words/),
+  ]);
+  expect(found.join()).not.toContain("hunter2");
+  const DATABASE_URL = "postgres://user@host/db?password=hunter2";
+  const { settings, rows } = await load(null, { DATABASE_URL });
+  expect(settings.databaseUrl).toBe(DATABASE_URL);
+  expect(JSON.stringify(rows)).not.toContain("hunter2");
+});
+
+test.each(["https://gateway.example/?a=1", "https://gateway.example#top", "https://gateway.example/?"])(
+  "links cannot begin with %p",
+  async (address) => {
+    const message = 'must end before any "?" or "#": links are made by adding a path';
+    expect(await problems(null, { PUBLIC_URL: address })).toEqual([`PUBLIC_URL: ${message}`]);
+    expect(await problems(`server: {public_url: "${address}"}`)).toEqual([`server.public_url: ${message}`]);
+  },
+);
+
+test("a key that the file has twice is refused with its line, beside the file's other problems", async () => {
+  const yaml = `
+channels:
+  one: {provider: sandbox}
+workers: 0
+models:
+  sandbox-chat:
+    price:
+      per_million: {input: "1", output: "2"}
+      per_million: {input: "3", output: "4"}
+channels:
+  two: {provider: sandbox}
+`;
+  expect(await problems(yaml)).toEqual([
+    'gateway.yaml:9: names "per_million" again after line 8, of which only the last would count; write it once',
+    'gateway.yaml:10: names "channels" again after line 2, of which only the last would count; write it once',
+    "workers: must be at least 1",
+  ]);
+});
+
 test("a credential is read from a file beside the configuration", async () => {
   const yaml =
     "channels: {mine: {provider: openai, credential: {file: key.txt}, settings: {image_deadline: 5}}}";
@@ -342,6 +410,30 @@ models:
   expect(await problems("models: {sandbox-a: {image: {size_mode: pixels}}}")).toEqual([
     "models.sandbox-a.image.bounds: is missing: a model with size_mode pixels needs it",
   ]);
+});
+
+test("a price names only what its model has", async () => {
+  const yaml = `
+models:
+  sandbox-a: {price: {per_image: {1K: {hihg: "1", auto: "2", "*": "3"}, 4K: {"*": "1"}, 2K: {}}}}
+  mine:
+    type: image
+    family: A
+    image: {size_mode: table, tiers: [1K], ratios: ["1:1"], sizes: {1K: {"1:1": 1024x1024}}, formats: [png]}
+    price: {per_image: {}}
+    route: {targets: [{channel: sandbox}]}
+`;
+  expect(await problems(yaml)).toEqual([
+    'models.sandbox-a.price.per_image.1K.hihg: is not one of the model\'s qualities; did you mean "high"?',
+    "models.sandbox-a.price.per_image.4K: is not one of the model's tiers; it has 1K, 2K",
+    'models.sandbox-a.price.per_image.2K: is empty: name a price for "*", every quality',
+    "models.mine.price.per_image: is empty: name a price for 1K",
+  ]);
+});
+
+test("a shipped price may know more than the file leaves of its model", async () => {
+  const { settings } = await load("models: {sandbox-a: {image: {tiers: [1K], qualities: [low]}}}");
+  expect(settings.prices.get("sandbox-a")).toMatchObject({ unit: "image", perImage: { "2K": {} } });
 });
 
 test("deadlines and bounds of a channel reach it in the program's words", async () => {

@@ -3,6 +3,7 @@ import type { Deadlines } from "../domain/channel.ts";
 import type { Limits } from "../domain/limits.ts";
 import { parseAddressList } from "../lib/cidr.ts";
 import { readStrictly, type Problem } from "../lib/schema-problems.ts";
+import { blobAddressProblem } from "./blob-address.ts";
 import { readCatalogue, shippedModels } from "./catalogue.ts";
 import { buildChannels, catalogueChannels, type ProviderSchemas } from "./channels.ts";
 import { describeSettings, type SettingRow } from "./describe.ts";
@@ -128,32 +129,31 @@ async function channelSources(
 
 /** Addresses that may be references, because they may hold a password. */
 async function resolveAddresses(effective: FileSettings, secrets: SecretSource, report: Report) {
-  const read = async (path: "database_url" | "redis_url" | "blob_url", example: string) => {
+  const read = async (
+    path: "database_url" | "redis_url" | "blob_url",
+    problemOf: (address: string) => string | null,
+  ) => {
     const written = effective[path];
-    if (written === null || typeof written === "string") return written;
-    const answer = await resolveSecret(written, secrets);
+    if (written === null) return null;
+    const isPlain = typeof written === "string";
+    const answer = isPlain ? { secret: written } : await resolveSecret(written, secrets);
     if ("problem" in answer) {
       report(path, answer.problem);
       return null;
     }
-    if (!hasScheme(answer.secret, example))
-      report("env" in written ? written.env : path, `must be an address such as ${example}`);
+    const problem = problemOf(answer.secret);
+    if (problem !== null) report(!isPlain && "env" in written ? written.env : path, problem);
     return answer.secret;
   };
   return {
-    databaseUrl: await read("database_url", "postgres://host/database"),
-    redisUrl: await read("redis_url", "redis://host:6379"),
-    blobUrl: withKeys(await read("blob_url", "s3://id:secret@bucket/prefix"), report),
+    databaseUrl: await read("database_url", schemeProblem("postgres://host/database")),
+    redisUrl: await read("redis_url", schemeProblem("redis://host:6379")),
+    blobUrl: await read("blob_url", blobAddressProblem),
   };
 }
 
-/** Object storage answers nobody without an access key, so its address has to bring one along. */
-function withKeys(address: string | null, report: Report): string | null {
-  const url = address === null ? null : URL.parse(address);
-  if (url && (url.username === "" || url.password === "")) {
-    report("blob_url", "must name the access key and its secret, as in s3://id:secret@bucket/prefix");
-  }
-  return address;
+function schemeProblem(example: string) {
+  return (address: string) => (hasScheme(address, example) ? null : `must be an address such as ${example}`);
 }
 
 /** Settings that only change their names between the file and the program. */

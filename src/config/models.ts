@@ -39,6 +39,8 @@ export function buildModels(sources: ModelSources, report: Report): ModelTables 
       : `${shipped?.source}: ${formatPath(["models", id])}`;
     const complete = completeModel(path, mergeEntries(declared, shipped?.entry ?? {}), report);
     if (!complete) continue;
+    // A shipped price may well know more than a model of which the file leaves tiers or qualities out.
+    if (declared.price || !sources.declared[id]) checkImagePrice(path, complete, report);
     const route = declaredRoute
       ? buildRoute(path, id, declaredRoute, sources, report)
       : shippedRoute(shipped, sources.channels);
@@ -69,6 +71,26 @@ function completeModel(path: string, entry: FileModel, report: Report): Complete
   if ("value" in result) return result.value;
   for (const problem of result.problems) report(`${path}.${problem.path}`, problem.message);
   return null;
+}
+
+/** What a price names beyond the model would never be charged, and was meant for something else. */
+function checkImagePrice(path: string, model: CompleteModel, report: Report): void {
+  if (model.type !== "image" || !model.price) return;
+  const { tiers, qualities } = model.image;
+  const known = [...qualities, "auto", "*"];
+  const rows = Object.entries(model.price.per_image);
+  const place = `${path}.price.per_image`;
+  if (rows.length === 0) report(place, `is empty: name a price for ${tiers.join(", ")}`);
+  for (const [tier, row] of rows) {
+    const names = Object.keys(row);
+    if (!tiers.some((each) => each === tier))
+      report(`${place}.${tier}`, `is not one of the model's tiers; it has ${tiers.join(", ")}`);
+    else if (names.length === 0) report(`${place}.${tier}`, 'is empty: name a price for "*", every quality');
+    for (const name of names.filter((each) => !known.includes(each))) {
+      const hint = didYouMean(name, known) || `; it has ${known.join(", ")}`;
+      report(`${place}.${formatPath([tier, name])}`, `is not one of the model's qualities${hint}`);
+    }
+  }
 }
 
 function buildRoute(

@@ -51,7 +51,9 @@ export function isSecretName(name: string): boolean {
   return /(^|_)(api_?key|key|secret|password|token|credentials?)$/.test(name);
 }
 
-/** Whether an address carries a password. */
+/** Whether an address carries a password, before its host or, as databases take it, too, as a parameter. */
 export function hasPassword(address: string): boolean {
-  return URL.canParse(address) && new URL(address).password !== "";
+  const url = URL.parse(address);
+  if (!url) return false;
+  return url.password !== "" || url.searchParams.keys().some((name) => name.toLowerCase() === "password");
 }

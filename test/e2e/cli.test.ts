@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import { chmod, stat } from "node:fs/promises";
 import { runCli } from "../../src/cli/index.ts";
-import type { Settings } from "../../src/config/index.ts";
+import { loadSettings, type Settings } from "../../src/config/index.ts";
 import { isWellFormedSecret } from "../../src/lib/secret.ts";
+import { runMigrations } from "../../src/serve.ts";
 import { folderWithCatalogue, TEST_PROVIDERS } from "../support/config-fixture.ts";
 import { memoryAdminStore } from "../support/memory-admin-store.ts";
 import { anEntry } from "../contracts/storage-harness.ts";
@@ -26,7 +28,7 @@ async function shell(options: { env?: Record<string, string>; files?: Record<str
     });
     return { code, ...written, json: () => JSON.parse(written.stdout) };
   };
-  return { run, store, calls, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
+  return { run, store, calls, path: place.path, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
 }
 
 /** The same with an organization `default`. */
@@ -93,8 +95,13 @@ test("help and version are answers, not errors", async () => {
     "audit",
   ])
     expect(help.stdout).toContain(word);
-  expect((await cli.run("help")).stdout).toBe(help.stdout);
-  expect((await cli.run("help keys")).stdout).toContain("npm start -- keys");
+  expect(await cli.run("help")).toMatchObject({ code: 0, stdout: help.stdout, stderr: "" });
+  const ofKeys = await cli.run("help keys");
+  expect(ofKeys).toMatchObject({ code: 0, stderr: "" });
+  expect(ofKeys.stdout).toContain("npm start -- keys");
+  // In place of a command that is missing or unknown, help is the answer to a mistake.
+  for (const line of ["keys", "help kyes"])
+    expect(await cli.run(line)).toMatchObject({ code: 2, stdout: "" });
   expect((await cli.run("keys create --help")).stdout).not.toContain("[command]");
   expect((await cli.run("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
@@ -208,6 +215,18 @@ test("option values that cannot be read are usage errors", async () => {
     "prices set sandbox-chat --token input",
   ])
     expect([line, (await cli.run(line)).code]).toEqual([line, 2]);
+});
+
+test("a folder that the command makes for the data is its owner's alone, one that is there stays as it is", async () => {
+  await using cli = await shell();
+  const path = `${cli.path}/made/data`;
+  const config = { env: { GATEWAY_DATA_DIR: path }, cwd: cli.path, providers: TEST_PROVIDERS };
+  const { settings } = await loadSettings({ ...config, catalogueDirectory: `${cli.path}/catalogue` });
+  await runMigrations(settings);
+  expect((await stat(path)).mode & 0o777).toBe(0o700);
+  await chmod(path, 0o750);
+  await runMigrations(settings);
+  expect((await stat(path)).mode & 0o777).toBe(0o750);
 });
 
 test("an organization's settings, limits and models are changed and shown", async () => {
