@@ -7,6 +7,26 @@ const SEED = 20_261_121;
 const PUBLIC = "public-model";
 const VENDOR = "vendor-model-2026";
 
+test("an event without data is none", () => {
+  const stream = new ChatStream(PUBLIC, 10);
+  stream.push(Buffer.from(`data: ${chunk([choice({ content: "a" })])}\n\ndata:\n\ndata: \n\n`));
+  stream.push(Buffer.from(`data: ${chunk([choice({}, "stop")])}\n\n`));
+  expect(() => stream.end()).not.toThrow();
+});
+
+test("of several choices each must end, or the answer was cut", () => {
+  const second = (delta: object, finish: string | null = null) => ({ ...choice(delta, finish), index: 1 });
+  const both = [choice({ content: "a" }), second({ content: "b" })];
+  const read = (last: object[]) => {
+    const stream = new ChatStream(PUBLIC, 10);
+    for (const data of [chunk(both), chunk([choice({}, "stop")]), ...(last.length > 0 ? [chunk(last)] : [])])
+      stream.push(Buffer.from(`data: ${data}\n\n`));
+    return stream;
+  };
+  expect(() => read([]).end()).toThrow("cut");
+  expect(() => read([second({}, "length")]).end()).not.toThrow();
+});
+
 /** Streams as vendors of this protocol send them: the data of each event, `[DONE]` where they say it. */
 const GOLDEN: Readonly<Record<string, readonly string[]>> = {
   "null usage in every chunk": [

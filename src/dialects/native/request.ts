@@ -72,23 +72,25 @@ function refuseForeignFiles(body: StreamedObject): void {
     const message = "`cachedContent` is not supported: send the conversation itself.";
     throw new GatewayError("unsupported_parameter", message, { param: "cachedContent" });
   }
-  const { contents, ...rest } = body;
-  const turns = Array.isArray(contents) ? contents.filter(isStreamedObject) : [];
-  const others = turns.map(({ parts, ...turn }) => {
-    const list = Array.isArray(parts) ? parts.filter(isStreamedObject) : [];
-    return [turn, ...list.map(({ fileData: _, file_data: __, ...part }) => part)];
-  });
-  if (!namesFile([rest, ...others])) return;
+  const turns = findObjects(body, "contents")?.value ?? [];
+  const parts = turns.flatMap((turn) => findObjects(turn, "parts")?.value ?? []);
+  const isForeign =
+    namesFile(body, ["contents"]) ||
+    turns.some((turn) => namesFile(turn, ["parts"])) ||
+    parts.some((part) => namesFile(part, FILE_FIELDS));
+  if (!isForeign) return;
   const message = "`fileData` stands in a part of `contents` only: send pictures there.";
   throw new GatewayError("unsupported_file_reference", message, { param: "fileData" });
 }
 
-/** Depth is bounded by whoever read the body. */
-function namesFile(value: StreamedJson): boolean {
-  if (Array.isArray(value)) return value.some(namesFile);
+const FILE_FIELDS = ["fileData", "file_data"];
+
+/** Whether a file is named anywhere below, but for what stands in `exempt`. The reader of the body bounds its depth. */
+function namesFile(value: StreamedJson, exempt: readonly string[] = []): boolean {
+  if (Array.isArray(value)) return value.some((item) => namesFile(item));
   if (!isStreamedObject(value)) return false;
   return Object.entries(value).some(
-    ([key, item]) => key === "fileData" || key === "file_data" || namesFile(item),
+    ([key, item]) => !exempt.includes(key) && (FILE_FIELDS.includes(key) || namesFile(item)),
   );
 }
 

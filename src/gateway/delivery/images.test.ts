@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ImageReply, ImageRequest } from "../../domain/image.ts";
 import { makePng } from "../../../test/support/pictures.ts";
 import { createSemaphore } from "../../lib/semaphore.ts";
-import { deliver, type DeliverySettings } from "./images.ts";
+import { deliver, readablePictures, type DeliveryRequest, type DeliverySettings } from "./images.ts";
 
 /** A picture that compresses badly, so that its compression shows in its size. */
 const noise = makePng(96, 96, {
@@ -14,7 +14,11 @@ const settings = {
   codecSlots: createSemaphore(1),
 } as Partial<DeliverySettings> as DeliverySettings;
 
-async function delivered(fields: Partial<ImageRequest>, reply: Partial<ImageReply> = {}): Promise<Blob> {
+async function delivery(
+  fields: Partial<ImageRequest>,
+  reply: Partial<ImageReply> = {},
+  sent: DeliveryRequest["sent"] = {},
+) {
   const request: ImageRequest = {
     model: "m",
     prompt: "x",
@@ -26,10 +30,10 @@ async function delivered(fields: Partial<ImageRequest>, reply: Partial<ImageRepl
     ignored: [],
     ...fields,
   };
-  const { images } = await deliver(settings, {
+  return await deliver(settings, {
     request,
     reply: { images: [jpeg], ...reply },
-    sent: {},
+    sent,
     base: "",
     settings: {
       forceImageUrls: null,
@@ -40,9 +44,38 @@ async function delivered(fields: Partial<ImageRequest>, reply: Partial<ImageRepl
     },
     organizationId: "o",
   });
+}
+
+async function delivered(fields: Partial<ImageRequest>, reply: Partial<ImageReply> = {}): Promise<Blob> {
+  const { images } = await delivery(fields, reply);
   expect(images).toHaveLength(1);
   return images[0]!.blob;
 }
+
+test("one of a vendor's pictures that is none costs only itself", async () => {
+  const none = new Blob(["<Error>Expired</Error>"]);
+  expect(await readablePictures([none, jpeg, none, jpeg])).toEqual([jpeg, jpeg]);
+  await expect(readablePictures([none, none])).rejects.toMatchObject({ kind: "broken" });
+});
+
+describe("what the vendor does not say", () => {
+  test.each([
+    [{ quality: "high", background: "transparent" }, {}, "high", "opaque"],
+    [{}, {}, "auto", "opaque"],
+    [{ quality: "high" }, { quality: "low" }, "low", "opaque"],
+  ])("of %o answered by %o is %s and %s", async (sent, reply, quality, background) => {
+    expect(await delivery({}, reply, sent)).toMatchObject({ quality, background });
+  });
+
+  test("of a background is seen by the picture", async () => {
+    const clear = new Blob([makePng(8, 8, { pixel: () => [0, 0, 0, 0] })]);
+    const sent = { background: "transparent" };
+    expect(await delivery({}, { images: [clear] }, sent)).toMatchObject({ background: "transparent" });
+    expect(await delivery({ format: "jpeg" }, { images: [clear] }, sent)).toMatchObject({
+      background: "opaque",
+    });
+  });
+});
 
 describe("a compression", () => {
   test.each([{ format: "jpeg" }, {}] as const)(

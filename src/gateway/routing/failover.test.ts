@@ -63,6 +63,34 @@ describe("failover", () => {
     await expect(failover(own, asked)).rejects.toMatchObject({ kind: "account" });
   });
 
+  test("a target that cannot do it passes the request on, and hides no better reason", async () => {
+    const unsent = () => fail("rejected", { isUnsent: true });
+    const failsOver = ({ kind, isUnsent }: UpstreamError): boolean => isUnsent || kind !== "rejected";
+    const capable = request([target("maskless"), target("able")], ({ channel }) =>
+      channel.id === "able" ? Promise.resolve("yes") : unsent(),
+    );
+    expect((await failover(process(), { ...capable, failsOver })).answer).toBe("yes");
+    const crowded = request([target("able"), target("maskless")], ({ channel }) =>
+      channel.id === "able" ? fail("overloaded") : unsent(),
+    );
+    const attempts = { ...crowded, failsOver };
+    await expect(failover(process({ maxAttempts: 2 }), attempts)).rejects.toMatchObject({
+      kind: "overloaded",
+    });
+    const alone = { ...request([target("maskless")], unsent), failsOver };
+    await expect(failover(process(), alone)).rejects.toMatchObject({ kind: "rejected" });
+  });
+
+  test("an answer that the request may have caused is asked for once more and ejects nobody", async () => {
+    const own = process();
+    for (let turn = 0; turn < 10; turn += 1) {
+      const asked = request([target("a")], () => fail("broken", { isByRequest: true }));
+      await expect(failover(own, asked)).rejects.toMatchObject({ kind: "broken" });
+      expect(asked.attempts).toHaveLength(2);
+    }
+    expect(own.health.ejections()).toEqual([]);
+  });
+
   test("a target hears whether another could take over", async () => {
     const own = process({ maxAttempts: 2 });
     own.health.failed(target("out"), new UpstreamError("account", "account"));
