@@ -24,8 +24,8 @@ export interface EndpointSettings {
 
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 const DRAINING_RETRY_SECONDS = 1;
-/** Longest silence of a connection while its caller is to send or to read. */
-const CALLER_IDLE_SECONDS = 60;
+/** Longest silence of a connection while its caller is to send or to read; so it stands again after every answer. */
+export const CALLER_IDLE_SECONDS = 60;
 
 /**
  * The one way from HTTP into the gateway: every request gets an id, passes the door its route asks for, has its
@@ -57,7 +57,6 @@ export function createHandler(
         server.timeout(request, CALLER_IDLE_SECONDS);
       },
     };
-    server.timeout(request, CALLER_IDLE_SECONDS);
     try {
       const response = await answer(settings, route, exchange);
       event.status = response.status;

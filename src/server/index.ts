@@ -6,7 +6,7 @@ import type { SafeFetch } from "../lib/safe-fetch.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
 import { SpareFiles } from "../lib/spool.ts";
 import { callerBase } from "./credentials.ts";
-import { createHandler } from "./endpoint.ts";
+import { CALLER_IDLE_SECONDS, createHandler } from "./endpoint.ts";
 import { consoleRoutes } from "./endpoints/console.ts";
 import { fileRoutes } from "./endpoints/files.ts";
 import { healthRoutes } from "./endpoints/health.ts";
@@ -91,6 +91,7 @@ export function startServer(options: ServerOptions): RunningServer {
     port: address.port,
     reusePort: options.isShared,
     maxRequestBodySize: MOST_BYTES,
+    idleTimeout: CALLER_IDLE_SECONDS,
     development: false,
     fetch: handle,
   });
