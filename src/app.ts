@@ -11,6 +11,7 @@ import { RetryBudget } from "./gateway/routing/retry-budget.ts";
 import { systemClock } from "./lib/clock.ts";
 import { Deadlines } from "./lib/deadlines.ts";
 import { newId } from "./lib/ids.ts";
+import { readS3Address } from "./lib/s3-address.ts";
 import { createSafeFetch } from "./lib/safe-fetch.ts";
 import { createSemaphore } from "./lib/semaphore.ts";
 import { sweepSpool } from "./lib/spool.ts";
@@ -20,7 +21,6 @@ import { startServer } from "./server/index.ts";
 import { openStorage } from "./storage/index.ts";
 import { openBlobs } from "./storage/blobs/index.ts";
 import { openCounters } from "./storage/counters/index.ts";
-import type { S3Credentials } from "./storage/blobs/s3.ts";
 import { databaseOf } from "./database.ts";
 import { requestLog, systemLog } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
@@ -78,7 +78,7 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     ...settings.blobs,
     directory: settings.dataDirectory,
     linkSecrets: storage.linkSecrets,
-    ...s3(settings.blobUrl),
+    ...(settings.blobUrl !== null && { s3: readS3Address(settings.blobUrl) }),
   });
   const spoolDirectory = join(settings.dataDirectory, "spool");
   await sweepSpool(spoolDirectory);
@@ -193,17 +193,4 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
       log.flush();
     },
   };
-}
-
-/** The place and credentials of S3-compatible storage: `s3://ID:SECRET@bucket/prefix?endpoint=…`. */
-function s3(blobUrl: string | null): { url?: string; credentials?: S3Credentials } {
-  if (blobUrl === null) return {};
-  const url = new URL(blobUrl);
-  const credentials = {
-    accessKeyId: decodeURIComponent(url.username),
-    secretAccessKey: decodeURIComponent(url.password),
-  };
-  url.username = "";
-  url.password = "";
-  return { url: url.href, credentials };
 }

@@ -2,8 +2,8 @@ import { dirname, resolve } from "node:path";
 import type { Deadlines } from "../domain/channel.ts";
 import type { Limits } from "../domain/limits.ts";
 import { parseAddressList } from "../lib/cidr.ts";
+import { readS3Address } from "../lib/s3-address.ts";
 import { readStrictly, type Problem } from "../lib/schema-problems.ts";
-import { blobAddressProblem } from "./blob-address.ts";
 import { readCatalogue, shippedModels } from "./catalogue.ts";
 import { buildChannels, catalogueChannels, type ProviderSchemas } from "./channels.ts";
 import { describeSettings, type SettingRow } from "./describe.ts";
@@ -150,6 +150,17 @@ async function resolveAddresses(effective: FileSettings, secrets: SecretSource, 
     redisUrl: await read("redis_url", schemeProblem("redis://host:6379")),
     blobUrl: await read("blob_url", blobAddressProblem),
   };
+}
+
+/** Told before the first start makes a key and a password, which a later failure would never show. */
+function blobAddressProblem(address: string): string | null {
+  try {
+    readS3Address(address);
+    return null;
+  } catch (error) {
+    if (error instanceof RangeError) return error.message;
+    throw error;
+  }
 }
 
 function schemeProblem(example: string) {

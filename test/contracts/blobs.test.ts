@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DependencyError } from "../../src/gateway/ports.ts";
+import { readS3Address } from "../../src/lib/s3-address.ts";
 import { createSpool, SpareFiles, type Spool } from "../../src/lib/spool.ts";
 import { openBlobs, type Blobs } from "../../src/storage/blobs/index.ts";
 import { isBlobName } from "../../src/storage/blobs/name.ts";
@@ -50,7 +51,7 @@ const settings: Record<string, Setting> = {
     count: async (directory) => (await files(directory)).length,
   },
   s3: {
-    open: (directory) => openBlobs({ directory, linkSecrets, url: s3.address, credentials: s3.credentials }),
+    open: (directory) => openBlobs({ directory, linkSecrets, s3: readS3Address(s3.address) }),
     async age(_, name, ageMs) {
       s3.objects.get(`made/here/${name}`)!.modifiedAt = Date.now() - ageMs;
     },
@@ -182,8 +183,7 @@ test("object storage that is down or refuses is an unavailable dependency, never
   const stranger = await openBlobs({
     directory,
     linkSecrets,
-    url: s3.address,
-    credentials: { ...s3.credentials, secretAccessKey: "wrong" },
+    s3: { ...readS3Address(s3.address), secretAccessKey: "wrong" },
   });
   expect(await stranger.store.get(name).catch((error: unknown) => error)).toBeInstanceOf(DependencyError);
 });
@@ -257,8 +257,7 @@ test("an object storage that never answers holds no stop up", async () => {
   const blobs = await openBlobs({
     directory,
     linkSecrets,
-    url: `s3://bucket?endpoint=${silent.url.origin}`,
-    credentials: s3.credentials,
+    s3: readS3Address(`s3://id:secret@bucket?endpoint=${silent.url.origin}`),
   });
   blobs.sweep().catch(() => {});
   await Bun.sleep(50);

@@ -67,8 +67,7 @@ export function startS3(): S3Simulator {
 
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", maxRequestBodySize: 2 ** 28, fetch: answer });
   return {
-    address: `s3://${BUCKET}/made/here?endpoint=${encodeURIComponent(`http://127.0.0.1:${server.port}`)}&region=${REGION}`,
-    credentials: { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET },
+    address: `s3://${ACCESS_KEY}:${encodeURIComponent(SECRET)}@${BUCKET}/made/here?endpoint=${encodeURIComponent(`http://127.0.0.1:${server.port}`)}&region=${REGION}`,
     objects,
     requests,
     setDown(value) {
@@ -83,7 +82,6 @@ export function startS3(): S3Simulator {
 export interface S3Simulator {
   /** The blob address that leads here, with a prefix. */
   address: string;
-  credentials: { accessKeyId: string; secretAccessKey: string };
   /** By key, prefix included. */
   objects: Map<string, StoredObject>;
   /** Method and path of every request, in order. */

@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import type { BlobStore, Links } from "../../gateway/ports.ts";
 import { systemClock, type Clock } from "../../lib/clock.ts";
+import type { S3Address } from "../../lib/s3-address.ts";
 import { sweepSpool } from "../../lib/spool.ts";
 import { atMost } from "../at-most.ts";
 import { openDiskStore } from "./disk.ts";
 import { createLinks } from "./links.ts";
 import { sweepBlobs, type SweepReport } from "./retention.ts";
-import { openS3Store, readS3Place, type S3Credentials } from "./s3.ts";
+import { openS3Store } from "./s3.ts";
 
 /**
  * Opens the place where delivered images are kept, on disk or in S3-compatible storage, and clears what dead
@@ -41,12 +42,9 @@ export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
 }
 
 export interface BlobSettings {
-  /** The data directory, for the blobs themselves when no `url` is given. */
+  /** The data directory, for the blobs themselves when there is no object storage. */
   directory: string;
-  /** `s3://bucket/prefix?endpoint=…&region=…` moves the blobs to object storage. */
-  url?: string;
-  /** Required with `url`. */
-  credentials?: S3Credentials;
+  s3?: S3Address;
   /** How long a link is valid; 24 by default. */
   linkHours?: number;
   /** How long a blob is kept; 7 by default. */
@@ -68,13 +66,12 @@ export interface Blobs {
 const LONGEST_CLOSE_MS = 1_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-async function openStore({ directory, url, credentials }: BlobSettings) {
-  if (url === undefined) {
+async function openStore({ directory, s3 }: BlobSettings) {
+  if (s3 === undefined) {
     const blobs = join(directory, "blobs");
     const temporary = join(blobs, "temporary");
     await sweepSpool(temporary);
     return openDiskStore(blobs, temporary);
   }
-  if (!credentials) throw new RangeError("object storage needs an access key and a secret");
-  return openS3Store(readS3Place(url), credentials);
+  return openS3Store(s3);
 }

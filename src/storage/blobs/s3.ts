@@ -1,4 +1,5 @@
 import { DependencyError, type BlobStore } from "../../gateway/ports.ts";
+import type { S3Address } from "../../lib/s3-address.ts";
 import { isBlobName, mimeTypeOf, newBlobName } from "./name.ts";
 import type { BlobInventory } from "./retention.ts";
 
@@ -6,9 +7,8 @@ import type { BlobInventory } from "./retention.ts";
  * Blobs as objects of an S3-compatible bucket, all under one prefix, which nothing else should share.
  * `get` reads the whole object: a picture is small, and a lazy reference would answer with a redirect.
  */
-export function openS3Store(place: S3Place, credentials: S3Credentials): BlobStore & BlobInventory {
-  const { prefix, ...options } = place;
-  const client = new Bun.S3Client({ ...options, ...credentials });
+export function openS3Store({ prefix, ...options }: S3Address): BlobStore & BlobInventory {
+  const client = new Bun.S3Client(options);
   const keyOf = (name: string) => prefix + name;
   return {
     async put(image, format) {
@@ -51,52 +51,8 @@ export function openS3Store(place: S3Place, credentials: S3Credentials): BlobSto
   };
 }
 
-/** Where the blobs are. */
-export interface S3Place {
-  bucket: string;
-  /** Empty, or ending in a slash. */
-  prefix: string;
-  endpoint?: string;
-  region?: string;
-  virtualHostedStyle: boolean;
-}
-
-export interface S3Credentials {
-  accessKeyId: string;
-  secretAccessKey: string;
-  sessionToken?: string;
-}
-
 const PAGE = 500;
 const LONGEST_CALL_MS = 60_000;
-const PARAMETERS: ReadonlySet<string> = new Set(["endpoint", "region", "style"]);
-
-/**
- * Reads `s3://bucket/prefix?endpoint=https://…&region=…&style=path|virtual`; all but the bucket may be left out.
- * Throws a `RangeError` that says what is wrong, never repeating the address.
- */
-export function readS3Place(address: string): S3Place {
-  const url = URL.parse(address);
-  if (url?.protocol !== "s3:" || !url.hostname) throw new RangeError("a blob address is s3://bucket/prefix");
-  if (url.username || url.password) throw new RangeError("a blob address holds no credentials");
-  const unknown = [...url.searchParams.keys()].find((name) => !PARAMETERS.has(name));
-  if (unknown) throw new RangeError(`a blob address has no parameter ${JSON.stringify(unknown)}`);
-  const endpoint = url.searchParams.get("endpoint") ?? undefined;
-  if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ""))
-    throw new RangeError("the endpoint of a blob address is an http or https address");
-  const style = url.searchParams.get("style") ?? "path";
-  if (style !== "path" && style !== "virtual")
-    throw new RangeError("the style of a blob address is path or virtual");
-  const prefix = decodeURIComponent(url.pathname).replaceAll(/^\/+|\/+$/g, "");
-  return {
-    bucket: url.hostname,
-    prefix: prefix ? `${prefix}/` : "",
-    endpoint,
-    region: url.searchParams.get("region") ?? undefined,
-    virtualHostedStyle: style === "virtual",
-  };
-}
-
 /** The client itself would wait without end. */
 async function translated<T>(work: Promise<T>): Promise<T> {
   const { promise: deadline, reject } = Promise.withResolvers<never>();

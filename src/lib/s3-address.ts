@@ -1,0 +1,52 @@
+/** A bucket of S3-compatible storage, and the key it is used with. */
+export interface S3Address {
+  bucket: string;
+  /** Empty, or ending in a slash. */
+  prefix: string;
+  endpoint?: string;
+  region?: string;
+  virtualHostedStyle: boolean;
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+const EXAMPLE = "s3://id:secret@bucket/prefix";
+const PARAMETERS: ReadonlySet<string> = new Set(["endpoint", "region", "style"]);
+
+/**
+ * Reads `s3://id:secret@bucket/prefix?endpoint=https://…&region=…&style=path|virtual`; prefix and parameters may be
+ * left out. Throws a `RangeError` that says what must change and repeats nothing: a secret with an unescaped sign in
+ * it leaves its rest in any part of the address.
+ */
+export function readS3Address(address: string): S3Address {
+  const url = URL.parse(address);
+  if (url?.protocol !== "s3:" || !url.hostname) throw new RangeError(`must be an address such as ${EXAMPLE}`);
+  if (!url.username || !url.password)
+    throw new RangeError(`must name the access key and its secret, as in ${EXAMPLE}`);
+  if (url.searchParams.keys().some((name) => !PARAMETERS.has(name)))
+    throw new RangeError(`has an unknown parameter; there are ${[...PARAMETERS].join(", ")}`);
+  const endpoint = url.searchParams.get("endpoint") ?? undefined;
+  if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ""))
+    throw new RangeError("must have an http or https address as its endpoint");
+  const style = url.searchParams.get("style") ?? "path";
+  if (style !== "path" && style !== "virtual")
+    throw new RangeError('must have "path" or "virtual" as its style');
+  const prefix = decoded(url.pathname).replaceAll(/^\/+|\/+$/g, "");
+  return {
+    bucket: url.hostname,
+    prefix: prefix ? `${prefix}/` : "",
+    endpoint,
+    region: url.searchParams.get("region") ?? undefined,
+    virtualHostedStyle: style === "virtual",
+    accessKeyId: decoded(url.username),
+    secretAccessKey: decoded(url.password),
+  };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new RangeError('has a "%" that begins no escape: write "%25" for the sign itself');
+  }
+}
