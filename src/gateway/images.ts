@@ -13,7 +13,7 @@ import type { Spool } from "../lib/spool.ts";
 import { fitToModel, type ImageWish } from "./admission/image-wish.ts";
 import { takeImageLimits, type LimitGrant } from "./admission/limits.ts";
 import { requireModel, routeOf } from "./admission/model-access.ts";
-import { deliver, readablePictures, type DeliverySettings } from "./delivery/images.ts";
+import { deliver, readPictures, type DeliverySettings, type ReadPicture } from "./delivery/images.ts";
 import type { Heart } from "./heart.ts";
 import { chargeEntry } from "./metering/entry.ts";
 import type { Hold } from "./metering/leases.ts";
@@ -70,11 +70,11 @@ export async function answerImages(
     );
     const { answer, target, finished } = await ask(heart, admission, { ...prepared, spool });
     finished();
-    visit.event.surplus = Math.max(0, answer.images.length - request.count);
+    visit.event.surplus = Math.max(0, answer.pictures.length - request.count);
     const { organization } = visit.principal;
     const delivery = await deliver(heart, {
       request,
-      reply: answer,
+      ...answer,
       sent: admission.wish,
       base,
       settings: organization.settings,
@@ -118,7 +118,7 @@ function ask(
   heart: Heart,
   { visit, request, model, wish, guard }: Admission,
   ready: Ready,
-): Promise<Answered<ImageReply>> {
+): Promise<Answered<{ reply: ImageReply; pictures: ReadPicture[] }>> {
   const route = routeOf(heart.snapshot.directory(), visit.principal, model.id);
   const { failOverRefusals, fallbackAfterMs } = visit.principal.organization.settings;
   return failover(heart.failover, {
@@ -138,7 +138,7 @@ function ask(
       call.expect("the picture", limitMs, () => (canMoveOn() ? 0 : firstByteMs - limitMs));
       const reply = await draw(heart, { ...order(request, wish, target), model, ...ready }, target, call);
       call.settle();
-      return { ...reply, images: await readablePictures(reply.images) };
+      return { reply, pictures: await readPictures(reply.images) };
     },
   });
 }

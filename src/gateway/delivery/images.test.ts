@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { ImageReply, ImageRequest } from "../../domain/image.ts";
+import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
 import { makePng } from "../../../test/support/pictures.ts";
 import { createSemaphore } from "../../lib/semaphore.ts";
-import { deliver, readablePictures, type DeliveryRequest, type DeliverySettings } from "./images.ts";
+import { deliver, readPictures, type DeliveryRequest, type DeliverySettings } from "./images.ts";
 
 /** A picture that compresses badly, so that its compression shows in its size. */
 const noise = makePng(96, 96, {
@@ -30,18 +31,14 @@ async function delivery(
     ignored: [],
     ...fields,
   };
+  const { images = [jpeg] } = reply;
   return await deliver(settings, {
     request,
-    reply: { images: [jpeg], ...reply },
+    reply: { images, ...reply },
+    pictures: await readPictures(images),
     sent,
     base: "",
-    settings: {
-      forceImageUrls: null,
-      nativeImageUrls: false,
-      fallbackAfterMs: null,
-      callerGone: "abort",
-      failOverRefusals: false,
-    },
+    settings: DEFAULT_ORGANIZATION_SETTINGS,
     organizationId: "o",
   });
 }
@@ -54,8 +51,8 @@ async function delivered(fields: Partial<ImageRequest>, reply: Partial<ImageRepl
 
 test("one of a vendor's pictures that is none costs only itself", async () => {
   const none = new Blob(["<Error>Expired</Error>"]);
-  expect(await readablePictures([none, jpeg, none, jpeg])).toEqual([jpeg, jpeg]);
-  await expect(readablePictures([none, none])).rejects.toMatchObject({ kind: "broken" });
+  expect((await readPictures([none, jpeg, none, jpeg])).map(({ blob }) => blob)).toEqual([jpeg, jpeg]);
+  await expect(readPictures([none, none])).rejects.toMatchObject({ kind: "broken" });
 });
 
 describe("what the vendor does not say", () => {

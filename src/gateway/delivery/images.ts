@@ -4,7 +4,7 @@ import type { ImageReply, ImageRequest } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import type { OrganizationSettings } from "../../domain/organization.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { UnreadableImageError } from "../../imaging/header-reader.ts";
+import { UnreadableImageError, type ImageHeader } from "../../imaging/header-reader.ts";
 import { readImageHeader } from "../../imaging/sniff.ts";
 import { transcode } from "../../imaging/transcode.ts";
 import type { Semaphore } from "../../lib/semaphore.ts";
@@ -20,6 +20,8 @@ export interface DeliverySettings {
 export interface DeliveryRequest {
   request: ImageRequest;
   reply: ImageReply;
+  /** The reply's pictures that can be read. */
+  pictures: readonly ReadPicture[];
   /** What the vendor was asked for; it stands where the vendor does not say what it did. */
   sent: { quality?: string; background?: string };
   /** Base address for links, as the caller used it. */
@@ -30,16 +32,15 @@ export interface DeliveryRequest {
 
 /**
  * Makes the pictures ready for the caller: at most as many as asked for, in the asked format, kept and linked
- * where links are wanted. Size and format are read from the bytes. Throws an `UpstreamError` when what the vendor
- * sent is no picture.
+ * where links are wanted. Throws an `UpstreamError` when a picture cannot be decoded.
  */
 export async function deliver(
   { blobs, links, codecSlots }: DeliverySettings,
-  { request, reply, sent, base, settings, organizationId }: DeliveryRequest,
+  { request, reply, pictures: read, sent, base, settings, organizationId }: DeliveryRequest,
 ): Promise<ImageDelivery> {
   const { isLinked, isInline } = delivery(request, settings);
   const pictures = await Promise.all(
-    reply.images.slice(0, request.count).map((image) => prepare(image, request, reply, codecSlots)),
+    read.slice(0, request.count).map((picture) => prepare(picture, request, reply, codecSlots)),
   );
   const [first] = pictures;
   if (!first) throw new UpstreamError("broken", "no picture came");
@@ -69,12 +70,21 @@ export async function deliver(
  * Those of a vendor's pictures that are pictures by their headers: one that is none costs the caller only itself.
  * Throws `broken` when none is, so that another vendor may be asked.
  */
-export async function readablePictures(images: readonly Blob[]): Promise<Blob[]> {
-  const outcomes = await Promise.allSettled(images.map(readImageHeader));
-  const readable = images.filter((_, index) => outcomes[index]?.status === "fulfilled");
+export async function readPictures(images: readonly Blob[]): Promise<ReadPicture[]> {
+  const reads = images.map(async (blob): Promise<ReadPicture> => ({
+    blob,
+    header: await readImageHeader(blob),
+  }));
+  const outcomes = await Promise.allSettled(reads);
   const failure = outcomes.find((outcome) => outcome.status === "rejected");
-  if (readable.length === 0 && failure) asBroken(failure.reason);
-  return readable;
+  if (failure && outcomes.every(({ status }) => status === "rejected")) asBroken(failure.reason);
+  return outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+}
+
+/** A picture as it came, and what its header says. */
+export interface ReadPicture {
+  blob: Blob;
+  header: ImageHeader;
 }
 
 /** A draft that cannot be served as a file has no link. */
@@ -111,12 +121,11 @@ function backgroundOf({ format, hasAlpha }: Picture, said: string | undefined): 
 }
 
 async function prepare(
-  image: Blob,
+  { blob: image, header }: ReadPicture,
   { format, compression }: ImageRequest,
   { isCompressed }: ImageReply,
   slots: Semaphore,
 ): Promise<Picture> {
-  const header = await readImageHeader(image).catch(asBroken);
   const { width, height, hasAlpha } = header;
   const delivered = isDeliverable(header.format) ? header.format : undefined;
   const wanted = format ?? delivered ?? "png";
