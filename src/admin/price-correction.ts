@@ -31,10 +31,9 @@ export interface PriceCorrection {
 /**
  * Rates past charges of a model anew and writes a correction for each that differs (a refund of what was too much, an
  * adjustment of what was too little), so that they come to what the corrected price says, but never to less than was
- * refunded for other reasons. With `organizationId` all
- * charges of that organization are meant, else those of every organization that were rated by a default price.
- * Repeating it changes nothing; a further price may correct the same charges again. Charges that reach the ledger
- * later need another run. A dry run writes nothing.
+ * refunded for other reasons. With `organizationId` all charges of that organization are meant, else those of every
+ * organization that were rated by a default price. Repeating it changes nothing; a further price may correct the same
+ * charges again. Charges that reach the ledger later need another run. A dry run writes nothing.
  */
 export async function correctPrice(
   context: AdminContext,

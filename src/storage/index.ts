@@ -35,7 +35,7 @@ export interface Storage extends Stores {
   flush(deadlineMs: number): Promise<boolean>;
   /**
    * Flushes, returns this process's leases and lets go of everything. What was not posted in time is posted by
-   * the next start; with a deadline of 0 the database is not even asked.
+   * the next start.
    */
   close(deadlineMs: number): Promise<void>;
 }
@@ -110,7 +110,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
         await stores.database.persist();
       };
       // Asked only now: a record may have come while the last ones were posted.
-      if (shipper.isSettled() && deadlineMs > 0 && (await atMost(deadlineMs, letGo()))) folder.remove();
+      if (shipper.isSettled() && (await atMost(deadlineMs, letGo()))) folder.remove();
       else folder.release();
       await stores.database.close();
     },
