@@ -3,17 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node
 import { join } from "node:path";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import {
-  openDatabase,
-  openStorage,
-  openStores,
-  type Database,
-  type Storage,
-} from "../../src/storage/index.ts";
+import { openStorage, openStores, type Storage } from "../../src/storage/index.ts";
 import { adoptFolders } from "../../src/storage/journal-folder.ts";
 import { openJournal } from "../../src/storage/journal.ts";
-import { ledgerStore, type LedgerStore } from "../../src/storage/ledger.ts";
-import { postEntries, type Posting } from "../../src/storage/posting.ts";
+import type { LedgerStore } from "../../src/storage/ledger.ts";
 import { listSegments } from "../../src/storage/segments.ts";
 import { createShipper } from "../../src/storage/shipper.ts";
 import { until } from "../support/gateway.ts";
@@ -30,13 +23,6 @@ onEachDatabase("The journal", (ground) => {
   });
   const open = (lease: string, journals: string, problems: string[] = []): Promise<Storage> =>
     openStorage({ database, journals, lease, configured, onProblem: (message) => problems.push(message) });
-
-  const postingOn = (database: Database, name: string): Posting => ({
-    ledger: ledgerStore(database),
-    persist: () => Promise.resolve(),
-    refusedPath: join(folder, `${name}.refused`),
-    onProblem: () => {},
-  });
 
   test(`${KILLS} kills lose no acknowledged record and book none twice`, async () => {
     const journals = join(folder, "killed");
@@ -225,43 +211,7 @@ onEachDatabase("The journal", (ground) => {
     expect(readdirSync(journals)).toEqual([]);
   });
 
-  test("only data that no ledger can take is put aside, whatever else goes wrong", async () => {
-    const location = await ground.open(database);
-    const posting = postingOn(location, "wrong");
-    const good = anEntry("beside_wrong", 1n);
-    await postEntries(posting, "proc_wrong", [good, anEntry("wrong", 2n ** 70n)]);
-    const aside = readFileSync(posting.refusedPath, "utf8").trim().split("\n");
-    expect(aside.map((line) => JSON.parse(line).id)).toEqual(["wrong"]);
-    expect(await posting.ledger.find(good.id, "charge")).not.toBeNull();
-    const closing = {
-      ...posting,
-      ledger: { ...posting.ledger, post: () => Promise.reject(new Error("closed")) },
-    };
-    await expect(postEntries(closing, "proc_wrong", [good, good])).rejects.toThrow("closed");
-    expect(readFileSync(posting.refusedPath, "utf8").trim().split("\n")).toHaveLength(1);
-  });
-
   if (ground.kind === "sqlite") return;
-
-  test("charges wait while the server only reads", async () => {
-    const name = new URL(database).pathname.slice(1);
-    const other = await ground.open(await ground.location());
-    const setReadOnly = (value: string) =>
-      other.read((sql) =>
-        sql.unsafe(`ALTER DATABASE "${name}" SET default_transaction_read_only = ${value}`),
-      );
-    await (await open("proc_writing", join(folder, "reading"))).close(1000);
-    await setReadOnly("on");
-    const reading = await openDatabase(database);
-    const entries = [anEntry("read_1", 1n), anEntry("read_2", 1n)];
-    for (const some of [entries, [entries[0]!]])
-      await expect(postEntries(postingOn(reading, "reading"), "proc_reading", some)).rejects.toThrow(
-        DependencyError,
-      );
-    await reading.close();
-    await setReadOnly("off");
-    expect(existsSync(join(folder, "reading.refused"))).toBe(false);
-  });
 
   test("a server that crashes and comes back gets every charge, each once", async () => {
     const storage = await open("proc_crash", join(folder, "crash"));

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { until, type LedgerRow } from "../support/gateway.ts";
-import { openSocket, writeRequest } from "./sockets.ts";
+import type { LedgerRow } from "../support/gateway.ts";
 import { CHAT, chatNanos, openHouse, readError, type House } from "./vendor.ts";
 
 /*
@@ -281,37 +280,3 @@ function usageOf({ consumed }: LedgerRow): Usage {
   const { input = 0, output = 0 } = consumed?.tokens ?? {};
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
 }
-
-describe("a caller who hangs up is no fault of ours in the log", () => {
-  const lineOf = (requestId: string) =>
-    until("the log line", () => house.gateway.logs().find((line) => line["request_id"] === requestId));
-
-  test("inside a stream", async () => {
-    const response = await open(CHAT, "[[answer tokens=200 frameDelayMs=20]]", "gone-reading");
-    const reader = response.body!.getReader();
-    await reader.read();
-    await reader.cancel();
-    const line = await lineOf("gone-reading");
-    expect(line).toMatchObject({ level: "info", status: 200, code: "caller_gone" });
-    expect(line).not.toHaveProperty("cause");
-  });
-
-  test.each([
-    ["/v1/chat/completions", "application/json"],
-    ["/v1/images/generations", "application/json"],
-    ["/v1/images/edits", "multipart/form-data; boundary=x"],
-  ])("while it sends a request to %s", async (path, type) => {
-    const requestId = `gone-sending${path.replaceAll("/", "-")}`;
-    const socket = await openSocket(house.gateway.url);
-    const headers = {
-      authorization: `Bearer ${house.gateway.key}`,
-      "content-type": type,
-      "content-length": "1000",
-      "x-request-id": requestId,
-    };
-    socket.write(writeRequest({ path, headers, body: type.endsWith("x") ? "--x\r\n" : '{"model":' }));
-    await Bun.sleep(100);
-    socket.destroy();
-    expect(await lineOf(requestId)).toMatchObject({ level: "info", status: 499, code: "caller_gone" });
-  });
-});

@@ -1,0 +1,57 @@
+import { beforeAll, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DependencyError } from "../../src/gateway/ports.ts";
+import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
+import { ledgerStore } from "../../src/storage/ledger.ts";
+import { postEntries, type Posting } from "../../src/storage/posting.ts";
+import { anEntry, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
+
+onEachDatabase("Posting", (ground) => {
+  const folder = temporaryFolder();
+  let database: string;
+  beforeAll(async () => {
+    database = await ground.location();
+    await migrate(await ground.open(database));
+  });
+  const postingOn = (database: Database, name: string): Posting => ({
+    ledger: ledgerStore(database),
+    persist: () => Promise.resolve(),
+    refusedPath: join(folder, `${name}.refused`),
+    onProblem: () => {},
+  });
+
+  test("only data that no ledger can take is put aside, whatever else goes wrong", async () => {
+    const posting = postingOn(await ground.open(database), "wrong");
+    const good = anEntry("beside_wrong", 1n);
+    await postEntries(posting, "proc_wrong", [good, anEntry("wrong", 2n ** 70n)]);
+    const aside = readFileSync(posting.refusedPath, "utf8").trim().split("\n");
+    expect(aside.map((line) => JSON.parse(line).id)).toEqual(["wrong"]);
+    expect(await posting.ledger.find(good.id, "charge")).not.toBeNull();
+    const closing = {
+      ...posting,
+      ledger: { ...posting.ledger, post: () => Promise.reject(new Error("closed")) },
+    };
+    await expect(postEntries(closing, "proc_wrong", [good, good])).rejects.toThrow("closed");
+    expect(readFileSync(posting.refusedPath, "utf8").trim().split("\n")).toHaveLength(1);
+  });
+
+  if (ground.kind === "sqlite") return;
+
+  test("charges wait while the server only reads", async () => {
+    const name = new URL(database).pathname.slice(1);
+    const other = await ground.open(await ground.location());
+    const setReadOnly = (value: string) =>
+      other.read((sql) =>
+        sql.unsafe(`ALTER DATABASE "${name}" SET default_transaction_read_only = ${value}`),
+      );
+    await setReadOnly("on");
+    const reading = await openDatabase(database);
+    const entries = [anEntry("read_1", 1n), anEntry("read_2", 1n)];
+    const posting = postEntries(postingOn(reading, "reading"), "proc_reading", entries);
+    await expect(posting).rejects.toThrow(DependencyError);
+    await reading.close();
+    await setReadOnly("off");
+    expect(existsSync(join(folder, "reading.refused"))).toBe(false);
+  });
+});
