@@ -21,7 +21,7 @@ export interface Window {
 const SETTLE_MS = 150;
 
 /** How often a window without any answer is run again before the server counts as dead. */
-const MOST_EMPTY_WINDOWS = 3;
+const MAX_EMPTY_WINDOWS = 3;
 
 /**
  * Lets a load run against a server: first unmeasured, then for the length of the window. A window in which nothing
@@ -32,13 +32,13 @@ export async function measure(
   start: () => Promise<Load>,
   window: Window,
 ): Promise<Sample> {
-  for (let emptyWindows = 0; emptyWindows <= MOST_EMPTY_WINDOWS; emptyWindows++) {
+  for (let emptyWindows = 0; emptyWindows <= MAX_EMPTY_WINDOWS; emptyWindows++) {
     const sample = await measureOnce(servers, start, window);
     if (sample.completed > 0) return { ...sample, emptyWindows };
     if (sample.failed > 0) throw new Error(`${servers.measured.name}: all ${sample.failed} requests failed`);
     console.log(`  ${servers.measured.name} answered nothing in a window`);
   }
-  throw new Error(`${servers.measured.name} answered nothing in ${MOST_EMPTY_WINDOWS + 1} windows`);
+  throw new Error(`${servers.measured.name} answered nothing in ${MAX_EMPTY_WINDOWS + 1} windows`);
 }
 
 async function measureOnce(

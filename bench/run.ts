@@ -6,22 +6,22 @@ import { parseArgs } from "node:util";
 import { renderTable } from "./report.ts";
 import { cpuBetween, readCpu, readMachineBusyMs, readResidentMb } from "./machine.ts";
 import { type BenchOptions, openStage, type Stage } from "./stage.ts";
-import { doorWorkload } from "./workloads/w0-door.ts";
+import { entranceWorkload } from "./workloads/w0-entrance.ts";
 import { chatWorkload } from "./workloads/w1-chat.ts";
 import { streamWorkload } from "./workloads/w2-stream.ts";
 import { uploadWorkload } from "./workloads/w5-uploads.ts";
-import { answerWorkload } from "./workloads/w6-answers.ts";
+import { responseWorkload } from "./workloads/w6-responses.ts";
 import { failoverWorkload } from "./workloads/w8-failover.ts";
 import { manyKeysWorkload } from "./workloads/w9-keys.ts";
 import type { Outcome, Workload } from "./workloads/workload.ts";
 
 /** Every workload, in the order they run. */
 const WORKLOADS: readonly Workload[] = [
-  doorWorkload,
+  entranceWorkload,
   chatWorkload,
   streamWorkload,
   uploadWorkload,
-  answerWorkload,
+  responseWorkload,
   failoverWorkload,
   manyKeysWorkload,
 ];

@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
 import type { Settings } from "./config/index.ts";
-import type { Heart } from "./gateway/heart.ts";
-import { Leases } from "./gateway/metering/leases.ts";
-import { Till } from "./gateway/metering/till.ts";
-import { Drains } from "./gateway/routing/drains.ts";
+import type { Core } from "./gateway/core.ts";
+import { BudgetLeases } from "./gateway/metering/budget-leases.ts";
+import { Billing } from "./gateway/metering/billing.ts";
+import { DetachedCalls } from "./gateway/routing/detached-calls.ts";
 import { Health } from "./gateway/routing/health.ts";
-import { Places } from "./gateway/routing/places.ts";
+import { ConcurrencyLimiter } from "./gateway/routing/concurrency-limiter.ts";
 import { RetryBudget } from "./gateway/routing/retry-budget.ts";
 import { systemClock } from "./lib/clock.ts";
-import { Deadlines } from "./lib/deadlines.ts";
+import { DeadlineTimer } from "./lib/deadline-timer.ts";
 import { newId } from "./lib/ids.ts";
 import { readS3Address } from "./lib/s3-address.ts";
 import { createSafeFetch } from "./lib/safe-fetch.ts";
@@ -54,12 +54,12 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
   const clock = systemClock;
   const log = requestLog(write);
   const report = systemLog(write);
-  const lease = newId("proc");
+  const processId = newId("proc");
   const { models, channels, routes, prices } = settings;
   const storage = await openStorage({
     database: databaseOf(settings),
     journals: join(settings.dataDirectory, "journal"),
-    lease,
+    processId,
     configured: {
       models,
       channels,
@@ -82,34 +82,34 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
   });
   const spoolDirectory = join(settings.dataDirectory, "spool");
   await sweepSpool(spoolDirectory);
-  const leases = new Leases(storage.leases, lease, clock);
+  const leases = new BudgetLeases(storage.leases, processId, clock);
   const health = new Health(clock, (ejection) => counters.announce(ejection));
   const counters = await openCounters({
     redisUrl: settings.redisUrl,
     processes: settings.workers,
     clock,
-    hear: (ejection) => health.heard(ejection),
+    onEjection: (ejection) => health.apply(ejection),
     onProblem: report,
   });
   const state = { isDraining: false };
-  const heart: Heart = {
+  const core: Core = {
     snapshot: storage.snapshot,
     upstreams: openUpstreams(channels.values()),
     limiter: counters.limiter,
     limits: settings.limits,
-    till: new Till(leases, storage.journal),
+    billing: new Billing(leases, storage.journal),
     failover: {
       clock,
-      deadlines: new Deadlines(DEADLINE_TICK_MS),
+      deadlineTimer: new DeadlineTimer(DEADLINE_TICK_MS),
       health,
-      places: new Places(),
+      concurrency: new ConcurrencyLimiter(),
       retryBudget: new RetryBudget(clock, settings.routing.retryRatio, settings.routing.retryFloor),
       maxAttempts: settings.routing.maxAttempts,
     },
-    drains: new Drains(),
+    detachedCalls: new DetachedCalls(),
     clock,
-    deadlines: settings.deadlines,
-    draw: Math.random,
+    timeouts: settings.timeouts,
+    random: Math.random,
   };
   const metrics = new Metrics([
     {
@@ -134,14 +134,14 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     },
   ]);
   const server = startServer({
-    heart,
+    core,
     blobs,
     codecSlots: createSemaphore(CODEC_SLOTS),
     safeFetch: createSafeFetch(),
     spoolDirectory,
     isShared: settings.workers > 1,
     server: settings.server,
-    isPlausible: secretTest(settings.bootstrap.key),
+    isWellFormed: secretTest(settings.bootstrap.key),
     hash: hashSecret,
     listeners: [log.listener, metrics.listener],
     metrics: gatherMetrics(metrics, settings),
@@ -165,7 +165,7 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
   /** Every caller was cut off; their calls notice within a tick, and what was delivered is journaled. */
   const endCalls = async (): Promise<void> => {
     await Bun.sleep(2 * DEADLINE_TICK_MS);
-    await heart.drains.close();
+    await core.detachedCalls.close();
   };
   const close = async (): Promise<void> => {
     for (const chore of chores) clearInterval(chore);
@@ -182,7 +182,7 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
       state.isDraining = true;
       const endsAt = performance.now() + settings.server.drainSeconds * 1000;
       await server.drain(endsAt - performance.now());
-      await heart.drains.settled(endsAt - performance.now());
+      await core.detachedCalls.settled(endsAt - performance.now());
       await endCalls();
       await close();
     },

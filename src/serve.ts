@@ -101,7 +101,7 @@ function welcome(url: string, { administrator, key }: BootstrapResult, settings:
   const base = settings.server.publicUrl ?? url;
   const lines = [`Gateway listening on ${url}`];
   if (administrator.password === null && key.secret === null) {
-    return `${lines.join("\n")}${key.hint === null ? "" : ` (key ${key.hint}…)`}\n`;
+    return `${lines.join("\n")}${key.prefix === null ? "" : ` (key ${key.prefix}…)`}\n`;
   }
   const shownKey = key.secret ?? "$GATEWAY_KEY";
   const model = settings.sandbox.isEnabled ? "sandbox-a" : "MODEL";
@@ -112,7 +112,7 @@ function welcome(url: string, { administrator, key }: BootstrapResult, settings:
     ...(administrator.password === null
       ? []
       : [`  Administrator  ${administrator.name} / ${administrator.password}`]),
-    `  Key            ${key.secret ?? `${key.hint}…`}`,
+    `  Key            ${key.secret ?? `${key.prefix}…`}`,
     "",
     "These are shown only once. Try it:",
     "",

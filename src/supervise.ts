@@ -4,7 +4,7 @@ import { processEnvironment, WORKER_VARIABLE, type Settings } from "./config/ind
 /** A worker that dies sooner than this after its start is restarted with growing pauses. */
 const STABLE_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 
 /** Tells a worker to leave at once. A second SIGTERM would not do: it merges with a first one not yet delivered. */
 export const LEAVE_SIGNAL = "SIGUSR2";
@@ -45,7 +45,7 @@ async function keepRunning(number: number, running: Workers, state: { isStopping
       throw new Error("a worker could not start; what it said stands above");
     }
     pauseMs =
-      performance.now() - startedAt > STABLE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+      performance.now() - startedAt > STABLE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS);
     await Bun.sleep(pauseMs);
   }
 }

@@ -12,6 +12,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   gateway: 3,
   jobs: 4,
   admin: 4,
+  sandbox: 4,
   server: 5,
   console: 5,
   providers: 5,
@@ -26,7 +27,7 @@ const FLOORS: Readonly<Record<string, number>> = {
 const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "Bun.serve", what: /\bBun\.serve\b/, where: /^server\// },
   { name: "SQL", what: /\bBun\.SQL\b|from "bun:sqlite"|import .*\bSQL\b.* from "bun"/, where: /^storage\// },
-  { name: "the image codec", what: /\bBun\.Image\b|\.image\(\)/, where: /^(imaging|providers\/sandbox)\// },
+  { name: "the image codec", what: /\bBun\.Image\b|\.image\(\)/, where: /^(imaging|sandbox)\// },
   { name: "Redis", what: /\bRedisClient\b|\bBun\.redis\b/, where: /^storage\// },
   { name: "S3", what: /\bS3Client\b|\bBun\.s3\b/, where: /^storage\// },
   { name: "the environment", what: /\bprocess\.env\b|\bBun\.env\b/, where: /^config\// },
@@ -34,7 +35,7 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "the wire's money words", what: /\bparseFloat\b/, where: /^$/ },
 ];
 
-const MOST_LINES = 250;
+const MAX_LINES = 250;
 /** Tables and generated types may be long. */
 const LONG_BY_NATURE = /\.(?:table|generated)\.ts$/;
 
@@ -74,7 +75,7 @@ describe("architecture", () => {
   test("no file is longer than a reader's patience", () => {
     const long = sources.filter(
       ({ path, text }) =>
-        !LONG_BY_NATURE.test(path) && !isTest(path) && text.split("\n").length > MOST_LINES + 1,
+        !LONG_BY_NATURE.test(path) && !isTest(path) && text.split("\n").length > MAX_LINES + 1,
     );
     expect(long.map(({ path, text }) => `${path}: ${text.split("\n").length}`)).toEqual([]);
   });

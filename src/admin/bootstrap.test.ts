@@ -17,7 +17,7 @@ test("the first start makes an organization, an administrator and a key, and tel
     organizationId: "default",
     scopes: ["ai:*"],
     models: "*",
-    hint: first.key.hint!,
+    prefix: first.key.prefix!,
   });
   const administrator = await context.store.administrators.get("admin");
   expect(administrator?.passwordHash).toStartWith("$argon2id$");
@@ -31,7 +31,7 @@ test("a later start changes nothing and shows no secret", async () => {
   expect(await bootstrap(context, NOTHING)).toEqual({
     organizationId: "default",
     administrator: { name: "admin", password: null },
-    key: { secret: null, hint: first.key.hint },
+    key: { secret: null, prefix: first.key.prefix },
   });
   expect(context.store.changes).toHaveLength(count);
 });
@@ -41,7 +41,7 @@ test("fixed secrets are used, never shown, and fixing them again changes nothing
   const shown = {
     organizationId: "default",
     administrator: { name: "admin", password: null },
-    key: { secret: null, hint: "gk_fixed" },
+    key: { secret: null, prefix: "gk_fixed" },
   };
   expect(await bootstrap(context, FIXED)).toEqual(shown);
   const count = context.store.changes.length;

@@ -1,12 +1,12 @@
 import { newId } from "../lib/ids.ts";
-import { hashSecret, isFixableSecret, randomText, secretHint } from "../lib/secret.ts";
+import { hashSecret, isFixableSecret, randomText, secretPrefix } from "../lib/secret.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import { createKey } from "./keys.ts";
 import { createOrganization } from "./organizations.ts";
 
 /** Fixed by the operator; null lets the first start generate it. */
-export interface BootstrapWishes {
+export interface BootstrapInput {
   key: string | null;
   administratorPassword: string | null;
 }
@@ -16,15 +16,15 @@ export interface BootstrapResult {
   organizationId: string;
   administrator: { name: string; password: string | null };
   /** `secret` is null when the key was fixed or made earlier; `hint` is null when there is nothing to show. */
-  key: { secret: string | null; hint: string | null };
+  key: { secret: string | null; prefix: string | null };
 }
 
 /**
  * Makes sure of one organization, one administrator and one key. Repeating it changes nothing but what the
  * operator has fixed anew. Only one process of a first start should do it: each would generate a key.
  */
-export async function bootstrap(context: AdminContext, wishes: BootstrapWishes): Promise<BootstrapResult> {
-  if (wishes.key !== null && !isFixableSecret(wishes.key))
+export async function bootstrap(context: AdminContext, input: BootstrapInput): Promise<BootstrapResult> {
+  if (input.key !== null && !isFixableSecret(input.key))
     throw new AdminError(
       400,
       "GATEWAY_BOOTSTRAP_KEY",
@@ -33,8 +33,8 @@ export async function bootstrap(context: AdminContext, wishes: BootstrapWishes):
   await ensureOrganization(context);
   return {
     organizationId: ORGANIZATION_ID,
-    administrator: { name: ADMINISTRATOR, password: await ensureAdministrator(context, wishes) },
-    key: await ensureKey(context, wishes.key),
+    administrator: { name: ADMINISTRATOR, password: await ensureAdministrator(context, input) },
+    key: await ensureKey(context, input.key),
   };
 }
 
@@ -51,16 +51,16 @@ async function ensureOrganization(context: AdminContext): Promise<void> {
 }
 
 /** The generated password, or null when there is none to show. */
-async function ensureAdministrator(context: AdminContext, wishes: BootstrapWishes): Promise<string | null> {
+async function ensureAdministrator(context: AdminContext, input: BootstrapInput): Promise<string | null> {
   const { administrators } = context.store;
-  const wished = wishes.administratorPassword;
+  const given = input.administratorPassword;
   const known = await administrators.get(ADMINISTRATOR);
   if (known) {
-    if (wished !== null && !(await Bun.password.verify(wished, known.passwordHash)))
-      await administrators.setPassword(ADMINISTRATOR, await hashPassword(wished), context.by);
+    if (given !== null && !(await Bun.password.verify(given, known.passwordHash)))
+      await administrators.setPassword(ADMINISTRATOR, await hashPassword(given), context.by);
     return null;
   }
-  const password = wished ?? randomText(PASSWORD_LENGTH);
+  const password = given ?? randomText(PASSWORD_LENGTH);
   const administrator = {
     id: newId("user"),
     name: ADMINISTRATOR,
@@ -68,21 +68,21 @@ async function ensureAdministrator(context: AdminContext, wishes: BootstrapWishe
     createdAt: context.clock.now(),
   };
   const isCreated = await administrators.create(administrator, context.by);
-  return isCreated && wished === null ? password : null;
+  return isCreated && given === null ? password : null;
 }
 
-async function ensureKey(context: AdminContext, wished: string | null): Promise<BootstrapResult["key"]> {
-  const wish = { organizationId: ORGANIZATION_ID, name: "First key", scopes: ["ai:*"] };
-  if (wished !== null) {
-    const isThere = async () => (await context.store.keys.findByHash(hashSecret(wished))) !== null;
+async function ensureKey(context: AdminContext, given: string | null): Promise<BootstrapResult["key"]> {
+  const fields = { organizationId: ORGANIZATION_ID, name: "First key", scopes: ["ai:*"] };
+  if (given !== null) {
+    const isThere = async () => (await context.store.keys.findByHash(hashSecret(given))) !== null;
     if (!(await isThere()))
-      await unlessDoneByAnother(isThere, () => createKey(context, { ...wish, secret: wished }));
-    return { secret: null, hint: secretHint(wished) };
+      await unlessDoneByAnother(isThere, () => createKey(context, { ...fields, secret: given }));
+    return { secret: null, prefix: secretPrefix(given) };
   }
   const [first] = await context.store.keys.list(ORGANIZATION_ID);
-  if (first) return { secret: null, hint: first.hint };
-  const { secret, key } = await createKey(context, wish);
-  return { secret, hint: key.hint };
+  if (first) return { secret: null, prefix: first.prefix };
+  const { secret, key } = await createKey(context, fields);
+  return { secret, prefix: key.prefix };
 }
 
 /** Two machines may start at once; the slower one finds its work done. */

@@ -27,18 +27,18 @@ test("a budget of a key of another organization or with a negative amount is ref
   const context = await withOrganization();
   await createOrganization(context, { id: "other", name: "Other" });
   const { key } = await createKey(context, { organizationId: "other", name: "k" });
-  const wish = { organizationId: "acme", amount: "1" };
-  expect(await refusal(createBudget(context, { ...wish, keyId: key.id }))).toEqual([
+  const fields = { organizationId: "acme", amount: "1" };
+  expect(await refusal(createBudget(context, { ...fields, keyId: key.id }))).toEqual([
     404,
     "keyId",
     expect.any(String),
   ]);
-  expect(await refusal(createBudget(context, { ...wish, amount: "-1" }))).toEqual([
+  expect(await refusal(createBudget(context, { ...fields, amount: "-1" }))).toEqual([
     400,
     "amount",
     expect.any(String),
   ]);
-  expect(await refusal(createBudget(context, { ...wish, period: "year" }))).toEqual([
+  expect(await refusal(createBudget(context, { ...fields, period: "year" }))).toEqual([
     400,
     "period",
     expect.any(String),

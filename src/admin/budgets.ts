@@ -8,24 +8,24 @@ import type { BudgetRecord } from "./ports.ts";
 
 /** Creates a budget of an organization or of one of its keys: a hard stop in the organization's currency. */
 export async function createBudget(context: AdminContext, input: unknown): Promise<BudgetRecord> {
-  const wish = readInput(budgetSchema, input);
-  await getOrganization(context, wish.organizationId);
-  if (wish.keyId !== null) {
-    const key = await context.store.keys.get(wish.keyId);
-    if (key?.organizationId !== wish.organizationId)
+  const fields = readInput(budgetSchema, input);
+  await getOrganization(context, fields.organizationId);
+  if (fields.keyId !== null) {
+    const key = await context.store.keys.get(fields.keyId);
+    if (key?.organizationId !== fields.organizationId)
       throw new AdminError(
         404,
         "keyId",
-        `the organization "${wish.organizationId}" has no key "${wish.keyId}"`,
+        `the organization "${fields.organizationId}" has no key "${fields.keyId}"`,
       );
   }
   const now = context.clock.now();
   const budget: BudgetRecord = {
     id: newId("budget"),
-    ...wish,
+    ...fields,
     spent: 0n,
     held: 0n,
-    periodStart: periodStart(wish.period, now),
+    periodStart: periodStart(fields.period, now),
     createdAt: now,
   };
   await context.store.budgets.create(budget, context.by);
@@ -44,8 +44,8 @@ export async function setBudgetAmount(
   id: string,
   amount: unknown,
 ): Promise<BudgetRecord> {
-  const wish = readInput(z.strictObject({ amount: amountSchema }), { amount });
-  const isKnown = await context.store.budgets.setAmount(id, wish.amount, context.by);
+  const fields = readInput(z.strictObject({ amount: amountSchema }), { amount });
+  const isKnown = await context.store.budgets.setAmount(id, fields.amount, context.by);
   const budget = isKnown ? await context.store.budgets.get(id) : null;
   if (!budget) throw unknownBudget(id);
   return budget;

@@ -26,6 +26,6 @@ export interface Catalogue {
 export function requireModel(catalogue: Catalogue, id: string, field: string): Model {
   const model = catalogue.models.get(id);
   if (model) return model;
-  const hint = didYouMean(id, catalogue.models.keys());
-  throw new AdminError(400, field, `"${id}" is not a configured model${hint}`);
+  const suggestion = didYouMean(id, catalogue.models.keys());
+  throw new AdminError(400, field, `"${id}" is not a configured model${suggestion}`);
 }

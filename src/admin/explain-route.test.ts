@@ -104,7 +104,8 @@ describe("who is refused", () => {
   test("a key that is disabled, expired or without the route's scope, and a disabled organization", async () => {
     const context = await withOrganization();
     const { key } = await createKey(context, { organizationId: "acme", name: "k", scopes: ["ai:image"] });
-    const code = async (wish = {}) => (await explainRoute(context, { ...question, ...wish })).refusal?.code;
+    const code = async (fields = {}) =>
+      (await explainRoute(context, { ...question, ...fields })).refusal?.code;
     expect(await code({ key: key.id })).toBe("authentication_required");
     expect(await code({ key: key.id, model: "sandbox-a" })).toBeUndefined();
     await updateKey(context, key.id, { isDisabled: true });

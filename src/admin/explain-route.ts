@@ -2,7 +2,7 @@ import type { ApiKey } from "../domain/api-key.ts";
 import type { Route } from "../domain/channel.ts";
 import { GatewayError, type ErrorCode } from "../domain/gateway-error.ts";
 import type { Price } from "../domain/price.ts";
-import { authorize } from "../gateway/access/authorize.ts";
+import { authenticate } from "../gateway/access/authenticate.ts";
 import { requireModel, routeOf } from "../gateway/admission/model-access.ts";
 import { findPrice, noPrice } from "../gateway/metering/price.ts";
 import type { Directory } from "../gateway/ports.ts";
@@ -101,7 +101,7 @@ function keyOf({ id: organizationId }: OrganizationRecord, record: KeyRecord | n
     id: record?.id ?? "",
     organizationId,
     name: record?.name ?? "",
-    hint: record?.hint ?? "",
+    prefix: record?.prefix ?? "",
     scopes: new Set(record?.scopes ?? ["ai:*"]),
     models: modelsOf(record?.models ?? "*"),
     addresses: null,
@@ -115,10 +115,15 @@ function keyOf({ id: organizationId }: OrganizationRecord, record: KeyRecord | n
 /** The door's own rules, with the key already found. */
 function letIn(directory: Directory, key: ApiKey, model: string, now: number): void {
   const snapshot = { directory: () => directory, key: () => key };
-  const door = { snapshot, isPlausible: () => true, hash: (secret: string) => secret, now: () => now };
+  const authenticator = {
+    snapshot,
+    isWellFormed: () => true,
+    hash: (secret: string) => secret,
+    now: () => now,
+  };
   const type = directory.models.get(model)?.type;
   const scope = type === undefined ? null : type === "image" ? "ai:image" : "ai:llm";
-  void authorize(door, { secret: key.id, address: () => "" }, scope);
+  void authenticate(authenticator, { secret: key.id, address: () => "" }, scope);
 }
 
 function modelsOf(models: string[] | "*"): ReadonlySet<string> | "*" {

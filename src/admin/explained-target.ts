@@ -1,6 +1,6 @@
 import type { Route, Target } from "../domain/channel.ts";
 import { targetName, type Ejection } from "../gateway/routing/health.ts";
-import { plan } from "../gateway/routing/plan.ts";
+import { orderTargets } from "../gateway/routing/order-targets.ts";
 
 /** A target of a route as a dry run sees it. */
 export interface ExplainedTarget {
@@ -19,7 +19,10 @@ export interface ExplainedTarget {
 /** A route's targets in the order they are asked; under `weighted` the likeliest first. */
 export function explainTargets(route: Route, health: readonly Ejection[]): ExplainedTarget[] {
   // A draw of nothing leaves the order as it is written.
-  const order = plan(route, () => 0).map((target) => ({ target, ejection: ejectionOf(target, health) }));
+  const order = orderTargets(route, () => 0).map((target) => ({
+    target,
+    ejection: ejectionOf(target, health),
+  }));
   const asked = order.filter(({ ejection }) => !ejection).map(({ target }) => target);
   const total = asked.reduce((sum, { weight }) => sum + weight, 0);
   const shareOf = (target: Target): number => {

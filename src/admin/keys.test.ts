@@ -8,7 +8,7 @@ test("a key's secret is well formed, shown once, and stored as its hash only", a
   const { secret, key } = await createKey(context, { organizationId: "acme", name: "Production" });
   expect(isWellFormedSecret(secret)).toBe(true);
   expect(key).toMatchObject({
-    hint: secret.slice(0, 8),
+    prefix: secret.slice(0, 8),
     hash: hashSecret(secret),
     scopes: ["ai:*"],
     models: "*",
@@ -19,33 +19,33 @@ test("a key's secret is well formed, shown once, and stored as its hash only", a
 
 test("a key is refused when its organization, model, scope, address or expiry makes no sense", async () => {
   const context = await withOrganization();
-  const wish = { organizationId: "acme", name: "k" };
-  expect(await refusal(createKey(context, { ...wish, organizationId: "none" }))).toEqual([
+  const parsed = { organizationId: "acme", name: "k" };
+  expect(await refusal(createKey(context, { ...parsed, organizationId: "none" }))).toEqual([
     404,
     "organizationId",
     expect.any(String),
   ]);
-  expect(await refusal(createKey(context, { ...wish, models: ["nothing"] }))).toEqual([
+  expect(await refusal(createKey(context, { ...parsed, models: ["nothing"] }))).toEqual([
     400,
     "models",
     expect.any(String),
   ]);
-  expect(await refusal(createKey(context, { ...wish, scopes: ["ai:video"] }))).toEqual([
+  expect(await refusal(createKey(context, { ...parsed, scopes: ["ai:video"] }))).toEqual([
     400,
     "scopes[0]",
     expect.any(String),
   ]);
-  expect(await refusal(createKey(context, { ...wish, scopes: [] }))).toEqual([
+  expect(await refusal(createKey(context, { ...parsed, scopes: [] }))).toEqual([
     400,
     "scopes",
     expect.any(String),
   ]);
-  expect(await refusal(createKey(context, { ...wish, addresses: ["10.0.0.0/33"] }))).toEqual([
+  expect(await refusal(createKey(context, { ...parsed, addresses: ["10.0.0.0/33"] }))).toEqual([
     400,
     "addresses[0]",
     "addresses[0] must be an address or a network such as 10.0.0.0/8",
   ]);
-  expect(await refusal(createKey(context, { ...wish, expiresAt: NOW }))).toEqual([
+  expect(await refusal(createKey(context, { ...parsed, expiresAt: NOW }))).toEqual([
     400,
     "expiresAt",
     expect.any(String),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseAddressList } from "../lib/cidr.ts";
 import { newId } from "../lib/ids.ts";
-import { hashSecret, isFixableSecret, newSecret, secretHint } from "../lib/secret.ts";
+import { hashSecret, isFixableSecret, newSecret, secretPrefix } from "../lib/secret.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext } from "./context.ts";
 import { changeLimits, limitsSchema, nameSchema, readInput } from "./input.ts";
@@ -13,24 +13,24 @@ export async function createKey(
   context: AdminContext,
   input: unknown,
 ): Promise<{ secret: string; key: KeyRecord }> {
-  const wish = readInput(creationSchema, input);
-  const { organizationId, name, scopes, models, addresses, expiresAt } = wish;
+  const parsed = readInput(creationSchema, input);
+  const { organizationId, name, scopes, models, addresses, expiresAt } = parsed;
   await getOrganization(context, organizationId);
   if (models !== "*") for (const model of models) requireModel(context.catalogue, model, "models");
   const now = context.clock.now();
   if (expiresAt !== null && expiresAt <= now)
     throw new AdminError(400, "expiresAt", "expiresAt lies in the past");
-  const secret = wish.secret ?? newSecret();
+  const secret = parsed.secret ?? newSecret();
   const key: KeyRecord = {
     id: newId("key"),
     organizationId,
     name,
-    hint: secretHint(secret),
+    prefix: secretPrefix(secret),
     hash: hashSecret(secret),
     scopes: [...new Set(scopes)],
     models,
     addresses,
-    limits: changeLimits({}, wish.limits),
+    limits: changeLimits({}, parsed.limits),
     isDisabled: false,
     expiresAt,
     createdAt: now,

@@ -5,10 +5,10 @@ import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import { amountSchema, readInput, reasonSchema } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
-import type { AuditRecord, ChargeStand } from "./ports.ts";
+import type { AuditRecord, ChargeHistory } from "./ports.ts";
 
 /** A charge, what corrects it, and what it comes to after all. */
-export interface LedgerView extends ChargeStand {
+export interface LedgerView extends ChargeHistory {
   net: Nanos;
 }
 
@@ -21,9 +21,9 @@ export async function listLedger(context: AdminContext, input: unknown): Promise
 
 /** One charge with its corrections. Throws 404 for an unknown one. */
 export async function getCharge(context: AdminContext, id: string): Promise<LedgerView> {
-  const stand = await context.store.ledger.stand(id);
-  if (!stand) throw unknownCharge(id);
-  return { ...stand, net: netOf(stand) };
+  const history = await context.store.ledger.history(id);
+  if (!history) throw unknownCharge(id);
+  return { ...history, net: netOf(history) };
 }
 
 /**
@@ -32,18 +32,18 @@ export async function getCharge(context: AdminContext, id: string): Promise<Ledg
  */
 export async function refund(context: AdminContext, id: string, input: unknown): Promise<LedgerEntry> {
   const { amount, reason } = readInput(refundSchema, input);
-  const stand = await context.store.ledger.stand(id);
-  if (!stand) throw unknownCharge(id);
-  const wished = amount ?? netOf(stand);
-  const decide = (now: ChargeStand): LedgerEntry => {
+  const history = await context.store.ledger.history(id);
+  if (!history) throw unknownCharge(id);
+  const given = amount ?? netOf(history);
+  const decide = (now: ChargeHistory): LedgerEntry => {
     const left = netOf(now);
     if (left <= 0n) throw new AdminError(409, "id", `nothing is left to refund of "${id}"`);
-    if (wished === 0n) throw new AdminError(400, "amount", "amount must be more than nothing");
-    if (wished > left)
+    if (given === 0n) throw new AdminError(400, "amount", "amount must be more than nothing");
+    if (given > left)
       throw new AdminError(400, "amount", `only ${formatNanos(left)} of "${id}" is left to refund`);
-    return newCorrection(now, -wished, context.clock.now());
+    return newCorrection(now, -given, context.clock.now());
   };
-  const detail = { reason, amount: wished, currency: stand.charge.currency };
+  const detail = { reason, amount: given, currency: history.charge.currency };
   const [entry] = await context.store.ledger.correct([id], decide, { by: context.by, subject: id, detail });
   if (!entry) throw unknownCharge(id);
   return entry;
@@ -55,12 +55,12 @@ export async function listAudit(context: AdminContext, input: unknown): Promise<
 }
 
 /** What corrections of a charge's price come to. */
-export function adjustedBy({ corrections }: ChargeStand): Nanos {
+export function adjustedBy({ corrections }: ChargeHistory): Nanos {
   return sumOf(corrections.filter(isOfPrice));
 }
 
 /** What was refunded of a charge for other reasons than its price, as a positive amount. */
-export function refundedBy({ corrections }: ChargeStand): Nanos {
+export function refundedBy({ corrections }: ChargeHistory): Nanos {
   return -sumOf(corrections.filter((entry) => !isOfPrice(entry)));
 }
 
@@ -73,7 +73,11 @@ function isOfPrice({ flags }: LedgerEntry): boolean {
  * one another and none is written twice. What gives money back is a refund, what asks for more an adjustment. It has
  * no usage of its own, which would count twice.
  */
-export function newCorrection({ charge, corrections }: ChargeStand, amount: Nanos, at: number): LedgerEntry {
+export function newCorrection(
+  { charge, corrections }: ChargeHistory,
+  amount: Nanos,
+  at: number,
+): LedgerEntry {
   const id = `${charge.id}:${corrections.length + 1}`;
   return {
     ...charge,
@@ -102,8 +106,8 @@ const auditSchema = z.strictObject({ subject: z.string().optional(), limit: limi
 
 const refundSchema = z.strictObject({ amount: amountSchema.optional(), reason: reasonSchema });
 
-function netOf(stand: ChargeStand): Nanos {
-  return stand.charge.amount + sumOf(stand.corrections);
+function netOf(history: ChargeHistory): Nanos {
+  return history.charge.amount + sumOf(history.corrections);
 }
 
 function sumOf(entries: readonly LedgerEntry[]): Nanos {

@@ -9,19 +9,19 @@ import type { OrganizationRecord, OrganizationStore } from "./ports.ts";
 
 /** Creates an organization with all models enabled unless it names some. Throws 409 when the id is taken. */
 export async function createOrganization(context: AdminContext, input: unknown): Promise<OrganizationRecord> {
-  const wish = readInput(creationSchema, input);
-  checkModels(context, wish.models);
-  const id = wish.id ?? newId("org");
+  const parsed = readInput(creationSchema, input);
+  checkModels(context, parsed.models);
+  const id = parsed.id ?? newId("org");
   if (await context.store.organizations.get(id))
     throw new AdminError(409, "id", `there is already an organization "${id}"`);
   const organization: OrganizationRecord = {
     id,
-    name: wish.name,
-    currency: wish.currency,
+    name: parsed.name,
+    currency: parsed.currency,
     isDisabled: false,
-    models: wish.models,
-    settings: { ...DEFAULT_ORGANIZATION_SETTINGS, ...wish.settings },
-    limits: changeLimits({}, wish.limits),
+    models: parsed.models,
+    settings: { ...DEFAULT_ORGANIZATION_SETTINGS, ...parsed.settings },
+    limits: changeLimits({}, parsed.limits),
     routes: {},
     createdAt: context.clock.now(),
   };
@@ -38,9 +38,9 @@ export async function getOrganization(
   const organization = await context.store.organizations.get(id);
   if (organization) return organization;
   const known = (await context.store.organizations.list()).map((each) => each.id);
-  const hint =
+  const suggestion =
     known.length > 0 ? didYouMean(id, known) : `; there is none yet: the first start makes "default"`;
-  throw new AdminError(404, field, `there is no organization "${id}"${hint}`);
+  throw new AdminError(404, field, `there is no organization "${id}"${suggestion}`);
 }
 
 /** Changes what the input names and leaves everything else as it is. */

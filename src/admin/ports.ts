@@ -63,7 +63,7 @@ export interface KeyRecord {
   id: string;
   organizationId: string;
   name: string;
-  hint: string;
+  prefix: string;
   /** Lower-case hex SHA-256 of the secret. */
   hash: string;
   scopes: (Scope | "ai:*")[];
@@ -152,9 +152,9 @@ export interface LedgerAdminStore {
     limit: number;
   }): Promise<LedgerEntry[]>;
   /** A charge with its corrections, or null when there is no such charge. */
-  stand(charge: string): Promise<ChargeStand | null>;
+  history(charge: string): Promise<ChargeHistory | null>;
   /** A page of an organization's charges for a model, oldest first. A page may be empty and yet not the last. */
-  charges(page: ChargePage): Promise<{ stands: ChargeStand[]; next: ChargeCursor | null }>;
+  charges(page: ChargePage): Promise<{ histories: ChargeHistory[]; next: ChargeCursor | null }>;
   /**
    * Writes corrections of charges in one transaction, in which nobody else corrects them: `decide` is shown each
    * as it stands and answers the entry to write, if any. Adds to the `spent` of the charge's budgets as far as
@@ -162,12 +162,12 @@ export interface LedgerAdminStore {
    */
   correct(
     charges: readonly string[],
-    decide: (stand: ChargeStand) => LedgerEntry | null,
+    decide: (history: ChargeHistory) => LedgerEntry | null,
     note: CorrectionNote | null,
   ): Promise<LedgerEntry[]>;
 }
 
-export interface ChargeStand {
+export interface ChargeHistory {
   charge: LedgerEntry;
   /** Refunds and adjustments, oldest first. */
   corrections: LedgerEntry[];

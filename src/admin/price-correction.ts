@@ -7,7 +7,7 @@ import { requireModel, type AdminContext } from "./context.ts";
 import { readInput, reasonSchema } from "./input.ts";
 import { adjustedBy, newCorrection, refundedBy } from "./ledger.ts";
 import { currencyOf, priceFields, priceOf } from "./prices.ts";
-import type { ChargeStand } from "./ports.ts";
+import type { ChargeHistory } from "./ports.ts";
 
 /** What a correction does, or would do. Money in the currency of the corrected price. */
 export interface PriceCorrection {
@@ -40,20 +40,20 @@ export async function correctPrice(
   input: unknown,
   { dryRun }: { dryRun: boolean },
 ): Promise<PriceCorrection> {
-  const wish = readInput(correctionSchema, input);
-  const model = requireModel(context.catalogue, wish.model, "model");
-  const to = wish.to ?? context.clock.now();
-  if (to <= wish.from) throw new AdminError(400, "to", "to must be later than from");
+  const fields = readInput(correctionSchema, input);
+  const model = requireModel(context.catalogue, fields.model, "model");
+  const to = fields.to ?? context.clock.now();
+  if (to <= fields.from) throw new AdminError(400, "to", "to must be later than from");
   const price: Price = {
-    ...priceOf(model, wish),
-    currency: await currencyOf(context, wish.organizationId, wish.currency),
-    source: wish.organizationId === null ? "default" : "organization",
-    effectiveFrom: wish.from,
+    ...priceOf(model, fields),
+    currency: await currencyOf(context, fields.organizationId, fields.currency),
+    source: fields.organizationId === null ? "default" : "organization",
+    effectiveFrom: fields.from,
   };
-  const range = { model: wish.model, from: wish.from, to };
-  const ids = wish.organizationId === null ? await everyOrganization(context) : [wish.organizationId];
+  const range = { model: fields.model, from: fields.from, to };
+  const ids = fields.organizationId === null ? await everyOrganization(context) : [fields.organizationId];
   const plan = emptyCorrection(range, price);
-  await eachPage(context, ids, range, (stands) => count(plan, stands, price));
+  await eachPage(context, ids, range, (histories) => count(plan, histories, price));
   if (dryRun || plan.adjusted === 0) return plan;
   const done: PriceCorrection = {
     ...emptyCorrection(range, price),
@@ -62,12 +62,14 @@ export async function correctPrice(
     unrated: plan.unrated,
   };
   // The audit row stands before the first change is made, so it says what was found to be changed.
-  let note: object | null = { ...plan, isApplied: true, price, reason: wish.reason };
-  await eachPage(context, ids, range, async (stands) => {
-    const differing = stands.filter((stand) => differenceOf(stand, price)).map(({ charge }) => charge.id);
+  let note: object | null = { ...plan, isApplied: true, price, reason: fields.reason };
+  await eachPage(context, ids, range, async (histories) => {
+    const differing = histories
+      .filter((history) => differenceOf(history, price))
+      .map(({ charge }) => charge.id);
     if (differing.length === 0) return;
-    const decide = (stand: ChargeStand) => correction(stand, price, context.clock.now());
-    const change = note && { by: context.by, subject: wish.model, detail: note };
+    const decide = (history: ChargeHistory) => correction(history, price, context.clock.now());
+    const change = note && { by: context.by, subject: fields.model, detail: note };
     const written = await context.store.ledger.correct(differing, decide, change);
     if (written.length > 0) note = null;
     for (const { organizationId, amount } of written) add(done, organizationId, amount);
@@ -96,14 +98,14 @@ async function eachPage(
   { store }: AdminContext,
   organizationIds: readonly string[],
   range: Range,
-  work: (stands: ChargeStand[]) => Promise<void> | void,
+  work: (histories: ChargeHistory[]) => Promise<void> | void,
 ): Promise<void> {
   for (const organizationId of organizationIds) {
     let page = await store.ledger.charges({ organizationId, ...range, after: null });
-    await work(page.stands);
+    await work(page.histories);
     while (page.next) {
       page = await store.ledger.charges({ organizationId, ...range, after: page.next });
-      await work(page.stands);
+      await work(page.histories);
     }
   }
 }
@@ -113,13 +115,13 @@ function emptyCorrection(range: Range, { currency }: Price): PriceCorrection {
   return { isApplied: false, ...range, currency, ...counts };
 }
 
-function count(plan: PriceCorrection, stands: readonly ChargeStand[], price: Price): void {
-  for (const stand of stands) {
-    if (!concerns(stand, price)) continue;
-    const difference = differenceOf(stand, price);
+function count(plan: PriceCorrection, histories: readonly ChargeHistory[], price: Price): void {
+  for (const history of histories) {
+    if (!concerns(history, price)) continue;
+    const difference = differenceOf(history, price);
     plan.charges += 1;
     if (difference === undefined) plan.unrated += 1;
-    else if (difference !== 0n) add(plan, stand.charge.organizationId, difference);
+    else if (difference !== 0n) add(plan, history.charge.organizationId, difference);
   }
 }
 
@@ -136,25 +138,25 @@ function add(correction: PriceCorrection, organizationId: string, difference: Na
 }
 
 /** A corrected default price says nothing about what an organization's own price has billed. */
-function concerns({ charge }: ChargeStand, price: Price): boolean {
+function concerns({ charge }: ChargeHistory, price: Price): boolean {
   return price.source === "organization" || charge.priceSource === "default";
 }
 
 /** What is missing to the corrected amount; undefined when the charge cannot be rated by this price. */
-function differenceOf(stand: ChargeStand, price: Price): Nanos | undefined {
-  const { charge } = stand;
-  if (!concerns(stand, price) || !charge.usage || charge.currency !== price.currency) return undefined;
+function differenceOf(history: ChargeHistory, price: Price): Nanos | undefined {
+  const { charge } = history;
+  if (!concerns(history, price) || !charge.usage || charge.currency !== price.currency) return undefined;
   const rated = chargeFor(price, charge.usage);
   if (rated === undefined) return undefined;
-  const refunded = refundedBy(stand);
-  return (rated > refunded ? rated : refunded) - charge.amount - adjustedBy(stand);
+  const refunded = refundedBy(history);
+  return (rated > refunded ? rated : refunded) - charge.amount - adjustedBy(history);
 }
 
-function correction(stand: ChargeStand, price: Price, at: number): LedgerEntry | null {
-  const amount = differenceOf(stand, price);
+function correction(history: ChargeHistory, price: Price, at: number): LedgerEntry | null {
+  const amount = differenceOf(history, price);
   if (amount === undefined || amount === 0n) return null;
   return {
-    ...newCorrection(stand, amount, at),
+    ...newCorrection(history, amount, at),
     priceSource: price.source,
     flags: ["price_correction"],
   };

@@ -13,23 +13,23 @@ import type { PriceRecord } from "./ports.ts";
  * from `effectiveFrom`, by default now, until a later row takes over; rows themselves never change.
  */
 export async function setPrice(context: AdminContext, input: unknown): Promise<PriceRecord> {
-  const wish = readInput(priceSchema, input);
-  const model = requireModel(context.catalogue, wish.model, "model");
+  const fields = readInput(priceSchema, input);
+  const model = requireModel(context.catalogue, fields.model, "model");
   const now = context.clock.now();
-  const effectiveFrom = wish.effectiveFrom ?? now;
+  const effectiveFrom = fields.effectiveFrom ?? now;
   if (effectiveFrom < now)
     throw new AdminError(
       400,
       "effectiveFrom",
       "effectiveFrom lies in the past: what was billed does not change",
     );
-  const currency = await currencyOf(context, wish.organizationId, wish.currency);
+  const currency = await currencyOf(context, fields.organizationId, fields.currency);
   const record: PriceRecord = {
     id: newId("price"),
-    organizationId: wish.organizationId,
-    model: wish.model,
+    organizationId: fields.organizationId,
+    model: fields.model,
     currency,
-    price: priceOf(model, wish),
+    price: priceOf(model, fields),
     effectiveFrom,
     createdAt: now,
   };
@@ -47,8 +47,8 @@ export async function listPrices(
 }
 
 /** A price as input says it, checked against what the model has. */
-export function priceOf(model: Model, wish: PriceWish): PriceRecord["price"] {
-  return model.type === "image" ? imagePrice(model, wish) : tokenPrice(model.id, wish);
+export function priceOf(model: Model, fields: PriceInput): PriceRecord["price"] {
+  return model.type === "image" ? imagePrice(model, fields) : tokenPrice(model.id, fields);
 }
 
 /** The fields of an input that say a price. */
@@ -73,17 +73,17 @@ export const priceFields = {
 
 const priceSchema = z.strictObject({ ...priceFields, effectiveFrom: z.int().min(0).optional() });
 
-type PriceWish = Pick<z.output<typeof priceSchema>, "perImage" | "perMillion">;
+type PriceInput = Pick<z.output<typeof priceSchema>, "perImage" | "perMillion">;
 
 /** The currency of a price: the organization's own, or the one named, by default USD. */
 export async function currencyOf(
   context: AdminContext,
   organizationId: string | null,
-  wished: string | undefined,
+  given: string | undefined,
 ): Promise<string> {
-  if (organizationId === null) return wished ?? "USD";
+  if (organizationId === null) return given ?? "USD";
   const { currency } = await getOrganization(context, organizationId);
-  if (wished === undefined || wished === currency) return currency;
+  if (given === undefined || given === currency) return currency;
   throw new AdminError(
     400,
     "currency",
@@ -91,7 +91,7 @@ export async function currencyOf(
   );
 }
 
-function imagePrice(model: ImageModel, { perImage, perMillion }: PriceWish): PriceRecord["price"] {
+function imagePrice(model: ImageModel, { perImage, perMillion }: PriceInput): PriceRecord["price"] {
   if (!perImage || perMillion)
     throw new AdminError(
       400,
@@ -115,15 +115,19 @@ function imagePrice(model: ImageModel, { perImage, perMillion }: PriceWish): Pri
       throw new AdminError(400, `perImage.${name}`, `perImage.${name} is empty`);
     for (const quality of Object.keys(row))
       if (!known.includes(quality)) {
-        const hint = didYouMean(quality, known) || `; it has ${known.join(", ")}`;
-        throw new AdminError(400, `perImage.${name}`, `"${model.id}" has no quality "${quality}"${hint}`);
+        const suggestion = didYouMean(quality, known) || `; it has ${known.join(", ")}`;
+        throw new AdminError(
+          400,
+          `perImage.${name}`,
+          `"${model.id}" has no quality "${quality}"${suggestion}`,
+        );
       }
     rows[tier] = row;
   }
   return { unit: "image", perImage: rows };
 }
 
-function tokenPrice(model: string, { perImage, perMillion }: PriceWish): PriceRecord["price"] {
+function tokenPrice(model: string, { perImage, perMillion }: PriceInput): PriceRecord["price"] {
   if (!perMillion || perImage)
     throw new AdminError(
       400,

@@ -34,13 +34,13 @@ test("an organization's own route replaces the default until it is removed", asy
 
 test("a route that names an unknown model, channel or upstream model is not saved", async () => {
   const context = await withOrganization();
-  const wish = {
+  const fields = {
     organizationId: "acme",
     model: "big-chat",
     targets: [{ channel: "openai", upstreamModel: "big-chat-2026" }],
   };
-  const withTarget = (change: object) => ({ ...wish, targets: [{ ...wish.targets[0], ...change }] });
-  expect(await refusal(setRoute(context, { ...wish, model: "big-chta" }))).toEqual([
+  const withTarget = (change: object) => ({ ...fields, targets: [{ ...fields.targets[0], ...change }] });
+  expect(await refusal(setRoute(context, { ...fields, model: "big-chta" }))).toEqual([
     400,
     "model",
     expect.any(String),
@@ -60,17 +60,15 @@ test("a route that names an unknown model, channel or upstream model is not save
     "targets[0].weight",
     expect.any(String),
   ]);
-  expect(await refusal(setRoute(context, { ...wish, targets: [] }))).toEqual([
+  expect(await refusal(setRoute(context, { ...fields, targets: [] }))).toEqual([
     400,
     "targets",
     expect.any(String),
   ]);
-  expect(await refusal(setRoute(context, { ...wish, targets: [...wish.targets, ...wish.targets] }))).toEqual([
-    400,
-    "targets[1]",
-    expect.any(String),
-  ]);
-  expect(await refusal(setRoute(context, { ...wish, strategy: "random" }))).toEqual([
+  expect(
+    await refusal(setRoute(context, { ...fields, targets: [...fields.targets, ...fields.targets] })),
+  ).toEqual([400, "targets[1]", expect.any(String)]);
+  expect(await refusal(setRoute(context, { ...fields, strategy: "random" }))).toEqual([
     400,
     "strategy",
     expect.any(String),

@@ -18,9 +18,9 @@ export async function setRoute(context: AdminContext, input: unknown): Promise<R
   for (const [index, target] of route.targets.entries()) {
     const field = `targets[${index}]`;
     checkTarget(context.catalogue, target, field);
-    const place = `${target.channel}/${target.upstreamModel}`;
-    if (seen.has(place)) throw new AdminError(400, field, `"${place}" is named twice`);
-    seen.add(place);
+    const name = `${target.channel}/${target.upstreamModel}`;
+    if (seen.has(name)) throw new AdminError(400, field, `"${name}" is named twice`);
+    seen.add(name);
   }
   await changeOrganization(context, organizationId, ({ routes }) => ({
     routes: { ...routes, [model]: route },
@@ -107,16 +107,20 @@ function checkTarget(catalogue: Catalogue, target: RouteRecord["targets"][number
   const channel = catalogue.channels.get(target.channel);
   if (!channel) {
     const known = [...catalogue.channels.keys()];
-    const hint = didYouMean(target.channel, known) || `; there are ${known.join(", ")}`;
-    throw new AdminError(400, `${field}.channel`, `"${target.channel}" is not a configured channel${hint}`);
+    const suggestion = didYouMean(target.channel, known) || `; there are ${known.join(", ")}`;
+    throw new AdminError(
+      400,
+      `${field}.channel`,
+      `"${target.channel}" is not a configured channel${suggestion}`,
+    );
   }
   const upstreams = upstreamModels(catalogue, channel.provider);
   if (upstreams.has(target.upstreamModel)) return;
-  const hint = didYouMean(target.upstreamModel, upstreams);
+  const suggestion = didYouMean(target.upstreamModel, upstreams);
   throw new AdminError(
     400,
     `${field}.upstreamModel`,
-    `no configured model asks "${channel.provider}" for "${target.upstreamModel}"${hint || "; declare it under models in the configuration"}`,
+    `no configured model asks "${channel.provider}" for "${target.upstreamModel}"${suggestion || "; declare it under models in the configuration"}`,
   );
 }
 

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { listAudit } from "../admin/ledger.ts";
 import type { AuditRecord } from "../admin/ports.ts";
-import type { Desk } from "./context.ts";
+import type { CommandContext } from "./context.ts";
 import { readCount } from "./options.ts";
 
 /** `audit list` */
-export function addAuditCommands(program: Command, desk: Desk): void {
+export function addAuditCommands(program: Command, cli: CommandContext): void {
   const audit = program.command("audit").description("who changed what, and when");
   audit
     .command("list")
@@ -14,8 +14,8 @@ export function addAuditCommands(program: Command, desk: Desk): void {
     .option("--limit <n>", "most changes", readCount, 50)
     .option("--json", "print JSON")
     .action(async ({ json, ...filter }: { subject?: string; limit: number; json?: boolean }) => {
-      const records = await desk.administer((admin) => listAudit(admin, filter));
-      desk.show(json, records.map(toView), records.map(toRow));
+      const records = await cli.administer((admin) => listAudit(admin, filter));
+      cli.print(json, records.map(toView), records.map(toRow));
     });
 }
 

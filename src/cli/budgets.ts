@@ -2,11 +2,11 @@ import type { Command } from "commander";
 import { createBudget, listBudgets, removeBudget, setBudgetAmount } from "../admin/budgets.ts";
 import type { BudgetRecord } from "../admin/ports.ts";
 import { formatNanos } from "../lib/money.ts";
-import type { Desk } from "./context.ts";
+import type { CommandContext } from "./context.ts";
 import { readWord } from "./options.ts";
 
 /** `budgets create|list|set|remove` */
-export function addBudgetCommands(program: Command, desk: Desk): void {
+export function addBudgetCommands(program: Command, cli: CommandContext): void {
   const budgets = program.command("budgets").description("hard stops on spending");
   budgets
     .command("create")
@@ -24,10 +24,10 @@ export function addBudgetCommands(program: Command, desk: Desk): void {
     .action(
       async (options: { amount: string; org: string; key?: string; period: string; json?: boolean }) => {
         const { amount, org: organizationId, key: keyId, period, json } = options;
-        const budget = await desk.administer((admin) =>
+        const budget = await cli.administer((admin) =>
           createBudget(admin, { amount, organizationId, keyId, period }),
         );
-        desk.show(json, toView(budget), [toRow(budget)]);
+        cli.print(json, toView(budget), [toRow(budget)]);
       },
     );
   budgets
@@ -36,8 +36,8 @@ export function addBudgetCommands(program: Command, desk: Desk): void {
     .option("--org <id>", "of this organization only")
     .option("--json", "print JSON")
     .action(async ({ org, json }: { org?: string; json?: boolean }) => {
-      const records = await desk.administer((admin) => listBudgets(admin, org));
-      desk.show(json, records.map(toView), records.map(toRow));
+      const records = await cli.administer((admin) => listBudgets(admin, org));
+      cli.print(json, records.map(toView), records.map(toRow));
     });
   budgets
     .command("set")
@@ -46,16 +46,16 @@ export function addBudgetCommands(program: Command, desk: Desk): void {
     .requiredOption("--amount <decimal>", "new amount, for example 100.00")
     .option("--json", "print JSON")
     .action(async (id: string, { amount, json }: { amount: string; json?: boolean }) => {
-      const budget = await desk.administer((admin) => setBudgetAmount(admin, id, amount));
-      desk.show(json, toView(budget), [toRow(budget)]);
+      const budget = await cli.administer((admin) => setBudgetAmount(admin, id, amount));
+      cli.print(json, toView(budget), [toRow(budget)]);
     });
   budgets
     .command("remove")
     .description("remove a budget")
     .argument("<id>", "the budget's id, as listed")
     .action(async (id: string) => {
-      await desk.administer((admin) => removeBudget(admin, id));
-      desk.say(`Budget ${id} is removed.`);
+      await cli.administer((admin) => removeBudget(admin, id));
+      cli.printLine(`Budget ${id} is removed.`);
     });
 }
 

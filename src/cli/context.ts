@@ -33,18 +33,18 @@ export interface Output {
 }
 
 /** What a command's action works with. */
-export interface Desk {
+export interface CommandContext {
   context: CliContext;
   loadSettings(): Promise<LoadedSettings>;
   /** Opens the store for the work and closes it after, whatever happens. */
-  administer<Answer>(work: (admin: AdminContext, settings: Settings) => Promise<Answer>): Promise<Answer>;
+  administer<Result>(work: (admin: AdminContext, settings: Settings) => Promise<Result>): Promise<Result>;
   /** A line for people. */
-  say(line: string): void;
+  printLine(line: string): void;
   /** The rows for people, or the value as JSON. */
-  show(isJson: boolean | undefined, value: unknown, rows: readonly Row[]): void;
+  print(isJson: boolean | undefined, value: unknown, rows: readonly Row[]): void;
 }
 
-export function openDesk(context: CliContext, program: Command): Desk {
+export function openCommandContext(context: CliContext, program: Command): CommandContext {
   const load = () =>
     loadSettings({
       env: context.env,
@@ -66,8 +66,8 @@ export function openDesk(context: CliContext, program: Command): Desk {
         await close();
       }
     },
-    say: (line) => void context.stdout.write(`${line}\n`),
-    show(isJson, value, rows) {
+    printLine: (line) => void context.stdout.write(`${line}\n`),
+    print(isJson, value, rows) {
       context.stdout.write(isJson ? `${JSON.stringify(value, null, 2)}\n` : formatTable(rows));
     },
   };

@@ -5,7 +5,7 @@ import { didYouMean } from "../lib/suggest.ts";
 import { addAuditCommands } from "./audit.ts";
 import { addBudgetCommands } from "./budgets.ts";
 import { addCheckCommand } from "./check.ts";
-import { openDesk, type CliContext } from "./context.ts";
+import { openCommandContext, type CliContext } from "./context.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addLedgerCommands } from "./ledger.ts";
 import { addOrganizationCommands } from "./organizations.ts";
@@ -44,30 +44,33 @@ function buildProgram(context: CliContext): Command {
     .action(async () => {
       const [unknown] = program.args;
       if (unknown !== undefined) refuseCommand(program, unknown);
-      if (program.opts<{ version?: boolean }>().version) return desk.say(await readVersion());
+      if (program.opts<{ version?: boolean }>().version) return cli.printLine(await readVersion());
       await serve();
     });
 
-  const desk = openDesk(context, program);
-  const serve = async () => await context.serve((await desk.loadSettings()).settings);
+  const cli = openCommandContext(context, program);
+  const serve = async () => await context.serve((await cli.loadSettings()).settings);
   program.command("serve").description("run the gateway, as without a command").action(serve);
   program
     .command("migrate")
     .description("bring the database to the newest form")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }) => {
-      const { applied } = await context.migrate((await desk.loadSettings()).settings);
-      if (json) desk.show(true, { applied }, []);
-      else desk.say(applied.length === 0 ? "The database is up to date." : `Applied ${applied.join(", ")}.`);
+      const { applied } = await context.migrate((await cli.loadSettings()).settings);
+      if (json) cli.print(true, { applied }, []);
+      else
+        cli.printLine(
+          applied.length === 0 ? "The database is up to date." : `Applied ${applied.join(", ")}.`,
+        );
     });
-  addCheckCommand(program, desk);
-  addKeyCommands(program, desk);
-  addOrganizationCommands(program, desk);
-  addPriceCommands(program, desk);
-  addBudgetCommands(program, desk);
-  addRouteCommands(program, desk);
-  addLedgerCommands(program, desk);
-  addAuditCommands(program, desk);
+  addCheckCommand(program, cli);
+  addKeyCommands(program, cli);
+  addOrganizationCommands(program, cli);
+  addPriceCommands(program, cli);
+  addBudgetCommands(program, cli);
+  addRouteCommands(program, cli);
+  addLedgerCommands(program, cli);
+  addAuditCommands(program, cli);
   // Set last, as commands would take it over. Excess is what a mistyped command looks like to a program that serves
   // without one.
   return program.helpCommand(true).allowExcessArguments();
@@ -79,11 +82,11 @@ async function readVersion(): Promise<string> {
 }
 
 function refuseCommand(program: Command, unknown: string): never {
-  const hint = didYouMean(
+  const suggestion = didYouMean(
     unknown,
     program.commands.map((command) => command.name()),
   );
-  program.error(`error: unknown command "${unknown}"${hint || "; npm start -- --help lists them"}`);
+  program.error(`error: unknown command "${unknown}"${suggestion || "; npm start -- --help lists them"}`);
 }
 
 function exitCodeOf(error: CommanderError): number {

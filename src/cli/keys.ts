@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { createKey, listKeys, updateKey } from "../admin/keys.ts";
 import type { KeyRecord } from "../admin/ports.ts";
-import type { Desk } from "./context.ts";
+import type { CommandContext } from "./context.ts";
 import { collect, readLimit, readScope, readTime } from "./options.ts";
 
 /** `keys create|list|disable|enable` */
-export function addKeyCommands(program: Command, desk: Desk): void {
+export function addKeyCommands(program: Command, cli: CommandContext): void {
   const keys = program.command("keys").description("gateway keys");
   keys
     .command("create")
@@ -19,7 +19,7 @@ export function addKeyCommands(program: Command, desk: Desk): void {
     .option("--expires <time>", "ISO date or time at which it ends", readTime)
     .option("--json", "print JSON")
     .action(async (options: CreateOptions) => {
-      const { secret, key } = await desk.administer((admin) =>
+      const { secret, key } = await cli.administer((admin) =>
         createKey(admin, {
           organizationId: options.org,
           name: options.name,
@@ -30,8 +30,8 @@ export function addKeyCommands(program: Command, desk: Desk): void {
           expiresAt: options.expires,
         }),
       );
-      if (options.json) return desk.show(true, { secret, key: toView(key) }, []);
-      desk.say(`Key ${key.id} is created. Its secret is shown only now:\n\n  ${secret}\n`);
+      if (options.json) return cli.print(true, { secret, key: toView(key) }, []);
+      cli.printLine(`Key ${key.id} is created. Its secret is shown only now:\n\n  ${secret}\n`);
     });
   keys
     .command("list")
@@ -39,24 +39,24 @@ export function addKeyCommands(program: Command, desk: Desk): void {
     .option("--org <id>", "of this organization only")
     .option("--json", "print JSON")
     .action(async ({ org, json }: { org?: string; json?: boolean }) => {
-      const records = await desk.administer((admin) => listKeys(admin, org));
-      desk.show(json, records.map(toView), records.map(toRow));
+      const records = await cli.administer((admin) => listKeys(admin, org));
+      cli.print(json, records.map(toView), records.map(toRow));
     });
   keys
     .command("disable")
     .description("stop a key from being accepted")
     .argument("<id>", "the key's id, as listed")
     .action(async (id: string) => {
-      const key = await desk.administer((admin) => updateKey(admin, id, { isDisabled: true }));
-      desk.say(`Key ${key.id} (${key.name}) is disabled.`);
+      const key = await cli.administer((admin) => updateKey(admin, id, { isDisabled: true }));
+      cli.printLine(`Key ${key.id} (${key.name}) is disabled.`);
     });
   keys
     .command("enable")
     .description("accept a disabled key again")
     .argument("<id>", "the key's id, as listed")
     .action(async (id: string) => {
-      const key = await desk.administer((admin) => updateKey(admin, id, { isDisabled: false }));
-      desk.say(`Key ${key.id} (${key.name}) is enabled.`);
+      const key = await cli.administer((admin) => updateKey(admin, id, { isDisabled: false }));
+      cli.printLine(`Key ${key.id} (${key.name}) is enabled.`);
     });
 }
 
@@ -86,7 +86,7 @@ function toRow(key: KeyRecord) {
     id: key.id,
     organization: key.organizationId,
     name: key.name,
-    secret: `${key.hint}…`,
+    secret: `${key.prefix}…`,
     scopes: key.scopes.join(" "),
     models: key.models === "*" ? "all" : key.models.join(" "),
     addresses: key.addresses?.join(" ") ?? "any",

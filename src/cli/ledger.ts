@@ -3,11 +3,11 @@ import { getCharge, listLedger, refund, type LedgerView } from "../admin/ledger.
 import type { LedgerEntry } from "../domain/ledger.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES, type Usage } from "../domain/usage.ts";
 import { formatNanos } from "../lib/money.ts";
-import type { Desk } from "./context.ts";
+import type { CommandContext } from "./context.ts";
 import { readCount, readTime } from "./options.ts";
 
 /** `ledger list|show|refund` */
-export function addLedgerCommands(program: Command, desk: Desk): void {
+export function addLedgerCommands(program: Command, cli: CommandContext): void {
   const ledger = program.command("ledger").description("what was charged, and corrections of it");
   ledger
     .command("list")
@@ -18,8 +18,8 @@ export function addLedgerCommands(program: Command, desk: Desk): void {
     .option("--limit <n>", "most entries", readCount, 50)
     .option("--json", "print JSON")
     .action(async ({ org: organizationId, json, ...filter }: ListOptions) => {
-      const entries = await desk.administer((admin) => listLedger(admin, { organizationId, ...filter }));
-      desk.show(json, entries.map(toView), entries.map(toRow));
+      const entries = await cli.administer((admin) => listLedger(admin, { organizationId, ...filter }));
+      cli.print(json, entries.map(toView), entries.map(toRow));
     });
   ledger
     .command("show")
@@ -27,9 +27,9 @@ export function addLedgerCommands(program: Command, desk: Desk): void {
     .argument("<id>", "the charge's id, as listed")
     .option("--json", "print JSON")
     .action(async (id: string, { json }: { json?: boolean }) => {
-      const view = await desk.administer((admin) => getCharge(admin, id));
-      desk.show(json, toWhole(view), [view.charge, ...view.corrections].map(toRow));
-      if (!json) desk.say(details(view));
+      const view = await cli.administer((admin) => getCharge(admin, id));
+      cli.print(json, toFullView(view), [view.charge, ...view.corrections].map(toRow));
+      if (!json) cli.printLine(details(view));
     });
   ledger
     .command("refund")
@@ -39,8 +39,8 @@ export function addLedgerCommands(program: Command, desk: Desk): void {
     .option("--amount <decimal>", "how much, for example 0.04; all that is left when absent")
     .option("--json", "print JSON")
     .action(async (id: string, { json, ...input }: { amount?: string; reason: string; json?: boolean }) => {
-      const entry = await desk.administer((admin) => refund(admin, id, input));
-      desk.show(json, toView(entry), [toRow(entry)]);
+      const entry = await cli.administer((admin) => refund(admin, id, input));
+      cli.print(json, toView(entry), [toRow(entry)]);
     });
 }
 
@@ -62,7 +62,7 @@ function toView(entry: LedgerEntry): object {
   };
 }
 
-function toWhole({ charge, corrections, net }: LedgerView): object {
+function toFullView({ charge, corrections, net }: LedgerView): object {
   return { charge: toView(charge), corrections: corrections.map(toView), net: formatNanos(net) };
 }
 

@@ -81,8 +81,8 @@ type ImagePrices = Record<string, Record<string, string>>;
 
 /** Collects `1K:high=0.04`; `1K=0.04` is for every quality without a price of its own. */
 export function readImagePrice(value: string, earlier: ImagePrices = {}): ImagePrices {
-  const [place, amount] = splitPair(value, "1K:high=0.04");
-  const [tier = "", quality = "*"] = place.split(":");
+  const [cell, amount] = splitPair(value, "1K:high=0.04");
+  const [tier = "", quality = "*"] = cell.split(":");
   return { ...earlier, [tier]: { ...earlier[tier], [quality]: amount } };
 }
 
@@ -111,8 +111,8 @@ export function readTarget(value: string, earlier: Target[] = []): Target[] {
 
 function requireName(name: string, known: readonly string[], noun: string): void {
   if (known.includes(name)) return;
-  const hint = didYouMean(name, known) || `; there are ${known.join(", ")}`;
-  throw new InvalidArgumentError(`"${name}" is not ${noun}${hint}`);
+  const suggestion = didYouMean(name, known) || `; there are ${known.join(", ")}`;
+  throw new InvalidArgumentError(`"${name}" is not ${noun}${suggestion}`);
 }
 
 function splitPair(value: string, example: string): [string, string] {

@@ -9,16 +9,16 @@ import {
 import type { OrganizationRecord } from "../admin/ports.ts";
 import type { Limits } from "../domain/limits.ts";
 import { snakeCase } from "../lib/casing.ts";
-import type { Desk } from "./context.ts";
+import type { CommandContext } from "./context.ts";
 import { readLimit, readSecondsOrOff, readSwitch, readThreeState, readWord, UNSET } from "./options.ts";
 
 /** `orgs create|list|show|enable-model|disable-model|set` */
-export function addOrganizationCommands(program: Command, desk: Desk): void {
+export function addOrganizationCommands(program: Command, cli: CommandContext): void {
   const organizations = program
     .command("orgs")
     .description("organizations, their models, settings and limits");
-  addReadingCommands(organizations, desk);
-  addModelCommands(organizations, desk);
+  addReadingCommands(organizations, cli);
+  addModelCommands(organizations, cli);
   organizations
     .command("create")
     .description("create an organization that may call every model")
@@ -26,10 +26,10 @@ export function addOrganizationCommands(program: Command, desk: Desk): void {
     .option("--id <id>", "its id; made up when absent")
     .option("--currency <code>", "ISO 4217 code of its bills", "USD")
     .option("--json", "print JSON")
-    .action(async ({ json, ...wish }: { json?: boolean; name: string; id?: string; currency: string }) => {
-      const organization = await desk.administer((admin) => createOrganization(admin, wish));
-      if (json) return desk.show(true, toView(organization), []);
-      desk.say(`Organization ${organization.id} is created.`);
+    .action(async ({ json, ...fields }: { json?: boolean; name: string; id?: string; currency: string }) => {
+      const organization = await cli.administer((admin) => createOrganization(admin, fields));
+      if (json) return cli.print(true, toView(organization), []);
+      cli.printLine(`Organization ${organization.id} is created.`);
     });
   organizations
     .command("set")
@@ -55,8 +55,8 @@ export function addOrganizationCommands(program: Command, desk: Desk): void {
         limits: options.limit,
         settings: toSettings(options),
       };
-      const organization = await desk.administer((admin) => updateOrganization(admin, id, change));
-      desk.show(options.json, toView(organization), toFacts(organization));
+      const organization = await cli.administer((admin) => updateOrganization(admin, id, change));
+      cli.print(options.json, toView(organization), toFacts(organization));
     });
 }
 
@@ -72,14 +72,14 @@ interface SetOptions {
   json?: boolean;
 }
 
-function addReadingCommands(organizations: Command, desk: Desk): void {
+function addReadingCommands(organizations: Command, cli: CommandContext): void {
   organizations
     .command("list")
     .description("list organizations")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }) => {
-      const records = await desk.administer((admin) => admin.store.organizations.list());
-      desk.show(json, records.map(toView), records.map(toRow));
+      const records = await cli.administer((admin) => admin.store.organizations.list());
+      cli.print(json, records.map(toView), records.map(toRow));
     });
   organizations
     .command("show")
@@ -87,12 +87,12 @@ function addReadingCommands(organizations: Command, desk: Desk): void {
     .argument("<id>", "organization")
     .option("--json", "print JSON")
     .action(async (id: string, { json }: { json?: boolean }) => {
-      const organization = await desk.administer((admin) => getOrganization(admin, id));
-      desk.show(json, toView(organization), toFacts(organization));
+      const organization = await cli.administer((admin) => getOrganization(admin, id));
+      cli.print(json, toView(organization), toFacts(organization));
     });
 }
 
-function addModelCommands(organizations: Command, desk: Desk): void {
+function addModelCommands(organizations: Command, cli: CommandContext): void {
   organizations
     .command("enable-model")
     .description("let an organization call models")
@@ -100,7 +100,7 @@ function addModelCommands(organizations: Command, desk: Desk): void {
     .argument("<models...>", 'model ids, or "*" for all')
     .action(async (id: string, models: string[]) => {
       const wanted = models.includes("*") ? "*" : models;
-      sayModels(desk, await desk.administer((admin) => enableModels(admin, id, wanted)));
+      sayModels(cli, await cli.administer((admin) => enableModels(admin, id, wanted)));
     });
   organizations
     .command("disable-model")
@@ -108,13 +108,13 @@ function addModelCommands(organizations: Command, desk: Desk): void {
     .argument("<id>", "organization")
     .argument("<models...>", "model ids")
     .action(async (id: string, models: string[]) => {
-      sayModels(desk, await desk.administer((admin) => disableModels(admin, id, models)));
+      sayModels(cli, await cli.administer((admin) => disableModels(admin, id, models)));
     });
 }
 
-function sayModels(desk: Desk, { id, models }: OrganizationRecord): void {
+function sayModels(cli: CommandContext, { id, models }: OrganizationRecord): void {
   const list = models === "*" ? "every model" : models.length === 0 ? "no model" : models.join(", ");
-  desk.say(`Organization ${id} may call ${list}.`);
+  cli.printLine(`Organization ${id} may call ${list}.`);
 }
 
 function toSettings(options: SetOptions): object {

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { correctPrice, type PriceCorrection } from "../admin/price-correction.ts";
 import { formatNanos } from "../lib/money.ts";
-import type { Desk } from "./context.ts";
+import type { CommandContext } from "./context.ts";
 import { readImagePrice, readTime, readTokenPrice } from "./options.ts";
 
 /** `prices correct`: shows what would change, and changes it only when told. */
-export function addCorrectCommand(prices: Command, desk: Desk): void {
+export function addCorrectCommand(prices: Command, cli: CommandContext): void {
   prices
     .command("correct")
     .description("rate past charges anew and book the differences; only shows them without --apply")
@@ -25,11 +25,11 @@ export function addCorrectCommand(prices: Command, desk: Desk): void {
     .option("--json", "print JSON")
     .action(async (model: string, options: CorrectOptions) => {
       const { apply, json } = options;
-      const correction = await desk.administer((admin) =>
+      const correction = await cli.administer((admin) =>
         correctPrice(admin, toInput(model, options, admin.clock.now()), { dryRun: apply !== true }),
       );
-      desk.show(json, toView(correction), toRows(correction));
-      if (!json) desk.say(summary(correction));
+      cli.print(json, toView(correction), toRows(correction));
+      if (!json) cli.printLine(summary(correction));
     });
 }
 

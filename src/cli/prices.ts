@@ -4,13 +4,13 @@ import type { PriceRecord } from "../admin/ports.ts";
 import type { Settings } from "../config/index.ts";
 import { priceStart } from "../domain/price.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
-import type { Desk } from "./context.ts";
+import type { CommandContext } from "./context.ts";
 import { priceAmounts } from "./price-amounts.ts";
 import { addCorrectCommand } from "./price-correction.ts";
 import { readImagePrice, readTime, readTokenPrice } from "./options.ts";
 
 /** `prices set|list|correct` */
-export function addPriceCommands(program: Command, desk: Desk): void {
+export function addPriceCommands(program: Command, cli: CommandContext): void {
   const prices = program.command("prices").description("price rows by model");
   prices
     .command("set")
@@ -31,7 +31,7 @@ export function addPriceCommands(program: Command, desk: Desk): void {
     .option("--from <time>", "ISO date or time from which it holds; now when absent", readTime)
     .option("--json", "print JSON")
     .action(async (model: string, options: SetOptions) => {
-      const row = await desk.administer((admin) =>
+      const row = await cli.administer((admin) =>
         setPrice(admin, {
           model,
           organizationId: options.org,
@@ -41,7 +41,7 @@ export function addPriceCommands(program: Command, desk: Desk): void {
           effectiveFrom: options.from,
         }),
       );
-      desk.show(options.json, toView(row), [toRow(row)]);
+      cli.print(options.json, toView(row), [toRow(row)]);
     });
   prices
     .command("list")
@@ -50,13 +50,13 @@ export function addPriceCommands(program: Command, desk: Desk): void {
     .option("--model <id>", "rows of this model only")
     .option("--json", "print JSON")
     .action(async ({ org, model, json }: { org?: string; model?: string; json?: boolean }) => {
-      const rows = await desk.administer(async (admin, settings) => [
+      const rows = await cli.administer(async (admin, settings) => [
         ...(org === undefined ? configuredPrices(settings, model) : []),
         ...(await listPrices(admin, { organizationId: org, model })),
       ]);
-      desk.show(json, rows.map(toView), rows.map(toRow));
+      cli.print(json, rows.map(toView), rows.map(toRow));
     });
-  addCorrectCommand(prices, desk);
+  addCorrectCommand(prices, cli);
 }
 
 interface SetOptions {

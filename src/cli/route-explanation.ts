@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { explainRoute, type RouteExplanation } from "../admin/explain-route.ts";
 import { priceStart } from "../domain/price.ts";
-import type { Desk } from "./context.ts";
+import type { CommandContext } from "./context.ts";
 import { priceAmounts } from "./price-amounts.ts";
 
 /** `routes explain`: a dry run of access, price and routing. */
-export function addExplainCommand(routes: Command, desk: Desk): void {
+export function addExplainCommand(routes: Command, cli: CommandContext): void {
   routes
     .command("explain")
     .description("tell which channel would answer a request, and why; sends nothing")
@@ -14,9 +14,9 @@ export function addExplainCommand(routes: Command, desk: Desk): void {
     .option("--key <id>", "as asked with this key")
     .option("--json", "print JSON")
     .action(async ({ organization, model, key, json }: ExplainOptions) => {
-      const explanation = await desk.administer((admin) => explainRoute(admin, { organization, model, key }));
-      desk.show(json, toView(explanation), toRows(explanation));
-      if (!json) desk.say(summary(explanation));
+      const explanation = await cli.administer((admin) => explainRoute(admin, { organization, model, key }));
+      cli.print(json, toView(explanation), toRows(explanation));
+      if (!json) cli.printLine(summary(explanation));
     });
 }
 

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { listRoutes, removeRoute, setRoute, type EffectiveRoute } from "../admin/routes.ts";
-import type { Desk } from "./context.ts";
+import type { CommandContext } from "./context.ts";
 import { readTarget, readWord } from "./options.ts";
 import { addExplainCommand } from "./route-explanation.ts";
 
 /** `routes set|show|explain` */
-export function addRouteCommands(program: Command, desk: Desk): void {
+export function addRouteCommands(program: Command, cli: CommandContext): void {
   const routes = program.command("routes").description("where an organization's requests go");
   routes
     .command("set")
@@ -25,12 +25,12 @@ export function addRouteCommands(program: Command, desk: Desk): void {
       const { org: organizationId, strategy, target: targets, reset, json } = options;
       if ((reset === true) === (targets !== undefined))
         command.error("error: name either --target or --reset", { exitCode: 2 });
-      const effective = await desk.administer(async (admin) => {
+      const effective = await cli.administer(async (admin) => {
         if (reset) await removeRoute(admin, organizationId, model);
         else await setRoute(admin, { organizationId, model, strategy, targets });
         return await listRoutes(admin, organizationId, model);
       });
-      desk.show(json, effective, effective.map(toRow));
+      cli.print(json, effective, effective.map(toRow));
     });
   routes
     .command("show")
@@ -39,10 +39,10 @@ export function addRouteCommands(program: Command, desk: Desk): void {
     .option("--org <id>", "organization", "default")
     .option("--json", "print JSON")
     .action(async (model: string | undefined, { org, json }: { org: string; json?: boolean }) => {
-      const effective = await desk.administer((admin) => listRoutes(admin, org, model));
-      desk.show(json, effective, effective.map(toRow));
+      const effective = await cli.administer((admin) => listRoutes(admin, org, model));
+      cli.print(json, effective, effective.map(toRow));
     });
-  addExplainCommand(routes, desk);
+  addExplainCommand(routes, cli);
 }
 
 interface SetOptions {
@@ -54,13 +54,13 @@ interface SetOptions {
 }
 
 function toRow({ model, source, strategy, targets }: EffectiveRoute) {
-  const places = targets.map(({ channel, upstreamModel, weight }) =>
+  const names = targets.map(({ channel, upstreamModel, weight }) =>
     strategy === "weighted" ? `${channel}/${upstreamModel}=${weight}` : `${channel}/${upstreamModel}`,
   );
   return {
     model,
     strategy,
-    targets: places.join(strategy === "weighted" ? ", " : " then ") || "(none)",
+    targets: names.join(strategy === "weighted" ? ", " : " then ") || "(none)",
     source,
   };
 }

@@ -1,5 +1,5 @@
 import type { ZodType } from "zod";
-import type { Channel, Deadlines } from "../domain/channel.ts";
+import type { Channel, Timeouts } from "../domain/channel.ts";
 import { camelCase, snakeCase } from "../lib/casing.ts";
 import { formatPath, knownKeys, readStrictly } from "../lib/schema-problems.ts";
 import { didYouMean } from "../lib/suggest.ts";
@@ -70,8 +70,8 @@ async function buildChannel(
   const provider = sources.providers.get(declared.provider);
   if (!provider) {
     const names = [...sources.providers.keys()];
-    const hint = didYouMean(declared.provider, names) || `; there are ${names.join(", ")}`;
-    report(`${path}.provider`, `"${declared.provider}" is not a known provider${hint}`);
+    const suggestion = didYouMean(declared.provider, names) || `; there are ${names.join(", ")}`;
+    report(`${path}.provider`, `"${declared.provider}" is not a known provider${suggestion}`);
     return null;
   }
   const settings = await assembleSettings(path, declared, provider.settings, sources.secrets, report);
@@ -80,7 +80,7 @@ async function buildChannel(
     id,
     provider: declared.provider,
     settings,
-    deadlines: declared.deadlines && toDeadlines(declared.deadlines),
+    timeouts: declared.deadlines && toTimeouts(declared.deadlines),
     maxConcurrent: declared.max_concurrent,
   };
 }
@@ -99,20 +99,26 @@ async function assembleSettings(
     report(where, message);
   };
   const settings: Record<string, unknown> = {};
-  for (const [place, value] of placedSettings(declared)) {
-    const where = `${path}.${place.path}`;
+  for (const [location, value] of locatedSettings(declared)) {
+    const where = `${path}.${location.path}`;
     if (isSecretReference(value)) {
-      const answer = await resolveSecret(value, secrets);
-      if ("problem" in answer) refuse(where, answer.problem);
-      else settings[place.name] = answer.secret;
-    } else if (typeof value === "string" && isSecretName(place.path)) refuse(where, LITERAL_SECRET);
-    else settings[place.name] = value;
+      const resolved = await resolveSecret(value, secrets);
+      if ("problem" in resolved) refuse(where, resolved.problem);
+      else settings[location.name] = resolved.secret;
+    } else if (typeof value === "string" && isSecretName(location.path)) refuse(where, LITERAL_SECRET);
+    else settings[location.name] = value;
   }
   const known = knownKeys(schema);
-  for (const [place] of placedSettings(declared)) {
-    if (known.length === 0 || known.includes(place.name)) continue;
-    const hint = didYouMean(place.name, known).replace(/"(.*)"/, (_, name: string) => `"${snakeCase(name)}"`);
-    refuse(`${path}.${place.path}`, `is not a setting of the provider "${declared.provider}"${hint}`);
+  for (const [location] of locatedSettings(declared)) {
+    if (known.length === 0 || known.includes(location.name)) continue;
+    const suggestion = didYouMean(location.name, known).replace(
+      /"(.*)"/,
+      (_, name: string) => `"${snakeCase(name)}"`,
+    );
+    refuse(
+      `${path}.${location.path}`,
+      `is not a setting of the provider "${declared.provider}"${suggestion}`,
+    );
   }
   const result = readStrictly(schema, settings);
   if (!("problems" in result)) return isSound ? Object(result.value) : null;
@@ -122,7 +128,7 @@ async function assembleSettings(
   return null;
 }
 
-interface Place {
+interface SettingLocation {
   /** In the file, below the channel. */
   path: string;
   /** In the provider's settings. */
@@ -130,30 +136,30 @@ interface Place {
 }
 
 /** Places beside `settings` in the file that the provider reads as settings, too. */
-const BESIDE: readonly Place[] = [
+const BESIDE: readonly SettingLocation[] = [
   { path: "base_url", name: "baseUrl" },
   { path: "credential", name: "apiKey" },
   { path: "region", name: "region" },
 ];
 
-function placedSettings(declared: FileChannel): [Place, unknown][] {
+function locatedSettings(declared: FileChannel): [SettingLocation, unknown][] {
   const beside: Readonly<Record<string, unknown>> = declared;
   return [
-    ...Object.entries(declared.settings).map(([key, value]): [Place, unknown] => [
+    ...Object.entries(declared.settings).map(([key, value]): [SettingLocation, unknown] => [
       { path: `settings.${key}`, name: camelCase(key) },
       value,
     ]),
-    ...BESIDE.map((place): [Place, unknown] => [place, beside[place.path]]),
+    ...BESIDE.map((location): [SettingLocation, unknown] => [location, beside[location.path]]),
   ].filter(([, value]) => value !== undefined);
 }
 
 /** Where in the file a provider's setting is written. */
 function filePath(path: string): string {
-  return BESIDE.find((place) => place.name === path)?.path ?? `settings.${snakeCase(path)}`;
+  return BESIDE.find((location) => location.name === path)?.path ?? `settings.${snakeCase(path)}`;
 }
 
-function toDeadlines(deadlines: NonNullable<FileChannel["deadlines"]>): Partial<Deadlines> {
-  const { first_byte_ms: firstByteMs, idle_ms: idleMs, total_ms: totalMs } = deadlines;
+function toTimeouts(timeouts: NonNullable<FileChannel["deadlines"]>): Partial<Timeouts> {
+  const { first_byte_ms: firstByteMs, idle_ms: idleMs, total_ms: totalMs } = timeouts;
   return {
     ...(firstByteMs !== undefined && { firstByteMs }),
     ...(idleMs !== undefined && { idleMs }),

@@ -16,11 +16,11 @@ const baseUrl = httpUrl.refine((text) => !isHttpUrl(text) || !/[?#]/.test(text),
 
 const address = z.string().refine(isAddress, { error: "must be an address or a network such as 10.0.0.0/8" });
 
-const wholeMs = z.int().min(1).max(86_400_000);
+const integerMs = z.int().min(1).max(86_400_000);
 const deadlineFields = {
-  first_byte_ms: wholeMs.describe("Until the answer's first byte of content"),
-  idle_ms: wholeMs.describe("Longest silence inside an answer"),
-  total_ms: wholeMs.describe("The whole call"),
+  first_byte_ms: integerMs.describe("Until the answer's first byte of content"),
+  idle_ms: integerMs.describe("Longest silence inside an answer"),
+  total_ms: integerMs.describe("The whole call"),
 };
 
 /** One way to a vendor. */

@@ -8,9 +8,12 @@ async function load(
   env: Record<string, string> = {},
   files: Record<string, string> = {},
 ): Promise<LoadedSettings> {
-  await using place = await folderWithCatalogue({ ...(yaml !== null && { "gateway.yaml": yaml }), ...files });
-  const catalogueDirectory = `${place.path}/catalogue`;
-  return await loadSettings({ env, cwd: place.path, providers: TEST_PROVIDERS, catalogueDirectory });
+  await using ancestor = await folderWithCatalogue({
+    ...(yaml !== null && { "gateway.yaml": yaml }),
+    ...files,
+  });
+  const catalogueDirectory = `${ancestor.path}/catalogue`;
+  return await loadSettings({ env, cwd: ancestor.path, providers: TEST_PROVIDERS, catalogueDirectory });
 }
 
 /** Every problem as one line. */
@@ -39,7 +42,7 @@ test("an empty environment gives a local gateway with the sandbox", async () => 
     blobs: { linkHours: 24, retentionDays: 7 },
     sandbox: { isEnabled: true, tokensPerSecond: null },
     bootstrap: { key: null, administratorPassword: null },
-    deadlines: {
+    timeouts: {
       text: { firstByteMs: 60_000, idleMs: 60_000, totalMs: 600_000 },
       image: { firstByteMs: 600_000, totalMs: 900_000 },
     },
@@ -444,7 +447,7 @@ test("deadlines and bounds of a channel reach it in the program's words", async 
     provider: "sandbox",
     settings: {},
     maxConcurrent: 4,
-    deadlines: { idleMs: 5000 },
+    timeouts: { idleMs: 5000 },
   });
 });
 

@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import type { Deadlines } from "../domain/channel.ts";
+import type { Timeouts } from "../domain/channel.ts";
 import type { Limits } from "../domain/limits.ts";
 import { parseAddressList } from "../lib/cidr.ts";
 import { readS3Address } from "../lib/s3-address.ts";
@@ -96,8 +96,8 @@ function problemsIn(content: unknown): Problem[] {
   return "problems" in result ? result.problems : [];
 }
 
-function isAtOrBelow(path: string, place: string): boolean {
-  return path.startsWith(place) && /^(?:$|[.[])/.test(path.slice(place.length));
+function isAtOrBelow(path: string, ancestor: string): boolean {
+  return path.startsWith(ancestor) && /^(?:$|[.[])/.test(path.slice(ancestor.length));
 }
 
 /** Problems of values that the environment gave, told by the name of their variable. */
@@ -136,14 +136,14 @@ async function resolveAddresses(effective: FileSettings, secrets: SecretSource, 
     const written = effective[path];
     if (written === null) return null;
     const isPlain = typeof written === "string";
-    const answer = isPlain ? { secret: written } : await resolveSecret(written, secrets);
-    if ("problem" in answer) {
-      report(path, answer.problem);
+    const resolved = isPlain ? { secret: written } : await resolveSecret(written, secrets);
+    if ("problem" in resolved) {
+      report(path, resolved.problem);
       return null;
     }
-    const problem = problemOf(answer.secret);
+    const problem = problemOf(resolved.secret);
     if (problem !== null) report(!isPlain && "env" in written ? written.env : path, problem);
-    return answer.secret;
+    return resolved.secret;
   };
   return {
     databaseUrl: await read("database_url", schemeProblem("postgres://host/database")),
@@ -187,7 +187,7 @@ function plainSettings(effective: FileSettings) {
       retryRatio: routing.retry_ratio,
       retryFloor: routing.retry_floor,
     },
-    deadlines: { text: toDeadlines(deadlines.text), image: toImageDeadlines(deadlines.image) },
+    timeouts: { text: toTimeouts(deadlines.text), image: toImageTimeouts(deadlines.image) },
   };
 }
 
@@ -202,14 +202,14 @@ function toLimits(limits: FileSettings["limits"]["key"]): Limits {
   };
 }
 
-function toImageDeadlines(deadlines: FileSettings["deadlines"]["image"]): Omit<Deadlines, "idleMs"> {
-  return { firstByteMs: deadlines.first_byte_ms, totalMs: deadlines.total_ms };
+function toImageTimeouts(timeouts: FileSettings["deadlines"]["image"]): Omit<Timeouts, "idleMs"> {
+  return { firstByteMs: timeouts.first_byte_ms, totalMs: timeouts.total_ms };
 }
 
-function toDeadlines(deadlines: FileSettings["deadlines"]["text"]): Deadlines {
+function toTimeouts(timeouts: FileSettings["deadlines"]["text"]): Timeouts {
   return {
-    firstByteMs: deadlines.first_byte_ms,
-    idleMs: deadlines.idle_ms,
-    totalMs: deadlines.total_ms,
+    firstByteMs: timeouts.first_byte_ms,
+    idleMs: timeouts.idle_ms,
+    totalMs: timeouts.total_ms,
   };
 }

@@ -79,16 +79,17 @@ function checkImagePrice(path: string, model: CompleteModel, report: Report): vo
   const { tiers, qualities } = model.image;
   const known = [...qualities, "auto", "*"];
   const rows = Object.entries(model.price.per_image);
-  const place = `${path}.price.per_image`;
-  if (rows.length === 0) report(place, `is empty: name a price for ${tiers.join(", ")}`);
+  const pricePath = `${path}.price.per_image`;
+  if (rows.length === 0) report(pricePath, `is empty: name a price for ${tiers.join(", ")}`);
   for (const [tier, row] of rows) {
     const names = Object.keys(row);
     if (!tiers.some((each) => each === tier))
-      report(`${place}.${tier}`, `is not one of the model's tiers; it has ${tiers.join(", ")}`);
-    else if (names.length === 0) report(`${place}.${tier}`, 'is empty: name a price for "*", every quality');
+      report(`${pricePath}.${tier}`, `is not one of the model's tiers; it has ${tiers.join(", ")}`);
+    else if (names.length === 0)
+      report(`${pricePath}.${tier}`, 'is empty: name a price for "*", every quality');
     for (const name of names.filter((each) => !known.includes(each))) {
-      const hint = didYouMean(name, known) || `; it has ${known.join(", ")}`;
-      report(`${place}.${formatPath([tier, name])}`, `is not one of the model's qualities${hint}`);
+      const suggestion = didYouMean(name, known) || `; it has ${known.join(", ")}`;
+      report(`${pricePath}.${formatPath([tier, name])}`, `is not one of the model's qualities${suggestion}`);
     }
   }
 }
@@ -106,8 +107,12 @@ function buildRoute(
     if (channel) targets.push({ channel, upstreamModel: target.upstream_model ?? id, weight: target.weight });
     else if (!sources.declaredChannels.has(target.channel)) {
       const known = [...sources.channels.keys(), ...sources.declaredChannels];
-      const hint = didYouMean(target.channel, known) || "; declare it under channels or set its credential";
-      report(`${path}.route.targets[${index}].channel`, `"${target.channel}" is not a known channel${hint}`);
+      const suggestion =
+        didYouMean(target.channel, known) || "; declare it under channels or set its credential";
+      report(
+        `${path}.route.targets[${index}].channel`,
+        `"${target.channel}" is not a known channel${suggestion}`,
+      );
     }
   }
   return { strategy: declared.strategy, targets };

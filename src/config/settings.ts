@@ -1,4 +1,4 @@
-import type { Channel, Deadlines, Route } from "../domain/channel.ts";
+import type { Channel, Timeouts, Route } from "../domain/channel.ts";
 import type { Limits } from "../domain/limits.ts";
 import type { Model } from "../domain/model.ts";
 import type { Price } from "../domain/price.ts";
@@ -37,7 +37,7 @@ export interface Settings {
   /** How far a request may go on after a failed attempt. */
   routing: { maxAttempts: number; retryRatio: number; retryFloor: number };
   /** Deadlines of upstream calls where the channel has none of its own. */
-  deadlines: { text: Deadlines; image: Omit<Deadlines, "idleMs"> };
+  timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };
   /** What the first start must use in place of generated secrets. */
   bootstrap: { key: string | null; administratorPassword: string | null };
   models: ReadonlyMap<string, Model>;

@@ -8,7 +8,7 @@ export interface ApiKey {
   organizationId: string;
   name: string;
   /** First characters of the secret, for people to tell keys apart. */
-  hint: string;
+  prefix: string;
   scopes: ReadonlySet<Scope | "ai:*">;
   /** Model ids it may call; `"*"` is all its organization's. */
   models: ReadonlySet<string> | "*";

@@ -6,12 +6,12 @@ export interface Channel {
   /** The adapter's own settings (base address, resolved credential, region), validated by its schema. */
   settings: unknown;
   /** Deadlines of its calls; the route family's defaults where absent. Milliseconds. */
-  deadlines?: Partial<Deadlines>;
+  timeouts?: Partial<Timeouts>;
   /** Most calls at once from one process; undefined is no bound. */
   maxConcurrent?: number;
 }
 
-export interface Deadlines {
+export interface Timeouts {
   /** Until the answer's first byte (of content, on a stream). */
   firstByteMs: number;
   /** Longest silence inside an answer. */

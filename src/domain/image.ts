@@ -9,7 +9,7 @@ import type { ImageUsage, SizeTier } from "./usage.ts";
 export interface ImageRequest {
   model: string;
   prompt: string;
-  size: SizeWish;
+  size: RequestedSize;
   /** As asked for; read on family A only. */
   quality?: string;
   background?: string;
@@ -32,7 +32,7 @@ export interface ImageRequest {
   native?: StreamedObject;
 }
 
-export type SizeWish =
+export type RequestedSize =
   | { kind: "unset" }
   | { kind: "exact"; width: number; height: number }
   | { kind: "tier"; tier: SizeTier | null; ratio: string | null };
@@ -49,7 +49,7 @@ export interface ReferenceImage {
 }
 
 /** The size a model will really be asked for, aligned to what it can do. */
-export interface SizePlan {
+export interface ResolvedSize {
   tier: SizeTier;
   /** `W:H`, always one of the model's. */
   ratio: string;
@@ -67,7 +67,7 @@ export interface ImageOrder {
   upstreamModel: string;
   model: ImageModel;
   prompt: string;
-  size: SizePlan;
+  size: ResolvedSize;
   /** One of the model's qualities, `auto`, or undefined when it has none. */
   quality?: string;
   background?: string;

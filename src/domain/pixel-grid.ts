@@ -53,8 +53,8 @@ export function isLegalSize({ width, height }: Pixels, bounds: PixelBounds): boo
 
 /** Brings a size within ratio, edge and area, off the grid: first the long edge is cut, then both are scaled. */
 function scaleWithinBounds({ width, height }: Pixels, bounds: PixelBounds): Pixels {
-  const longest = bounds.maxRatio * Math.min(width, height);
-  const cut = { width: Math.min(width, longest), height: Math.min(height, longest) };
+  const max = bounds.maxRatio * Math.min(width, height);
+  const cut = { width: Math.min(width, max), height: Math.min(height, max) };
   const area = cut.width * cut.height;
   const wantedArea = Math.min(Math.max(area, bounds.minPixels), bounds.maxPixels);
   const byArea = area === wantedArea ? 1 : Math.sqrt(wantedArea / area);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ImageCapability } from "./model.ts";
 import { isLegalSize } from "./pixel-grid.ts";
-import { planSize, priceTier, ratioValue, readSize } from "./size.ts";
+import { resolveSize, priceTier, ratioValue, readSize } from "./size.ts";
 import type { SizeTier } from "./usage.ts";
 
 const rest = { qualities: [], formats: ["png" as const], backgrounds: [], maxImagesPerCall: 1 };
@@ -111,7 +111,7 @@ const bare: ImageCapability = {
 const families = { familyA, familyBFast, familyBQuality, familyBLite, familyC, familyD, bare };
 const entries = Object.entries(families);
 
-const anySize = fc.oneof(
+const anySizeText = fc.oneof(
   fc.constantFrom("1K", "2k", "4K", "auto", "", "1.5K", "huge", "0x0", "1024", "1024x", "-5x7"),
   fc
     .tuple(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 0, max: 20_000 }))
@@ -127,7 +127,7 @@ const anyRatio = fc.oneof(
   fc.constantFrom("19.5:9", "1:1", "16x9", "wide", "1:0", "0:1", ":", "-1:2", "1e9:1"),
   fc.string(),
 );
-const anyWish = fc.tuple(anySize, anyRatio).map(([size, ratio]) => readSize(size, ratio));
+const anyRequestedSize = fc.tuple(anySizeText, anyRatio).map(([size, ratio]) => readSize(size, ratio));
 
 describe("reading", () => {
   test.each([
@@ -147,8 +147,8 @@ describe("reading", () => {
     ["0K", undefined, { kind: "unset" }],
     ["large", "wide", { kind: "unset" }],
     ["1024x1024x1024", undefined, { kind: "unset" }],
-  ] as const)("%p with ratio %p is %p", (size, ratio, wish) => {
-    expect(readSize(size, ratio)).toEqual(wish);
+  ] as const)("%p with ratio %p is %p", (size, ratio, requested) => {
+    expect(readSize(size, ratio)).toEqual(requested);
   });
 });
 
@@ -181,26 +181,26 @@ describe("planning", () => {
     ["D", familyD, "auto", undefined, "1024x1024 1K 1:1"],
     ["a table with gaps", bare, "1K", "16:9", "2731x1536 2K 16:9"],
   ] as const)("%s: %p%p -> %p", (...[, model, size, ratio, expected]) => {
-    const plan = planSize(readSize(size, ratio), model);
-    expect(`${plan.width}x${plan.height} ${plan.tier} ${plan.ratio}`).toBe(expected);
+    const resolved = resolveSize(readSize(size, ratio), model);
+    expect(`${resolved.width}x${resolved.height} ${resolved.tier} ${resolved.ratio}`).toBe(expected);
   });
 
   test.each(entries)("%s: nothing wanted gives the model's defaults and says so", (_, model) => {
-    const plan = planSize({ kind: "unset" }, model);
-    expect(plan).toMatchObject({ tier: model.tiers[0], ratio: model.ratios[0], isAuto: true });
-    expect(planSize(readSize("1K"), model).isAuto).toBe(false);
+    const resolved = resolveSize({ kind: "unset" }, model);
+    expect(resolved).toMatchObject({ tier: model.tiers[0], ratio: model.ratios[0], isAuto: true });
+    expect(resolveSize(readSize("1K"), model).isAuto).toBe(false);
   });
 
   test.each(entries)("%s: every plan is legal", (_, model) => {
     fc.assert(
-      fc.property(anyWish, (wish) => {
-        const plan = planSize(wish, model);
-        expect(model.tiers).toContain(plan.tier);
-        expect(model.ratios).toContain(plan.ratio);
-        const listed = model.sizes[plan.tier]?.[plan.ratio];
-        if (model.bounds) expect(isLegalSize(plan, model.bounds)).toBe(true);
-        else if (listed) expect(`${plan.width}x${plan.height}`).toBe(listed);
-        else expect(Number.isInteger(plan.width) && Number.isInteger(plan.height)).toBe(true);
+      fc.property(anyRequestedSize, (requested) => {
+        const resolved = resolveSize(requested, model);
+        expect(model.tiers).toContain(resolved.tier);
+        expect(model.ratios).toContain(resolved.ratio);
+        const listed = model.sizes[resolved.tier]?.[resolved.ratio];
+        if (model.bounds) expect(isLegalSize(resolved, model.bounds)).toBe(true);
+        else if (listed) expect(`${resolved.width}x${resolved.height}`).toBe(listed);
+        else expect(Number.isInteger(resolved.width) && Number.isInteger(resolved.height)).toBe(true);
       }),
       { numRuns: 2000 },
     );
@@ -208,9 +208,9 @@ describe("planning", () => {
 
   test.each(entries)("%s: a planned size, asked for again, comes back unchanged", (_, model) => {
     fc.assert(
-      fc.property(anyWish, (wish) => {
-        const { width, height } = planSize(wish, model);
-        expect(planSize({ kind: "exact", width, height }, model)).toMatchObject({ width, height });
+      fc.property(anyRequestedSize, (requested) => {
+        const { width, height } = resolveSize(requested, model);
+        expect(resolveSize({ kind: "exact", width, height }, model)).toMatchObject({ width, height });
       }),
     );
   });
@@ -218,16 +218,16 @@ describe("planning", () => {
   test.each(entries)("%s: a tier and ratio the model lists are taken as they are", (_, model) => {
     for (const tier of model.tiers)
       for (const ratio of model.ratios)
-        expect(planSize({ kind: "tier", tier, ratio }, model)).toMatchObject({ tier, ratio });
+        expect(resolveSize({ kind: "tier", tier, ratio }, model)).toMatchObject({ tier, ratio });
   });
 
   test.each(entries)("%s: no listed ratio is nearer to the wanted one than the planned", (_, model) => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 60 }), (width, height) => {
-        const plan = planSize({ kind: "tier", tier: null, ratio: `${width}:${height}` }, model);
+        const resolved = resolveSize({ kind: "tier", tier: null, ratio: `${width}:${height}` }, model);
         const distance = (ratio: string) => Math.abs(Math.log(width / height / ratioValue(ratio)!));
         const least = Math.min(...model.ratios.map(distance));
-        expect(distance(plan.ratio)).toBeCloseTo(least, 9);
+        expect(distance(resolved.ratio)).toBeCloseTo(least, 9);
       }),
     );
   });
@@ -241,9 +241,9 @@ describe("planning", () => {
     fc.assert(
       fc.property(edge, edge, (width, height) => {
         const wanted = Math.min(Math.max(width / height, 1 / bounds.maxRatio), bounds.maxRatio);
-        const plan = planSize({ kind: "exact", width, height }, model);
-        const step = bounds.multiple / Math.min(plan.width, plan.height);
-        expect(Math.abs(Math.log(plan.width / plan.height / wanted))).toBeLessThan(step + 1e-9);
+        const resolved = resolveSize({ kind: "exact", width, height }, model);
+        const step = bounds.multiple / Math.min(resolved.width, resolved.height);
+        expect(Math.abs(Math.log(resolved.width / resolved.height / wanted))).toBeLessThan(step + 1e-9);
       }),
       { numRuns: 2000 },
     );
@@ -261,13 +261,13 @@ describe("price tier", () => {
     ["3840x2160", "4K"],
     ["20000x20000", "4K"],
   ] as const)("exact %p is priced as %p by its area", (size, tier) => {
-    const wish = readSize(size);
-    expect(priceTier(planSize(wish, familyA), wish)).toBe(tier);
+    const requested = readSize(size);
+    expect(priceTier(resolveSize(requested, familyA), requested)).toBe(tier);
   });
 
   test("a tier request is priced as the tier sent", () => {
-    const wish = readSize("4K");
-    expect(priceTier(planSize(wish, familyBLite), wish)).toBe("1K");
-    expect(priceTier(planSize(wish, familyA), wish)).toBe("4K");
+    const requested = readSize("4K");
+    expect(priceTier(resolveSize(requested, familyBLite), requested)).toBe("1K");
+    expect(priceTier(resolveSize(requested, familyA), requested)).toBe("4K");
   });
 });

@@ -1,5 +1,5 @@
 import { nearestLegalSize, type Pixels } from "./pixel-grid.ts";
-import type { SizePlan, SizeWish } from "./image.ts";
+import type { ResolvedSize, RequestedSize } from "./image.ts";
 import type { ImageCapability } from "./model.ts";
 import type { SizeTier } from "./usage.ts";
 
@@ -7,7 +7,7 @@ import type { SizeTier } from "./usage.ts";
  * Reads `size` and the aspect ratio of a request. Words that mean nothing are read as unset, because an
  * unsupported size is ignored; `WxH` wins over a ratio. Never throws.
  */
-export function readSize(size: string | null | undefined, ratio?: string | null): SizeWish {
+export function readSize(size: string | null | undefined, ratio?: string | null): RequestedSize {
   const word = size?.trim() ?? "";
   const exact = EXACT.exec(word);
   if (exact) {
@@ -48,18 +48,18 @@ export function ratioValue(ratio: string): number | null {
  * Aligns a wish to what the model can do. The plan is always legal: its tier and ratio are the model's, and its
  * pixels are in the model's table or within its bounds.
  */
-export function planSize(wish: SizeWish, capability: ImageCapability): SizePlan {
-  if (wish.kind === "exact") return planExact(wish, capability);
-  const isAuto = wish.kind === "unset" || (wish.tier === null && wish.ratio === null);
-  const tier = nearestTier(wish.kind === "tier" ? wish.tier : null, capability);
-  const wanted = wish.kind === "tier" && wish.ratio !== null ? ratioValue(wish.ratio) : null;
+export function resolveSize(requested: RequestedSize, capability: ImageCapability): ResolvedSize {
+  if (requested.kind === "exact") return resolveExact(requested, capability);
+  const isAuto = requested.kind === "unset" || (requested.tier === null && requested.ratio === null);
+  const tier = nearestTier(requested.kind === "tier" ? requested.tier : null, capability);
+  const wanted = requested.kind === "tier" && requested.ratio !== null ? ratioValue(requested.ratio) : null;
   const isShapeFree = wanted === null;
-  return { ...planRatio(wanted ?? defaultRatio(capability), tier, capability), isAuto, isShapeFree };
+  return { ...resolveRatio(wanted ?? defaultRatio(capability), tier, capability), isAuto, isShapeFree };
 }
 
 /** The tier a plan is priced as: by area when exact pixels were asked for, else the tier sent. */
-export function priceTier(plan: SizePlan, wish: SizeWish): SizeTier {
-  return wish.kind === "exact" ? areaTier(plan.width * plan.height) : plan.tier;
+export function priceTier(resolved: ResolvedSize, requested: RequestedSize): SizeTier {
+  return requested.kind === "exact" ? areaTier(resolved.width * resolved.height) : resolved.tier;
 }
 
 /** The price tier of an area in pixels. */
@@ -68,11 +68,11 @@ export function areaTier(area: number): SizeTier {
 }
 
 /** A model with free pixels keeps the wanted ratio even when it lists no such one. */
-function planRatio(
+function resolveRatio(
   wanted: number,
   tier: SizeTier,
   capability: ImageCapability,
-): Pick<SizePlan, "tier" | "ratio" | "width" | "height"> {
+): Pick<ResolvedSize, "tier" | "ratio" | "width" | "height"> {
   const ratio = nearestRatio(wanted, tier, capability);
   if (!isFree(capability)) return { tier, ratio, ...pixelsOf(tier, ratio, capability) };
   const { bounds } = capability;
@@ -83,22 +83,22 @@ function planRatio(
   return { tier, ratio, ...nearestLegalSize(ideal, bounds, "ratio") };
 }
 
-function planExact(wish: Pixels, capability: ImageCapability): SizePlan {
-  const value = wish.width / wish.height;
+function resolveExact(requested: Pixels, capability: ImageCapability): ResolvedSize {
+  const value = requested.width / requested.height;
   if (isFree(capability)) {
-    const pixels = nearestLegalSize(wish, capability.bounds, "edges");
+    const pixels = nearestLegalSize(requested, capability.bounds, "edges");
     const tier = nearestTier(areaTier(pixels.width * pixels.height), capability);
     const ratio = nearestRatio(pixels.width / pixels.height, tier, capability);
     return { tier, ratio, ...pixels, isAuto: false, isShapeFree: false };
   }
-  const logArea = Math.log(wish.width * wish.height);
-  const plans = tiersOf(capability).map((tier): SizePlan => {
+  const logArea = Math.log(requested.width * requested.height);
+  const resolutions = tiersOf(capability).map((tier): ResolvedSize => {
     const ratio = nearestRatio(value, tier, capability);
     const { width, height } = pixelsOf(tier, ratio, capability);
     return { tier, ratio, width, height, isAuto: false, isShapeFree: false };
   });
-  const distance = (plan: SizePlan) => Math.abs(logArea - Math.log(plan.width * plan.height));
-  return plans.reduce((best, next) => (distance(next) < distance(best) - SAME ? next : best));
+  const distance = (resolved: ResolvedSize) => Math.abs(logArea - Math.log(resolved.width * resolved.height));
+  return resolutions.reduce((best, next) => (distance(next) < distance(best) - SAME ? next : best));
 }
 
 /** Whether any size within bounds may be asked for. */

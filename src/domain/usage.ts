@@ -60,11 +60,11 @@ export type Usage = TokenUsage | ImageUsage;
 
 export type SizeTier = "1K" | "2K" | "4K";
 
-const MOST_TOKENS = 2 ** 40;
+const MAX_TOKENS = 2 ** 40;
 
 /** Makes a vendor's number a sane count: a whole number from 0 to 2^40. `null` when it had to be changed. */
 export function saneCount(value: unknown): number | null {
-  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS
     ? value
     : null;
 }

@@ -10,20 +10,20 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 import type { ImageUsage } from "../domain/usage.ts";
 import type { Nanos } from "../lib/money.ts";
 import type { Spool } from "../lib/spool.ts";
-import { fitToModel, type ImageWish } from "./admission/image-wish.ts";
+import { fitToModel, type FittedImageRequest } from "./admission/fit-image-request.ts";
 import { takeImageLimits, type LimitGrant } from "./admission/limits.ts";
 import { requireModel, routeOf } from "./admission/model-access.ts";
 import { deliver, readPictures, type DeliverySettings, type ReadPicture } from "./delivery/images.ts";
-import type { Heart } from "./heart.ts";
+import type { Core } from "./core.ts";
 import { chargeEntry } from "./metering/entry.ts";
-import type { Hold } from "./metering/leases.ts";
+import type { Hold } from "./metering/budget-leases.ts";
 import { noPrice, requirePrice } from "./metering/price.ts";
 import type { Call } from "./routing/call.ts";
 import { callerError } from "./routing/caller-error.ts";
 import { failover, type Answered } from "./routing/failover.ts";
-import { plan } from "./routing/plan.ts";
+import { orderTargets } from "./routing/order-targets.ts";
 import { prepareReferences, type ReferenceSettings } from "./references.ts";
-import type { Visit } from "./visit.ts";
+import type { RequestContext } from "./request-context.ts";
 
 /** The answer to an image request. */
 export interface ImageOutcome {
@@ -34,17 +34,17 @@ export interface ImageOutcome {
 }
 
 interface Admission {
-  visit: Visit;
+  visit: RequestContext;
   request: ImageRequest;
   model: ImageModel;
-  wish: ImageWish;
+  fitted: FittedImageRequest;
   price: ImagePrice;
   grant: LimitGrant;
   hold: Hold;
   guard: { signal: AbortSignal; finished(): void };
 }
 
-export type ImageHeart = Heart & DeliverySettings & ReferenceSettings;
+export type ImageCore = Core & DeliverySettings & ReferenceSettings;
 
 type Ready = Pick<ImageOrder, "references" | "mask" | "spool">;
 
@@ -52,38 +52,32 @@ type Ready = Pick<ImageOrder, "references" | "mask" | "spool">;
  * Makes pictures. Throws a `GatewayError`, or `CallerGone` when nobody waits any more. `base` is the address for
  * links; `spool` holds what comes with the request and with the vendor's answer, and must outlast the delivery.
  */
-export async function answerImages(
-  heart: ImageHeart,
-  visit: Visit,
+export async function handleImages(
+  core: ImageCore,
+  visit: RequestContext,
   request: ImageRequest,
   { base, spool }: { base: string; spool: Spool },
 ): Promise<ImageOutcome> {
-  const admission = await admit(heart, visit, request);
+  const admission = await admit(core, visit, request);
   const { grant, guard, hold, model } = admission;
   try {
-    const prepared = await prepareReferences(
-      heart,
-      request,
-      spool,
-      FAMILIES[model.family].mask,
-      visit.signal,
-    );
-    const { answer, target, finished } = await ask(heart, admission, { ...prepared, spool });
+    const prepared = await prepareReferences(core, request, spool, FAMILIES[model.family].mask, visit.signal);
+    const { answer, target, finished } = await ask(core, admission, { ...prepared, spool });
     finished();
     visit.event.surplus = Math.max(0, answer.pictures.length - request.count);
     const { organization } = visit.principal;
-    const delivery = await deliver(heart, {
+    const delivery = await deliver(core, {
       request,
       ...answer,
-      sent: admission.wish,
+      sent: admission.fitted,
       base,
       settings: organization.settings,
       organizationId: organization.id,
     });
-    settle(heart, admission, target, delivery);
+    settle(core, admission, target, delivery);
     return { delivery, asked: request.count, rate: grant.rate };
   } catch (error) {
-    heart.till.release(hold);
+    core.billing.release(hold);
     throw error instanceof UpstreamError ? callerError(error) : error;
   } finally {
     grant.release();
@@ -91,23 +85,23 @@ export async function answerImages(
   }
 }
 
-async function admit(heart: Heart, visit: Visit, request: ImageRequest): Promise<Admission> {
+async function admit(core: Core, visit: RequestContext, request: ImageRequest): Promise<Admission> {
   const { principal, event } = visit;
-  const directory = heart.snapshot.directory();
+  const directory = core.snapshot.directory();
   const model = requireModel(directory, principal, request.model, ["image"]);
   event.model = model.id;
   if (request.native && !FAMILIES[model.family].native) throw notNative();
-  const wish = fitToModel(request, model);
-  const price = requirePrice(directory, principal, model.id, "image", heart.clock.now());
-  const unitPrice = imageUnitPrice(price, wish.priceTier, wish.priceQuality);
+  const fitted = fitToModel(request, model);
+  const price = requirePrice(directory, principal, model.id, "image", core.clock.now());
+  const unitPrice = imageUnitPrice(price, fitted.priceTier, fitted.priceQuality);
   if (unitPrice === undefined) throw noPrice();
-  const taken = takeImageLimits(heart.limiter, heart.limits, principal, request.count);
+  const taken = takeImageLimits(core.limiter, core.limits, principal, request.count);
   const grant = taken instanceof Promise ? await taken : taken;
   try {
-    const held = heart.till.hold(principal, (): Nanos => unitPrice * BigInt(request.count));
+    const held = core.billing.hold(principal, (): Nanos => unitPrice * BigInt(request.count));
     const hold = held instanceof Promise ? await held : held;
-    const guard = heart.drains.guard(principal.organization.settings.callerGone, visit.signal);
-    return { visit, request, model, wish, price, grant, hold, guard };
+    const guard = core.detachedCalls.guard(principal.organization.settings.callerGone, visit.signal);
+    return { visit, request, model, fitted, price, grant, hold, guard };
   } catch (error) {
     grant.release();
     throw error;
@@ -115,16 +109,16 @@ async function admit(heart: Heart, visit: Visit, request: ImageRequest): Promise
 }
 
 function ask(
-  heart: Heart,
-  { visit, request, model, wish, guard }: Admission,
+  core: Core,
+  { visit, request, model, fitted, guard }: Admission,
   ready: Ready,
 ): Promise<Answered<{ reply: ImageReply; pictures: ReadPicture[] }>> {
-  const route = routeOf(heart.snapshot.directory(), visit.principal, model.id);
+  const route = routeOf(core.snapshot.directory(), visit.principal, model.id);
   const { failOverRefusals, fallbackAfterMs } = visit.principal.organization.settings;
-  return failover(heart.failover, {
-    targets: plan(route, heart.draw),
+  return failover(core.failover, {
+    targets: orderTargets(route, core.random),
     caller: guard.signal,
-    totalMs: heart.deadlines.image.totalMs,
+    totalMs: core.timeouts.image.totalMs,
     failsOver: ({ kind, isAmbiguous, isUnsent }) => {
       // A picture that may yet be made and paid for is asked for again only where the organization wants it.
       if (kind === "timeout" && isAmbiguous) return fallbackAfterMs !== null;
@@ -132,30 +126,30 @@ function ask(
     },
     attempts: visit.event.attempts,
     ask: async (target, call, canMoveOn) => {
-      const { firstByteMs } = { ...heart.deadlines.image, ...target.channel.deadlines };
+      const { firstByteMs } = { ...core.timeouts.image, ...target.channel.timeouts };
       const limitMs = fallbackAfterMs ?? firstByteMs;
       // The organization's limit makes room for somebody else; where nobody could take over, the vendor's stands.
       call.expect("the picture", limitMs, () => (canMoveOn() ? 0 : firstByteMs - limitMs));
-      const reply = await draw(heart, { ...order(request, wish, target), model, ...ready }, target, call);
+      const reply = await random(core, { ...order(request, fitted, target), model, ...ready }, target, call);
       call.settle();
       return { reply, pictures: await readPictures(reply.images) };
     },
   });
 }
 
-function draw(heart: Heart, imageOrder: ImageOrder, { channel }: Target, call: Call): Promise<ImageReply> {
-  const upstream = heart.upstreams.image(channel);
+function random(core: Core, imageOrder: ImageOrder, { channel }: Target, call: Call): Promise<ImageReply> {
+  const upstream = core.upstreams.image(channel);
   if (!upstream) throw new UpstreamError("account", `channel ${channel.id} does not make images`);
-  return upstream.draw(imageOrder, call.signal);
+  return upstream.generate(imageOrder, call.signal);
 }
 
 function order(
   request: ImageRequest,
-  wish: ImageWish,
+  fitted: FittedImageRequest,
   { upstreamModel }: Target,
 ): Omit<ImageOrder, "model" | keyof Ready> {
   const { prompt, count, format, compression, native } = request;
-  const { size, quality, background } = wish;
+  const { size, quality, background } = fitted;
   return { upstreamModel, prompt, size, quality, background, count, format, compression, native };
 }
 
@@ -166,17 +160,17 @@ function notNative(): GatewayError {
 }
 
 /** Writes the charge for what was delivered. Throws when it cannot be recorded. */
-function settle(heart: Heart, admission: Admission, target: Target, { images, usage }: ImageDelivery): void {
-  const { visit, request, model, wish, price, hold } = admission;
+function settle(core: Core, admission: Admission, target: Target, { images, usage }: ImageDelivery): void {
+  const { visit, request, model, fitted, price, hold } = admission;
   const used: ImageUsage = {
     unit: "image",
     count: images.length,
-    tier: wish.priceTier,
-    quality: wish.priceQuality,
+    tier: fitted.priceTier,
+    quality: fitted.priceQuality,
     ...(usage && { tokens: usage }),
   };
   const flags: LedgerFlag[] = images.length < request.count ? ["partial"] : [];
-  const at = heart.clock.now();
+  const at = core.clock.now();
   const entry = chargeEntry({
     visit,
     model: model.id,
@@ -188,7 +182,7 @@ function settle(heart: Heart, admission: Admission, target: Target, { images, us
     flags,
     at,
   });
-  heart.till.settle(hold, entry);
+  core.billing.settle(hold, entry);
   visit.event.usage = used;
   visit.event.amount = entry.amount;
   visit.event.channel = entry.channel;

@@ -56,24 +56,24 @@ export interface BudgetStore {
    * not use. Throws a `DependencyError` when the store cannot be asked; the money may have moved all the same.
    */
   take(
-    lease: string,
-    wishes: readonly BudgetWish[],
+    processId: string,
+    requests: readonly BudgetRequest[],
   ): Promise<
     { granted: Map<string, Nanos>; left: Map<string, Nanos> } | { exhausted: string; isHeldByOthers: boolean }
   >;
   /** Gives unused slices back. */
-  giveBack(lease: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
+  giveBack(processId: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
   /**
    * Keeps a lease's slices for another 15 minutes of the store's time. Answers what the lease has drawn from each
    * budget, less what it gave back or what was returned after it ran out. A budget that is not in the answer has
    * no slice any more.
    */
-  renew(lease: string): Promise<ReadonlyMap<string, Nanos>>;
+  renew(processId: string): Promise<ReadonlyMap<string, Nanos>>;
   /** Budgets this lease has slices of and somebody misses money of. */
-  contended(lease: string): Promise<ReadonlySet<string>>;
+  contended(processId: string): Promise<ReadonlySet<string>>;
 }
 
-export interface BudgetWish {
+export interface BudgetRequest {
   budget: string;
   needed: Nanos;
   wanted: Nanos;
@@ -112,15 +112,13 @@ export interface TextUpstream {
    * Sends a request in that protocol and answers once the vendor's status is known.
    * Throws an `UpstreamError` for every answer that is not a success.
    */
-  send(call: TextCall): Promise<TextAnswer>;
+  send(call: TextCall): Promise<TextResponse>;
 }
 
 export interface TextCall {
   /** The request's exact text, the vendor's model name already in place. */
   payload: Payload;
   isStream: boolean;
-  /** Caller headers that this protocol hands on, such as a beta header. */
-  headers: Readonly<Record<string, string>>;
   /** Aborted when the caller goes or a deadline passes. */
   signal: AbortSignal;
 }
@@ -129,13 +127,13 @@ export interface TextCall {
  * The vendor's answer as it came: JSON, or server-sent events as bytes. `parsed` is the same JSON read, where
  * the provider had to read it anyway. A vendor may answer whole although a stream was asked for.
  */
-export type TextAnswer =
+export type TextResponse =
   | { kind: "whole"; text: string; parsed?: unknown }
   | { kind: "stream"; stream: ReadableStream<Uint8Array<ArrayBuffer>> };
 
 export interface ImageUpstream {
   /** Makes the pictures. Throws an `UpstreamError`; gives at least one image otherwise. */
-  draw(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>;
+  generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>;
 }
 
 /** Hears what happened to each request, after its end. Must not throw. */

@@ -16,7 +16,7 @@ export interface ReferenceSettings {
 }
 
 /** Every reference, however it comes. 35 MiB. */
-const MOST_BYTES = 36_700_160;
+const MAX_BYTES = 36_700_160;
 /** Links of one request fetched at once. */
 const FETCHES_AT_ONCE = 4;
 
@@ -88,7 +88,7 @@ async function fetchBatches(
 }
 
 function sized(blob: Blob, param: string): Blob {
-  if (blob.size > 0 && blob.size <= MOST_BYTES) return blob;
+  if (blob.size > 0 && blob.size <= MAX_BYTES) return blob;
   throw new GatewayError("invalid_image", "An image must have from 1 byte to 35 MiB.", { param });
 }
 
@@ -110,7 +110,7 @@ async function fetchLink(settings: ReferenceSettings, url: string, request: Link
         file.write(bytes);
         return file.ready();
       },
-      { signal: request.signal, maxBytes: MOST_BYTES },
+      { signal: request.signal, maxBytes: MAX_BYTES },
     );
     return await file.finish();
   } catch (error) {

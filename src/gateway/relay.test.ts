@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { ChatStream } from "../dialects/chat/index.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import { Deadlines } from "../lib/deadlines.ts";
+import { DeadlineTimer } from "../lib/deadline-timer.ts";
 import { relay, type ByteReader, type StreamEnd } from "./relay.ts";
-import { Call, CallerGone } from "./routing/call.ts";
+import { Call, ClientDisconnected } from "./routing/call.ts";
 
 const event = (data: object): Uint8Array => Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
 const word = (content: string, finish_reason: string | null = null): Uint8Array =>
@@ -32,8 +32,8 @@ function upstream(
 }
 
 function start(chunks: readonly Uint8Array[], options: { isEndless?: boolean; isDraining?: boolean } = {}) {
-  const deadlines = new Deadlines(5);
-  const call = new Call(deadlines, new AbortController().signal, 5_000);
+  const deadlineTimer = new DeadlineTimer(5);
+  const call = new Call(deadlineTimer, new AbortController().signal, 5_000);
   call.settle();
   const ended = Promise.withResolvers<StreamEnd>();
   const ends: StreamEnd[] = [];
@@ -43,7 +43,7 @@ function start(chunks: readonly Uint8Array[], options: { isEndless?: boolean; is
     stream: new ChatStream("m", 10),
     head: new Uint8Array(0),
     call,
-    deadlines,
+    deadlineTimer,
     idleMs: 30,
     isDraining: options.isDraining ?? false,
     checkpoint: () => {},
@@ -62,13 +62,13 @@ describe("a relayed answer", () => {
     const text = await new Response(body).text();
     expect(text).toContain('"content":"b"');
     expect(text).toEndWith("data: [DONE]\n\n");
-    expect(ends).toEqual([{ kind: "complete", isCallerGone: false }]);
+    expect(ends).toEqual([{ kind: "complete", isClientDisconnected: false }]);
   });
 
   test("that is cut ends with the error event and without the ending", async () => {
     const { body, ends } = start([word("a"), word("b")]);
     expect(await new Response(body).text()).toEndWith('data: {"error":"told"}\n\n');
-    expect(ends).toMatchObject([{ kind: "cut", isCallerGone: false, error: { kind: "broken" } }]);
+    expect(ends).toMatchObject([{ kind: "cut", isClientDisconnected: false, error: { kind: "broken" } }]);
   });
 
   test("that falls silent is given up as a timeout", async () => {
@@ -97,8 +97,8 @@ describe("when the caller hangs up", () => {
     const caller = body.getReader();
     await caller.read();
     await caller.cancel();
-    expect(await ended).toMatchObject({ kind: "cut", isCallerGone: true });
-    expect(call.signal.reason).toBeInstanceOf(CallerGone);
+    expect(await ended).toMatchObject({ kind: "cut", isClientDisconnected: true });
+    expect(call.signal.reason).toBeInstanceOf(ClientDisconnected);
   });
 
   test("a drained answer is still read to its end", async () => {
@@ -107,7 +107,7 @@ describe("when the caller hangs up", () => {
     const caller = body.getReader();
     await caller.read();
     await caller.cancel();
-    expect(await ended).toEqual({ kind: "complete", isCallerGone: true });
+    expect(await ended).toEqual({ kind: "complete", isClientDisconnected: true });
     expect(reader.reads).toBeGreaterThanOrEqual(chunks.length);
   });
 

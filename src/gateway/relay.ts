@@ -1,7 +1,7 @@
 import { KEEP_ALIVE_FRAME, type ChatStream } from "../dialects/chat/index.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import type { Deadline, Deadlines } from "../lib/deadlines.ts";
-import { CallerGone, type Call } from "./routing/call.ts";
+import type { Deadline, DeadlineTimer } from "../lib/deadline-timer.ts";
+import { ClientDisconnected, type Call } from "./routing/call.ts";
 
 /** Silence on a stream is filled this often. */
 const KEEP_ALIVE_MS = 15_000;
@@ -18,7 +18,7 @@ export interface Relay {
   /** What was held back until there was content. */
   head: Uint8Array;
   call: Call;
-  deadlines: Deadlines;
+  deadlineTimer: DeadlineTimer;
   /** Longest silence of the upstream. */
   idleMs: number;
   /** Whether an answer is read to its end after the caller has gone. */
@@ -29,7 +29,9 @@ export interface Relay {
   end(how: StreamEnd): Uint8Array | null;
 }
 
-export type StreamEnd = { isCallerGone: boolean } & ({ kind: "complete" } | { kind: "cut"; error: unknown });
+export type StreamEnd = { isClientDisconnected: boolean } & (
+  { kind: "complete" } | { kind: "cut"; error: unknown }
+);
 
 /**
  * The caller's body: upstream bytes as fast as the caller reads them and no faster. It always ends in one of two
@@ -51,7 +53,7 @@ type Caller = Pick<ReadableStreamDirectController, "write" | "flush" | "close">;
 class RunningRelay {
   #caller: Caller | null = null;
   #hasEnded = false;
-  #isCallerGone = false;
+  #isClientDisconnected = false;
   /** Since when the upstream (or, at first, the caller) is being waited for; null while it is not their turn. */
   #waitingSince: number | null = performance.now();
   /** When a silence was last filled. */
@@ -70,7 +72,7 @@ class RunningRelay {
     try {
       for (let output = head; ;) {
         this.#waitingSince = null;
-        if (output.length > 0 && !this.#isCallerGone) {
+        if (output.length > 0 && !this.#isClientDisconnected) {
           const taken = caller.write(output);
           void caller.flush();
           if (typeof taken === "object") {
@@ -98,11 +100,11 @@ class RunningRelay {
 
   /** The caller hung up. */
   cancel(): void {
-    this.#isCallerGone = true;
+    this.#isClientDisconnected = true;
     const { isDraining, call } = this.relay;
     if (this.#hasEnded || (isDraining && !call.signal.aborted)) return;
-    call.abort(new CallerGone());
-    this.#end({ kind: "cut", error: new CallerGone() });
+    call.abort(new ClientDisconnected());
+    this.#end({ kind: "cut", error: new ClientDisconnected() });
   }
 
   /** A caller who takes no bytes must not outlast the call's deadlines. */
@@ -120,7 +122,7 @@ class RunningRelay {
   #complete(caller: Caller): void {
     const ending = this.relay.stream.end();
     const failure = this.#end({ kind: "complete" });
-    if (!this.#isCallerGone) caller.write(failure ?? ending);
+    if (!this.#isClientDisconnected) caller.write(failure ?? ending);
     caller.close();
     void this.#readRest();
   }
@@ -128,10 +130,10 @@ class RunningRelay {
   #cut(thrown: unknown, caller: Caller): void {
     const { call } = this.relay;
     const error = call.reasonOf(thrown);
-    if (error instanceof CallerGone) this.#isCallerGone = true;
+    if (error instanceof ClientDisconnected) this.#isClientDisconnected = true;
     const failure = this.#end({ kind: "cut", error: isTyped(error) ? error : unreadable(error) });
     call.abort(new UpstreamError("broken", "the stream was given up"));
-    if (failure && !this.#isCallerGone) caller.write(failure);
+    if (failure && !this.#isClientDisconnected) caller.write(failure);
     caller.close();
   }
 
@@ -150,12 +152,12 @@ class RunningRelay {
   #end(how: { kind: "complete" } | { kind: "cut"; error: unknown }): Uint8Array | null {
     if (this.#hasEnded) return null;
     this.#hasEnded = true;
-    this.relay.deadlines.clear(this.#watch);
-    return this.relay.end({ ...how, isCallerGone: this.#isCallerGone });
+    this.relay.deadlineTimer.clear(this.#watch);
+    return this.relay.end({ ...how, isClientDisconnected: this.#isClientDisconnected });
   }
 
   #watchFor(withinMs: number): Deadline {
-    return this.relay.deadlines.set(withinMs, () => this.#lookForSilence());
+    return this.relay.deadlineTimer.set(withinMs, () => this.#lookForSilence());
   }
 
   /** Only the upstream's silence counts, so the clock stands still while the caller is being waited for. */
@@ -177,7 +179,7 @@ class RunningRelay {
 
   #fillSilence(now: number): void {
     this.#filledAt = now;
-    if (this.#isCallerGone) return;
+    if (this.#isClientDisconnected) return;
     this.#caller?.write(KEEP_ALIVE_FRAME);
     void this.#caller?.flush();
   }
@@ -189,7 +191,7 @@ export function asUnreadable(error: unknown): never {
 }
 
 function isTyped(error: unknown): boolean {
-  return error instanceof UpstreamError || error instanceof CallerGone;
+  return error instanceof UpstreamError || error instanceof ClientDisconnected;
 }
 
 function unreadable(cause: unknown): UpstreamError {

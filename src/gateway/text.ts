@@ -7,7 +7,7 @@ import {
   type ChatPayload,
 } from "../dialects/chat/index.ts";
 import { estimateTokens } from "../dialects/chat/usage.ts";
-import type { Deadlines, Target } from "../domain/channel.ts";
+import type { Timeouts, Target } from "../domain/channel.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { LedgerEntry, LedgerFlag } from "../domain/ledger.ts";
 import type { TextModel } from "../domain/model.ts";
@@ -16,18 +16,17 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 import type { TokenUsage } from "../domain/usage.ts";
 import { takeTextLimits, type LimitGrant } from "./admission/limits.ts";
 import { requireModel, routeOf } from "./admission/model-access.ts";
-import type { Heart } from "./heart.ts";
+import type { Core } from "./core.ts";
 import { chargeEntry } from "./metering/entry.ts";
 import { textCeiling } from "./metering/estimate.ts";
-import type { Hold } from "./metering/leases.ts";
+import type { Hold } from "./metering/budget-leases.ts";
 import { requirePrice } from "./metering/price.ts";
-import type { TextUpstream } from "./ports.ts";
 import { asUnreadable, relay, type ByteReader, type StreamEnd } from "./relay.ts";
 import type { Call } from "./routing/call.ts";
 import { callerError } from "./routing/caller-error.ts";
 import { failover, type Answered } from "./routing/failover.ts";
-import { plan } from "./routing/plan.ts";
-import type { Visit } from "./visit.ts";
+import { orderTargets } from "./routing/order-targets.ts";
+import type { RequestContext } from "./request-context.ts";
 
 /** The answer to a text request, and the rate state for its headers. */
 export type TextOutcome = { rate: LimitGrant["rate"] } & (
@@ -36,7 +35,7 @@ export type TextOutcome = { rate: LimitGrant["rate"] } & (
 
 /** Everything decided about a request before a vendor is asked. Only `admit` makes one. */
 interface Admission {
-  visit: Visit;
+  visit: RequestContext;
   payload: ChatPayload;
   model: TextModel;
   price: TokenPrice;
@@ -51,44 +50,48 @@ type Committed =
   | { kind: "stream"; reader: ByteReader; stream: ChatStream; head: Uint8Array };
 
 /** Answers a chat request. Throws a `GatewayError`, or `CallerGone` when nobody waits any more. */
-export async function answerChat(heart: Heart, visit: Visit, payload: ChatPayload): Promise<TextOutcome> {
-  const admission = await admit(heart, visit, payload);
+export async function handleChat(
+  core: Core,
+  visit: RequestContext,
+  payload: ChatPayload,
+): Promise<TextOutcome> {
+  const admission = await admit(core, visit, payload);
   try {
-    const answered = await ask(heart, admission);
-    if (answered.answer.kind === "stream") return startStream(heart, admission, answered, answered.answer);
+    const answered = await ask(core, admission);
+    if (answered.answer.kind === "stream") return startStream(core, admission, answered, answered.answer);
     const { text, usage } = answered.answer;
     answered.finished();
-    settle(heart, admission, answered.target, usage, []);
+    settle(core, admission, answered.target, usage, []);
     finish(admission, usage);
     return { kind: "whole", text, rate: admission.grant.rate };
   } catch (error) {
-    heart.till.release(admission.hold);
+    core.billing.release(admission.hold);
     finish(admission, null);
     throw error instanceof UpstreamError ? callerError(error) : error;
   }
 }
 
-async function admit(heart: Heart, visit: Visit, payload: ChatPayload): Promise<Admission> {
+async function admit(core: Core, visit: RequestContext, payload: ChatPayload): Promise<Admission> {
   const { principal, event } = visit;
   const { parsed } = payload;
-  const directory = heart.snapshot.directory();
+  const directory = core.snapshot.directory();
   const model = requireModel(directory, principal, parsed.model, ["chat", "messages"]);
   event.model = model.id;
   event.isStream = parsed.isStream;
-  const price = requirePrice(directory, principal, model.id, "token", heart.clock.now());
+  const price = requirePrice(directory, principal, model.id, "token", core.clock.now());
   const output = (parsed.maxTokens ?? model.defaultOutputTokens) * parsed.choices;
   const taken = takeTextLimits(
-    heart.limiter,
-    heart.limits,
+    core.limiter,
+    core.limits,
     principal,
     estimateTokens(parsed.inputCeiling) + output,
   );
   const grant = taken instanceof Promise ? await taken : taken;
   try {
-    const most = (parsed.maxTokens ?? model.maxOutputTokens) * parsed.choices;
-    const held = heart.till.hold(principal, () => textCeiling(price, parsed.inputCeiling, most));
+    const max = (parsed.maxTokens ?? model.maxOutputTokens) * parsed.choices;
+    const held = core.billing.hold(principal, () => textCeiling(price, parsed.inputCeiling, max));
     const hold = held instanceof Promise ? await held : held;
-    const guard = heart.drains.guard(principal.organization.settings.callerGone, visit.signal);
+    const guard = core.detachedCalls.guard(principal.organization.settings.callerGone, visit.signal);
     return { visit, payload, model, price, grant, hold, guard };
   } catch (error) {
     grant.correctTokens(0);
@@ -97,25 +100,26 @@ async function admit(heart: Heart, visit: Visit, payload: ChatPayload): Promise<
   }
 }
 
-function ask(heart: Heart, { visit, payload, model, guard }: Admission): Promise<Answered<Committed>> {
-  const route = routeOf(heart.snapshot.directory(), visit.principal, model.id);
+function ask(core: Core, { visit, payload, model, guard }: Admission): Promise<Answered<Committed>> {
+  const route = routeOf(core.snapshot.directory(), visit.principal, model.id);
   const { failOverRefusals } = visit.principal.organization.settings;
-  return failover(heart.failover, {
-    targets: plan(route, heart.draw),
+  return failover(core.failover, {
+    targets: orderTargets(route, core.random),
     caller: guard.signal,
-    totalMs: heart.deadlines.text.totalMs,
+    totalMs: core.timeouts.text.totalMs,
     failsOver: ({ kind }) => kind !== "rejected" && (kind !== "refused" || failOverRefusals),
     attempts: visit.event.attempts,
-    ask: (target, call) => askTarget(heart, payload, target, call),
+    ask: (target, call) => askTarget(core, payload, target, call),
   });
 }
 
-async function askTarget(heart: Heart, payload: ChatPayload, target: Target, call: Call): Promise<Committed> {
-  const upstream = heart.upstreams.text(target.channel);
+async function askTarget(core: Core, payload: ChatPayload, target: Target, call: Call): Promise<Committed> {
+  const upstream = core.upstreams.text(target.channel);
   if (!upstream) throw new UpstreamError("account", `channel ${target.channel.id} does not serve text`);
-  call.expect("the first byte", deadlinesOf(heart, target).firstByteMs);
+  call.expect("the first byte", timeoutsOf(core, target).firstByteMs);
   const { isStream, model, inputCeiling } = payload.parsed;
-  const answer = await send(upstream, payload, target.upstreamModel, call);
+  const raw = forUpstream(payload, target.upstreamModel);
+  const answer = await upstream.send({ payload: { ...payload, raw }, isStream, signal: call.signal });
   if (answer.kind === "whole") {
     call.settle();
     if (isStream) throw new UpstreamError("broken", "a whole answer to a stream request");
@@ -126,20 +130,6 @@ async function askTarget(heart: Heart, payload: ChatPayload, target: Target, cal
   const head = await untilContent(reader, stream).catch(asUnreadable);
   call.settle();
   return { kind: "stream", reader, stream, head };
-}
-
-function send(
-  upstream: TextUpstream,
-  payload: ChatPayload,
-  upstreamModel: string,
-  call: Call,
-): ReturnType<TextUpstream["send"]> {
-  return upstream.send({
-    payload: { dialect: payload.dialect, raw: forUpstream(payload, upstreamModel), parsed: payload.parsed },
-    isStream: payload.parsed.isStream,
-    headers: {},
-    signal: call.signal,
-  });
 }
 
 /** Holds the beginning of a stream back until there is content: so long another target can still take over. */
@@ -154,25 +144,25 @@ async function untilContent(reader: ByteReader, stream: ChatStream): Promise<Uin
 }
 
 function startStream(
-  heart: Heart,
+  core: Core,
   admission: Admission,
   { target, call, finished }: Answered<Committed>,
   { reader, stream, head }: Extract<Committed, { kind: "stream" }>,
 ): TextOutcome {
   const { visit, grant } = admission;
-  visit.event.firstByteMs = heart.clock.monotonic() - visit.event.startedAt;
+  visit.event.firstByteMs = core.clock.monotonic() - visit.event.startedAt;
   const body = relay({
     reader,
     stream,
     head,
     call,
-    deadlines: heart.failover.deadlines,
-    idleMs: deadlinesOf(heart, target).idleMs,
+    deadlineTimer: core.failover.deadlineTimer,
+    idleMs: timeoutsOf(core, target).idleMs,
     isDraining: visit.principal.organization.settings.callerGone === "drain",
-    checkpoint: () => heart.till.checkpoint(entryOf(heart, admission, target, stream.usage(), ["partial"])),
+    checkpoint: () => core.billing.checkpoint(entryOf(core, admission, target, stream.usage(), ["partial"])),
     end: (how) => {
       finished();
-      return endStream(heart, admission, target, stream, how);
+      return endStream(core, admission, target, stream, how);
     },
   });
   return { kind: "stream", stream: body, rate: grant.rate };
@@ -180,7 +170,7 @@ function startStream(
 
 /** Settles a stream however it ended; gives the error event the caller should see, if any. */
 function endStream(
-  heart: Heart,
+  core: Core,
   admission: Admission,
   target: Target,
   stream: ChatStream,
@@ -188,17 +178,17 @@ function endStream(
 ): Uint8Array | null {
   const { event, ended } = admission.visit;
   const flags: LedgerFlag[] = how.kind === "complete" ? [] : ["partial"];
-  if (how.isCallerGone) flags.push("caller_gone");
+  if (how.isClientDisconnected) flags.push("caller_gone");
   const usage = stream.usage();
-  let failure = how.kind === "cut" && !how.isCallerGone ? shown(how.error) : null;
+  let failure = how.kind === "cut" && !how.isClientDisconnected ? shown(how.error) : null;
   try {
-    settle(heart, admission, target, usage, flags);
+    settle(core, admission, target, usage, flags);
   } catch (error) {
-    heart.till.release(admission.hold);
+    core.billing.release(admission.hold);
     failure = shown(error);
   }
   finish(admission, usage);
-  event.code = failure?.code ?? (how.isCallerGone ? "caller_gone" : null);
+  event.code = failure?.code ?? (how.isClientDisconnected ? "caller_gone" : null);
   event.cause = failure?.cause;
   ended();
   return failure && errorFrame(writeError(failure));
@@ -212,14 +202,14 @@ function shown(error: unknown): GatewayError {
 
 /** Writes the charge. Throws when it cannot be recorded; the caller must then not be told it succeeded. */
 function settle(
-  heart: Heart,
+  core: Core,
   admission: Admission,
   target: Target,
   usage: TokenUsage,
   flags: readonly LedgerFlag[],
 ): void {
-  const entry = entryOf(heart, admission, target, usage, flags);
-  heart.till.settle(admission.hold, entry);
+  const entry = entryOf(core, admission, target, usage, flags);
+  core.billing.settle(admission.hold, entry);
   const { event } = admission.visit;
   event.usage = usage;
   event.amount = entry.amount;
@@ -227,13 +217,13 @@ function settle(
 }
 
 function entryOf(
-  heart: Heart,
+  core: Core,
   { visit, model, price, hold }: Admission,
   target: Target,
   usage: TokenUsage,
   flags: readonly LedgerFlag[],
 ): LedgerEntry {
-  return chargeEntry({ visit, model: model.id, price, hold, target, usage, flags, at: heart.clock.now() });
+  return chargeEntry({ visit, model: model.id, price, hold, target, usage, flags, at: core.clock.now() });
 }
 
 function finish({ grant, guard }: Admission, usage: TokenUsage | null): void {
@@ -244,6 +234,6 @@ function finish({ grant, guard }: Admission, usage: TokenUsage | null): void {
   guard.finished();
 }
 
-function deadlinesOf(heart: Heart, { channel }: Target): Deadlines {
-  return channel.deadlines ? { ...heart.deadlines.text, ...channel.deadlines } : heart.deadlines.text;
+function timeoutsOf(core: Core, { channel }: Target): Timeouts {
+  return channel.timeouts ? { ...core.timeouts.text, ...channel.timeouts } : core.timeouts.text;
 }

@@ -31,12 +31,12 @@ export class UnreadableImageError extends Error {
 }
 
 const WINDOW_BYTES = 4096;
-const MOST_WINDOWS = 64;
+const MAX_WINDOWS = 64;
 
 export function createHeaderReader(blob: Blob): HeaderReader {
   let window = new DataView(new ArrayBuffer(0));
   let start = 0;
-  let windowsLeft = MOST_WINDOWS;
+  let windowsLeft = MAX_WINDOWS;
 
   async function peek(offset: number, length: number): Promise<DataView | null> {
     if (length > WINDOW_BYTES) throw new RangeError("a header is read in smaller pieces");

@@ -9,10 +9,10 @@ import { deflate, inflate } from "node:zlib";
  */
 export async function changePixels(
   picture: Blob,
-  mostPixels: number,
+  maxPixels: number,
   change: (row: Uint8Array) => boolean,
 ): Promise<Uint8Array | null> {
-  const pipeline = new Bun.Image(picture, { maxPixels: mostPixels }).png({ compressionLevel: 0 });
+  const pipeline = new Bun.Image(picture, { maxPixels: maxPixels }).png({ compressionLevel: 0 });
   const chunks = readChunks(await pipeline.buffer());
   const isPicture = ({ type }: Chunk) => type === "IDAT";
   const width = chunks[0]?.data.readUInt32BE(0) ?? 0;

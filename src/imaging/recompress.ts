@@ -11,7 +11,7 @@ import { decodeLimit, encode } from "./transcode.ts";
  */
 export async function recompress(image: Blob, slots: Semaphore, signal?: AbortSignal): Promise<Blob> {
   if (image.size < WORTHWHILE_BYTES) return image;
-  using _place = await slots.acquire(signal);
+  using _slot = await slots.acquire(signal);
   try {
     const smaller = await encodeCoarsely(image, await readImageHeader(image));
     return smaller && smaller.size < image.size ? smaller : image;
@@ -25,7 +25,7 @@ const WORTHWHILE_BYTES = 64 * 1024;
 const QUALITY = 85;
 
 /** A PNG is unpacked as a whole; above this it is left alone, for the memory's sake. */
-const MOST_UNPACKED_PIXELS = 2 ** 24;
+const MAX_UNPACKED_PIXELS = 2 ** 24;
 
 /** Null for a picture that is left as it is, formats without an encoder among them. */
 async function encodeCoarsely(image: Blob, header: ImageHeader): Promise<Blob | null> {
@@ -33,7 +33,7 @@ async function encodeCoarsely(image: Blob, header: ImageHeader): Promise<Blob | 
   const maxPixels = decodeLimit(header);
   if (format === "jpeg" || format === "webp")
     return await encode(image, { format, quality: QUALITY, maxPixels });
-  if (format !== "png" || width * height > MOST_UNPACKED_PIXELS) return null;
+  if (format !== "png" || width * height > MAX_UNPACKED_PIXELS) return null;
   const coarse = await changePixels(image, maxPixels, dropLowBits);
   return coarse && (await encode(coarse, { format, quality: QUALITY, maxPixels }));
 }

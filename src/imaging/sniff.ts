@@ -25,16 +25,16 @@ export async function sniffImage(image: Blob, param = "image", name = param): Pr
   const trouble =
     frames > 1
       ? "is animated or has several pages; send a single still picture"
-      : Math.max(width, height) > MOST_EDGE || width * height > MOST_PIXELS
-        ? `is ${width}x${height} pixels; at most ${MOST_EDGE} on an edge and ${MOST_PIXELS / 1e6} megapixels are accepted`
+      : Math.max(width, height) > MAX_EDGE || width * height > MAX_PIXELS
+        ? `is ${width}x${height} pixels; at most ${MAX_EDGE} on an edge and ${MAX_PIXELS / 1e6} megapixels are accepted`
         : null;
   if (trouble) throw new GatewayError("invalid_image", `${name} ${trouble}.`, { param });
   return header;
 }
 
 /** Pixels a picture may have, all together and along one edge. */
-export const MOST_PIXELS = 50_000_000;
-export const MOST_EDGE = 16_384;
+export const MAX_PIXELS = 50_000_000;
+export const MAX_EDGE = 16_384;
 
 /** Reads a picture's header, whatever it says. Throws an `UnreadableImageError` when the bytes are no picture. */
 export async function readImageHeader(image: Blob): Promise<ImageHeader> {

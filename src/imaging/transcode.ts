@@ -2,7 +2,7 @@ import type { ImageFormat } from "../domain/model.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
 import { UnreadableImageError, type ImageHeader } from "./header-reader.ts";
 import { changePixels } from "./pixels.ts";
-import { MOST_PIXELS, readImageHeader } from "./sniff.ts";
+import { MAX_PIXELS, readImageHeader } from "./sniff.ts";
 
 /**
  * Gives a picture in the wanted format, off the main thread. One that has it already comes back as it is, unless
@@ -13,7 +13,7 @@ export async function transcode(image: Blob, format: ImageFormat, options: Trans
   const { compression, slots, signal } = options;
   const header = await readImageHeader(image);
   if (header.format === format && (format === "png" || compression === undefined)) return image;
-  using _place = await slots.acquire(signal);
+  using _slot = await slots.acquire(signal);
   try {
     const needsGround = format === "jpeg" && header.hasAlpha;
     const maxPixels = decodeLimit(header);
@@ -57,10 +57,10 @@ export interface EncodeOptions {
  * packed colour profile may grow, hence room for an honest one even in a small picture.
  */
 export function decodeLimit({ width, height }: ImageHeader): number {
-  return Math.min(Math.max(width * height, LEAST_DECODE_LIMIT), MOST_PIXELS);
+  return Math.min(Math.max(width * height, MIN_DECODE_LIMIT), MAX_PIXELS);
 }
 
-const LEAST_DECODE_LIMIT = 2 ** 20;
+const MIN_DECODE_LIMIT = 2 ** 20;
 
 /** The codecs' scale starts at 1. */
 function qualityOf(compression: number | undefined): number {

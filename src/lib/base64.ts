@@ -68,8 +68,8 @@ export class Base64Decoder {
   }
 
   /** Keeps text until there are `most` characters; answers how many it took. */
-  private keep(text: Buffer, from: number, most: number): number {
-    const taken = text.copy(this.input, this.used, from, from + most - this.used);
+  private keep(text: Buffer, from: number, max: number): number {
+    const taken = text.copy(this.input, this.used, from, from + max - this.used);
     this.used += taken;
     return taken;
   }

@@ -1,6 +1,6 @@
-import { free } from "./free.ts";
+import { detachBuffer } from "./detach-buffer.ts";
 import { SpooledString } from "./long-string.ts";
-import { pause } from "./pacer.ts";
+import { yieldToEventLoop } from "./pacer.ts";
 import type { Spool } from "./spool.ts";
 import { JsonScanner } from "./json-spool/scanner.ts";
 import { JsonSpoolError, type JsonSpoolOptions, type SpooledJson } from "./json-spool/options.ts";
@@ -16,7 +16,7 @@ const DEFAULTS: JsonSpoolOptions = {
   maxBodyBytes: 800 * 1024 * 1024,
   maxStringBytes: 36_700_160,
   maxStrings: 64,
-  maxOutlineBytes: 8 * 1024 * 1024,
+  maxSkeletonBytes: 8 * 1024 * 1024,
   maxValues: 20_000,
   maxDepth: 128,
 };
@@ -40,19 +40,19 @@ export async function readSpooledJson(
     if (received > settings.maxBodyBytes) throw new JsonSpoolError("body_too_large");
     const data = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     for (let from = 0; from < data.byteLength; from += SLICE_BYTES) {
-      const paused = pause();
+      const paused = yieldToEventLoop();
       if (paused) await paused;
       await scanner.scan(data.subarray(from, from + SLICE_BYTES));
     }
-    free(chunk);
+    detachBuffer(chunk);
   }
-  const value = parseOutline(scanner.finish());
-  return putStrings(value, scanner.mark, scanner.strings);
+  const value = parseSkeleton(scanner.finish());
+  return putStrings(value, scanner.placeholder, scanner.strings);
 }
 
-function parseOutline(outline: Buffer): SpooledJson {
+function parseSkeleton(skeleton: Buffer): SpooledJson {
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(outline);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(skeleton);
     return JSON.parse(text) as SpooledJson;
   } catch {
     throw new JsonSpoolError("invalid_json");
@@ -60,13 +60,13 @@ function parseOutline(outline: Buffer): SpooledJson {
 }
 
 /** Puts the strings where their placeholders stand. Depth is bounded by the scanner, so recursion is safe. */
-function putStrings(value: SpooledJson, mark: string, strings: readonly SpooledString[]): SpooledJson {
-  if (typeof value === "string" && value.startsWith(mark)) {
-    return strings[Number(value.slice(mark.length))] ?? value;
+function putStrings(value: SpooledJson, placeholder: string, strings: readonly SpooledString[]): SpooledJson {
+  if (typeof value === "string" && value.startsWith(placeholder)) {
+    return strings[Number(value.slice(placeholder.length))] ?? value;
   }
   if (typeof value !== "object" || value === null || value instanceof SpooledString) return value;
   for (const [key, item] of Object.entries(value)) {
-    const put = putStrings(item, mark, strings);
+    const put = putStrings(item, placeholder, strings);
     // Assignment to a key named __proto__ would change the prototype instead.
     if (put !== item)
       Object.defineProperty(value, key, { value: put, enumerable: true, configurable: true, writable: true });

@@ -1,6 +1,6 @@
-import { free } from "./free.ts";
+import { detachBuffer } from "./detach-buffer.ts";
 import { SpooledString } from "./long-string.ts";
-import { pause } from "./pacer.ts";
+import { yieldToEventLoop } from "./pacer.ts";
 
 /** JSON in which a `Blob`, or a spooled string that was decoded, stands for the base64 of its bytes. */
 export type StreamedJson =
@@ -30,12 +30,12 @@ export async function* writeJson(value: StreamedJson): AsyncGenerator<Uint8Array
   const handles: Handle[] = [];
   // Drawn anew for each text, so that no string in it can be taken for a mark.
   const mark = `handle:${crypto.randomUUID()}:`;
-  const outline = JSON.stringify(value, (_, item: StreamedJson) => {
+  const skeleton = JSON.stringify(value, (_, item: StreamedJson) => {
     if (!isHandle(item)) return item;
     handles.push(item);
     return mark;
   });
-  for (const [index, text] of outline.split(mark).entries()) {
+  for (const [index, text] of skeleton.split(mark).entries()) {
     const handle = handles[index - 1];
     if (handle) yield* writeHandle(handle);
     yield Buffer.from(text);
@@ -63,13 +63,13 @@ async function* writeBase64(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>>
   for (let start = 0; start < size; start += SLICE_BYTES) {
     const slice = await blob.slice(start, start + SLICE_BYTES).bytes();
     // Many readers who take slices as fast as they come would otherwise hold the event loop together.
-    const paused = pause();
+    const paused = yieldToEventLoop();
     if (paused) await paused;
     const text = slice.toBase64();
-    free(slice);
+    detachBuffer(slice);
     yield piece.subarray(0, piece.write(text, "latin1"));
   }
-  free(piece);
+  detachBuffer(piece);
 }
 
 /** Escaping goes by characters, so a character that is cut by a slice waits for the next. */

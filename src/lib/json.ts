@@ -34,13 +34,13 @@ export interface ObjectScan {
  * Whether a text has more values than `most`, told without parsing it: by the commas and opening brackets outside
  * of its strings. Quick also where parsing would take seconds.
  */
-export function hasMoreValues(text: string, most: number): boolean {
+export function hasMoreValues(text: string, max: number): boolean {
   let values = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) at = endOfString(text, at + 1);
     else if (unit === COMMA || unit === OPEN_BRACE || unit === OPEN_BRACKET) {
-      if (++values > most) return true;
+      if (++values > max) return true;
     }
   }
   return false;

@@ -8,7 +8,7 @@ const loop = { waiting: new Array<() => void>(), startedAt: 0 };
  * One that is alone goes on for 8 ms. Several take turns, a slice each, and between two slices everything else that
  * waits runs first.
  */
-export function pause(): Promise<void> | undefined {
+export function yieldToEventLoop(): Promise<void> | undefined {
   if (loop.waiting.length === 0 && performance.now() - loop.startedAt < SHARE_MS) return undefined;
   const { promise, resolve } = Promise.withResolvers<void>();
   if (loop.waiting.push(resolve) === 1) setImmediate(goOn);

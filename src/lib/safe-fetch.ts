@@ -73,7 +73,7 @@ const GET = {
 
 export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   const limits = { ...LIMITS, ...options.limits };
-  const places = createSemaphore(limits.concurrency);
+  const slots = createSemaphore(limits.concurrency);
   const network: ConnectOptions = {
     resolve: options.resolve ?? resolveName,
     dial: options.dial ?? createDial(options.certificateAuthority),
@@ -92,7 +92,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
     outer.addEventListener("abort", leave, { once: true });
     try {
       outer.throwIfAborted();
-      using _place = await places.acquire(call.signal);
+      using _slot = await slots.acquire(call.signal);
       return await work(call);
     } catch (error) {
       call.signal.throwIfAborted();
@@ -109,7 +109,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
       const link = allow(readLink(text));
       return await run(signal, async (call) => {
         const response = await follow(link, network, limits.redirects, call.signal);
-        refuseAnswer(response, maxBytes);
+        refuseResponse(response, maxBytes);
         return await copyBody(response, sink, maxBytes, call.signal);
       });
     },
@@ -143,7 +143,7 @@ async function follow(
   throw new SafeFetchError("failed", "too many redirects");
 }
 
-function refuseAnswer(response: Response, maxBytes: number): void {
+function refuseResponse(response: Response, maxBytes: number): void {
   if (response.status !== 200) throw new SafeFetchError("failed", `status ${response.status}`);
   const encoding = response.headers.get("content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity") throw new SafeFetchError("failed", "content encoding");

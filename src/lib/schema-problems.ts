@@ -73,13 +73,13 @@ function problemsOf(issue: z.core.$ZodIssue, known: SchemaData, options: ReadOpt
   const candidates = keysAt(known, issue.path);
   return issue.keys.map((key) => {
     const meant = options.synonyms?.[key];
-    const hint =
+    const suggestion =
       meant !== undefined && candidates.includes(meant)
         ? `; did you mean "${meant}"?`
         : didYouMean(key, candidates);
     return {
       path: formatPath([...issue.path, key]),
-      message: `is not a known ${options.noun ?? "field"}${hint}`,
+      message: `is not a known ${options.noun ?? "field"}${suggestion}`,
     };
   });
 }

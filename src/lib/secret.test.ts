@@ -6,7 +6,7 @@ import {
   isWellFormedSecret,
   newSecret,
   randomText,
-  secretHint,
+  secretPrefix,
   secretTest,
 } from "./secret.ts";
 
@@ -64,7 +64,7 @@ test("a fixed secret needs the prefix and twenty URL-safe characters", () => {
 });
 
 test("the hint is the first eight characters", () => {
-  expect(secretHint("gk_abcdefghij")).toBe("gk_abcde");
+  expect(secretPrefix("gk_abcdefghij")).toBe("gk_abcde");
 });
 
 test("random text uses its whole alphabet evenly", () => {

@@ -11,7 +11,7 @@ const PREFIX = "gk_";
 const RANDOM_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 const BODY_LENGTH = PREFIX.length + RANDOM_LENGTH;
-const HINT_LENGTH = 8;
+const PREFIX_LENGTH = 8;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const SHAPE = /^gk_[0-9A-Za-z]{38}$/;
 const FIXED_SHAPE = /^gk_[0-9A-Za-z_-]{20,200}$/;
@@ -41,8 +41,8 @@ export function hashSecret(secret: string): string {
 }
 
 /** First characters of a secret, enough to tell keys apart and too few to use. */
-export function secretHint(secret: string): string {
-  return secret.slice(0, HINT_LENGTH);
+export function secretPrefix(secret: string): string {
+  return secret.slice(0, PREFIX_LENGTH);
 }
 
 /** Random letters and digits, each equally likely; also used for generated passwords. */

@@ -8,7 +8,7 @@ test("no more callers than places are inside at once, and all get in", async () 
   let done = 0;
   await Promise.all(
     Array.from({ length: 50 }, async () => {
-      using _place = await semaphore.acquire();
+      using _slot = await semaphore.acquire();
       most = Math.max(most, (inside += 1));
       await Promise.resolve();
       inside -= 1;
@@ -23,7 +23,7 @@ test("waiters enter in order of arrival", async () => {
   const held = await semaphore.acquire();
   const order: number[] = [];
   const waiting = [1, 2, 3].map(async (number) => {
-    using _place = await semaphore.acquire();
+    using _slot = await semaphore.acquire();
     order.push(number);
   });
   held[Symbol.dispose]();
@@ -39,14 +39,14 @@ test("a waiter that gives up takes no place", async () => {
   controller.abort(new Error("gone"));
   expect(waiting).rejects.toThrow("gone");
   held[Symbol.dispose]();
-  using _place = await semaphore.acquire();
+  using _slot = await semaphore.acquire();
 });
 
 test("a place given back twice counts once", async () => {
   const semaphore = createSemaphore(1);
-  const place = await semaphore.acquire();
-  place[Symbol.dispose]();
-  place[Symbol.dispose]();
+  const slot = await semaphore.acquire();
+  slot[Symbol.dispose]();
+  slot[Symbol.dispose]();
   using _only = await semaphore.acquire();
   const second = semaphore.acquire(AbortSignal.timeout(5));
   expect(second).rejects.toThrow();

@@ -7,12 +7,12 @@ export interface Semaphore {
 }
 
 /** A semaphore of `places`, at least one. */
-export function createSemaphore(places: number): Semaphore {
-  if (!Number.isInteger(places) || places < 1) throw new RangeError("a semaphore needs at least one place");
+export function createSemaphore(slots: number): Semaphore {
+  if (!Number.isInteger(slots) || slots < 1) throw new RangeError("a semaphore needs at least one place");
   const waiters = new Set<() => void>();
-  let free = places;
+  let free = slots;
 
-  function takePlace(): Disposable {
+  function takeSlot(): Disposable {
     let isHeld = true;
     return {
       [Symbol.dispose]() {
@@ -30,7 +30,7 @@ export function createSemaphore(places: number): Semaphore {
       signal?.throwIfAborted();
       if (free > 0) {
         free -= 1;
-        return takePlace();
+        return takeSlot();
       }
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const leave = () => {
@@ -45,7 +45,7 @@ export function createSemaphore(places: number): Semaphore {
       waiters.add(enter);
       signal?.addEventListener("abort", leave, { once: true });
       await promise;
-      return takePlace();
+      return takeSlot();
     },
   };
 }

@@ -3,7 +3,7 @@ import { link, mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../../test/support/gateway.ts";
-import { createSpool, SpareFiles, sweepSpool, type Spool } from "./spool.ts";
+import { createSpool, FilePool, sweepSpool, type Spool } from "./spool.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "spool-test-"));
 afterAll(() => rm(directory, { recursive: true, force: true }));
@@ -95,14 +95,14 @@ describe("a spool with spare files", () => {
     ["empty", 0],
   ])("writes over a retired one, and a %s text shows nothing of it", async (_, length) => {
     const place = await freshDirectory();
-    const spareFiles = new SpareFiles();
-    const earlier = createSpool(place, spareFiles);
+    const filePool = new FilePool();
+    const earlier = createSpool(place, filePool);
     const old = await write(earlier, noise(3 * MIB));
     await earlier.retire();
     await expect(old.bytes()).rejects.toThrow();
     const inodes = await inodesOf(place);
     {
-      await using spool = createSpool(place, spareFiles);
+      await using spool = createSpool(place, filePool);
       const bytes = noise(length);
       const blob = await write(spool, bytes);
       expect(await inodesOf(place)).toEqual(inodes);
@@ -114,25 +114,25 @@ describe("a spool with spare files", () => {
 
   test("never writes over a file that has a second name", async () => {
     const place = await freshDirectory();
-    const spareFiles = new SpareFiles();
+    const filePool = new FilePool();
     const bytes = noise(MIB);
-    const spool = createSpool(place, spareFiles);
+    const spool = createSpool(place, filePool);
     const { name = "" } = (await write(spool, bytes)) as Bun.BunFile;
     await link(name, join(place, "kept.png"));
     await spool.retire();
     expect(await readdir(place)).toEqual(["kept.png"]);
-    expect(spareFiles.take()).toBeUndefined();
+    expect(filePool.take()).toBeUndefined();
     expect(Buffer.from(await Bun.file(join(place, "kept.png")).bytes()).equals(bytes)).toBe(true);
   });
 
   test("deletes what did not end well, is not finished or is small", async () => {
     const place = await freshDirectory();
-    const spareFiles = new SpareFiles();
+    const filePool = new FilePool();
     {
-      await using spool = createSpool(place, spareFiles);
+      await using spool = createSpool(place, filePool);
       await write(spool, noise(MIB));
     }
-    const spool = createSpool(place, spareFiles);
+    const spool = createSpool(place, filePool);
     await write(spool, noise(1000));
     spool.create().write(noise(MIB));
     await spool.retire();
@@ -141,7 +141,7 @@ describe("a spool with spare files", () => {
 
   test("keeps none for long when no request needs them", async () => {
     const place = await freshDirectory();
-    const spool = createSpool(place, new SpareFiles({ idleMs: 5 }));
+    const spool = createSpool(place, new FilePool({ idleMs: 5 }));
     await write(spool, noise(MIB));
     await spool.retire();
     await until("the folder to be empty", async () =>
@@ -151,12 +151,12 @@ describe("a spool with spare files", () => {
 
   test("goes on with new files when the spare ones are lost", async () => {
     const place = await freshDirectory();
-    const spareFiles = new SpareFiles();
-    const earlier = createSpool(place, spareFiles);
+    const filePool = new FilePool();
+    const earlier = createSpool(place, filePool);
     await write(earlier, noise(MIB));
     await earlier.retire();
     for (const name of await readdir(place)) await rm(join(place, name));
-    await using spool = createSpool(place, spareFiles);
+    await using spool = createSpool(place, filePool);
     expect((await write(spool, noise(2 * MIB))).size).toBe(2 * MIB);
   });
 });
@@ -182,8 +182,8 @@ test("sweeping removes what dead processes left and nothing else", async () => {
 
 test("sweeping removes the spare files of dead processes, too", async () => {
   const place = await freshDirectory();
-  const script = `const { createSpool, SpareFiles } = await import(${JSON.stringify(join(import.meta.dir, "spool.ts"))});
-    const spool = createSpool(${JSON.stringify(place)}, new SpareFiles()); const file = spool.create();
+  const script = `const { createSpool, FilePool } = await import(${JSON.stringify(join(import.meta.dir, "spool.ts"))});
+    const spool = createSpool(${JSON.stringify(place)}, new FilePool()); const file = spool.create();
     file.write(new Uint8Array(2_000_000)); await file.finish(); await spool.retire();`;
   await Bun.spawn([process.execPath, "-e", script]).exited;
   expect(await readdir(place)).toEqual([expect.stringMatching(/^spare-/)]);

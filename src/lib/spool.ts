@@ -1,11 +1,11 @@
-import { free } from "./free.ts";
-import { SpoolFile, type SpoolGround } from "./spool/file.ts";
+import { detachBuffer } from "./detach-buffer.ts";
+import { SpoolFile, type SpoolContext } from "./spool/file.ts";
 import { nameSpoolFile, newSpoolTag } from "./spool/name.ts";
-import type { SpareFiles } from "./spool/spare-files.ts";
+import type { FilePool } from "./spool/file-pool.ts";
 
 export { SpoolFile } from "./spool/file.ts";
 export { isSpoolFileName } from "./spool/name.ts";
-export { SpareFiles } from "./spool/spare-files.ts";
+export { FilePool } from "./spool/file-pool.ts";
 export { sweepSpool } from "./spool/sweep.ts";
 
 /**
@@ -20,15 +20,15 @@ export interface Spool extends AsyncDisposable {
 }
 
 /** With `spareFiles` its files are written over those of earlier spools of the same directory, where there are any. */
-export function createSpool(directory: string, spareFiles?: SpareFiles): Spool {
+export function createSpool(directory: string, filePool?: FilePool): Spool {
   const files: SpoolFile[] = [];
-  const ground: SpoolGround = { directory, spareFiles, spareBuffers: [] };
+  const ground: SpoolContext = { directory, filePool, bufferPool: [] };
   const spoolTag = newSpoolTag();
   let isEnded = false;
   const end = async (endFile: (file: SpoolFile) => Promise<void>) => {
     isEnded = true;
     await Promise.all(files.splice(0).map(endFile));
-    for (const buffer of ground.spareBuffers.splice(0)) free(buffer);
+    for (const buffer of ground.bufferPool.splice(0)) detachBuffer(buffer);
   };
   let count = 0;
   return {

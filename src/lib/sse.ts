@@ -5,7 +5,7 @@
 /** A blank line: two line ends in a row, each CRLF, LF or CR. */
 const FRAME_END = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
 /** One character less than the longest blank line. */
-const MOST_TAIL = 3;
+const MAX_TAIL = 3;
 const LINE_END = /\r\n|\n|\r/;
 
 /** Cuts a byte stream into frames, whatever its chunks. Each frame keeps its bytes, the blank line included. */
@@ -30,7 +30,7 @@ export class FrameSplitter {
     const offset = this.#restBytes - this.#tail.length;
     this.#pieces.push(chunk);
     this.#restBytes += chunk.length;
-    this.#tail = text.slice(-MOST_TAIL);
+    this.#tail = text.slice(-MAX_TAIL);
     const ends = [...text.matchAll(FRAME_END)].map((match) => offset + match.index + match[0].length);
     if (ends.length === 0) return [];
     const bytes = this.end();
@@ -38,7 +38,7 @@ export class FrameSplitter {
     const rest = bytes.subarray(ends.at(-1));
     if (rest.length > 0) this.#pieces = [rest];
     this.#restBytes = rest.length;
-    this.#tail = rest.toString("latin1", Math.max(0, rest.length - MOST_TAIL));
+    this.#tail = rest.toString("latin1", Math.max(0, rest.length - MAX_TAIL));
     return frames;
   }
 

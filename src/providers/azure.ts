@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { headerWord, httpAddress } from "./channel-settings.ts";
+import { headerWord, httpAddress } from "./transport/channel-settings.ts";
 import { type Connection, type ImageLimits, type Operation, writeHeaders } from "./openai/connection.ts";
 import { createClassifier } from "./openai/errors.ts";
 import { createImageUpstream } from "./openai/images.ts";
@@ -41,7 +41,7 @@ const API_VERSIONS: Readonly<Record<AzureSettings["surface"], string>> = {
 /** Neither gives nor takes webp, and an uploaded file is below 50 MB (Azure OpenAI image how-to). */
 const IMAGE_LIMITS: ImageLimits = {
   formats: ["png", "jpeg"],
-  references: { formats: ["png", "jpeg"], mostBytes: 50_000_000 },
+  references: { formats: ["png", "jpeg"], maxBytes: 50_000_000 },
 };
 
 function connect(settings: AzureSettings): Connection {

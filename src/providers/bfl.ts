@@ -1,17 +1,17 @@
 import { z } from "zod";
 import type { ImageOrder } from "../domain/image.ts";
 import { isObject } from "../lib/json.ts";
-import { fanOutSetting, headerWord, httpAddress, pollIntervalMs } from "./channel-settings.ts";
-import { connect } from "./connection.ts";
-import { brokenAnswer } from "./http.ts";
-import { createImageUpstream } from "./image-upstream.ts";
-import { writeJsonBody, type JsonBody } from "./json-body.ts";
-import { callJson } from "./json-call.ts";
-import { RUNNING, runJob, type Sight, type VendorJob } from "./polling.ts";
+import { fanOutSetting, headerWord, httpAddress, pollIntervalMs } from "./transport/channel-settings.ts";
+import { connect } from "./transport/connection.ts";
+import { brokenResponse } from "./transport/http.ts";
+import { createImageUpstream } from "./images/image-upstream.ts";
+import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
+import { callJson } from "./transport/json-call.ts";
+import { RUNNING, runJob, type JobStatus, type VendorJob } from "./transport/polling.ts";
 import type { Provider } from "./provider.ts";
-import type { ReferenceRules } from "./reference-image.ts";
-import { createVendorErrors, readDetail, wordOf, type VendorErrors } from "./vendor-errors.ts";
-import { followsReference, wantedFormat, wantedSize } from "./wanted-image.ts";
+import type { ReferenceRules } from "./images/reference-image.ts";
+import { createVendorErrors, readDetail, wordOf, type VendorErrors } from "./transport/vendor-errors.ts";
+import { followsReference, wantedFormat, wantedSize } from "./images/wanted-image.ts";
 
 const settings = z.object({
   /** Address in front of the models' own paths. */
@@ -32,7 +32,7 @@ export const bfl: Provider<BflSettings> = {
     return createImageUpstream({
       rules: REFERENCE_RULES,
       fansOut: () => settings.fanOut,
-      async draw(order, signal) {
+      async generate(order, signal) {
         const link = await runJob(describeJob(order, vendor), settings.pollIntervalMs, signal);
         return { images: [await vendor.fetchResult(link, order.spool, signal)] };
       },
@@ -42,7 +42,7 @@ export const bfl: Provider<BflSettings> = {
 
 type Vendor = ReturnType<typeof open>;
 
-const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], mostBytes: 20 * 1024 * 1024 };
+const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20 * 1024 * 1024 };
 /** Where the vendor's own addresses lie; it answers on one and has its jobs looked at on another. */
 const VENDOR_HOST = /(^|\.)bfl\.ai$/;
 
@@ -57,13 +57,13 @@ function describeJob(order: ImageOrder, { baseUrl, headers, errors }: Vendor): V
     async submit(signal) {
       const url = `${baseUrl}/${order.upstreamModel}`;
       const call = { url, headers, body: writeRequest(order), signal };
-      const { polling_url: ticket } = await callJson("POST", call, errors.classify);
-      if (typeof ticket !== "string" || !isTrusted(ticket, baseUrl))
-        throw brokenAnswer("named no address of its own to look at");
-      return { ticket, sight: RUNNING };
+      const { polling_url: jobId } = await callJson("POST", call, errors.classify);
+      if (typeof jobId !== "string" || !isTrusted(jobId, baseUrl))
+        throw brokenResponse("named no address of its own to look at");
+      return { jobId, jobStatus: RUNNING };
     },
-    async look(url, signal) {
-      return readSight(await callJson("GET", { url, headers, signal }, errors.classify), errors);
+    async poll(url, signal) {
+      return readStatus(await callJson("GET", { url, headers, signal }, errors.classify), errors);
     },
   };
 }
@@ -102,9 +102,9 @@ function writeSize(order: ImageOrder): object {
 }
 
 /** An unknown word is taken for one more way to be busy. */
-function readSight(body: Record<string, unknown>, errors: VendorErrors): Sight<string> {
+function readStatus(body: Record<string, unknown>, errors: VendorErrors): JobStatus<string> {
   const status = wordOf(body["status"]);
-  const failed = (kind: "refused" | "overloaded"): Sight<string> => ({
+  const failed = (kind: "refused" | "overloaded"): JobStatus<string> => ({
     state: "failed",
     error: errors.raise(kind, { code: status, message: "" }, 200),
   });
@@ -118,14 +118,14 @@ function readSight(body: Record<string, unknown>, errors: VendorErrors): Sight<s
     case "Failed":
       return failed("overloaded");
     case "Task not found":
-      return { state: "failed", error: brokenAnswer("does not know the job it was given") };
+      return { state: "failed", error: brokenResponse("does not know the job it was given") };
     default:
       return RUNNING;
   }
 }
 
-function readResult(result: unknown): Sight<string> {
+function readResult(result: unknown): JobStatus<string> {
   const link = isObject(result) ? result["sample"] : undefined;
   if (typeof link === "string" && link !== "") return { state: "done", result: link };
-  return { state: "failed", error: brokenAnswer("was ready without a picture") };
+  return { state: "failed", error: brokenResponse("was ready without a picture") };
 }

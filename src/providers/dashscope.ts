@@ -2,17 +2,17 @@ import { z } from "zod";
 import type { ImageOrder, ImageReply } from "../domain/image.ts";
 import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
 import { isObject } from "../lib/json.ts";
-import { fanOutSetting, headerWord, httpAddress } from "./channel-settings.ts";
-import { connect } from "./connection.ts";
-import { brokenAnswer } from "./http.ts";
-import { createImageUpstream, isSingle } from "./image-upstream.ts";
-import { writeJsonBody, type JsonBody } from "./json-body.ts";
-import { callJson } from "./json-call.ts";
+import { fanOutSetting, headerWord, httpAddress } from "./transport/channel-settings.ts";
+import { connect } from "./transport/connection.ts";
+import { brokenResponse } from "./transport/http.ts";
+import { createImageUpstream, isSingle } from "./images/image-upstream.ts";
+import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
+import { callJson } from "./transport/json-call.ts";
 import type { Provider } from "./provider.ts";
-import type { ReferenceRules } from "./reference-image.ts";
-import { fetchEach } from "./result-link.ts";
-import { createVendorErrors, wordOf, type FailureReading } from "./vendor-errors.ts";
-import { wantedSize } from "./wanted-image.ts";
+import type { ReferenceRules } from "./images/reference-image.ts";
+import { fetchEach } from "./transport/result-link.ts";
+import { createVendorErrors, wordOf, type FailureReading } from "./transport/vendor-errors.ts";
+import { wantedSize } from "./images/wanted-image.ts";
 
 const settings = z.object({
   /** Where the key was made; keys belong to one region. */
@@ -34,7 +34,7 @@ export const dashscope: Provider<DashscopeSettings> = {
     return createImageUpstream({
       rules: REFERENCE_RULES,
       fansOut: (order) => settings.fanOut && isSingle(order),
-      draw: (order, signal) => draw(order, vendor, signal),
+      generate: (order, signal) => generate(order, vendor, signal),
     });
   },
 };
@@ -43,7 +43,7 @@ const BASE_URLS: Readonly<Record<DashscopeSettings["region"], string>> = {
   cn: "https://dashscope.aliyuncs.com/api/v1",
   global: "https://dashscope-intl.aliyuncs.com/api/v1",
 };
-const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], mostBytes: 10 * 1024 * 1024 };
+const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 10 * 1024 * 1024 };
 
 /** Kinds by the part of a code before its first dot (model studio error codes). */
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
@@ -72,24 +72,24 @@ function readFailure(body: Record<string, unknown>): FailureReading {
   return { code, message: wordOf(body["message"]), kind };
 }
 
-async function draw(
+async function generate(
   order: ImageOrder,
   { url, headers, errors, fetchResult }: ReturnType<typeof open>,
   signal: AbortSignal,
 ): Promise<ImageReply> {
   const call = { url, headers, body: writeRequest(order), signal };
-  const answer = await callJson("POST", call, errors.classify);
-  const links = readLinks(answer);
+  const parsed = await callJson("POST", call, errors.classify);
+  const links = readLinks(parsed);
   if (links.length > 0) return { images: await fetchEach(links, fetchResult, order.spool, signal) };
   // An error may come with the status of a success.
-  if (wordOf(answer["code"]) === "") throw brokenAnswer("gave no image");
-  throw errors.classify({ status: 200, headers: new Headers(), bodyText: JSON.stringify(answer) });
+  if (wordOf(parsed["code"]) === "") throw brokenResponse("gave no image");
+  throw errors.classify({ status: 200, headers: new Headers(), bodyText: JSON.stringify(parsed) });
 }
 
 /** References first, then the words; `n` is unknown to models that give one image. The default is a watermark. */
 function writeRequest(order: ImageOrder): JsonBody {
   const { upstreamModel, prompt, references, size, count, model } = order;
-  const most = model.image.maxImagesPerCall;
+  const max = model.image.maxImagesPerCall;
   const wanted = wantedSize(order);
   return writeJsonBody((base64) => ({
     model: upstreamModel,
@@ -109,7 +109,7 @@ function writeRequest(order: ImageOrder): JsonBody {
     parameters: {
       // Without a size an edit keeps the shape of its reference.
       ...(!(size.isAuto && references.length > 0) && { size: `${wanted.width}*${wanted.height}` }),
-      ...(most > 1 && { n: Math.min(count, most) }),
+      ...(max > 1 && { n: Math.min(count, max) }),
       watermark: false,
     },
   }));

@@ -2,24 +2,24 @@ import { z } from "zod";
 import type { ImageOrder } from "../domain/image.ts";
 import type { UpstreamError, UpstreamErrorKind } from "../domain/upstream-error.ts";
 import { isObject } from "../lib/json.ts";
-import { fanOutSetting, headerWord, httpAddress, pollIntervalMs } from "./channel-settings.ts";
-import { connect } from "./connection.ts";
-import { brokenAnswer, send, type FailedAnswer, type VendorRequest } from "./http.ts";
-import { createImageUpstream } from "./image-upstream.ts";
-import { writeJsonBody } from "./json-body.ts";
-import { callJson } from "./json-call.ts";
-import { modelFor, modelsSetting, writeInputs, type ModelInputs } from "./model-inputs.ts";
-import { readTicket, RUNNING, runJob, type Sight, type VendorJob } from "./polling.ts";
+import { fanOutSetting, headerWord, httpAddress, pollIntervalMs } from "./transport/channel-settings.ts";
+import { connect } from "./transport/connection.ts";
+import { brokenResponse, send, type FailedResponse, type VendorRequest } from "./transport/http.ts";
+import { createImageUpstream } from "./images/image-upstream.ts";
+import { writeJsonBody } from "./transport/json-body.ts";
+import { callJson } from "./transport/json-call.ts";
+import { modelFor, modelsSetting, writeInputs, type ModelInputs } from "./images/model-inputs.ts";
+import { readJobId, RUNNING, runJob, type JobStatus, type VendorJob } from "./transport/polling.ts";
 import type { Provider } from "./provider.ts";
-import type { ReferenceRules } from "./reference-image.ts";
-import { fetchEach } from "./result-link.ts";
+import type { ReferenceRules } from "./images/reference-image.ts";
+import { fetchEach } from "./transport/result-link.ts";
 import {
   createVendorErrors,
   readDetail,
   wordOf,
   type FailureReading,
   type VendorErrors,
-} from "./vendor-errors.ts";
+} from "./transport/vendor-errors.ts";
 
 const settings = z.object({
   /** Address of the queue. */
@@ -38,11 +38,11 @@ export const fal: Provider<FalSettings> = {
   settings,
   image(settings) {
     const vendor = open(settings);
-    const inputsOf = ({ upstreamModel }: ImageOrder) => settings.models[upstreamModel] ?? USUAL_INPUTS;
+    const inputsOf = ({ upstreamModel }: ImageOrder) => settings.models[upstreamModel] ?? DEFAULT_INPUTS;
     return createImageUpstream({
       rules: REFERENCE_RULES,
       fansOut: (order) => settings.fanOut && inputsOf(order).count === undefined,
-      async draw(order, signal) {
+      async generate(order, signal) {
         const job = describeJob(order, inputsOf(order), vendor);
         const links = readLinks(await runJob(job, settings.pollIntervalMs, signal), vendor.errors);
         return { images: await fetchEach(links, vendor.fetchResult, order.spool, signal) };
@@ -54,13 +54,13 @@ export const fal: Provider<FalSettings> = {
 type Vendor = ReturnType<typeof open>;
 
 /** What most of its models take; the settings name what is different. */
-const USUAL_INPUTS: ModelInputs = {
+const DEFAULT_INPUTS: ModelInputs = {
   references: "image_urls[]",
   size: "image_size",
   count: "num_images",
   formats: { png: "png", jpeg: "jpeg" },
 };
-const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], mostBytes: 10 * 1024 * 1024 };
+const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 10 * 1024 * 1024 };
 
 /** Types of problems that say more than their status (fal error reference). */
 const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
@@ -100,25 +100,28 @@ function describeJob(
       const body = writeJsonBody((base64) => writeInputs(order, inputs, base64));
       const call = { url: `${baseUrl}/${model}`, headers, body, signal };
       const { request_id: id } = await callJson("POST", call, errors.classify);
-      return { ticket: readTicket(id), sight: RUNNING };
+      return { jobId: readJobId(id), jobStatus: RUNNING };
     },
-    async look(ticket, signal) {
-      const call = { url: `${requests}/${ticket}/status`, headers, signal };
+    async poll(jobId, signal) {
+      const call = { url: `${requests}/${jobId}/status`, headers, signal };
       const { status } = await callJson("GET", call, errors.classify);
       if (status !== "COMPLETED") return RUNNING;
-      return await readResult({ url: `${requests}/${ticket}`, headers, signal }, errors);
+      return await readResult({ url: `${requests}/${jobId}`, headers, signal }, errors);
     },
-    cancel: (ticket, signal) =>
-      send("PUT", { url: `${requests}/${ticket}/cancel`, headers, signal }, errors.classify),
+    cancel: (jobId, signal) =>
+      send("PUT", { url: `${requests}/${jobId}/cancel`, headers, signal }, errors.classify),
   };
 }
 
 /** A job that failed tells so in place of its result, with a status of its own and a list of problems. */
-async function readResult(call: Omit<VendorRequest, "body">, errors: VendorErrors): Promise<Sight<Result>> {
+async function readResult(
+  call: Omit<VendorRequest, "body">,
+  errors: VendorErrors,
+): Promise<JobStatus<Result>> {
   let failure: UpstreamError | undefined;
-  const classify = (answer: FailedAnswer): UpstreamError => {
-    const error = errors.classify(answer);
-    if (isJobsOwn(answer, error)) failure = error;
+  const classify = (response: FailedResponse): UpstreamError => {
+    const error = errors.classify(response);
+    if (isJobsOwn(response, error)) failure = error;
     return error;
   };
   try {
@@ -130,13 +133,13 @@ async function readResult(call: Omit<VendorRequest, "body">, errors: VendorError
 }
 
 /** A job lists its problems, or is told off in a sentence; trouble of the queue is a sentence, too, and of its own. */
-function isJobsOwn({ bodyText }: FailedAnswer, { kind }: UpstreamError): boolean {
+function isJobsOwn({ bodyText }: FailedResponse, { kind }: UpstreamError): boolean {
   return kind === "rejected" || /"detail"\s*:\s*\[/.test(bodyText);
 }
 
 /** A picture that was found indecent comes black and is named in a list beside it; it counts as not delivered. */
 function readLinks({ images, has_nsfw_concepts: indecent }: Result, errors: VendorErrors): string[] {
-  if (!Array.isArray(images)) throw brokenAnswer("gave no list of images");
+  if (!Array.isArray(images)) throw brokenResponse("gave no list of images");
   const isIndecent = (index: number) => Array.isArray(indecent) && indecent[index] === true;
   const links = images
     .filter((_, index) => !isIndecent(index))
@@ -145,5 +148,5 @@ function readLinks({ images, has_nsfw_concepts: indecent }: Result, errors: Vend
   if (links.length > 0) return links;
   if (images.some((_, index) => isIndecent(index)))
     throw errors.raise("refused", { code: "has_nsfw_concepts", message: "" }, 200);
-  throw brokenAnswer("gave no image");
+  throw brokenResponse("gave no image");
 }

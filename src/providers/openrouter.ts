@@ -2,17 +2,17 @@ import { z } from "zod";
 import type { ImageOrder, ImageReply } from "../domain/image.ts";
 import { saneCount } from "../domain/usage.ts";
 import { isObject } from "../lib/json.ts";
-import { fanOutSetting, headerWord, httpAddress } from "./channel-settings.ts";
-import { connect } from "./connection.ts";
-import { brokenAnswer } from "./http.ts";
-import { readImageList } from "./image-list.ts";
-import { createImageUpstream, isSingle } from "./image-upstream.ts";
-import { writeJsonBody, type JsonBody } from "./json-body.ts";
-import { sendJson } from "./json-call.ts";
+import { fanOutSetting, headerWord, httpAddress } from "./transport/channel-settings.ts";
+import { connect } from "./transport/connection.ts";
+import { brokenResponse } from "./transport/http.ts";
+import { readImageList } from "./images/image-list.ts";
+import { createImageUpstream, isSingle } from "./images/image-upstream.ts";
+import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
+import { sendJson } from "./transport/json-call.ts";
 import type { Provider } from "./provider.ts";
-import type { ReferenceRules } from "./reference-image.ts";
-import { createVendorErrors, wordOf, type FailureReading } from "./vendor-errors.ts";
-import { followsReference, wantedFormat } from "./wanted-image.ts";
+import type { ReferenceRules } from "./images/reference-image.ts";
+import { createVendorErrors, wordOf, type FailureReading } from "./transport/vendor-errors.ts";
+import { followsReference, wantedFormat } from "./images/wanted-image.ts";
 
 const settings = z.object({
   /** Address in front of `/images`. */
@@ -32,12 +32,12 @@ export const openrouter: Provider<OpenRouterSettings> = {
     return createImageUpstream({
       rules: REFERENCE_RULES,
       fansOut: (order) => settings.fanOut && isSingle(order),
-      draw: (order, signal) => draw(order, vendor, signal),
+      generate: (order, signal) => generate(order, vendor, signal),
     });
   },
 };
 
-const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], mostBytes: 20 * 1024 * 1024 };
+const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 20 * 1024 * 1024 };
 
 function open(settings: OpenRouterSettings) {
   const connection = connect(settings);
@@ -58,20 +58,20 @@ function readFailure({ error }: Record<string, unknown>): FailureReading {
   };
 }
 
-async function draw(
+async function generate(
   order: ImageOrder,
   { url, headers, errors, fetchResult }: ReturnType<typeof open>,
   signal: AbortSignal,
 ): Promise<ImageReply> {
   const call = { url, headers, body: writeRequest(order), signal };
   const response = await sendJson("POST", call, errors.classify);
-  const { answer, items, outline, pictures } = await readImageList(response, order.spool, signal);
-  if (answer["error"])
-    throw errors.classify({ status: response.status, headers: response.headers, bodyText: outline });
-  if (!items) throw brokenAnswer("gave no list of images");
+  const { parsed, items, skeleton, pictures } = await readImageList(response, order.spool, signal);
+  if (parsed["error"])
+    throw errors.classify({ status: response.status, headers: response.headers, bodyText: skeleton });
+  if (!items) throw brokenResponse("gave no list of images");
   const images = await pictures(items, fetchResult);
-  if (images.length === 0) throw brokenAnswer("gave no image");
-  return { images, isCompressed: isCompressing(order), usage: readUsage(answer["usage"]) };
+  if (images.length === 0) throw brokenResponse("gave no image");
+  return { images, isCompressed: isCompressing(order), usage: readUsage(parsed["usage"]) };
 }
 
 /** `size` is never sent: beside a resolution it is refused. A count is refused where a call gives one image. */

@@ -11,7 +11,7 @@ import { openai } from "./openai/index.ts";
 import { openrouter } from "./openrouter.ts";
 import type { Provider } from "./provider.ts";
 import { replicate } from "./replicate.ts";
-import { sandbox } from "./sandbox/index.ts";
+import { sandbox } from "../sandbox/index.ts";
 import { vertex } from "./vertex/index.ts";
 import { xai } from "./xai/index.ts";
 

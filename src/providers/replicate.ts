@@ -1,18 +1,23 @@
 import { z } from "zod";
 import type { ImageOrder } from "../domain/image.ts";
 import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
-import { fanOutSetting, headerWord, httpAddress, pollIntervalMs } from "./channel-settings.ts";
-import { connect } from "./connection.ts";
-import { brokenAnswer, send } from "./http.ts";
-import { createImageUpstream } from "./image-upstream.ts";
-import { writeJsonBody } from "./json-body.ts";
-import { callJson } from "./json-call.ts";
-import { modelFor, modelsSetting, writeInputs, type ModelInputs } from "./model-inputs.ts";
-import { readTicket, RUNNING, runJob, type Sight, type VendorJob } from "./polling.ts";
+import { fanOutSetting, headerWord, httpAddress, pollIntervalMs } from "./transport/channel-settings.ts";
+import { connect } from "./transport/connection.ts";
+import { brokenResponse, send } from "./transport/http.ts";
+import { createImageUpstream } from "./images/image-upstream.ts";
+import { writeJsonBody } from "./transport/json-body.ts";
+import { callJson } from "./transport/json-call.ts";
+import { modelFor, modelsSetting, writeInputs, type ModelInputs } from "./images/model-inputs.ts";
+import { readJobId, RUNNING, runJob, type JobStatus, type VendorJob } from "./transport/polling.ts";
 import type { Provider } from "./provider.ts";
-import type { ReferenceRules } from "./reference-image.ts";
-import { fetchEach } from "./result-link.ts";
-import { createVendorErrors, wordOf, type FailureReading, type VendorErrors } from "./vendor-errors.ts";
+import type { ReferenceRules } from "./images/reference-image.ts";
+import { fetchEach } from "./transport/result-link.ts";
+import {
+  createVendorErrors,
+  wordOf,
+  type FailureReading,
+  type VendorErrors,
+} from "./transport/vendor-errors.ts";
 
 const settings = z.object({
   /** Address in front of `/models/…` and `/predictions`. */
@@ -34,11 +39,11 @@ export const replicate: Provider<ReplicateSettings> = {
   settings,
   image(settings) {
     const vendor = open(settings);
-    const inputsOf = ({ upstreamModel }: ImageOrder) => settings.models[upstreamModel] ?? USUAL_INPUTS;
+    const inputsOf = ({ upstreamModel }: ImageOrder) => settings.models[upstreamModel] ?? DEFAULT_INPUTS;
     return createImageUpstream({
       rules: REFERENCE_RULES,
       fansOut: (order) => settings.fanOut && inputsOf(order).count === undefined,
-      async draw(order, signal) {
+      async generate(order, signal) {
         const job = describeJob(order, inputsOf(order), vendor);
         const links = await runJob(job, settings.pollIntervalMs, signal);
         return { images: await fetchEach(links, vendor.fetchResult, order.spool, signal) };
@@ -50,9 +55,9 @@ export const replicate: Provider<ReplicateSettings> = {
 type Vendor = ReturnType<typeof open>;
 
 /** For models the settings do not name. */
-const USUAL_INPUTS: ModelInputs = { references: "input_images[]", size: "aspect_ratio" };
+const DEFAULT_INPUTS: ModelInputs = { references: "input_images[]", size: "aspect_ratio" };
 /** The vendor's own client sends no larger file inside of a request. */
-const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], mostBytes: 7_000_000 };
+const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 7_000_000 };
 /** Quick models are done within the wait; no job outlives the gateway by more than the other. */
 const SUBMIT_HEADERS = { prefer: "wait=5", "cancel-after": "15m" };
 
@@ -65,8 +70,8 @@ function open(settings: ReplicateSettings) {
 function readFailure({ title, detail }: Record<string, unknown>): FailureReading {
   const message = wordOf(detail);
   const seconds = /\bresets in ~?(\d{1,4})s\b/.exec(message)?.[1];
-  const hint = seconds === undefined ? undefined : Number(seconds);
-  return { code: wordOf(title), message, retryAfterSeconds: hint };
+  const retryAfterSeconds = seconds === undefined ? undefined : Number(seconds);
+  return { code: wordOf(title), message, retryAfterSeconds: retryAfterSeconds };
 }
 
 function describeJob(
@@ -85,18 +90,18 @@ function describeJob(
       }));
       const call = { url, headers: { ...headers, ...SUBMIT_HEADERS }, body, signal };
       const prediction = await callJson("POST", call, errors.classify);
-      return { ticket: readTicket(prediction["id"]), sight: readSight(prediction, errors) };
+      return { jobId: readJobId(prediction["id"]), jobStatus: readStatus(prediction, errors) };
     },
-    async look(ticket, signal) {
-      const call = { url: `${baseUrl}/predictions/${ticket}`, headers, signal };
-      return readSight(await callJson("GET", call, errors.classify), errors);
+    async poll(jobId, signal) {
+      const call = { url: `${baseUrl}/predictions/${jobId}`, headers, signal };
+      return readStatus(await callJson("GET", call, errors.classify), errors);
     },
-    cancel: (ticket, signal) =>
-      send("POST", { url: `${baseUrl}/predictions/${ticket}/cancel`, headers, signal }, errors.classify),
+    cancel: (jobId, signal) =>
+      send("POST", { url: `${baseUrl}/predictions/${jobId}/cancel`, headers, signal }, errors.classify),
   };
 }
 
-function readSight(prediction: Record<string, unknown>, errors: VendorErrors): Sight<string[]> {
+function readStatus(prediction: Record<string, unknown>, errors: VendorErrors): JobStatus<string[]> {
   switch (prediction["status"]) {
     case "succeeded":
       return readOutput(prediction["output"]);
@@ -115,11 +120,11 @@ function readSight(prediction: Record<string, unknown>, errors: VendorErrors): S
   }
 }
 
-function readOutput(output: unknown): Sight<string[]> {
+function readOutput(output: unknown): JobStatus<string[]> {
   const all: unknown[] = Array.isArray(output) ? output : [output];
   const links = all.filter((link): link is string => typeof link === "string" && link !== "");
   if (links.length > 0) return { state: "done", result: links };
-  return { state: "failed", error: brokenAnswer("succeeded without a picture") };
+  return { state: "failed", error: brokenResponse("succeeded without a picture") };
 }
 
 /** A failed prediction says why in words of the model alone, at best with a code in brackets. */

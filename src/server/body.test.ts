@@ -24,8 +24,8 @@ function streamOf(...pieces: string[]): ReadableStream<Uint8Array> {
   });
 }
 
-const read = async (asked: Request, mostBytes = MIB) =>
-  new TextDecoder().decode(await readJsonBody(asked, mostBytes));
+const read = async (asked: Request, maxBytes = MIB) =>
+  new TextDecoder().decode(await readJsonBody(asked, maxBytes));
 
 async function codeOf(work: Promise<unknown>): Promise<string> {
   const error = await work.then(

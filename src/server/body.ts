@@ -2,16 +2,16 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { decodedBody, isPlain, requireLength, tooLarge } from "./decoded-body.ts";
 
 /** The bytes of a JSON body, decoded, never more than `mostBytes` before or after decoding. */
-export async function readJsonBody(request: Request, mostBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+export async function readJsonBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   requireJson(request.headers.get("content-type"));
-  requireLength(request, mostBytes);
+  requireLength(request, maxBytes);
   const hasLength = request.headers.has("content-length");
   if (hasLength && isPlain(request)) return new Uint8Array(await request.arrayBuffer());
   const pieces: Uint8Array[] = [];
   let total = 0;
   for await (const piece of decodedBody(request)) {
     total += piece.length;
-    if (total > mostBytes) throw tooLarge(mostBytes);
+    if (total > maxBytes) throw tooLarge(maxBytes);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

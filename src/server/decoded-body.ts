@@ -13,13 +13,13 @@ const DECODERS = {
 const MIB = 1024 * 1024;
 
 /** Refuses a body whose declared length is over the limit, before a byte of it is read. */
-export function requireLength({ headers }: Request, mostBytes: number): void {
-  if (Number(headers.get("content-length") ?? 0) > mostBytes) throw tooLarge(mostBytes);
+export function requireLength({ headers }: Request, maxBytes: number): void {
+  if (Number(headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
 /** What a body over its route's limit answers. */
-export function tooLarge(mostBytes: number): GatewayError {
-  return new GatewayError("payload_too_large", `The body may have at most ${mostBytes / MIB} MiB.`);
+export function tooLarge(maxBytes: number): GatewayError {
+  return new GatewayError("payload_too_large", `The body may have at most ${maxBytes / MIB} MiB.`);
 }
 
 /** True when the body comes as it is meant. */

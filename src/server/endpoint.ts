@@ -1,20 +1,20 @@
 import type { Server } from "bun";
 import { GatewayError } from "../domain/gateway-error.ts";
 import { newRequestEvent, type RequestEvent } from "../domain/request-event.ts";
-import { authorize, type Door } from "../gateway/access/authorize.ts";
+import { authenticate, type Authenticator } from "../gateway/access/authenticate.ts";
 import type { RequestListener } from "../gateway/ports.ts";
-import { CallerGone } from "../gateway/routing/call.ts";
+import { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { callerAddress, readSecret } from "./credentials.ts";
-import type { Exchange } from "./exchange.ts";
+import type { HttpExchange } from "./http-exchange.ts";
 import { asGatewayError, errorResponse } from "./respond.ts";
 import type { OtherMethods, Route, RouteMatch, RouteTable } from "./routes.ts";
 
 export interface EndpointSettings {
   table: RouteTable;
-  door: Door;
+  authenticator: Authenticator;
   clock: Clock;
   trustedProxies: AddressList;
   listeners: readonly RequestListener[];
@@ -46,19 +46,19 @@ export function createHandler(
     if (!found || "allow" in found) return finish(settings, event, notRouted(found, requestId));
     const { route, parameter } = found;
     event.route = route.name;
-    const exchange: Exchange = {
+    const exchange: HttpExchange = {
       request,
       server,
       parameter,
       id,
       event,
       ended: () => {
-        tell(settings, event);
+        notify(settings, event);
         server.timeout(request, CALLER_IDLE_SECONDS);
       },
     };
     try {
-      const response = await answer(settings, route, exchange);
+      const response = await handle(settings, route, exchange);
       event.status = response.status;
       return event.isStream ? response : finish(settings, event, response);
     } catch (thrown) {
@@ -69,8 +69,8 @@ export function createHandler(
   };
 }
 
-async function answer(settings: EndpointSettings, route: Route, exchange: Exchange): Promise<Response> {
-  if (route.door === "open") return route.answer(exchange);
+async function handle(settings: EndpointSettings, route: Route, exchange: HttpExchange): Promise<Response> {
+  if (route.auth === "public") return route.handle(exchange);
   if (settings.isDraining()) {
     const message = "This server is stopping. Retry; another will answer.";
     throw new GatewayError("overloaded", message, { retryAfterSeconds: DRAINING_RETRY_SECONDS });
@@ -80,18 +80,18 @@ async function answer(settings: EndpointSettings, route: Route, exchange: Exchan
     secret: readSecret(request.headers, route.keyHeaders?.(request.headers) ?? []),
     address: () => callerAddress(request, server, settings.trustedProxies),
   };
-  const found = authorize(settings.door, credentials, route.scope);
+  const found = authenticate(settings.authenticator, credentials, route.scope);
   const principal = found instanceof Promise ? await found : found;
   event.organizationId = principal.organization.id;
   event.keyId = principal.key.id;
-  return route.answer(Object.assign(exchange, { principal }));
+  return route.handle(Object.assign(exchange, { principal }));
 }
 
-function failed(thrown: unknown, route: Route, { request, event }: Exchange): Response {
+function failed(thrown: unknown, route: Route, { request, event }: HttpExchange): Response {
   event.isStream = false;
   // Whoever hangs up while sending breaks the reading of the body.
   const isGone = request.signal.aborted && !(thrown instanceof GatewayError);
-  if (isGone || thrown instanceof CallerGone) {
+  if (isGone || thrown instanceof ClientDisconnected) {
     event.code = "caller_gone";
     return new Response(null, { status: 499 });
   }
@@ -125,11 +125,11 @@ function twoHosts(found: RouteMatch | OtherMethods | null, requestId: string): R
 
 function finish(settings: EndpointSettings, event: RequestEvent, response: Response): Response {
   event.status = response.status;
-  tell(settings, event);
+  notify(settings, event);
   return response;
 }
 
-function tell({ listeners, clock }: EndpointSettings, event: RequestEvent): void {
+function notify({ listeners, clock }: EndpointSettings, event: RequestEvent): void {
   event.durationMs = clock.monotonic() - event.startedAt;
   for (const listener of listeners) listener(event);
 }

@@ -9,7 +9,7 @@ import { requireJson } from "./body.ts";
 import { decodedBody, requireLength, tooLarge } from "./decoded-body.ts";
 
 /** Encoded and decoded. */
-const MOST_BYTES = 800 * 1024 * 1024;
+const MAX_BYTES = 800 * 1024 * 1024;
 
 /**
  * Reads an image request's fields in constant memory: uploaded files and long strings go to `spool` while they
@@ -23,7 +23,7 @@ export async function readImageBody(
   const contentType = request.headers.get("content-type");
   const isForm = takesForms && /^multipart\/form-data\b/i.test(contentType ?? "");
   if (!isForm) return Object.entries(await readPictureJson(request, spool, ([name]) => isPictureField(name)));
-  requireLength(request, MOST_BYTES);
+  requireLength(request, MAX_BYTES);
   try {
     return await readForm(decodedBody(request), contentType ?? "", spool);
   } catch (error) {
@@ -38,9 +38,9 @@ export async function readPictureJson(
   isPicture: (path: JsonPath) => boolean,
 ): Promise<StreamedObject> {
   requireJson(request.headers.get("content-type"));
-  requireLength(request, MOST_BYTES);
+  requireLength(request, MAX_BYTES);
   try {
-    const options = { decode: isPicture, maxBodyBytes: MOST_BYTES };
+    const options = { decode: isPicture, maxBodyBytes: MAX_BYTES };
     const value = await readSpooledJson(decodedBody(request), spool, options);
     if (isStreamedObject(value)) return value;
   } catch (error) {
@@ -56,7 +56,7 @@ async function readForm(
 ): Promise<ImageField[]> {
   const parts = await readMultipart(body, contentType, spool, {
     decode: isPictureField,
-    maxBodyBytes: MOST_BYTES,
+    maxBodyBytes: MAX_BYTES,
   });
   return formFields(parts.map((part) => [part.name, part.kind === "file" ? part.blob : part.value]));
 }
@@ -82,7 +82,7 @@ function jsonTrouble({ reason, path }: JsonSpoolError, isPicture: (path: JsonPat
         ? new GatewayError("invalid_image", "An image may have at most 35 MiB.", param)
         : new GatewayError("invalid_parameter", "A text may have at most 35 MiB.", param);
     case "body_too_large":
-      return tooLarge(MOST_BYTES);
+      return tooLarge(MAX_BYTES);
   }
 }
 
@@ -103,7 +103,7 @@ function formTrouble({ reason, part }: MultipartError): GatewayError {
         ? new GatewayError("invalid_image", "An image may have at most 35 MiB.", param)
         : new GatewayError("invalid_parameter", "A text may have at most 1 MiB.", param);
     case "body_too_large":
-      return tooLarge(MOST_BYTES);
+      return tooLarge(MAX_BYTES);
   }
 }
 
@@ -114,8 +114,8 @@ function paramOf(name: string): string {
 
 /** So many that the body is not read to its end, and the model not known. */
 function tooManyPictures(): GatewayError {
-  const most = Math.max(...Object.values(FAMILIES).map((family) => family.references));
-  const message = `An edit takes at most ${most} reference images, on some models fewer.`;
+  const max = Math.max(...Object.values(FAMILIES).map((family) => family.references));
+  const message = `An edit takes at most ${max} reference images, on some models fewer.`;
   return new GatewayError("too_many_reference_images", message, { param: "image" });
 }
 

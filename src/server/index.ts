@@ -1,10 +1,10 @@
 import type { Server } from "bun";
-import type { Heart } from "../gateway/heart.ts";
+import type { Core } from "../gateway/core.ts";
 import type { BlobStore, Links, RequestListener } from "../gateway/ports.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import type { SafeFetch } from "../lib/safe-fetch.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
-import { SpareFiles } from "../lib/spool.ts";
+import { FilePool } from "../lib/spool.ts";
 import { callerBase } from "./credentials.ts";
 import { CALLER_IDLE_SECONDS, createHandler } from "./endpoint.ts";
 import { consoleRoutes } from "./endpoints/console.ts";
@@ -18,7 +18,7 @@ import { textRoutes } from "./endpoints/text.ts";
 import { RouteTable, type Route } from "./routes.ts";
 
 export interface ServerOptions {
-  heart: Heart;
+  core: Core;
   blobs: { store: BlobStore; links: Links };
   safeFetch: SafeFetch;
   /** Folder for what requests bring along, on a local disk. */
@@ -27,7 +27,7 @@ export interface ServerOptions {
   codecSlots: Semaphore;
   server: { host: string; port: number; publicUrl: string | null; trustedProxies: AddressList };
   /** Whether a text can be a key at all. */
-  isPlausible(secret: string): boolean;
+  isWellFormed(secret: string): boolean;
   hash(secret: string): string;
   listeners: readonly RequestListener[];
   metrics(): Promise<string>;
@@ -45,24 +45,24 @@ export interface RunningServer {
 }
 
 /** Larger than any body a route takes; the routes have limits of their own. */
-const MOST_BYTES = 1024 ** 3;
+const MAX_BYTES = 1024 ** 3;
 
 /** Every route of the gateway. */
-export function allRoutes(options: ServerOptions, spareFiles = new SpareFiles()): Route[] {
-  const { heart, blobs, server: address } = options;
-  const { clock, snapshot } = heart;
+export function allRoutes(options: ServerOptions, filePool = new FilePool()): Route[] {
+  const { core, blobs, server: address } = options;
+  const { clock, snapshot } = core;
   const files = { blobs: blobs.store, links: blobs.links, codecSlots: options.codecSlots };
   const baseOf = ({ request, server }: { request: Request; server: Server<undefined> }): string =>
     address.publicUrl ?? callerBase(request, server, address.trustedProxies);
   const images = {
-    ...heart,
+    ...core,
     ...files,
     safeFetch: options.safeFetch,
-    spools: { directory: options.spoolDirectory, spareFiles },
+    spools: { directory: options.spoolDirectory, filePool },
     baseOf,
   };
   return [
-    ...textRoutes(heart),
+    ...textRoutes(core),
     ...imageRoutes(images),
     ...nativeRoutes(images),
     ...modelRoutes(snapshot),
@@ -75,12 +75,17 @@ export function allRoutes(options: ServerOptions, spareFiles = new SpareFiles())
 
 /** Opens the doors. Throws when the address is taken. */
 export function startServer(options: ServerOptions): RunningServer {
-  const { heart, server: address } = options;
-  const { clock, snapshot } = heart;
-  const spareFiles = new SpareFiles();
+  const { core, server: address } = options;
+  const { clock, snapshot } = core;
+  const filePool = new FilePool();
   const handle = createHandler({
-    table: new RouteTable(allRoutes(options, spareFiles)),
-    door: { snapshot, isPlausible: options.isPlausible, hash: options.hash, now: () => clock.now() },
+    table: new RouteTable(allRoutes(options, filePool)),
+    authenticator: {
+      snapshot,
+      isWellFormed: options.isWellFormed,
+      hash: options.hash,
+      now: () => clock.now(),
+    },
     clock,
     trustedProxies: address.trustedProxies,
     listeners: options.listeners,
@@ -90,7 +95,7 @@ export function startServer(options: ServerOptions): RunningServer {
     hostname: address.host,
     port: address.port,
     reusePort: options.isShared,
-    maxRequestBodySize: MOST_BYTES,
+    maxRequestBodySize: MAX_BYTES,
     idleTimeout: CALLER_IDLE_SECONDS,
     development: false,
     fetch: handle,
@@ -101,7 +106,7 @@ export function startServer(options: ServerOptions): RunningServer {
       const end = clock.monotonic() + withinMs;
       while (server.pendingRequests > 0 && clock.monotonic() < end) await Bun.sleep(20);
       await server.stop(true);
-      await spareFiles.clear();
+      await filePool.clear();
     },
     abandon: () => void server.stop(true),
   };

@@ -6,9 +6,9 @@ const route = (method: "GET" | "POST", path: string): Route => ({
   path,
   name: `${method} ${path}`,
   family: "images",
-  door: "open",
+  auth: "public",
   because: "a test",
-  answer: () => new Response(null),
+  handle: () => new Response(null),
 });
 
 const table = new RouteTable([

@@ -1,5 +1,5 @@
 import type { Scope } from "../domain/api-key.ts";
-import type { AdmittedExchange, Exchange } from "./exchange.ts";
+import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
 
 /** Which shape an error takes. */
 export type ErrorFamily = "chat" | "images" | "native";
@@ -14,18 +14,18 @@ export type Route = {
   family: ErrorFamily;
 } & (
   | {
-      door: "key";
+      auth: "key";
       /** The scope a key needs; null where any key will do. */
       scope: Scope | null;
       /** Headers besides `Authorization` in which the key may stand. */
       keyHeaders?(headers: Headers): readonly string[];
-      answer(exchange: AdmittedExchange): Response | Promise<Response>;
+      handle(exchange: AuthenticatedExchange): Response | Promise<Response>;
     }
   | {
-      door: "open";
+      auth: "public";
       /** Why nobody is asked for a key. */
       because: string;
-      answer(exchange: Exchange): Response | Promise<Response>;
+      handle(exchange: HttpExchange): Response | Promise<Response>;
     }
 );
 

@@ -2,26 +2,26 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DependencyError } from "../gateway/ports.ts";
 import { systemClock } from "../lib/clock.ts";
-import { atMost } from "./at-most.ts";
-import { startCheckpoints } from "./checkpoints.ts";
-import type { Configured } from "./directory.ts";
-import { openJournal, type FileJournal } from "./journal.ts";
-import { createFolder } from "./journal-folder.ts";
-import { recoverJournals } from "./recovery.ts";
-import { sharedSecrets } from "./shared-secrets.ts";
-import { createShipper } from "./shipper.ts";
-import { openSnapshot, type LiveSnapshot } from "./snapshot.ts";
-import { openStores, type Stores } from "./stores.ts";
+import { atMost } from "./database/at-most.ts";
+import { startWalCheckpoints } from "./database/wal-checkpoints.ts";
+import type { Configured } from "./snapshot/directory.ts";
+import { openJournal, type FileJournal } from "./journal/journal.ts";
+import { createFolder } from "./journal/journal-folder.ts";
+import { recoverJournals } from "./journal/recovery.ts";
+import { sharedSecrets } from "./database/shared-secrets.ts";
+import { createShipper } from "./journal/shipper.ts";
+import { openSnapshot, type LiveSnapshot } from "./snapshot/snapshot.ts";
+import { openStores, type Stores } from "./stores/stores.ts";
 
-export { openStores, type Stores } from "./stores.ts";
-export { migrate } from "./migrate.ts";
-export { openDatabase, type Database } from "./sql.ts";
-export { LEASE_TTL_MS, type LeaseStore } from "./leases.ts";
-export type { AuditRecord, AuditStore } from "./audit.ts";
-export type { Configured } from "./directory.ts";
-export type { FileJournal } from "./journal.ts";
-export type { LedgerFilter, LedgerStore } from "./ledger.ts";
-export type { LiveSnapshot } from "./snapshot.ts";
+export { openStores, type Stores } from "./stores/stores.ts";
+export { migrate } from "./database/migrate.ts";
+export { openDatabase, type Database } from "./database/sql.ts";
+export { LEASE_TTL_MS, type LeaseStore } from "./budgets/leases.ts";
+export type { AuditRecord, AuditStore } from "./stores/audit.ts";
+export type { Configured } from "./snapshot/directory.ts";
+export type { FileJournal } from "./journal/journal.ts";
+export type { LedgerFilter, LedgerStore } from "./stores/ledger.ts";
+export type { LiveSnapshot } from "./snapshot/snapshot.ts";
 
 /** Everything a serving process needs of storage, running. */
 export interface Storage extends Stores {
@@ -46,7 +46,7 @@ export interface StorageOptions {
   /** Folder on a local disk that holds the journals of all processes of this machine. */
   journals: string;
   /** Name of this process, new at every start; its journal folder and its budget leases carry it. */
-  lease: string;
+  processId: string;
   configured: Configured;
   /** Hears of trouble in the background, for the log; names no secret. */
   onProblem: (message: string, cause: unknown) => void;
@@ -57,7 +57,7 @@ const SWEEP_MS = 30_000;
 
 /** Opens all of storage, after finishing what processes that have ended left in their journals. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
-  const { lease, journals: root, onProblem } = options;
+  const { processId, journals: root, onProblem } = options;
   const stores = await openStores(options.database);
   mkdirSync(root, { recursive: true, mode: 0o700 });
   const posting = {
@@ -66,7 +66,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     refusedPath: join(root, "refused.log"),
     onProblem,
   };
-  const recovery = { ...posting, leases: stores.leases, root, lease };
+  const recovery = { ...posting, leases: stores.leases, root, processId };
   await recoverJournals(recovery).catch((error: unknown) => {
     if (error instanceof DependencyError) throw error;
     // It is tried again while serving.
@@ -78,11 +78,11 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     clock: systemClock,
     onProblem,
   });
-  const folder = createFolder(root, lease);
-  const shipper = createShipper({ ...posting, folder: folder.path, lease, clock: systemClock });
+  const folder = createFolder(root, processId);
+  const shipper = createShipper({ ...posting, folder: folder.path, processId, clock: systemClock });
   const journal = openJournal({
     folder: folder.path,
-    onAppend: (record, segment, offset) => shipper.hear(record, segment, offset),
+    onAppend: (record, segment, offset) => shipper.onAppend(record, segment, offset),
     onProblem,
   });
   shipper.start(journal);
@@ -91,7 +91,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     repeat(SWEEP_MS, () => stores.leases.sweep(), onProblem),
   ];
   if (stores.database.kind === "sqlite")
-    chores.push(startCheckpoints(options.database, (cause) => onProblem("checkpoints have ended", cause)));
+    chores.push(startWalCheckpoints(options.database, (cause) => onProblem("checkpoints have ended", cause)));
   return {
     ...stores,
     linkSecrets,
@@ -106,7 +106,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       shipper.stop();
       await journal.close();
       const letGo = async () => {
-        await stores.leases.release(lease);
+        await stores.leases.release(processId);
         await stores.database.persist();
       };
       // Asked only now: a record may have come while the last ones were posted.

@@ -4,7 +4,7 @@ import type { RequestListener } from "../gateway/ports.ts";
 import { formatNanos } from "../lib/money.ts";
 
 const FLUSH_MS = 25;
-const LONGEST_CAUSE = 500;
+const MAX_CAUSE = 500;
 
 export interface RequestLog {
   listener: RequestListener;
@@ -85,7 +85,7 @@ function rounded(milliseconds: number): number {
 
 /** What an operator needs of a cause, without what a vendor may have echoed of our credentials. */
 function causeText(cause: unknown): string {
-  return redact(wordsOf(cause)).slice(0, LONGEST_CAUSE);
+  return redact(wordsOf(cause)).slice(0, MAX_CAUSE);
 }
 
 /** What a vendor says of a request or a content that it does not take may quote it, and prompts are not logged. */

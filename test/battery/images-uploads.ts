@@ -24,7 +24,7 @@ export interface Upload {
 export async function uploadEdit(upload: Upload): Promise<{ status: number; body: string; sent: number }> {
   const { hostname, port } = new URL(upload.url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-  const answered = readAnswer(socket);
+  const answered = readResponse(socket);
   const contentType = upload.form === "json" ? "application/json" : "multipart/form-data; boundary=edge";
   const pieces = upload.form === "json" ? jsonPieces(upload) : formPieces(upload);
   const length = [...(upload.form === "json" ? jsonPieces(upload) : formPieces(upload))].reduce(
@@ -109,7 +109,7 @@ async function drained(socket: Socket): Promise<void> {
 }
 
 /** Status 0 stands for a connection that ended without an answer. */
-function readAnswer(socket: Socket): Promise<{ status: number; body: string }> {
+function readResponse(socket: Socket): Promise<{ status: number; body: string }> {
   const pieces: Buffer[] = [];
   return new Promise((resolve) => {
     socket.on("data", (bytes: Buffer) => pieces.push(bytes));

@@ -1,4 +1,4 @@
-import { killRounds, seeded } from "../e2e/kill-rounds.ts";
+import { killRounds, seeded } from "../support/kill-rounds.ts";
 
 /*
  * Kills the gateway under load many times: `bun test/battery/kill-loop.ts [rounds] [seed]`. Prints what it found and

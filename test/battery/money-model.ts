@@ -9,11 +9,11 @@ import fc from "fast-check";
 import type { Principal } from "../../src/domain/api-key.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { GatewayError } from "../../src/domain/gateway-error.ts";
-import { Leases, type Hold } from "../../src/gateway/metering/leases.ts";
+import { BudgetLeases, type Hold } from "../../src/gateway/metering/budget-leases.ts";
 import { DependencyError, type BudgetStore } from "../../src/gateway/ports.ts";
-import { Till } from "../../src/gateway/metering/till.ts";
-import { leaseStore, type LeaseStore } from "../../src/storage/leases.ts";
-import { openStores, type Stores } from "../../src/storage/stores.ts";
+import { Billing } from "../../src/gateway/metering/billing.ts";
+import { leaseStore, type LeaseStore } from "../../src/storage/budgets/leases.ts";
+import { openStores, type Stores } from "../../src/storage/stores/stores.ts";
 import { tellExact } from "../support/figure.ts";
 
 const PROCESSES = 3;
@@ -90,8 +90,8 @@ export async function compareWithModel(operations: number, seed = Date.now() % 1
 /** A process as the ledger knows it: gone with all it had in memory after a crash, but for its journal. */
 interface Process {
   lease: string;
-  leases: Leases;
-  till: Till;
+  leaseStore: BudgetLeases;
+  billing: Billing;
   /** Journaled and not shipped. */
   journal: LedgerEntry[];
   open: { hold: Hold; budgets: readonly string[]; amount: bigint }[];
@@ -138,19 +138,19 @@ async function openWorld(
     const journal: LedgerEntry[] = [];
     // Others hear within a quarter of a second that somebody misses money.
     const pause = async () => {
-      for (const other of processes) await other.leases.yieldContended();
+      for (const other of processes) await other.leaseStore.yieldContended();
     };
-    const leases = new Leases(
+    const leaseStore = new BudgetLeases(
       deafStore(stores.leases, () => process.isDeaf),
       lease,
       clock,
       pause,
     );
-    const till = new Till(leases, {
+    const billing = new Billing(leaseStore, {
       append: ({ entry }) => void journal.push(entry),
       isWritable: () => true,
     });
-    const process: Process = { lease, leases, till, journal, open: [], isDeaf: false };
+    const process: Process = { lease, leaseStore, billing, journal, open: [], isDeaf: false };
     return process;
   };
   const processes: Process[] = [];
@@ -182,7 +182,7 @@ async function openWorld(
       const [least, most] = [-1n, 1n].map((sign) =>
         budgets.every((budget) => rest(budget) + sign * accounts.get(budget)!.over >= wanted),
       );
-      const hold = await holdOf(process.till, budgets, wanted);
+      const hold = await holdOf(process.billing, budgets, wanted);
       // Others cannot know of a debt before it is shipped, and its own process not that it was before it renews.
       if (hold ? !most : least) {
         const rests = budgets.map((budget) => `${budget} ${rest(budget)}`).join(", ");
@@ -201,14 +201,14 @@ async function openWorld(
       const spent = isOver ? request.amount + OVER_NANOS : BigInt(amount) % (request.amount + 1n);
       if (isOver) for (const budget of request.budgets) accounts.get(budget)!.over += OVER_NANOS;
       const entry = anEntry(`entry_${(serial += 1)}`, spent, request.budgets);
-      process.till.settle(request.hold, entry);
+      process.billing.settle(request.hold, entry);
       letGo(request);
       book(entry);
     },
     async release(process, { pick }) {
       const [request] = process.open.splice(pick % Math.max(1, process.open.length), 1);
       if (!request) return;
-      process.till.release(request.hold);
+      process.billing.release(request.hold);
       letGo(request);
     },
     ship: async (process, { amount }) => post(process, process.journal.splice(0, amount)),
@@ -223,9 +223,9 @@ async function openWorld(
       await post(process, [refund]);
       book(refund);
     },
-    yield: (process) => process.leases.yieldContended(),
-    "give-back": (process) => process.leases.giveBack(),
-    renew: (process) => process.leases.renew(),
+    yield: (process) => process.leaseStore.yieldContended(),
+    "give-back": (process) => process.leaseStore.giveBack(),
+    renew: (process) => process.leaseStore.renew(),
     async crash(process) {
       processes[processes.indexOf(process)] = start();
       process.open.forEach(letGo);
@@ -235,21 +235,21 @@ async function openWorld(
     async expire(process) {
       // What a process cut off for so long has served and not shipped, no store can know of.
       if (process.open.length > 0 || process.journal.length > 0) return;
-      await expireSlices(stores, process.lease);
+      await expireLeases(stores, process.lease);
       now += EXPIRY_MS;
       for (let look = 0; look < 3; look += 1) await impatient.sweep();
-      for (const other of processes) if (other !== process) await other.leases.renew();
+      for (const other of processes) if (other !== process) await other.leaseStore.renew();
     },
     async lose(process, { amount, pick }) {
       process.isDeaf = true;
       const budgets = [organization, key];
       const lost = await Promise.resolve(
-        pick % 2 === 0 ? process.leases.giveBack() : process.leases.hold(budgets, BigInt(amount)),
+        pick % 2 === 0 ? process.leaseStore.giveBack() : process.leaseStore.hold(budgets, BigInt(amount)),
       ).catch((error: unknown) => (error instanceof DependencyError ? null : Promise.reject(error)));
       process.isDeaf = false;
-      if (lost) process.leases.settle(lost, 0n);
+      if (lost) process.leaseStore.settle(lost, 0n);
       // The next renewal finds out what became of it.
-      await process.leases.renew();
+      await process.leaseStore.renew();
     },
   };
 
@@ -263,16 +263,16 @@ async function openWorld(
     async finish() {
       for (const process of processes) {
         process.open.splice(0).forEach((request) => {
-          process.till.release(request.hold);
+          process.billing.release(request.hold);
           letGo(request);
         });
         await post(process, process.journal.splice(0));
-        await process.leases.giveBack();
+        await process.leaseStore.giveBack();
         await stores.leases.release(process.lease);
       }
       await compare(stores, accounts, posted);
       for (const [id, { spent }] of accounts) {
-        const { held } = await standOf(stores, id);
+        const { held } = await historyOf(stores, id);
         const sum = await stores.ledger.sumOfBudget(id);
         if (held !== 0n || sum !== spent)
           throw new Error(`${id} ends with ${held} held and ${sum} of ${spent} booked`);
@@ -281,34 +281,37 @@ async function openWorld(
   };
 }
 
-/** The store must say what was posted, hold what its slices hold, and never be over its limit. */
+/** The store must say what was posted, hold what its leases hold, and never be over its limit. */
 async function compare(
   stores: Stores,
   accounts: ReadonlyMap<string, Account>,
   posted: readonly LedgerEntry[],
 ): Promise<void> {
   for (const [id, { limit, over }] of accounts) {
-    const { spent, held, slices } = await standOf(stores, id);
+    const { spent, held, leases } = await historyOf(stores, id);
     const wanted = posted.reduce((sum, entry) => sum + (entry.budgets.includes(id) ? entry.amount : 0n), 0n);
     if (spent !== wanted) throw new Error(`${id} has spent ${spent}, not ${wanted}`);
-    if (held !== slices) throw new Error(`${id} holds ${held}, its slices ${slices}`);
+    if (held !== leases) throw new Error(`${id} holds ${held}, its leases ${leases}`);
     if (spent + held > limit + over)
       throw new Error(`${id} is over its limit: ${spent} and ${held} of ${limit}`);
   }
 }
 
-async function standOf(stores: Stores, id: string): Promise<{ spent: bigint; held: bigint; slices: bigint }> {
+async function historyOf(
+  stores: Stores,
+  id: string,
+): Promise<{ spent: bigint; held: bigint; leases: bigint }> {
   const [row] = await stores.database.read(
-    (sql) => sql<{ spent: bigint; held: bigint; slices: bigint | null }[]>`
-      SELECT spent, held, (SELECT SUM(amount) FROM leases WHERE budget = ${id}) AS slices FROM budgets WHERE id = ${id}`,
+    (sql) => sql<{ spent: bigint; held: bigint; leases: bigint | null }[]>`
+      SELECT spent, held, (SELECT SUM(amount) FROM leases WHERE budget = ${id}) AS leases FROM budgets WHERE id = ${id}`,
   );
-  return { spent: row!.spent, held: row!.held, slices: row!.slices ?? 0n };
+  return { spent: row!.spent, held: row!.held, leases: row!.leases ?? 0n };
 }
 
-async function holdOf(till: Till, budgets: readonly string[], amount: bigint): Promise<Hold | null> {
+async function holdOf(billing: Billing, budgets: readonly string[], amount: bigint): Promise<Hold | null> {
   const principal = { organization: { budgets: budgets.slice(0, 1) }, key: { budgets: budgets.slice(1) } };
   try {
-    return await till.hold(principal as unknown as Principal, () => amount);
+    return await billing.hold(principal as unknown as Principal, () => amount);
   } catch (error) {
     if (error instanceof GatewayError && error.code === "BILLING_BLOCKED") return null;
     throw error;
@@ -336,7 +339,7 @@ function impatientStore({ database }: Stores): LeaseStore {
   return leaseStore(database, { now: () => Date.now(), monotonic: () => (monotonic += 60_000) });
 }
 
-function expireSlices({ database }: Stores, lease: string): Promise<unknown> {
+function expireLeases({ database }: Stores, lease: string): Promise<unknown> {
   return database.begin((sql) => sql`UPDATE leases SET expires_at = 1 WHERE lease = ${lease}`);
 }
 

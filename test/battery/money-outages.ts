@@ -24,8 +24,8 @@ export const OUTAGES: Record<"stopped" | "frozen", { begin: Deed; end: Deed }> =
 type Deed = (server: PrivatePostgres) => void | Promise<void>;
 
 const REQUESTS_PER_SECOND = 50;
-const LEAST_SERVED_PERCENT = 99.9;
-const LONGEST_MS = 1_000;
+const MIN_SERVED_PERCENT = 99.9;
+const MAX_MS = 1_000;
 const DRAINED_MS = 30_000;
 
 /** Answers whether every figure is right. `folder` holds PostgreSQL's programs. */
@@ -61,9 +61,9 @@ export async function outlast(kind: keyof typeof OUTAGES, seconds: number, folde
         `${name} known keys served (${during.length})`,
         (100 * servedDuring) / during.length,
         "%",
-        LEAST_SERVED_PERCENT,
+        MIN_SERVED_PERCENT,
       ),
-      tellAtMost(id, `${name} slowest answer`, slowest, "ms", LONGEST_MS),
+      tellAtMost(id, `${name} slowest answer`, slowest, "ms", MAX_MS),
       tellExact(id, `${name} unknown keys not told 503 (of ${strangers.length})`, unheard, "answers", 0),
       tellExact(
         id,

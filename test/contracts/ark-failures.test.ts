@@ -8,7 +8,7 @@ import { STATUS_BY_CODE } from "../upstreams/ark/refusals.ts";
 import type { Plan } from "../upstreams/plan.ts";
 
 const bench = await openBench(ARK);
-const { vendor, open, order, draw } = bench;
+const { vendor, open, order, generate } = bench;
 
 describe("a failure", () => {
   const kinds: Record<string, UpstreamErrorKind> = {
@@ -32,7 +32,7 @@ describe("a failure", () => {
   });
   test.each(rows)("%s (%i) is %s", async (code, status, kind) => {
     vendor.next({ fault: "error-status", text: code, retryAfter: "7" });
-    const error = await failureOf(draw());
+    const error = await failureOf(generate());
     expect(error).toMatchObject({ kind, status, isAmbiguous: false });
     expect(error.retryAfterSeconds).toBe(kind === "account" ? undefined : 7);
     const isTold = kind === "rejected" || kind === "refused";
@@ -42,8 +42,8 @@ describe("a failure", () => {
 
   test.each(rows)("%s inside a success is told apart in the same way", async (code, _status, kind) => {
     vendor.next({ fault: "error-in-200", text: code }, { fault: "failed-items", text: code });
-    expect(await failureOf(draw())).toMatchObject({ kind, status: 200 });
-    expect(await failureOf(draw())).toMatchObject({ kind, status: 200 });
+    expect(await failureOf(generate())).toMatchObject({ kind, status: 200 });
+    expect(await failureOf(generate())).toMatchObject({ kind, status: 200 });
   });
 
   test.each([
@@ -55,7 +55,7 @@ describe("a failure", () => {
     [{ fault: "bad-base64" }, "broken"],
   ] as [Plan, UpstreamErrorKind][])("of the sort %j is %s", async (plan, kind) => {
     vendor.next(plan);
-    expect((await failureOf(draw())).kind).toBe(kind);
+    expect((await failureOf(generate())).kind).toBe(kind);
   });
 
   test.each([
@@ -67,13 +67,13 @@ describe("a failure", () => {
     [undefined, undefined],
   ])("by throttling with the hint %s waits %s seconds", async (retryAfter, seconds) => {
     vendor.next({ fault: "error-status", text: "ModelAccountIpmRateLimitExceeded", retryAfter });
-    expect((await failureOf(draw())).retryAfterSeconds).toBe(seconds);
+    expect((await failureOf(generate())).retryAfterSeconds).toBe(seconds);
   });
 
   test("of a wrong key, or of a name of the other region, is the account's", async () => {
-    expect((await failureOf(open({ apiKey: "wrong" }).draw(order(), never))).status).toBe(401);
+    expect((await failureOf(open({ apiKey: "wrong" }).generate(order(), never))).status).toBe(401);
     const foreign = { ...order(), upstreamModel: "dola-seedream-5-0-pro-260628" };
-    expect(await failureOf(open().draw(foreign, never))).toMatchObject({
+    expect(await failureOf(open().generate(foreign, never))).toMatchObject({
       kind: "account",
       status: 404,
     });
@@ -83,7 +83,7 @@ describe("a failure", () => {
 describe("a picture given as a link", () => {
   test("is fetched from the vendor's own address, without the credential", async () => {
     vendor.next("links");
-    expect(await looksOf(await draw())).toEqual(["1024x1024 jpeg"]);
+    expect(await looksOf(await generate())).toEqual(["1024x1024 jpeg"]);
     const { headers, method } = vendor.hits[1]!;
     expect(method).toBe("GET");
     expect(headers).not.toHaveProperty("authorization");
@@ -91,7 +91,7 @@ describe("a picture given as a link", () => {
 
   test("is fetched again once when that fails", async () => {
     vendor.next({ fault: "links", linked: [{ fault: "error-status", status: 503 }] });
-    expect((await draw()).images).toHaveLength(1);
+    expect((await generate()).images).toHaveLength(1);
     expect(vendor.hits).toHaveLength(3);
   });
 
@@ -103,7 +103,7 @@ describe("a picture given as a link", () => {
     ["never ends", { fault: "flood" }],
   ] as [string, Plan][])("that %s twice leaves nothing, though the work was done", async (_, plan) => {
     vendor.next({ fault: "links", linked: [plan, plan] });
-    expect(await failureOf(draw())).toMatchObject({ kind: "broken", isAmbiguous: true });
+    expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
     expect(vendor.hits).toHaveLength(3);
   });
 
@@ -115,7 +115,7 @@ describe("a picture given as a link", () => {
     "file:///etc",
   ])("at %s is not fetched", async (text) => {
     vendor.next({ fault: "links", text });
-    const error = await failureOf(draw());
+    const error = await failureOf(generate());
     expect(error).toMatchObject({ kind: "broken", isAmbiguous: true });
     expect(error.message).not.toContain("/results/");
     expect(vendor.hits).toHaveLength(1);
@@ -124,7 +124,7 @@ describe("a picture given as a link", () => {
   test("that cannot be had costs only its own place", async () => {
     const gone: Plan = { fault: "error-status", status: 404 };
     vendor.next({ fault: "links", linked: [gone, gone] });
-    expect((await draw({ count: 3 }, "seedream-4-0")).images).toHaveLength(2);
+    expect((await generate({ count: 3 }, "seedream-4-0")).images).toHaveLength(2);
     expect(vendor.hits).toHaveLength(1 + 2 + 2);
   });
 });
@@ -132,7 +132,7 @@ describe("a picture given as a link", () => {
 test("a caller that goes closes every call that was fanned out, and what came before is kept", async () => {
   vendor.next({}, "stall", "stall");
   const controller = new AbortController();
-  const call = open({ fanOut: true }).draw(order({ count: 3 }), controller.signal);
+  const call = open({ fanOut: true }).generate(order({ count: 3 }), controller.signal);
   await vendor.waitForHits(3);
   while (vendor.book.answered < 1) await Bun.sleep(5);
   await Bun.sleep(30);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { SizeWish } from "../../src/domain/image.ts";
+import type { RequestedSize } from "../../src/domain/image.ts";
 import { ark } from "../../src/providers/ark/index.ts";
 import { ARK } from "../support/bench-options.ts";
 import { failureOf, imageModel, looksOf, makeOrder, never, pngReference } from "../support/image-calls.ts";
@@ -10,11 +10,15 @@ import { SIMULATED_KEY, startArk } from "../upstreams/ark.ts";
 import type { Plan } from "../upstreams/plan.ts";
 
 const bench = await openBench(ARK);
-const { vendor, open, order, draw } = bench;
+const { vendor, open, order, generate } = bench;
 
 describe("a generation", () => {
   test("is exactly the JSON that the vendor knows, with its own headers and nothing else", async () => {
-    await draw({ wish: { kind: "tier", tier: "2K", ratio: "16:9" }, format: "png", prompt: 'a "fox" 狐' });
+    await generate({
+      wish: { kind: "tier", tier: "2K", ratio: "16:9" },
+      format: "png",
+      prompt: 'a "fox" 狐',
+    });
     const [hit] = vendor.hits;
     const body =
       '{"model":"doubao-seedream-5-0-pro-260628","prompt":"a \\"fox\\" 狐","size":"2816x1584",' +
@@ -33,7 +37,7 @@ describe("a generation", () => {
     });
   });
 
-  const sizes: [SizeWish, string][] = [
+  const sizes: [RequestedSize, string][] = [
     [{ kind: "unset" }, "1024x1024"],
     [{ kind: "tier", tier: "1K", ratio: "16:9" }, "1424x800"],
     [{ kind: "tier", tier: "2K", ratio: "4:3" }, "2368x1776"],
@@ -43,13 +47,13 @@ describe("a generation", () => {
     [{ kind: "exact", width: 4096, height: 4096 }, "2150x2150"],
   ];
   test.each(sizes)("of the size %j asks for %s and gets a picture of that size", async (wish, size) => {
-    const reply = await draw({ wish });
+    const reply = await generate({ wish });
     expect(vendor.hits[0]!.json()).toMatchObject({ size, watermark: false });
     expect(await looksOf(reply)).toEqual([`${size} jpeg`]);
   });
 
   test("tells the vendor's tokens, of which none are counted as input", async () => {
-    const reply = await draw({ wish: { kind: "tier", tier: "2K", ratio: "16:9" } });
+    const reply = await generate({ wish: { kind: "tier", tier: "2K", ratio: "16:9" } });
     expect(reply.usage).toEqual({ input: 0, output: 17_424, total: 17_424 });
     expect(reply).not.toHaveProperty("quality");
     expect(vendor.book).toMatchObject({ received: 1, answered: 1, usages: [{ generated_images: 1 }] });
@@ -64,7 +68,7 @@ describe("a generation", () => {
     [{ usage: { output_tokens: 9, total_tokens: 12 } }, { input: 3, output: 9, total: 12 }],
   ] as [Plan, unknown][])("with the report %j tells %j", async (plan, usage) => {
     vendor.next(plan);
-    expect((await draw()).usage).toEqual(usage as never);
+    expect((await generate()).usage).toEqual(usage as never);
   });
 
   test.each([
@@ -75,28 +79,28 @@ describe("a generation", () => {
     ["seedream-4-5", "png", undefined, "jpeg"],
     ["seedream-4-0", undefined, undefined, "jpeg"],
   ] as const)("by %s in the format %s sends %s and gets %s", async (id, format, sent, got) => {
-    const reply = await draw({ format }, id);
+    const reply = await generate({ format }, id);
     expect(vendor.hits[0]!.json()["output_format"]).toBe(sent!);
     expect((await looksOf(reply))[0]).toEndWith(got);
   });
 
   test("reads an answer whose slashes are escaped, and one that comes in many pieces", async () => {
     vendor.next("escaped-slashes", "gzip");
-    expect(await looksOf(await draw())).toEqual(["1024x1024 jpeg"]);
-    expect(await looksOf(await draw())).toEqual(["1024x1024 jpeg"]);
+    expect(await looksOf(await generate())).toEqual(["1024x1024 jpeg"]);
+    expect(await looksOf(await generate())).toEqual(["1024x1024 jpeg"]);
   });
 });
 
 describe("several images", () => {
   test("are one where the model gives one a call, and nothing of a count is sent", async () => {
-    const reply = await draw({ count: 4 });
+    const reply = await generate({ count: 4 });
     expect(reply.images).toHaveLength(1);
     expect(vendor.hits).toHaveLength(1);
     expect(vendor.hits[0]!.body.toString()).not.toMatch(/sequential|max_images|"n"/);
   });
 
   test("are as many calls where the channel fans out, with summed usage", async () => {
-    const reply = await open({ fanOut: true }).draw(order({ count: 3 }), never);
+    const reply = await open({ fanOut: true }).generate(order({ count: 3 }), never);
     expect(await looksOf(reply)).toEqual(Array(3).fill("1024x1024 jpeg"));
     expect(reply.usage).toEqual({ input: 0, output: 3 * 4096, total: 3 * 4096 });
     expect(vendor.hits).toHaveLength(3);
@@ -105,14 +109,14 @@ describe("several images", () => {
   test("fanned out are those that succeeded, and an error only when none did", async () => {
     const refusal: Plan = { fault: "content-refused", text: "OutputImageSensitiveContentDetected" };
     vendor.next(refusal, {}, { fault: "error-status", text: "InternalServiceError" });
-    expect((await open({ fanOut: true }).draw(order({ count: 3 }), never)).images).toHaveLength(1);
+    expect((await open({ fanOut: true }).generate(order({ count: 3 }), never)).images).toHaveLength(1);
     vendor.next(refusal, refusal);
-    const failed = open({ fanOut: true }).draw(order({ count: 2 }), never);
+    const failed = open({ fanOut: true }).generate(order({ count: 2 }), never);
     expect((await failureOf(failed)).kind).toBe("refused");
   });
 
   test("are a group on models that have it", async () => {
-    const reply = await draw({ count: 4 }, "seedream-4-0");
+    const reply = await generate({ count: 4 }, "seedream-4-0");
     expect(vendor.hits[0]!.json()).toMatchObject({
       sequential_image_generation: "auto",
       sequential_image_generation_options: { max_images: 4 },
@@ -122,8 +126,8 @@ describe("several images", () => {
 
   test("of a group are delivered without those that failed or were not made", async () => {
     vendor.next({ fault: "failed-items", images: 3 }, { images: 2 });
-    expect((await draw({ count: 4 }, "seedream-4-0")).images).toHaveLength(3);
-    expect((await draw({ count: 4 }, "seedream-4-0")).images).toHaveLength(2);
+    expect((await generate({ count: 4 }, "seedream-4-0")).images).toHaveLength(3);
+    expect((await generate({ count: 4 }, "seedream-4-0")).images).toHaveLength(2);
     expect(vendor.book.usages).toMatchObject([{ generated_images: 3 }, { generated_images: 2 }]);
   });
 });
@@ -132,7 +136,7 @@ describe("an edit", () => {
   test("carries its references in their order as data URLs, with a known length", async () => {
     const references = [pngReference(32, 16), pngReference(16, 48)];
     const bytes = await Promise.all(references.map(({ blob }) => blob.bytes()));
-    await draw({ references, wish: { kind: "tier", tier: "1K", ratio: "1:1" } });
+    await generate({ references, wish: { kind: "tier", tier: "1K", ratio: "1:1" } });
     const [hit] = vendor.hits;
     expect(hit!.json()["image"]).toEqual(
       bytes.map((image) => `data:image/png;base64,${Buffer.from(image).toString("base64")}`),
@@ -142,19 +146,19 @@ describe("an edit", () => {
   });
 
   test("of one image carries it alone", async () => {
-    await draw({ references: [pngReference()] });
+    await generate({ references: [pngReference()] });
     expect(vendor.hits[0]!.json()["image"]).toStartWith("data:image/png;base64,");
   });
 
   test("without a size keeps the shape of the first image, by the model's own table", async () => {
-    const reply = await draw({ references: [pngReference(320, 180), pngReference()] });
+    const reply = await generate({ references: [pngReference(320, 180), pngReference()] });
     expect(await looksOf(reply)).toEqual(["1424x800 jpeg"]);
   });
 
   test("takes the formats that the vendor reads as they are", async () => {
     const gif = { blob: new Blob([makeGif(20, 20, 1)]), format: "gif" as const, width: 20, height: 20 };
     const bmp = { blob: new Blob([makeBmp(20, 20)]), format: "bmp" as const, width: 20, height: 20 };
-    await draw({ references: [gif, bmp] });
+    await generate({ references: [gif, bmp] });
     const images = vendor.hits[0]!.json()["image"] as string[];
     expect(images.map((image) => image.slice(0, 16))).toEqual(["data:image/gif;b", "data:image/bmp;b"]);
   });
@@ -162,7 +166,7 @@ describe("an edit", () => {
   test("of an image over 30 MB sends a lighter one of the same size in pixels", async () => {
     const noise = new Uint8Array(31_000_000);
     const big = new Blob([await pngReference(64, 64).blob.bytes(), noise]);
-    await draw({ references: [{ blob: big, format: "png", width: 64, height: 64 }] });
+    await generate({ references: [{ blob: big, format: "png", width: 64, height: 64 }] });
     const image = vendor.hits[0]!.json()["image"] as string;
     expect(image).toStartWith("data:image/webp;base64,");
     const sent = new Blob([Buffer.from(image.slice(image.indexOf(",") + 1), "base64")]);
@@ -172,12 +176,12 @@ describe("an edit", () => {
   test("of an image in a format nobody here can read is rejected, naming the image", async () => {
     const blob = new Blob(["\0\0\0\x20ftypavif"]);
     const references = [pngReference(), { blob, format: "avif" as const, width: 9, height: 9 }];
-    expect(await failureOf(draw({ references }))).toMatchObject({ kind: "rejected", param: "image" });
+    expect(await failureOf(generate({ references }))).toMatchObject({ kind: "rejected", param: "image" });
     expect(vendor.hits).toHaveLength(0);
   });
 
   test("that the vendor finds wrong is rejected with its own words, without its ids", async () => {
-    const error = await failureOf(draw({ references: [pngReference(8, 8)] }));
+    const error = await failureOf(generate({ references: [pngReference(8, 8)] }));
     expect(error).toMatchObject({
       kind: "rejected",
       status: 400,
@@ -217,6 +221,8 @@ describe("the catalogue", () => {
     await using abroad = await startArk({ region: "global" });
     const upstream = open({ baseUrl: `${abroad.url}/api/v3`, region: "global" });
     const { model, targets } = imageModel(bench.settings, "seedream-5-0-pro");
-    expect((await upstream.draw(makeOrder(model, targets[1]!.upstreamModel), never)).images).toHaveLength(1);
+    expect((await upstream.generate(makeOrder(model, targets[1]!.upstreamModel), never)).images).toHaveLength(
+      1,
+    );
   });
 });

@@ -20,8 +20,8 @@ const calls = (extra: object = {}) => callAzure(vendor.url, extra);
 describeCarriage("a resource of Azure OpenAI", () => ({
   vendor,
   secret: SIMULATED_KEY,
-  draw: (signal) => calls().draw({}, signal),
-  drawAt: (url) => callAzure(url).draw(),
+  generate: (signal) => calls().generate({}, signal),
+  drawAt: (url) => callAzure(url).generate(),
 }));
 
 describe("a failure", () => {
@@ -53,7 +53,7 @@ describe("a failure", () => {
     const plan: Plan = { fault: "error-status", text, retryAfter: "7" };
     vendor.next(plan, plan, plan);
     const failing = [
-      () => calls().draw(),
+      () => calls().generate(),
       () => calls().ask(),
       () => calls({ surface: "classic" }).ask({ stream: true }),
     ];
@@ -70,7 +70,7 @@ describe("a failure", () => {
     "%s inside a success is a refusal, too",
     async (text) => {
       vendor.next({ fault: "error-in-200", text }, { fault: "error-in-200", text });
-      expect(await failureOf(calls().draw())).toMatchObject({ kind: "refused", status: 200 });
+      expect(await failureOf(calls().generate())).toMatchObject({ kind: "refused", status: 200 });
       expect(await failureOf(calls().ask())).toMatchObject({ kind: "refused", status: 200 });
     },
   );
@@ -83,24 +83,24 @@ describe("a failure", () => {
     [undefined, undefined],
   ])("by throttling with the hint %s waits %s seconds", async (retryAfter, seconds) => {
     vendor.next({ fault: "error-status", text: "429", retryAfter });
-    expect((await failureOf(calls().draw())).retryAfterSeconds).toBe(seconds);
+    expect((await failureOf(calls().generate())).retryAfterSeconds).toBe(seconds);
   });
 
   test.each(["no-images", "bad-base64", "close-midway", "gzip-bomb"] as const)(
     "of the sort %s is broken",
     async (fault) => {
       vendor.next(fault);
-      expect(await failureOf(calls().draw())).toMatchObject({ kind: "broken", isAmbiguous: true });
+      expect(await failureOf(calls().generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
     },
   );
 
   test("of a wrong key, deployment, operation or version is the account's", async () => {
     const failing = [
-      () => calls({ apiKey: "wrong" }).draw(),
+      () => calls({ apiKey: "wrong" }).generate(),
       () => calls().ask({ model: "nobody" }),
       () => calls({ surface: "classic" }).ask({ model: "nobody" }),
       () => calls().ask({ model: "gpt-image-2" }),
-      () => calls({ surface: "classic", apiVersion: "2023-05-15" }).draw(),
+      () => calls({ surface: "classic", apiVersion: "2023-05-15" }).generate(),
     ];
     const statuses = [];
     for (const call of failing) {
@@ -112,7 +112,7 @@ describe("a failure", () => {
   });
 
   test("of a field that the vendor finds wrong names the field", async () => {
-    expect(await failureOf(calls().draw({ quality: "xhigh" }))).toMatchObject({
+    expect(await failureOf(calls().generate({ quality: "xhigh" }))).toMatchObject({
       kind: "rejected",
       status: 400,
       param: "quality",
@@ -125,7 +125,7 @@ describe("a failure", () => {
 
   test("never tells the key, whatever is inspected", async () => {
     vendor.next({ fault: "error-status", text: "echo" }, { fault: "error-status", text: "echo" });
-    for (const call of [() => calls().draw(), () => calls().ask()]) {
+    for (const call of [() => calls().generate(), () => calls().ask()]) {
       const error = await failureOf(call());
       expect(Bun.inspect(error)).not.toContain(SIMULATED_KEY);
       expect(error.message).toContain("[redacted]");
@@ -141,7 +141,7 @@ describe("an aborted signal", () => {
     vendor.next(fault);
     const controller = new AbortController();
     const reason = new Error("the caller went");
-    const call = calls().draw({}, controller.signal);
+    const call = calls().generate({}, controller.signal);
     const hit = await vendor.waitForHits(1);
     while ((hit.status !== null) !== hasStatus) await Bun.sleep(1);
     const abortedAt = performance.now();

@@ -24,7 +24,7 @@ describe.each(SURFACES)("the surface %s", (surface, chatPath, imagePath, version
   const calls = () => callAzure(vendor.url, { surface });
 
   test("takes a generation as the vendor's JSON, with the key in a header of its own", async () => {
-    const reply = await calls().draw({
+    const reply = await calls().generate({
       wish: { kind: "tier", tier: "1K", ratio: "16:9" },
       quality: "low",
       background: "opaque",
@@ -53,7 +53,7 @@ describe.each(SURFACES)("the surface %s", (surface, chatPath, imagePath, version
   });
 
   test("takes an edit as a form whose files are always a list", async () => {
-    const reply = await calls().draw({ references: [pngReference()], mask: pngReference() });
+    const reply = await calls().generate({ references: [pngReference()], mask: pngReference() });
     const hit = vendor.hits[0]!;
     expect(addressOf(hit)).toBe(`${imagePath}/images/edits?api-version=${version}`);
     expect(hit.headers).toMatchObject({ "api-key": SIMULATED_KEY, accept: "application/json" });
@@ -113,7 +113,7 @@ describe("an image request", () => {
     ["jpeg", "jpeg"],
     [undefined, undefined],
   ] as const)("for %s asks for %s, since the vendor makes no webp", async (format, asked) => {
-    const reply = await callAzure(vendor.url).draw({ format, compression: format && 50 });
+    const reply = await callAzure(vendor.url).generate({ format, compression: format && 50 });
     expect(vendor.hits[0]!.json()["output_format"]).toBe(asked!);
     expect(vendor.hits[0]!.json()["output_compression"]).toBe(asked === "jpeg" ? 50 : (undefined as never));
     expect(await looksOf(reply)).toEqual([`1024x1024 ${asked ?? "png"}`]);
@@ -123,7 +123,7 @@ describe("an image request", () => {
     const png = pngReference(40, 20);
     const webp = await new Bun.Image(await pngReference(24, 48).blob.bytes()).webp().blob();
     const gif = new Blob([makeGif(20, 30, 1)]);
-    await callAzure(vendor.url).draw({
+    await callAzure(vendor.url).generate({
       references: [
         png,
         { blob: webp, format: "webp", width: 24, height: 48 },
@@ -143,17 +143,17 @@ describe("an image request", () => {
 
   test("gives as many images as came, and no usage without a sane report", async () => {
     vendor.next({ images: 1 }, "no-usage", { usage: { input_tokens: -1, output_tokens: 5 } });
-    const { draw } = callAzure(vendor.url);
-    expect((await draw({ count: 4 })).images).toHaveLength(1);
-    expect((await draw()).usage).toBeUndefined();
-    expect((await draw()).usage).toBeUndefined();
+    const { generate } = callAzure(vendor.url);
+    expect((await generate({ count: 4 })).images).toHaveLength(1);
+    expect((await generate()).usage).toBeUndefined();
+    expect((await generate()).usage).toBeUndefined();
   });
 
   test("understands escaped slashes and an answer that comes compressed", async () => {
     vendor.next("escaped-slashes", "gzip");
-    const { draw } = callAzure(vendor.url);
-    expect(await looksOf(await draw())).toEqual(["1024x1024 png"]);
-    expect(await looksOf(await draw())).toEqual(["1024x1024 png"]);
+    const { generate } = callAzure(vendor.url);
+    expect(await looksOf(await generate())).toEqual(["1024x1024 png"]);
+    expect(await looksOf(await generate())).toEqual(["1024x1024 png"]);
   });
 });
 
@@ -167,16 +167,16 @@ test("a whole chat answer with the filter's reports is read like any other", asy
 describe("a channel", () => {
   test("names its version in place of the surface's own", async () => {
     const classic = callAzure(vendor.url, { surface: "classic", apiVersion: "2026-01-01-preview" });
-    await classic.draw();
-    await callAzure(vendor.url, { apiVersion: "v1" }).draw();
+    await classic.generate();
+    await callAzure(vendor.url, { apiVersion: "v1" }).generate();
     expect(vendor.hits.map(({ query }) => query.get("api-version"))).toEqual(["2026-01-01-preview", "v1"]);
   });
 
   test.each(["/", "/openai", "/openai/v1", "/openai/v1/"])(
     "may be given the resource's address with %s at its end",
     async (end) => {
-      await callAzure(`${vendor.url}${end}`).draw();
-      await callAzure(`${vendor.url}${end}`, { surface: "classic" }).draw();
+      await callAzure(`${vendor.url}${end}`).generate();
+      await callAzure(`${vendor.url}${end}`, { surface: "classic" }).generate();
       expect(vendor.book.answered).toBe(2);
     },
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { SizeWish } from "../../src/domain/image.ts";
+import type { RequestedSize } from "../../src/domain/image.ts";
 import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
 import { describeDepartures, describeErrorRows, describeVendor } from "../support/carriage-contract.ts";
 import { failureOf, looksOf, never, pngReference, webpReference } from "../support/image-calls.ts";
@@ -15,11 +15,11 @@ const bench = await openBench({
   path: "/v1",
   model: "flux-2-pro",
 });
-const { vendor, open, order, draw, calls } = bench;
+const { vendor, open, order, generate, calls } = bench;
 
 describe("a generation", () => {
   test("is handed in as exactly the JSON the vendor knows, looked at, and fetched without the credential", async () => {
-    const reply = await draw({ wish: { kind: "tier", tier: "2K", ratio: "16:9" }, format: "png" });
+    const reply = await generate({ wish: { kind: "tier", tier: "2K", ratio: "16:9" }, format: "png" });
     const body = '{"prompt":"a red fox","width":2720,"height":1536,"output_format":"png"}';
     expect(vendor.hits[0]!.body.toString()).toBe(body);
     expect(vendor.hits[0]!.headers).toEqual({
@@ -44,7 +44,7 @@ describe("a generation", () => {
   });
 
   test("by a model of fixed shapes names a ratio", async () => {
-    const reply = await draw({ wish: { kind: "tier", tier: "1K", ratio: "21:9" } }, "flux-kontext-pro");
+    const reply = await generate({ wish: { kind: "tier", tier: "1K", ratio: "21:9" } }, "flux-kontext-pro");
     expect(vendor.hits[0]!.json()).toEqual({
       prompt: "a red fox",
       aspect_ratio: "21:9",
@@ -53,7 +53,7 @@ describe("a generation", () => {
     expect(await looksOf(reply)).toEqual(["1568x672 png"]);
   });
 
-  const sizes: SizeWish[] = [
+  const sizes: RequestedSize[] = [
     { kind: "unset" },
     { kind: "exact", width: 100, height: 4000 },
     { kind: "exact", width: 9000, height: 9000 },
@@ -61,49 +61,49 @@ describe("a generation", () => {
   ];
   test.each(sizes)("of any size, such as %j, is one the vendor makes", async (wish) => {
     for (const id of ["flux-2-pro", "flux-2-max", "flux-kontext-pro", "flux-kontext-max"])
-      expect(await looksOf(await draw({ wish }, id))).toHaveLength(1);
+      expect(await looksOf(await generate({ wish }, id))).toHaveLength(1);
   });
 
   test("that takes long is looked at whatever word the vendor has for being busy", async () => {
     vendor.next({ looks: 4 });
-    expect((await draw()).images).toHaveLength(1);
+    expect((await generate()).images).toHaveLength(1);
     expect(calls().filter((call) => call === "GET /v1/get_result")).toHaveLength(5);
   });
 
   test("of several makes one, unless the channel may ask several times", async () => {
-    expect((await draw({ count: 3 })).images).toHaveLength(1);
+    expect((await generate({ count: 3 })).images).toHaveLength(1);
     vendor.reset();
-    expect((await open({ fanOut: true }).draw(order({ count: 3 }), never)).images).toHaveLength(3);
+    expect((await open({ fanOut: true }).generate(order({ count: 3 }), never)).images).toHaveLength(3);
     expect(calls().filter((path) => path.startsWith("POST"))).toHaveLength(3);
   });
 
   test("of several delivers what was made when the rest was refused", async () => {
     vendor.next({}, { fate: "Content Moderated" });
-    expect((await open({ fanOut: true }).draw(order({ count: 2 }), never)).images).toHaveLength(1);
+    expect((await open({ fanOut: true }).generate(order({ count: 2 }), never)).images).toHaveLength(1);
   });
 });
 
 describe("an edit", () => {
   test("carries its reference as bare base64 and keeps its shape where the caller named none", async () => {
     const reference = pngReference(60, 30);
-    const reply = await draw({ references: [reference] });
+    const reply = await generate({ references: [reference] });
     const sent = vendor.hits[0]!.json();
     expect(sent["input_image"]).toBe(Buffer.from(await reference.blob.bytes()).toString("base64"));
     expect(Number(sent["width"]) / Number(sent["height"])).toBeCloseTo(2, 1);
     expect((await looksOf(reply))[0]).toBe(`${sent["width"]}x${sent["height"]} jpeg`);
     vendor.reset();
-    await draw({ references: [reference] }, "flux-kontext-max");
+    await generate({ references: [reference] }, "flux-kontext-max");
     expect(vendor.hits[0]!.json()).not.toHaveProperty("aspect_ratio");
   });
 
   test("of several references numbers them", async () => {
-    await draw({ references: [pngReference(), pngReference(), pngReference()] });
+    await generate({ references: [pngReference(), pngReference(), pngReference()] });
     const names = Object.keys(vendor.hits[0]!.json()).filter((name) => name.startsWith("input"));
     expect(names).toEqual(["input_image", "input_image_2", "input_image_3"]);
   });
 
   test("sends a WebP as PNG", async () => {
-    await draw({ references: [await webpReference()] });
+    await generate({ references: [await webpReference()] });
     const sent = Buffer.from(String(vendor.hits[0]!.json()["input_image"]), "base64");
     expect(sent.toString("latin1", 1, 4)).toBe("PNG");
   });
@@ -123,11 +123,11 @@ describeErrorRows(bench, [
 describe("a failure", () => {
   test("names the field and tells when to come back", async () => {
     vendor.next(row("invalid"), row("too-many-tasks", { retryAfter: "7" }));
-    expect(await failureOf(draw())).toMatchObject({
+    expect(await failureOf(generate())).toMatchObject({
       param: "prompt",
       publicMessage: "Value is not a valid choice.",
     });
-    expect(await failureOf(draw())).toMatchObject({ kind: "limited", retryAfterSeconds: 7 });
+    expect(await failureOf(generate())).toMatchObject({ kind: "limited", retryAfterSeconds: 7 });
   });
 
   const fates: [string, UpstreamErrorKind, boolean][] = [
@@ -140,30 +140,30 @@ describe("a failure", () => {
   ];
   test.each(fates)("of the job, %s, is told as %s", async (fate, kind, isAmbiguous) => {
     vendor.next({ fate });
-    expect(await failureOf(draw())).toMatchObject({ kind, isAmbiguous });
+    expect(await failureOf(generate())).toMatchObject({ kind, isAmbiguous });
   });
 
   test("of a look is passed over, of many in a row is not", async () => {
     vendor.next({}, row("overloaded"), "html", row("too-many-tasks"), "reset-before-headers");
-    expect((await draw()).images).toHaveLength(1);
+    expect((await generate()).images).toHaveLength(1);
     vendor.reset();
     vendor.next({}, ...Array.from({ length: 6 }, () => row("broken")));
-    expect(await failureOf(draw())).toMatchObject({ kind: "overloaded", isAmbiguous: true });
+    expect(await failureOf(generate())).toMatchObject({ kind: "overloaded", isAmbiguous: true });
     expect(vendor.hits).toHaveLength(7);
   });
 
   test("of a look that will not pass ends the call", async () => {
     vendor.next({}, row("unauthorized"));
-    expect(await failureOf(draw())).toMatchObject({ kind: "account", isAmbiguous: true });
+    expect(await failureOf(generate())).toMatchObject({ kind: "account", isAmbiguous: true });
     expect(vendor.hits).toHaveLength(2);
   });
 
   test("of the link is tried once more, and then told as broken", async () => {
     const expired = { fault: "error-status", status: 403 } as const;
     vendor.next({ linked: [expired] });
-    expect((await draw()).images).toHaveLength(1);
+    expect((await generate()).images).toHaveLength(1);
     vendor.next({ linked: [expired, expired] });
-    expect(await failureOf(draw())).toMatchObject({ kind: "broken", isAmbiguous: true });
+    expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
   });
 });
 
@@ -176,7 +176,7 @@ describe("a polling address", () => {
   ];
   test.each(elsewhere)("of somebody else, %s, never sees the credential", async (text) => {
     vendor.next({ text });
-    expect(await failureOf(draw())).toMatchObject({ kind: "broken", isAmbiguous: true });
+    expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
     expect(vendor.hits).toHaveLength(1);
   });
 });
@@ -185,7 +185,7 @@ describe("a caller that goes", () => {
   test("while the job is running is let go at once, and nobody looks again", async () => {
     vendor.next({ looks: 1_000_000 });
     const controller = new AbortController();
-    const call = draw({}, undefined, controller.signal);
+    const call = generate({}, undefined, controller.signal);
     await vendor.waitForHits(3);
     const reason = new Error("gone");
     controller.abort(reason);

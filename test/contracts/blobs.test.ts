@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import { readS3Address } from "../../src/lib/s3-address.ts";
-import { createSpool, SpareFiles, type Spool } from "../../src/lib/spool.ts";
+import { createSpool, FilePool, type Spool } from "../../src/lib/spool.ts";
 import { openBlobs, type Blobs } from "../../src/storage/blobs/index.ts";
 import { isBlobName } from "../../src/storage/blobs/name.ts";
 import { startS3, type S3Simulator } from "../upstreams/s3.ts";
@@ -224,13 +224,13 @@ describe("a picture that lies in a spool", () => {
   test("is kept without a copy, and stays as it is when the spool is used again", async () => {
     const { store } = await openBlobs({ directory, linkSecrets });
     const place = join(directory, "spool");
-    const spareFiles = new SpareFiles();
-    const spool = createSpool(place, spareFiles);
+    const filePool = new FilePool();
+    const spool = createSpool(place, filePool);
     const picture = await spoolPicture(spool);
     const { name } = await store.put(picture, "png", "org");
     expect((await stat(join(directory, "blobs", name.slice(0, 2), name))).nlink).toBe(2);
     await spool.retire();
-    await using next = createSpool(place, spareFiles);
+    await using next = createSpool(place, filePool);
     next.create().write(Buffer.alloc(700_000));
     const kept = await store.get(name);
     expect(Buffer.from(await kept!.bytes()).equals(bytes)).toBe(true);

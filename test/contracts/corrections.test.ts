@@ -3,8 +3,8 @@ import { getCharge, refund } from "../../src/admin/ledger.ts";
 import { correctPrice } from "../../src/admin/price-correction.ts";
 import type { AdminContext } from "../../src/admin/context.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
-import { migrate } from "../../src/storage/migrate.ts";
-import { storesOn, type Stores } from "../../src/storage/stores.ts";
+import { migrate } from "../../src/storage/database/migrate.ts";
+import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
 import { adminContext, NOW, refusal } from "../support/admin-context.ts";
 import { aBudget, anEntry, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
@@ -24,7 +24,7 @@ onEachDatabase("Corrections", (ground) => {
   });
 
   /** An organization of its own with a budget, and as many charges of 0.60 as wanted. */
-  async function books(charges: number, change: Partial<LedgerEntry> = {}) {
+  async function refcounts(charges: number, change: Partial<LedgerEntry> = {}) {
     count += 1;
     const organizationId = `org_${count}`;
     const budget = `budget_${count}`;
@@ -54,7 +54,7 @@ onEachDatabase("Corrections", (ground) => {
   });
 
   test("a dry run tells what would change and changes nothing", async () => {
-    const { organizationId, spent } = await books(5);
+    const { organizationId, spent } = await refcounts(5);
     expect(await correctPrice(context, wish(organizationId), { dryRun: true })).toMatchObject({
       isApplied: false,
       charges: 5,
@@ -67,7 +67,7 @@ onEachDatabase("Corrections", (ground) => {
   });
 
   test("a correction over several transactions makes every charge cost the corrected price, once", async () => {
-    const { organizationId, budget, entries, spent } = await books(450);
+    const { organizationId, budget, entries, spent } = await refcounts(450);
     const since = performance.now();
     const done = await correctPrice(context, wish(organizationId), { dryRun: false });
     console.log(`450 charges corrected in ${Math.round(performance.now() - since)} ms (${ground.kind})`);
@@ -93,7 +93,7 @@ onEachDatabase("Corrections", (ground) => {
   });
 
   test("a second correction by another price goes on from the first", async () => {
-    const { organizationId, entries, spent } = await books(4);
+    const { organizationId, entries, spent } = await refcounts(4);
     await correctPrice(context, wish(organizationId), { dryRun: false });
     const dearer = wish(organizationId, { perMillion: { input: "1", output: "1" } });
     expect(await correctPrice(context, dearer, { dryRun: false })).toMatchObject({
@@ -106,7 +106,7 @@ onEachDatabase("Corrections", (ground) => {
   });
 
   test("two who correct at once correct once", async () => {
-    const { organizationId, spent } = await books(30);
+    const { organizationId, spent } = await refcounts(30);
     const runs = await Promise.allSettled(
       [1, 2, 3].map(() => correctPrice(context, wish(organizationId), { dryRun: false })),
     );
@@ -115,9 +115,9 @@ onEachDatabase("Corrections", (ground) => {
   });
 
   test("a default price corrects only what was rated by a default, in every organization", async () => {
-    const byDefault = await books(1, { model: "big-chat" });
-    const byOwn = await books(1, { model: "big-chat", priceSource: "organization" });
-    const foreign = await books(1, { model: "big-chat", currency: "EUR" });
+    const byDefault = await refcounts(1, { model: "big-chat" });
+    const byOwn = await refcounts(1, { model: "big-chat", priceSource: "organization" });
+    const foreign = await refcounts(1, { model: "big-chat", currency: "EUR" });
     const done = await correctPrice(context, wish(null, { model: "big-chat" }), { dryRun: false });
     expect(done).toMatchObject({ charges: 2, unrated: 1, adjusted: 1 });
     expect(await byDefault.spent()).toBe(500_000_000n);
@@ -126,7 +126,7 @@ onEachDatabase("Corrections", (ground) => {
   });
 
   test("only charges of the range are corrected", async () => {
-    const { organizationId, entries } = await books(9);
+    const { organizationId, entries } = await refcounts(9);
     const range = { from: entries[3]!.at, to: entries[6]!.at };
     expect(await correctPrice(context, wish(organizationId, range), { dryRun: false })).toMatchObject({
       adjusted: 3,
@@ -136,7 +136,7 @@ onEachDatabase("Corrections", (ground) => {
   });
 
   test("what was spent in a period that is over does not move the running one", async () => {
-    const { organizationId, spent, budget } = await books(2);
+    const { organizationId, spent, budget } = await refcounts(2);
     await stores.database.begin(
       (sql) =>
         sql`UPDATE budgets SET period = 'day', period_start = ${Date.now() + HOUR_MS} WHERE id = ${budget}`,
@@ -147,7 +147,7 @@ onEachDatabase("Corrections", (ground) => {
   });
 
   test("a refund gives back what is left and never more", async () => {
-    const { entries, spent } = await books(1);
+    const { entries, spent } = await refcounts(1);
     const { id } = entries[0]!;
     const reason = "a blurred picture";
     expect(await refund(context, id, { amount: "0.25", reason })).toMatchObject({
@@ -172,7 +172,7 @@ onEachDatabase("Corrections", (ground) => {
   });
 
   test("refunds at once give back no more than was charged", async () => {
-    const { entries, spent } = await books(1);
+    const { entries, spent } = await refcounts(1);
     const tries = await Promise.allSettled(
       Array.from({ length: 5 }, () =>
         refund(context, entries[0]!.id, { amount: "0.25", reason: "twice clicked" }),
@@ -183,7 +183,7 @@ onEachDatabase("Corrections", (ground) => {
   });
 
   test("a correction after a refund leaves nobody paid for a request", async () => {
-    const { organizationId, entries, spent } = await books(1);
+    const { organizationId, entries, spent } = await refcounts(1);
     await refund(context, entries[0]!.id, { amount: "0.55", reason: "late" });
     expect(await correctPrice(context, wish(organizationId), { dryRun: false })).toMatchObject({
       difference: -50_000_000n,
@@ -195,7 +195,7 @@ onEachDatabase("Corrections", (ground) => {
   });
 
   test("a posted correction is the same when it is read back", async () => {
-    const { entries } = await books(1);
+    const { entries } = await refcounts(1);
     const entry = {
       ...entries[0]!,
       id: "posted:1",

@@ -11,7 +11,13 @@ if ("missing" in found) console.log(`SKIPPED what is told of a lost Redis: ${fou
 async function open(redisUrl: string | null) {
   const told: string[] = [];
   const onProblem = (message: string) => void told.push(message.split(/[,:]/)[0]!);
-  const counters = await openCounters({ redisUrl, processes: 2, clock: systemClock, hear() {}, onProblem });
+  const counters = await openCounters({
+    redisUrl,
+    processes: 2,
+    clock: systemClock,
+    onEjection() {},
+    onProblem,
+  });
   return { counters, told, [Symbol.dispose]: () => counters.close() };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { SizeWish } from "../../src/domain/image.ts";
+import type { RequestedSize } from "../../src/domain/image.ts";
 import { describeDepartures, describeErrorRows, describeVendor } from "../support/carriage-contract.ts";
 import { bmpReference, failureOf, looksOf, never, pngReference } from "../support/image-calls.ts";
 import { openBench } from "../support/vendor-bench.ts";
@@ -14,12 +14,12 @@ const bench = await openBench({
   path: "/api/v1",
   model: "qwen-image-2.0",
 });
-const { vendor, open, order, draw } = bench;
+const { vendor, open, order, generate } = bench;
 const IDS = ["qwen-image-2.0", "qwen-image-2.0-pro", "qwen-image-edit-plus", "qwen-image-edit-max"];
 
 describe("a generation", () => {
   test("is exactly the JSON that the vendor knows, and its pictures are fetched without the credential", async () => {
-    const reply = await draw({ wish: { kind: "tier", tier: "2K", ratio: "4:3" }, count: 2 });
+    const reply = await generate({ wish: { kind: "tier", tier: "2K", ratio: "4:3" }, count: 2 });
     const body =
       '{"model":"qwen-image-2.0","input":{"messages":[{"role":"user","content":[{"text":"a red fox"}]}]},' +
       '"parameters":{"size":"2304*1728","n":2,"watermark":false}}';
@@ -31,7 +31,7 @@ describe("a generation", () => {
     expect(reply.usage).toBeUndefined();
   });
 
-  const wishes: SizeWish[] = [
+  const wishes: RequestedSize[] = [
     { kind: "unset" },
     { kind: "exact", width: 100, height: 4000 },
     { kind: "exact", width: 9000, height: 9000 },
@@ -39,20 +39,20 @@ describe("a generation", () => {
   ];
   test.each(wishes)("or an edit of the size %j is one that each model takes", async (wish) => {
     for (const id of IDS) {
-      const reply = await draw({ wish, references: [pngReference()] }, id);
+      const reply = await generate({ wish, references: [pngReference()] }, id);
       expect(reply.images).toHaveLength(1);
     }
   });
 
   test("by a model that only edits is told as rejected by the vendor", async () => {
-    expect(await failureOf(draw({}, "qwen-image-edit-plus"))).toMatchObject({ kind: "rejected" });
+    expect(await failureOf(generate({}, "qwen-image-edit-plus"))).toMatchObject({ kind: "rejected" });
   });
 });
 
 describe("an edit", () => {
   test("puts its references before the words and leaves the shape to the vendor where none was named", async () => {
     const references = [pngReference(), pngReference(60, 30)];
-    const reply = await draw({ references }, "qwen-image-edit-plus");
+    const reply = await generate({ references }, "qwen-image-edit-plus");
     const { input, parameters } = vendor.hits[0]!.json();
     const link = `data:image/png;base64,${Buffer.from(await references[1]!.blob.bytes()).toString("base64")}`;
     const { content } = Object(input).messages[0];
@@ -62,7 +62,7 @@ describe("an edit", () => {
   });
 
   test("sends a picture the vendor does not read as PNG", async () => {
-    await draw({ references: [bmpReference()] });
+    await generate({ references: [bmpReference()] });
     expect(vendor.hits[0]!.body.toString()).toContain('{"image":"data:image/png;base64,');
   });
 
@@ -70,9 +70,9 @@ describe("an edit", () => {
     const single = order({ count: 2, references: [pngReference()] });
     const base = { ...single.model, image: { ...single.model.image, maxImagesPerCall: 1 } };
     const asked = { ...single, model: base, upstreamModel: "qwen-image-edit" };
-    expect((await open().draw(asked, never)).images).toHaveLength(1);
+    expect((await open().generate(asked, never)).images).toHaveLength(1);
     expect(vendor.hits[0]!.json()["parameters"]).toEqual({ watermark: false });
-    expect((await open({ fanOut: true }).draw(asked, never)).images).toHaveLength(2);
+    expect((await open({ fanOut: true }).generate(asked, never)).images).toHaveLength(2);
   });
 });
 
@@ -100,22 +100,22 @@ describeErrorRows(
 describe("a failure", () => {
   test("tells the caller what the vendor said, without its names", async () => {
     vendor.next(row("DataInspectionFailed"));
-    expect((await failureOf(draw())).publicMessage).toBe("Input data may contain inappropriate content.");
+    expect((await failureOf(generate())).publicMessage).toBe("Input data may contain inappropriate content.");
   });
 
   test("of some links costs their pictures only", async () => {
     const gone = { fault: "error-status", status: 404 } as const;
     vendor.next({ linked: [gone, gone] }, { linked: [gone] }, { linked: [gone, gone] });
-    expect((await draw({ count: 3 })).images).toHaveLength(2);
-    expect((await draw({ count: 3 })).images).toHaveLength(3);
-    expect(await failureOf(draw())).toMatchObject({ kind: "broken", isAmbiguous: true });
+    expect((await generate({ count: 3 })).images).toHaveLength(2);
+    expect((await generate({ count: 3 })).images).toHaveLength(3);
+    expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
   });
 
   test("to give a picture is told as broken; fewer or more than asked are given as they came", async () => {
     vendor.next("no-images", { images: 1 }, { images: 4 });
-    expect(await failureOf(draw())).toMatchObject({ kind: "broken", isAmbiguous: true });
-    expect((await draw({ count: 3 })).images).toHaveLength(1);
-    expect((await draw({ count: 3 })).images).toHaveLength(4);
+    expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
+    expect((await generate({ count: 3 })).images).toHaveLength(1);
+    expect((await generate({ count: 3 })).images).toHaveLength(4);
   });
 });
 

@@ -14,11 +14,15 @@ const bench = await openBench({
   path: "",
   model: "flux-kontext-pro",
 });
-const { vendor, open, order, draw, calls } = bench;
+const { vendor, open, order, generate, calls } = bench;
 
 describe("a generation", () => {
   test("goes to the queue as exactly the JSON the model knows, and is found again without its path", async () => {
-    const reply = await draw({ wish: { kind: "tier", tier: "1K", ratio: "16:9" }, format: "png", count: 2 });
+    const reply = await generate({
+      wish: { kind: "tier", tier: "1K", ratio: "16:9" },
+      format: "png",
+      count: 2,
+    });
     const body = '{"prompt":"a red fox","aspect_ratio":"16:9","num_images":2,"output_format":"png"}';
     expect(vendor.hits[0]!.body.toString()).toBe(body);
     expect(vendor.hits[0]!.headers["authorization"]).toBe(`Key ${SIMULATED_KEY}`);
@@ -34,7 +38,10 @@ describe("a generation", () => {
   });
 
   test("by a model of free sizes names pixels, and one image a call is made", async () => {
-    const reply = await draw({ wish: { kind: "exact", width: 1000, height: 500 }, count: 2 }, "flux-2-pro");
+    const reply = await generate(
+      { wish: { kind: "exact", width: 1000, height: 500 }, count: 2 },
+      "flux-2-pro",
+    );
     expect(vendor.hits[0]!.json()).toEqual({
       prompt: "a red fox",
       image_size: { width: 1008, height: 496 },
@@ -44,12 +51,12 @@ describe("a generation", () => {
   });
 
   test("of several at such a model is as many calls where the channel says so", async () => {
-    const reply = await open({ fanOut: true }).draw(order({ count: 3 }, "flux-2-max"), never);
+    const reply = await open({ fanOut: true }).generate(order({ count: 3 }, "flux-2-max"), never);
     expect(reply.images).toHaveLength(3);
   });
 
   test("leaves a format the model has no word for to it", async () => {
-    await draw({ format: "webp" });
+    await generate({ format: "webp" });
     expect(vendor.hits[0]!.json()).not.toHaveProperty("output_format");
   });
 });
@@ -57,7 +64,7 @@ describe("a generation", () => {
 describe("an edit", () => {
   test("goes to the model's place for edits with its reference as a data URL", async () => {
     const reference = pngReference(60, 30);
-    const reply = await draw({ references: [reference] });
+    const reply = await generate({ references: [reference] });
     const link = `data:image/png;base64,${Buffer.from(await reference.blob.bytes()).toString("base64")}`;
     expect(vendor.hits[0]!.path).toBe("/fal-ai/flux-pro/kontext");
     expect(vendor.hits[0]!.json()).toEqual({
@@ -70,7 +77,7 @@ describe("an edit", () => {
   });
 
   test("of a model that takes a list sends one, and the shape of the first", async () => {
-    await draw({ references: [pngReference(60, 30), pngReference()] }, "flux-2-pro");
+    await generate({ references: [pngReference(60, 30), pngReference()] }, "flux-2-pro");
     const { image_urls: links, image_size: size } = vendor.hits[0]!.json();
     expect(vendor.hits[0]!.path).toBe("/fal-ai/flux-2-pro/edit");
     expect(links).toHaveLength(2);
@@ -106,7 +113,7 @@ describe("a failure", () => {
   ];
   test.each(fates)("told in place of the result, %s, is told as %s at once", async (fate, kind) => {
     vendor.next({ fate });
-    expect(await failureOf(draw())).toMatchObject({
+    expect(await failureOf(generate())).toMatchObject({
       kind,
       isAmbiguous: kind === "broken" && fate === "no-images",
     });
@@ -115,33 +122,36 @@ describe("a failure", () => {
 
   test("of the account when asking for the result leaves open whether the picture was made", async () => {
     vendor.next({ fate: "locked" });
-    expect(await failureOf(draw())).toMatchObject({ kind: "account", isAmbiguous: true });
+    expect(await failureOf(generate())).toMatchObject({ kind: "account", isAmbiguous: true });
     while (!vendor.jobs.all.at(-1)!.isCancelled) await Bun.sleep(1);
   });
 
   test("of a field names it, and when to come back", async () => {
     vendor.next(row("image_too_large"), row("throttled", { retryAfter: "3" }));
-    expect(await failureOf(draw())).toMatchObject({ param: "image_url", publicMessage: "It did not work." });
-    expect(await failureOf(draw())).toMatchObject({ retryAfterSeconds: 3 });
+    expect(await failureOf(generate())).toMatchObject({
+      param: "image_url",
+      publicMessage: "It did not work.",
+    });
+    expect(await failureOf(generate())).toMatchObject({ retryAfterSeconds: 3 });
   });
 
   test("of some pictures only, found indecent or gone, delivers the others", async () => {
     vendor.next({ fate: "nsfw:1" });
-    expect((await draw({ count: 3 })).images).toHaveLength(2);
+    expect((await generate({ count: 3 })).images).toHaveLength(2);
     const gone = { fault: "error-status", status: 404 } as const;
     vendor.next({ linked: [gone, gone] }, { linked: [gone] });
-    expect((await draw({ count: 3 })).images).toHaveLength(2);
-    expect((await draw({ count: 3 })).images).toHaveLength(3);
+    expect((await generate({ count: 3 })).images).toHaveLength(2);
+    expect((await generate({ count: 3 })).images).toHaveLength(3);
   });
 
   test("of a look, or of the queue when asked for the result, is passed over", async () => {
     vendor.next({ looks: 0 }, row("overloaded"), "html", {}, row("bad-gateway"), "truncated");
-    expect((await draw()).images).toHaveLength(1);
+    expect((await generate()).images).toHaveLength(1);
   });
 
   test("of every look gives up and cancels the job", async () => {
     vendor.next({}, ...Array.from({ length: 6 }, () => row("overloaded")));
-    expect(await failureOf(draw())).toMatchObject({ kind: "overloaded", isAmbiguous: true });
+    expect(await failureOf(generate())).toMatchObject({ kind: "overloaded", isAmbiguous: true });
     const hit = await vendor.waitForHits(8);
     expect(`${hit.method} ${hit.path}`).toMatch(/^PUT .*\/cancel$/);
     while (!vendor.jobs.all.at(-1)!.isCancelled) await Bun.sleep(1);
@@ -154,7 +164,7 @@ describe("a caller that goes", () => {
   test("while the job is running has it cancelled, with the credential and nothing else", async () => {
     vendor.next({ looks: 1_000_000 });
     const controller = new AbortController();
-    const call = draw({}, undefined, controller.signal);
+    const call = generate({}, undefined, controller.signal);
     await vendor.waitForHits(3);
     controller.abort(reason);
     expect(await call.catch((error: unknown) => error)).toBe(reason);
@@ -167,7 +177,7 @@ describe("a caller that goes", () => {
   test("before the vendor has named the job has it cancelled as soon as it is named", async () => {
     vendor.next({ delayMs: 50, looks: 1_000_000 });
     const controller = new AbortController();
-    const call = draw({}, undefined, controller.signal);
+    const call = generate({}, undefined, controller.signal);
     await vendor.waitForHits(1);
     controller.abort(reason);
     expect(await call.catch((error: unknown) => error)).toBe(reason);
@@ -178,7 +188,7 @@ describe("a caller that goes", () => {
   test("has the others cancelled, too, where several were asked for", async () => {
     vendor.next({ looks: 1_000_000 }, { looks: 1_000_000 });
     const controller = new AbortController();
-    const call = open({ fanOut: true }).draw(order({ count: 2 }, "flux-2-pro"), controller.signal);
+    const call = open({ fanOut: true }).generate(order({ count: 2 }, "flux-2-pro"), controller.signal);
     await vendor.waitForHits(4);
     controller.abort(reason);
     expect(await call.catch((error: unknown) => error)).toBe(reason);

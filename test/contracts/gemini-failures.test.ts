@@ -18,7 +18,7 @@ function open(baseUrl = vendor.url) {
 
 async function fail(plan: Plan, change: Partial<ImageOrder> = {}): Promise<UpstreamError> {
   vendor.next(plan);
-  return await troubleOf(open().draw(makeOrder(change), never));
+  return await troubleOf(open().generate(makeOrder(change), never));
 }
 
 describe("a refusal inside a success", () => {
@@ -96,9 +96,9 @@ describe("a failure", () => {
     ["deadline", "overloaded", 504, undefined, { fault: "error-status", text: "DEADLINE_EXCEEDED" }],
     ["payload too large", "rejected", 413, undefined, { fault: "error-status", status: 413 }],
     ["status nobody expects", "broken", 418, undefined, { fault: "error-status", status: 418 }],
-  ] as const)("by %s is %s, status %p, hint %p", async (_name, kind, status, hint, plan) => {
+  ] as const)("by %s is %s, status %p, hint %p", async (_name, kind, status, prefix, plan) => {
     const error = await fail(plan as Plan);
-    expect([error.kind, error.status, error.retryAfterSeconds]).toEqual([kind, status, hint]);
+    expect([error.kind, error.status, error.retryAfterSeconds]).toEqual([kind, status, prefix]);
   });
 
   test.each([
@@ -121,7 +121,7 @@ describe("a failure", () => {
   test("to connect is unreachable and safe to repeat", async () => {
     const gone = await startGemini();
     await gone.close();
-    await expect(open(gone.url).draw(makeOrder(), never)).rejects.toMatchObject({
+    await expect(open(gone.url).generate(makeOrder(), never)).rejects.toMatchObject({
       kind: "unreachable",
       isAmbiguous: false,
     });
@@ -151,7 +151,7 @@ describe("a caller that goes", () => {
   test.each(["stall", "stall-midway"] as const)("closes the vendor's connection at %s", async (fault) => {
     vendor.next(fault);
     const caller = new AbortController();
-    const drawn = open().draw(makeOrder({ references: [makeReference()] }), caller.signal);
+    const drawn = open().generate(makeOrder({ references: [makeReference()] }), caller.signal);
     await vendor.waitForHits(1);
     const reason = new Error("gone");
     caller.abort(reason);
@@ -160,7 +160,7 @@ describe("a caller that goes", () => {
   });
 
   test("before the call sends nothing", async () => {
-    await expect(open().draw(makeOrder(), AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+    await expect(open().generate(makeOrder(), AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
     expect(vendor.hits).toHaveLength(0);
   });
 });

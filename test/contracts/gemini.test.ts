@@ -36,7 +36,7 @@ async function sizeOf({ images: [image] }: ImageReply): Promise<string> {
 
 describe("the request", () => {
   test("is one that the vendor documents, with the key in its header only", async () => {
-    await open().draw(makeOrder(), never);
+    await open().generate(makeOrder(), never);
     const [hit] = vendor.hits;
     expect(hit!.json()).toEqual({
       contents: [{ role: "user", parts: [{ text: "a red fox" }] }],
@@ -60,7 +60,7 @@ describe("the request", () => {
       makeReference(5, 5),
       { ...makeReference(), blob: new Blob([makePng(700, 700)]) },
     ];
-    await open().draw(makeOrder({ references }), never);
+    await open().generate(makeOrder({ references }), never);
     const { contents } = vendor.hits[0]!.json() as {
       contents: [{ parts: { inlineData?: { data: string }; text?: string }[] }];
     };
@@ -80,14 +80,14 @@ describe("the request", () => {
     };
     const bmp: ReferenceImage = { ...makeReference(), blob: new Blob([makeBmp(8, 8)]), format: "bmp" };
     const references = [...Array.from({ length: 12 }, () => makeReference()), heic, bmp];
-    await open().draw(makeOrder({ references }), never);
+    await open().generate(makeOrder({ references }), never);
     const types = vendor.hits[0]!.body.toString("latin1").match(/image\/(png|heic)/g);
     expect(types!.slice(-3)).toEqual(["image/png", "image/heic", "image/png"]);
   });
 
   test("leaves an undecodable reference to the caller, before the vendor is asked", async () => {
     const tiff: ReferenceImage = { ...makeReference(), blob: new Blob([makeTiff(8, 8)]), format: "tiff" };
-    const error = await troubleOf(open().draw(makeOrder({ references: [makeReference(), tiff] }), never));
+    const error = await troubleOf(open().generate(makeOrder({ references: [makeReference(), tiff] }), never));
     expect([error.kind, error.param, error.publicMessage?.slice(0, 7)]).toEqual([
       "rejected",
       "image",
@@ -97,9 +97,9 @@ describe("the request", () => {
   });
 
   test("never asks for a format at this address, whatever the caller wants", async () => {
-    expect(await sizeOf(await open().draw(makeOrder({ format: "jpeg", compression: 40 }), never))).toEndWith(
-      " png",
-    );
+    expect(
+      await sizeOf(await open().generate(makeOrder({ format: "jpeg", compression: 40 }), never)),
+    ).toEndWith(" png");
   });
 
   test("names no shape when the caller named none, so that an edit follows its first picture", async () => {
@@ -112,9 +112,9 @@ describe("the request", () => {
       isShapeFree: true,
     } as const;
     expect(
-      await sizeOf(await open().draw(makeOrder({ size, references: [makeReference(16, 9)] }), never)),
+      await sizeOf(await open().generate(makeOrder({ size, references: [makeReference(16, 9)] }), never)),
     ).toBe("1376x768 png");
-    expect(await sizeOf(await open().draw(makeOrder({ size }), never))).toBe("1024x1024 png");
+    expect(await sizeOf(await open().generate(makeOrder({ size }), never))).toBe("1024x1024 png");
   });
 
   test.each(Object.keys(catalogue.models))(
@@ -127,7 +127,7 @@ describe("the request", () => {
         for (const ratio of ratios) {
           const [width = 0, height = 0] = sizes[tier]![ratio]!.split("x").map(Number);
           const size = { tier, ratio, width, height, isAuto: false, isShapeFree: false };
-          const drawn = await sizeOf(await open().draw(makeOrder({ upstreamModel, size }), never));
+          const drawn = await sizeOf(await open().generate(makeOrder({ upstreamModel, size }), never));
           expect([ratio, drawn]).toEqual([ratio, `${width}x${height} png`]);
         }
     },
@@ -140,10 +140,10 @@ describe("references that are too many bytes together", () => {
       {
         hostname: "127.0.0.1",
         urlOf: (model) => `${vendor.url}/v1beta/models/${model}:generateContent`,
-        authorize: async () => ({ headers: { "x-goog-api-key": SIMULATED_KEY }, secret: SIMULATED_KEY }),
+        authenticate: async () => ({ headers: { "x-goog-api-key": SIMULATED_KEY }, secret: SIMULATED_KEY }),
         takesOutputOptions: false,
         demandsRoles: false,
-        mostReferenceBytes: { each: 90_000, together: 150_000 },
+        maxReferenceBytes: { each: 90_000, together: 150_000 },
       },
       false,
     );
@@ -154,9 +154,9 @@ describe("references that are too many bytes together", () => {
         .at(-1)!
         .body.toString("latin1")
         .match(/image\/[a-z]+/g);
-    await upstream.draw(makeOrder({ references: [large, large, small] }), never);
+    await upstream.generate(makeOrder({ references: [large, large, small] }), never);
     expect(types()).toEqual(["image/png", "image/png", "image/png"]);
-    await upstream.draw(makeOrder({ references: [large, large, large, small] }), never);
+    await upstream.generate(makeOrder({ references: [large, large, large, small] }), never);
     expect(types()).toEqual(["image/jpeg", "image/jpeg", "image/jpeg", "image/png"]);
   });
 });
@@ -164,7 +164,7 @@ describe("references that are too many bytes together", () => {
 describe("the answer", () => {
   test("gives the vendor's token counts, thoughts and references included", async () => {
     const upstreamModel = "gemini-3-pro-image";
-    const { usage } = await open().draw(
+    const { usage } = await open().generate(
       makeOrder({ upstreamModel, references: [makeReference(), makeReference()] }),
       never,
     );
@@ -173,13 +173,13 @@ describe("the answer", () => {
   });
 
   test("never gives a draft among thoughts for the picture, and survives its long signature", async () => {
-    const reply = await open().draw(makeOrder({ upstreamModel: "gemini-3-pro-image" }), never);
+    const reply = await open().generate(makeOrder({ upstreamModel: "gemini-3-pro-image" }), never);
     expect([reply.images.length, await sizeOf(reply)]).toEqual([1, "1376x768 png"]);
   });
 
   test("gives every picture that came, also those beyond what was asked for", async () => {
     vendor.next({ images: 3 });
-    expect((await open().draw(makeOrder({ count: 2 }), never)).images).toHaveLength(3);
+    expect((await open().generate(makeOrder({ count: 2 }), never)).images).toHaveLength(3);
   });
 
   test.each([
@@ -207,7 +207,7 @@ describe("the answer", () => {
     ],
   ] as const)("reads a usage report with %s", async (_name, plan, expected) => {
     vendor.next(plan as Plan);
-    expect((await open().draw(makeOrder(), never)).usage).toEqual(expected);
+    expect((await open().generate(makeOrder(), never)).usage).toEqual(expected);
   });
 
   test.each(["gzip", "escaped-slashes"] as const)("is understood when carried as %s", async (fault) => {
@@ -220,18 +220,18 @@ describe("the answer", () => {
       isShapeFree: false,
     } as const;
     vendor.next({ fault });
-    expect(await sizeOf(await open().draw(makeOrder({ size }), never))).toBe("384x3072 png");
+    expect(await sizeOf(await open().generate(makeOrder({ size }), never))).toBe("384x3072 png");
   });
 });
 
 describe("several pictures", () => {
   test("are one picture by one call, unless the channel fans out", async () => {
-    expect((await open().draw(makeOrder({ count: 4 }), never)).images).toHaveLength(1);
+    expect((await open().generate(makeOrder({ count: 4 }), never)).images).toHaveLength(1);
     expect(vendor.hits).toHaveLength(1);
   });
 
   test("come by as many calls when the channel fans out, each with all references", async () => {
-    const { images, usage } = await open(true).draw(
+    const { images, usage } = await open(true).generate(
       makeOrder({ count: 3, references: [makeReference()] }),
       never,
     );
@@ -247,19 +247,21 @@ describe("several pictures", () => {
       { fault: "error-status", status: 500 },
       {},
     );
-    expect((await open(true).draw(makeOrder({ count: 4 }), never)).images).toHaveLength(2);
+    expect((await open(true).generate(makeOrder({ count: 4 }), never)).images).toHaveLength(2);
   });
 
   test("are refused when every call is", async () => {
     const refused: Plan = { fault: "content-refused", text: "prompt:SAFETY" };
     vendor.next(refused, refused);
-    await expect(open(true).draw(makeOrder({ count: 2 }), never)).rejects.toMatchObject({ kind: "refused" });
+    await expect(open(true).generate(makeOrder({ count: 2 }), never)).rejects.toMatchObject({
+      kind: "refused",
+    });
   });
 
   test("are given up together when the caller goes", async () => {
     vendor.next("stall", "stall", "stall");
     const caller = new AbortController();
-    const drawn = open(true).draw(makeOrder({ count: 3 }), caller.signal);
+    const drawn = open(true).generate(makeOrder({ count: 3 }), caller.signal);
     await vendor.waitForHits(3);
     caller.abort(new Error("gone"));
     await expect(drawn).rejects.toThrow("gone");

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Leases } from "../../src/gateway/metering/leases.ts";
+import { BudgetLeases } from "../../src/gateway/metering/budget-leases.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { migrate } from "../../src/storage/migrate.ts";
-import { storesOn, type Stores } from "../../src/storage/stores.ts";
+import { migrate } from "../../src/storage/database/migrate.ts";
+import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
 import { aBudget, anEntry, BY, onEachDatabase } from "./storage-harness.ts";
 
 const PRICE = 7n;
@@ -13,7 +13,7 @@ const TRIES = 300;
 onEachDatabase("Leases of several processes", (ground) => {
   let location: string;
   let stores: Stores;
-  const processes: { leases: Leases; stores: Stores; lease: string }[] = [];
+  const processes: { leases: BudgetLeases; stores: Stores; lease: string }[] = [];
   const timers: Timer[] = [];
   beforeAll(async () => {
     location = await ground.location();
@@ -22,7 +22,7 @@ onEachDatabase("Leases of several processes", (ground) => {
     stores = storesOn(database);
     for (const lease of ["proc_1", "proc_2", "proc_3"]) {
       const own = storesOn(await ground.open(location));
-      const leases = new Leases(own.leases, lease, systemClock);
+      const leases = new BudgetLeases(own.leases, lease, systemClock);
       timers.push(setInterval(() => void leases.yieldContended(), 250));
       processes.push({ leases, stores: own, lease });
     }

@@ -1,5 +1,5 @@
 /** A process of its own that asks a shared limiter as fast as it can and prints how often it was admitted. */
-import type { LimitWish } from "../../src/gateway/admission/limits.ts";
+import type { LimitRequest } from "../../src/gateway/admission/limits.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { RedisLimiter } from "../../src/storage/counters/redis-limiter.ts";
 
@@ -9,7 +9,7 @@ await limiter.ready;
 console.log("ready");
 for await (const _line of console) break;
 
-const wish: LimitWish = {
+const request: LimitRequest = {
   quantity: "requests",
   scope: "organization",
   owner: "shared",
@@ -18,7 +18,7 @@ const wish: LimitWish = {
 };
 let admitted = 0;
 for (let attempt = 0; attempt < Number(attempts); attempt++) {
-  if ((await limiter.take([wish])).isAdmitted) admitted += 1;
+  if ((await limiter.take([request])).isAdmitted) admitted += 1;
 }
 console.log(admitted);
 limiter.close();

@@ -4,7 +4,7 @@ import { MemoryLimiter } from "../../src/gateway/admission/memory-limiter.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { RedisLimiter, type RedisLimiterOptions } from "../../src/storage/counters/redis-limiter.ts";
 import { findRedis, startRedis, type PrivateRedis } from "../support/redis.ts";
-import { WINDOW_MS, admitted, contract, count, isAdmitted, until, wish } from "./limiter-contract.ts";
+import { WINDOW_MS, admitted, contract, count, isAdmitted, until, request } from "./limiter-contract.ts";
 
 const found = findRedis();
 if ("missing" in found) console.log(`SKIPPED the limiter on Redis: ${found.missing}`);
@@ -78,31 +78,31 @@ withRedis("limiter on Redis", () => {
     const prefix = "pair:";
     const one = (await open({ prefix })).limiter;
     const other = (await open({ prefix })).limiter;
-    const ticket = await admitted(one, [wish("tokens", "org", 100, 80)]);
-    expect(await isAdmitted(other, [wish("tokens", "org", 100, 30)])).toBe(false);
-    ticket.correct("tokens", -60);
-    await until(async () => isAdmitted(other, [wish("tokens", "org", 100, 30)]));
+    const reservation = await admitted(one, [request("tokens", "org", 100, 80)]);
+    expect(await isAdmitted(other, [request("tokens", "org", 100, 30)])).toBe(false);
+    reservation.correct("tokens", -60);
+    await until(async () => isAdmitted(other, [request("tokens", "org", 100, 30)]));
   });
 
   test("places of a process that died come back, those of a living one are kept", async () => {
     const prefix = "places:";
-    const placeMs = 300;
-    const dying = (await open({ prefix, placeMs })).limiter;
-    const living = (await open({ prefix, placeMs })).limiter;
-    const dead = wish("concurrent_images", "dead", 1);
-    const alive = wish("concurrent_images", "alive", 1);
+    const slotMs = 300;
+    const dying = (await open({ prefix, slotMs })).limiter;
+    const living = (await open({ prefix, slotMs })).limiter;
+    const dead = request("concurrent_images", "dead", 1);
+    const alive = request("concurrent_images", "alive", 1);
     await admitted(dying, [dead]);
     await admitted(living, [alive]);
     expect(await isAdmitted(living, [dead])).toBe(false);
     dying.close();
     await until(async () => isAdmitted(living, [dead]));
-    await Bun.sleep(placeMs * 2);
+    await Bun.sleep(slotMs * 2);
     expect(await isAdmitted(living, [alive])).toBe(false);
   });
 
   test("keys go away by themselves", async () => {
-    const { limiter } = await open({ prefix: "idle:", placeMs: 200 });
-    await admitted(limiter, [wish("requests", "org", 10), wish("concurrent_images", "org", 10)]);
+    const { limiter } = await open({ prefix: "idle:", slotMs: 200 });
+    await admitted(limiter, [request("requests", "org", 10), request("concurrent_images", "org", 10)]);
     limiter.close();
     await until(async () => {
       const keys = await redis.ask("KEYS", ["idle:*"]);
@@ -116,22 +116,22 @@ withRedis("limiter on Redis", () => {
       "local far = redis.call('TIME')[1] * 1000 + 7200000; " +
       "redis.call('SET', KEYS[1], cmsgpack.pack({far, 10, far, 10}))";
     await redis.ask("EVAL", [plant, "1", "back:organization:requests:org"]);
-    expect(await count(limiter, [wish("requests", "org", 10)], 20)).toBe(10);
+    expect(await count(limiter, [request("requests", "org", 10)], 20)).toBe(10);
   });
 
   test("one take of four counters is a fraction of a millisecond", async () => {
     const { limiter } = await open({ windowMs: 60_000 });
-    const wishes = ["org", "key"].flatMap((owner) => [
-      wish("requests", owner, 1e9),
-      wish("tokens", owner, 1e12, 2_000),
+    const requests = ["org", "key"].flatMap((owner) => [
+      request("requests", owner, 1e9),
+      request("tokens", owner, 1e12, 2_000),
     ]);
-    for (let index = 0; index < 200; index++) await limiter.take(wishes);
+    for (let index = 0; index < 200; index++) await limiter.take(requests);
     const startedAt = performance.now();
-    for (let index = 0; index < 500; index++) await limiter.take(wishes);
+    for (let index = 0; index < 500; index++) await limiter.take(requests);
     const oneByOne = ((performance.now() - startedAt) * 1000) / 500;
     const pipelinedAt = performance.now();
     for (let round = 0; round < 20; round++) {
-      await Promise.all(Array.from({ length: 50 }, () => limiter.take(wishes)));
+      await Promise.all(Array.from({ length: 50 }, () => limiter.take(requests)));
     }
     const pipelined = performance.now() - pipelinedAt;
     console.log(
@@ -143,7 +143,7 @@ withRedis("limiter on Redis", () => {
   test("an address nobody answers at means local limits from the start, and no wait", async () => {
     const { limiter, states } = await open({ url: "redis://127.0.0.1:1" });
     expect(states).toEqual([true]);
-    expect(limiter.take([wish("requests", "org", 10)])).not.toBeInstanceOf(Promise);
+    expect(limiter.take([request("requests", "org", 10)])).not.toBeInstanceOf(Promise);
   });
 
   test("a store that refuses to write degrades the limits and not the requests", async () => {
@@ -151,7 +151,7 @@ withRedis("limiter on Redis", () => {
     try {
       const { limiter, states } = await open({ url: server.url });
       await server.ask("CONFIG", ["SET", "maxmemory", "1"]);
-      expect(await isAdmitted(limiter, [wish("requests", "org", 10)])).toBe(true);
+      expect(await isAdmitted(limiter, [request("requests", "org", 10)])).toBe(true);
       expect(states).toEqual([false, true]);
       await server.ask("CONFIG", ["SET", "maxmemory", "0"]);
       await until(async () => states.length === 3);
@@ -165,7 +165,7 @@ withRedis("limiter on Redis", () => {
     const server = await startRedis("binary" in found ? found.binary : "");
     try {
       const { limiter, states } = await open({ url: server.url, windowMs: 60_000 });
-      const ask = () => [wish("requests", "org", 10), wish("concurrent_images", "key", 3)];
+      const ask = () => [request("requests", "org", 10), request("concurrent_images", "key", 3)];
       const before = await Promise.all([admitted(limiter, ask()), admitted(limiter, ask())]);
       await server.crash();
       const during = await Promise.all(Array.from({ length: 20 }, () => limiter.take(ask())));
@@ -173,12 +173,12 @@ withRedis("limiter on Redis", () => {
       expect(during.filter((verdict) => verdict.isAdmitted).length).toBe(0);
       before[0]!.release();
       before[1]!.release();
-      expect(await count(limiter, [wish("requests", "org", 10)], 20)).toBe(3);
+      expect(await count(limiter, [request("requests", "org", 10)], 20)).toBe(3);
       expect(states).toEqual([false, true]);
       await server.restart();
       await until(async () => states.at(-1) === false);
-      expect(await count(limiter, [wish("requests", "fresh", 10)], 20)).toBe(10);
-      expect(await count(limiter, [wish("concurrent_images", "key", 3)], 20)).toBe(3);
+      expect(await count(limiter, [request("requests", "fresh", 10)], 20)).toBe(10);
+      expect(await count(limiter, [request("concurrent_images", "key", 3)], 20)).toBe(3);
     } finally {
       await server.stop();
     }
@@ -188,13 +188,13 @@ withRedis("limiter on Redis", () => {
     const server = await startRedis("binary" in found ? found.binary : "");
     try {
       const { limiter, states } = await open({ url: server.url });
-      const ticket = await admitted(limiter, [wish("concurrent_images", "key", 1)]);
+      const reservation = await admitted(limiter, [request("concurrent_images", "key", 1)]);
       await server.crash();
       await server.restart();
       await until(async () => states.at(-1) === false && states.length >= 3);
-      expect(await isAdmitted(limiter, [wish("concurrent_images", "key", 1)])).toBe(false);
-      ticket.release();
-      await until(async () => isAdmitted(limiter, [wish("concurrent_images", "key", 1)]));
+      expect(await isAdmitted(limiter, [request("concurrent_images", "key", 1)])).toBe(false);
+      reservation.release();
+      await until(async () => isAdmitted(limiter, [request("concurrent_images", "key", 1)]));
     } finally {
       await server.stop();
     }
@@ -204,18 +204,18 @@ withRedis("limiter on Redis", () => {
     const server = await startRedis("binary" in found ? found.binary : "");
     try {
       const { limiter, states } = await open({ url: server.url, boundMs: 50 });
-      await admitted(limiter, [wish("requests", "org", 100)]);
+      await admitted(limiter, [request("requests", "org", 100)]);
       server.freeze();
       const waits = await Promise.all(Array.from({ length: 50 }, () => waitOf(limiter)));
       console.log(
         `Redis frozen with a bound of 50 ms: longest wait of 50 requests ${Math.max(...waits).toFixed(0)} ms`,
       );
       expect(Math.max(...waits)).toBeLessThan(200);
-      expect(limiter.take([wish("requests", "org", 100)])).not.toBeInstanceOf(Promise);
+      expect(limiter.take([request("requests", "org", 100)])).not.toBeInstanceOf(Promise);
       expect(states).toEqual([false, true]);
       server.thaw();
       await until(async () => states.at(-1) === false);
-      expect(limiter.take([wish("requests", "org", 100)])).toBeInstanceOf(Promise);
+      expect(limiter.take([request("requests", "org", 100)])).toBeInstanceOf(Promise);
     } finally {
       server.thaw();
       await server.stop();
@@ -225,6 +225,6 @@ withRedis("limiter on Redis", () => {
 
 async function waitOf(limiter: Limiter): Promise<number> {
   const startedAt = performance.now();
-  await limiter.take([wish("requests", "org", 100)]);
+  await limiter.take([request("requests", "org", 100)]);
   return performance.now() - startedAt;
 }

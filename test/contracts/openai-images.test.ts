@@ -38,7 +38,7 @@ describe("a generation", () => {
       format: "webp",
       compression: 50,
     } as const;
-    const reply = await calls.draw(order);
+    const reply = await calls.generate(order);
     expect(vendor.hits[0]!.path).toBe("/v1/images/generations");
     expect(vendor.hits[0]!.json()).toEqual({
       model: "gpt-image-2",
@@ -57,7 +57,7 @@ describe("a generation", () => {
   });
 
   test("without size, quality and format leaves them to the vendor", async () => {
-    const reply = await calls.draw({ size: { ...makeOrder().size, isAuto: true, isShapeFree: true } });
+    const reply = await calls.generate({ size: { ...makeOrder().size, isAuto: true, isShapeFree: true } });
     expect(vendor.hits[0]!.json()).toEqual({
       model: "gpt-image-2",
       prompt: "A quiet harbour",
@@ -70,7 +70,7 @@ describe("a generation", () => {
 
   test("asks for the vendor's default where it does not offer the format", async () => {
     const { model } = makeOrder();
-    const reply = await calls.draw({
+    const reply = await calls.generate({
       model: { ...model, image: { ...model.image, formats: ["png", "jpeg"] } },
       format: "webp",
       compression: 50,
@@ -82,27 +82,27 @@ describe("a generation", () => {
 
   test("gives as many images as came, fewer or more than asked", async () => {
     vendor.next({ images: 1 }, { images: 5 });
-    expect((await calls.draw({ count: 4 })).images).toHaveLength(1);
-    expect((await calls.draw({ count: 4 })).images).toHaveLength(5);
+    expect((await calls.generate({ count: 4 })).images).toHaveLength(1);
+    expect((await calls.generate({ count: 4 })).images).toHaveLength(5);
   });
 
   test("without a sane report has no usage", async () => {
     vendor.next("no-usage", { usage: { input_tokens: -1, output_tokens: 5 } }, { usage: "many" });
-    for (let index = 0; index < 3; index += 1) expect((await calls.draw()).usage).toBeUndefined();
+    for (let index = 0; index < 3; index += 1) expect((await calls.generate()).usage).toBeUndefined();
   });
 
   test("understands escaped slashes and an answer byte by byte", async () => {
     vendor.next("escaped-slashes", { fault: "gzip" });
     const format = "jpeg";
     for (let index = 0; index < 2; index += 1)
-      expect((await measure((await calls.draw({ format })).images[0]!)).format).toBe("jpeg");
+      expect((await measure((await calls.generate({ format })).images[0]!)).format).toBe("jpeg");
   });
 });
 
 describe("an edit", () => {
   test("of one image sends a form with typed, named files", async () => {
     const order = { references: [makeReference("png")], mask: makeReference("png"), quality: "high" };
-    const reply = await calls.draw(order);
+    const reply = await calls.generate(order);
     const parts = await readForm(vendor.hits[0]!);
     expect(vendor.hits[0]!.path).toBe("/v1/images/edits");
     expect(parts).toEqual([
@@ -119,7 +119,7 @@ describe("an edit", () => {
 
   test("of several images repeats the field in their order and keeps their bytes", async () => {
     const references = (["png", "jpeg", "webp"] as const).map(makeReference);
-    await calls.draw({ references });
+    await calls.generate({ references });
     const parts = await readForm(vendor.hits[0]!);
     expect(parts.filter(([name]) => name === "image[]").map(([, value]) => value)).toEqual([
       "image-1.png image/png",
@@ -132,14 +132,14 @@ describe("an edit", () => {
 
   test("of a GIF, which the vendor does not read, sends a PNG", async () => {
     const blob = new Blob([makeGif(16, 16, 1)]);
-    await calls.draw({ references: [{ ...makeReference("gif"), blob }] });
+    await calls.generate({ references: [{ ...makeReference("gif"), blob }] });
     const parts = await readForm(vendor.hits[0]!);
     expect(parts.at(-1)).toEqual(["image", "image-1.png image/png"]);
   });
 
   test("carries a prompt of any characters unharmed", async () => {
     const prompt = 'Zeile 1\r\nLine "2" — 写字 --boundary';
-    await calls.draw({ prompt, references: [makeReference()] });
+    await calls.generate({ prompt, references: [makeReference()] });
     expect((await readForm(vendor.hits[0]!))[1]).toEqual(["prompt", prompt]);
   });
 });
@@ -159,7 +159,7 @@ describe("an image call fails", () => {
     ["insufficient-quota", "account"],
   ] as const)("with %s as %s", async (fault, kind) => {
     vendor.next(fault);
-    expect((await failureOf(calls.draw())).kind).toBe(kind);
+    expect((await failureOf(calls.generate())).kind).toBe(kind);
     expect(vendor.hits).toHaveLength(1);
   });
 
@@ -170,13 +170,13 @@ describe("an image call fails", () => {
     [{ size: { ...makeOrder().size, width: 3840, height: 3840 } }, "size"],
     [{ references: Array.from({ length: 17 }, () => makeReference()) }, "image"],
   ])("where the vendor refuses %o, naming %s", async (order, param) => {
-    expect(await failureOf(calls.draw(order))).toMatchObject({ kind: "rejected", param });
+    expect(await failureOf(calls.generate(order))).toMatchObject({ kind: "rejected", param });
   });
 
   test("with the signal's own reason, closing the socket within 100 ms", async () => {
     vendor.next("stall-midway");
     const controller = new AbortController();
-    const call = calls.draw({}, controller.signal);
+    const call = calls.generate({}, controller.signal);
     const hit = await vendor.waitForHits(1);
     while (hit.status === null) await Bun.sleep(1);
     const abortedAt = performance.now();
@@ -189,8 +189,8 @@ describe("an image call fails", () => {
   test("while the form is still on its way when the vendor refuses early or goes", async () => {
     vendor.next("unauthorized", "reset-before-headers");
     const references = [{ ...makeReference(), blob: new Blob([new Uint8Array(8 * 1024 * 1024)]) }];
-    expect((await failureOf(calls.draw({ references }))).kind).toBe("account");
-    expect((await failureOf(calls.draw({ references }))).kind).toBe("unreachable");
+    expect((await failureOf(calls.generate({ references }))).kind).toBe("account");
+    expect((await failureOf(calls.generate({ references }))).kind).toBe("unreachable");
   });
 });
 

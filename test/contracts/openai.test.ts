@@ -22,7 +22,6 @@ describe("a chat request", () => {
     await own.text.send({
       payload: { dialect: "chat", raw, parsed: {} },
       isStream: false,
-      headers: { "x-caller": "1", authorization: "Bearer gk_caller" },
       signal: new AbortController().signal,
     });
     const hit = vendor.hits[0]!;

@@ -13,7 +13,7 @@ const bench = await openBench({
   path: "/api/v1",
   model: "flux-2-pro",
 });
-const { vendor, open, order, draw } = bench;
+const { vendor, open, order, generate } = bench;
 
 /** A model of another family, as an operator may route it here. */
 const richOrder = (change: Change = {}) =>
@@ -21,7 +21,7 @@ const richOrder = (change: Change = {}) =>
 
 describe("a generation", () => {
   test("is exactly the JSON that the vendor knows", async () => {
-    const reply = await draw({ wish: { kind: "tier", tier: "2K", ratio: "3:2" } });
+    const reply = await generate({ wish: { kind: "tier", tier: "2K", ratio: "3:2" } });
     const body =
       '{"model":"black-forest-labs/flux.2-pro","prompt":"a red fox","aspect_ratio":"3:2","resolution":"2K"}';
     expect(vendor.hits[0]!.body.toString()).toBe(body);
@@ -36,7 +36,7 @@ describe("a generation", () => {
 
   test("by a model of many wishes tells them all", async () => {
     const wish = { quality: "low", background: "opaque", count: 3, format: "webp", compression: 40 } as const;
-    const reply = await open().draw(richOrder(wish), never);
+    const reply = await open().generate(richOrder(wish), never);
     expect(vendor.hits[0]!.json()).toEqual({
       model: "openai/gpt-image-2",
       prompt: "a red fox",
@@ -52,14 +52,14 @@ describe("a generation", () => {
   });
 
   test("as PNG asks for no compression", async () => {
-    await open().draw(richOrder({ format: "png", compression: 40 }), never);
+    await open().generate(richOrder({ format: "png", compression: 40 }), never);
     expect(vendor.hits[0]!.json()).not.toHaveProperty("output_compression");
   });
 
   test("of several at a model of one a call makes one, unless the channel may ask several times", async () => {
-    expect((await draw({ count: 2 })).images).toHaveLength(1);
+    expect((await generate({ count: 2 })).images).toHaveLength(1);
     expect(vendor.hits[0]!.json()).not.toHaveProperty("n");
-    const reply = await open({ fanOut: true }).draw(order({ count: 2 }), never);
+    const reply = await open({ fanOut: true }).generate(order({ count: 2 }), never);
     expect(reply.images).toHaveLength(2);
     expect(reply.usage).toEqual({ input: 18, output: 2240, total: 2258 });
   });
@@ -71,19 +71,19 @@ describe("a generation", () => {
       { usage: 7 },
     ];
     vendor.next(...plans);
-    for (const _ of plans) expect((await draw()).usage).toBeUndefined();
+    for (const _ of plans) expect((await generate()).usage).toBeUndefined();
   });
 
   test("gives as many pictures as came", async () => {
     vendor.next({ images: 3 });
-    expect((await draw()).images).toHaveLength(3);
+    expect((await generate()).images).toHaveLength(3);
   });
 });
 
 describe("an edit", () => {
   test("sends its references as data URLs and leaves the shape to the vendor where none was named", async () => {
     const references = [pngReference(60, 30), pngReference()];
-    const reply = await draw({ references });
+    const reply = await generate({ references });
     const link = `data:image/png;base64,${Buffer.from(await references[0]!.blob.bytes()).toString("base64")}`;
     const { input_references: sent, ...rest } = vendor.hits[0]!.json();
     expect(sent).toHaveLength(2);
@@ -118,7 +118,7 @@ describe("a failure", () => {
     "to give a picture, by %s, is told as broken",
     async (fault) => {
       vendor.next(fault);
-      expect(await failureOf(draw())).toMatchObject({ kind: "broken", isAmbiguous: true });
+      expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
     },
   );
 });

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
-import { ledgerStore } from "../../src/storage/ledger.ts";
-import { postEntries, type Posting } from "../../src/storage/posting.ts";
+import { ledgerStore } from "../../src/storage/stores/ledger.ts";
+import { postEntries, type Posting } from "../../src/storage/journal/posting.ts";
 import { anEntry, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
 onEachDatabase("Posting", (ground) => {

@@ -14,11 +14,11 @@ const bench = await openBench({
   path: "/v1",
   model: "flux-2-pro",
 });
-const { vendor, settings, open, order, draw, calls } = bench;
+const { vendor, settings, open, order, generate, calls } = bench;
 
 describe("a generation", () => {
   test("is exactly the JSON the model knows, and needs no look when the wait was enough", async () => {
-    const reply = await draw({ wish: { kind: "tier", tier: "2K", ratio: "3:2" }, format: "webp" });
+    const reply = await generate({ wish: { kind: "tier", tier: "2K", ratio: "3:2" }, format: "webp" });
     const body =
       '{"input":{"prompt":"a red fox","aspect_ratio":"3:2","resolution":"4 MP","output_format":"png"}}';
     expect(vendor.hits[0]!.body.toString()).toBe(body);
@@ -34,7 +34,7 @@ describe("a generation", () => {
 
   test("that takes longer is looked at on the vendor's own address, whatever address it names", async () => {
     vendor.next({ looks: 2, fate: "one-link" });
-    expect(await looksOf(await draw({}, "flux-kontext-pro"))).toEqual(["1024x1024 png"]);
+    expect(await looksOf(await generate({}, "flux-kontext-pro"))).toEqual(["1024x1024 png"]);
     expect(calls().slice(1)).toEqual(["GET /v1/predictions/*", "GET /v1/predictions/*", "GET /results/*"]);
   });
 
@@ -42,34 +42,34 @@ describe("a generation", () => {
     for (const id of ["flux-kontext-pro", "flux-kontext-max", "flux-2-pro", "flux-2-max"] as const) {
       const { model } = imageModel(settings, id);
       for (const ratio of model.image.ratios)
-        expect((await draw({ wish: { kind: "tier", tier: null, ratio } }, id)).images).toHaveLength(1);
+        expect((await generate({ wish: { kind: "tier", tier: null, ratio } }, id)).images).toHaveLength(1);
     }
   });
 
   test("by a version names it in the body", async () => {
     const version = "00b07c32e314ceb5152c1d08e73400e6a61d7d22ba60a405fc76314fc807910c";
-    await open().draw({ ...order(), upstreamModel: version }, never);
+    await open().generate({ ...order(), upstreamModel: version }, never);
     expect(vendor.hits[0]!.path).toBe("/v1/predictions");
     expect(vendor.hits[0]!.json()).toEqual({ version, input: { prompt: "a red fox", aspect_ratio: "1:1" } });
   });
 
   test("of several makes one, unless the channel may ask several times", async () => {
-    expect((await draw({ count: 2 })).images).toHaveLength(1);
-    expect((await open({ fanOut: true }).draw(order({ count: 2 }), never)).images).toHaveLength(2);
+    expect((await generate({ count: 2 })).images).toHaveLength(1);
+    expect((await open({ fanOut: true }).generate(order({ count: 2 }), never)).images).toHaveLength(2);
   });
 
   test("gives as many pictures as came, whose links still work", async () => {
     vendor.next({ images: 3 });
-    expect((await draw()).images).toHaveLength(3);
+    expect((await generate()).images).toHaveLength(3);
     const expired = { fault: "error-status", status: 404 } as const;
     vendor.next({ linked: [expired, expired] });
-    expect(await failureOf(draw())).toMatchObject({ kind: "broken", isAmbiguous: true });
+    expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
   });
 });
 
 describe("an edit", () => {
   test("sends its references as data URLs and asks for the shape of the first", async () => {
-    const reply = await draw({ references: [pngReference(60, 30), pngReference()] });
+    const reply = await generate({ references: [pngReference(60, 30), pngReference()] });
     const { input } = vendor.hits[0]!.json();
     expect(input).toMatchObject({ aspect_ratio: "match_input_image", resolution: "1 MP" });
     expect(Object(input)["input_images"]).toHaveLength(2);
@@ -77,7 +77,7 @@ describe("an edit", () => {
   });
 
   test("at a model of one reference sends the first", async () => {
-    await draw(
+    await generate(
       { references: [pngReference()], wish: { kind: "tier", tier: "1K", ratio: "1:1" } },
       "flux-kontext-max",
     );
@@ -103,8 +103,8 @@ describeErrorRows(bench, [
 describe("a failure", () => {
   test("tells when to come back, by header or else by its sentence", async () => {
     vendor.next(row("throttled"), row("throttled", { retryAfter: "4" }));
-    expect((await failureOf(draw())).retryAfterSeconds).toBe(30);
-    expect((await failureOf(draw())).retryAfterSeconds).toBe(4);
+    expect((await failureOf(generate())).retryAfterSeconds).toBe(30);
+    expect((await failureOf(generate())).retryAfterSeconds).toBe(4);
   });
 
   const fates: [string, UpstreamErrorKind][] = [
@@ -121,16 +121,16 @@ describe("a failure", () => {
     "of the prediction, %s, is told as %s, within the wait and after it",
     async (fate, kind) => {
       vendor.next({ fate });
-      expect((await failureOf(draw())).kind).toBe(kind);
+      expect((await failureOf(generate())).kind).toBe(kind);
       vendor.next({ fate, looks: 1 });
-      expect((await failureOf(draw())).kind).toBe(kind);
+      expect((await failureOf(generate())).kind).toBe(kind);
       expect(calls().some((path) => path.endsWith("/cancel"))).toBe(false);
     },
   );
 
   test("of a look is passed over", async () => {
     vendor.next({ looks: 2 }, row("overloaded"), "html", "truncated", "close-before-headers");
-    expect((await draw()).images).toHaveLength(1);
+    expect((await generate()).images).toHaveLength(1);
   });
 });
 
@@ -143,7 +143,7 @@ describe("a caller that goes", () => {
   ] as const)("%s has the prediction cancelled", async (_, plan, hits) => {
     vendor.next(plan);
     const controller = new AbortController();
-    const call = draw({}, undefined, controller.signal);
+    const call = generate({}, undefined, controller.signal);
     await vendor.waitForHits(hits);
     controller.abort(reason);
     expect(await call.catch((error: unknown) => error)).toBe(reason);
@@ -154,7 +154,7 @@ describe("a caller that goes", () => {
   test("just when the prediction has ended leaves it as it is", async () => {
     vendor.next({ delayMs: 30 });
     const controller = new AbortController();
-    const call = draw({}, undefined, controller.signal);
+    const call = generate({}, undefined, controller.signal);
     const hit = await vendor.waitForHits(1);
     controller.abort(reason);
     expect(await call.catch((error: unknown) => error)).toBe(reason);

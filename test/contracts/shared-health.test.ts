@@ -20,11 +20,11 @@ describe.skipIf("missing" in found)("shared health", () => {
   });
 
   async function open(prefix: string, url = redis.url) {
-    const heard: Ejection[] = [];
-    const shared = new SharedHealth({ url, prefix, hear: (ejection) => heard.push(ejection) });
+    const apply: Ejection[] = [];
+    const shared = new SharedHealth({ url, prefix, onEjection: (ejection) => apply.push(ejection) });
     opened.push(shared);
     await shared.ready;
-    return { shared, heard };
+    return { shared, apply };
   }
 
   test("an ejection is known to every other process within a second, and not told back", async () => {
@@ -32,14 +32,14 @@ describe.skipIf("missing" in found)("shared health", () => {
     const others = [await open("tell:"), await open("tell:")];
     const startedAt = performance.now();
     one.shared.announce({ target: "channel/model", reason: "account", durationMs: 60_000 });
-    await until(() => others.every(({ heard }) => heard.length > 0));
+    await until(() => others.every(({ apply }) => apply.length > 0));
     const tookMs = performance.now() - startedAt;
     console.log(`an ejection reached two other processes in ${tookMs.toFixed(1)} ms`);
     expect(tookMs).toBeLessThan(1_000);
-    for (const { heard } of others) {
-      expect(heard).toEqual([{ target: "channel/model", reason: "account", durationMs: 60_000 }]);
+    for (const { apply } of others) {
+      expect(apply).toEqual([{ target: "channel/model", reason: "account", durationMs: 60_000 }]);
     }
-    expect(one.heard).toEqual([]);
+    expect(one.apply).toEqual([]);
   });
 
   test("a process that starts later learns what is still in force, for the rest of its time", async () => {
@@ -47,17 +47,17 @@ describe.skipIf("missing" in found)("shared health", () => {
     shared.announce({ target: "long", reason: "overload", durationMs: 60_000 });
     shared.announce({ target: "short", reason: "overload", durationMs: 50 });
     const watcher = await open("late:");
-    await until(() => watcher.heard.some(({ target }) => target === "long"));
+    await until(() => watcher.apply.some(({ target }) => target === "long"));
     await Bun.sleep(60);
-    const { heard } = await open("late:");
-    await until(() => heard.length > 0);
-    expect(new Set(heard.map(({ target }) => target))).toEqual(new Set(["long"]));
-    expect(heard[0]!.durationMs).toBeWithin(50_000, 59_951);
+    const { apply } = await open("late:");
+    await until(() => apply.length > 0);
+    expect(new Set(apply.map(({ target }) => target))).toEqual(new Set(["long"]));
+    expect(apply[0]!.durationMs).toBeWithin(50_000, 59_951);
     expect(await redis.ask("PTTL", ["late:ejections"])).toBeWithin(60_000, 120_001);
   });
 
   test("words of no sense are not heard", async () => {
-    const { heard } = await open("junk:");
+    const { apply } = await open("junk:");
     const teller = await open("junk:");
     for (const junk of [
       "",
@@ -69,8 +69,8 @@ describe.skipIf("missing" in found)("shared health", () => {
       await redis.ask("PUBLISH", ["junk:ejected", junk]);
     }
     teller.shared.announce({ target: "real", reason: "limited", durationMs: 500 });
-    await until(() => heard.length > 0);
-    expect(heard.map(({ target }) => target)).toEqual(["real"]);
+    await until(() => apply.length > 0);
+    expect(apply.map(({ target }) => target)).toEqual(["real"]);
   });
 
   test("a lost store changes nothing locally, and what is in force is heard when it returns", async () => {
@@ -81,13 +81,13 @@ describe.skipIf("missing" in found)("shared health", () => {
       const other = await open("lost:", server.url);
       const otherHealth = new Health(systemClock, (ejection) => other.shared.announce(ejection));
       await server.crash();
-      health.heard({ target: "kept", reason: "overload", durationMs: 60_000 });
+      health.apply({ target: "kept", reason: "overload", durationMs: 60_000 });
       one.shared.announce({ target: "unsaid", reason: "overload", durationMs: 60_000 });
       expect(health.ejections().map(({ target }) => target)).toEqual(["kept"]);
       await server.restart();
       await until(() => {
         one.shared.announce({ target: "said", reason: "overload", durationMs: 60_000 });
-        for (const ejection of other.heard) otherHealth.heard(ejection);
+        for (const ejection of other.apply) otherHealth.apply(ejection);
         return otherHealth.ejections().length > 0;
       });
       expect(otherHealth.ejections().map(({ target }) => target)).toEqual(["said"]);
@@ -97,9 +97,9 @@ describe.skipIf("missing" in found)("shared health", () => {
   });
 
   test("without a store at the start everything goes on alone", async () => {
-    const { shared, heard } = await open("none:", "redis://127.0.0.1:1");
+    const { shared, apply } = await open("none:", "redis://127.0.0.1:1");
     shared.announce({ target: "any", reason: "overload", durationMs: 1_000 });
-    expect(heard).toEqual([]);
+    expect(apply).toEqual([]);
   });
 });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../src/domain/organization.ts";
 import type { BudgetRecord, KeyRecord, OrganizationRecord } from "../../src/admin/ports.ts";
-import { openDatabase, type Database } from "../../src/storage/sql.ts";
+import { openDatabase, type Database } from "../../src/storage/database/sql.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
 /** Where a suite finds empty databases of the kind under test. */
@@ -103,7 +103,7 @@ export function aKey(id: string, organizationId: string, change: Partial<KeyReco
     id,
     organizationId,
     name: `Key ${id}`,
-    hint: "gk_abcd",
+    prefix: "gk_abcd",
     hash: hashOf(id),
     scopes: ["ai:*"],
     models: "*",

@@ -8,15 +8,15 @@ import { openStorage } from "../../src/storage/index.ts";
 import { anEntry } from "./storage-harness.ts";
 
 const [, , database = "", journals = "", budget = ""] = process.argv;
-const lease = newId("proc");
+const processId = newId("proc");
 const storage = await openStorage({
   database,
   journals,
-  lease,
+  processId,
   configured: { models: new Map(), channels: new Map(), routes: new Map(), prices: new Map() },
   onProblem: (message, cause) => console.error(message, cause),
 });
-await storage.leases.take(lease, [{ budget, needed: 1n, wanted: 100_000n }]);
+await storage.leases.take(processId, [{ budget, needed: 1n, wanted: 100_000n }]);
 for (;;) {
   for (let index = 0; index < 20; index += 1) {
     const entry = anEntry(newId("entry"), 3n, { budgets: [budget] });

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openStorage, openStores, type Storage } from "../../src/storage/index.ts";
-import { adoptFolders } from "../../src/storage/journal-folder.ts";
-import { openJournal } from "../../src/storage/journal.ts";
-import type { LedgerStore } from "../../src/storage/ledger.ts";
-import { listSegments } from "../../src/storage/segments.ts";
-import { createShipper } from "../../src/storage/shipper.ts";
+import { adoptFolders } from "../../src/storage/journal/journal-folder.ts";
+import { openJournal } from "../../src/storage/journal/journal.ts";
+import type { LedgerStore } from "../../src/storage/stores/ledger.ts";
+import { listSegments } from "../../src/storage/journal/segments.ts";
+import { createShipper } from "../../src/storage/journal/shipper.ts";
 import { until } from "../support/gateway.ts";
 import { aBudget, anEntry, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
@@ -21,8 +21,14 @@ onEachDatabase("The journal", (ground) => {
   beforeAll(async () => {
     database = await ground.location();
   });
-  const open = (lease: string, journals: string, problems: string[] = []): Promise<Storage> =>
-    openStorage({ database, journals, lease, configured, onProblem: (message) => problems.push(message) });
+  const open = (processId: string, journals: string, problems: string[] = []): Promise<Storage> =>
+    openStorage({
+      database,
+      journals,
+      processId,
+      configured,
+      onProblem: (message) => problems.push(message),
+    });
 
   test(`${KILLS} kills lose no acknowledged record and book none twice`, async () => {
     const journals = join(folder, "killed");
@@ -32,8 +38,8 @@ onEachDatabase("The journal", (ground) => {
     const acknowledged = new Map<string, string>();
     const seed = Date.now() % 100_000;
     for (let kill = 0; kill < KILLS; kill += 1) {
-      const pauseMs = 20 + ((seed + kill * 7919) % 120);
-      for (const [id, type] of await writeUntilKilled(database, journals, pauseMs))
+      const backoffMs = 20 + ((seed + kill * 7919) % 120);
+      for (const [id, type] of await writeUntilKilled(database, journals, backoffMs))
         acknowledged.set(id, type);
     }
     const storage = await open("proc_last", journals);
@@ -159,15 +165,15 @@ onEachDatabase("The journal", (ground) => {
       refusedPath: join(folder, "never"),
       onProblem,
       folder: journals,
-      lease: "proc_outage",
+      processId: "proc_outage",
       clock: systemClock,
-      mostQueued: 100,
+      maxQueued: 100,
     });
     const journal = openJournal({
       folder: journals,
       onProblem,
       segmentBytes: 50_000,
-      onAppend: (record, segment, offset) => shipper.hear(record, segment, offset),
+      onAppend: (record, segment, offset) => shipper.onAppend(record, segment, offset),
     });
     shipper.start(journal);
     for (let index = 0; index < 1500; index += 1) {
@@ -242,14 +248,14 @@ onEachDatabase("The journal", (ground) => {
 async function writeUntilKilled(
   database: string,
   journals: string,
-  pauseMs: number,
+  backoffMs: number,
 ): Promise<Map<string, string>> {
   const child = startWriter(database, journals);
   let text = "";
   let killing: Promise<void> | null = null;
   for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
     text += chunk;
-    killing ??= Bun.sleep(pauseMs).then(() => child.kill("SIGKILL"));
+    killing ??= Bun.sleep(backoffMs).then(() => child.kill("SIGKILL"));
   }
   await child.exited;
   const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");

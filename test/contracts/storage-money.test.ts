@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import { DependencyError, type BudgetWish } from "../../src/gateway/ports.ts";
-import { leaseStore } from "../../src/storage/leases.ts";
-import { migrate } from "../../src/storage/migrate.ts";
-import type { Database } from "../../src/storage/sql.ts";
-import { storesOn, type Stores } from "../../src/storage/stores.ts";
+import { DependencyError, type BudgetRequest } from "../../src/gateway/ports.ts";
+import { leaseStore } from "../../src/storage/budgets/leases.ts";
+import { migrate } from "../../src/storage/database/migrate.ts";
+import type { Database } from "../../src/storage/database/sql.ts";
+import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
 import { aBudget, anEntry, BY, onEachDatabase } from "./storage-harness.ts";
 
 const MINUTE_MS = 60_000;
@@ -56,7 +56,10 @@ onEachDatabase("Money", (ground) => {
       { budget: rich, needed: 10n, wanted: 10n },
       { budget: poor, needed: 10n, wanted: 10n },
     ];
-    expect(await stores.leases.take("lease", wishes)).toEqual({ exhausted: poor, isHeldByOthers: false });
+    expect(await stores.leases.take("lease", wishes)).toEqual({
+      exhausted: poor,
+      isHeldByOthers: false,
+    });
     expect(await stand(rich)).toEqual({ spent: 0n, held: 0n });
   });
 
@@ -206,12 +209,12 @@ onEachDatabase("Money", (ground) => {
   test("64 takers over three processes are granted exactly the whole budget", async () => {
     const budget = await newBudget(1000n);
     const handles = await Promise.all([1, 2, 3].map(() => ground.open(location)));
-    const leases = handles.map((handle) => leaseStore(handle));
+    const takers = handles.map((handle) => leaseStore(handle));
     let granted = 0n;
     const taker = async (index: number) => {
       for (;;) {
-        const wish: BudgetWish = { budget, needed: 1n, wanted: BigInt(1 + (index % 7)) };
-        const answer = await leases[index % 3]!.take(`taker-${index % 3}`, [wish]).catch((error: unknown) => {
+        const wish: BudgetRequest = { budget, needed: 1n, wanted: BigInt(1 + (index % 7)) };
+        const answer = await takers[index % 3]!.take(`taker-${index % 3}`, [wish]).catch((error: unknown) => {
           if (error instanceof DependencyError) return null;
           throw error;
         });
@@ -332,22 +335,25 @@ function histories(): fc.Arbitrary<Step[]> {
 function newModel(budgets: readonly { id: string; amount: bigint }[]) {
   const spent = new Map(budgets.map(({ id }) => [id, 0n]));
   const amounts = new Map(budgets.map(({ id, amount }) => [id, amount]));
-  const slices = new Map<string, bigint>();
+  const leases = new Map<string, bigint>();
   const posted = new Set<string>();
   const name = (lease: string, budget: string) => `${lease} ${budget}`;
   const held = (budget: string) =>
-    [...slices].reduce((sum, [slice, amount]) => (slice.endsWith(` ${budget}`) ? sum + amount : sum), 0n);
+    [...leases].reduce(
+      (sum, [budgetLease, amount]) => (budgetLease.endsWith(` ${budget}`) ? sum + amount : sum),
+      0n,
+    );
   const shrink = (lease: string, budget: string, amount: bigint) => {
-    const slice = slices.get(name(lease, budget)) ?? 0n;
-    slices.set(name(lease, budget), amount < slice ? slice - amount : 0n);
+    const budgetLease = leases.get(name(lease, budget)) ?? 0n;
+    leases.set(name(lease, budget), amount < budgetLease ? budgetLease - amount : 0n);
   };
   return {
     stand: (budget: string) => ({ spent: spent.get(budget)!, held: held(budget) }),
-    take(lease: string, wishes: readonly BudgetWish[]) {
+    take(lease: string, wishes: readonly BudgetRequest[]) {
       const rest = (budget: string) => amounts.get(budget)! - spent.get(budget)! - held(budget);
       const exhausted = wishes.find((wish) => rest(wish.budget) < wish.needed);
       if (exhausted) {
-        const own = slices.get(name(lease, exhausted.budget)) ?? 0n;
+        const own = leases.get(name(lease, exhausted.budget)) ?? 0n;
         return { exhausted: exhausted.budget, isHeldByOthers: held(exhausted.budget) > own };
       }
       const granted = new Map<string, bigint>();
@@ -356,7 +362,7 @@ function newModel(budgets: readonly { id: string; amount: bigint }[]) {
         const amount = wanted < rest(budget) ? wanted : rest(budget);
         left.set(budget, rest(budget) - amount);
         granted.set(budget, amount);
-        slices.set(name(lease, budget), (slices.get(name(lease, budget)) ?? 0n) + amount);
+        leases.set(name(lease, budget), (leases.get(name(lease, budget)) ?? 0n) + amount);
       }
       return { granted, left };
     },
@@ -376,7 +382,8 @@ function newModel(budgets: readonly { id: string; amount: bigint }[]) {
       for (const [budget, amount] of back) shrink(lease, budget, amount);
     },
     release(lease: string) {
-      for (const slice of slices.keys()) if (slice.startsWith(`${lease} `)) slices.delete(slice);
+      for (const budgetLease of leases.keys())
+        if (budgetLease.startsWith(`${lease} `)) leases.delete(budgetLease);
     },
   };
 }

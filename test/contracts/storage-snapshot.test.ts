@@ -3,10 +3,10 @@ import type { Channel } from "../../src/domain/channel.ts";
 import type { Price } from "../../src/domain/price.ts";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { migrate } from "../../src/storage/migrate.ts";
-import { openSnapshot, type LiveSnapshot } from "../../src/storage/snapshot.ts";
-import type { Database } from "../../src/storage/sql.ts";
-import { storesOn, type Stores } from "../../src/storage/stores.ts";
+import { migrate } from "../../src/storage/database/migrate.ts";
+import { openSnapshot, type LiveSnapshot } from "../../src/storage/snapshot/snapshot.ts";
+import type { Database } from "../../src/storage/database/sql.ts";
+import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
 import { aBudget, aKey, anOrganization, BY, hashOf, onEachDatabase } from "./storage-harness.ts";
 
 const channel: Channel = { id: "known", provider: "sandbox", settings: {} };
@@ -37,14 +37,14 @@ onEachDatabase("The snapshot", (ground) => {
 
   async function withSnapshot(
     work: (snapshot: LiveSnapshot, problems: string[]) => Promise<void>,
-    options: { database?: Database; monotonic?: () => number; mostKeys?: number } = {},
+    options: { database?: Database; monotonic?: () => number; maxKeys?: number } = {},
   ): Promise<void> {
     const problems: string[] = [];
     const snapshot = await openSnapshot(options.database ?? database, {
       configured,
       clock: options.monotonic ? { now: Date.now, monotonic: options.monotonic } : systemClock,
       onProblem: (message) => problems.push(message),
-      mostKeys: options.mostKeys,
+      maxKeys: options.maxKeys,
     });
     try {
       await work(snapshot, problems);
@@ -91,7 +91,7 @@ onEachDatabase("The snapshot", (ground) => {
       const lookups = [snapshot.key(hashOf("key_new")), snapshot.key(hashOf("key_new"))];
       expect(lookups[0]).toBe(lookups[1]!);
       const key = (await lookups[0])!;
-      expect(key).toMatchObject({ id: "key_new", organizationId: "org_a", hint: "gk_abcd" });
+      expect(key).toMatchObject({ id: "key_new", organizationId: "org_a", prefix: "gk_abcd" });
       expect(key.scopes).toEqual(new Set(["ai:llm"]));
       expect(key.models).toEqual(new Set(["m"]));
       expect([key.addresses!.has("10.1.2.3"), key.addresses!.has("11.0.0.1")]).toEqual([true, false]);
@@ -131,7 +131,7 @@ onEachDatabase("The snapshot", (ground) => {
         expect(await racing).toMatchObject({ isDisabled: true });
         expect(snapshot.key(hashOf("key_raced"))).toMatchObject({ isDisabled: true });
       },
-      { database: slow, mostKeys: 0 },
+      { database: slow, maxKeys: 0 },
     );
   });
 

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from "bun:test";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import type { PriceRecord } from "../../src/admin/ports.ts";
-import { migrate } from "../../src/storage/migrate.ts";
-import { sharedSecrets } from "../../src/storage/shared-secrets.ts";
-import type { Database } from "../../src/storage/sql.ts";
-import { storesOn, type Stores } from "../../src/storage/stores.ts";
+import { migrate } from "../../src/storage/database/migrate.ts";
+import { sharedSecrets } from "../../src/storage/database/shared-secrets.ts";
+import type { Database } from "../../src/storage/database/sql.ts";
+import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
 onEachDatabase("The store", (ground) => {

@@ -29,7 +29,7 @@ function open(change: object = {}) {
 
 describe("the request", () => {
   test("goes to the project and region with an access token", async () => {
-    const { images, usage } = await open().draw(makeOrder(), never);
+    const { images, usage } = await open().generate(makeOrder(), never);
     expect([images.length, usage?.output]).toEqual([1, 1120]);
     const [hit] = vendor.hits;
     expect(hit!.path).toBe(
@@ -40,10 +40,10 @@ describe("the request", () => {
   });
 
   test("asks for JPEG where the caller wants it, at the wanted compression", async () => {
-    const { images } = await open().draw(makeOrder({ format: "jpeg", compression: 40 }), never);
+    const { images } = await open().generate(makeOrder({ format: "jpeg", compression: 40 }), never);
     expect((await readImageHeader(images[0]!)).format).toBe("jpeg");
-    await open().draw(makeOrder({ format: "jpeg" }), never);
-    await open().draw(makeOrder({ format: "webp", compression: 40 }), never);
+    await open().generate(makeOrder({ format: "jpeg" }), never);
+    await open().generate(makeOrder({ format: "webp", compression: 40 }), never);
     const options = vendor.hits.map(
       (hit) => JSON.stringify(hit.json()).match(/"imageOutputOptions":(\{.*?\})/)?.[1],
     );
@@ -59,7 +59,7 @@ describe("the request", () => {
     expect(bytes.byteLength).toBeGreaterThan(7_000_000);
     const large: ReferenceImage = { blob: new Blob([bytes]), format: "png", width: 1700, height: 1500 };
     const small = makeReference();
-    await open().draw(makeOrder({ references: [large, small] }), never);
+    await open().generate(makeOrder({ references: [large, small] }), never);
     const types = vendor.hits[0]!.body.toString("latin1").match(/image\/[a-z]+/g);
     expect(types).toEqual(["image/jpeg", "image/png"]);
   });
@@ -68,26 +68,26 @@ describe("the request", () => {
 describe("access tokens", () => {
   test("are asked for once for many calls, by a statement the token server accepts", async () => {
     const upstream = open();
-    await Promise.all([upstream.draw(makeOrder(), never), upstream.draw(makeOrder(), never)]);
-    await upstream.draw(makeOrder(), never);
+    await Promise.all([upstream.generate(makeOrder(), never), upstream.generate(makeOrder(), never)]);
+    await upstream.generate(makeOrder(), never);
     expect([tokens.hits.length, vendor.hits.length]).toEqual([1, 3]);
   });
 
   test("come from the machine's own account when no credential is set", async () => {
     const upstream = open({ apiKey: undefined, project: SIMULATED_PROJECT, metadataUrl: tokens.url });
-    expect((await upstream.draw(makeOrder(), never)).images).toHaveLength(1);
+    expect((await upstream.generate(makeOrder(), never)).images).toHaveLength(1);
     expect([tokens.hits[0]!.method, tokens.hits[0]!.headers["metadata-flavor"]]).toEqual(["GET", "Google"]);
   });
 
   test("that the vendor does not accept any more are replaced at the next call", async () => {
     const upstream = open();
-    await upstream.draw(makeOrder(), never);
+    await upstream.generate(makeOrder(), never);
     revoked.add(tokens.granted.at(-1)!);
-    expect(await troubleOf(upstream.draw(makeOrder(), never))).toMatchObject({
+    expect(await troubleOf(upstream.generate(makeOrder(), never))).toMatchObject({
       kind: "account",
       status: 401,
     });
-    expect((await upstream.draw(makeOrder(), never)).images).toHaveLength(1);
+    expect((await upstream.generate(makeOrder(), never)).images).toHaveLength(1);
     expect(tokens.hits).toHaveLength(2);
   });
 
@@ -108,13 +108,13 @@ describe("access tokens", () => {
     ["broken", undefined, undefined, { fault: "no-usage" }],
   ] as const)(
     "that are not granted fail as %s, status %p, hint %p, without ambiguity: %p",
-    async (kind, status, hint, plan) => {
+    async (kind, status, prefix, plan) => {
       tokens.next(plan as Plan);
-      const error = await troubleOf(open().draw(makeOrder(), never));
+      const error = await troubleOf(open().generate(makeOrder(), never));
       expect([error.kind, error.status, error.retryAfterSeconds, error.isAmbiguous]).toEqual([
         kind,
         status,
-        hint,
+        prefix,
         false,
       ]);
       expect(vendor.hits).toHaveLength(0);
@@ -124,7 +124,7 @@ describe("access tokens", () => {
   test("are not waited for by a caller that goes", async () => {
     tokens.next("stall");
     const caller = new AbortController();
-    const drawn = open().draw(makeOrder(), caller.signal);
+    const drawn = open().generate(makeOrder(), caller.signal);
     await tokens.waitForHits(1);
     caller.abort(new Error("gone"));
     await expect(drawn).rejects.toThrow("gone");
@@ -135,8 +135,8 @@ describe("access tokens", () => {
     vendor.next("echo-authorization");
     tokens.next({}, { fault: "error-status", status: 400 });
     const errors = await Promise.all([
-      troubleOf(open().draw(makeOrder(), never)),
-      troubleOf(open().draw(makeOrder(), never)),
+      troubleOf(open().generate(makeOrder(), never)),
+      troubleOf(open().generate(makeOrder(), never)),
     ]);
     const told = Bun.inspect(errors) + errors.map(({ publicMessage }) => publicMessage).join();
     expect(told).not.toContain("ya29.simulated");
@@ -155,13 +155,13 @@ describe("a failure", () => {
     ["broken", { fault: "no-images", text: "NO_IMAGE" }],
   ] as const)("is %s by %p", async (kind, plan) => {
     vendor.next(plan as Plan);
-    expect((await troubleOf(open().draw(makeOrder(), never))).kind).toBe(kind);
+    expect((await troubleOf(open().generate(makeOrder(), never))).kind).toBe(kind);
   });
 
   test("a caller that goes closes the vendor's connection", async () => {
     vendor.next("stall");
     const caller = new AbortController();
-    const drawn = open().draw(makeOrder(), caller.signal);
+    const drawn = open().generate(makeOrder(), caller.signal);
     await vendor.waitForHits(1);
     caller.abort(new Error("gone"));
     await expect(drawn).rejects.toThrow("gone");

@@ -7,12 +7,12 @@ import { openBench } from "../support/vendor-bench.ts";
 import type { Plan } from "../upstreams/plan.ts";
 
 const bench = await openBench(XAI);
-const { vendor, open, order, draw } = bench;
+const { vendor, open, order, generate } = bench;
 
 describe("moderation", () => {
   test("of some pictures leaves the others", async () => {
     vendor.next({ fault: "failed-items", images: 2 });
-    expect((await draw({ count: 4 })).images).toHaveLength(2);
+    expect((await generate({ count: 4 })).images).toHaveLength(2);
   });
 
   test.each([
@@ -21,7 +21,7 @@ describe("moderation", () => {
     ["an error", { fault: "content-refused" }, 400],
   ] as [string, Plan, number][])("of all pictures, told by %s, is a refusal", async (_, plan, status) => {
     vendor.next(plan);
-    const error = await failureOf(draw({ count: 2 }));
+    const error = await failureOf(generate({ count: 2 }));
     expect(error).toMatchObject({ kind: "refused", status });
     if (status === 400) expect(error.publicMessage).toBe("Generated image rejected by content moderation.");
   });
@@ -45,7 +45,7 @@ describe("a failure", () => {
     [{ fault: "bad-base64" }, "broken"],
   ] as [Plan, UpstreamErrorKind][])("of the sort %j is %s", async (plan, kind) => {
     vendor.next(plan);
-    const error = await failureOf(draw());
+    const error = await failureOf(generate());
     expect(error.kind).toBe(kind);
     expect(error.publicMessage).toBe(kind === "rejected" ? "Trouble." : undefined);
     expect(vendor.hits).toHaveLength(1);
@@ -57,20 +57,20 @@ describe("a failure", () => {
     [undefined, undefined],
   ])("by throttling with the hint %s waits %s seconds", async (retryAfter, seconds) => {
     vendor.next({ fault: "error-status", status: 429, retryAfter });
-    expect((await failureOf(draw())).retryAfterSeconds).toBe(seconds);
+    expect((await failureOf(generate())).retryAfterSeconds).toBe(seconds);
   });
 
   test("of a wrong key is the account's, although the vendor blames the caller", async () => {
-    const error = await failureOf(open({ apiKey: "xai-wrong" }).draw(order(), never));
+    const error = await failureOf(open({ apiKey: "xai-wrong" }).generate(order(), never));
     expect(error).toMatchObject({ kind: "account", status: 400 });
     expect(error.publicMessage).toBeUndefined();
   });
 
   test("of an unknown model, or of a quality where there is none, is what the vendor says", async () => {
-    const unknown = await failureOf(open().draw({ ...order(), upstreamModel: "nobody" }, never));
+    const unknown = await failureOf(open().generate({ ...order(), upstreamModel: "nobody" }, never));
     expect(unknown).toMatchObject({ kind: "account", status: 404 });
     const { model } = imageModel(bench.settings, "grok-imagine-image-2.0");
-    const wrong = await failureOf(open().draw(makeOrder(model, "grok-imagine-image"), never));
+    const wrong = await failureOf(open().generate(makeOrder(model, "grok-imagine-image"), never));
     expect(wrong).toMatchObject({ kind: "rejected", publicMessage: "Argument not supported: quality" });
   });
 });
@@ -78,9 +78,9 @@ describe("a failure", () => {
 describe("a picture given as a link", () => {
   test("is fetched without the credential, from the vendor's own address or a public one only", async () => {
     vendor.next("links", { fault: "links", text: "https://192.168.0.1" });
-    expect(await looksOf(await draw())).toEqual(["1024x1024 jpeg"]);
+    expect(await looksOf(await generate())).toEqual(["1024x1024 jpeg"]);
     expect(vendor.hits[1]!.headers).not.toHaveProperty("authorization");
-    expect((await failureOf(draw())).kind).toBe("broken");
+    expect((await failureOf(generate())).kind).toBe("broken");
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { SizeWish } from "../../src/domain/image.ts";
+import type { RequestedSize } from "../../src/domain/image.ts";
 import { XAI } from "../support/bench-options.ts";
 import { failureOf, imageModel, looksOf, pngReference, webpReference } from "../support/image-calls.ts";
 import { openBench } from "../support/vendor-bench.ts";
@@ -7,11 +7,11 @@ import type { Plan } from "../upstreams/plan.ts";
 import { SIMULATED_KEY } from "../upstreams/xai.ts";
 
 const bench = await openBench(XAI);
-const { vendor, draw } = bench;
+const { vendor, generate } = bench;
 
 describe("a generation", () => {
   test("is exactly the JSON that the vendor knows, with its own headers and nothing else", async () => {
-    await draw({ wish: { kind: "tier", tier: "2K", ratio: "3:2" }, count: 2, format: "png" });
+    await generate({ wish: { kind: "tier", tier: "2K", ratio: "3:2" }, count: 2, format: "png" });
     const [hit] = vendor.hits;
     const body =
       '{"model":"grok-imagine-image","prompt":"a red fox","n":2,"aspect_ratio":"3:2","resolution":"2k",' +
@@ -30,7 +30,7 @@ describe("a generation", () => {
     });
   });
 
-  const sizes: [SizeWish, string, string][] = [
+  const sizes: [RequestedSize, string, string][] = [
     [{ kind: "unset" }, "1:1", "1k"],
     [{ kind: "tier", tier: "1K", ratio: "16:9" }, "16:9", "1k"],
     [{ kind: "tier", tier: "4K", ratio: "9:19.5" }, "9:19.5", "2k"],
@@ -41,7 +41,7 @@ describe("a generation", () => {
   test.each(sizes)(
     "of the size %j asks for the ratio %s at %s, never for a size",
     async (wish, ratio, at) => {
-      await draw({ wish });
+      await generate({ wish });
       const sent = vendor.hits[0]!.json();
       expect(sent).toMatchObject({ aspect_ratio: ratio, resolution: at });
       expect(sent).not.toHaveProperty("size");
@@ -49,7 +49,7 @@ describe("a generation", () => {
   );
 
   test("gives as many pictures as asked for by one call, and no token report", async () => {
-    const reply = await draw({ count: 4 });
+    const reply = await generate({ count: 4 });
     expect(await looksOf(reply)).toEqual(Array(4).fill("1024x1024 jpeg"));
     expect(reply.usage).toBeUndefined();
     expect(reply.quality).toBeUndefined();
@@ -60,12 +60,12 @@ describe("a generation", () => {
     "answered with the oddity %j is answered all the same",
     async (plan) => {
       vendor.next(plan);
-      expect((await draw()).images).toHaveLength(1);
+      expect((await generate()).images).toHaveLength(1);
     },
   );
 
   test("by the model that takes a quality sends the catalogue's and tells it", async () => {
-    const reply = await draw({ quality: "auto" }, "grok-imagine-image-2.0");
+    const reply = await generate({ quality: "auto" }, "grok-imagine-image-2.0");
     expect(vendor.hits[0]!.json()).toMatchObject({ model: "grok-imagine-image-2.0", quality: "medium" });
     expect(reply.quality).toBe("medium");
   });
@@ -74,7 +74,10 @@ describe("a generation", () => {
 describe("an edit", () => {
   test("of one image carries it as a data URL in JSON, and no ratio", async () => {
     const reference = pngReference(64, 32);
-    const reply = await draw({ references: [reference], wish: { kind: "tier", tier: "1K", ratio: "1:1" } });
+    const reply = await generate({
+      references: [reference],
+      wish: { kind: "tier", tier: "1K", ratio: "1:1" },
+    });
     const [hit] = vendor.hits;
     const data = Buffer.from(await reference.blob.bytes()).toString("base64");
     expect(hit!.path).toBe("/v1/images/edits");
@@ -92,8 +95,8 @@ describe("an edit", () => {
 
   test("of several images names a ratio only when the caller did", async () => {
     const references = [pngReference(64, 32), pngReference()];
-    await draw({ references });
-    await draw({ references, wish: { kind: "tier", tier: "1K", ratio: "3:4" } });
+    await generate({ references });
+    await generate({ references, wish: { kind: "tier", tier: "1K", ratio: "3:4" } });
     const [first, second] = vendor.hits.map((hit) => hit.json());
     expect(first!["images"]).toHaveLength(2);
     expect(first).not.toHaveProperty("aspect_ratio");
@@ -102,7 +105,7 @@ describe("an edit", () => {
   });
 
   test("of an image that the vendor is not known to read sends it in a format that it reads", async () => {
-    await draw({ references: [await webpReference()] });
+    await generate({ references: [await webpReference()] });
     expect(vendor.hits[0]!.json()["image"]).toMatchObject({
       url: expect.stringMatching(/^data:image\/png;base64,/),
     });
@@ -110,7 +113,7 @@ describe("an edit", () => {
 
   test("of more images than the vendor takes is rejected in its words", async () => {
     const references = Array.from({ length: 4 }, () => pngReference());
-    expect(await failureOf(draw({ references }))).toMatchObject({
+    expect(await failureOf(generate({ references }))).toMatchObject({
       kind: "rejected",
       publicMessage: "1 to 3 images are supported",
     });

@@ -9,7 +9,7 @@ import OpenAI, {
 } from "openai";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
 import { until } from "../support/gateway.ts";
-import { CHAT, IMAGE, IMAGE_NANOS, chatNanos, openHouse, type House } from "./vendor.ts";
+import { CHAT, IMAGE, IMAGE_NANOS, chatNanos, openHouse, type House } from "../support/vendor.ts";
 
 /*
  * The official client, unmodified, as a customer would use it: on the built-in sandbox, and on a channel whose vendor

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../support/gateway.ts";
-import { openSocket, writeRequest } from "./sockets.ts";
-import { CHAT, openHouse, type House } from "./vendor.ts";
+import { openSocket, writeRequest } from "../support/sockets.ts";
+import { CHAT, openHouse, type House } from "../support/vendor.ts";
 
 /* What is said afterwards of callers who did not wait. */
 let house: House;

@@ -2,7 +2,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateImage } from "ai";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { makePng } from "../support/pictures.ts";
-import { filesOf } from "./images-forms.ts";
+import { filesOf } from "../support/images-forms.ts";
 import { openImageHouse, type ImageHouse } from "./images-vendors.ts";
 
 /*

@@ -8,7 +8,7 @@ import { startGemini, SIMULATED_KEY as GEMINI_KEY } from "../upstreams/gemini.ts
 import { startOpenAi, SIMULATED_KEY as OPENAI_KEY } from "../upstreams/openai.ts";
 import type { Plan } from "../upstreams/plan.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
-import { formOf } from "./images-forms.ts";
+import { formOf } from "../support/images-forms.ts";
 import { openImageHouse, readCatalogue } from "./images-vendors.ts";
 
 /*

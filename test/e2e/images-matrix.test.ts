@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseNanos } from "../../src/lib/money.ts";
 import { until } from "../support/gateway.ts";
 import { makePng } from "../support/pictures.ts";
-import { formOf } from "./images-forms.ts";
+import { formOf } from "../support/images-forms.ts";
 import {
   ALTERNATIVES,
   EXPECTED,

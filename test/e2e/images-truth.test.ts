@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../support/gateway.ts";
 import { makePng } from "../support/pictures.ts";
-import { formOf, textsOf } from "./images-forms.ts";
+import { formOf, textsOf } from "../support/images-forms.ts";
 import { openImageHouse, type ImageHouse } from "./images-vendors.ts";
 
 /*

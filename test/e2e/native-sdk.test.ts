@@ -2,7 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { ApiError, GoogleGenAI, Modality, type GenerateContentResponse } from "@google/genai";
 import type { NativeErrorBody } from "../../src/dialects/native/error.ts";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
-import { FAST, FREE, LITE, NANOS, openNativeHouse, PRO, type NativeHouse } from "../support/native-house.ts";
+import {
+  FAST,
+  FREE,
+  LITE,
+  NANOS,
+  openNativeHouse,
+  PRO,
+  type NativeHouse,
+} from "../support/native-gateway.ts";
 import { makePng } from "../support/pictures.ts";
 
 /*

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newSecret } from "../../src/lib/secret.ts";
 import { until } from "../support/gateway.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
-import { CHAT, openHouse, type House } from "./vendor.ts";
+import { CHAT, openHouse, type House } from "../support/vendor.ts";
 
 /*
  * The database goes away, by a crash or frozen in place, while the gateway is under load: known keys do not notice,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../support/gateway.ts";
-import { killRounds, seeded } from "./kill-rounds.ts";
-import { CHAT, IMAGE, openHouse, type House } from "./vendor.ts";
+import { killRounds, seeded } from "../support/kill-rounds.ts";
+import { CHAT, IMAGE, openHouse, type House } from "../support/vendor.ts";
 
 /* Stopping, starting and being killed: nothing that a caller was told is forgotten. */
 const KILLS = 10;

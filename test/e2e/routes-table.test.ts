@@ -33,7 +33,7 @@ const PIXEL =
 
 const OTHER_SCOPE = { "ai:llm": "ai:image", "ai:image": "ai:llm" } as const;
 
-const ROUTES = allRoutes({ heart: {}, blobs: {}, server: {} } as unknown as ServerOptions);
+const ROUTES = allRoutes({ core: {}, blobs: {}, server: {} } as unknown as ServerOptions);
 
 /** How costing routes refuse, by who asks for which models. */
 const REFUSALS: [who: string, group: string, status: number, code: RegExp][] = [
@@ -73,19 +73,19 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 test("only named routes are open", () => {
-  const open = ROUTES.filter(({ door }) => door === "open").map(({ path }) => path);
+  const open = ROUTES.filter(({ auth }) => auth === "public").map(({ path }) => path);
   expect(open.filter((path) => !OPEN.includes(path))).toEqual([]);
 });
 
 test("every route that posts is known to cost money or to be free", () => {
-  const posting = ROUTES.filter(({ method, door }) => method === "POST" && door === "key").map(
+  const posting = ROUTES.filter(({ method, auth }) => method === "POST" && auth === "key").map(
     ({ path }) => path,
   );
   expect(posting.filter((path) => !COSTING[path] && !FREE.includes(path))).toEqual([]);
 });
 
 for (const route of ROUTES) {
-  if (route.door === "open") continue;
+  if (route.auth === "public") continue;
   test(`${route.method} ${route.path} answers 401 without a key, and with one that nobody has`, async () => {
     for (const key of [null, `gk_${"x".repeat(38)}`]) {
       const { status, text } = await call(route.method, pathOf(route, "house"), key, bodyOf(route, "house"));
@@ -115,12 +115,12 @@ for (const route of ROUTES) {
 }
 
 test("nothing of all this was billed", async () => {
-  const doors = ROUTES.filter(({ door }) => door === "key").length;
+  const keyed = ROUTES.filter(({ auth }) => auth === "key").length;
   expect(
     tellExact(
       "A1",
       `routes behind the door, of ${ROUTES.length}`,
-      doors,
+      keyed,
       "routes",
       ROUTES.length - OPEN.length,
     ),

@@ -2,7 +2,7 @@ import { afterEach, afterAll, beforeAll, expect, test } from "bun:test";
 import { IMAGE_MODEL, IMAGE_NANOS, MODEL, openFleet, type Fleet } from "../support/fleet.ts";
 import { tellAtMost, tellExact } from "../support/figure.ts";
 import { until } from "../support/gateway.ts";
-import { readError } from "./vendor.ts";
+import { readError } from "../support/vendor.ts";
 
 /*
  * Who is asked, in which order, and what the log and the ledger say of it afterwards.

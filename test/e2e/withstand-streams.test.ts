@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { LedgerRow } from "../support/gateway.ts";
-import { CHAT, chatNanos, openHouse, readError, type House } from "./vendor.ts";
+import { CHAT, chatNanos, openHouse, readError, type House } from "../support/vendor.ts";
 
 /*
  * Streams of a vendor that misbehaves. Until the first content the caller gets a real status or another target's

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SIMULATED_KEY } from "../upstreams/openai.ts";
 import { until, type LedgerRow } from "../support/gateway.ts";
-import { CHAT, IMAGE, IMAGE_NANOS, chatNanos, openHouse, readError, type House } from "./vendor.ts";
+import { CHAT, IMAGE, IMAGE_NANOS, chatNanos, openHouse, readError, type House } from "../support/vendor.ts";
 
 /*
  * Whole answers of a vendor that misbehaves: what the caller sees, how often the vendor was asked, and what the ledger

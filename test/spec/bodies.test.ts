@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { exchange, openSocket, statusOf } from "../e2e/sockets.ts";
-import { CHAT, IMAGE, openHouse, type House } from "../e2e/vendor.ts";
+import { exchange, openSocket, statusOf } from "../support/sockets.ts";
+import { CHAT, IMAGE, openHouse, type House } from "../support/vendor.ts";
 import { until } from "../support/gateway.ts";
 
 /* Request bodies of every wrong kind on the JSON routes, and the odd ones that must pass. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { exchange, openSocket, statusOf } from "../e2e/sockets.ts";
-import { CHAT, openHouse, type House } from "../e2e/vendor.ts";
+import { exchange, openSocket, statusOf } from "../support/sockets.ts";
+import { CHAT, openHouse, type House } from "../support/vendor.ts";
 
 /* Paths, methods, request ids and the transport: what no route answers, and what every answer carries. */
 let house: House;

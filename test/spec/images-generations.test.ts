@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
-import { CHAT, IMAGE, openHouse, type House } from "../e2e/vendor.ts";
+import { CHAT, IMAGE, openHouse, type House } from "../support/vendor.ts";
 import { until } from "../support/gateway.ts";
 
 /* Fields of a generation: which are refused, which are aligned or ignored, and what then is delivered and billed. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { dataUrl, listen, ONE, openEditHouse } from "../support/edit-house.ts";
+import { dataUrl, listen, ONE, openEditHouse } from "../support/edit-gateway.ts";
 
 /*
  * Reference images by links: what must not be reached is not, and a refusal reaches no vendor and costs nothing.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { dataUrl, grain, MODELS, ONE, openEditHouse, randomBytes, TWO } from "../support/edit-house.ts";
+import { dataUrl, grain, MODELS, ONE, openEditHouse, randomBytes, TWO } from "../support/edit-gateway.ts";
 import { makePng, pngChunk, pngHeader, pngOf } from "../support/pictures.ts";
 
 /*

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { REFERENCE_FIELDS, textsOf } from "../e2e/images-forms.ts";
+import { REFERENCE_FIELDS, textsOf } from "../support/images-forms.ts";
 import {
   dataUrl,
   grain,
@@ -11,7 +11,7 @@ import {
   randomBytes,
   THREE,
   TWO,
-} from "../support/edit-house.ts";
+} from "../support/edit-gateway.ts";
 import { makeBmp, makePng, pngChunk } from "../support/pictures.ts";
 
 /*

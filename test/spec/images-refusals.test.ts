@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { rawForm, REFERENCE_FIELDS } from "../e2e/images-forms.ts";
-import { dataUrl, MODELS, ONE, openEditHouse } from "../support/edit-house.ts";
+import { rawForm, REFERENCE_FIELDS } from "../support/images-forms.ts";
+import { dataUrl, MODELS, ONE, openEditHouse } from "../support/edit-gateway.ts";
 import {
   makeExtendedWebp,
   makeGif,
@@ -16,7 +16,7 @@ import {
  * Edits that are refused: what is reaches no vendor, costs nothing and leaves no file, which is checked after every
  * single refusal.
  */
-const MOST_BYTES = 36_700_160;
+const MAX_BYTES = 36_700_160;
 
 const { house, edit, editByForm, post, refused, nothingHappened, proveNothingBilled } = await openEditHouse();
 
@@ -103,7 +103,7 @@ describe("refused, with nothing sent, billed or left behind, is", () => {
   });
 
   test("one byte more than 35 MiB, as file and as text", async () => {
-    const large = Buffer.concat([ONE, Buffer.alloc(MOST_BYTES + 1 - ONE.byteLength)]);
+    const large = Buffer.concat([ONE, Buffer.alloc(MAX_BYTES + 1 - ONE.byteLength)]);
     await refused(
       editByForm([
         ["image", ONE],
@@ -120,7 +120,7 @@ describe("refused, with nothing sent, billed or left behind, is", () => {
 
   test("a text of over its limit, which is no fault of an image", async () => {
     const code = "invalid_parameter";
-    const long = "a b ".repeat(MOST_BYTES / 4 + 1);
+    const long = "a b ".repeat(MAX_BYTES / 4 + 1);
     await refused(edit({ image: dataUrl(ONE), prompt: long }), { param: "prompt", code });
     await refused(editByForm([["prompt", long.slice(0, 2 ** 20 + 1)]]), { param: "prompt", code });
   });
@@ -193,7 +193,7 @@ describe("refused, with nothing sent, billed or left behind, is", () => {
   });
 
   test("a packed body that unpacks to an image above 35 MiB", async () => {
-    const json = `{"model":"${MODELS.A}","prompt":"x","image":"${Buffer.alloc(MOST_BYTES + 3, 0).toString("base64")}"}`;
+    const json = `{"model":"${MODELS.A}","prompt":"x","image":"${Buffer.alloc(MAX_BYTES + 3, 0).toString("base64")}"}`;
     const packed = Bun.gzipSync(Buffer.from(json), { level: 1 });
     expect(packed.byteLength).toBeLessThan(1_000_000);
     await refused(post(packed, { "content-type": "application/json", "content-encoding": "gzip" }), invalid);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { CHAT, IMAGE, openHouse, type House } from "../e2e/vendor.ts";
+import { CHAT, IMAGE, openHouse, type House } from "../support/vendor.ts";
 import { until } from "../support/gateway.ts";
 
 /* What a key can call and what it costs. */

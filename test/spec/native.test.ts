@@ -2,7 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { gzipSync } from "node:zlib";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
 import { until } from "../support/gateway.ts";
-import { FAST, FREE, LITE, NANOS, openNativeHouse, PRO, type NativeHouse } from "../support/native-house.ts";
+import {
+  FAST,
+  FREE,
+  LITE,
+  NANOS,
+  openNativeHouse,
+  PRO,
+  type NativeHouse,
+} from "../support/native-gateway.ts";
 import { makeBmp, makePng } from "../support/pictures.ts";
 
 /*

@@ -1,5 +1,5 @@
 import type { ImageOrder } from "../../src/domain/image.ts";
-import type { ImageUpstream, TextAnswer } from "../../src/gateway/ports.ts";
+import type { ImageUpstream, TextResponse } from "../../src/gateway/ports.ts";
 import { azure } from "../../src/providers/azure.ts";
 import { CHAT_DEPLOYMENT, IMAGE_DEPLOYMENT, SIMULATED_KEY } from "../upstreams/azure.ts";
 import { imageModel, makeOrder, shippedSettings } from "./image-calls.ts";
@@ -18,8 +18,11 @@ export function azureOrder(change: Parameters<typeof makeOrder>[2] = {}): ImageO
 
 /** Calls of the adapter as the gateway makes them, for tests. */
 export interface AzureCalls {
-  ask(body?: object, signal?: AbortSignal): Promise<TextAnswer>;
-  draw(change?: Parameters<typeof makeOrder>[2], signal?: AbortSignal): ReturnType<ImageUpstream["draw"]>;
+  ask(body?: object, signal?: AbortSignal): Promise<TextResponse>;
+  generate(
+    change?: Parameters<typeof makeOrder>[2],
+    signal?: AbortSignal,
+  ): ReturnType<ImageUpstream["generate"]>;
 }
 
 export function callAzure(url: string, extra: object = {}): AzureCalls {
@@ -34,8 +37,8 @@ export function callAzure(url: string, extra: object = {}): AzureCalls {
       const isStream = "stream" in said && said.stream === true;
       // The reading names the model as the caller does; the text names the deployment.
       const payload = { dialect: "chat" as const, raw, parsed: { ...said, model: "house-chat" } };
-      return text.send({ payload, isStream, headers: {}, signal });
+      return text.send({ payload, isStream, signal });
     },
-    draw: (change = {}, signal = never) => image.draw(azureOrder(change), signal),
+    generate: (change = {}, signal = never) => image.generate(azureOrder(change), signal),
   };
 }

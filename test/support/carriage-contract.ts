@@ -23,9 +23,9 @@ export function describeCarriage(name: string, subject: () => CarriageSubject): 
       ["gzip-bomb", "broken", true],
     ];
     test.each(faults)("and %s is told as %s", async (fault, kind, isAmbiguous) => {
-      const { vendor, draw } = subject();
+      const { vendor, generate } = subject();
       vendor.next(fault);
-      expect(await failureOf(draw())).toMatchObject({ kind, isAmbiguous });
+      expect(await failureOf(generate())).toMatchObject({ kind, isAmbiguous });
       expect(vendor.hits).toHaveLength(1);
     });
 
@@ -38,16 +38,16 @@ export function describeCarriage(name: string, subject: () => CarriageSubject): 
     });
 
     test("and a caller that goes before the call is let go at once, with nothing sent", async () => {
-      const { vendor, draw } = subject();
+      const { vendor, generate } = subject();
       const reason = new Error("gone");
-      expect(await draw(AbortSignal.abort(reason)).catch((error: unknown) => error)).toBe(reason);
+      expect(await generate(AbortSignal.abort(reason)).catch((error: unknown) => error)).toBe(reason);
       expect(vendor.hits).toHaveLength(0);
     });
 
     test("and a credential that the vendor echoes is in no message", async () => {
-      const { vendor, draw, secret, echo = row("echo") } = subject();
+      const { vendor, generate, secret, echo = row("echo") } = subject();
       vendor.next(echo);
-      const error = await failureOf(draw());
+      const error = await failureOf(generate());
       expect(error.kind).toBe("rejected");
       expect([undefined, "Send another one."]).toContain(error.publicMessage);
       expect(Bun.inspect(error)).not.toContain(secret);
@@ -58,7 +58,7 @@ export function describeCarriage(name: string, subject: () => CarriageSubject): 
 export interface CarriageSubject {
   vendor: Simulator;
   secret: string;
-  draw(signal?: AbortSignal): Promise<unknown>;
+  generate(signal?: AbortSignal): Promise<unknown>;
   /** The same through a channel at another address. */
   drawAt(url: string): Promise<unknown>;
   /** The plan of an error that repeats the credential; the row `echo` unless told. */
@@ -67,25 +67,25 @@ export interface CarriageSubject {
 
 /** The same for the vendor of a bench, which has no masks. */
 export function describeVendor(
-  { vendor, key, open, order, draw }: VendorBench,
+  { vendor, key, open, order, generate }: VendorBench,
   echo?: CarriageSubject["echo"],
 ): void {
   describeCarriage("the vendor", () => ({
     vendor,
     secret: key,
-    draw: (signal) => draw({}, undefined, signal),
-    drawAt: (baseUrl) => open({ baseUrl }).draw(order(), never),
+    generate: (signal) => generate({}, undefined, signal),
+    drawAt: (baseUrl) => open({ baseUrl }).generate(order(), never),
     echo,
   }));
 
   test("a mask is refused before anything is sent", async () => {
     const masked = { references: [pngReference()], mask: pngReference() };
-    expect(await failureOf(draw(masked))).toMatchObject({ kind: "rejected", param: "mask" });
+    expect(await failureOf(generate(masked))).toMatchObject({ kind: "rejected", param: "mask" });
     expect(vendor.hits).toHaveLength(0);
   });
 
   test("a caller that goes before a reference is encoded anew has nothing sent", async () => {
-    const call = draw({ references: [bmpReference()] }, undefined, AbortSignal.abort(new Error("gone")));
+    const call = generate({ references: [bmpReference()] }, undefined, AbortSignal.abort(new Error("gone")));
     await expect(call).rejects.toThrow("gone");
     expect(vendor.hits).toHaveLength(0);
   });
@@ -93,30 +93,30 @@ export function describeVendor(
 
 /** Rows of a vendor's table of errors, by status and, where the vendor does so, inside a success. */
 export function describeErrorRows(
-  { vendor, draw }: VendorBench,
+  { vendor, generate }: VendorBench,
   rows: readonly [name: string, kind: UpstreamErrorKind][],
   { inSuccess = false } = {},
 ): void {
   describe("an error that the vendor answers with", () => {
     test.each(rows)("of the row %s is told as %s", async (name, kind) => {
       vendor.next(row(name, { retryAfter: "5" }), row(name));
-      const error = await failureOf(draw());
+      const error = await failureOf(generate());
       expect(error).toMatchObject({ kind, isAmbiguous: false });
       expect(error.retryAfterSeconds).toBe(kind === "account" ? undefined : 5);
       expect(error.publicMessage ?? "").not.toMatch(/\b(bfl|fal|replicate|openrouter|aliyun|black-forest)/i);
       const isCallers = kind === "rejected" || kind === "refused";
       expect(error.publicMessage !== undefined).toBe(isCallers);
-      expect((await failureOf(draw())).kind).toBe(kind);
+      expect((await failureOf(generate())).kind).toBe(kind);
       if (!inSuccess) return;
       vendor.next({ fault: "error-in-200", text: name });
-      expect((await failureOf(draw())).kind).toBe(kind);
+      expect((await failureOf(generate())).kind).toBe(kind);
     });
   });
 }
 
 /** A caller that goes at the given time, once the vendor has got so many requests, closes the connection. */
 export function describeDepartures(
-  { vendor, draw }: VendorBench,
+  { vendor, generate }: VendorBench,
   times: readonly (readonly [when: string, plan: Plan, hits: number])[],
 ): void {
   describe("a caller that goes", () => {
@@ -124,7 +124,7 @@ export function describeDepartures(
       vendor.next(plan);
       const controller = new AbortController();
       const reason = new Error("the caller went");
-      const call = draw({}, undefined, controller.signal);
+      const call = generate({}, undefined, controller.signal);
       await vendor.waitForHits(hits);
       await Bun.sleep(30);
       const abortedAt = performance.now();

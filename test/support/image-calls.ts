@@ -1,7 +1,7 @@
 import { loadSettings } from "../../src/config/index.ts";
-import type { ImageOrder, ImageReply, ReferenceImage, SizeWish } from "../../src/domain/image.ts";
+import type { ImageOrder, ImageReply, ReferenceImage, RequestedSize } from "../../src/domain/image.ts";
 import type { ImageModel } from "../../src/domain/model.ts";
-import { planSize } from "../../src/domain/size.ts";
+import { resolveSize } from "../../src/domain/size.ts";
 import { UpstreamError } from "../../src/domain/upstream-error.ts";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
@@ -28,10 +28,10 @@ export function imageModel(settings: Awaited<ReturnType<typeof shippedSettings>>
 export function makeOrder(
   model: ImageModel,
   upstreamModel: string,
-  change: Partial<ImageOrder> & { wish?: SizeWish } = {},
+  change: Partial<ImageOrder> & { wish?: RequestedSize } = {},
 ): ImageOrder {
   const { wish = { kind: "unset" }, ...rest } = change;
-  const size = planSize(wish, model.image);
+  const size = resolveSize(wish, model.image);
   return {
     upstreamModel,
     model,

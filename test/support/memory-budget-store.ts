@@ -1,4 +1,4 @@
-import { DependencyError, type BudgetStore, type BudgetWish } from "../../src/gateway/ports.ts";
+import { DependencyError, type BudgetStore, type BudgetRequest } from "../../src/gateway/ports.ts";
 
 /** What may become of the next call: lost before it happened, or its answer lost after it happened. */
 export type Fault = "before" | "after";
@@ -6,7 +6,7 @@ export type Fault = "before" | "after";
 export interface MemoryBudgetStore extends BudgetStore {
   budgets: Map<string, { amount: bigint; spent: bigint }>;
   /** Slices by `lease budget`. */
-  slices: Map<string, { amount: bigint; drawn: bigint }>;
+  leases: Map<string, { amount: bigint; drawn: bigint }>;
   wanted: Set<string>;
   /** Calls in order. */
   calls: string[];
@@ -14,9 +14,9 @@ export interface MemoryBudgetStore extends BudgetStore {
   fault: (call: string) => Fault | undefined;
   held(budget: string): bigint;
   /** Books a charge as the ledger does. */
-  post(lease: string, budget: string, charged: bigint): void;
+  post(processId: string, budget: string, charged: bigint): void;
   /** Returns a lease's slices as the sweeper does. */
-  sweep(lease: string): void;
+  sweep(processId: string): void;
 }
 
 /** The rules of budgets and slices in memory, with faults on demand. Every call answers a little later. */
@@ -24,67 +24,67 @@ export function memoryBudgetStore(amounts: Record<string, bigint>): MemoryBudget
   const budgets: MemoryBudgetStore["budgets"] = new Map(
     Object.entries(amounts).map(([id, amount]) => [id, { amount, spent: 0n }]),
   );
-  const slices: MemoryBudgetStore["slices"] = new Map();
+  const leases: MemoryBudgetStore["leases"] = new Map();
   const held = (budget: string) =>
-    [...slices].reduce((sum, [name, { amount }]) => (name.endsWith(` ${budget}`) ? sum + amount : sum), 0n);
-  const sliceOf = (lease: string, budget: string) => {
-    const slice = slices.get(`${lease} ${budget}`) ?? { amount: 0n, drawn: 0n };
-    slices.set(`${lease} ${budget}`, slice);
-    return slice;
+    [...leases].reduce((sum, [name, { amount }]) => (name.endsWith(` ${budget}`) ? sum + amount : sum), 0n);
+  const leaseOf = (processId: string, budget: string) => {
+    const lease = leases.get(`${processId} ${budget}`) ?? { amount: 0n, drawn: 0n };
+    leases.set(`${processId} ${budget}`, lease);
+    return lease;
   };
-  const own = (lease: string) =>
-    [...slices]
-      .filter(([name]) => name.startsWith(`${lease} `))
-      .map(([name, slice]) => [name.split(" ")[1]!, slice] as const);
+  const own = (processId: string) =>
+    [...leases]
+      .filter(([name]) => name.startsWith(`${processId} `))
+      .map(([name, lease]) => [name.split(" ")[1]!, lease] as const);
   const store: MemoryBudgetStore = {
     budgets,
-    slices,
+    leases,
     wanted: new Set(),
     calls: [],
     fault: () => undefined,
     held,
-    take: (lease, wishes) => call(`take ${lease}`, () => take(lease, wishes)),
-    giveBack: (lease, amounts) =>
-      call(`giveBack ${lease}`, () => {
+    take: (processId, wishes) => call(`take ${processId}`, () => take(processId, wishes)),
+    giveBack: (processId, amounts) =>
+      call(`giveBack ${processId}`, () => {
         for (const [budget, amount] of amounts) {
-          const slice = sliceOf(lease, budget);
-          if (amount > slice.amount) throw new Error(`gave back ${amount} of ${slice.amount}`);
-          slice.amount -= amount;
-          slice.drawn -= amount;
+          const lease = leaseOf(processId, budget);
+          if (amount > lease.amount) throw new Error(`gave back ${amount} of ${lease.amount}`);
+          lease.amount -= amount;
+          lease.drawn -= amount;
         }
       }),
-    renew: (lease) =>
-      call(`renew ${lease}`, () => new Map(own(lease).map(([budget, { drawn }]) => [budget, drawn]))),
-    contended: (lease) =>
+    renew: (processId) =>
+      call(`renew ${processId}`, () => new Map(own(processId).map(([budget, { drawn }]) => [budget, drawn]))),
+    contended: (processId) =>
       call(
-        `contended ${lease}`,
+        `contended ${processId}`,
         () =>
           new Set(
-            own(lease)
+            own(processId)
               .filter(([id, { amount }]) => amount > 0n && store.wanted.has(id))
               .map(([id]) => id),
           ),
       ),
-    post(lease, budget, charged) {
-      const slice = sliceOf(lease, budget);
-      const moved = charged < slice.amount ? charged : slice.amount;
-      slice.amount -= moved;
-      slice.drawn += charged - moved;
+    post(processId, budget, charged) {
+      const lease = leaseOf(processId, budget);
+      const moved = charged < lease.amount ? charged : lease.amount;
+      lease.amount -= moved;
+      lease.drawn += charged - moved;
       budgets.get(budget)!.spent += charged;
     },
-    sweep(lease) {
-      for (const [, slice] of own(lease)) {
-        slice.drawn -= slice.amount;
-        slice.amount = 0n;
+    sweep(processId) {
+      for (const [, lease] of own(processId)) {
+        lease.drawn -= lease.amount;
+        lease.amount = 0n;
       }
     },
   };
-  const take = (lease: string, wishes: readonly BudgetWish[]) => {
+  const take = (processId: string, wishes: readonly BudgetRequest[]) => {
     const known = wishes.filter(({ budget }) => budgets.has(budget));
     const rest = (id: string) => budgets.get(id)!.amount - budgets.get(id)!.spent - held(id);
     const short = known.find(({ budget, needed }) => rest(budget) < needed);
     if (short) {
-      const isHeldByOthers = held(short.budget) > sliceOf(lease, short.budget).amount;
+      const isHeldByOthers = held(short.budget) > leaseOf(processId, short.budget).amount;
       if (isHeldByOthers) store.wanted.add(short.budget);
       return { exhausted: short.budget, isHeldByOthers };
     }
@@ -94,8 +94,8 @@ export function memoryBudgetStore(amounts: Record<string, bigint>): MemoryBudget
       const amount = wanted < rest(budget) ? wanted : rest(budget);
       granted.set(budget, amount);
       left.set(budget, rest(budget) - amount);
-      sliceOf(lease, budget).amount += amount;
-      sliceOf(lease, budget).drawn += amount;
+      leaseOf(processId, budget).amount += amount;
+      leaseOf(processId, budget).drawn += amount;
     }
     return { granted, left };
   };

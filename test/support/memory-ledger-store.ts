@@ -1,4 +1,4 @@
-import type { AuditRecord, AuditStore, ChargeStand, LedgerAdminStore } from "../../src/admin/ports.ts";
+import type { AuditRecord, AuditStore, ChargeHistory, LedgerAdminStore } from "../../src/admin/ports.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 
 export interface MemoryLedgerStore extends LedgerAdminStore {
@@ -10,7 +10,7 @@ export interface MemoryLedgerStore extends LedgerAdminStore {
 export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
   const entries: LedgerEntry[] = [];
   const audited: AuditRecord[] = [];
-  const standOf = (charge: LedgerEntry): ChargeStand => ({
+  const historyOf = (charge: LedgerEntry): ChargeHistory => ({
     charge,
     corrections: entries.filter((entry) => entry.corrects === charge.id),
   });
@@ -30,9 +30,9 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
         .filter(({ at }) => at >= from && at < to)
         .toSorted((one, other) => other.at - one.at)
         .slice(0, limit),
-    async stand(id) {
+    async history(id) {
       const found = charge(id);
-      return found ? standOf(found) : null;
+      return found ? historyOf(found) : null;
     },
     async charges({ organizationId, model, from, to, after }) {
       const all = entries
@@ -43,13 +43,13 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
       const page = all.slice(0, 2);
       const last = page.at(-1);
       return {
-        stands: page.filter((entry) => entry.model === model).map(standOf),
+        histories: page.filter((entry) => entry.model === model).map(historyOf),
         next: last && page.length === 2 ? { at: last.at, id: last.id } : null,
       };
     },
     async correct(ids, decide, note) {
-      const stands = ids.flatMap((id) => charge(id) ?? []).map(standOf);
-      const written = stands.flatMap((stand) => decide(stand) ?? []);
+      const histories = ids.flatMap((id) => charge(id) ?? []).map(historyOf);
+      const written = histories.flatMap((history) => decide(history) ?? []);
       entries.push(...written);
       if (note && written.length > 0) {
         const { by, subject, detail } = note;

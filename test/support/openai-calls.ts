@@ -1,7 +1,7 @@
 import type { ImageOrder } from "../../src/domain/image.ts";
 import type { ImageModel } from "../../src/domain/model.ts";
 import { UpstreamError } from "../../src/domain/upstream-error.ts";
-import type { ImageUpstream, TextAnswer, TextUpstream } from "../../src/gateway/ports.ts";
+import type { ImageUpstream, TextResponse, TextUpstream } from "../../src/gateway/ports.ts";
 import { openai } from "../../src/providers/openai/index.ts";
 import { SIMULATED_KEY } from "../upstreams/openai.ts";
 import { makePng } from "./pictures.ts";
@@ -11,8 +11,8 @@ import { testSpool } from "./spool.ts";
 export interface OpenAiCalls {
   text: TextUpstream;
   image: ImageUpstream;
-  ask(body: object, signal?: AbortSignal): Promise<TextAnswer>;
-  draw(order?: Partial<ImageOrder>, signal?: AbortSignal): ReturnType<ImageUpstream["draw"]>;
+  ask(body: object, signal?: AbortSignal): Promise<TextResponse>;
+  generate(order?: Partial<ImageOrder>, signal?: AbortSignal): ReturnType<ImageUpstream["generate"]>;
 }
 
 export function callOpenAi(url: string, extra: Record<string, string> = {}): OpenAiCalls {
@@ -27,9 +27,9 @@ export function callOpenAi(url: string, extra: Record<string, string> = {}): Ope
       const parsed = { model: "gpt-5.4", messages: [{ role: "user", content: "hi" }], ...body };
       const raw = JSON.stringify(parsed);
       const isStream = "stream" in parsed && parsed.stream === true;
-      return text.send({ payload: { dialect: "chat", raw, parsed }, isStream, headers: {}, signal });
+      return text.send({ payload: { dialect: "chat", raw, parsed }, isStream, signal });
     },
-    draw: (order = {}, signal = never) => image.draw({ ...makeOrder(), ...order }, signal),
+    generate: (order = {}, signal = never) => image.generate({ ...makeOrder(), ...order }, signal),
   };
 }
 
@@ -52,7 +52,7 @@ export function makeReference(
 }
 
 /** Reads a streamed answer to its end. */
-export async function readText(answer: TextAnswer): Promise<string> {
+export async function readText(answer: TextResponse): Promise<string> {
   if (answer.kind === "whole") return answer.text;
   return new Response(answer.stream).text();
 }

@@ -1,11 +1,11 @@
 import { afterAll, afterEach } from "bun:test";
-import type { ImageOrder, ImageReply, SizeWish } from "../../src/domain/image.ts";
+import type { ImageOrder, ImageReply, RequestedSize } from "../../src/domain/image.ts";
 import type { ImageUpstream } from "../../src/gateway/ports.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { imageModel, makeOrder, never, shippedSettings } from "./image-calls.ts";
 
-export type Change = Partial<ImageOrder> & { wish?: SizeWish };
+export type Change = Partial<ImageOrder> & { wish?: RequestedSize };
 
 /** A shipped channel whose vendor is simulated, for the tests of one file. */
 export interface VendorBench<Vendor extends Simulator = Simulator> {
@@ -16,7 +16,7 @@ export interface VendorBench<Vendor extends Simulator = Simulator> {
   order(change?: Change, id?: string): ImageOrder;
   /** The channel with other settings. */
   open(extra?: object): ImageUpstream;
-  draw(change?: Change, id?: string, signal?: AbortSignal): Promise<ImageReply>;
+  generate(change?: Change, id?: string, signal?: AbortSignal): Promise<ImageReply>;
   /** What the vendor was asked, its ids left out. */
   calls(): string[];
 }
@@ -65,7 +65,7 @@ export async function openBench<Vendor extends Simulator>({
     settings,
     order,
     open,
-    draw: (change, id, signal = never) => open().draw(order(change, id), signal),
+    generate: (change, id, signal = never) => open().generate(order(change, id), signal),
     calls: () =>
       vendor.hits.map(
         ({ method, path }) => `${method} ${path.replace(/job-[^/]+/, "*").replace(/\d+\.\w+$/, "*")}`,

@@ -14,7 +14,7 @@ import { sendJson, strikeFirst } from "./delivery.ts";
 import { drawPicture } from "./openai/drawing.ts";
 import type { Plan } from "./plan.ts";
 import { createResultFiles, type ResultFiles } from "./result-files.ts";
-import { startSimulator, type Exchange, type Simulator } from "./simulator.ts";
+import { startSimulator, type HttpExchange, type Simulator } from "./simulator.ts";
 
 export const SIMULATED_KEY = "01234567-89ab-cdef-0123-simulated000";
 
@@ -49,7 +49,7 @@ export function startArk({ region = "cn" }: ArkOptions = {}): Promise<Simulator>
 interface Call {
   request: ReceivedRequest;
   answer: Answer;
-  exchange: Exchange;
+  exchange: HttpExchange;
   results: ResultFiles;
 }
 

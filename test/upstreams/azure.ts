@@ -3,8 +3,8 @@ import { findRefusal, refuse, REFUSALS, type Refusal } from "./azure/refusals.ts
 import { bodyModel, findImageFault, readTarget, type Target } from "./azure/rules.ts";
 import type { ReceivedRequest } from "./connection.ts";
 import { strikeFirst } from "./delivery.ts";
-import { answerChat } from "./openai/chat.ts";
-import { answerImages } from "./openai/images.ts";
+import { handleChat } from "./openai/chat.ts";
+import { handleImages } from "./openai/images.ts";
 import { startSimulator, type Simulator, type Vendor } from "./simulator.ts";
 
 export const SIMULATED_KEY = "0123456789abcdef0123456789abcdef";
@@ -29,10 +29,10 @@ const answerRequest: Vendor = async (request, answer, exchange) => {
   const target = findTarget(request);
   if ("status" in target) return refuse(answer, target);
   if (target.operation === "chat/completions")
-    return answerChat(request, answer, exchange, [CHAT_DEPLOYMENT], FILTER_REPORTS);
+    return handleChat(request, answer, exchange, [CHAT_DEPLOYMENT], FILTER_REPORTS);
   const fault = findImageFault(request);
   if (fault) return refuse(answer, fault);
-  return answerImages(request, answer, exchange, [IMAGE_DEPLOYMENT]);
+  return handleImages(request, answer, exchange, [IMAGE_DEPLOYMENT]);
 };
 
 /** Who asks, for what, of which deployment: in the vendor's order. */

@@ -2,7 +2,7 @@ import type { Answer, ReceivedRequest } from "./connection.ts";
 import { sendJson, strikeFirst } from "./delivery.ts";
 import type { Plan } from "./plan.ts";
 import { createResultFiles, type ResultFiles } from "./result-files.ts";
-import { startSimulator, type Exchange, type Simulator } from "./simulator.ts";
+import { startSimulator, type HttpExchange, type Simulator } from "./simulator.ts";
 
 /** A row of a vendor's table of errors. */
 export interface ErrorRow {
@@ -21,7 +21,7 @@ export function row(text: string, more: Plan = {}): Plan {
 export interface VendorCall {
   request: ReceivedRequest;
   answer: Answer;
-  exchange: Exchange;
+  exchange: HttpExchange;
   plan: Plan;
   results: ResultFiles;
   /** Address of the simulator as the caller wrote it. */

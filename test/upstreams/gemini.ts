@@ -11,7 +11,7 @@ import {
   WRONG_TOKEN,
 } from "./gemini/refusals.ts";
 import { readWish } from "./gemini/rules.ts";
-import { startSimulator, type Exchange, type Simulator } from "./simulator.ts";
+import { startSimulator, type HttpExchange, type Simulator } from "./simulator.ts";
 
 export const SIMULATED_KEY = "AIzaSimulated0123456789abcdefghijklmnop";
 export const SIMULATED_PROJECT = "simulated-project";
@@ -56,7 +56,7 @@ export function startVertex({ accepts, region = "global" }: VertexOptions): Prom
 interface Call {
   request: ReceivedRequest;
   answer: Answer;
-  exchange: Exchange;
+  exchange: HttpExchange;
 }
 
 async function generate(model: string | undefined, call: Call, isVertex: boolean): Promise<void> {

@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, verify } from "node:crypto";
 import type { Answer, ReceivedRequest } from "./connection.ts";
 import { sendJson, strikeFirst } from "./delivery.ts";
-import { startSimulator, type Exchange, type Simulator } from "./simulator.ts";
+import { startSimulator, type HttpExchange, type Simulator } from "./simulator.ts";
 
 /** A simulated token server: OAuth for service accounts, and a machine's metadata server. */
 export interface TokenServer extends Simulator {
@@ -21,7 +21,7 @@ const METADATA_PATH = "/computeMetadata/v1/instance/service-accounts/default/tok
 /** Grants tokens of `lifetimeSeconds`. It refuses statements that break any rule of the vendor's. */
 export async function startTokenServer(lifetimeSeconds = 3600): Promise<TokenServer> {
   const granted: string[] = [];
-  const grant = async (answer: Answer, { hit }: Exchange) => {
+  const grant = async (answer: Answer, { hit }: HttpExchange) => {
     const token = `ya29.simulated-${granted.length + 1}-${crypto.randomUUID()}`;
     granted.push(token);
     const body = { access_token: token, expires_in: lifetimeSeconds, token_type: "Bearer" };

@@ -1,6 +1,6 @@
 import { strikeFirst } from "./delivery.ts";
-import { answerChat } from "./openai/chat.ts";
-import { answerImages } from "./openai/images.ts";
+import { handleChat } from "./openai/chat.ts";
+import { handleImages } from "./openai/images.ts";
 import { findRefusal, refuse, UNKNOWN_URL, WRONG_KEY } from "./openai/refusals.ts";
 import { readMarker } from "./plan.ts";
 import { startSimulator, type Simulator, type Vendor } from "./simulator.ts";
@@ -42,10 +42,10 @@ function createOpenAi({ apiKey, chatModels, imageModels }: Required<OpenAiOption
     if (request.method !== "POST") return refuse(answer, UNKNOWN_URL);
     switch (request.path) {
       case "/v1/chat/completions":
-        return answerChat(request, answer, exchange, chatModels);
+        return handleChat(request, answer, exchange, chatModels);
       case "/v1/images/generations":
       case "/v1/images/edits":
-        return answerImages(request, answer, exchange, imageModels);
+        return handleImages(request, answer, exchange, imageModels);
       default:
         return refuse(answer, UNKNOWN_URL);
     }

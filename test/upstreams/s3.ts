@@ -102,7 +102,7 @@ const BUCKET = "pictures";
 const REGION = "eu-test-1";
 const ACCESS_KEY = "SIMULATEDKEY";
 const SECRET = "simulated/secret+of/forty/characters/xxxx";
-const MOST_CLOCK_SKEW_MS = 15 * 60 * 1000;
+const MAX_CLOCK_SKEW_MS = 15 * 60 * 1000;
 
 /** The body, or null when the caller did not say how long it is or told it wrong. */
 async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer> | null> {
@@ -139,7 +139,7 @@ function checkSignature(request: Request, url: URL): string | null {
   const at = Date.parse(time.replace(/(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/, "$1-$2-$3T$4:$5:$6Z"));
   if (accessKey !== ACCESS_KEY) return "InvalidAccessKeyId";
   if (region !== REGION || !time.startsWith(day)) return "AuthorizationHeaderMalformed";
-  if (!(Math.abs(at - Date.now()) < MOST_CLOCK_SKEW_MS)) return "RequestTimeTooSkewed";
+  if (!(Math.abs(at - Date.now()) < MAX_CLOCK_SKEW_MS)) return "RequestTimeTooSkewed";
   const names = signed.split(";");
   if (!["host", "x-amz-content-sha256", "x-amz-date"].every((name) => names.includes(name)))
     return "AccessDenied";

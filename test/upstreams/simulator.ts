@@ -2,7 +2,7 @@ import { Answer, listen, type ReceivedRequest } from "./connection.ts";
 import type { Fault, Plan } from "./plan.ts";
 
 /** What a vendor does with a request. `exchange` carries its plan and takes what it reports. */
-export type Vendor = (request: ReceivedRequest, answer: Answer, exchange: Exchange) => Promise<void>;
+export type Vendor = (request: ReceivedRequest, answer: Answer, exchange: HttpExchange) => Promise<void>;
 
 /** One request and what became of it. Times are `performance.now()`; null is not yet, or never. */
 export interface Hit extends ReceivedRequest {
@@ -21,7 +21,7 @@ export interface Hit extends ReceivedRequest {
   json(): Record<string, unknown>;
 }
 
-export interface Exchange {
+export interface HttpExchange {
   hit: Hit;
   /** The plan of this request: queued first, then the prompt's, which the vendor finds. */
   takePlan(fromPrompt: Plan | undefined): Plan;
@@ -120,7 +120,7 @@ function openHit(request: ReceivedRequest, answer: Answer): Hit {
   };
 }
 
-function openExchange(hit: Hit, queue: Plan[]): Exchange {
+function openExchange(hit: Hit, queue: Plan[]): HttpExchange {
   return {
     hit,
     takePlan: (fromPrompt) => (hit.plan = queue.shift() ?? fromPrompt ?? {}),

@@ -3,7 +3,7 @@ import { sendJson, strikeFirst } from "./delivery.ts";
 import { drawPicture } from "./openai/drawing.ts";
 import type { Plan } from "./plan.ts";
 import { createResultFiles, type ResultFiles } from "./result-files.ts";
-import { startSimulator, type Exchange, type Simulator } from "./simulator.ts";
+import { startSimulator, type HttpExchange, type Simulator } from "./simulator.ts";
 import { flat, readWish, type Refusal, type Wish } from "./xai/rules.ts";
 
 export const SIMULATED_KEY = "xai-simulated0123456789abcdefghijkl";
@@ -82,7 +82,7 @@ function troubleIn(shape = "flat"): object {
 interface Call {
   request: ReceivedRequest;
   answer: Answer;
-  exchange: Exchange;
+  exchange: HttpExchange;
   results: ResultFiles;
 }
 

@@ -6,9 +6,9 @@ import type { Span } from "../../lib/json.ts";
  */
 export interface FrameTemplate {
   /** What stands around the holes, as the vendor says it and as the caller should hear it. */
-  readonly heard: readonly Uint8Array[];
-  readonly said: readonly Uint8Array[];
-  readonly heardBytes: number;
+  readonly upstreamParts: readonly Uint8Array[];
+  readonly clientParts: readonly Uint8Array[];
+  readonly upstreamBytes: number;
   /** How much longer a frame gets; negative when it gets shorter. */
   readonly growth: number;
 }
@@ -36,41 +36,41 @@ const PADDING_NAME = /"obfuscation"\s*:\s*"/g;
  * caller vouches that the frame holds one choice, some text in it, and nothing that needs to be remembered.
  */
 export function frameTemplate(frame: Buffer, written: Buffer): FrameTemplate | null {
-  const heard = wordsAround(frame);
-  const said = frame === written ? heard : wordsAround(written);
-  if (!heard || heard.length !== said?.length) return null;
-  const heardBytes = lengthOf(heard);
-  return { heard, said, heardBytes, growth: lengthOf(said) - heardBytes };
+  const upstreamParts = partsAround(frame);
+  const clientParts = frame === written ? upstreamParts : partsAround(written);
+  if (!upstreamParts || upstreamParts.length !== clientParts?.length) return null;
+  const upstreamBytes = lengthOf(upstreamParts);
+  return { upstreamParts, clientParts, upstreamBytes, growth: lengthOf(clientParts) - upstreamBytes };
 }
 
 /** Passes on the frames at the beginning of a chunk that are like the template. */
 export function repeatFrames(template: FrameTemplate, chunk: Uint8Array): Repetition {
-  const { heard, said, heardBytes, growth } = template;
-  const mostFrames = Math.floor(chunk.length / heardBytes);
+  const { upstreamParts, clientParts, upstreamBytes, growth } = template;
+  const maxFrames = Math.floor(chunk.length / upstreamBytes);
   // Mostly a chunk is one frame, and then this is the exact length.
-  const room = mostFrames === 1 ? growth : Math.max(0, growth) * mostFrames;
-  const output = new Uint8Array(chunk.length + room);
+  const growthBytes = maxFrames === 1 ? growth : Math.max(0, growth) * maxFrames;
+  const output = new Uint8Array(chunk.length + growthBytes);
   let readBytes = 0;
   let writtenBytes = 0;
   let textBytes = 0;
-  while (chunk.length - readBytes >= heardBytes) {
+  while (chunk.length - readBytes >= upstreamBytes) {
     let from = readBytes;
     let to = writtenBytes;
     let text = 0;
-    for (let index = 0; index < heard.length; index++) {
-      const words = heard[index] ?? NOTHING;
+    for (let index = 0; index < upstreamParts.length; index++) {
+      const parts = upstreamParts[index] ?? NOTHING;
       if (index > 0) {
         const end = endOfPlainText(chunk, from);
         if (index === 1) text = end - from;
         while (from < end) output[to++] = chunk[from++] ?? 0;
       }
-      if (!standsAt(chunk, from, words)) return finished();
-      from += words.length;
-      const spoken = said[index] ?? NOTHING;
+      if (!standsAt(chunk, from, parts)) return finished();
+      from += parts.length;
+      const clientPart = clientParts[index] ?? NOTHING;
       // A part of a frame may be longer than what it is to become: it is left for its rest to come.
-      if (to + spoken.length > output.length) return finished();
-      output.set(spoken, to);
-      to += spoken.length;
+      if (to + clientPart.length > output.length) return finished();
+      output.set(clientPart, to);
+      to += clientPart.length;
     }
     readBytes = from;
     writtenBytes = to;
@@ -86,22 +86,22 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array): Repeti
 
 const NOTHING = new Uint8Array(0);
 
-function wordsAround(frame: Buffer): Uint8Array[] | null {
+function partsAround(frame: Buffer): Uint8Array[] | null {
   const text = frame.toString("latin1");
   // Where a carriage return ends a line, the end of a frame depends on what comes next.
   if (!text.endsWith("\n\n") || text.includes("\r")) return null;
-  const spoken = holeAfter(text, TEXT_NAMES, 0);
-  if (!spoken) return null;
-  const padding = holeAfter(text, PADDING_NAME, spoken.end);
-  const words: Uint8Array[] = [frame.subarray(0, spoken.start)];
-  if (padding) words.push(frame.subarray(spoken.end, padding.start));
-  words.push(frame.subarray((padding ?? spoken).end));
+  const clientPart = slotAfter(text, TEXT_NAMES, 0);
+  if (!clientPart) return null;
+  const padding = slotAfter(text, PADDING_NAME, clientPart.end);
+  const parts: Uint8Array[] = [frame.subarray(0, clientPart.start)];
+  if (padding) parts.push(frame.subarray(clientPart.end, padding.start));
+  parts.push(frame.subarray((padding ?? clientPart).end));
   // A frame is part of a whole chunk, which is not worth keeping.
-  return words.map((part) => new Uint8Array(part));
+  return parts.map((part) => new Uint8Array(part));
 }
 
 /** The only string that follows such a name; quotes inside of strings are escaped, so a match is a name. */
-function holeAfter(text: string, name: RegExp, from: number): Span | null {
+function slotAfter(text: string, name: RegExp, from: number): Span | null {
   name.lastIndex = from;
   if (!name.test(text)) return null;
   const start = name.lastIndex;
@@ -122,12 +122,12 @@ function endOfPlainText(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-function standsAt(bytes: Uint8Array, from: number, words: Uint8Array): boolean {
-  if (from + words.length > bytes.length) return false;
-  for (let index = 0; index < words.length; index++) if (bytes[from + index] !== words[index]) return false;
+function standsAt(bytes: Uint8Array, from: number, parts: Uint8Array): boolean {
+  if (from + parts.length > bytes.length) return false;
+  for (let index = 0; index < parts.length; index++) if (bytes[from + index] !== parts[index]) return false;
   return true;
 }
 
-function lengthOf(words: readonly Uint8Array[]): number {
-  return words.reduce((sum, part) => sum + part.length, 0);
+function lengthOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, part) => sum + part.length, 0);
 }

@@ -10,7 +10,7 @@ export interface ChatReply {
 }
 
 /** An answer as it came, and its reading where whoever fetched it had to read it. */
-interface WholeAnswer {
+interface WholeResponse {
   text: string;
   parsed?: unknown;
 }
@@ -19,7 +19,11 @@ interface WholeAnswer {
  * Reads a whole answer. It stays as the upstream said it, but for the model name. Throws an
  * `UpstreamError` when it is not an answer.
  */
-export function readReply({ text, parsed }: WholeAnswer, publicModel: string, inputBytes: number): ChatReply {
+export function readReply(
+  { text, parsed }: WholeResponse,
+  publicModel: string,
+  inputBytes: number,
+): ChatReply {
   const body = parsed ?? parsedText(text);
   if (!isObject(body) || !Array.isArray(body["choices"])) {
     throw new UpstreamError("broken", "the answer has no choices");

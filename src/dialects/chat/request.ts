@@ -19,10 +19,10 @@ export interface ChatRequest {
 export type ChatPayload = Payload<ChatRequest>;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
-const DEEPEST = 128;
+const MAX_DEPTH = 128;
 /** Bodies up to this size are parsed without counting; larger ones must not keep everyone waiting. */
 const LARGE_BYTES = 256 * 1024;
-const MOST_VALUES = 500_000;
+const MAX_VALUES = 500_000;
 /** Upper bound of what vendors count for one picture. */
 const IMAGE_TOKENS = 12_288;
 
@@ -30,7 +30,8 @@ const IMAGE_TOKENS = 12_288;
 export function readRequest(bytes: Uint8Array): ChatPayload {
   const { raw, body } = readObject(bytes);
   const scan = scanObject(raw, ["model", "stream_options"]);
-  if (scan.depth > DEEPEST) throw malformed(`The request body is nested more than ${DEEPEST} levels deep.`);
+  if (scan.depth > MAX_DEPTH)
+    throw malformed(`The request body is nested more than ${MAX_DEPTH} levels deep.`);
   if (hasRepeatedName(scan, body)) throw malformed("The request body names a field twice at its top level.");
   if (Object.hasOwn(body, "provider")) {
     const message = "Remove `provider`: the gateway chooses the provider by itself.";
@@ -48,8 +49,8 @@ export function readRequest(bytes: Uint8Array): ChatPayload {
     parsed: {
       model,
       isStream: body["stream"] === true,
-      maxTokens: largerOf(wholeNumber(body["max_completion_tokens"]), wholeNumber(body["max_tokens"])),
-      choices: wholeNumber(body["n"]) ?? 1,
+      maxTokens: largerOf(integer(body["max_completion_tokens"]), integer(body["max_tokens"])),
+      choices: integer(body["n"]) ?? 1,
       inputCeiling: inputCeiling(bytes.length, body["messages"]),
       body,
       spans: { model: modelSpan, streamOptions, bodyStart: scan.bodyStart },
@@ -83,8 +84,8 @@ export function forUpstream({ raw, parsed }: ChatPayload, upstreamModel: string)
 
 function readObject(bytes: Uint8Array): { raw: string; body: Record<string, unknown> } {
   const raw = readText(bytes);
-  if (bytes.length > LARGE_BYTES && hasMoreValues(raw, MOST_VALUES)) {
-    throw malformed(`The request body has more than ${MOST_VALUES} values.`);
+  if (bytes.length > LARGE_BYTES && hasMoreValues(raw, MAX_VALUES)) {
+    throw malformed(`The request body has more than ${MAX_VALUES} values.`);
   }
   let body: unknown;
   try {
@@ -114,7 +115,7 @@ function largerOf(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.max(one, other);
 }
 
-function wholeNumber(value: unknown): number | null {
+function integer(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 

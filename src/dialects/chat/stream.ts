@@ -7,7 +7,7 @@ import { contentBytes, estimateUsage } from "./reply.ts";
 import { readUsage, writeUsage } from "./usage.ts";
 
 const MODEL = /"model"\s*:\s*"(?:[^"\\]|\\.)*"/;
-const LONGEST_FRAME_BYTES = 16 * 1024 * 1024;
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
@@ -61,7 +61,7 @@ export class ChatStream {
       this.#failure = error;
       this.isDone = true;
     }
-    if (this.#splitter.restBytes > LONGEST_FRAME_BYTES) throw new UpstreamError("broken", "an endless event");
+    if (this.#splitter.restBytes > MAX_FRAME_BYTES) throw new UpstreamError("broken", "an endless event");
     return output.length === 1 ? (output[0] ?? NOTHING) : Buffer.concat(output);
   }
 

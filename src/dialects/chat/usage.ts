@@ -27,10 +27,10 @@ export function readUsage(value: unknown): TokenUsage | null {
     if (sane === null) isAnomalous = true;
     return sane ?? 0;
   };
-  const part = (number: unknown, most: number): number => {
+  const part = (number: unknown, max: number): number => {
     const asked = count(number);
-    if (asked > most) isAnomalous = true;
-    return Math.min(asked, most);
+    if (asked > max) isAnomalous = true;
+    return Math.min(asked, max);
   };
   if (saneCount(value["prompt_tokens"]) === null && saneCount(value["completion_tokens"]) === null)
     return null;

@@ -52,9 +52,9 @@ export function readFields(body: Readonly<Record<string, unknown>>): ImageFields
     size: readSize(size, ratio),
     quality: optionalText(body, "quality"),
     background: optionalText(body, "background"),
-    count: optionalWhole(body, "n", 1, 4) ?? 1,
+    count: optionalInteger(body, "n", 1, 4) ?? 1,
     format: optionalWord(body, "output_format", FORMATS),
-    compression: optionalWhole(body, "output_compression", 0, 100),
+    compression: optionalInteger(body, "output_compression", 0, 100),
     delivery: optionalWord(body, "response_format", DELIVERIES),
     ignored: Object.keys(body).filter((name) => !READ.has(name) && !SILENTLY_IGNORED.has(name)),
   };
@@ -66,16 +66,16 @@ function optionalText(body: Readonly<Record<string, unknown>>, name: string): st
   throw invalid(name, "must be a string");
 }
 
-function optionalWhole(
+function optionalInteger(
   body: Readonly<Record<string, unknown>>,
   name: string,
-  least: number,
-  most: number,
+  min: number,
+  max: number,
 ): number | undefined {
   const value = body[name] ?? undefined;
   if (value === undefined) return undefined;
-  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
-  throw invalid(name, `must be a whole number from ${least} to ${most}`);
+  if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
+  throw invalid(name, `must be a whole number from ${min} to ${max}`);
 }
 
 function optionalWord<Word extends string>(

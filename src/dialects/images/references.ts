@@ -8,7 +8,7 @@ import { SpooledString } from "../../lib/long-string.ts";
 export const REFERENCE_FIELDS = ["image", "image[]", "images", "input_images", "image_url", "image_urls"];
 export const MASK_FIELDS = ["mask", "mask[]"];
 
-const MOST_LINK_CHARACTERS = 2048;
+const MAX_LINK_CHARACTERS = 2048;
 const FILE_ID = /^file[-_][\w-]+$/;
 
 /**
@@ -36,8 +36,8 @@ function readReference(value: unknown, param: string): ReferenceSource {
 
 function readText(text: string, param: string): ReferenceSource {
   if (/^[a-z][a-z0-9+.-]*:/i.test(text) && !isDataUrl(text)) {
-    if (text.length > MOST_LINK_CHARACTERS)
-      throw invalid(param, `has a link of over ${MOST_LINK_CHARACTERS} characters`);
+    if (text.length > MAX_LINK_CHARACTERS)
+      throw invalid(param, `has a link of over ${MAX_LINK_CHARACTERS} characters`);
     return { kind: "link", url: text };
   }
   if (FILE_ID.test(text)) throw fileReference(param);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { SizePlan } from "../../domain/image.ts";
+import type { ResolvedSize } from "../../domain/image.ts";
 import type { StreamedObject } from "../../lib/json-stream.ts";
 import { repeatRequest } from "./repeat.ts";
 
-const SQUARE: SizePlan = {
+const SQUARE: ResolvedSize = {
   tier: "1K",
   ratio: "1:1",
   width: 1024,
@@ -13,8 +13,8 @@ const SQUARE: SizePlan = {
 };
 const contents = [{ role: "user", parts: [{ text: "A fox" }] }];
 
-function repeat(native: StreamedObject, plan: Partial<SizePlan> = {}, demandsRoles = false) {
-  return repeatRequest(native, { references: [], size: { ...SQUARE, ...plan } }, { demandsRoles });
+function repeat(native: StreamedObject, resolved: Partial<ResolvedSize> = {}, demandsRoles = false) {
+  return repeatRequest(native, { references: [], size: { ...SQUARE, ...resolved } }, { demandsRoles });
 }
 
 describe("a turn without a role", () => {

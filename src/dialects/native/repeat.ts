@@ -1,4 +1,4 @@
-import type { ImageOrder, ReferenceImage, SizePlan } from "../../domain/image.ts";
+import type { ImageOrder, ReferenceImage, ResolvedSize } from "../../domain/image.ts";
 import { ratioValue } from "../../domain/size.ts";
 import type { StreamedObject } from "../../lib/json-stream.ts";
 import { findField, findObject, findObjects, findText, withValue } from "./fields.ts";
@@ -66,24 +66,24 @@ function isSameType(said: string | undefined, found: string): boolean {
 }
 
 /** The tier a vendor makes when it is told none. */
-const USUAL_TIER = "1K";
+const DEFAULT_TIER = "1K";
 
-function alignSize(body: StreamedObject, plan: SizePlan): StreamedObject {
+function alignSize(body: StreamedObject, resolved: ResolvedSize): StreamedObject {
   const config = findObject(body, "generationConfig") ?? { key: "generationConfig", value: {} };
   const image = findObject(config.value, "imageConfig") ?? { key: "imageConfig", value: {} };
-  const aligned = alignRatio(alignTier(image.value, plan), plan);
+  const aligned = alignRatio(alignTier(image.value, resolved), resolved);
   if (aligned === image.value) return body;
   return withValue(body, config.key, withValue(config.value, image.key, aligned));
 }
 
-function alignTier(image: StreamedObject, { tier }: SizePlan): StreamedObject {
+function alignTier(image: StreamedObject, { tier }: ResolvedSize): StreamedObject {
   const said = findField(image, "imageSize");
-  if ((said?.value ?? USUAL_TIER) === tier) return image;
+  if ((said?.value ?? DEFAULT_TIER) === tier) return image;
   return withValue(image, said?.key ?? "imageSize", tier);
 }
 
 /** A shape the model does not have becomes its nearest one; a word that is no shape is left out. */
-function alignRatio(image: StreamedObject, { ratio }: SizePlan): StreamedObject {
+function alignRatio(image: StreamedObject, { ratio }: ResolvedSize): StreamedObject {
   const said = findField(image, "aspectRatio");
   if (!said || said.value === ratio) return image;
   if (ratioValue(String(said.value)) !== null) return withValue(image, said.key, ratio);

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
-import type { ImageRequest, ReferenceSource, SizeWish } from "../../domain/image.ts";
+import type { ImageRequest, ReferenceSource, RequestedSize } from "../../domain/image.ts";
 import { readSize } from "../../domain/size.ts";
 import { decodeBase64 } from "../../lib/base64.ts";
 import type { JsonPath } from "../../lib/json-spool.ts";
@@ -34,7 +34,7 @@ export async function readRequest(body: StreamedObject, model: string): Promise<
     const message = "Say in a `text` part of `contents` what the picture should show.";
     throw new GatewayError("prompt_required", message, { param: "contents" });
   }
-  const size = readSizeWish(config);
+  const size = readRequestedSize(config);
   return { model, prompt, size, count: 1, references, compressReferences: false, ignored: [], native: body };
 }
 
@@ -95,11 +95,11 @@ function namesFile(value: StreamedJson, exempt: readonly string[] = []): boolean
 }
 
 /** Pixels are no size of this protocol, so they are read as none. */
-function readSizeWish(config: StreamedObject): SizeWish {
+function readRequestedSize(config: StreamedObject): RequestedSize {
   const image = findObject(config, "imageConfig")?.value ?? {};
   const ratio = findText(image, "aspectRatio");
-  const wish = readSize(findText(image, "imageSize"), ratio);
-  return wish.kind === "exact" ? readSize(null, ratio) : wish;
+  const requested = readSize(findText(image, "imageSize"), ratio);
+  return requested.kind === "exact" ? readSize(null, ratio) : requested;
 }
 
 async function readText(part: StreamedObject): Promise<string> {

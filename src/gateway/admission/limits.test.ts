@@ -167,7 +167,7 @@ function principal(organization: Partial<Limits> = {}, key: Partial<Limits> = {}
       id: `key_${index}`,
       organizationId: `org_${index}`,
       name: "test",
-      hint: "gk_test",
+      prefix: "gk_test",
       scopes: new Set(["ai:*"]),
       models: "*",
       addresses: null,

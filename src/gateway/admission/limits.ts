@@ -5,13 +5,13 @@ import type { Limits, RateState, RateWindow } from "../../domain/limits.ts";
 /** Counts requests, tokens, images and image calls at work; shared between processes or not is the driver's matter. */
 export interface Limiter {
   /** Grants every wish or none. Each amount must be a whole number no larger than its limit. Never throws. */
-  take(wishes: readonly LimitWish[]): LimitVerdict | Promise<LimitVerdict>;
+  take(requests: readonly LimitRequest[]): LimitVerdict | Promise<LimitVerdict>;
 }
 
 /** `concurrent_images` are places given back when the work ends; everything else is used up for a minute. */
 export type LimitQuantity = "requests" | "tokens" | "images" | "concurrent_images";
 
-export interface LimitWish {
+export interface LimitRequest {
   quantity: LimitQuantity;
   scope: "organization" | "key";
   /** Id of the organization or key. */
@@ -22,8 +22,8 @@ export interface LimitWish {
 }
 
 export type LimitVerdict =
-  | { isAdmitted: true; windows: readonly LimitWindow[]; ticket: LimitTicket }
-  | { isAdmitted: false; windows: readonly LimitWindow[]; failed: LimitWish; retryAfterSeconds: number };
+  | { isAdmitted: true; windows: readonly LimitWindow[]; reservation: LimitReservation }
+  | { isAdmitted: false; windows: readonly LimitWindow[]; failed: LimitRequest; retryAfterSeconds: number };
 
 /** What is left of a minute wish's limit, in the order of the wishes; places have none. */
 export interface LimitWindow extends RateWindow {
@@ -31,7 +31,7 @@ export interface LimitWindow extends RateWindow {
 }
 
 /** What a driver counted for one request. Neither call waits or throws. */
-export interface LimitTicket {
+export interface LimitReservation {
   /** Adds `by`, which may be negative, to what was counted of a quantity. What has left the window stays as it is. */
   correct(quantity: LimitQuantity, by: number): void;
   /** Gives the places back; to be called once. */
@@ -55,8 +55,8 @@ export interface LimitGrant {
 }
 
 /** A place frees when some image call ends, which nobody can foretell; image calls take 10 seconds and longer. */
-export const PLACE_RETRY_MS = 5_000;
-const LONGEST_RETRY_SECONDS = 60;
+export const SLOT_RETRY_MS = 5_000;
+const MAX_RETRY_SECONDS = 60;
 
 /** Counts a chat, messages or responses request. Throws `rate_limit_exceeded`. */
 export function takeTextLimits(
@@ -65,11 +65,11 @@ export function takeTextLimits(
   principal: Principal,
   estimatedTokens: number,
 ): LimitGrant | Promise<LimitGrant> {
-  const wishes: LimitWish[] = [];
+  const requests: LimitRequest[] = [];
   const tokens = Math.max(0, Math.ceil(estimatedTokens));
-  wish(wishes, settings, principal, "requests", 1);
-  wish(wishes, settings, principal, "tokens", tokens);
-  return take(limiter, wishes, tokens);
+  request(requests, settings, principal, "requests", 1);
+  request(requests, settings, principal, "tokens", tokens);
+  return take(limiter, requests, tokens);
 }
 
 /** Counts a synchronous image call of `count` images. Throws `rate_limit_exceeded`. */
@@ -79,15 +79,15 @@ export function takeImageLimits(
   principal: Principal,
   count: number,
 ): LimitGrant | Promise<LimitGrant> {
-  const wishes: LimitWish[] = [];
-  wish(wishes, settings, principal, "images", count);
-  wish(wishes, settings, principal, "concurrent_images", 1);
-  return take(limiter, wishes, 0);
+  const requests: LimitRequest[] = [];
+  request(requests, settings, principal, "images", count);
+  request(requests, settings, principal, "concurrent_images", 1);
+  return take(limiter, requests, 0);
 }
 
 /** Whole seconds for `Retry-After`: at least 1, at most 60. */
 export function retrySeconds(waitMs: number): number {
-  return Math.min(LONGEST_RETRY_SECONDS, Math.max(1, Math.ceil(waitMs / 1000)));
+  return Math.min(MAX_RETRY_SECONDS, Math.max(1, Math.ceil(waitMs / 1000)));
 }
 
 const LIMIT_NAMES: Record<LimitQuantity, keyof Limits> = {
@@ -98,8 +98,8 @@ const LIMIT_NAMES: Record<LimitQuantity, keyof Limits> = {
 };
 
 /** Adds what a request wants of its organization and of its key, where that is limited. */
-function wish(
-  wishes: LimitWish[],
+function request(
+  requests: LimitRequest[],
   settings: LimitSettings,
   { organization, key }: Principal,
   quantity: LimitQuantity,
@@ -108,10 +108,10 @@ function wish(
   const name = LIMIT_NAMES[quantity];
   const ofOrganization = effective(organization.limits[name], settings.organization[name]);
   if (ofOrganization !== null) {
-    wishes.push({ quantity, scope: "organization", owner: organization.id, limit: ofOrganization, amount });
+    requests.push({ quantity, scope: "organization", owner: organization.id, limit: ofOrganization, amount });
   }
   const ofKey = effective(key.limits[name], settings.key[name]);
-  if (ofKey !== null) wishes.push({ quantity, scope: "key", owner: key.id, limit: ofKey, amount });
+  if (ofKey !== null) requests.push({ quantity, scope: "key", owner: key.id, limit: ofKey, amount });
 }
 
 /** An own `null` lifts a configured limit, so `??` would be wrong. */
@@ -121,12 +121,12 @@ function effective(own: number | null | undefined, configured: number | null): n
 
 function take(
   limiter: Limiter,
-  wishes: readonly LimitWish[],
+  requests: readonly LimitRequest[],
   tokens: number,
 ): LimitGrant | Promise<LimitGrant> {
-  if (wishes.length === 0) return UNLIMITED;
-  for (const wish of wishes) if (wish.amount > wish.limit) throw tooLarge(wish);
-  const verdict = limiter.take(wishes);
+  if (requests.length === 0) return UNLIMITED;
+  for (const request of requests) if (request.amount > request.limit) throw tooLarge(request);
+  const verdict = limiter.take(requests);
   if (verdict instanceof Promise) return verdict.then((verdict) => grant(verdict, tokens));
   return grant(verdict, tokens);
 }
@@ -135,7 +135,7 @@ const UNLIMITED: LimitGrant = { rate: null, correctTokens() {}, release() {} };
 
 function grant(verdict: LimitVerdict, tokens: number): LimitGrant {
   const rate = rateOf(verdict.windows);
-  if (verdict.isAdmitted) return new Grant(rate, verdict.ticket, tokens);
+  if (verdict.isAdmitted) return new Grant(rate, verdict.reservation, tokens);
   const { failed, retryAfterSeconds } = verdict;
   const wait = `Retry in ${retryAfterSeconds} ${retryAfterSeconds === 1 ? "second" : "seconds"}.`;
   throw new GatewayError("rate_limit_exceeded", `${nameOf(failed)} is reached. ${wait}`, {
@@ -149,7 +149,7 @@ class Grant implements LimitGrant {
 
   constructor(
     readonly rate: RateState | null,
-    private readonly ticket: LimitTicket,
+    private readonly reservation: LimitReservation,
     private counted: number,
   ) {}
 
@@ -157,21 +157,21 @@ class Grant implements LimitGrant {
     const by = actual - this.counted;
     if (by === 0) return;
     this.counted = actual;
-    this.ticket.correct("tokens", by);
+    this.reservation.correct("tokens", by);
   }
 
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    this.ticket.release();
+    this.reservation.release();
   }
 }
 
 /** Waiting does not help here, so the official clients are told not to retry. */
-function tooLarge(wish: LimitWish): GatewayError {
-  const message = `${nameOf(wish)} cannot hold this request, which counts ${wish.amount}. Send a smaller one.`;
+function tooLarge(request: LimitRequest): GatewayError {
+  const message = `${nameOf(request)} cannot hold this request, which counts ${request.amount}. Send a smaller one.`;
   return new GatewayError("rate_limit_exceeded", message, {
-    retryAfterSeconds: LONGEST_RETRY_SECONDS,
+    retryAfterSeconds: MAX_RETRY_SECONDS,
     shouldRetry: false,
   });
 }
@@ -183,7 +183,7 @@ const UNITS: Record<LimitQuantity, string> = {
   concurrent_images: "image calls at once",
 };
 
-function nameOf({ scope, limit, quantity }: LimitWish): string {
+function nameOf({ scope, limit, quantity }: LimitRequest): string {
   return `${scope === "key" ? "This key's" : "Your organization's"} limit of ${limit} ${UNITS[quantity]}`;
 }
 

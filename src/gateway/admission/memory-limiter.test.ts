@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Clock } from "../../lib/clock.ts";
-import type { LimitWish } from "./limits.ts";
+import type { LimitRequest } from "./limits.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
 
-const requests = (owner: string, limit: number, amount = 1): LimitWish => ({
+const requests = (owner: string, limit: number, amount = 1): LimitRequest => ({
   quantity: "requests",
   scope: "organization",
   owner,
@@ -82,7 +82,7 @@ test("counters of finished image calls leave no trace", () => {
     const verdict = limiter.take([
       { quantity: "concurrent_images", scope: "key", owner: `key ${index}`, limit: 1, amount: 1 },
     ]);
-    if (verdict.isAdmitted) verdict.ticket.release();
+    if (verdict.isAdmitted) verdict.reservation.release();
   }
   expect(limiter.size).toBe(0);
 });
@@ -96,7 +96,7 @@ test("a request larger than the share counts the whole share also once its real 
   ] as const) {
     const verdict = limiter.take([{ ...tokens, owner: String(estimate), amount: estimate }]);
     if (!verdict.isAdmitted) throw new Error("it was refused");
-    verdict.ticket.correct("tokens", used - estimate);
+    verdict.reservation.correct("tokens", used - estimate);
     const next = limiter.take([{ ...tokens, owner: String(estimate), amount: 1 }]);
     expect([next.isAdmitted, next.windows[0]!.remaining]).toEqual([false, 0]);
   }
@@ -107,6 +107,6 @@ test("what a request used is told in steps, each of which replaces the one befor
   const limiter = new MemoryLimiter({ clock: fakeClock(), share: 2 });
   const verdict = limiter.take([tokens]);
   if (!verdict.isAdmitted) throw new Error("it was refused");
-  for (const by of [-200, -300, 100]) verdict.ticket.correct("tokens", by);
+  for (const by of [-200, -300, 100]) verdict.reservation.correct("tokens", by);
   expect(limiter.take([{ ...tokens, amount: 1 }]).windows[0]!.remaining).toBe(500 - 200 - 1);
 });

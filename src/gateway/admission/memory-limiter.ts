@@ -1,13 +1,13 @@
 import type { Clock } from "../../lib/clock.ts";
 import {
-  PLACE_RETRY_MS,
+  SLOT_RETRY_MS,
   retrySeconds,
   type Limiter,
   type LimitQuantity,
-  type LimitTicket,
+  type LimitReservation,
   type LimitVerdict,
   type LimitWindow,
-  type LimitWish,
+  type LimitRequest,
 } from "./limits.ts";
 import { SlidingWindow } from "./sliding-window.ts";
 
@@ -28,8 +28,8 @@ export interface MemoryLimiterOptions {
  * number of processes are exceeded rather than closed; a request larger than the share takes all of it.
  */
 export class MemoryLimiter implements Limiter {
-  readonly #windows: Record<LimitWish["scope"], Record<LimitQuantity, WindowTable>>;
-  readonly #places = { organization: new Map<string, number>(), key: new Map<string, number>() };
+  readonly #windows: Record<LimitRequest["scope"], Record<LimitQuantity, WindowTable>>;
+  readonly #slots = { organization: new Map<string, number>(), key: new Map<string, number>() };
   readonly #clock: Clock;
   readonly #share: number;
 
@@ -45,31 +45,31 @@ export class MemoryLimiter implements Limiter {
     this.#windows = { organization: tables(), key: tables() };
   }
 
-  take(wishes: readonly LimitWish[]): LimitVerdict {
+  take(requests: readonly LimitRequest[]): LimitVerdict {
     const now = this.#clock.monotonic();
-    let failed: LimitWish | null = null;
-    let longestMs = 0;
-    for (const wish of wishes) {
-      const waitMs = this.#waitMs(wish, now);
-      if (waitMs <= longestMs) continue;
-      failed = wish;
-      longestMs = waitMs;
+    let failed: LimitRequest | null = null;
+    let maxMs = 0;
+    for (const request of requests) {
+      const waitMs = this.#waitMs(request, now);
+      if (waitMs <= maxMs) continue;
+      failed = request;
+      maxMs = waitMs;
     }
     if (!failed) {
-      const ticket = this.#count(wishes, now);
-      return { isAdmitted: true, windows: this.#states(wishes, now), ticket };
+      const reservation = this.#count(requests, now);
+      return { isAdmitted: true, windows: this.#states(requests, now), reservation };
     }
     return {
       isAdmitted: false,
-      windows: this.#states(wishes, now),
+      windows: this.#states(requests, now),
       failed,
-      retryAfterSeconds: retrySeconds(longestMs),
+      retryAfterSeconds: retrySeconds(maxMs),
     };
   }
 
   /** Counts what was admitted elsewhere, whatever the limits say. */
-  record(wishes: readonly LimitWish[]): LimitTicket {
-    return this.#count(wishes, this.#clock.monotonic());
+  record(requests: readonly LimitRequest[]): LimitReservation {
+    return this.#count(requests, this.#clock.monotonic());
   }
 
   /** Counters in memory now. */
@@ -77,81 +77,82 @@ export class MemoryLimiter implements Limiter {
     const tables = [...Object.values(this.#windows.organization), ...Object.values(this.#windows.key)];
     return tables.reduce(
       (sum, table) => sum + table.size,
-      this.#places.organization.size + this.#places.key.size,
+      this.#slots.organization.size + this.#slots.key.size,
     );
   }
 
-  #waitMs(wish: LimitWish, now: number): number {
-    const limit = this.#limitOf(wish);
-    const amount = Math.min(wish.amount, limit);
-    if (wish.quantity === "concurrent_images") {
-      const taken = this.#places[wish.scope].get(wish.owner) ?? 0;
-      return taken + amount > limit ? PLACE_RETRY_MS : 0;
+  #waitMs(request: LimitRequest, now: number): number {
+    const limit = this.#limitOf(request);
+    const amount = Math.min(request.amount, limit);
+    if (request.quantity === "concurrent_images") {
+      const taken = this.#slots[request.scope].get(request.owner) ?? 0;
+      return taken + amount > limit ? SLOT_RETRY_MS : 0;
     }
-    return this.#table(wish).find(wish.owner, now)?.waitMs(now, limit, amount) ?? 0;
+    return this.#table(request).find(request.owner, now)?.waitMs(now, limit, amount) ?? 0;
   }
 
-  #count(wishes: readonly LimitWish[], now: number): LimitTicket {
-    for (const wish of wishes) {
-      if (wish.quantity === "concurrent_images") this.#move(wish, 1);
-      else this.#table(wish).open(wish.owner, now).add(now, this.#counted(wish, wish.amount));
+  #count(requests: readonly LimitRequest[], now: number): LimitReservation {
+    for (const request of requests) {
+      if (request.quantity === "concurrent_images") this.#move(request, 1);
+      else this.#table(request).open(request.owner, now).add(now, this.#counted(request, request.amount));
     }
     const corrected: Partial<Record<LimitQuantity, number>> = {};
     return {
       correct: (quantity, by) => {
         const before = corrected[quantity] ?? 0;
         corrected[quantity] = before + by;
-        this.#correct(wishes, now, quantity, { before, after: before + by });
+        this.#correct(requests, now, quantity, { before, after: before + by });
       },
       release: () => {
-        for (const wish of wishes) if (wish.quantity === "concurrent_images") this.#move(wish, -1);
+        for (const request of requests) if (request.quantity === "concurrent_images") this.#move(request, -1);
       },
     };
   }
 
   /** What a request that takes so much counts here: no more than the share, which it then has taken whole. */
-  #counted(wish: LimitWish, amount: number): number {
-    return this.#share === 1 ? amount : Math.min(amount, this.#limitOf(wish));
+  #counted(request: LimitRequest, amount: number): number {
+    return this.#share === 1 ? amount : Math.min(amount, this.#limitOf(request));
   }
 
   #correct(
-    wishes: readonly LimitWish[],
+    requests: readonly LimitRequest[],
     takenAt: number,
     quantity: LimitQuantity,
     { before, after }: { before: number; after: number },
   ): void {
     const now = this.#clock.monotonic();
-    for (const wish of wishes) {
-      if (wish.quantity !== quantity) continue;
-      const by = this.#counted(wish, wish.amount + after) - this.#counted(wish, wish.amount + before);
-      if (by > 0) this.#table(wish).open(wish.owner, now).add(now, by);
-      else this.#table(wish).find(wish.owner, now)?.reduce(now, takenAt, -by);
+    for (const request of requests) {
+      if (request.quantity !== quantity) continue;
+      const by =
+        this.#counted(request, request.amount + after) - this.#counted(request, request.amount + before);
+      if (by > 0) this.#table(request).open(request.owner, now).add(now, by);
+      else this.#table(request).find(request.owner, now)?.reduce(now, takenAt, -by);
     }
   }
 
-  #move({ scope, owner }: LimitWish, by: 1 | -1): void {
-    const taken = (this.#places[scope].get(owner) ?? 0) + by;
-    if (taken > 0) this.#places[scope].set(owner, taken);
-    else this.#places[scope].delete(owner);
+  #move({ scope, owner }: LimitRequest, by: 1 | -1): void {
+    const taken = (this.#slots[scope].get(owner) ?? 0) + by;
+    if (taken > 0) this.#slots[scope].set(owner, taken);
+    else this.#slots[scope].delete(owner);
   }
 
-  #states(wishes: readonly LimitWish[], now: number): LimitWindow[] {
+  #states(requests: readonly LimitRequest[], now: number): LimitWindow[] {
     const states: LimitWindow[] = [];
-    for (const wish of wishes) {
-      if (wish.quantity === "concurrent_images") continue;
-      const window = this.#table(wish).find(wish.owner, now);
-      const remaining = Math.max(0, this.#limitOf(wish) - (window?.used(now) ?? 0));
+    for (const request of requests) {
+      if (request.quantity === "concurrent_images") continue;
+      const window = this.#table(request).find(request.owner, now);
+      const remaining = Math.max(0, this.#limitOf(request) - (window?.used(now) ?? 0));
       const resetSeconds = Math.ceil((window?.resetMs(now) ?? 0) / 1000);
-      states.push({ quantity: wish.quantity, limit: wish.limit, remaining, resetSeconds });
+      states.push({ quantity: request.quantity, limit: request.limit, remaining, resetSeconds });
     }
     return states;
   }
 
-  #table({ scope, quantity }: LimitWish): WindowTable {
+  #table({ scope, quantity }: LimitRequest): WindowTable {
     return this.#windows[scope][quantity];
   }
 
-  #limitOf({ limit }: LimitWish): number {
+  #limitOf({ limit }: LimitRequest): number {
     return this.#share === 1 || limit === 0 ? limit : Math.max(1, Math.floor(limit / this.#share));
   }
 }

@@ -3,7 +3,7 @@ import type { Attempt } from "../../domain/ledger.ts";
 import type { ImagePrice } from "../../domain/price.ts";
 import type { ImageUsage } from "../../domain/usage.ts";
 import { chargeEntry, type ChargeFacts } from "./entry.ts";
-import { NO_HOLD } from "./leases.ts";
+import { NO_HOLD } from "./budget-leases.ts";
 
 const price: ImagePrice = {
   unit: "image",

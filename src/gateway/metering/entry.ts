@@ -2,11 +2,11 @@ import type { Target } from "../../domain/channel.ts";
 import type { LedgerEntry, LedgerFlag } from "../../domain/ledger.ts";
 import { charge, type Price } from "../../domain/price.ts";
 import type { Usage } from "../../domain/usage.ts";
-import type { Visit } from "../visit.ts";
-import type { Hold } from "./leases.ts";
+import type { RequestContext } from "../request-context.ts";
+import type { Hold } from "./budget-leases.ts";
 
 export interface ChargeFacts {
-  visit: Visit;
+  visit: RequestContext;
   model: string;
   price: Price;
   hold: Hold;
@@ -35,7 +35,7 @@ export function chargeEntry({
   const marks = [...flags];
   if (usage.unit === "token" && usage.source === "estimated") marks.push("estimated");
   if (usage.unit === "token" && usage.anomalous) marks.push("anomalous");
-  if (hold.slices.length > 0 && amount > hold.amount) marks.push("over_hold");
+  if (hold.leases.length > 0 && amount > hold.amount) marks.push("over_hold");
   const { principal, event } = visit;
   const ambiguous = event.attempts.filter(({ isAmbiguous }) => isAmbiguous).length;
   return {
@@ -53,7 +53,7 @@ export function chargeEntry({
     currency: price.currency,
     priceSource: price.source,
     orphanCost: (charge(price, asked) ?? 0n) * BigInt(ambiguous),
-    budgets: hold.slices.map(({ budget }) => budget),
+    budgets: hold.leases.map(({ budget }) => budget),
     attempts: event.attempts,
     flags: marks,
   };

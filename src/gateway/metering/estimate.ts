@@ -15,5 +15,5 @@ export function textCeiling(price: TokenPrice, inputTokens: number, outputTokens
 function dearest(price: TokenPrice, categories: readonly TokenCategory[]): Nanos {
   return categories
     .map((category) => tokenPrice(price, category))
-    .reduce((most, next) => (next > most ? next : most));
+    .reduce((max, next) => (next > max ? next : max));
 }

@@ -1,5 +1,5 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import type { Deadline, Deadlines } from "../../lib/deadlines.ts";
+import type { Deadline, DeadlineTimer } from "../../lib/deadline-timer.ts";
 
 /**
  * One call to a vendor as it runs: what ends it early. The caller's going and a passed deadline both abort the
@@ -9,16 +9,16 @@ export class Call {
   readonly #controller = new AbortController();
   /** What the vendor's call obeys. */
   readonly signal: AbortSignal = this.#controller.signal;
-  readonly #deadlines: Deadlines;
+  readonly #deadlineTimer: DeadlineTimer;
   readonly #caller: AbortSignal;
   #deadline: Deadline | undefined;
   /** Runs from the beginning to the end of the call. */
   #total: Deadline | undefined;
 
-  constructor(deadlines: Deadlines, caller: AbortSignal, totalMs: number) {
-    this.#deadlines = deadlines;
+  constructor(deadlineTimer: DeadlineTimer, caller: AbortSignal, totalMs: number) {
+    this.#deadlineTimer = deadlineTimer;
     this.#caller = caller;
-    if (caller.aborted) this.abort(new CallerGone());
+    if (caller.aborted) this.abort(new ClientDisconnected());
     else this.#total = this.#watch(totalMs, "the whole call");
   }
 
@@ -37,14 +37,14 @@ export class Call {
 
   /** Nothing in particular is being waited for. */
   settle(): void {
-    if (this.#deadline) this.#deadlines.clear(this.#deadline);
+    if (this.#deadline) this.#deadlineTimer.clear(this.#deadline);
     this.#deadline = undefined;
   }
 
   /** The call is over; neither its deadlines nor its caller matter any more. */
   finish(): void {
     this.settle();
-    if (this.#total) this.#deadlines.clear(this.#total);
+    if (this.#total) this.#deadlineTimer.clear(this.#total);
     this.#total = undefined;
   }
 
@@ -62,16 +62,16 @@ export class Call {
     const pass = (): void => {
       if (!isPut()) this.abort(this.#whyNow(withinMs, what));
     };
-    return this.#deadlines.set(withinMs, pass, this.#caller);
+    return this.#deadlineTimer.set(withinMs, pass, this.#caller);
   }
 
   #whyNow(withinMs: number, what: string): Error {
-    if (this.#caller.aborted) return new CallerGone();
+    if (this.#caller.aborted) return new ClientDisconnected();
     return new UpstreamError("timeout", `${what} took over ${withinMs} ms`, { isAmbiguous: true });
   }
 }
 
 /** The caller hung up: nobody's fault, and nobody reads an answer. */
-export class CallerGone extends Error {
+export class ClientDisconnected extends Error {
   override readonly name = "CallerGone";
 }

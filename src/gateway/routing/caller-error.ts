@@ -1,12 +1,15 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { UpstreamError } from "../../domain/upstream-error.ts";
 
-const LONGEST_RETRY_AFTER_SECONDS = 60;
+const MAX_RETRY_AFTER_SECONDS = 60;
 
 /** What the caller is told of a vendor's trouble, once no target is left. Names no vendor. */
 export function callerError(error: UpstreamError): GatewayError {
-  const hint = Math.min(Math.max(Math.ceil(error.retryAfterSeconds ?? 1), 1), LONGEST_RETRY_AFTER_SECONDS);
-  const retry = { retryAfterSeconds: hint, cause: error };
+  const retryAfterSeconds = Math.min(
+    Math.max(Math.ceil(error.retryAfterSeconds ?? 1), 1),
+    MAX_RETRY_AFTER_SECONDS,
+  );
+  const retry = { retryAfterSeconds: retryAfterSeconds, cause: error };
   switch (error.kind) {
     case "timeout":
       return new GatewayError("upstream_timeout", "The model did not answer in time. Retry later.", {

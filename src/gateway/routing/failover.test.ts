@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import type { Target } from "../../domain/channel.ts";
 import type { Attempt } from "../../domain/ledger.ts";
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
-import { Deadlines } from "../../lib/deadlines.ts";
-import { CallerGone } from "./call.ts";
+import { DeadlineTimer } from "../../lib/deadline-timer.ts";
+import { ClientDisconnected } from "./call.ts";
 import { failover, type Failover } from "./failover.ts";
 import { Health } from "./health.ts";
-import { Places } from "./places.ts";
+import { ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import { RetryBudget } from "./retry-budget.ts";
 
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
@@ -14,10 +14,10 @@ const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 function process(overrides: Partial<Failover> = {}): Failover {
   return {
     clock,
-    deadlines: new Deadlines(10),
+    deadlineTimer: new DeadlineTimer(10),
     health: new Health(clock),
     retryBudget: new RetryBudget(clock, 1, 1000),
-    places: new Places(),
+    concurrency: new ConcurrencyLimiter(),
     maxAttempts: 3,
     ...overrides,
   };
@@ -94,14 +94,14 @@ describe("failover", () => {
   test("a target hears whether another could take over", async () => {
     const own = process({ maxAttempts: 2 });
     own.health.failed(target("out"), new UpstreamError("account", "account"));
-    const heard: unknown[] = [];
+    const apply: unknown[] = [];
     const asked = request([target("a"), target("out"), target("b"), target("c")], () => fail("broken"));
     const ask = async ({ channel }: Target, _call: unknown, canMoveOn: () => boolean) => {
-      heard.push([channel.id, canMoveOn()]);
+      apply.push([channel.id, canMoveOn()]);
       return await fail("broken");
     };
     await expect(failover(own, { ...asked, ask })).rejects.toMatchObject({ kind: "broken" });
-    expect(heard).toEqual([
+    expect(apply).toEqual([
       ["a", true],
       ["b", false],
     ]);
@@ -246,7 +246,7 @@ describe("failover", () => {
         ),
     });
     caller.abort();
-    await expect(running).rejects.toBeInstanceOf(CallerGone);
+    await expect(running).rejects.toBeInstanceOf(ClientDisconnected);
     expect(asked.attempts.map(({ outcome }) => outcome)).toEqual(["caller_gone"]);
   });
 
@@ -266,7 +266,10 @@ describe("failover", () => {
   });
 
   test("the whole call has a deadline of its own, the channel's before the family's, until it is finished", async () => {
-    const slow = { ...target("slow"), channel: { ...target("slow").channel, deadlines: { totalMs: 30 } } };
+    const slow = {
+      ...target("slow"),
+      channel: { ...target("slow").channel, deadlineTimer: { totalMs: 30 } },
+    };
     const open = await failover(
       process(),
       request([slow], () => Promise.resolve("streaming")),

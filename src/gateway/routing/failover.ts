@@ -2,24 +2,24 @@ import type { Target } from "../../domain/channel.ts";
 import type { Attempt } from "../../domain/ledger.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { Deadlines } from "../../lib/deadlines.ts";
-import { Call, CallerGone } from "./call.ts";
+import type { DeadlineTimer } from "../../lib/deadline-timer.ts";
+import { Call, ClientDisconnected } from "./call.ts";
 import { targetName, type Health } from "./health.ts";
-import type { Places } from "./places.ts";
+import type { ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 
 /** What failing over needs to know of the process. */
 export interface Failover {
   clock: Clock;
-  deadlines: Deadlines;
+  deadlineTimer: DeadlineTimer;
   health: Health;
   retryBudget: RetryBudget;
-  places: Places;
+  concurrency: ConcurrencyLimiter;
   /** Most calls for one request, the first included. */
   maxAttempts: number;
 }
 
-export interface FailoverRequest<Answer> {
+export interface FailoverRequest<Result> {
   /** In the order they are to be asked. */
   targets: readonly Target[];
   /** Aborted when the caller goes. */
@@ -29,13 +29,13 @@ export interface FailoverRequest<Answer> {
   /** Whether this failure may be tried elsewhere. */
   failsOver(error: UpstreamError): boolean;
   /** Asks one target; resolves once its answer is committed to. `canMoveOn` tells whether another could take over now. */
-  ask(target: Target, call: Call, canMoveOn: () => boolean): Promise<Answer>;
+  ask(target: Target, call: Call, canMoveOn: () => boolean): Promise<Result>;
   /** Every attempt is added here as it ends. */
   attempts: Attempt[];
 }
 
-export interface Answered<Answer> {
-  answer: Answer;
+export interface Answered<Result> {
+  answer: Result;
   target: Target;
   call: Call;
   /** To be called once the answer has been read to its end: frees the channel's place and ends the deadlines. */
@@ -48,11 +48,11 @@ const FIRST_BACKOFF_MS = 100;
  * Asks targets until one answers. Throws the last `UpstreamError` when none does, and `CallerGone` when nobody
  * waits any more. An ejected target is passed over; when all are, nothing is sent.
  */
-export async function failover<Answer>(
+export async function failover<Result>(
   process: Failover,
-  request: FailoverRequest<Answer>,
-): Promise<Answered<Answer>> {
-  const { clock, health, retryBudget, places, maxAttempts } = process;
+  request: FailoverRequest<Result>,
+): Promise<Answered<Result>> {
+  const { clock, health, retryBudget, concurrency, maxAttempts } = process;
   const endsAt = clock.monotonic() + request.totalMs;
   const queue = [...request.targets];
   const asked: Target[] = [];
@@ -67,7 +67,7 @@ export async function failover<Answer>(
     }
     if (asked.includes(target))
       await pause(FIRST_BACKOFF_MS * 2 ** (asked.length - request.targets.length), request.caller);
-    const finished = places.take(target.channel);
+    const finished = concurrency.take(target.channel);
     if (!finished) {
       health.abandoned(target);
       isCrowded = true;
@@ -75,10 +75,10 @@ export async function failover<Answer>(
     }
     asked.push(target);
     const isFree = (other: Target): boolean =>
-      !asked.includes(other) && health.isAskable(other) && places.isFree(other.channel);
+      !asked.includes(other) && health.isAskable(other) && concurrency.isFree(other.channel);
     const canMoveOn = (): boolean =>
-      asked.length < maxAttempts && retryBudget.hasRoom() && queue.some(isFree);
-    const outcome = await attempt(process, request, { target, canMoveOn, freePlace: finished });
+      asked.length < maxAttempts && retryBudget.hasCapacity() && queue.some(isFree);
+    const outcome = await attempt(process, request, { target, canMoveOn, releaseSlot: finished });
     if (!("error" in outcome)) return outcome;
     const { error } = outcome;
     // That this target cannot do it says less than why the one before did not.
@@ -91,16 +91,16 @@ export async function failover<Answer>(
   throw last ?? (isCrowded ? crowded() : nobodyAdmitted(health, request.targets));
 }
 
-async function attempt<Answer>(
-  { clock, deadlines, health }: Failover,
-  { ask, attempts, caller, totalMs }: FailoverRequest<Answer>,
-  { target, canMoveOn, freePlace }: { target: Target; canMoveOn: () => boolean; freePlace: () => void },
-): Promise<Answered<Answer> | { error: UpstreamError }> {
+async function attempt<Result>(
+  { clock, deadlineTimer, health }: Failover,
+  { ask, attempts, caller, totalMs }: FailoverRequest<Result>,
+  { target, canMoveOn, releaseSlot }: { target: Target; canMoveOn: () => boolean; releaseSlot: () => void },
+): Promise<Answered<Result> | { error: UpstreamError }> {
   const startedAt = clock.monotonic();
-  const call = new Call(deadlines, caller, target.channel.deadlines?.totalMs ?? totalMs);
+  const call = new Call(deadlineTimer, caller, target.channel.timeouts?.totalMs ?? totalMs);
   const finished = (): void => {
     call.finish();
-    freePlace();
+    releaseSlot();
   };
   const note = (outcome: Attempt["outcome"], error?: UpstreamError): void => {
     const durationMs = Math.round(clock.monotonic() - startedAt);
@@ -128,15 +128,15 @@ async function attempt<Answer>(
       return { error };
     }
     health.abandoned(target);
-    if (error instanceof CallerGone) note("caller_gone");
+    if (error instanceof ClientDisconnected) note("caller_gone");
     throw error;
   }
 }
 
 /** Full jitter, cut short when the caller goes. */
-async function pause(mostMs: number, caller: AbortSignal): Promise<void> {
-  if (caller.aborted) throw new CallerGone();
-  await Bun.sleep(Math.random() * mostMs);
+async function pause(maxMs: number, caller: AbortSignal): Promise<void> {
+  if (caller.aborted) throw new ClientDisconnected();
+  await Bun.sleep(Math.random() * maxMs);
 }
 
 /** Every channel that could answer has as many calls as it bears. */

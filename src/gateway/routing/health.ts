@@ -6,10 +6,10 @@ import type { Clock } from "../../lib/clock.ts";
 const FAILURES_TO_EJECT = 5;
 const FIRST_EJECTION_MS = 1_000;
 /** A vendor that is well again gets traffic this much later at most. */
-const LONGEST_EJECTION_MS = 30_000;
+const MAX_EJECTION_MS = 30_000;
 /** A dead account needs a person; asking it more often than this is noise. */
 const ACCOUNT_EJECTION_MS = 60_000;
-const LONGEST_HINT_MS = 60_000;
+const MAX_RETRY_AFTER_MS = 60_000;
 /** A probe that never reports back frees its place after this. */
 const PROBE_MS = 30_000;
 
@@ -91,18 +91,19 @@ export class Health {
     state.failures++;
     state.probeSince = 0;
     if (error.kind === "account") return this.#eject(name, state, "account", ACCOUNT_EJECTION_MS);
-    const hintMs = Math.min((error.retryAfterSeconds ?? 0) * 1000, LONGEST_HINT_MS);
-    if (error.kind === "limited" && hintMs > 0) return this.#eject(name, state, "limited", hintMs);
+    const retryAfterMs = Math.min((error.retryAfterSeconds ?? 0) * 1000, MAX_RETRY_AFTER_MS);
+    if (error.kind === "limited" && retryAfterMs > 0)
+      return this.#eject(name, state, "limited", retryAfterMs);
     if (!wasProbe && state.failures < FAILURES_TO_EJECT) return;
     // What was under way when it was ejected tells nothing new.
     if (!wasProbe && this.clock.monotonic() < state.ejectedUntil) return;
-    const durationMs = Math.min(FIRST_EJECTION_MS * 2 ** state.ejections, LONGEST_EJECTION_MS);
+    const durationMs = Math.min(FIRST_EJECTION_MS * 2 ** state.ejections, MAX_EJECTION_MS);
     state.ejections++;
     this.#eject(name, state, error.kind === "limited" ? "limited" : "overload", durationMs);
   }
 
   /** Takes over what another process found out. */
-  heard({ target, reason, durationMs }: Ejection): void {
+  apply({ target, reason, durationMs }: Ejection): void {
     const state = this.#states.get(target) ?? fresh();
     this.#states.set(target, state);
     state.reason = reason;

@@ -27,16 +27,16 @@ export class RetryBudget {
 
   /** Takes one further attempt, or answers false when the share is used up. */
   retry(): boolean {
-    if (!this.hasRoom()) return false;
+    if (!this.hasCapacity()) return false;
     this.#retries++;
     return true;
   }
 
   /** Whether a further attempt could be taken now. */
-  hasRoom(): boolean {
+  hasCapacity(): boolean {
     this.#turn();
-    const most = this.ratio * (this.#requests + this.#earlierRequests) + this.floor;
-    return this.#retries + this.#earlierRetries + 1 <= most;
+    const max = this.ratio * (this.#requests + this.#earlierRequests) + this.floor;
+    return this.#retries + this.#earlierRetries + 1 <= max;
   }
 
   #turn(): void {

@@ -32,8 +32,8 @@ const AVIF: ReadonlySet<string> = new Set(["avif", "avis"]);
 const HEIC: ReadonlySet<string> = new Set("heic heix heim heis hevc hevx mif1 msf1".split(" "));
 const SEQUENCES: ReadonlySet<string> = new Set(["avis", "hevc", "hevx", "msf1"]);
 const FULL_BOX_FLAGS = 4;
-const MOST_BRANDS = 64;
-const MOST_BOXES = 512;
+const MAX_BRANDS = 64;
+const MAX_BOXES = 512;
 
 async function boxAt(reader: HeaderReader, offset: number, limit: number): Promise<Box> {
   const head = await reader.bytes(offset, 8);
@@ -51,7 +51,7 @@ async function boxAt(reader: HeaderReader, offset: number, limit: number): Promi
 
 /** The major brand first, then the compatible ones. */
 async function readBrands(reader: HeaderReader, box: Box): Promise<string[]> {
-  const length = Math.min(box.end - box.start, MOST_BRANDS * 4);
+  const length = Math.min(box.end - box.start, MAX_BRANDS * 4);
   if (length < 4) throw damaged();
   const view = await reader.bytes(box.start, length - (length % 4));
   const words = Array.from({ length: view.byteLength / 4 }, (_, index) => textAt(view, index * 4, 4));
@@ -60,7 +60,7 @@ async function readBrands(reader: HeaderReader, box: Box): Promise<string[]> {
 
 async function* boxesIn(reader: HeaderReader, start: number, end: number): AsyncGenerator<Box> {
   let offset = start;
-  for (let count = 0; offset < end && count < MOST_BOXES; count += 1) {
+  for (let count = 0; offset < end && count < MAX_BOXES; count += 1) {
     const box = await boxAt(reader, offset, end);
     yield box;
     offset = box.end;

@@ -37,11 +37,11 @@ const EXIF = "Exif\0\0";
 const ORIENTATION = 0x0112;
 
 /** Damaged files have a few stray bytes between segments, and decoders skip them. */
-const MOST_STRAY_BYTES = 256;
-const LONGEST_EXIF_READ = 2048;
+const MAX_STRAY_BYTES = 256;
+const MAX_EXIF_READ = 2048;
 
 async function findMarker(reader: HeaderReader, from: number): Promise<{ code: number; end: number }> {
-  for (let offset = from; offset < from + MOST_STRAY_BYTES; offset += 1) {
+  for (let offset = from; offset < from + MAX_STRAY_BYTES; offset += 1) {
     const view = await reader.bytes(offset, 2);
     const code = view.getUint8(1);
     if (view.getUint8(0) === 0xff && code !== 0xff && code !== 0) return { code, end: offset + 2 };
@@ -66,7 +66,7 @@ async function readsTurned(
   length: number,
   unless: boolean,
 ): Promise<boolean> {
-  const view = await reader.peek(offset, Math.min(length, LONGEST_EXIF_READ));
+  const view = await reader.peek(offset, Math.min(length, MAX_EXIF_READ));
   if (!view || view.byteLength < EXIF.length || textAt(view, 0, EXIF.length) !== EXIF) return unless;
   const bytes: TiffBytes = async (at, count) =>
     EXIF.length + at + count <= view.byteLength

@@ -26,7 +26,7 @@ const EXTRA_SAMPLES = 338;
 const SHORT = 3;
 const LONG = 4;
 const ENTRY_BYTES = 12;
-const MOST_ENTRIES = 200;
+const MAX_ENTRIES = 200;
 
 /** Reads bytes of a TIFF structure, or null where there are none. */
 export type TiffBytes = (offset: number, length: number) => Promise<DataView | null>;
@@ -41,7 +41,7 @@ export async function readDirectory(
   if (!isLittle && head.getUint16(0) !== BIG_ENDIAN) return null;
   const start = head.getUint32(4, isLittle);
   const count = (await bytes(start, 2))?.getUint16(0, isLittle) ?? 0;
-  if (head.getUint16(2, isLittle) !== 42 || count === 0 || count > MOST_ENTRIES) return null;
+  if (head.getUint16(2, isLittle) !== 42 || count === 0 || count > MAX_ENTRIES) return null;
   const values = new Map<number, number>();
   const entries = await bytes(start + 2, count * ENTRY_BYTES);
   if (!entries) return null;

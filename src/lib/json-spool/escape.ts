@@ -1,7 +1,7 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
-const LONGEST_ESCAPE_BYTES = 12;
+const MAX_ESCAPE_BYTES = 12;
 const HEX = /^[0-9a-fA-F]{4}$/;
 
 /** What the letter after a backslash stands for; 0 where it is no simple escape. */
@@ -65,11 +65,11 @@ function readUnicode(data: Buffer, at: number): { text: string; length: number }
   if (first < 0xd800 || first > 0xdbff) return { text: String.fromCharCode(first), length: 6 };
   const mayBePair =
     [BACKSLASH, undefined].includes(data[at + 6]) && [LETTER_U, undefined].includes(data[at + 7]);
-  if (mayBePair && data.byteLength < at + LONGEST_ESCAPE_BYTES) return "more";
+  if (mayBePair && data.byteLength < at + MAX_ESCAPE_BYTES) return "more";
   const second = mayBePair ? readUnit(data, at + 6) : 0;
   if (second === null) return "invalid";
   if (second < 0xdc00 || second > 0xdfff) return { text: "\ufffd", length: 6 };
-  return { text: String.fromCharCode(first, second), length: LONGEST_ESCAPE_BYTES };
+  return { text: String.fromCharCode(first, second), length: MAX_ESCAPE_BYTES };
 }
 
 function readUnit(data: Buffer, at: number): number | null {

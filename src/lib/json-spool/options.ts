@@ -19,7 +19,7 @@ export interface JsonSpoolOptions {
   /** Most long strings. */
   maxStrings: number;
   /** Most bytes of everything that is not a long string. */
-  maxOutlineBytes: number;
+  maxSkeletonBytes: number;
   /** Most values, counted by commas and opening brackets. */
   maxValues: number;
   /** Most arrays and objects within each other. */

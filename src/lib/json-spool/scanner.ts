@@ -31,10 +31,10 @@ interface Level {
  */
 export class JsonScanner {
   /** No text a caller sends can hold this, as it is drawn for each body anew. */
-  readonly mark = `spooled:${crypto.randomUUID()}:`;
+  readonly placeholder = `spooled:${crypto.randomUUID()}:`;
   readonly strings: SpooledString[] = [];
-  private outline = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  private outlineLength = 0;
+  private skeleton = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  private skeletonLength = 0;
   private readonly levels: Level[] = [];
   private readonly topLevelKeys = new Set<string>();
   private valueCount = 1;
@@ -62,8 +62,8 @@ export class JsonScanner {
   /** The outline as bytes, once the whole body was scanned. */
   finish(): Buffer {
     if (this.long) throw new JsonSpoolError("invalid_json", this.longPath);
-    if (this.outlineLength > this.options.maxOutlineBytes) throw new JsonSpoolError("too_complex");
-    return this.outline.subarray(0, this.outlineLength);
+    if (this.skeletonLength > this.options.maxSkeletonBytes) throw new JsonSpoolError("too_complex");
+    return this.skeleton.subarray(0, this.skeletonLength);
   }
 
   /** Copies to the outline until a string proves long; answers the bytes that are still to be scanned. */
@@ -72,7 +72,7 @@ export class JsonScanner {
     for (let at = 0; at < data.byteLength; at += 1) {
       const byte = data[at];
       if (this.stringStart < 0) {
-        if (byte === QUOTE) this.stringStart = this.outlineLength + at - copied;
+        if (byte === QUOTE) this.stringStart = this.skeletonLength + at - copied;
         else this.scanStructure(byte);
       } else if (this.isEscaped) this.isEscaped = false;
       else if (byte === BACKSLASH) this.isEscaped = true;
@@ -120,13 +120,13 @@ export class JsonScanner {
 
   /** Keys stay in the outline however long they are. */
   private isLong(): boolean {
-    const length = this.outlineLength - this.stringStart - 1;
+    const length = this.skeletonLength - this.stringStart - 1;
     return length > this.options.thresholdBytes && this.levels.at(-1)?.expectsKey !== true;
   }
 
   private endString(): void {
     const start = this.stringStart;
-    const end = this.outlineLength;
+    const end = this.skeletonLength;
     const level = this.levels.at(-1);
     this.stringStart = -1;
     if (!level?.expectsKey) return;
@@ -143,8 +143,8 @@ export class JsonScanner {
   /** Moves the string that began in the outline to disk and goes on with it from its first character. */
   private startLong(rest: Buffer): Buffer {
     const start = this.stringStart + 1;
-    const begun = Buffer.from(this.outline.subarray(start, this.outlineLength));
-    this.outlineLength = start;
+    const begun = Buffer.from(this.skeleton.subarray(start, this.skeletonLength));
+    this.skeletonLength = start;
     this.stringStart = -1;
     this.isEscaped = false;
     this.longPath = this.path();
@@ -165,7 +165,7 @@ export class JsonScanner {
       if (end < 0) return EMPTY;
       this.strings.push(await long.finish());
       this.long = undefined;
-      this.append(Buffer.from(`${this.mark}${this.strings.length - 1}"`));
+      this.append(Buffer.from(`${this.placeholder}${this.strings.length - 1}"`));
       return data.subarray(end + 1);
     } catch (error) {
       if (error instanceof LongStringError) throw this.translate(error);
@@ -206,7 +206,7 @@ export class JsonScanner {
 
   /** A key as text; what is no JSON string is left to the native parser to refuse. */
   private readKey(start: number, end: number): string {
-    const text = this.outline.toString("utf8", start, end);
+    const text = this.skeleton.toString("utf8", start, end);
     try {
       return String(JSON.parse(`${text}"`));
     } catch {
@@ -216,15 +216,15 @@ export class JsonScanner {
 
   /** An open string may yet leave the outline, so it is given room beyond the limit until it ends. */
   private append(data: Buffer, from = 0, to = data.byteLength): void {
-    const needed = this.outlineLength + to - from;
-    if (needed > this.options.maxOutlineBytes + this.options.thresholdBytes + ROOM_BYTES)
+    const needed = this.skeletonLength + to - from;
+    if (needed > this.options.maxSkeletonBytes + this.options.thresholdBytes + ROOM_BYTES)
       throw new JsonSpoolError("too_complex", this.path());
-    if (needed > this.outline.byteLength) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.outline.byteLength * 2));
-      this.outline.copy(grown, 0, 0, this.outlineLength);
-      this.outline = grown;
+    if (needed > this.skeleton.byteLength) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.skeleton.byteLength * 2));
+      this.skeleton.copy(grown, 0, 0, this.skeletonLength);
+      this.skeleton = grown;
     }
-    data.copy(this.outline, this.outlineLength, from, to);
-    this.outlineLength = needed;
+    data.copy(this.skeleton, this.skeletonLength, from, to);
+    this.skeletonLength = needed;
   }
 }

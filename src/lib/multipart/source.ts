@@ -1,5 +1,5 @@
-import { free } from "../free.ts";
-import { pause } from "../pacer.ts";
+import { detachBuffer } from "../detach-buffer.ts";
+import { yieldToEventLoop } from "../pacer.ts";
 import { MultipartError } from "./error.ts";
 
 const MAX_PREAMBLE_BYTES = 8 * 1024;
@@ -111,7 +111,7 @@ export class MultipartSource {
   /** Moves what is there to the beginning of the room and puts more behind it; false at the end of the body. */
   private async pull(): Promise<boolean> {
     if (this.used === this.chunk.byteLength && !(await this.pullChunk())) return false;
-    const paused = pause();
+    const paused = yieldToEventLoop();
     if (paused) await paused;
     const kept = this.data.copy(this.room);
     const added = Math.min(this.chunk.byteLength - this.used, ROOM_BYTES - kept);
@@ -133,7 +133,7 @@ export class MultipartSource {
   }
 
   private drop(): void {
-    free(this.chunk);
+    detachBuffer(this.chunk);
     this.chunk = EMPTY;
     this.used = 0;
   }

@@ -1,18 +1,18 @@
 import { writeSync } from "node:fs";
 import { mkdir, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { free } from "../free.ts";
-import type { SpareFiles } from "./spare-files.ts";
+import { detachBuffer } from "../detach-buffer.ts";
+import type { FilePool } from "./file-pool.ts";
 
 const BUFFER_BYTES = 256 * 1024;
 const BACKLOG_BUFFERS = 1;
 
 /** What the files of one spool share. */
-export interface SpoolGround {
+export interface SpoolContext {
   directory: string;
-  spareFiles: SpareFiles | undefined;
+  filePool: FilePool | undefined;
   /** Written buffers, to be filled again: thrown away they would pile up until the next collection. */
-  spareBuffers: Buffer<ArrayBuffer>[];
+  bufferPool: Buffer<ArrayBuffer>[];
 }
 
 /**
@@ -37,7 +37,7 @@ export class SpoolFile {
   private failure: { cause: unknown } | undefined;
 
   constructor(
-    private readonly ground: SpoolGround,
+    private readonly ground: SpoolContext,
     name: string,
   ) {
     this.path = join(ground.directory, name);
@@ -48,7 +48,7 @@ export class SpoolFile {
     this.byteLength += bytes.byteLength;
     let from = 0;
     while (from < bytes.byteLength) {
-      this.current ??= this.ground.spareBuffers.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
+      this.current ??= this.ground.bufferPool.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
       const taken = Math.min(bytes.byteLength - from, BUFFER_BYTES - this.used);
       this.current.set(bytes.subarray(from, from + taken), this.used);
       this.used += taken;
@@ -82,10 +82,10 @@ export class SpoolFile {
 
   /** The same for a file that nobody reads any more: another spool may write over it. */
   async retire(): Promise<void> {
-    const { spareFiles } = this.ground;
-    if (!this.isFinished || !spareFiles) return this.remove();
+    const { filePool } = this.ground;
+    if (!this.isFinished || !filePool) return this.remove();
     await this.end();
-    await spareFiles.give(this.path);
+    await filePool.give(this.path);
   }
 
   private async end(): Promise<void> {
@@ -141,7 +141,7 @@ export class SpoolFile {
   }
 
   private async open(): Promise<FileHandle> {
-    const used = this.ground.spareFiles?.take();
+    const used = this.ground.filePool?.take();
     if (used && (await isRenamed(used.path, this.path))) {
       this.isMade = true;
       this.usedBytes = used.byteLength;
@@ -153,10 +153,10 @@ export class SpoolFile {
   }
 
   private keepBuffer({ buffer }: Buffer<ArrayBuffer>): void {
-    const { spareBuffers } = this.ground;
+    const { bufferPool } = this.ground;
     const whole = Buffer.from(buffer);
-    if (spareBuffers.length > BACKLOG_BUFFERS) free(whole);
-    else if (whole.byteLength === BUFFER_BYTES) spareBuffers.push(whole);
+    if (bufferPool.length > BACKLOG_BUFFERS) detachBuffer(whole);
+    else if (whole.byteLength === BUFFER_BYTES) bufferPool.push(whole);
   }
 
   private async close(): Promise<void> {

@@ -20,7 +20,7 @@ export function isSpoolFileName(name: string): boolean {
 }
 
 /** The name of a spool's file while no spool has it. */
-export function nameSpareFile(name: string): string {
+export function namePooledFile(name: string): string {
   return name.replace(/^spool/, "spare");
 }
 

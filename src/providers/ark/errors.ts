@@ -1,6 +1,6 @@
 import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
-import { wordOf, type FailureReading } from "../vendor-errors.ts";
+import { wordOf, type FailureReading } from "../transport/vendor-errors.ts";
 
 /**
  * Reads a failure in the vendor's envelope, `{error: {code, message, param, type}}`, with an error's status or

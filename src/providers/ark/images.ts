@@ -1,14 +1,14 @@
 import type { ImageOrder, ImageReply } from "../../domain/image.ts";
 import { saneCount } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
-import type { Connection } from "../connection.ts";
-import { brokenAnswer, type Classify } from "../http.ts";
-import { readImageList, type ImageList } from "../image-list.ts";
-import { sendJson } from "../json-call.ts";
+import type { Connection } from "../transport/connection.ts";
+import { brokenResponse, type Classify } from "../transport/http.ts";
+import { readImageList, type ImageList } from "../images/image-list.ts";
+import { sendJson } from "../transport/json-call.ts";
 import { writeRequest } from "./request.ts";
 
 /** One call of the images protocol of family C: JSON for generations and edits, pictures back as base64. */
-export async function draw(
+export async function generate(
   order: ImageOrder,
   { baseUrl, headers, classify, fetchResult }: Connection & { classify: Classify },
   signal: AbortSignal,
@@ -18,16 +18,16 @@ export async function draw(
   const list = await readImageList(response, order.spool, signal);
   const images = await list.pictures(list.items ?? [], fetchResult);
   if (images.length === 0) throw pictureless(list, response, classify);
-  return { images, usage: readUsage(list.answer["usage"]) };
+  return { images, usage: readUsage(list.parsed["usage"]) };
 }
 
 /** The vendor tells of failures inside a success, for each picture or for the whole (Ark reference, `data[].error`). */
-function pictureless({ answer, items = [] }: ImageList, response: Response, classify: Classify): Error {
+function pictureless({ parsed, items = [] }: ImageList, response: Response, classify: Classify): Error {
   const { status, headers } = response;
-  const errors = [answer["error"], ...items.map((item) => item["error"])].filter(isObject);
+  const errors = [parsed["error"], ...items.map((item) => item["error"])].filter(isObject);
   const failures = errors.map((error) => classify({ status, headers, bodyText: JSON.stringify({ error }) }));
   // What else went wrong may go right elsewhere; a refusal counts only when there is nothing else.
-  return failures.find(({ kind }) => kind !== "refused") ?? failures[0] ?? brokenAnswer("gave no image");
+  return failures.find(({ kind }) => kind !== "refused") ?? failures[0] ?? brokenResponse("gave no image");
 }
 
 /** The vendor counts no input by itself; impossible numbers count as no report. */

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { fanOutSetting, headerWord, httpAddress } from "../channel-settings.ts";
-import { connect } from "../connection.ts";
-import { createImageUpstream, isSingle } from "../image-upstream.ts";
+import { fanOutSetting, headerWord, httpAddress } from "../transport/channel-settings.ts";
+import { connect } from "../transport/connection.ts";
+import { createImageUpstream, isSingle } from "../images/image-upstream.ts";
 import type { Provider } from "../provider.ts";
-import { createVendorErrors } from "../vendor-errors.ts";
+import { createVendorErrors } from "../transport/vendor-errors.ts";
 import { readFailure } from "./errors.ts";
-import { draw } from "./images.ts";
+import { generate } from "./images.ts";
 import { REFERENCE_RULES } from "./request.ts";
 
 const settings = z.object({
@@ -29,7 +29,7 @@ export const ark: Provider<ArkSettings> = {
     return createImageUpstream({
       rules: REFERENCE_RULES,
       fansOut: (order) => fanOut && isSingle(order),
-      draw: (order, signal) => draw(order, vendor, signal),
+      generate: (order, signal) => generate(order, vendor, signal),
     });
   },
 };

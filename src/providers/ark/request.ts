@@ -1,7 +1,7 @@
 import type { ImageOrder } from "../../domain/image.ts";
-import { writeJsonBody, type JsonBody } from "../json-body.ts";
-import type { ReferenceRules } from "../reference-image.ts";
-import { wantedFormat, wantedSize } from "../wanted-image.ts";
+import { writeJsonBody, type JsonBody } from "../transport/json-body.ts";
+import type { ReferenceRules } from "../images/reference-image.ts";
+import { wantedFormat, wantedSize } from "../images/wanted-image.ts";
 
 /**
  * Writes a generation or an edit, which are one and the same call: references in their order make it an edit (Ark
@@ -30,15 +30,15 @@ export function writeRequest(order: ImageOrder): JsonBody {
 /** What the vendor reads (Ark image generation reference; HEIC by observation). */
 export const REFERENCE_RULES: ReferenceRules = {
   formats: ["png", "jpeg", "webp", "bmp", "tiff", "gif", "heic"],
-  mostBytes: 30_000_000,
+  maxBytes: 30_000_000,
 };
 
 /** Several pictures come as a group, on models that have it; on the others the fields are refused. */
 function writeGroup({ count, model }: ImageOrder): object {
-  const most = Math.min(count, model.image.maxImagesPerCall);
-  if (most < 2) return {};
+  const max = Math.min(count, model.image.maxImagesPerCall);
+  if (max < 2) return {};
   return {
     sequential_image_generation: "auto",
-    sequential_image_generation_options: { max_images: most },
+    sequential_image_generation_options: { max_images: max },
   };
 }

@@ -4,13 +4,13 @@ export interface GenerateConnection {
   /** Address of a model's `generateContent`. */
   urlOf(model: string): string;
   /** Credential of one call. Throws an `UpstreamError`, or the signal's reason. */
-  authorize(signal: AbortSignal): Promise<Credential>;
+  authenticate(signal: AbortSignal): Promise<Credential>;
   /** Whether the picture's format may be chosen; the address for API keys refuses the field. */
   takesOutputOptions: boolean;
   /** Whether every turn must say whose it is. */
   demandsRoles: boolean;
   /** Most bytes of references, before base64: of each, and of all in a request. */
-  mostReferenceBytes: { each: number; together: number };
+  maxReferenceBytes: { each: number; together: number };
 }
 
 export interface Credential {

@@ -1,36 +1,36 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
-import { readRetryAfter, type FailedAnswer } from "../http.ts";
-import { createNeutralizer } from "../openai/public-message.ts";
+import { readRetryAfter, type FailedResponse } from "../transport/http.ts";
+import { createSanitizer } from "../transport/public-message.ts";
 
 /**
  * Reads a failure in the vendor's envelope, `{error: {code, message, status, details}}` or a list of it: the typed
  * details decide before the status does (Google Cloud API design guide, errors).
  */
-export function classifyFailure(answer: FailedAnswer, voice: Voice): UpstreamError {
-  const error = readVendorError(answer);
+export function classifyFailure(response: FailedResponse, redaction: Redaction): UpstreamError {
+  const error = readVendorError(response);
   const kind = kindOf(error);
-  const said = redact(error.message, voice).slice(0, LONGEST_LOGGED);
+  const said = redact(error.message, redaction).slice(0, MAX_LOGGED);
   const isCallers = kind === "rejected";
   return new UpstreamError(kind, `the vendor answered ${error.code} ${error.status}: ${said}`, {
     status: error.code,
     retryAfterSeconds:
-      kind === "account" ? undefined : (retryDelayOf(error) ?? readRetryAfter(answer.headers, Date.now())),
-    publicMessage: isCallers ? neutralize(error.message, voice) : undefined,
+      kind === "account" ? undefined : (retryDelayOf(error) ?? readRetryAfter(response.headers, Date.now())),
+    publicMessage: isCallers ? sanitize(error.message, redaction) : undefined,
     param: isCallers ? paramOf(error) : undefined,
   });
 }
 
 /** A refusal of the content that came with a success status. `message` is the vendor's sentence, if any. */
-export function contentRefused(what: string, message: unknown, voice: Voice): UpstreamError {
-  return new UpstreamError("refused", `the vendor ${redact(what, voice).slice(0, LONGEST_LOGGED)}`, {
+export function contentRefused(what: string, message: unknown, redaction: Redaction): UpstreamError {
+  return new UpstreamError("refused", `the vendor ${redact(what, redaction).slice(0, MAX_LOGGED)}`, {
     status: 200,
-    publicMessage: typeof message === "string" ? neutralize(message, voice) : undefined,
+    publicMessage: typeof message === "string" ? sanitize(message, redaction) : undefined,
   });
 }
 
 /** What must not be heard in a message. */
-export interface Voice {
+export interface Redaction {
   secret: string;
   hostname: string;
 }
@@ -42,8 +42,8 @@ interface VendorError {
   details: Record<string, unknown>[];
 }
 
-const LONGEST_LOGGED = 300;
-const LONGEST_RETRY_SECONDS = 3600;
+const MAX_LOGGED = 300;
+const MAX_RETRY_SECONDS = 3600;
 
 const KIND_BY_CODE: Readonly<Record<number, UpstreamErrorKind>> = {
   400: "rejected",
@@ -92,7 +92,7 @@ function retryDelayOf({ details }: VendorError): number | undefined {
   for (const { retryDelay } of details) {
     const seconds =
       typeof retryDelay === "string" ? /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(retryDelay)?.[1] : undefined;
-    if (seconds !== undefined) return Math.min(Math.ceil(Number(seconds)), LONGEST_RETRY_SECONDS);
+    if (seconds !== undefined) return Math.min(Math.ceil(Number(seconds)), MAX_RETRY_SECONDS);
   }
   return undefined;
 }
@@ -105,16 +105,16 @@ function paramOf({ details }: VendorError): string | undefined {
   return PARAMS.find(([pattern]) => fields.some((field) => pattern.test(field)))?.[1];
 }
 
-function redact(text: string, { secret }: Voice): string {
+function redact(text: string, { secret }: Redaction): string {
   return text.replaceAll(secret, "[redacted]");
 }
 
-function neutralize(message: string, { secret, hostname }: Voice): string | undefined {
-  return createNeutralizer(secret, hostname)(message);
+function sanitize(message: string, { secret, hostname }: Redaction): string | undefined {
+  return createSanitizer(secret, hostname)(message);
 }
 
 /** An error inside a success counts by the code that it carries. */
-function readVendorError({ status, bodyText }: FailedAnswer): VendorError {
+function readVendorError({ status, bodyText }: FailedResponse): VendorError {
   const parsed = tryParse(bodyText);
   const body: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
   const error = isObject(body) && isObject(body["error"]) ? body["error"] : {};

@@ -3,14 +3,14 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
 import { isObject } from "../../lib/json.ts";
 import { createSemaphore } from "../../lib/semaphore.ts";
-import { fanOut } from "../fan-out.ts";
-import { parseAnswer, post } from "../http.ts";
-import type { JsonBody } from "../json-body.ts";
-import { liftImages } from "../openai/lifted-json.ts";
-import { fitReferences } from "../reference-image.ts";
+import { fanOut } from "../images/fan-out.ts";
+import { parseResponse, post } from "../transport/http.ts";
+import type { JsonBody } from "../transport/json-body.ts";
+import { extractImages } from "../transport/extracted-json.ts";
+import { fitReferences } from "../images/reference-image.ts";
 import type { Credential, GenerateConnection } from "./connection.ts";
-import { classifyFailure, type Voice } from "./errors.ts";
-import { keepAnswer, repeatBody } from "./native.ts";
+import { classifyFailure, type Redaction } from "./errors.ts";
+import { keepResponse, repeatBody } from "./native.ts";
 import { readReply } from "./reply.ts";
 import { REFERENCE_FORMATS, writeRequest } from "./request.ts";
 
@@ -19,37 +19,37 @@ import { REFERENCE_FORMATS, writeRequest } from "./request.ts";
  * several calls.
  */
 export function createImageUpstream(connection: GenerateConnection, fansOut: boolean): ImageUpstream {
-  const slots = createSemaphore(CODEC_PLACES);
+  const slots = createSemaphore(CODEC_SLOTS);
   return {
-    async draw(order: ImageOrder, signal: AbortSignal): Promise<ImageReply> {
-      const rules = { formats: REFERENCE_FORMATS, mostBytes: mostBytesOf(order, connection) };
+    async generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply> {
+      const rules = { formats: REFERENCE_FORMATS, maxBytes: maxBytesOf(order, connection) };
       const references = await fitReferences(order.references, rules, slots, signal);
       const ready = { ...order, references };
-      if (!fansOut) return await drawOnce(ready, connection, signal);
-      return await fanOut(order.count, (signal) => drawOnce(ready, connection, signal), signal);
+      if (!fansOut) return await generateOnce(ready, connection, signal);
+      return await fanOut(order.count, (signal) => generateOnce(ready, connection, signal), signal);
     },
   };
 }
 
 /** References of one channel that are encoded anew at once. */
-const CODEC_PLACES = 2;
+const CODEC_SLOTS = 2;
 
 /** References that are too many bytes together get equal shares; those within their share stay as they are. */
-function mostBytesOf({ references }: ImageOrder, { mostReferenceBytes }: GenerateConnection): number {
-  const { each, together } = mostReferenceBytes;
+function maxBytesOf({ references }: ImageOrder, { maxReferenceBytes }: GenerateConnection): number {
+  const { each, together } = maxReferenceBytes;
   const total = references.reduce((sum, { blob }) => sum + blob.size, 0);
   return total <= together ? each : Math.min(each, Math.floor(together / references.length));
 }
 
-async function drawOnce(
+async function generateOnce(
   order: ImageOrder,
   connection: GenerateConnection,
   signal: AbortSignal,
 ): Promise<ImageReply> {
-  const credential = await connection.authorize(signal);
-  const voice = { secret: credential.secret, hostname: connection.hostname };
+  const credential = await connection.authenticate(signal);
+  const redaction = { secret: credential.secret, hostname: connection.hostname };
   try {
-    return await call(order, connection, credential, voice, signal);
+    return await call(order, connection, credential, redaction, signal);
   } catch (error) {
     if (error instanceof UpstreamError && error.status === 401) credential.drop?.();
     throw error;
@@ -60,7 +60,7 @@ async function call(
   order: ImageOrder,
   connection: GenerateConnection,
   credential: Credential,
-  voice: Voice,
+  redaction: Redaction,
   signal: AbortSignal,
 ): Promise<ImageReply> {
   const { body, headers } = bodyOf(order, connection);
@@ -70,13 +70,16 @@ async function call(
     body,
     signal,
   };
-  const response = await post(request, (answer) => classifyFailure(answer, voice));
-  const { json, outline } = await liftImages(response, order.spool, signal);
-  const answer = parseAnswer(outline);
-  if (isObject(answer) && answer["error"] !== undefined)
-    throw classifyFailure({ status: response.status, headers: response.headers, bodyText: outline }, voice);
-  const reply = readReply(answer, { json, voice });
-  if (order.native && isObject(answer)) return { ...reply, native: keepAnswer(answer, json) };
+  const response = await post(request, (parsed) => classifyFailure(parsed, redaction));
+  const { json, skeleton } = await extractImages(response, order.spool, signal);
+  const parsed = parseResponse(skeleton);
+  if (isObject(parsed) && parsed["error"] !== undefined)
+    throw classifyFailure(
+      { status: response.status, headers: response.headers, bodyText: skeleton },
+      redaction,
+    );
+  const reply = readReply(parsed, { json, redaction });
+  if (order.native && isObject(parsed)) return { ...reply, native: keepResponse(parsed, json) };
   return { ...reply, isCompressed: connection.takesOutputOptions && order.format === "jpeg" };
 }
 

@@ -23,7 +23,7 @@ export const gemini: Provider<GeminiSettings> = {
 };
 
 /** All references together stay under the 100 MB that a request may have, base64 counted. */
-const MOST_REFERENCE_BYTES = 72_000_000;
+const MAX_REFERENCE_BYTES = 72_000_000;
 
 function connect({ baseUrl, apiKey }: GeminiSettings): GenerateConnection {
   const base = baseUrl.replace(/\/+$/, "");
@@ -31,9 +31,9 @@ function connect({ baseUrl, apiKey }: GeminiSettings): GenerateConnection {
   return {
     hostname: new URL(base).hostname,
     urlOf: (model) => `${base}/v1beta/models/${encodeURIComponent(model)}:generateContent`,
-    authorize: () => Promise.resolve(credential),
+    authenticate: () => Promise.resolve(credential),
     takesOutputOptions: false,
     demandsRoles: false,
-    mostReferenceBytes: { each: MOST_REFERENCE_BYTES, together: MOST_REFERENCE_BYTES },
+    maxReferenceBytes: { each: MAX_REFERENCE_BYTES, together: MAX_REFERENCE_BYTES },
   };
 }

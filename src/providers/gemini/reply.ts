@@ -3,27 +3,27 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import { saneCount } from "../../domain/usage.ts";
 import { decodeBase64 } from "../../lib/base64.ts";
 import { isObject } from "../../lib/json.ts";
-import { brokenAnswer } from "../http.ts";
-import type { LiftedJson } from "../openai/lifted-json.ts";
-import { contentRefused, type Voice } from "./errors.ts";
+import { brokenResponse } from "../transport/http.ts";
+import type { ExtractedJson } from "../transport/extracted-json.ts";
+import { contentRefused, type Redaction } from "./errors.ts";
 
 /**
  * Reads an answer whose status says success: its final pictures, never the drafts among its thoughts (Gemini API
  * reference, `GenerateContentResponse`). Throws `refused` where the vendor blocked prompt or picture, and `broken`
  * where it drew none.
  */
-export function readReply(answer: unknown, { json, voice }: ReplyContext): ImageReply {
-  if (!isObject(answer)) throw brokenAnswer("gave no object");
-  const candidates = listOf(answer["candidates"]);
+export function readReply(parsed: unknown, { json, redaction }: ReplyContext): ImageReply {
+  if (!isObject(parsed)) throw brokenResponse("gave no object");
+  const candidates = listOf(parsed["candidates"]);
   const images = candidates.flatMap(partsOf).flatMap((part) => readImage(part, json) ?? []);
-  if (images.length > 0) return { images, usage: readUsage(answer["usageMetadata"]) };
-  throw pictureless(answer["promptFeedback"], candidates[0], voice);
+  if (images.length > 0) return { images, usage: readUsage(parsed["usageMetadata"]) };
+  throw pictureless(parsed["promptFeedback"], candidates[0], redaction);
 }
 
 export interface ReplyContext {
   /** What lifted the pictures out of the answer. */
-  json: LiftedJson;
-  voice: Voice;
+  json: ExtractedJson;
+  redaction: Redaction;
 }
 
 /** Reasons to end that mean a refusal of what was drawn (Gemini API reference, `FinishReason`). */
@@ -47,16 +47,16 @@ function listOf(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-function readImage(part: Record<string, unknown>, json: LiftedJson): Blob | undefined {
+function readImage(part: Record<string, unknown>, json: ExtractedJson): Blob | undefined {
   const { inlineData } = part;
   if (part["thought"] === true || !isObject(inlineData)) return undefined;
   const { mimeType, data } = inlineData;
   if (typeof mimeType !== "string" || !mimeType.startsWith("image/")) return undefined;
   if (typeof data !== "string" || data === "") return undefined;
-  const lifted = json.lifted(data);
-  if (lifted) return lifted;
+  const extracted = json.extracted(data);
+  if (extracted) return extracted;
   const bytes = decodeBase64(data);
-  if (!bytes) throw brokenAnswer("gave an image that is no base64");
+  if (!bytes) throw brokenResponse("gave an image that is no base64");
   return new Blob([new Uint8Array(bytes)]);
 }
 
@@ -64,14 +64,14 @@ function readImage(part: Record<string, unknown>, json: LiftedJson): Blob | unde
 function pictureless(
   feedback: unknown,
   candidate: Record<string, unknown> | undefined,
-  voice: Voice,
+  redaction: Redaction,
 ): UpstreamError {
   const blocked = isObject(feedback) ? feedback["blockReason"] : undefined;
   if (isObject(feedback) && typeof blocked === "string" && blocked !== "")
-    return contentRefused(`blocked the prompt: ${blocked}`, feedback["blockReasonMessage"], voice);
+    return contentRefused(`blocked the prompt: ${blocked}`, feedback["blockReasonMessage"], redaction);
   const reason = candidate?.["finishReason"];
   if (REFUSALS.has(reason))
-    return contentRefused(`blocked the picture: ${String(reason)}`, candidate?.["finishMessage"], voice);
+    return contentRefused(`blocked the picture: ${String(reason)}`, candidate?.["finishMessage"], redaction);
   const said = typeof reason === "string" ? reason.slice(0, 40) : "no reason";
   return new UpstreamError("broken", `the vendor drew no picture: ${said}`, {
     status: 200,

@@ -1,6 +1,6 @@
 import type { ImageOrder, ReferenceImage } from "../../domain/image.ts";
-import { writeJsonBody, type JsonBody } from "../json-body.ts";
-import { followsReference } from "../wanted-image.ts";
+import { writeJsonBody, type JsonBody } from "../transport/json-body.ts";
+import { followsReference } from "../images/wanted-image.ts";
 
 /**
  * Writes the request for one picture: references in their order, then the prompt that speaks of them (Gemini API

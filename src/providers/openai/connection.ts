@@ -1,6 +1,6 @@
 import type { ImageFormat } from "../../domain/model.ts";
-import type { Classify } from "../http.ts";
-import type { ReferenceRules } from "../reference-image.ts";
+import type { Classify } from "../transport/http.ts";
+import type { ReferenceRules } from "../images/reference-image.ts";
 import { createClassifier } from "./errors.ts";
 import type { OpenAiSettings } from "./settings.ts";
 
@@ -32,7 +32,7 @@ export interface ImageLimits {
 /** OpenAI image reference: files of under 50 MB. */
 const IMAGE_LIMITS: ImageLimits = {
   formats: ["png", "jpeg", "webp"],
-  references: { formats: ["png", "jpeg", "webp"], mostBytes: 50_000_000 },
+  references: { formats: ["png", "jpeg", "webp"], maxBytes: 50_000_000 },
 };
 
 /** Prepares a channel. Credentials go into headers here and nowhere else (OpenAI API reference, authentication). */

@@ -1,20 +1,20 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
-import { readRetryAfter, type Classify, type FailedAnswer } from "../http.ts";
-import { createNeutralizer, type Neutralize } from "./public-message.ts";
+import { readRetryAfter, type Classify, type FailedResponse } from "../transport/http.ts";
+import { createSanitizer, type Sanitize } from "../transport/public-message.ts";
 
 /**
  * Reads a failure of OpenAI or of a vendor that imitates it. The typed code decides before the status does, since
  * vendors send an empty balance as 429 and a refusal as 400 (OpenAI error codes guide).
  */
 export function createClassifier(apiKey: string, hostname: string): Classify {
-  const neutralize = createNeutralizer(apiKey, hostname);
-  return (answer) => classify(answer, neutralize, apiKey);
+  const sanitize = createSanitizer(apiKey, hostname);
+  return (response) => classify(response, sanitize, apiKey);
 }
 
 /** Whether a parsed success carries an error instead of an answer. */
-export function hasError(answer: unknown): boolean {
-  return Array.isArray(answer) ? hasError(answer[0]) : isObject(answer) && Boolean(answer["error"]);
+export function hasError(response: unknown): boolean {
+  return Array.isArray(response) ? hasError(response[0]) : isObject(response) && Boolean(response["error"]);
 }
 
 interface VendorError {
@@ -78,20 +78,20 @@ const KIND_BY_STATUS: Readonly<Record<number, UpstreamErrorKind>> = {
   498: "overloaded",
 };
 
-const LONGEST_LOGGED = 300;
+const MAX_LOGGED = 300;
 
-function classify(answer: FailedAnswer, neutralize: Neutralize, apiKey: string): UpstreamError {
-  const error = readVendorError(answer.bodyText);
-  const kind = kindOf(answer.status, error);
-  const said = error.message.replaceAll(apiKey, "[redacted]").slice(0, LONGEST_LOGGED);
+function classify(response: FailedResponse, sanitize: Sanitize, apiKey: string): UpstreamError {
+  const error = readVendorError(response.bodyText);
+  const kind = kindOf(response.status, error);
+  const said = error.message.replaceAll(apiKey, "[redacted]").slice(0, MAX_LOGGED);
   const isCallers = kind === "rejected" || kind === "refused";
   return new UpstreamError(
     kind,
-    `the vendor answered ${answer.status} ${error.type}/${error.code}: ${said}`,
+    `the vendor answered ${response.status} ${error.type}/${error.code}: ${said}`,
     {
-      status: answer.status,
-      retryAfterSeconds: kind === "account" ? undefined : readRetryAfter(answer.headers, Date.now()),
-      publicMessage: isCallers ? neutralize(error.message) : undefined,
+      status: response.status,
+      retryAfterSeconds: kind === "account" ? undefined : readRetryAfter(response.headers, Date.now()),
+      publicMessage: isCallers ? sanitize(error.message) : undefined,
       param: isCallers && /^[\w.[\]-]{1,64}$/.test(error.param) ? error.param : undefined,
     },
   );

@@ -1,4 +1,4 @@
-import { free } from "../../lib/free.ts";
+import { detachBuffer } from "../../lib/detach-buffer.ts";
 
 /** A field of a form: text, or a file with its name and type. */
 export type FormPart =
@@ -53,6 +53,6 @@ async function* readBlob(blob: Blob): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < size; start += SLICE_BYTES) {
     const slice = await blob.slice(start, start + SLICE_BYTES).bytes();
     yield slice;
-    free(slice);
+    detachBuffer(slice);
   }
 }

@@ -5,32 +5,32 @@ import type { ImageUpstream } from "../../gateway/ports.ts";
 import { decodeBase64 } from "../../lib/base64.ts";
 import { isObject } from "../../lib/json.ts";
 import { createSemaphore } from "../../lib/semaphore.ts";
-import { brokenAnswer, parseAnswer, post, type VendorRequest } from "../http.ts";
-import { fitReferences } from "../reference-image.ts";
+import { brokenResponse, parseResponse, post, type VendorRequest } from "../transport/http.ts";
+import { fitReferences } from "../images/reference-image.ts";
 import type { Connection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 import { writeForm, type FormPart } from "./form.ts";
-import { liftImages, type LiftedJson } from "./lifted-json.ts";
-import { wantedFormat, wantedSize } from "../wanted-image.ts";
+import { extractImages, type ExtractedJson } from "../transport/extracted-json.ts";
+import { wantedFormat, wantedSize } from "../images/wanted-image.ts";
 
 /** References of one channel that are encoded anew at once. */
-const CODEC_PLACES = 2;
+const CODEC_SLOTS = 2;
 
 /** The images protocol of family A: generations in JSON, edits as a form, pictures back as base64. */
 export function createImageUpstream(connection: Connection): ImageUpstream {
-  const slots = createSemaphore(CODEC_PLACES);
+  const slots = createSemaphore(CODEC_SLOTS);
   return {
-    async draw(order: ImageOrder, signal: AbortSignal): Promise<ImageReply> {
+    async generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply> {
       const rules = connection.imageLimits.references;
       const references = await fitReferences(order.references, rules, slots, signal);
       const write = references.length > 0 ? writeEdit : writeGeneration;
       const request = write({ ...order, references }, connection);
       const response = await post({ ...request, signal }, connection.classify);
-      const { json, outline } = await liftImages(response, order.spool, signal);
-      const answer = parseAnswer(outline);
+      const { json, skeleton } = await extractImages(response, order.spool, signal);
+      const parsed = parseResponse(skeleton);
       const { status, headers } = response;
-      if (hasError(answer)) throw connection.classify({ status, headers, bodyText: outline });
-      return { ...readReply(answer, json), isCompressed: isAsked(order, connection) };
+      if (hasError(parsed)) throw connection.classify({ status, headers, bodyText: skeleton });
+      return { ...readReply(parsed, json), isCompressed: isAsked(order, connection) };
     },
   };
 }
@@ -102,28 +102,28 @@ function writeFile(name: string, stem: string, { blob, format }: ReferenceImage)
   return { name, blob, fileName: `${stem}.${extension}`, type: `image/${format}` };
 }
 
-function readReply(answer: unknown, json: LiftedJson): ImageReply {
-  const data = isObject(answer) ? answer["data"] : undefined;
-  if (!isObject(answer) || !Array.isArray(data)) throw brokenAnswer("gave no list of images");
+function readReply(parsed: unknown, json: ExtractedJson): ImageReply {
+  const data = isObject(parsed) ? parsed["data"] : undefined;
+  if (!isObject(parsed) || !Array.isArray(data)) throw brokenResponse("gave no list of images");
   const images = data.flatMap((item: unknown) => {
     const image = isObject(item) ? readImage(item["b64_json"], json) : undefined;
     return image ? [image] : [];
   });
-  if (images.length === 0) throw brokenAnswer("gave no image");
+  if (images.length === 0) throw brokenResponse("gave no image");
   return {
     images,
-    quality: textOf(answer["quality"]),
-    background: textOf(answer["background"]),
-    usage: readUsage(answer["usage"]),
+    quality: textOf(parsed["quality"]),
+    background: textOf(parsed["background"]),
+    usage: readUsage(parsed["usage"]),
   };
 }
 
-function readImage(text: unknown, json: LiftedJson): Blob | undefined {
+function readImage(text: unknown, json: ExtractedJson): Blob | undefined {
   if (typeof text !== "string" || text === "") return undefined;
-  const lifted = json.lifted(text);
-  if (lifted) return lifted;
+  const extracted = json.extracted(text);
+  if (extracted) return extracted;
   const bytes = decodeBase64(text);
-  if (!bytes) throw brokenAnswer("gave an image that is no base64");
+  if (!bytes) throw brokenResponse("gave an image that is no base64");
   return new Blob([new Uint8Array(bytes)]);
 }
 

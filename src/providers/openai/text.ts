@@ -1,6 +1,6 @@
-import type { TextAnswer, TextCall, TextUpstream } from "../../gateway/ports.ts";
+import type { TextResponse, TextCall, TextUpstream } from "../../gateway/ports.ts";
 import { isObject } from "../../lib/json.ts";
-import { brokenAnswer, MOST_TEXT_BYTES, parseAnswer, post, readText } from "../http.ts";
+import { brokenResponse, MAX_TEXT_BYTES, parseResponse, post, readText } from "../transport/http.ts";
 import type { Connection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 
@@ -11,13 +11,13 @@ import { hasError } from "./errors.ts";
 export function createTextUpstream(connection: Connection): TextUpstream {
   return {
     dialect: "chat",
-    async send({ payload, isStream, signal }: TextCall): Promise<TextAnswer> {
+    async send({ payload, isStream, signal }: TextCall): Promise<TextResponse> {
       const headers = isStream ? connection.streamHeaders : connection.jsonHeaders;
       const url = connection.urlOf("chat/completions", () => modelOf(payload.raw));
       const request = { url, headers, body: payload.raw, signal };
       const response = await post(request, connection.classify);
       if (isStream && !isJson(response)) return { kind: "stream", stream: openStream(response) };
-      return readAnswer(response, connection, signal);
+      return readResponse(response, connection, signal);
     },
   };
 }
@@ -34,19 +34,19 @@ function isJson(response: Response): boolean {
 
 function openStream(response: Response): ReadableStream<Uint8Array<ArrayBuffer>> {
   if (!response.body || response.headers.get("content-length") === "0")
-    throw brokenAnswer("gave an empty answer");
+    throw brokenResponse("gave an empty answer");
   return response.body;
 }
 
-async function readAnswer(
+async function readResponse(
   response: Response,
   connection: Connection,
   signal: AbortSignal,
-): Promise<TextAnswer> {
-  const text = await readText(response, MOST_TEXT_BYTES, signal);
-  const parsed = parseAnswer(text);
+): Promise<TextResponse> {
+  const text = await readText(response, MAX_TEXT_BYTES, signal);
+  const parsed = parseResponse(text);
   const { status, headers } = response;
   if (hasError(parsed)) throw connection.classify({ status, headers, bodyText: text });
-  if (!isObject(parsed) || !Array.isArray(parsed["choices"])) throw brokenAnswer("gave no choices");
+  if (!isObject(parsed) || !Array.isArray(parsed["choices"])) throw brokenResponse("gave no choices");
   return { kind: "whole", text, parsed };
 }

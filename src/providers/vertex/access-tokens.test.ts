@@ -8,9 +8,9 @@ function setUp(lifetimeSeconds = 3600) {
   const clock = { time: 0, now: () => 0, monotonic: () => clock.time };
   const asked: PromiseWithResolvers<GrantedToken>[] = [];
   const tokens = createAccessTokens(() => {
-    const answer = Promise.withResolvers<GrantedToken>();
-    asked.push(answer);
-    return answer.promise;
+    const response = Promise.withResolvers<GrantedToken>();
+    asked.push(response);
+    return response.promise;
   }, clock);
   const grant = async (index: number, token: string) => {
     asked[index]!.resolve({ token, lifetimeSeconds });

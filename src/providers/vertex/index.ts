@@ -50,7 +50,7 @@ export const vertex: Provider<VertexSettings> = {
 };
 
 /** Most bytes of an inline picture (Vertex AI, image understanding). */
-const MOST_REFERENCE_BYTES = 7_000_000;
+const MAX_REFERENCE_BYTES = 7_000_000;
 /** Regions of several countries have hosts of their own. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(["us", "eu"]);
 
@@ -61,14 +61,14 @@ function connect(settings: VertexSettings, tokens: AccessTokens): GenerateConnec
   return {
     hostname: new URL(base).hostname,
     urlOf: (model) => `${models}/${encodeURIComponent(model)}:generateContent`,
-    async authorize(signal) {
+    async authenticate(signal) {
       const token = await tokens.get(signal);
       const headers = { authorization: `Bearer ${token}` };
       return { headers, secret: token, drop: () => tokens.drop(token) };
     },
     takesOutputOptions: true,
     demandsRoles: true,
-    mostReferenceBytes: { each: MOST_REFERENCE_BYTES, together: Number.POSITIVE_INFINITY },
+    maxReferenceBytes: { each: MAX_REFERENCE_BYTES, together: Number.POSITIVE_INFINITY },
   };
 }
 

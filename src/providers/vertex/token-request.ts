@@ -1,7 +1,7 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { saneCount } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
-import { parseAnswer, readRetryAfter, readText } from "../http.ts";
+import { parseResponse, readRetryAfter, readText } from "../transport/http.ts";
 import type { GrantedToken } from "./access-tokens.ts";
 
 /**
@@ -11,9 +11,9 @@ import type { GrantedToken } from "./access-tokens.ts";
 export async function askForToken(url: string, request: TokenRequest): Promise<GrantedToken> {
   try {
     const response = await fetch(url, { ...request, redirect: "manual", proxy: request.proxy });
-    const body = readText(response, MOST_BYTES, request.signal);
+    const body = readText(response, MAX_BYTES, request.signal);
     if (response.status !== 200) throw refused(response, await body.catch(() => ""));
-    return readGrant(parseAnswer(await body));
+    return readGrant(parseResponse(await body));
   } catch (error) {
     if (error instanceof UpstreamError) throw unambiguous(error);
     const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -31,7 +31,7 @@ export interface TokenRequest {
   proxy?: false;
 }
 
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 const KIND_BY_STATUS: Readonly<Record<number, UpstreamErrorKind>> = {
   400: "account",
@@ -51,9 +51,9 @@ function refused({ status, headers }: Response, text: string): UpstreamError {
   });
 }
 
-function readGrant(answer: unknown): GrantedToken {
-  const token = isObject(answer) ? answer["access_token"] : undefined;
-  const lifetimeSeconds = isObject(answer) ? saneCount(answer["expires_in"]) : null;
+function readGrant(parsed: unknown): GrantedToken {
+  const token = isObject(parsed) ? parsed["access_token"] : undefined;
+  const lifetimeSeconds = isObject(parsed) ? saneCount(parsed["expires_in"]) : null;
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token) || !lifetimeSeconds)
     throw new UpstreamError("broken", "the token server gave no token");
   return { token, lifetimeSeconds };

@@ -1,5 +1,5 @@
 import { isObject } from "../../lib/json.ts";
-import type { Classify } from "../http.ts";
+import type { Classify } from "../transport/http.ts";
 import { createClassifier as createPlainClassifier } from "../openai/errors.ts";
 
 /**
@@ -9,10 +9,10 @@ import { createClassifier as createPlainClassifier } from "../openai/errors.ts";
  */
 export function createClassifier(apiKey: string, hostname: string): Classify {
   const classify = createPlainClassifier(apiKey, hostname);
-  return (answer) => {
-    const said = sentenceOf(answer.bodyText);
-    const code = answer.status === 400 && SENTENCES.find(([pattern]) => pattern.test(said))?.[1];
-    return classify(code ? { ...answer, bodyText: JSON.stringify({ code, error: said }) } : answer);
+  return (response) => {
+    const said = sentenceOf(response.bodyText);
+    const code = response.status === 400 && SENTENCES.find(([pattern]) => pattern.test(said))?.[1];
+    return classify(code ? { ...response, bodyText: JSON.stringify({ code, error: said }) } : response);
   };
 }
 

@@ -1,17 +1,17 @@
 import { z } from "zod";
 import type { ImageOrder, ImageReply, ReferenceImage } from "../../domain/image.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { headerWord, httpAddress } from "../channel-settings.ts";
-import { connect } from "../connection.ts";
-import { brokenAnswer } from "../http.ts";
-import { readImageList, type ImageList } from "../image-list.ts";
-import { createImageUpstream } from "../image-upstream.ts";
-import { writeJsonBody, type JsonBody } from "../json-body.ts";
-import { sendJson } from "../json-call.ts";
+import { headerWord, httpAddress } from "../transport/channel-settings.ts";
+import { connect } from "../transport/connection.ts";
+import { brokenResponse } from "../transport/http.ts";
+import { readImageList, type ImageList } from "../images/image-list.ts";
+import { createImageUpstream } from "../images/image-upstream.ts";
+import { writeJsonBody, type JsonBody } from "../transport/json-body.ts";
+import { sendJson } from "../transport/json-call.ts";
 import { hasError } from "../openai/errors.ts";
 import type { Provider } from "../provider.ts";
-import type { ReferenceRules } from "../reference-image.ts";
-import type { FetchResult } from "../result-link.ts";
+import type { ReferenceRules } from "../images/reference-image.ts";
+import type { FetchResult } from "../transport/result-link.ts";
 import { createClassifier } from "./errors.ts";
 
 const settings = z.object({
@@ -30,13 +30,13 @@ export const xai: Provider<XaiSettings> = {
     const vendor = open(settings);
     return createImageUpstream({
       rules: REFERENCE_RULES,
-      draw: (order, signal) => draw(order, vendor, signal),
+      generate: (order, signal) => generate(order, vendor, signal),
     });
   },
 };
 
 /** What is known to be read; the size is the one the vendor tells for pictures in general. */
-const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], mostBytes: 20 * 1024 * 1024 };
+const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20 * 1024 * 1024 };
 
 function open(settings: XaiSettings) {
   const connection = connect(settings);
@@ -44,7 +44,7 @@ function open(settings: XaiSettings) {
   return { ...connection, classify: createClassifier(settings.apiKey, hostname) };
 }
 
-async function draw(
+async function generate(
   order: ImageOrder,
   { baseUrl, headers, classify, fetchResult }: ReturnType<typeof open>,
   signal: AbortSignal,
@@ -52,8 +52,8 @@ async function draw(
   const url = `${baseUrl}/images/${order.references.length > 0 ? "edits" : "generations"}`;
   const response = await sendJson("POST", { url, headers, body: writeRequest(order), signal }, classify);
   const list = await readImageList(response, order.spool, signal);
-  if (hasError(list.answer))
-    throw classify({ status: response.status, headers: response.headers, bodyText: list.outline });
+  if (hasError(list.parsed))
+    throw classify({ status: response.status, headers: response.headers, bodyText: list.skeleton });
   return { images: await readImages(list, fetchResult), quality: chooseQuality(order) };
 }
 
@@ -98,7 +98,7 @@ async function readImages(
   { items, pictures }: ImageList,
   fetchResult: FetchResult,
 ): Promise<ImageReply["images"]> {
-  if (!items) throw brokenAnswer("gave no list of images");
+  if (!items) throw brokenResponse("gave no list of images");
   const images = await pictures(
     items.filter((item) => item["respect_moderation"] !== false),
     fetchResult,

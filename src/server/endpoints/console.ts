@@ -25,9 +25,9 @@ export function consoleRoutes(): Route[] {
       path: "/console",
       name: "console",
       family: "images",
-      door: "open",
+      auth: "public",
       because: "it shows nothing that is not public",
-      answer: ({ event }) => new Response(PAGE, { headers: { ...headers, ...idHeaders(event.requestId) } }),
+      handle: ({ event }) => new Response(PAGE, { headers: { ...headers, ...idHeaders(event.requestId) } }),
     },
   ];
 }

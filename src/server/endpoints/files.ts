@@ -1,7 +1,7 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { DeliverySettings } from "../../gateway/delivery/images.ts";
 import { idHeaders } from "../respond.ts";
-import type { Exchange } from "../exchange.ts";
+import type { HttpExchange } from "../http-exchange.ts";
 import type { Route } from "../routes.ts";
 
 const TYPES: Readonly<Record<string, string>> = { png: "image/png", jpg: "image/jpeg", webp: "image/webp" };
@@ -14,16 +14,16 @@ export function fileRoutes(settings: DeliverySettings): Route[] {
       path: "/files/{name}",
       name: "files",
       family: "images",
-      door: "open",
+      auth: "public",
       because: "the link carries its own signature and end",
-      answer: (exchange) => file(settings, exchange),
+      handle: (exchange) => file(settings, exchange),
     },
   ];
 }
 
 async function file(
   { blobs, links }: DeliverySettings,
-  { request, parameter, event }: Exchange,
+  { request, parameter, event }: HttpExchange,
 ): Promise<Response> {
   const query = new URL(request.url).searchParams;
   const verdict = links.check(parameter, query.get("exp"), query.get("sig"));

@@ -1,4 +1,4 @@
-import type { Exchange } from "../exchange.ts";
+import type { HttpExchange } from "../http-exchange.ts";
 import { idHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
@@ -13,22 +13,22 @@ export function healthRoutes({ isDraining, metrics }: HealthSettings): Route[] {
   const open = {
     method: "GET",
     family: "images",
-    door: "open",
+    auth: "public",
     because: "it is for the operator's probes",
   } as const;
-  const ids = ({ event }: Exchange): Record<string, string> => idHeaders(event.requestId);
+  const ids = ({ event }: HttpExchange): Record<string, string> => idHeaders(event.requestId);
   return [
     {
       ...open,
       path: "/healthz",
       name: "health",
-      answer: (exchange: Exchange) => Response.json({ status: "ok" }, { headers: ids(exchange) }),
+      handle: (exchange: HttpExchange) => Response.json({ status: "ok" }, { headers: ids(exchange) }),
     },
     {
       ...open,
       path: "/readyz",
       name: "readiness",
-      answer: (exchange: Exchange) =>
+      handle: (exchange: HttpExchange) =>
         isDraining()
           ? Response.json({ status: "draining" }, { status: 503, headers: ids(exchange) })
           : Response.json({ status: "ready" }, { headers: ids(exchange) }),
@@ -37,7 +37,7 @@ export function healthRoutes({ isDraining, metrics }: HealthSettings): Route[] {
       ...open,
       path: "/metrics",
       name: "metrics",
-      answer: async (exchange: Exchange) =>
+      handle: async (exchange: HttpExchange) =>
         new Response(await metrics(), {
           headers: { ...ids(exchange), "content-type": "text/plain; version=0.0.4; charset=utf-8" },
         }),

@@ -1,36 +1,36 @@
 import { readEdit, readGeneration, writeReply, type ImageField } from "../../dialects/images/index.ts";
 import type { ImageRequest } from "../../domain/image.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
-import { answerImages, type ImageHeart, type ImageOutcome } from "../../gateway/images.ts";
-import type { AdmittedExchange } from "../exchange.ts";
+import { handleImages, type ImageCore, type ImageOutcome } from "../../gateway/images.ts";
+import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { readImageBody } from "../image-body.ts";
 import { idHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
-import { answerFromSpool, type SpoolPlace } from "../spooled-answer.ts";
-import { visitOf } from "../visit.ts";
+import { respondFromSpool, type SpoolOptions } from "../spooled-response.ts";
+import { contextOf } from "../visit.ts";
 
-export type ImageEndpoints = ImageHeart & {
-  spools: SpoolPlace;
+export type ImageEndpoints = ImageCore & {
+  spools: SpoolOptions;
   /** The base address for links in the answer to a request. */
-  baseOf(exchange: AdmittedExchange): string;
+  baseOf(exchange: AuthenticatedExchange): string;
 };
 
 /** The synchronous image endpoints. */
 export function imageRoutes(endpoints: ImageEndpoints): Route[] {
-  const common = { method: "POST", family: "images", door: "key", scope: "ai:image" } as const;
+  const common = { method: "POST", family: "images", auth: "key", scope: "ai:image" } as const;
   return [
     {
       ...common,
       path: "/v1/images/generations",
       name: "images.generations",
-      answer: (exchange: AdmittedExchange) => answer(endpoints, exchange, false, readGeneration),
+      handle: (exchange: AuthenticatedExchange) => handle(endpoints, exchange, false, readGeneration),
     },
     {
       ...common,
       path: "/v1/images/edits",
       name: "images.edits",
-      answer: (exchange: AdmittedExchange) =>
-        answer(endpoints, exchange, true, (fields) => readEdit(fields, isTrue(exchange.request))),
+      handle: (exchange: AuthenticatedExchange) =>
+        handle(endpoints, exchange, true, (fields) => readEdit(fields, isTrue(exchange.request))),
     },
   ];
 }
@@ -40,16 +40,16 @@ function isTrue({ headers }: Request): boolean {
   return headers.get("x-input-image-compress") === "true";
 }
 
-function answer(
+function handle(
   endpoints: ImageEndpoints,
-  exchange: AdmittedExchange,
+  exchange: AuthenticatedExchange,
   takesForms: boolean,
   read: (fields: readonly ImageField[]) => Promise<ImageRequest>,
 ): Promise<Response> {
-  return answerFromSpool(endpoints.spools, exchange.request, async (spool) => {
+  return respondFromSpool(endpoints.spools, exchange.request, async (spool) => {
     const request = await read(await readImageBody(exchange.request, spool, takesForms));
     const base = endpoints.baseOf(exchange);
-    const outcome = await answerImages(endpoints, visitOf(exchange), request, { base, spool });
+    const outcome = await handleImages(endpoints, contextOf(exchange), request, { base, spool });
     const headers = imageHeaders(exchange, outcome);
     if (request.ignored.length > 0) headers["x-gateway-ignored-params"] = headerList(request.ignored);
     return { body: writeReply(outcome.delivery, Math.floor(exchange.event.at / 1000)), headers };
@@ -58,7 +58,7 @@ function answer(
 
 /** What every synchronous answer with pictures says in its headers. */
 export function imageHeaders(
-  { event }: AdmittedExchange,
+  { event }: AuthenticatedExchange,
   { delivery, asked, rate }: ImageOutcome,
 ): Record<string, string> {
   const count = delivery.images.length;

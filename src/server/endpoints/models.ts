@@ -4,7 +4,7 @@ import type { ImageCapability, Model } from "../../domain/model.ts";
 import type { Principal } from "../../domain/api-key.ts";
 import { mayCall } from "../../gateway/admission/model-access.ts";
 import type { Snapshot } from "../../gateway/ports.ts";
-import type { AdmittedExchange } from "../exchange.ts";
+import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { idHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
@@ -13,7 +13,7 @@ export function modelRoutes(snapshot: Snapshot): Route[] {
   const common = {
     method: "GET",
     family: "images",
-    door: "key",
+    auth: "key",
     scope: null,
     keyHeaders: (headers: Headers): readonly string[] => (isMessages(headers) ? ["x-api-key"] : []),
   } as const satisfies Partial<Route>;
@@ -22,14 +22,14 @@ export function modelRoutes(snapshot: Snapshot): Route[] {
       ...common,
       path: "/v1/models",
       name: "models",
-      answer: (exchange: AdmittedExchange) =>
+      handle: (exchange: AuthenticatedExchange) =>
         tagged(exchange, list(exchange, callable(snapshot, exchange.principal))),
     },
     {
       ...common,
       path: "/v1/models/{id}",
       name: "models.one",
-      answer: (exchange: AdmittedExchange) => {
+      handle: (exchange: AuthenticatedExchange) => {
         const model = callable(snapshot, exchange.principal).find(({ id }) => id === exchange.parameter);
         if (!model) throw new GatewayError("not_found", "There is no model with this id that you can call.");
         return tagged(
@@ -46,7 +46,7 @@ function isMessages(headers: Headers): boolean {
   return headers.has("anthropic-version");
 }
 
-function list({ request }: AdmittedExchange, models: readonly Model[]): object {
+function list({ request }: AuthenticatedExchange, models: readonly Model[]): object {
   if (!isMessages(request.headers)) return { object: "list", data: models.map(describe) };
   const ids = models.map(({ id }) => id);
   return {
@@ -67,7 +67,7 @@ function callable(snapshot: Snapshot, principal: Principal): Model[] {
 }
 
 /** An answer a client may keep and ask again whether it still holds. */
-function tagged({ request, event }: AdmittedExchange, body: object): Response {
+function tagged({ request, event }: AuthenticatedExchange, body: object): Response {
   const text = JSON.stringify(body);
   const etag = `"${Bun.hash(text).toString(36)}"`;
   const headers = {

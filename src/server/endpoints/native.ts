@@ -1,11 +1,11 @@
 import { isPicturePath, readRequest, writeReply } from "../../dialects/native/index.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import { answerImages } from "../../gateway/images.ts";
-import type { AdmittedExchange } from "../exchange.ts";
+import { handleImages } from "../../gateway/images.ts";
+import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { readPictureJson } from "../image-body.ts";
 import type { Route } from "../routes.ts";
-import { answerFromSpool } from "../spooled-answer.ts";
-import { visitOf } from "../visit.ts";
+import { respondFromSpool } from "../spooled-response.ts";
+import { contextOf } from "../visit.ts";
 import { imageHeaders, type ImageEndpoints } from "./images.ts";
 
 const VERB = ":generateContent";
@@ -22,19 +22,19 @@ export function nativeRoutes(endpoints: ImageEndpoints): Route[] {
     path,
     name: "native",
     family: "native",
-    door: "key",
+    auth: "key",
     scope: "ai:image",
     keyHeaders: () => ["x-goog-api-key"],
-    answer: (exchange) => answer(endpoints, exchange),
+    handle: (exchange) => handle(endpoints, exchange),
   }));
 }
 
-async function answer(endpoints: ImageEndpoints, exchange: AdmittedExchange): Promise<Response> {
+async function handle(endpoints: ImageEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
   const model = readModel(endpoints, exchange.parameter);
-  return answerFromSpool(endpoints.spools, exchange.request, async (spool) => {
+  return respondFromSpool(endpoints.spools, exchange.request, async (spool) => {
     const request = await readRequest(await readPictureJson(exchange.request, spool, isPicturePath), model);
     const base = endpoints.baseOf(exchange);
-    const outcome = await answerImages(endpoints, visitOf(exchange), request, { base, spool });
+    const outcome = await handleImages(endpoints, contextOf(exchange), request, { base, spool });
     const body = writeReply(outcome.delivery, exchange.event.requestId);
     return { body, headers: imageHeaders(exchange, outcome) };
   });

@@ -8,16 +8,16 @@ import {
   type ImagePrice,
   type TokenPrice,
 } from "../../domain/price.ts";
-import { planSize, priceTier, readSize } from "../../domain/size.ts";
+import { resolveSize, priceTier, readSize } from "../../domain/size.ts";
 import type { SizeTier } from "../../domain/usage.ts";
-import { fitToModel } from "../../gateway/admission/image-wish.ts";
+import { fitToModel } from "../../gateway/admission/fit-image-request.ts";
 import { mayCall, MODEL_SCOPES, requireModel } from "../../gateway/admission/model-access.ts";
 import { findPrice, noPrice, requirePrice } from "../../gateway/metering/price.ts";
-import { requireScope } from "../../gateway/access/authorize.ts";
+import { requireScope } from "../../gateway/access/authenticate.ts";
 import type { Snapshot } from "../../gateway/ports.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { formatNanos } from "../../lib/money.ts";
-import type { AdmittedExchange } from "../exchange.ts";
+import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { idHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
@@ -29,15 +29,15 @@ export function priceRoutes(snapshot: Snapshot, clock: Clock): Route[] {
       path: "/v1/pricing/lookup",
       name: "pricing.lookup",
       family: "images",
-      door: "key",
+      auth: "key",
       scope: null,
-      answer: (exchange) =>
+      handle: (exchange) =>
         Response.json(lookUp(snapshot, clock, exchange), { headers: idHeaders(exchange.event.requestId) }),
     },
   ];
 }
 
-function lookUp(snapshot: Snapshot, clock: Clock, { request, principal }: AdmittedExchange): object {
+function lookUp(snapshot: Snapshot, clock: Clock, { request, principal }: AuthenticatedExchange): object {
   const query = new URL(request.url).searchParams;
   const id = query.get("model");
   const directory = snapshot.directory();
@@ -89,7 +89,7 @@ function wishedRow(model: ImageModel, price: ImagePrice, query: URLSearchParams)
     },
     model,
   );
-  return imageRow(model, price, priceTier(planSize(size, model.image), size), priceQuality, Number(count));
+  return imageRow(model, price, priceTier(resolveSize(size, model.image), size), priceQuality, Number(count));
 }
 
 function imageRow(

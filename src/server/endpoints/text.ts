@@ -1,36 +1,36 @@
 import { readRequest } from "../../dialects/chat/index.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
-import type { Heart } from "../../gateway/heart.ts";
-import { answerChat } from "../../gateway/text.ts";
+import type { Core } from "../../gateway/core.ts";
+import { handleChat } from "../../gateway/text.ts";
 import { readJsonBody } from "../body.ts";
-import type { AdmittedExchange } from "../exchange.ts";
+import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { idHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
-import { visitOf } from "../visit.ts";
+import { contextOf } from "../visit.ts";
 
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 
 /** The text endpoints. */
-export function textRoutes(heart: Heart): Route[] {
+export function textRoutes(core: Core): Route[] {
   return [
     {
       method: "POST",
       path: "/v1/chat/completions",
       name: "chat",
       family: "chat",
-      door: "key",
+      auth: "key",
       scope: "ai:llm",
-      answer: (exchange) => chat(heart, exchange),
+      handle: (exchange) => chat(core, exchange),
     },
   ];
 }
 
-async function chat(heart: Heart, exchange: AdmittedExchange): Promise<Response> {
+async function chat(core: Core, exchange: AuthenticatedExchange): Promise<Response> {
   const { request, event } = exchange;
   refuseProvider(request);
-  const payload = readRequest(await readJsonBody(request, MOST_BYTES));
-  const outcome = await answerChat(heart, visitOf(exchange), payload);
+  const payload = readRequest(await readJsonBody(request, MAX_BYTES));
+  const outcome = await handleChat(core, contextOf(exchange), payload);
   const headers = Object.assign(idHeaders(event.requestId), rateHeaders(outcome.rate, "chat"));
   if (outcome.kind === "whole") {
     headers["content-type"] = "application/json";

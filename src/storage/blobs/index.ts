@@ -3,7 +3,7 @@ import type { BlobStore, Links } from "../../gateway/ports.ts";
 import { systemClock, type Clock } from "../../lib/clock.ts";
 import type { S3Address } from "../../lib/s3-address.ts";
 import { sweepSpool } from "../../lib/spool.ts";
-import { atMost } from "../at-most.ts";
+import { atMost } from "../database/at-most.ts";
 import { openDiskStore } from "./disk.ts";
 import { createLinks } from "./links.ts";
 import { sweepBlobs, type SweepReport } from "./retention.ts";
@@ -36,7 +36,7 @@ export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
     },
     async close() {
       closing.abort();
-      if (running) await atMost(LONGEST_CLOSE_MS, running);
+      if (running) await atMost(MAX_CLOSE_MS, running);
     },
   };
 }
@@ -63,7 +63,7 @@ export interface Blobs {
   close(): Promise<void>;
 }
 
-const LONGEST_CLOSE_MS = 1_000;
+const MAX_CLOSE_MS = 1_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 async function openStore({ directory, s3 }: BlobSettings) {

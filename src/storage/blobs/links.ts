@@ -9,8 +9,8 @@ import { isBlobName } from "./name.ts";
  */
 export function createLinks({ secrets, lifetimeSeconds, clock }: LinkSettings): Links {
   const [current] = secrets;
-  if (!current || secrets.some((secret) => secret.length < SHORTEST_SECRET))
-    throw new RangeError(`a link secret has at least ${SHORTEST_SECRET} characters`);
+  if (!current || secrets.some((secret) => secret.length < MIN_SECRET))
+    throw new RangeError(`a link secret has at least ${MIN_SECRET} characters`);
   return {
     sign(base, name) {
       const expires = String(Math.floor(clock.now() / 1000) + lifetimeSeconds);
@@ -34,7 +34,7 @@ export interface LinkSettings {
   clock: Clock;
 }
 
-const SHORTEST_SECRET = 32;
+const MIN_SECRET = 32;
 const EXPIRY = /^[1-9]\d{0,11}$/;
 
 function signatureOf(secret: string, name: string, expires: string): string {

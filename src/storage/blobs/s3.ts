@@ -52,11 +52,11 @@ export function openS3Store({ prefix, ...options }: S3Address): BlobStore & Blob
 }
 
 const PAGE = 500;
-const LONGEST_CALL_MS = 60_000;
+const MAX_CALL_MS = 60_000;
 /** The client itself would wait without end. */
 async function translated<T>(work: Promise<T>): Promise<T> {
   const { promise: deadline, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("no answer in time")), LONGEST_CALL_MS);
+  const timer = setTimeout(() => reject(new Error("no answer in time")), MAX_CALL_MS);
   try {
     return await Promise.race([work, deadline]);
   } catch (error) {

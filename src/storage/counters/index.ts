@@ -20,7 +20,7 @@ export interface CountersOptions {
   redisUrl: string | null;
   processes: number;
   clock: Clock;
-  hear(ejection: Ejection): void;
+  onEjection(ejection: Ejection): void;
   /** Hears once when the store is lost, with the reason, and once when it is back. */
   onProblem(message: string, cause: unknown): void;
 }
@@ -31,7 +31,7 @@ const AWAY =
 
 /** Opens the counters; a store that is away now is used as soon as it is there. */
 export async function openCounters(options: CountersOptions): Promise<Counters> {
-  const { redisUrl, processes, clock, hear, onProblem } = options;
+  const { redisUrl, processes, clock, onEjection, onProblem } = options;
   if (redisUrl === null) {
     return {
       limiter: new MemoryLimiter({ clock, share: processes }),
@@ -47,7 +47,7 @@ export async function openCounters(options: CountersOptions): Promise<Counters> 
     isDegraded = value;
   };
   const limiter = new RedisLimiter({ url: redisUrl, processes, clock, onDegraded });
-  const health = new SharedHealth({ url: redisUrl, hear });
+  const health = new SharedHealth({ url: redisUrl, onEjection });
   await Promise.all([limiter.ready, health.ready]);
   return {
     limiter,

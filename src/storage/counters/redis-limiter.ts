@@ -1,18 +1,18 @@
 import {
-  PLACE_RETRY_MS,
+  SLOT_RETRY_MS,
   retrySeconds,
   type Limiter,
   type LimitQuantity,
-  type LimitTicket,
+  type LimitReservation,
   type LimitVerdict,
   type LimitWindow,
-  type LimitWish,
+  type LimitRequest,
 } from "../../gateway/admission/limits.ts";
 import { MemoryLimiter, MINUTE_MS } from "../../gateway/admission/memory-limiter.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/ids.ts";
 import { CORRECT, RENEW, SLOTS, TAKE } from "./limit-scripts.ts";
-import { Places } from "./places.ts";
+import { ConcurrencySlots } from "./slots.ts";
 import { RedisLink, type Send } from "./redis-link.ts";
 
 export interface RedisLimiterOptions {
@@ -26,13 +26,13 @@ export interface RedisLimiterOptions {
   boundMs?: number;
   windowMs?: number;
   /** How long a place outlives its process. */
-  placeMs?: number;
+  slotMs?: number;
   /** Hears whether limits are local just now, and why: once at the start and at every change. Must not throw. */
   onDegraded(isDegraded: boolean, cause?: unknown): void;
 }
 
 const BOUND_MS = 50;
-const PLACE_MS = 45_000;
+const SLOT_MS = 45_000;
 const RENEWALS = 3;
 
 /**
@@ -48,22 +48,22 @@ export class RedisLimiter implements Limiter {
   readonly ready: Promise<void>;
   readonly #fallback: MemoryLimiter;
   readonly #link: RedisLink;
-  readonly #places: Places;
+  readonly #slots: ConcurrencySlots;
   readonly #heartbeat: ReturnType<typeof setInterval>;
   readonly #prefix: string;
   readonly #windowArguments: readonly [string, string];
-  readonly #placeMs: number;
+  readonly #slotMs: number;
   readonly #send: Send = (command, args) => this.#link.send(command, args);
   /** Counts connections: what was granted on an earlier one may be gone from the store. */
   #connection = 0;
 
   constructor(options: RedisLimiterOptions) {
     const { url, prefix = "gateway:", processes, clock, boundMs = BOUND_MS } = options;
-    const { windowMs = MINUTE_MS, placeMs = PLACE_MS, onDegraded } = options;
+    const { windowMs = MINUTE_MS, slotMs = SLOT_MS, onDegraded } = options;
     this.#prefix = prefix;
-    this.#placeMs = placeMs;
+    this.#slotMs = slotMs;
     this.#windowArguments = [String(windowMs), String(windowMs / SLOTS)];
-    this.#places = new Places(newId("proc"), placeMs);
+    this.#slots = new ConcurrencySlots(newId("proc"), slotMs);
     this.#fallback = new MemoryLimiter({ clock, share: processes, windowMs });
     this.#link = new RedisLink({
       url,
@@ -72,12 +72,12 @@ export class RedisLimiter implements Limiter {
       onState: (isUp, cause) => onDegraded(!isUp, cause),
     });
     this.ready = this.#link.ready;
-    this.#heartbeat = setInterval(() => this.#beat(), placeMs / RENEWALS);
+    this.#heartbeat = setInterval(() => this.#beat(), slotMs / RENEWALS);
     this.#heartbeat.unref();
   }
 
-  take(wishes: readonly LimitWish[]): LimitVerdict | Promise<LimitVerdict> {
-    return this.#link.isUp ? this.#takeShared(wishes) : this.#fallback.take(wishes);
+  take(requests: readonly LimitRequest[]): LimitVerdict | Promise<LimitVerdict> {
+    return this.#link.isUp ? this.#takeShared(requests) : this.#fallback.take(requests);
   }
 
   close(): void {
@@ -85,62 +85,62 @@ export class RedisLimiter implements Limiter {
     this.#link.close();
   }
 
-  async #takeShared(wishes: readonly LimitWish[]): Promise<LimitVerdict> {
-    const places = this.#keys(wishes, "concurrent_images");
-    const place = places.length > 0 ? this.#places.nextName() : "";
+  async #takeShared(requests: readonly LimitRequest[]): Promise<LimitVerdict> {
+    const slots = this.#keys(requests, "concurrent_images");
+    const slot = slots.length > 0 ? this.#slots.nextName() : "";
     const connection = this.#connection;
-    const answer = await this.#link
-      .send("EVALSHA", this.#takeArguments(wishes, place))
-      .then((answer) => readNumbers(answer, wishes.length))
+    const response = await this.#link
+      .send("EVALSHA", this.#takeArguments(requests, slot))
+      .then((response) => readNumbers(response, requests.length))
       .catch(() => null);
-    if (!answer) {
-      if (place) this.#places.giveBack(place, places, this.#send);
-      return this.#fallback.take(wishes);
+    if (!response) {
+      if (slot) this.#slots.giveBack(slot, slots, this.#send);
+      return this.#fallback.take(requests);
     }
-    const failed = wishes[(answer[0] ?? 0) - 1];
-    const windows = windowsOf(wishes, answer);
+    const failed = requests[(response[0] ?? 0) - 1];
+    const windows = windowsOf(requests, response);
     if (failed)
-      return { isAdmitted: false, windows, failed, retryAfterSeconds: retrySeconds(answer[1] ?? 0) };
-    if (place) this.#places.hold(place, places);
+      return { isAdmitted: false, windows, failed, retryAfterSeconds: retrySeconds(response[1] ?? 0) };
+    if (slot) this.#slots.hold(slot, slots);
     return {
       isAdmitted: true,
       windows,
-      ticket: this.#ticket(wishes, { place, connection, at: answer[2] ?? 0 }),
+      reservation: this.#reservation(requests, { slot, connection, at: response[2] ?? 0 }),
     };
   }
 
-  #takeArguments(wishes: readonly LimitWish[], place: string): string[] {
-    const args = [TAKE.sha, String(wishes.length)];
-    for (const wish of wishes) args.push(this.#key(wish));
-    args.push(...this.#windowArguments, String(this.#placeMs), String(PLACE_RETRY_MS), place);
-    for (const { quantity, limit, amount } of wishes) {
+  #takeArguments(requests: readonly LimitRequest[], slot: string): string[] {
+    const args = [TAKE.sha, String(requests.length)];
+    for (const request of requests) args.push(this.#key(request));
+    args.push(...this.#windowArguments, String(this.#slotMs), String(SLOT_RETRY_MS), slot);
+    for (const { quantity, limit, amount } of requests) {
       args.push(quantity === "concurrent_images" ? "place" : "window", String(limit), String(amount));
     }
     return args;
   }
 
   /** Every grant is counted locally too, so that the fallback knows what this process has used already. */
-  #ticket(
-    wishes: readonly LimitWish[],
-    shared: { place: string; connection: number; at: number },
-  ): LimitTicket {
-    const local = this.#fallback.record(wishes);
+  #reservation(
+    requests: readonly LimitRequest[],
+    shared: { slot: string; connection: number; at: number },
+  ): LimitReservation {
+    const local = this.#fallback.record(requests);
     return {
       correct: (quantity, by) => {
         local.correct(quantity, by);
         if (shared.connection === this.#connection && this.#link.isUp)
-          this.#correct(wishes, shared.at, quantity, by);
+          this.#correct(requests, shared.at, quantity, by);
       },
       release: () => {
         local.release();
-        if (shared.place === "") return;
-        this.#places.giveBack(shared.place, this.#keys(wishes, "concurrent_images"), this.#send);
+        if (shared.slot === "") return;
+        this.#slots.giveBack(shared.slot, this.#keys(requests, "concurrent_images"), this.#send);
       },
     };
   }
 
-  #correct(wishes: readonly LimitWish[], at: number, quantity: LimitQuantity, by: number): void {
-    const keys = this.#keys(wishes, quantity);
+  #correct(requests: readonly LimitRequest[], at: number, quantity: LimitQuantity, by: number): void {
+    const keys = this.#keys(requests, quantity);
     if (keys.length === 0) return;
     const args = [
       CORRECT.sha,
@@ -157,35 +157,41 @@ export class RedisLimiter implements Limiter {
   async #prepare(send: Send): Promise<void> {
     for (const { source } of [TAKE, CORRECT, RENEW]) await send("SCRIPT", ["LOAD", source]);
     await send("EVALSHA", this.#takeArguments([PROBE], ""));
-    await this.#places.renew(send);
+    await this.#slots.renew(send);
     this.#connection++;
   }
 
   #beat(): void {
-    if (this.#link.isUp) this.#places.renew(this.#send).catch(() => {});
+    if (this.#link.isUp) this.#slots.renew(this.#send).catch(() => {});
   }
 
-  #keys(wishes: readonly LimitWish[], quantity: LimitQuantity): string[] {
-    return wishes.filter((wish) => wish.quantity === quantity).map((wish) => this.#key(wish));
+  #keys(requests: readonly LimitRequest[], quantity: LimitQuantity): string[] {
+    return requests.filter((request) => request.quantity === quantity).map((request) => this.#key(request));
   }
 
-  #key({ scope, quantity, owner }: LimitWish): string {
+  #key({ scope, quantity, owner }: LimitRequest): string {
     return `${this.#prefix}${scope}:${quantity}:${owner}`;
   }
 }
 
-const PROBE: LimitWish = { quantity: "requests", scope: "key", owner: "probe", limit: 1_000_000, amount: 1 };
+const PROBE: LimitRequest = {
+  quantity: "requests",
+  scope: "key",
+  owner: "probe",
+  limit: 1_000_000,
+  amount: 1,
+};
 
 /** The script's answer: the failed wish, the wait, the time, and two numbers for each wish. */
-function readNumbers(answer: unknown, wishCount: number): number[] | null {
-  if (!Array.isArray(answer) || answer.length !== 3 + wishCount * 2) return null;
-  return answer.every((item) => typeof item === "number") ? answer : null;
+function readNumbers(response: unknown, requestCount: number): number[] | null {
+  if (!Array.isArray(response) || response.length !== 3 + requestCount * 2) return null;
+  return response.every((item) => typeof item === "number") ? response : null;
 }
 
-function windowsOf(wishes: readonly LimitWish[], answer: readonly number[]): LimitWindow[] {
-  return wishes.flatMap(({ quantity, limit }, index) => {
+function windowsOf(requests: readonly LimitRequest[], response: readonly number[]): LimitWindow[] {
+  return requests.flatMap(({ quantity, limit }, index) => {
     if (quantity === "concurrent_images") return [];
-    const remaining = answer[3 + index * 2] ?? 0;
-    return [{ quantity, limit, remaining, resetSeconds: Math.ceil((answer[4 + index * 2] ?? 0) / 1000) }];
+    const remaining = response[3 + index * 2] ?? 0;
+    return [{ quantity, limit, remaining, resetSeconds: Math.ceil((response[4 + index * 2] ?? 0) / 1000) }];
   });
 }

@@ -1,5 +1,5 @@
 import { RedisClient } from "bun";
-import { Deadlines } from "../../lib/deadlines.ts";
+import { DeadlineTimer } from "../../lib/deadline-timer.ts";
 
 /** Sends one command. Rejects when the answer is an error, is late, or cannot come. */
 export type Send = (command: string, args: string[]) => Promise<unknown>;
@@ -17,7 +17,7 @@ export interface RedisLinkOptions {
 
 const CONNECT_MS = 1_000;
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 1_000;
 /** How much later than its bound an answer may be given up. */
 const TICK_MS = 10;
 
@@ -29,7 +29,7 @@ const TICK_MS = 10;
 export class RedisLink {
   /** Settles when the first attempt is over, however it went. */
   readonly ready: Promise<void>;
-  readonly #deadlines = new Deadlines(TICK_MS);
+  readonly #deadlines = new DeadlineTimer(TICK_MS);
   /** The connection in use or in preparation. */
   #current: RedisClient | null = null;
   #state: boolean | null = null;
@@ -47,7 +47,7 @@ export class RedisLink {
 
   send(command: string, args: string[]): Promise<unknown> {
     if (!this.#current || !this.isUp) return Promise.reject(new Error("the counter store is not connected"));
-    return this.#ask(this.#current, command, args);
+    return this.#transmit(this.#current, command, args);
   }
 
   close(): void {
@@ -67,16 +67,16 @@ export class RedisLink {
     client.onclose = (error) => this.#lose(client, error);
     try {
       await client.connect();
-      await prepare((command, args) => this.#ask(client, command, args), client);
+      await prepare((command, args) => this.#transmit(client, command, args), client);
     } catch (error) {
       this.#lose(client, error);
     }
     if (this.#current !== client) return;
     this.#pauseMs = FIRST_PAUSE_MS;
-    this.#tell(true);
+    this.#notify(true);
   }
 
-  #ask(client: RedisClient, command: string, args: string[]): Promise<unknown> {
+  #transmit(client: RedisClient, command: string, args: string[]): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const fail = (error: unknown) => {
       this.#deadlines.clear(deadline);
@@ -87,9 +87,9 @@ export class RedisLink {
     let deadline = this.#deadlines.set(this.options.boundMs - TICK_MS, () => {
       deadline = this.#deadlines.set(TICK_MS, () => fail(new Error("the counter store is late")));
     });
-    Promise.try(() => client.send(command, args)).then((answer) => {
+    Promise.try(() => client.send(command, args)).then((reply) => {
       this.#deadlines.clear(deadline);
-      resolve(answer);
+      resolve(reply);
     }, fail);
     return promise;
   }
@@ -100,13 +100,13 @@ export class RedisLink {
     this.#current = null;
     client.close();
     if (this.#isClosed) return;
-    this.#tell(false, cause);
+    this.#notify(false, cause);
     this.#retry = setTimeout(() => void this.#connect(), this.#pauseMs);
     this.#retry.unref();
-    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, MAX_PAUSE_MS);
   }
 
-  #tell(isUp: boolean, cause?: unknown): void {
+  #notify(isUp: boolean, cause?: unknown): void {
     if (this.#state === isUp) return;
     this.#state = isUp;
     this.options.onState(isUp, cause);

@@ -9,7 +9,7 @@ export interface SharedHealthOptions {
   /** Begins the name of every key and of the channel. */
   prefix?: string;
   /** Hears of targets that other processes ejected, maybe more than once. Must not throw. */
-  hear(ejection: Ejection): void;
+  onEjection(ejection: Ejection): void;
 }
 
 /** A late answer here delays nobody's request, so the bound is generous. */
@@ -76,7 +76,7 @@ export class SharedHealth {
       boundMs: BOUND_MS,
       onState,
       prepare: async (send, client) => {
-        const subscribed = client.subscribe(this.#channel, (message) => this.#hear(message, 0));
+        const subscribed = client.subscribe(this.#channel, (message) => this.#onEjection(message, 0));
         // Subscribing has no bound of its own; a late ping closes the connection, which ends it too.
         await Promise.all([subscribed, send("PING", [])]);
       },
@@ -105,24 +105,24 @@ export class SharedHealth {
 
   #recall(): void {
     this.#teller.send("EVALSHA", [RECALL.sha, "1", this.#hash]).then(
-      (answer) => {
-        if (!Array.isArray(answer)) return;
-        const [now, ...entries] = answer.map(String);
+      (response) => {
+        if (!Array.isArray(response)) return;
+        const [now, ...entries] = response.map(String);
         for (const entry of entries) {
           const space = entry.indexOf(" ");
-          this.#hear(entry.slice(space + 1), Number(now) - Number(entry.slice(0, space)));
+          this.#onEjection(entry.slice(space + 1), Number(now) - Number(entry.slice(0, space)));
         }
       },
       () => {},
     );
   }
 
-  #hear(message: string, ageMs: number): void {
+  #onEjection(message: string, ageMs: number): void {
     const parsed = messageSchema.safeParse(parseJson(message));
     if (!parsed.success || parsed.data.from === this.#id) return;
     const { target, reason, durationMs } = parsed.data;
     const restMs = durationMs - Math.max(0, ageMs);
-    if (restMs > 0) this.options.hear({ target, reason, durationMs: restMs });
+    if (restMs > 0) this.options.onEjection({ target, reason, durationMs: restMs });
   }
 }
 

@@ -33,9 +33,9 @@ const FIELDS: ReadonlySet<string> = new Set([
   "stream",
   "optimize_prompt_options",
 ]);
-const MOST_REFERENCE_BYTES = 30_000_000;
-const MOST_REFERENCE_PIXELS = 36_000_000;
-const MOST_OF_A_GROUP = 15;
+const MAX_REFERENCE_BYTES = 30_000_000;
+const MAX_REFERENCE_PIXELS = 36_000_000;
+const MAX_OF_A_GROUP = 15;
 
 /** Reads a request as the vendor would: JSON only, every field and value checked. */
 export async function readWish(request: ReceivedRequest, models: Models): Promise<Read<Wish>> {
@@ -107,8 +107,8 @@ function readGroup(values: Values, model: ArkModel, references: number): Read<{ 
   if (group !== "auto" && group !== "disabled")
     return { refusal: invalid("sequential_image_generation", "must be auto or disabled") };
   if (group === "disabled") return { most: 1 };
-  const most: unknown = Object(options)["max_images"] ?? MOST_OF_A_GROUP;
-  if (typeof most !== "number" || !Number.isInteger(most) || most < 1 || most + references > MOST_OF_A_GROUP)
+  const most: unknown = Object(options)["max_images"] ?? MAX_OF_A_GROUP;
+  if (typeof most !== "number" || !Number.isInteger(most) || most < 1 || most + references > MAX_OF_A_GROUP)
     return { refusal: invalid("max_images", "references and images must be at most 15") };
   return { most };
 }
@@ -127,8 +127,8 @@ async function countReferences(image: unknown, model: ArkModel): Promise<number 
     const isSound =
       Math.min(width, height) > 14 &&
       Math.max(width, height) <= 16 * Math.min(width, height) &&
-      width * height <= MOST_REFERENCE_PIXELS &&
-      bytes.byteLength <= MOST_REFERENCE_BYTES;
+      width * height <= MAX_REFERENCE_PIXELS &&
+      bytes.byteLength <= MAX_REFERENCE_BYTES;
     if (!isSound) return { refusal: invalid("image", "size of the image is not supported") };
   }
   return texts.length;

@@ -2,7 +2,7 @@ import type { Answer } from "../connection.ts";
 import { sendJson } from "../delivery.ts";
 import { drawPicture } from "../openai/drawing.ts";
 import type { Plan } from "../plan.ts";
-import type { Exchange } from "../simulator.ts";
+import type { HttpExchange } from "../simulator.ts";
 import { pixelsOf } from "./models.table.ts";
 import { makeSpeckles } from "./picture.ts";
 import type { Wish } from "./rules.ts";
@@ -15,7 +15,7 @@ const SIGNATURE = Buffer.alloc(60_000, 7).toString("base64");
  * Carries out a request. `content-refused` blocks for the reason in the plan's text, the prompt where it reads
  * `prompt:REASON`, else the picture; `no-images` ends without one for that reason.
  */
-export async function answerWish(wish: Wish, answer: Answer, exchange: Exchange): Promise<void> {
+export async function answerWish(wish: Wish, answer: Answer, exchange: HttpExchange): Promise<void> {
   const { plan } = exchange.hit;
   const usage =
     plan.fault === "no-usage" ? undefined : "usage" in plan ? plan.usage : countTokens(wish, plan);

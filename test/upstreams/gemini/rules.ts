@@ -27,9 +27,9 @@ export interface Surface {
   isVertex: boolean;
 }
 
-const MOST_BODY_BYTES = 100_000_000;
-const MOST_REFERENCES = 14;
-const MOST_VERTEX_BYTES = 7_000_000;
+const MAX_BODY_BYTES = 100_000_000;
+const MAX_REFERENCES = 14;
+const MAX_VERTEX_BYTES = 7_000_000;
 const TOP = "contents generationConfig safetySettings systemInstruction tools toolConfig".split(" ");
 const CONFIG =
   "responseModalities imageConfig candidateCount seed temperature topP topK thinkingConfig".split(" ");
@@ -67,7 +67,7 @@ function read(request: ReceivedRequest, modelName: string, surface: Surface): Wi
   if (!model) throw new Refused(unknownModel(modelName));
   if (request.headers["content-type"] !== "application/json")
     throw new Refused(invalid("Invalid content type: application/json is expected."));
-  if (request.body.byteLength > MOST_BODY_BYTES)
+  if (request.body.byteLength > MAX_BODY_BYTES)
     throw new Refused(invalid("Request payload size exceeds the limit."));
   const body = objectAt(JSON.parse(request.body.toString("utf8")), "", TOP);
   const { prompt, references } = readContents(body["contents"], surface);
@@ -91,7 +91,7 @@ function readContents(contents: unknown, surface: Surface): Pick<Wish, "prompt" 
       else references.push(readReference(inlineData, surface));
     }
   }
-  if (references.length > MOST_REFERENCES) throw new Refused(invalid("Too many images in the request."));
+  if (references.length > MAX_REFERENCES) throw new Refused(invalid("Too many images in the request."));
   return { prompt: texts.join("\n"), references };
 }
 
@@ -105,7 +105,7 @@ function readReference(value: unknown, { isVertex }: Surface): Reference {
   if (!bytes) throw new Refused(invalid("Base64 decoding failed.", place));
   if (!matches(bytes.toString("latin1", 0, 12)))
     throw new Refused(invalid("Unable to process input image.", place));
-  if (isVertex && bytes.byteLength > MOST_VERTEX_BYTES)
+  if (isVertex && bytes.byteLength > MAX_VERTEX_BYTES)
     throw new Refused(invalid("The inline image exceeds 7 MB.", place));
   return { mimeType: String(mimeType), bytes };
 }

@@ -1,7 +1,7 @@
 import { sendFrames, sendJson } from "../delivery.ts";
 import type { Answer, ReceivedRequest } from "../connection.ts";
 import type { Plan } from "../plan.ts";
-import type { Exchange } from "../simulator.ts";
+import type { HttpExchange } from "../simulator.ts";
 import { findChatFault } from "./chat-rules.ts";
 import { PLAIN_MANNERS } from "./manners.ts";
 import { refuse } from "./refusals.ts";
@@ -22,10 +22,10 @@ export interface ChatReply {
 }
 
 /** Chat completions, whole and as a stream (OpenAI chat reference). */
-export async function answerChat(
+export async function handleChat(
   request: ReceivedRequest,
   answer: Answer,
-  exchange: Exchange,
+  exchange: HttpExchange,
   models: readonly string[],
   manners = PLAIN_MANNERS,
 ): Promise<void> {

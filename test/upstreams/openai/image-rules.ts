@@ -21,7 +21,7 @@ const FIELDS: ReadonlySet<string> = new Set(
   ),
 );
 const FILE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/webp"]);
-const MOST_FILES = 16;
+const MAX_FILES = 16;
 
 /** Reads a generation as the vendor would. */
 export async function readGeneration(
@@ -93,7 +93,7 @@ function findFileFault(files: readonly FormPart[]): Refusal | undefined {
       "image",
       "duplicate_parameter",
     );
-  if (images.length > MOST_FILES)
+  if (images.length > MAX_FILES)
     return invalid("Too many images: at most 16.", "image", "array_above_max_length");
   for (const [index, { name, fileName, type }] of files.entries()) {
     const param = name === "mask" ? "mask" : `image[${index}]`;

@@ -1,7 +1,7 @@
 import type { Answer, ReceivedRequest } from "../connection.ts";
 import { sendJson } from "../delivery.ts";
 import type { Plan } from "../plan.ts";
-import type { Exchange } from "../simulator.ts";
+import type { HttpExchange } from "../simulator.ts";
 import { drawPicture } from "./drawing.ts";
 import { readGeneration, readEdit, type ImageFields } from "./image-rules.ts";
 import { refuse } from "./refusals.ts";
@@ -13,10 +13,10 @@ const FACTORS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 };
 
 /** Generations and edits: real pictures of the exact size asked for, and their usage (OpenAI image reference). */
-export async function answerImages(
+export async function handleImages(
   request: ReceivedRequest,
   answer: Answer,
-  exchange: Exchange,
+  exchange: HttpExchange,
   models: readonly string[],
 ): Promise<void> {
   const isEdit = request.path.endsWith("/edits");

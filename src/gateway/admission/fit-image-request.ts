@@ -1,0 +1,51 @@
+import { FAMILIES } from "../../domain/family.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import type { ImageRequest, ResolvedSize } from "../../domain/image.ts";
+import type { ImageModel } from "../../domain/model.ts";
+import { resolveSize, priceTier } from "../../domain/size.ts";
+import type { SizeTier } from "../../domain/usage.ts";
+
+/** An image request fitted to its model: what will be asked for, and what it will be billed as. */
+export interface FittedImageRequest {
+  size: ResolvedSize;
+  /** One of the model's qualities or `auto`; undefined for a model without qualities. */
+  quality: string | undefined;
+  background: string | undefined;
+  priceTier: SizeTier;
+  /** Key of the price row: a quality, or `auto`. */
+  priceQuality: string;
+}
+
+const QUALITIES = ["auto", "low", "medium", "high", "xhigh", "max"];
+const BACKGROUNDS = ["auto", "opaque", "transparent"];
+
+/**
+ * Aligns what can be aligned and ignores what the model does not read; a word its family does not know is a 400.
+ * Counts reference images before any of them is fetched.
+ */
+export function fitToModel(request: ImageRequest, model: ImageModel): FittedImageRequest {
+  const rules = FAMILIES[model.family];
+  if (request.references.length > rules.references) {
+    const message = `This model takes at most ${rules.references} reference image${rules.references > 1 ? "s" : ""}.`;
+    throw new GatewayError("too_many_reference_images", message, { param: "image" });
+  }
+  const { image } = model;
+  const size = resolveSize(request.size, image);
+  const quality = rules.quality ? oneOf("quality", request.quality, QUALITIES) : undefined;
+  const background = rules.quality ? oneOf("background", request.background, BACKGROUNDS) : undefined;
+  const isOffered = quality !== undefined && image.qualities.includes(quality);
+  const fitted = isOffered ? quality : "auto";
+  return {
+    size,
+    quality: image.qualities.length > 0 ? fitted : undefined,
+    background: image.backgrounds.includes(background ?? "") ? background : undefined,
+    priceTier: priceTier(size, request.size),
+    priceQuality: fitted,
+  };
+}
+
+function oneOf(name: string, value: string | undefined, words: readonly string[]): string | undefined {
+  if (value === undefined || words.includes(value)) return value;
+  const message = `\`${name}\` must be ${words.map((word) => `\`${word}\``).join(", ")}.`;
+  throw new GatewayError("invalid_parameter", message, { param: name });
+}

@@ -1,0 +1,23 @@
+import type { Clock } from "../lib/clock.ts";
+import type { LimitSettings, Limiter } from "./admission/limits.ts";
+import type { Billing } from "./metering/billing.ts";
+import type { Snapshot, Upstreams } from "./ports.ts";
+import type { DetachedCalls } from "./routing/detached-calls.ts";
+import type { Failover } from "./routing/failover.ts";
+import type { Timeouts } from "../domain/channel.ts";
+
+/** What the two rooms share: made once, by `app.ts`. */
+export interface Core {
+  snapshot: Snapshot;
+  upstreams: Upstreams;
+  limiter: Limiter;
+  limits: LimitSettings;
+  billing: Billing;
+  failover: Failover;
+  detachedCalls: DetachedCalls;
+  clock: Clock;
+  /** Default deadlines of each route family; a channel may have its own. */
+  timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };
+  /** Random numbers from 0 up to 1. */
+  random(): number;
+}

@@ -1,0 +1,323 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { memoryBudgetStore } from "../../../test/support/memory-budget-store.ts";
+import { DependencyError } from "../ports.ts";
+import { BudgetLeases, type Hold } from "./budget-leases.ts";
+
+const MINUTE_MS = 60_000;
+
+/** Processes over one store, at a time that moves only when told or while one waits. */
+function world(amounts: Record<string, bigint>, processes = 1) {
+  const store = memoryBudgetStore(amounts);
+  const time = { now: 0 };
+  const clock = { now: () => time.now, monotonic: () => time.now };
+  const all: BudgetLeases[] = [];
+  const pause = async (milliseconds: number) => {
+    time.now += milliseconds;
+    await Promise.all(all.map((budgetLeases) => budgetLeases.yieldContended()));
+  };
+  for (let index = 0; index < processes; index += 1)
+    all.push(new BudgetLeases(store, `p${index}`, clock, pause));
+  return { store, time, all, budgetLeases: all[0]! };
+}
+
+/** The hold that is expected to be granted. */
+async function granted(hold: Hold | null | Promise<Hold | null>): Promise<Hold> {
+  const answer = await hold;
+  if (!answer) throw new Error("the hold was refused");
+  return answer;
+}
+
+describe("holding", () => {
+  test("most requests are admitted without the store", async () => {
+    const { store, budgetLeases } = world({ b: 800n });
+    await budgetLeases.hold(["b"], 1n);
+    await budgetLeases.hold(["b"], 1n);
+    store.calls.length = 0;
+    for (let count = 0; count < 90; count += 1)
+      expect(budgetLeases.hold(["b"], 1n)).toMatchObject({ amount: 1n });
+    expect(store.calls).toEqual([]);
+  });
+
+  test("what is drawn ahead is an eighth of what is left, in whole requests", async () => {
+    const { store, budgetLeases } = world({ b: 1000n });
+    await budgetLeases.hold(["b"], 7n);
+    await budgetLeases.hold(["b"], 7n);
+    expect(store.held("b")).toBe(7n + 7n + 119n);
+  });
+
+  test("requests that wait together are drawn for together", async () => {
+    const { store, budgetLeases } = world({ b: 64n });
+    const holds = await Promise.all(Array.from({ length: 64 }, () => budgetLeases.hold(["b"], 1n)));
+    expect(holds.filter(Boolean)).toHaveLength(64);
+    expect(store.calls.length).toBeLessThan(5);
+  });
+
+  test("all budgets are held or none", async () => {
+    const { store, budgetLeases } = world({ rich: 100n, poor: 5n });
+    expect(await budgetLeases.hold(["rich", "poor"], 10n)).toBeNull();
+    expect(store.held("rich")).toBe(0n);
+    expect(
+      (await granted(budgetLeases.hold(["rich", "poor"], 5n))).leases.map(({ budget }) => budget),
+    ).toEqual(["rich", "poor"]);
+  });
+
+  test("a request that waits for the store is not robbed by a smaller one that does not", async () => {
+    const { budgetLeases } = world({ b: 10n });
+    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 4n)), 0n);
+    const large = budgetLeases.hold(["b"], 8n);
+    await Promise.resolve();
+    const small = budgetLeases.hold(["b"], 2n);
+    expect(await large).toMatchObject({ amount: 8n });
+    expect(await small).toMatchObject({ amount: 2n });
+    expect(await budgetLeases.hold(["b"], 1n)).toBeNull();
+  });
+
+  test("what a request did not spend is free for the next", async () => {
+    const { budgetLeases } = world({ b: 10n });
+    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 4n);
+    expect(await budgetLeases.hold(["b"], 7n)).toBeNull();
+    expect(await budgetLeases.hold(["b"], 6n)).toMatchObject({ amount: 6n });
+  });
+
+  test("a refusal is remembered a quarter of a second, and refuses no smaller request", async () => {
+    const { store, time, budgetLeases } = world({ b: 10n });
+    expect(await budgetLeases.hold(["b"], 50n)).toBeNull();
+    const calls = store.calls.length;
+    expect(budgetLeases.hold(["b"], 60n)).toBeNull();
+    expect(store.calls).toHaveLength(calls);
+    expect(await budgetLeases.hold(["b"], 10n)).toMatchObject({ amount: 10n });
+    store.budgets.get("b")!.amount = 100n;
+    time.now += 251;
+    expect(await budgetLeases.hold(["b"], 60n)).toMatchObject({ amount: 60n });
+  });
+
+  test("a budget that the store no longer has limits nothing and is not booked on", async () => {
+    const { budgetLeases } = world({ b: 10n });
+    const hold = await granted(budgetLeases.hold(["gone", "b"], 3n));
+    expect(hold.leases.map(({ budget }) => budget)).toEqual(["b"]);
+    budgetLeases.settle(hold, 3n);
+    expect(await budgetLeases.hold(["gone"], 1_000_000n)).toEqual({ amount: 1_000_000n, leases: [] });
+  });
+});
+
+test("a charge above its hold leaks nothing once it is posted", async () => {
+  const { store, budgetLeases } = world({ b: 100n });
+  budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 15n);
+  store.post("p0", "b", 15n);
+  await budgetLeases.renew();
+  budgetLeases.settle(await granted(budgetLeases.hold(["b"], 85n)), 0n);
+  await budgetLeases.giveBack();
+  expect(store.held("b")).toBe(0n);
+});
+
+describe("contention", () => {
+  test("money that another process does not use is given back to the one that misses it", async () => {
+    const { store, all } = world({ b: 100n }, 2);
+    const [idle, busy] = [all[0]!, all[1]!];
+    for (const hold of [await granted(idle.hold(["b"], 10n)), await granted(idle.hold(["b"], 20n))])
+      idle.settle(hold, 0n);
+    expect(store.held("b")).toBe(30n);
+    for (let count = 0; count < 10; count += 1) await granted(busy.hold(["b"], 10n));
+    expect(await busy.hold(["b"], 1n)).toBeNull();
+  });
+
+  test("rests too small for a request are put together", async () => {
+    const { all } = world({ b: 12n }, 3);
+    for (const budgetLeases of all) budgetLeases.settle(await granted(budgetLeases.hold(["b"], 4n)), 0n);
+    expect(await all[0]!.hold(["b"], 12n)).toMatchObject({ amount: 12n });
+  });
+
+  test("while others miss money, no more of it is drawn than requests need", async () => {
+    const { store, time, all } = world({ b: 1000n }, 2);
+    const budgetLeases = all[0]!;
+    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 1n)), 0n);
+    store.wanted.add("b");
+    await budgetLeases.yieldContended();
+    expect(store.held("b")).toBe(0n);
+    await budgetLeases.hold(["b"], 1n);
+    await budgetLeases.hold(["b"], 1n);
+    expect(store.held("b")).toBe(2n);
+    store.wanted.clear();
+    time.now += 5001;
+    await budgetLeases.hold(["b"], 1n);
+    expect(store.held("b")).toBeGreaterThan(100n);
+  });
+
+  test("a process that has nothing to give asks nothing", async () => {
+    const { store, budgetLeases } = world({ b: 10n });
+    await budgetLeases.yieldContended();
+    await budgetLeases.hold(["b"], 10n);
+    store.calls.length = 0;
+    await budgetLeases.yieldContended();
+    expect(store.calls).toEqual([]);
+  });
+
+  test("waiting in vain is not repeated for five seconds", async () => {
+    const { store, time, all } = world({ b: 10n }, 2);
+    await all[1]!.hold(["b"], 10n);
+    expect(await all[0]!.hold(["b"], 1n)).toBeNull();
+    expect(time.now).toBe(900);
+    time.now += 300;
+    const calls = store.calls.length;
+    expect(await all[0]!.hold(["b"], 1n)).toBeNull();
+    expect(store.calls).toHaveLength(calls + 1);
+  });
+});
+
+describe("a store that cannot be asked", () => {
+  test("stops nobody who has a slice, for a minute and longer", async () => {
+    const { store, time, budgetLeases } = world({ b: 1000n });
+    await budgetLeases.hold(["b"], 1n);
+    await budgetLeases.hold(["b"], 1n);
+    store.fault = () => "before";
+    for (let count = 0; count < 100; count += 1) {
+      time.now += 600;
+      expect(budgetLeases.hold(["b"], 1n)).toMatchObject({ amount: 1n });
+      await budgetLeases.yieldContended();
+    }
+    await expect(budgetLeases.renew()).rejects.toBeInstanceOf(DependencyError);
+  });
+
+  test("refuses a hold and leaks nothing, whether or not the money moved", async () => {
+    for (const fault of ["before", "after"] as const) {
+      const { store, time, budgetLeases } = world({ b: 10n });
+      store.fault = () => fault;
+      await expect(budgetLeases.hold(["b"], 8n)).rejects.toBeInstanceOf(DependencyError);
+      store.fault = () => undefined;
+      time.now += 300;
+      await budgetLeases.hold(["b"], 1n);
+      await budgetLeases.renew();
+      expect(await budgetLeases.hold(["b"], 9n)).toMatchObject({ amount: 9n });
+    }
+  });
+
+  test("lets those behind the first fail at once", async () => {
+    const { store, budgetLeases } = world({ b: 10n });
+    store.fault = () => "before";
+    const holds = await Promise.allSettled(Array.from({ length: 50 }, () => budgetLeases.hold(["b"], 1n)));
+    expect(holds.every(({ status }) => status === "rejected")).toBe(true);
+    expect(store.calls).toHaveLength(1);
+  });
+
+  test("keeps what could not be given back for later", async () => {
+    const { store, budgetLeases } = world({ b: 10n });
+    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 0n);
+    store.fault = () => "before";
+    await expect(budgetLeases.giveBack()).rejects.toBeInstanceOf(DependencyError);
+    store.fault = () => undefined;
+    await budgetLeases.renew();
+    expect(budgetLeases.hold(["b"], 10n)).toMatchObject({ amount: 10n });
+  });
+});
+
+describe("a lease that ran out", () => {
+  test("is not used in its last minute", async () => {
+    const { store, time, budgetLeases } = world({ b: 100n });
+    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 50n)), 0n);
+    time.now += 14 * MINUTE_MS;
+    store.fault = () => "before";
+    await expect(Promise.resolve(budgetLeases.hold(["b"], 1n))).rejects.toBeInstanceOf(DependencyError);
+  });
+
+  test("runs out although the answer to its first taking was lost", async () => {
+    const { store, time, budgetLeases } = world({ b: 100n });
+    store.fault = () => "after";
+    await expect(budgetLeases.hold(["b"], 10n)).rejects.toBeInstanceOf(DependencyError);
+    store.fault = () => undefined;
+    await budgetLeases.renew();
+    time.now += 15 * MINUTE_MS;
+    store.sweep("p0");
+    store.budgets.get("b")!.spent = 95n;
+    expect(await budgetLeases.hold(["b"], 10n)).toBeNull();
+  });
+
+  test("and was returned is not spent again, nor given back twice", async () => {
+    const { store, time, all } = world({ b: 100n }, 2);
+    const [cutOff, other] = [all[0]!, all[1]!];
+    const running = await granted(cutOff.hold(["b"], 60n));
+    cutOff.settle(await granted(cutOff.hold(["b"], 10n)), 0n);
+    time.now += 20 * MINUTE_MS;
+    store.sweep("p0");
+    await granted(other.hold(["b"], 40n));
+    // 60 of 100 run on here, 40 there: nothing is left.
+    expect(await cutOff.hold(["b"], 1n)).toBeNull();
+    cutOff.settle(running, 60n);
+    store.post("p0", "b", 60n);
+    await cutOff.renew();
+    await cutOff.giveBack();
+    expect(store.held("b")).toBe(40n);
+    expect(await cutOff.hold(["b"], 1n)).toBeNull();
+  });
+
+  test("kept while it was asked for goes on as before", async () => {
+    const { time, budgetLeases } = world({ b: 100n });
+    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 50n)), 0n);
+    for (let count = 0; count < 60; count += 1) {
+      time.now += 30_000;
+      await budgetLeases.renew();
+    }
+    expect(budgetLeases.hold(["b"], 50n)).toMatchObject({ amount: 50n });
+  });
+});
+
+const RUNS = 2000;
+
+test(`any history of holds, faults and renewals spends no more than there is and leaks nothing (${RUNS} runs)`, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(steps(), { maxLength: 40 }), (history) => follow(history)),
+    { numRuns: RUNS, seed: 7 },
+  );
+});
+
+interface Step {
+  process: number;
+  kind: "hold" | "settle" | "post" | "renew" | "yield" | "giveBack";
+  amount: bigint;
+  fault: "before" | "after" | undefined;
+}
+
+function steps(): fc.Arbitrary<Step> {
+  return fc.record({
+    process: fc.integer({ min: 0, max: 1 }),
+    kind: fc.constantFrom("hold", "hold", "hold", "settle", "settle", "post", "renew", "yield", "giveBack"),
+    amount: fc.bigInt({ min: 1n, max: 30n }),
+    fault: fc.constantFrom(undefined, undefined, undefined, "before", "after"),
+  });
+}
+
+async function follow(history: readonly Step[]): Promise<void> {
+  const { store, time, all } = world({ b: 200n }, 2);
+  const holds: Hold[][] = [[], []];
+  const unposted: bigint[][] = [[], []];
+  for (const { process, kind, amount, fault } of history) {
+    const budgetLeases = all[process]!;
+    time.now += 260;
+    store.fault = () => fault;
+    if (kind === "hold") {
+      const hold = await Promise.resolve(budgetLeases.hold(["b"], amount)).catch(() => null);
+      if (hold) holds[process]!.push(hold);
+    } else if (kind === "settle") {
+      const hold = holds[process]!.shift();
+      const spent = hold && amount < hold.amount ? amount : (hold?.amount ?? 0n);
+      if (hold) budgetLeases.settle(hold, spent);
+      if (hold) unposted[process]!.push(spent);
+    } else if (kind === "post") {
+      const spent = unposted[process]!.shift();
+      if (spent !== undefined) store.post(`p${process}`, "b", spent);
+    } else if (kind === "renew") await budgetLeases.renew().catch(() => {});
+    else if (kind === "yield") await budgetLeases.yieldContended();
+    else await budgetLeases.giveBack().catch(() => {});
+    const promised = [...holds.flat().map((hold) => hold.amount), ...unposted.flat()];
+    const { spent } = store.budgets.get("b")!;
+    expect(promised.reduce((sum, each) => sum + each, spent)).toBeLessThanOrEqual(200n);
+  }
+  store.fault = () => undefined;
+  for (const [process, budgetLeases] of all.entries()) {
+    for (const hold of holds[process]!) budgetLeases.settle(hold, 0n);
+    for (const spent of unposted[process]!) store.post(`p${process}`, "b", spent);
+    await budgetLeases.renew();
+    await budgetLeases.giveBack();
+  }
+  expect(store.held("b")).toBe(0n);
+}

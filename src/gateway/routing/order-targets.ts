@@ -1,0 +1,18 @@
+import type { Route, Target } from "../../domain/channel.ts";
+
+/**
+ * The order in which a route's targets are to be asked: as listed, or by weight, where each place is drawn from
+ * what is left. `draw` gives numbers from 0 up to 1.
+ */
+export function orderTargets({ strategy, targets }: Route, random: () => number): readonly Target[] {
+  if (strategy === "ordered" || targets.length === 1) return targets;
+  const left = [...targets];
+  const order: Target[] = [];
+  while (left.length > 0) {
+    const total = left.reduce((sum, target) => sum + target.weight, 0);
+    let point = random() * total;
+    const index = left.findIndex((target) => (point -= target.weight) < 0);
+    order.push(...left.splice(Math.max(index, 0), 1));
+  }
+  return order;
+}

@@ -1,0 +1,59 @@
+import { decodeBase64 } from "../../lib/base64.ts";
+import { isObject } from "../../lib/json.ts";
+import type { Spool } from "../../lib/spool.ts";
+import { brokenResponse, parseResponse } from "../transport/http.ts";
+import { extractImages, type ExtractedJson } from "../transport/extracted-json.ts";
+import { MAX_RESULTS, whatCame, type FetchResult } from "../transport/result-link.ts";
+
+/** An answer of the images protocol, `{data: [{b64_json} | {url}], …}`, its base64 already taken out. */
+export interface ImageList {
+  parsed: Record<string, unknown>;
+  /** The objects of `data`; undefined when the answer has no such list. */
+  items: Record<string, unknown>[] | undefined;
+  /** The JSON without its pictures. */
+  skeleton: string;
+  /**
+   * The pictures of these items in their order, linked ones fetched; items without one are passed over. A link that
+   * fails costs its own picture only. Throws `broken`, or the signal's reason, when that leaves none.
+   */
+  pictures(items: readonly Record<string, unknown>[], fetchResult: FetchResult): Promise<Blob[]>;
+}
+
+/** Reads such an answer, its pictures into `spool`. Throws `broken` where it is something else or was cut. */
+export async function readImageList(
+  response: Response,
+  spool: Spool,
+  signal: AbortSignal,
+): Promise<ImageList> {
+  const { json, skeleton } = await extractImages(response, spool, signal);
+  const parsed = parseResponse(skeleton);
+  if (!isObject(parsed)) throw brokenResponse("gave no object");
+  const { data } = parsed;
+  return {
+    parsed,
+    items: Array.isArray(data) ? data.filter(isObject) : undefined,
+    skeleton,
+    async pictures(items, fetchResult) {
+      const fetchLinked = (link: string) => fetchResult(link, spool, signal);
+      const first = items.slice(0, MAX_RESULTS);
+      return await whatCame(first.flatMap((item) => readPicture(item, json, fetchLinked)));
+    },
+  };
+}
+
+/** None for an item without a picture. */
+function readPicture(
+  { b64_json: text, url }: Record<string, unknown>,
+  json: ExtractedJson,
+  fetchLinked: (link: string) => Promise<Blob>,
+): Promise<Blob>[] {
+  if (typeof text === "string" && text !== "")
+    return [Promise.try(() => json.extracted(text) ?? decodePicture(text))];
+  return typeof url === "string" && url !== "" ? [fetchLinked(url)] : [];
+}
+
+function decodePicture(text: string): Blob {
+  const bytes = decodeBase64(text);
+  if (!bytes) throw brokenResponse("gave an image that is no base64");
+  return new Blob([Uint8Array.from(bytes)]);
+}

@@ -1,0 +1,79 @@
+/** Makes a vendor's sentence fit for callers; undefined when nothing of it is. */
+export type Sanitize = (message: string) => string | undefined;
+
+const MAX_MESSAGE = 500;
+const SENTENCE_END = /(?<=[.!?])\s+/;
+
+/** Names of vendors and serving software that speak this protocol. */
+const VENDOR_NAMES = [
+  "openai",
+  "open ai",
+  "chatgpt",
+  "azure",
+  "microsoft",
+  "anthropic",
+  "bedrock",
+  "amazon",
+  "google",
+  "gemini",
+  "vertex",
+  "deepseek",
+  "moonshot",
+  "kimi",
+  "zhipu",
+  "bigmodel",
+  "dashscope",
+  "alibaba",
+  "aliyun",
+  "qwen",
+  "minimax",
+  "mistral",
+  "groq",
+  "xai",
+  "x\\.ai",
+  "grok",
+  "openrouter",
+  "ark\\b",
+  "volc",
+  "byteplus",
+  "bytedance",
+  "doubao",
+  "dola\\b",
+  "seedream",
+  "vllm",
+  "sglang",
+  "ollama",
+];
+
+/** Addresses, keys and their fragments, request, project and organization ids, long opaque words. */
+const TELLTALE = [
+  /:\/\/|\bwww\.|\b[\w-]+\.(com|ai|cn|net|org|io|dev)\b/i,
+  /\b\d{1,3}(\.\d{1,3}){3}\b/,
+  /\S@\S/,
+  /\bsk-|\bbearer\b|\bapi[- ]?key\b|\*{3,}/i,
+  /\b(req|org|proj|chatcmpl|resp|trace)[_-][\w-]{4,}/i,
+  /\brequest[ _-]?id\b/i,
+  /(?=\S*\d)[A-Za-z0-9+/_-]{28,}/,
+];
+
+/**
+ * Prepares the neutral wording of a channel's messages: a sentence that holds a key, an address, an id or the name
+ * of a vendor is left out as a whole, so that what remains still reads.
+ */
+export function createSanitizer(apiKey: string, hostname: string): Sanitize {
+  const label = hostname.split(".").at(-2) ?? "";
+  const names = /^[a-z][a-z-]{2,}$/.test(label) ? [...VENDOR_NAMES, label] : VENDOR_NAMES;
+  const vendor = new RegExp(`\\b(${names.join("|")})`, "i");
+  const isTelltale = (sentence: string) =>
+    sentence.includes(apiKey) || vendor.test(sentence) || TELLTALE.some((pattern) => pattern.test(sentence));
+  return (message) => {
+    const plain = message
+      .slice(0, 8 * MAX_MESSAGE)
+      // Control characters would let a vendor forge lines in a caller's log.
+      .replace(/\p{Cc}+/gu, " ")
+      .trim();
+    const kept = plain.split(SENTENCE_END).filter((sentence) => !isTelltale(sentence));
+    const text = kept.join(" ").slice(0, MAX_MESSAGE);
+    return text === "" ? undefined : text;
+  };
+}

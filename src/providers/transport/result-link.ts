@@ -1,0 +1,114 @@
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import { createSafeFetch, SafeFetchError, type SafeFetch } from "../../lib/safe-fetch.ts";
+import type { Spool, SpoolFile } from "../../lib/spool.ts";
+import { brokenResponse, readPieces } from "./http.ts";
+
+/**
+ * Fetches a picture that a vendor gave as a link into `spool`: without credentials, bounded in size, tried twice.
+ * Throws `broken`, for the picture was made and may have to be paid for; or the signal's reason.
+ */
+export type FetchResult = (link: string, spool: Spool, signal: AbortSignal) => Promise<Blob>;
+
+/**
+ * Links lead to public https addresses only, but for those on the very origin of the channel's own base address,
+ * which the operator has chosen: they are fetched as they stand.
+ */
+export function createFetchResult(baseUrl: string, safeFetch: SafeFetch = createSafeFetch()): FetchResult {
+  const own = new URL(baseUrl).origin;
+  const download = async (link: string, spool: Spool, signal: AbortSignal): Promise<Blob> => {
+    const url = URL.parse(link);
+    const isOwn = url?.origin === own && url.username === "" && url.password === "";
+    const file = spool.create();
+    if (isOwn) await downloadFromVendor(url.href, file, signal);
+    else await downloadGuarded(safeFetch, link, file, signal);
+    if (file.byteLength === 0) throw brokenResponse("gave a link to nothing");
+    return await file.finish();
+  };
+  return async (link, spool, signal) => {
+    try {
+      return await download(link, spool, signal).catch((error: unknown) => {
+        if (signal.aborted || isLasting(error)) throw error;
+        return download(link, spool, signal);
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof SafeFetchError ? failed(error) : error;
+    }
+  };
+}
+
+/**
+ * Fetches several at once, in their order. A link that fails costs its own picture only; throws its error when none
+ * is left. Links beyond what a vendor makes in one call are passed over.
+ */
+export async function fetchEach(
+  links: readonly string[],
+  fetchResult: FetchResult,
+  spool: Spool,
+  signal: AbortSignal,
+): Promise<Blob[]> {
+  return await whatCame(links.slice(0, MAX_RESULTS).map((link) => fetchResult(link, spool, signal)));
+}
+
+/** The pictures that came, in their order; throws the first error when none did. */
+export async function whatCame(reads: readonly Promise<Blob>[]): Promise<Blob[]> {
+  const outcomes = await Promise.allSettled(reads);
+  const pictures = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+  const failure = outcomes.find((outcome) => outcome.status === "rejected");
+  if (pictures.length === 0 && failure) throw failure.reason;
+  return pictures;
+}
+
+/** More than any vendor makes in one call. */
+export const MAX_RESULTS = 10;
+
+/** Most bytes of one picture; the largest that is sold, uncompressed, has about as many. */
+export const MAX_RESULT_BYTES = 64 * 1024 * 1024;
+
+async function downloadGuarded(
+  safeFetch: SafeFetch,
+  link: string,
+  file: SpoolFile,
+  signal: AbortSignal,
+): Promise<void> {
+  const sink = (bytes: Uint8Array) => {
+    file.write(bytes);
+    return file.ready();
+  };
+  await safeFetch.download(link, sink, { signal, maxBytes: MAX_RESULT_BYTES });
+}
+
+async function downloadFromVendor(link: string, file: SpoolFile, signal: AbortSignal): Promise<void> {
+  const headers = {
+    accept: "image/*",
+    "accept-encoding": "identity",
+    "user-agent": "model-inference-gateway",
+  };
+  const response = await fetch(link, { headers, redirect: "manual", signal, timeout: false }).catch(
+    (cause: unknown) => {
+      throw new SafeFetchError("failed", "no answer", cause);
+    },
+  );
+  if (response.status !== 200) {
+    await response.body?.cancel().catch(() => {});
+    throw new SafeFetchError("failed", `status ${response.status}`);
+  }
+  if (Number(response.headers.get("content-length") ?? 0) > MAX_RESULT_BYTES) {
+    await response.body?.cancel().catch(() => {});
+    throw new SafeFetchError("too_large", "content length");
+  }
+  for await (const piece of readPieces(response, MAX_RESULT_BYTES, signal)) {
+    file.write(piece);
+    await file.ready();
+  }
+}
+
+/** Whether asking again would end in the same way; a bug is not asked again either. */
+function isLasting(error: unknown): boolean {
+  return error instanceof SafeFetchError ? error.reason !== "failed" : !(error instanceof UpstreamError);
+}
+
+/** The link itself may open the picture to whoever reads the log, so it is not told. */
+function failed(error: SafeFetchError): UpstreamError {
+  return brokenResponse(`gave a link that could not be fetched (${error.reason}: ${error.detail})`, error);
+}

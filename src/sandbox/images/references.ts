@@ -1,0 +1,76 @@
+import { inflateSync } from "node:zlib";
+import type { ReferenceImage } from "../../domain/image.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import { createCanvas, type Canvas } from "./canvas.ts";
+
+/** Largest picture that is decoded, in pixels; four bytes each while it is. */
+const MAX_PIXELS = 100_000_000;
+
+const BYTES_PER_PIXEL = 4;
+
+/**
+ * Decodes a reference to pixels at another size: `inside` keeps its shape within the box, `fill` stretches.
+ * Throws `rejected` naming the field when it cannot be decoded.
+ */
+export async function decodeReference(
+  reference: ReferenceImage,
+  target: { width: number; height: number; fit: "inside" | "fill"; filter?: "nearest" },
+  field: string,
+): Promise<Canvas> {
+  return readPixels(await resizeToPng(reference, target, field));
+}
+
+async function resizeToPng(
+  reference: ReferenceImage,
+  target: { width: number; height: number; fit: "inside" | "fill"; filter?: "nearest" },
+  field: string,
+): Promise<Uint8Array> {
+  try {
+    return await new Bun.Image(reference.blob, { maxPixels: MAX_PIXELS })
+      .resize(target.width, target.height, { fit: target.fit, filter: target.filter ?? "bilinear" })
+      .png({ compressionLevel: 0 })
+      .bytes();
+  } catch (cause) {
+    throw new UpstreamError("rejected", `sandbox cannot decode ${field}`, {
+      status: 400,
+      publicMessage: `The picture in ${field} cannot be decoded. Send it as a valid PNG, JPEG or WebP.`,
+      param: field,
+      cause,
+    });
+  }
+}
+
+/**
+ * Reads the one kind of PNG that the codec writes at compression level 0: 8-bit RGBA, not interlaced, rows
+ * unfiltered (PNG specification, sections 5, 9.2 and 11.2).
+ */
+function readPixels(png: Uint8Array): Canvas {
+  const view = new DataView(png.buffer, png.byteOffset, png.byteLength);
+  const canvas = createCanvas(view.getUint32(16), view.getUint32(20));
+  if (png[24] !== 8 || png[25] !== 6 || png[28] !== 0) throw new Error("unexpected kind of PNG");
+  const rows = inflateSync(Buffer.concat(dataChunks(png, view)));
+  const stride = 1 + canvas.width * BYTES_PER_PIXEL;
+  for (let y = 0; y < canvas.height; y += 1) {
+    if (rows[y * stride] !== 0) throw new Error("unexpected filter in PNG");
+    let from = y * stride + 1;
+    for (let x = 0; x < canvas.width; x += 1, from += BYTES_PER_PIXEL) {
+      const red = rows[from] ?? 0;
+      const green = rows[from + 1] ?? 0;
+      const blue = rows[from + 2] ?? 0;
+      const alpha = rows[from + 3] ?? 0;
+      canvas.pixels[y * canvas.width + x] = (alpha << 24) | (red << 16) | (green << 8) | blue;
+    }
+  }
+  return canvas;
+}
+
+function dataChunks(png: Uint8Array, view: DataView): Uint8Array[] {
+  const chunks: Uint8Array[] = [];
+  const idat = 0x49444154;
+  for (let offset = 8; offset + 12 <= png.length;) {
+    const length = view.getUint32(offset);
+    if (view.getUint32(offset + 4) === idat) chunks.push(png.subarray(offset + 8, offset + 8 + length));
+    offset += 12 + length;
+  }
+  return chunks;
+}

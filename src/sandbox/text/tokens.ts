@@ -1,0 +1,71 @@
+/**
+ * The sandbox's own tokenizer: letters and digits in pieces of at most four, each with the space before it; a
+ * punctuation mark, a run of white space and a CJK character one token each. Tokens joined are the text again.
+ */
+export function splitTokens(text: string): string[] {
+  const tokens: string[] = [];
+  for (let start = 0; start < text.length;) {
+    const end = tokenEnd(text, start);
+    tokens.push(text.slice(start, end));
+    start = end;
+  }
+  return tokens;
+}
+
+/** How many tokens `splitTokens` would give, without making them. */
+export function countTokens(text: string): number {
+  let count = 0;
+  for (let start = 0; start < text.length; start = tokenEnd(text, start)) count += 1;
+  return count;
+}
+
+const MAX_WORD_PIECE = 4;
+const SPACE = 32;
+
+type Kind = "word" | "space" | "cjk" | "mark";
+
+function tokenEnd(text: string, start: number): number {
+  let position = start;
+  let kind = kindAt(text, position);
+  if (text.charCodeAt(position) === SPACE && position + 1 < text.length) {
+    const next = kindAt(text, position + 1);
+    if (next === "word" || next === "mark") {
+      position += 1;
+      kind = next;
+    }
+  }
+  if (kind === "cjk" || kind === "mark") return position + widthAt(text, position);
+  const limit = kind === "word" ? position + MAX_WORD_PIECE : text.length;
+  position += widthAt(text, position);
+  while (position < limit && position < text.length && kindAt(text, position) === kind)
+    position += widthAt(text, position);
+  return position;
+}
+
+/** Two code units for a surrogate pair, so that no character is ever torn. */
+function widthAt(text: string, position: number): number {
+  return (text.codePointAt(position) ?? 0) > 0xffff ? 2 : 1;
+}
+
+function kindAt(text: string, position: number): Kind {
+  const code = text.codePointAt(position) ?? 0;
+  if (code < 128) return ASCII_KINDS[code] ?? "mark";
+  return isCjk(code) ? "cjk" : "word";
+}
+
+const ASCII_KINDS: readonly Kind[] = Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/[A-Za-z0-9_]/.test(character)) return "word";
+  return /\s/.test(character) ? "space" : "mark";
+});
+
+/** Han, kana, hangul, their punctuation and full-width forms, and the planes above them. */
+function isCjk(code: number): boolean {
+  return (
+    (code >= 0x2e80 && code <= 0xa4cf) ||
+    (code >= 0xac00 && code <= 0xd7a3) ||
+    (code >= 0xf900 && code <= 0xfaff) ||
+    (code >= 0xff00 && code <= 0xffef) ||
+    (code >= 0x1f300 && code <= 0x3ffff)
+  );
+}

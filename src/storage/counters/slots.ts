@@ -1,0 +1,55 @@
+import { RENEW } from "./limit-scripts.ts";
+import type { Send } from "./redis-link.ts";
+
+/**
+ * The places this process holds in shared sets. A place lives for `placeMs` unless renewed, so those of a process
+ * that died come back by themselves; those given back while the store was away are removed when it returns.
+ */
+export class ConcurrencySlots {
+  readonly #held = new Map<string, readonly string[]>();
+  readonly #owed = new Map<string, readonly string[]>();
+  #count = 0;
+
+  constructor(
+    /** Unlike that of any other process. */
+    private readonly processId: string,
+    private readonly slotMs: number,
+  ) {}
+
+  nextName(): string {
+    this.#count++;
+    return `${this.processId}:${this.#count}`;
+  }
+
+  hold(name: string, keys: readonly string[]): void {
+    this.#held.set(name, keys);
+  }
+
+  /** Removes a place from its sets, now or when the store is back; also one that may not have been taken. */
+  giveBack(name: string, keys: readonly string[], send: Send): void {
+    this.#held.delete(name);
+    this.#owed.set(name, keys);
+    Promise.all(keys.map((key) => send("ZREM", [key, name]))).then(
+      () => this.#owed.delete(name),
+      () => {},
+    );
+  }
+
+  /** Pays what is owed and renews what is held. Rejects when the store does not answer. */
+  async renew(send: Send): Promise<void> {
+    for (const [name, keys] of this.#owed) {
+      await Promise.all(keys.map((key) => send("ZREM", [key, name])));
+      this.#owed.delete(name);
+    }
+    const keys: string[] = [];
+    const names: string[] = [];
+    for (const [name, slots] of this.#held) {
+      for (const key of slots) {
+        keys.push(key);
+        names.push(name);
+      }
+    }
+    if (keys.length === 0) return;
+    await send("EVALSHA", [RENEW.sha, String(keys.length), ...keys, String(this.slotMs), ...names]);
+  }
+}

@@ -1,0 +1,29 @@
+/** One statement that inserts many rows and passes over those that are there: its text and its values. */
+export function insertStatement(
+  kind: "sqlite" | "postgres",
+  table: string,
+  rows: readonly object[],
+): [string, unknown[]] {
+  const columns = Object.keys(rows[0] ?? {});
+  let parameter = 0;
+  const tuple = (): string =>
+    `(${columns.map(() => (kind === "sqlite" ? "?" : `$${++parameter}`)).join(",")})`;
+  const tuples = rows.map(tuple).join(",");
+  const text = `INSERT INTO ${table} (${columns.join(",")}) VALUES ${tuples} ON CONFLICT DO NOTHING`;
+  return [text, rows.flatMap((row) => Object.values(row))];
+}
+
+/** Most rows of one insert: few enough that a request never waits for more than a fraction of a millisecond. */
+const MAX_ROWS = 32;
+
+/** Groups whose sizes are powers of two, so that few different statements are prepared. */
+export function groupsOf<T>(items: readonly T[]): T[][] {
+  const groups: T[][] = [];
+  for (let start = 0; start < items.length;) {
+    const rest = items.length - start;
+    const size = Math.min(MAX_ROWS, 2 ** Math.floor(Math.log2(rest)));
+    groups.push(items.slice(start, start + size));
+    start += size;
+  }
+  return groups;
+}

@@ -1,0 +1,59 @@
+import firstTables from "../migrations/0001_first_tables.sql" with { type: "text" };
+import contention from "../migrations/0002_contention_and_corrections.sql" with { type: "text" };
+import sharedSecrets from "../migrations/0003_shared_secrets.sql" with { type: "text" };
+import noRequestIndex from "../migrations/0004_no_request_index.sql" with { type: "text" };
+import type { Database, Sql } from "./sql.ts";
+
+/** Every migration, in order. Its version is its place in the list, and the number its file begins with. */
+const MIGRATIONS: readonly Migration[] = [
+  { name: "0001_first_tables", text: firstTables },
+  { name: "0002_contention_and_corrections", text: contention },
+  { name: "0003_shared_secrets", text: sharedSecrets },
+  { name: "0004_no_request_index", text: noRequestIndex },
+];
+
+export interface Migration {
+  name: string;
+  text: string;
+}
+
+/**
+ * Brings the database to the form this code needs: each missing migration in order, all in one transaction and
+ * under a lock, so that processes starting together do it once. Answers the names of those it applied. Throws an
+ * `Error` when the database is newer than the code.
+ */
+export async function migrate(
+  database: Database,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<string[]> {
+  return await database.begin(async (sql) => {
+    await lock(database.kind, sql);
+    await sql`CREATE TABLE IF NOT EXISTS schema_migrations (
+      version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL
+    )`;
+    const rows = await sql<
+      { version: bigint | null }[]
+    >`SELECT MAX(version) AS version FROM schema_migrations`;
+    const current = Number(rows[0]?.version ?? 0);
+    if (current > migrations.length) {
+      throw new Error(
+        `the database is at version ${current} but this program only knows ${migrations.length}: update the program`,
+      );
+    }
+    const missing = migrations.slice(current);
+    for (const [index, migration] of missing.entries()) {
+      await sql.unsafe(migration.text);
+      await sql`INSERT INTO schema_migrations (version, name, applied_at)
+        VALUES (${current + index + 1}, ${migration.name}, ${Date.now()})`;
+    }
+    return missing.map((migration) => migration.name);
+  });
+}
+
+/** Any number that no other program on the same database locks. */
+const LOCK = 7_283_114;
+
+/** SQLite's transactions exclude each other from their beginning; PostgreSQL needs to be told. */
+async function lock(kind: Database["kind"], sql: Sql): Promise<void> {
+  if (kind === "postgres") await sql`SELECT pg_advisory_xact_lock(${LOCK})`;
+}

@@ -1,0 +1,219 @@
+import { afterAll, expect, test } from "bun:test";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { JournalRecord } from "../../gateway/ports.ts";
+import { openJournal, type FileJournal } from "./journal.ts";
+import { adoptFolders, createFolder } from "./journal-folder.ts";
+import { readLine, writeLine } from "./record-line.ts";
+import { listSegments, replay, segmentPath } from "./segments.ts";
+
+const root = mkdtempSync(join(tmpdir(), "gateway-journal-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function aRecord(id: string, type: JournalRecord["type"] = "charge", amount = 5n): JournalRecord {
+  return {
+    type,
+    entry: {
+      id,
+      kind: "charge",
+      requestId: `of-${id}`,
+      organizationId: "org_0193e0a1b2c3",
+      keyId: "key_0193e0a1b2c3",
+      model: "sandbox-chat",
+      channel: "sandbox",
+      upstreamModel: "sandbox-chat",
+      at: 1_700_000_000_000,
+      usage: { unit: "token", tokens: { input: 120, output: 345 }, source: "upstream" },
+      amount,
+      currency: "USD",
+      priceSource: "default",
+      orphanCost: 0n,
+      budgets: ["budget_0193e0a1b2c3"],
+      attempts: [{ channel: "sandbox", upstreamModel: "sandbox-chat", durationMs: 12, outcome: "answered" }],
+      flags: [],
+    },
+  };
+}
+
+function newFolder(name: string): string {
+  const folder = join(root, name);
+  mkdirSync(folder);
+  return folder;
+}
+
+async function withJournal(
+  folder: string,
+  work: (journal: FileJournal) => void | Promise<void>,
+  segmentBytes?: number,
+): Promise<string[]> {
+  const problems: string[] = [];
+  const onProblem = (message: string) => problems.push(message);
+  const journal = openJournal({ folder, onAppend: () => {}, onProblem, segmentBytes });
+  await work(journal);
+  await journal.close();
+  return problems;
+}
+
+const idsIn = (folder: string, damaged: [number, number][] = []) =>
+  Array.from(
+    replay(folder, (segment, offset) => damaged.push([segment, offset])),
+    (record) => record.entry.id,
+  );
+
+test("a record comes back exactly, whatever its words and however long", () => {
+  for (const model of [
+    "plain",
+    'quotes " and \n breaks',
+    "汉字 🙂",
+    "x".repeat(200_000),
+    "字".repeat(60_000),
+  ]) {
+    const record = aRecord("req_1", "charge", 9_223_372_036_854_775_807n);
+    record.entry.model = model;
+    const line = Buffer.from(writeLine(record));
+    expect(line.at(-1)).toBe(10);
+    expect(readLine(line.subarray(0, -1))).toEqual(record);
+  }
+});
+
+test("a line with any one byte changed is not a record", () => {
+  const line = Buffer.from(writeLine(aRecord("req_1")).slice(0, -1));
+  for (let index = 0; index < line.length; index += 1) {
+    const changed = Buffer.from(line);
+    changed[index]! ^= 1;
+    expect(readLine(changed)).toBeNull();
+  }
+});
+
+test("records are read back in order over several segments", async () => {
+  const folder = newFolder("order");
+  const ids = Array.from({ length: 200 }, (_, index) => `req_${index}`);
+  const problems = await withJournal(
+    folder,
+    (journal) => {
+      for (const id of ids) journal.append(aRecord(id));
+    },
+    10_000,
+  );
+  expect(listSegments(folder).length).toBeGreaterThan(5);
+  expect(idsIn(folder)).toEqual(ids);
+  expect(problems).toEqual([]);
+});
+
+test("a torn tail is cut off, wherever it is torn", async () => {
+  const folder = newFolder("torn");
+  await withJournal(folder, (journal) => journal.append(aRecord("req_whole")));
+  const path = segmentPath(folder, 1);
+  const whole = readFileSync(path);
+  for (let length = 1; length < whole.length; length += 7) {
+    writeFileSync(path, whole);
+    appendFileSync(path, whole.subarray(0, length));
+    expect(idsIn(folder)).toEqual(["req_whole"]);
+    expect(statSync(path).size).toBe(whole.length);
+  }
+});
+
+test("a damaged line costs only itself and is reported with its place", async () => {
+  const folder = newFolder("damaged");
+  await withJournal(folder, (journal) => {
+    for (const id of ["req_1", "req_2", "req_3"]) journal.append(aRecord(id));
+  });
+  const path = segmentPath(folder, 1);
+  const bytes = readFileSync(path);
+  const second = bytes.indexOf(10) + 1;
+  bytes[second + 40]! ^= 1;
+  writeFileSync(path, bytes);
+  const damaged: [number, number][] = [];
+  expect(idsIn(folder, damaged)).toEqual(["req_1", "req_3"]);
+  expect(damaged).toEqual([[1, second]]);
+});
+
+test("a checkpoint stands only when no charge follows it, and only the last one", async () => {
+  const folder = newFolder("checkpoints");
+  await withJournal(folder, (journal) => {
+    journal.append(aRecord("req_ended", "checkpoint", 1n));
+    journal.append(aRecord("req_running", "checkpoint", 1n));
+    journal.rotate();
+    journal.append(aRecord("req_running", "checkpoint", 2n));
+    journal.append(aRecord("req_ended", "charge", 3n));
+  });
+  const records = [...replay(folder, () => {})];
+  expect(records.map(({ type, entry }) => [type, entry.id, entry.amount])).toEqual([
+    ["charge", "req_ended", 3n],
+    ["checkpoint", "req_running", 2n],
+  ]);
+});
+
+test("a folder has one owner, and another takes it over once that has let go", () => {
+  const folders = newFolder("folders");
+  const owned = createFolder(folders, "proc_a");
+  expect(adoptFolders(folders, "proc_b")).toEqual([]);
+  owned.release();
+  const [adopted] = adoptFolders(folders, "proc_b");
+  expect(adopted).toMatchObject({ processId: "proc_a", path: owned.path });
+  expect(adoptFolders(folders, "proc_c")).toEqual([]);
+  adopted!.remove();
+  expect(adoptFolders(folders, "proc_c")).toEqual([]);
+});
+
+test("a full disk refuses the record, keeps the others, and is used again once it has room", async () => {
+  const disk = join(root, "disk");
+  mkdirSync(disk);
+  const mount = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk]);
+  if (!mount.success) {
+    console.log(`SKIPPED: a full disk: no tmpfs can be mounted here (${String(mount.stderr).trim()})`);
+    return;
+  }
+  try {
+    const acknowledged: string[] = [];
+    await withJournal(disk, (journal) => {
+      let refused: unknown;
+      for (let index = 0; refused === undefined; index += 1) {
+        try {
+          journal.append(aRecord(`req_${index}`));
+          acknowledged.push(`req_${index}`);
+        } catch (error) {
+          refused = error;
+        }
+      }
+      expect(refused).toHaveProperty("code", "ENOSPC");
+      expect(journal.isWritable()).toBe(false);
+      expect(() => journal.append(aRecord("req_refused"))).toThrow();
+      // The rest of the last block has room for a few bytes, but not for a record.
+      Bun.sleepSync(1_050);
+      expect(journal.isWritable()).toBe(false);
+      Bun.spawnSync(["mount", "-o", "remount,size=1m", disk]);
+      journal.append(aRecord("req_after"));
+      expect(journal.isWritable()).toBe(true);
+    });
+    expect(acknowledged.length).toBeGreaterThan(100);
+    expect(idsIn(disk)).toEqual([...acknowledged, "req_after"]);
+  } finally {
+    Bun.spawnSync(["umount", disk]);
+  }
+});
+
+test("an append costs microseconds", async () => {
+  const times: number[] = [];
+  await withJournal(newFolder("cost"), async (journal) => {
+    const record = aRecord("req_0193e0a1b2c3d4e5f60718293a4b5c6d");
+    for (let index = 0; index < 10_000; index += 1) {
+      const start = performance.now();
+      journal.append(record);
+      times.push((performance.now() - start) * 1000);
+    }
+  });
+  times.sort((one, other) => one - other);
+  const [p50, p99] = [times[5000]!, times[9900]!];
+  console.log(`journal append: p50 ${p50.toFixed(1)} µs, p99 ${p99.toFixed(1)} µs`);
+  expect(p50).toBeLessThan(50);
+});

@@ -1,0 +1,168 @@
+import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
+import { promisify } from "node:util";
+import type { Journal, JournalRecord } from "../../gateway/ports.ts";
+import { writeLine } from "./record-line.ts";
+import { segmentPath } from "./segments.ts";
+
+/**
+ * The journal on the local disk: one write to the operating system a record, so the end of the process at any
+ * moment loses nothing that `append` has returned for. The disk itself is told to keep it within 50 ms.
+ */
+export interface FileJournal extends Journal {
+  /** The segment being written and how many bytes it has. */
+  position(): { segment: number; offset: number };
+  /** Whether the disk takes records now. After a failure it is tried again at most once a second. */
+  isWritable(): boolean;
+  /** Goes on in a new segment. */
+  rotate(): void;
+  /** Returns once everything written is on the disk itself. */
+  sync(): Promise<void>;
+  /** Takes no more records, then syncs. May be called again. */
+  close(): Promise<void>;
+}
+
+export interface JournalOptions {
+  /** An existing folder that nothing else writes to. */
+  folder: string;
+  /** Hears each record once it is written, with its place. Must not throw. */
+  onAppend: (record: JournalRecord, segment: number, offset: number) => void;
+  /** Hears of trouble in the background. */
+  onProblem: (message: string, cause: unknown) => void;
+  /** Bytes after which a new segment is begun; 64 MiB unless told. */
+  segmentBytes?: number;
+}
+
+const SEGMENT_BYTES = 64 * 1024 * 1024;
+const SYNC_PAUSE_MS = 50;
+const RETRY_PAUSE_MS = 1000;
+
+const syncData = promisify(fdatasync);
+
+export function openJournal(options: JournalOptions): FileJournal {
+  return new SegmentedJournal(options);
+}
+
+class SegmentedJournal implements FileJournal {
+  readonly #options: JournalOptions;
+  readonly #segmentBytes: number;
+  #segment = 1;
+  #file: number;
+  /** Bytes of whole records; whatever lies beyond is the torn end of a failed write. */
+  #offset = 0;
+  #failure: { error: unknown; at: number } | null = null;
+  #syncTimer: Timer | null = null;
+  /** File operations in the background, one after the other: no file is closed while it is being synced. */
+  #background: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | null = null;
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+    this.#segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
+    this.#file = openSync(segmentPath(options.folder, this.#segment), "ax", 0o600);
+    this.#syncFolder();
+  }
+
+  append(record: JournalRecord): void {
+    // The file's number may by now be another file's.
+    if (this.#closing) throw new Error("the journal is closed");
+    if (this.#failure) this.#repair();
+    if (this.#offset >= this.#segmentBytes) this.rotate();
+    const start = this.#offset;
+    this.#offset += this.#write(writeLine(record));
+    this.#syncTimer ??= setTimeout(() => this.#startSync(), SYNC_PAUSE_MS);
+    this.#options.onAppend(record, this.#segment, start);
+  }
+
+  position() {
+    return { segment: this.#segment, offset: this.#offset };
+  }
+
+  isWritable(): boolean {
+    if (this.#closing) return false;
+    if (!this.#failure) return true;
+    if (performance.now() - this.#failure.at < RETRY_PAUSE_MS) return false;
+    try {
+      this.#repair();
+      this.#write(PROBE);
+      ftruncateSync(this.#file, this.#offset);
+      return true;
+    } catch (error) {
+      this.#failure = { error, at: performance.now() };
+      return false;
+    }
+  }
+
+  rotate(): void {
+    const next = openSync(segmentPath(this.#options.folder, this.#segment + 1), "ax", 0o600);
+    const previous = this.#file;
+    this.#file = next;
+    this.#segment += 1;
+    this.#offset = 0;
+    this.#inBackground(async () => {
+      try {
+        await syncData(previous);
+      } finally {
+        closeSync(previous);
+      }
+    });
+    this.#syncFolder();
+  }
+
+  async sync(): Promise<void> {
+    if (this.#closing) return this.#closing;
+    this.#startSync();
+    await this.#background;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.sync().then(() => closeSync(this.#file));
+    return this.#closing;
+  }
+
+  /** Answers how many bytes were written, which is all of them. */
+  #write(line: string): number {
+    try {
+      const length = Buffer.byteLength(line);
+      let written = writeSync(this.#file, line);
+      // A disk that takes only a part says why at the next call.
+      while (written < length) written += writeSync(this.#file, Buffer.from(line), written);
+      return length;
+    } catch (error) {
+      this.#failure = { error, at: performance.now() };
+      throw error;
+    }
+  }
+
+  /** Cuts off what a failed write has left, so that the next record begins on a line of its own. */
+  #repair(): void {
+    if (fstatSync(this.#file).size > this.#offset) ftruncateSync(this.#file, this.#offset);
+    this.#failure = null;
+  }
+
+  #startSync(): void {
+    if (this.#syncTimer) clearTimeout(this.#syncTimer);
+    this.#syncTimer = null;
+    this.#inBackground(() => syncData(this.#file));
+  }
+
+  #syncFolder(): void {
+    this.#inBackground(async () => {
+      const folder = openSync(this.#options.folder, "r");
+      try {
+        await syncData(folder);
+      } finally {
+        closeSync(folder);
+      }
+    });
+  }
+
+  #inBackground(work: () => Promise<void>): void {
+    this.#background = this.#background.then(work).catch((error: unknown) => {
+      this.#failure = { error, at: performance.now() };
+      this.#options.onProblem("the journal could not be synced to disk", error);
+    });
+  }
+}
+
+/** More than the rest of a block, which a full disk still has; empty lines mean nothing in a journal. */
+const PROBE = "\n".repeat(64 * 1024);

@@ -1,0 +1,39 @@
+import { appendFileSync } from "node:fs";
+import type { LedgerEntry } from "../../domain/ledger.ts";
+import { toColumn } from "../database/columns.ts";
+import type { LedgerStore } from "../stores/ledger.ts";
+import { isRefusal } from "../database/unavailable.ts";
+
+/** Where journaled entries go, and what becomes of those that no ledger can take. */
+export interface Posting {
+  ledger: LedgerStore;
+  /** Returns once all that was posted outlives a loss of power; only then may its journal go. */
+  persist(): Promise<void>;
+  /** A file that keeps entries the database refuses for good, one JSON line each, for people to look at. */
+  refusedPath: string;
+  onProblem: (message: string, cause: unknown) => void;
+}
+
+/**
+ * Posts entries together. When the database refuses the batch for its data, each is tried alone, so that one
+ * impossible entry holds up no other. Throws when they must be posted again later.
+ */
+export async function postEntries(
+  posting: Posting,
+  processId: string,
+  entries: readonly LedgerEntry[],
+): Promise<void> {
+  try {
+    await posting.ledger.post(processId, entries);
+    return;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    if (entries.length === 1) return refuse(posting, entries, error);
+  }
+  for (const entry of entries) await postEntries(posting, processId, [entry]);
+}
+
+function refuse(posting: Posting, entries: readonly LedgerEntry[], error: unknown): void {
+  for (const entry of entries) appendFileSync(posting.refusedPath, `${toColumn(entry)}\n`, { mode: 0o600 });
+  posting.onProblem("the database refused a ledger entry; it was put aside", error);
+}

@@ -1,0 +1,32 @@
+import type { JournalRecord } from "../../gateway/ports.ts";
+
+/** Hexadecimal digits of the checksum, and a space. */
+const PREFIX_BYTES = 9;
+
+/**
+ * One journal record as one line: the CRC-32 of its JSON as eight hexadecimal digits, a space, the JSON, a line
+ * feed. Money stands as decimal strings.
+ */
+export function writeLine({ type, entry }: JournalRecord): string {
+  const { amount, orphanCost } = entry;
+  const written = { ...entry, amount: amount.toString(), orphanCost: orphanCost.toString() };
+  const json = JSON.stringify({ type, entry: written });
+  const checksum = Bun.hash
+    .crc32(json)
+    .toString(16)
+    .padStart(PREFIX_BYTES - 1, "0");
+  return `${checksum} ${json}\n`;
+}
+
+/** Reads a line without its line feed; null when it is torn or damaged. */
+export function readLine(line: Uint8Array<ArrayBuffer>): JournalRecord | null {
+  if (line.length <= PREFIX_BYTES) return null;
+  const prefix = TEXT.decode(line.subarray(0, PREFIX_BYTES));
+  const json = line.subarray(PREFIX_BYTES);
+  if (!/^[0-9a-f]{8} $/.test(prefix) || Number.parseInt(prefix, 16) !== Bun.hash.crc32(json)) return null;
+  // The checksum has vouched that these are the words of `writeLine`.
+  const { type, entry } = JSON.parse(TEXT.decode(json));
+  return { type, entry: { ...entry, amount: BigInt(entry.amount), orphanCost: BigInt(entry.orphanCost) } };
+}
+
+const TEXT = new TextDecoder();

@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import type { JournalRecord } from "../../gateway/ports.ts";
+import { segmentRefcounts } from "./segment-refcounts.ts";
+
+function aRecord(type: JournalRecord["type"], id: string): JournalRecord {
+  return {
+    type,
+    entry: {
+      id,
+      kind: "charge",
+      requestId: id,
+      organizationId: "org",
+      keyId: "key",
+      model: "m",
+      channel: null,
+      upstreamModel: null,
+      at: 0,
+      usage: null,
+      amount: 0n,
+      currency: "USD",
+      priceSource: "default",
+      orphanCost: 0n,
+      budgets: [],
+      attempts: [],
+      flags: [],
+    },
+  };
+}
+
+test("a segment is needed until its charges are posted", () => {
+  const refcounts = segmentRefcounts();
+  refcounts.add(aRecord("charge", "a"), 1);
+  refcounts.add(aRecord("charge", "b"), 2);
+  expect(refcounts.takeSettled(3)).toEqual([]);
+  refcounts.posted(1);
+  expect(refcounts.takeSettled(3)).toEqual([1]);
+  expect(refcounts.takeSettled(3)).toEqual([]);
+});
+
+test("a segment is needed while it holds the last checkpoint of a running request", () => {
+  const refcounts = segmentRefcounts();
+  refcounts.add(aRecord("checkpoint", "a"), 1);
+  expect(refcounts.takeSettled(3)).toEqual([]);
+  refcounts.add(aRecord("checkpoint", "a"), 2);
+  expect(refcounts.takeSettled(3)).toEqual([1]);
+  refcounts.add(aRecord("charge", "a"), 3);
+  expect(refcounts.isSettled()).toBe(false);
+  refcounts.posted(3);
+  expect(refcounts.isSettled()).toBe(true);
+  expect(refcounts.takeSettled(3)).toEqual([2]);
+});
+
+test("the segment being written is never given up", () => {
+  const refcounts = segmentRefcounts();
+  refcounts.add(aRecord("charge", "a"), 1);
+  refcounts.posted(1);
+  expect(refcounts.takeSettled(1)).toEqual([]);
+});

@@ -1,0 +1,87 @@
+import { closeSync, openSync, readdirSync, readSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import type { JournalRecord } from "../../gateway/ports.ts";
+import { readLine } from "./record-line.ts";
+
+/** The files of a journal, numbered from 1 in the order they were written. */
+export function segmentPath(folder: string, segment: number): string {
+  return join(folder, `${String(segment).padStart(8, "0")}.log`);
+}
+
+/** Numbers of the segments in a folder, ascending. */
+export function listSegments(folder: string): number[] {
+  return readdirSync(folder)
+    .filter((name) => /^\d{8}\.log$/.test(name))
+    .map((name) => Number.parseInt(name, 10))
+    .sort((one, other) => one - other);
+}
+
+/** A record and where in its segment it ends. */
+export interface PlacedRecord {
+  record: JournalRecord;
+  end: number;
+}
+
+const READ_BYTES = 256 * 1024;
+
+/**
+ * Reads a segment's records from an offset on. Damaged lines are passed over and told to `onDamaged`; a last
+ * line without its end is not a record.
+ */
+export function* readSegment(
+  path: string,
+  offset: number,
+  onDamaged: (offset: number) => void,
+): Generator<PlacedRecord> {
+  const file = openSync(path, "r");
+  try {
+    let rest = Buffer.alloc(0);
+    let start = offset;
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(READ_BYTES);
+      const length = readSync(file, chunk, 0, READ_BYTES, start + rest.length);
+      if (length === 0) return;
+      rest = Buffer.concat([rest, chunk.subarray(0, length)]);
+      let from = 0;
+      for (let to = rest.indexOf(LINE_FEED); to !== -1; to = rest.indexOf(LINE_FEED, from)) {
+        const record = readLine(rest.subarray(from, to));
+        if (record) yield { record, end: start + to + 1 };
+        else if (to > from) onDamaged(start + from);
+        from = to + 1;
+      }
+      rest = rest.subarray(from);
+      start += from;
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+const LINE_FEED = 10;
+
+/**
+ * The records of a journal whose process has ended, as they stand in the end: every charge, and each checkpoint
+ * that no charge followed. A torn last line is cut off.
+ */
+export function* replay(
+  folder: string,
+  onDamaged: (segment: number, offset: number) => void,
+): Generator<JournalRecord> {
+  const open = new Map<string, JournalRecord>();
+  for (const segment of listSegments(folder)) {
+    const path = segmentPath(folder, segment);
+    let end = 0;
+    for (const placed of readSegment(path, 0, (offset) => onDamaged(segment, offset))) {
+      const { record } = placed;
+      end = placed.end;
+      if (record.type === "checkpoint") {
+        open.set(record.entry.id, record);
+        continue;
+      }
+      open.delete(record.entry.id);
+      yield record;
+    }
+    truncateSync(path, end);
+  }
+  yield* open.values();
+}

@@ -1,0 +1,91 @@
+import type { OrganizationRecord, PriceRecord } from "../../admin/ports.ts";
+import type { Channel, Route } from "../../domain/channel.ts";
+import type { Model } from "../../domain/model.ts";
+import type { Organization } from "../../domain/organization.ts";
+import type { Price } from "../../domain/price.ts";
+import type { Directory } from "../../gateway/ports.ts";
+import { priceIndex } from "../../admin/price-index.ts";
+import { resolveRoute } from "../../admin/routes.ts";
+
+/** The part of the directory that comes from the configuration. */
+export interface Configured {
+  models: ReadonlyMap<string, Model>;
+  channels: ReadonlyMap<string, Channel>;
+  /** Default route of each model. */
+  routes: ReadonlyMap<string, Route>;
+  /** Default prices by model, in any order. */
+  prices: ReadonlyMap<string, readonly Price[]>;
+}
+
+/** The part that comes from the database. */
+export interface Stored {
+  organizations: readonly OrganizationRecord[];
+  prices: readonly PriceRecord[];
+  budgets: readonly BudgetPlace[];
+}
+
+/** What a budget holds for; no key is the whole organization. */
+export interface BudgetPlace {
+  id: string;
+  organizationId: string;
+  keyId: string | null;
+}
+
+/** Joins the two parts. `onProblem` hears of routes that cannot be followed and are left out. */
+export function buildDirectory(
+  configured: Configured,
+  stored: Stored,
+  onProblem: (message: string) => void,
+): Directory {
+  const budgets = Map.groupBy(
+    stored.budgets.filter((budget) => budget.keyId === null),
+    (budget) => budget.organizationId,
+  );
+  const organizations = stored.organizations.map((record): [string, Organization] => [
+    record.id,
+    {
+      id: record.id,
+      name: record.name,
+      currency: record.currency,
+      isDisabled: record.isDisabled,
+      models: record.models === "*" ? "*" : new Set(record.models),
+      settings: record.settings,
+      limits: record.limits,
+      routes: ownRoutes(record, configured.channels, onProblem),
+      budgets: budgets.get(record.id)?.map((budget) => budget.id) ?? [],
+    },
+  ]);
+  return Object.freeze({
+    organizations: new Map(organizations),
+    models: configured.models,
+    routes: configured.routes,
+    channels: configured.channels,
+    price: priceIndex(stored.prices, configured.prices),
+  });
+}
+
+/** Budgets of single keys, by key. */
+export function budgetsByKey(budgets: readonly BudgetPlace[]): Map<string, string[]> {
+  const byKey = new Map<string, string[]>();
+  for (const { id, keyId } of budgets) {
+    if (keyId !== null) byKey.set(keyId, [...(byKey.get(keyId) ?? []), id]);
+  }
+  return byKey;
+}
+
+function ownRoutes(
+  organization: OrganizationRecord,
+  channels: ReadonlyMap<string, Channel>,
+  onProblem: (message: string) => void,
+): Map<string, Route> {
+  const routes = new Map<string, Route>();
+  for (const [model, record] of Object.entries(organization.routes)) {
+    const route = resolveRoute(record, channels);
+    if (typeof route === "string") {
+      onProblem(
+        `the route of ${organization.id} for ${model} names the unknown channel ${route}; it is left out`,
+      );
+    } else routes.set(model, route);
+  }
+  return routes;
+}

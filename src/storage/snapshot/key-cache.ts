@@ -1,0 +1,55 @@
+import type { ApiKey } from "../../domain/api-key.ts";
+
+/**
+ * Keys seen lately, by hash, in bounded memory. Two generations stand in for an exact order of use: a key used
+ * since the last change of generation survives the next one, and a hit costs one look-up.
+ */
+export interface KeyCache {
+  get(hash: string): ApiKey | undefined;
+  put(hash: string, key: ApiKey): void;
+  /** Puts a key only if it is there already. */
+  refresh(hash: string, key: ApiKey): void;
+  /** Replaces those keys that `change` answers another key for. */
+  update(change: (key: ApiKey) => ApiKey): void;
+  clear(): void;
+}
+
+/** `capacity` is the most keys kept, at least half of which are the most recently used. */
+export function keyCache(capacity: number): KeyCache {
+  const generation = Math.max(1, Math.floor(capacity / 2));
+  let recent = new Map<string, ApiKey>();
+  let older = new Map<string, ApiKey>();
+  const put = (hash: string, key: ApiKey) => {
+    if (recent.size >= generation && !recent.has(hash)) {
+      older = recent;
+      recent = new Map();
+    }
+    recent.set(hash, key);
+  };
+  return {
+    get(hash) {
+      const key = recent.get(hash);
+      if (key) return key;
+      const aged = older.get(hash);
+      if (aged) put(hash, aged);
+      return aged;
+    },
+    put,
+    refresh(hash, key) {
+      if (older.has(hash)) older.set(hash, key);
+      if (recent.has(hash)) recent.set(hash, key);
+    },
+    update(change) {
+      for (const keys of [recent, older]) {
+        for (const [hash, key] of keys) {
+          const next = change(key);
+          if (next !== key) keys.set(hash, next);
+        }
+      }
+    },
+    clear() {
+      recent = new Map();
+      older = new Map();
+    },
+  };
+}

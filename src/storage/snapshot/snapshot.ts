@@ -1,0 +1,195 @@
+import type { ApiKey } from "../../domain/api-key.ts";
+import { DependencyError, type Directory, type Snapshot } from "../../gateway/ports.ts";
+import type { KeyRecord } from "../../admin/ports.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { keyFactory } from "./api-keys.ts";
+import { currentRevision, type ChangeKind } from "../stores/change.ts";
+import { budgetsByKey, buildDirectory, type Configured, type Stored } from "./directory.ts";
+import { keyCache } from "./key-cache.ts";
+import { snapshotSource, type SnapshotSource } from "./snapshot-source.ts";
+import type { Database } from "../database/sql.ts";
+
+/**
+ * Everything requests are decided by, in memory. A change in the database is noticed within half a second; while
+ * the database is away, what is known goes on answering for a quarter of an hour.
+ */
+export interface LiveSnapshot extends Snapshot {
+  /** Looks for changes now; returns when they are in force here. Throws a `DependencyError`. */
+  refresh(): Promise<void>;
+  /** Milliseconds since the database last confirmed what is in memory. */
+  ageMs(): number;
+  stop(): void;
+}
+
+export interface SnapshotOptions {
+  configured: Configured;
+  clock: Clock;
+  onProblem: (message: string, cause: unknown) => void;
+  /** Most keys kept; 100,000 unless told. */
+  maxKeys?: number;
+}
+
+const POLL_MS = 500;
+const LIFETIME_MS = 15 * 60_000;
+const MAX_KEYS = 100_000;
+const PRELOADED_KEYS = 10_000;
+const UNKNOWN_MS = 5000;
+const MAX_UNKNOWN = 10_000;
+
+const ALL_KINDS: ReadonlySet<ChangeKind> = new Set(["organization", "price", "budget"]);
+const NO_BUDGETS: readonly string[] = [];
+
+/** Loads the first state; throws a `DependencyError` when the database is away. */
+export async function openSnapshot(database: Database, options: SnapshotOptions): Promise<LiveSnapshot> {
+  const snapshot = new PolledSnapshot(database, options);
+  await snapshot.load();
+  return snapshot;
+}
+
+class PolledSnapshot implements LiveSnapshot {
+  readonly #database: Database;
+  readonly #options: SnapshotOptions;
+  readonly #source: SnapshotSource;
+  readonly #keys;
+  readonly #make;
+  /** Hashes nobody has, and until when that is believed (monotonic milliseconds). */
+  readonly #unknown = new Map<string, number>();
+  readonly #lookups = new Map<string, Promise<ApiKey | null>>();
+  #stored: Stored = { organizations: [], prices: [], budgets: [] };
+  #keyBudgets = new Map<string, string[]>();
+  #directory: Directory;
+  #revision = -1n;
+  /** The newest revision seen; a look-up that began before it was seen may have read an older row. */
+  #seenRevision = -1n;
+  #confirmedAt = 0;
+  #polling: Promise<void> | null = null;
+  #timer: Timer | null = null;
+
+  constructor(database: Database, options: SnapshotOptions) {
+    this.#database = database;
+    this.#options = options;
+    this.#source = snapshotSource(database);
+    this.#keys = keyCache(options.maxKeys ?? MAX_KEYS);
+    this.#make = keyFactory((message) => options.onProblem(message, null));
+    this.#directory = this.#build();
+  }
+
+  async load(): Promise<void> {
+    await this.refresh();
+    const preloaded = Math.min(PRELOADED_KEYS, this.#options.maxKeys ?? MAX_KEYS);
+    const records = await this.#source.latestKeys(preloaded);
+    for (const record of records) this.#keys.put(record.hash, this.#makeKey(record));
+    this.#timer = setInterval(() => {
+      if (this.#polling) return;
+      this.#startPoll().catch((error: unknown) => {
+        if (error instanceof DependencyError) return;
+        this.#options.onProblem("the snapshot could not be refreshed", error);
+      });
+    }, POLL_MS);
+  }
+
+  directory(): Directory {
+    return this.#directory;
+  }
+
+  key(hash: string): ApiKey | null | Promise<ApiKey | null> {
+    if (this.ageMs() > LIFETIME_MS) throw new DependencyError("the snapshot is too old to be trusted");
+    const known = this.#keys.get(hash);
+    if (known) return known;
+    if ((this.#unknown.get(hash) ?? 0) > this.#options.clock.monotonic()) return null;
+    const running = this.#lookups.get(hash);
+    if (running) return running;
+    const lookup = this.#lookUp(hash).finally(() => this.#lookups.delete(hash));
+    this.#lookups.set(hash, lookup);
+    return lookup;
+  }
+
+  async refresh(): Promise<void> {
+    // A poll under way may have read the revision before the change that the caller knows of.
+    while (this.#polling) await this.#polling.catch(() => undefined);
+    await this.#startPoll();
+  }
+
+  ageMs(): number {
+    return this.#options.clock.monotonic() - this.#confirmedAt;
+  }
+
+  stop(): void {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  #startPoll(): Promise<void> {
+    this.#polling = this.#poll().finally(() => (this.#polling = null));
+    return this.#polling;
+  }
+
+  async #poll(): Promise<void> {
+    const askedAt = this.#options.clock.monotonic();
+    const revision = await currentRevision(this.#database);
+    if (revision !== this.#revision) await this.#catchUp(revision);
+    this.#confirmedAt = askedAt;
+  }
+
+  async #catchUp(revision: bigint): Promise<void> {
+    this.#seenRevision = revision;
+    this.#unknown.clear();
+    const isFirst = this.#revision < 0n || revision < this.#revision;
+    // A database that went back in time (a restored copy) is read anew as a whole.
+    if (isFirst) this.#keys.clear();
+    const kinds = isFirst ? ALL_KINDS : await this.#source.changedKinds(this.#revision, revision);
+    const stored = await this.#source.load(kinds, this.#stored);
+    if (kinds.has("budget")) this.#reassignBudgets(stored);
+    if (kinds.has("key")) {
+      for await (const page of this.#source.changedKeys(this.#revision, revision)) {
+        for (const record of page) this.#keys.refresh(record.hash, this.#makeKey(record));
+      }
+    }
+    if (stored.organizations !== this.#stored.organizations || kinds.has("price") || kinds.has("budget")) {
+      this.#stored = stored;
+      this.#directory = this.#build();
+    }
+    this.#revision = revision;
+  }
+
+  #build(): Directory {
+    return buildDirectory(this.#options.configured, this.#stored, (message) =>
+      this.#options.onProblem(message, null),
+    );
+  }
+
+  #makeKey(record: KeyRecord): ApiKey {
+    return this.#make.make(record, this.#keyBudgets.get(record.id) ?? NO_BUDGETS);
+  }
+
+  #reassignBudgets(stored: Stored): void {
+    const before = this.#keyBudgets;
+    this.#keyBudgets = budgetsByKey(stored.budgets);
+    if (before.size === 0 && this.#keyBudgets.size === 0) return;
+    this.#keys.update((key) => {
+      const budgets = this.#keyBudgets.get(key.id) ?? NO_BUDGETS;
+      return Bun.deepEquals(budgets, key.budgets) ? key : { ...key, budgets };
+    });
+  }
+
+  async #lookUp(hash: string): Promise<ApiKey | null> {
+    for (;;) {
+      const seen = this.#seenRevision;
+      const record = await this.#source.findKey(hash);
+      if (seen !== this.#seenRevision) continue;
+      if (record) {
+        const key = this.#makeKey(record);
+        this.#keys.put(hash, key);
+        return key;
+      }
+      this.#rememberUnknown(hash);
+      return null;
+    }
+  }
+
+  #rememberUnknown(hash: string): void {
+    const oldest = this.#unknown.keys().next();
+    if (this.#unknown.size >= MAX_UNKNOWN && !oldest.done) this.#unknown.delete(oldest.value);
+    this.#unknown.set(hash, this.#options.clock.monotonic() + UNKNOWN_MS);
+  }
+}

@@ -1,0 +1,101 @@
+import type { ChargeHistory, LedgerAdminStore } from "../../admin/ports.ts";
+import type { LedgerEntry } from "../../domain/ledger.ts";
+import { makeChange } from "./change.ts";
+import { readEntryRow, writeEntryRow, type LedgerRow } from "./ledger-row.ts";
+import { forUpdate, lockBudgets, padded, saveBudgets } from "../budgets/locked-budgets.ts";
+import type { Database, Sql } from "../database/sql.ts";
+
+/**
+ * Corrections of charges: read with what they correct, and written so that two people who correct the same charge
+ * at once do it one after the other.
+ */
+export function correctionStore(database: Database): Omit<LedgerAdminStore, "list"> {
+  const { kind } = database;
+  return {
+    history: (charge) =>
+      database.read(async (sql) => {
+        const rows = await sql<LedgerRow[]>`SELECT * FROM ledger WHERE id = ${charge} AND kind = 'charge'`;
+        const [history] = await withCorrections(sql, rows.map(readEntryRow));
+        return history ?? null;
+      }),
+    charges: ({ organizationId, model, from, to, after }) =>
+      database.read(async (sql) => {
+        // All models are read and few returned: a page takes the same time however rare the model is.
+        const rows = await sql<LedgerRow[]>`SELECT * FROM ledger
+          WHERE organization_id = ${organizationId} AND kind = 'charge' AND at >= ${after?.at ?? from} AND at < ${to}
+            ${after ? sql`AND (at > ${after.at} OR id > ${after.id})` : sql``}
+          ORDER BY at, id LIMIT ${PAGE}`;
+        const charges = rows.map(readEntryRow);
+        const last = charges.at(-1);
+        return {
+          histories: await withCorrections(
+            sql,
+            charges.filter((charge) => charge.model === model),
+          ),
+          next: last && charges.length === PAGE ? { at: last.at, id: last.id } : null,
+        };
+      }),
+    async correct(charges, decide, note) {
+      let written: LedgerEntry[] = [];
+      const work = async (sql: Sql) => {
+        const histories = await withCorrections(sql, await lockCharges(kind, sql, charges));
+        const decided = histories.map((history) => ({ history, entry: decide(history) }));
+        written = decided.flatMap(({ entry }) => entry ?? []);
+        await writeCorrections(kind, sql, decided);
+      };
+      if (!note) await database.begin(work);
+      else {
+        const change = { by: note.by, kind: "ledger", action: "create", subject: note.subject } as const;
+        await makeChange(database, change, async (sql) => {
+          await work(sql);
+          return written.length > 0 ? { before: null, after: note.detail } : null;
+        });
+      }
+      return written;
+    },
+  };
+}
+
+/** Rows read at once; a correction's transaction is no larger. */
+const PAGE = 200;
+
+async function lockCharges(kind: Database["kind"], sql: Sql, ids: readonly string[]): Promise<LedgerEntry[]> {
+  if (ids.length === 0) return [];
+  const rows = await sql<LedgerRow[]>`SELECT * FROM ledger
+    WHERE id IN ${sql(padded(ids))} AND kind = 'charge' ORDER BY id ${forUpdate(kind, sql)}`;
+  return rows.map(readEntryRow);
+}
+
+async function withCorrections(sql: Sql, charges: readonly LedgerEntry[]): Promise<ChargeHistory[]> {
+  if (charges.length === 0) return [];
+  const rows = await sql<LedgerRow[]>`SELECT * FROM ledger
+    WHERE corrects IN ${sql(padded(charges.map((charge) => charge.id)))} ORDER BY at, length(id), id`;
+  const byCharge = Map.groupBy(rows.map(readEntryRow), (entry) => entry.corrects);
+  return charges.map((charge) => ({ charge, corrections: byCharge.get(charge.id) ?? [] }));
+}
+
+async function writeCorrections(
+  kind: Database["kind"],
+  sql: Sql,
+  decided: readonly { history: ChargeHistory; entry: LedgerEntry | null }[],
+): Promise<void> {
+  const bookings = decided.flatMap(({ history, entry }) =>
+    [...new Set(entry?.budgets)].map((budget) => ({ budget, entry, chargedAt: history.charge.at })),
+  );
+  for (const { entry } of decided) if (entry) await sql`INSERT INTO ledger ${sql(writeEntryRow(entry))}`;
+  const budgets = await lockBudgets(
+    kind,
+    sql,
+    bookings.map(({ budget }) => budget),
+  );
+  for (const { budget: id, entry, chargedAt } of bookings) {
+    if (!entry) continue;
+    await sql`INSERT INTO ledger_bookings (budget, entry, kind, amount)
+      VALUES (${id}, ${entry.id}, ${entry.kind}, ${entry.amount})`;
+    const budget = budgets.get(id);
+    // What was spent in a period that is over is not part of `spent` any more.
+    if (budget && (budget.period === "total" || chargedAt >= budget.periodStart))
+      budget.spent += entry.amount;
+  }
+  await saveBudgets(sql, budgets.values());
+}

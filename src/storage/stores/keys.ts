@@ -1,0 +1,110 @@
+import type { KeyRecord, KeyStore } from "../../admin/ports.ts";
+import { makeChange } from "./change.ts";
+import {
+  definedFields,
+  firstOf,
+  toBit,
+  toColumn,
+  toNullableColumn,
+  type Integer,
+} from "../database/columns.ts";
+import type { Database, Sql } from "../database/sql.ts";
+
+/** Gateway keys: the hash of a secret, never the secret. */
+export function keyStore(database: Database): KeyStore {
+  return {
+    async create(key, by) {
+      const change = { by, kind: "key", action: "create", subject: key.id } as const;
+      await makeChange(database, change, async (sql, revision) => {
+        await sql`INSERT INTO api_keys ${sql(writeRow(key, revision))}`;
+        return { before: null, after: withoutHash(key) };
+      });
+    },
+    get: (id) => database.read((sql) => find(sql, id)),
+    async findByHash(hash) {
+      const row = firstOf(
+        await database.read((sql) => sql<KeyRow[]>`SELECT * FROM api_keys WHERE hash = ${hash}`),
+      );
+      return row && readKeyRow(row);
+    },
+    async list(organizationId) {
+      const rows = await database.read(
+        (sql) => sql<KeyRow[]>`SELECT * FROM api_keys
+          ${organizationId === undefined ? sql`` : sql`WHERE organization_id = ${organizationId}`}
+          ORDER BY created_at, id`,
+      );
+      return rows.map(readKeyRow);
+    },
+    update(id, fields, by) {
+      const change = { by, kind: "key", action: "update", subject: id } as const;
+      return makeChange(database, change, async (sql, revision) => {
+        const before = await find(sql, id);
+        if (!before) return null;
+        const after = { ...before, ...definedFields(fields) };
+        await sql`UPDATE api_keys SET ${sql(writeRow(after, revision))} WHERE id = ${id}`;
+        return { before: withoutHash(before), after: withoutHash(after) };
+      });
+    },
+  };
+}
+
+export interface KeyRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  hint: string;
+  hash: string;
+  scopes: string;
+  models: string;
+  addresses: string | null;
+  limits: string;
+  is_disabled: Integer;
+  expires_at: Integer | null;
+  created_at: Integer;
+  revision: Integer;
+}
+
+async function find(sql: Sql, id: string): Promise<KeyRecord | null> {
+  const row = firstOf(await sql<KeyRow[]>`SELECT * FROM api_keys WHERE id = ${id}`);
+  return row && readKeyRow(row);
+}
+
+export function readKeyRow(row: KeyRow): KeyRecord {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    name: row.name,
+    prefix: row.hint,
+    hash: row.hash,
+    scopes: JSON.parse(row.scopes),
+    models: JSON.parse(row.models),
+    addresses: row.addresses === null ? null : JSON.parse(row.addresses),
+    limits: JSON.parse(row.limits),
+    isDisabled: Number(row.is_disabled) === 1,
+    expiresAt: row.expires_at === null ? null : Number(row.expires_at),
+    createdAt: Number(row.created_at),
+  };
+}
+
+function writeRow(key: KeyRecord, revision: bigint) {
+  return {
+    id: key.id,
+    organization_id: key.organizationId,
+    name: key.name,
+    hint: key.prefix,
+    hash: key.hash,
+    scopes: toColumn(key.scopes),
+    models: toColumn(key.models),
+    addresses: toNullableColumn(key.addresses),
+    limits: toColumn(key.limits),
+    is_disabled: toBit(key.isDisabled),
+    expires_at: key.expiresAt,
+    created_at: key.createdAt,
+    revision,
+  };
+}
+
+function withoutHash(key: KeyRecord): Omit<KeyRecord, "hash"> {
+  const { hash: _hash, ...rest } = key;
+  return rest;
+}

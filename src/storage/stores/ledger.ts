@@ -1,0 +1,129 @@
+import { setImmediate } from "node:timers/promises";
+import type { LedgerEntry } from "../../domain/ledger.ts";
+import type { Nanos } from "../../lib/money.ts";
+import { firstOf } from "../database/columns.ts";
+import { readEntryRow, writeEntryRow, type LedgerRow } from "./ledger-row.ts";
+import { chargeLease, lockBudgets, lockLeases, saveBudgets } from "../budgets/locked-budgets.ts";
+import { groupsOf, insertStatement } from "../database/insert-statement.ts";
+import type { Database, Sql } from "../database/sql.ts";
+
+/** The ledger: rows are only ever inserted, each once. */
+export interface LedgerStore {
+  /**
+   * Books entries: those that are new add to their budgets' `spent`, and charges leave `held` and the lease's slices
+   * (only `spent` moves when the lease is gone), all in one transaction. Posting again, in any order and grouping,
+   * changes nothing, so that an attempt that failed halfway is repeated whole. Answers how many were new.
+   */
+  post(processId: string, entries: readonly LedgerEntry[]): Promise<number>;
+  find(id: string, kind: LedgerEntry["kind"]): Promise<LedgerEntry | null>;
+  /** Newest first. `from` is inclusive, `to` exclusive, Unix milliseconds. */
+  list(filter: LedgerFilter): Promise<LedgerEntry[]>;
+  /** What all entries booked on a budget come to, over all its periods. */
+  sumOfBudget(budget: string): Promise<Nanos>;
+}
+
+export interface LedgerFilter {
+  organizationId?: string;
+  from?: number;
+  to?: number;
+  limit: number;
+}
+
+export function ledgerStore(database: Database): LedgerStore {
+  return {
+    async post(processId, entries) {
+      const booked = entries.filter(({ budgets }) => budgets.length > 0);
+      const others = entries.filter(({ budgets }) => budgets.length === 0);
+      const rows = others.toSorted(byName).map(writeEntryRow);
+      const count = rows.length === 0 ? 0 : await database.insertRows("ledger", rows);
+      return count + (booked.length === 0 ? 0 : await postBooked(database, processId, booked));
+    },
+    async find(id, kind) {
+      const rows = await database.read(
+        (sql) => sql<LedgerRow[]>`SELECT * FROM ledger WHERE id = ${id} AND kind = ${kind}`,
+      );
+      const row = firstOf(rows);
+      return row && readEntryRow(row);
+    },
+    async list({ organizationId, from, to, limit }) {
+      const rows = await database.read(
+        (sql) => sql<LedgerRow[]>`SELECT * FROM ledger WHERE 1 = 1
+          ${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
+          ${from === undefined ? sql`` : sql`AND at >= ${from}`}
+          ${to === undefined ? sql`` : sql`AND at < ${to}`}
+          ORDER BY at DESC, id DESC, kind LIMIT ${limit}`,
+      );
+      return rows.map(readEntryRow);
+    },
+    async sumOfBudget(budget) {
+      const rows = await database.read(
+        (sql) => sql<{ sum: string | null }[]>`
+          SELECT CAST(SUM(amount) AS TEXT) AS sum FROM ledger_bookings WHERE budget = ${budget}`,
+      );
+      return BigInt(firstOf(rows)?.sum ?? 0);
+    },
+  };
+}
+
+/** Budgets must learn of exactly the entries that are new, so these go in one transaction with them. */
+function postBooked(database: Database, processId: string, entries: readonly LedgerEntry[]): Promise<number> {
+  return database.begin(async (sql) => {
+    const isNew = new Set<string>();
+    const sorted = [...new Map(entries.map((entry) => [nameOf(entry), entry])).values()].sort(byName);
+    for (const group of groupsOf(sorted)) {
+      const [text, values] = insertStatement(database.kind, "ledger", group.map(writeEntryRow));
+      const rows = await sql.unsafe<{ id: string; kind: string }[]>(`${text} RETURNING id, kind`, values);
+      for (const row of rows) isNew.add(nameOf(row));
+      // SQLite works on this very thread: requests get their turn between the groups.
+      await setImmediate();
+    }
+    const booked = sorted.filter((entry) => isNew.has(nameOf(entry)));
+    await bookEntries(database.kind, sql, processId, booked);
+    return booked.length;
+  });
+}
+
+/** The order in which two transactions with the same entries cannot block each other. */
+function byName(one: LedgerEntry, other: LedgerEntry): number {
+  if (one.id !== other.id) return one.id < other.id ? -1 : 1;
+  return one.kind < other.kind ? -1 : 1;
+}
+
+async function bookEntries(
+  kind: Database["kind"],
+  sql: Sql,
+  processId: string,
+  entries: readonly LedgerEntry[],
+): Promise<void> {
+  const bookings = entries.flatMap((entry) =>
+    [...new Set(entry.budgets)].map((budget) => ({
+      budget,
+      entry: entry.id,
+      kind: entry.kind,
+      amount: entry.amount,
+    })),
+  );
+  if (bookings.length === 0) return;
+  for (const group of groupsOf(bookings)) await sql`INSERT INTO ledger_bookings ${sql(group)}`;
+  const budgets = await lockBudgets(
+    kind,
+    sql,
+    bookings.map((booking) => booking.budget),
+  );
+  const leases = await lockLeases(kind, sql, processId);
+  const charged = new Map<string, Nanos>();
+  for (const { budget: id, kind: entryKind, amount } of bookings) {
+    const budget = budgets.get(id);
+    if (budget) budget.spent += amount;
+    if (entryKind === "charge") charged.set(id, (charged.get(id) ?? 0n) + amount);
+  }
+  for (const budget of budgets.values()) {
+    const lease = leases.get(budget.id);
+    if (lease !== undefined) await chargeLease(sql, processId, budget, lease, charged.get(budget.id) ?? 0n);
+  }
+  await saveBudgets(sql, budgets.values());
+}
+
+function nameOf(entry: { id: string; kind: string }): string {
+  return `${entry.id} ${entry.kind}`;
+}

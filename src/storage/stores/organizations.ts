@@ -1,0 +1,84 @@
+import type { OrganizationRecord, OrganizationStore } from "../../admin/ports.ts";
+import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
+import { makeChange } from "./change.ts";
+import { definedFields, firstOf, toBit, toColumn, type Integer } from "../database/columns.ts";
+import type { Database, Sql } from "../database/sql.ts";
+
+/** Organizations and their own rules. Creating one whose id exists fails with the database's own error. */
+export function organizationStore(database: Database): OrganizationStore {
+  return {
+    async create(organization, by) {
+      const change = { by, kind: "organization", action: "create", subject: organization.id } as const;
+      await makeChange(database, change, async (sql, revision) => {
+        await sql`INSERT INTO organizations ${sql(writeRow(organization, revision))}`;
+        return { before: null, after: organization };
+      });
+    },
+    get: (id) => database.read((sql) => find(sql, id)),
+    async list() {
+      const rows = await database.read(
+        (sql) => sql<OrganizationRow[]>`SELECT * FROM organizations ORDER BY created_at, id`,
+      );
+      return rows.map(readRow);
+    },
+    async update(id, change, by) {
+      let after: OrganizationRecord | null = null;
+      const audited = { by, kind: "organization", action: "update", subject: id } as const;
+      await makeChange(database, audited, async (sql, revision) => {
+        const before = await find(sql, id);
+        if (!before) return null;
+        after = { ...before, ...definedFields(change(before)) };
+        await sql`UPDATE organizations SET ${sql(writeRow(after, revision))} WHERE id = ${id}`;
+        return { before, after };
+      });
+      return after;
+    },
+  };
+}
+
+interface OrganizationRow {
+  id: string;
+  name: string;
+  currency: string;
+  is_disabled: Integer;
+  models: string;
+  settings: string;
+  limits: string;
+  routes: string;
+  created_at: Integer;
+}
+
+async function find(sql: Sql, id: string): Promise<OrganizationRecord | null> {
+  const row = firstOf(await sql<OrganizationRow[]>`SELECT * FROM organizations WHERE id = ${id}`);
+  return row && readRow(row);
+}
+
+function readRow(row: OrganizationRow): OrganizationRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    currency: row.currency,
+    isDisabled: Number(row.is_disabled) === 1,
+    models: JSON.parse(row.models),
+    // A row written before a setting existed has that setting's default.
+    settings: { ...DEFAULT_ORGANIZATION_SETTINGS, ...JSON.parse(row.settings) },
+    limits: JSON.parse(row.limits),
+    routes: JSON.parse(row.routes),
+    createdAt: Number(row.created_at),
+  };
+}
+
+function writeRow(organization: OrganizationRecord, revision: bigint) {
+  return {
+    id: organization.id,
+    name: organization.name,
+    currency: organization.currency,
+    is_disabled: toBit(organization.isDisabled),
+    models: toColumn(organization.models),
+    settings: toColumn(organization.settings),
+    limits: toColumn(organization.limits),
+    routes: toColumn(organization.routes),
+    created_at: organization.createdAt,
+    revision,
+  };
+}

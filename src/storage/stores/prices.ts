@@ -1,0 +1,84 @@
+import type { PriceRecord, PriceStore } from "../../admin/ports.ts";
+import type { Nanos } from "../../lib/money.ts";
+import { makeChange } from "./change.ts";
+import { toColumn, type Integer } from "../database/columns.ts";
+import type { Database } from "../database/sql.ts";
+
+/** Price rows, which are only ever added. */
+export function priceStore(database: Database): PriceStore {
+  return {
+    async add(price, by) {
+      const change = { by, kind: "price", action: "create", subject: price.id } as const;
+      await makeChange(database, change, async (sql, revision) => {
+        await sql`INSERT INTO prices ${sql(writeRow(price, revision))}`;
+        return { before: null, after: price };
+      });
+    },
+    async list({ organizationId, model } = {}) {
+      const rows = await database.read(
+        (sql) => sql<PriceRow[]>`SELECT * FROM prices WHERE 1 = 1
+          ${model === undefined ? sql`` : sql`AND model = ${model}`}
+          ${organizationId === null ? sql`AND organization_id IS NULL` : sql``}
+          ${typeof organizationId === "string" ? sql`AND organization_id = ${organizationId}` : sql``}
+          ORDER BY model, effective_from, id`,
+      );
+      return rows.map(readRow);
+    },
+  };
+}
+
+interface PriceRow {
+  id: string;
+  organization_id: string | null;
+  model: string;
+  currency: string;
+  price: string;
+  effective_from: Integer;
+  created_at: Integer;
+}
+
+/** The `price` column as JSON gives it back: every amount a decimal string. */
+type WrittenPrice =
+  | { unit: "image"; perImage: Record<string, Record<string, string>> }
+  | { unit: "token"; perMillion: Record<string, string> };
+
+function readRow(row: PriceRow): PriceRecord {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    model: row.model,
+    currency: row.currency,
+    price: readPrice(JSON.parse(row.price)),
+    effectiveFrom: Number(row.effective_from),
+    createdAt: Number(row.created_at),
+  };
+}
+
+function readPrice(written: WrittenPrice): PriceRecord["price"] {
+  if (written.unit === "token") {
+    const amounts = readAmounts(written.perMillion);
+    return {
+      unit: "token",
+      perMillion: { ...amounts, input: amounts["input"] ?? 0n, output: amounts["output"] ?? 0n },
+    };
+  }
+  const tiers = Object.entries(written.perImage).map(([tier, row]) => [tier, readAmounts(row)]);
+  return { unit: "image", perImage: Object.fromEntries(tiers) };
+}
+
+function readAmounts(written: Record<string, string>): Record<string, Nanos> {
+  return Object.fromEntries(Object.entries(written).map(([name, amount]) => [name, BigInt(amount)]));
+}
+
+function writeRow(price: PriceRecord, revision: bigint) {
+  return {
+    id: price.id,
+    organization_id: price.organizationId,
+    model: price.model,
+    currency: price.currency,
+    price: toColumn(price.price),
+    effective_from: price.effectiveFrom,
+    created_at: price.createdAt,
+    revision,
+  };
+}

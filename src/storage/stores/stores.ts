@@ -1,0 +1,57 @@
+import type { AdminStore } from "../../admin/ports.ts";
+import { administratorStore } from "./administrators.ts";
+import { auditStore, type AuditStore } from "./audit.ts";
+import { budgetAdminStore } from "./budgets.ts";
+import { correctionStore } from "./corrections.ts";
+import { keyStore } from "./keys.ts";
+import { leaseStore, type LeaseStore } from "../budgets/leases.ts";
+import { ledgerStore, type LedgerStore } from "./ledger.ts";
+import { migrate } from "../database/migrate.ts";
+import { organizationStore } from "./organizations.ts";
+import { priceStore } from "./prices.ts";
+import { openDatabase, type Database } from "../database/sql.ts";
+
+/** Everything that is kept in the database; enough for commands that serve no requests. */
+export interface Stores {
+  database: Database;
+  admin: AdminStore;
+  audit: AuditStore;
+  ledger: LedgerStore;
+  leases: LeaseStore;
+}
+
+/**
+ * Opens a `postgres://` address or a SQLite file and brings it to the form this program needs. Throws a
+ * `DependencyError` when it cannot be asked, an `Error` when it belongs to a newer program.
+ */
+export async function openStores(location: string): Promise<Stores> {
+  const database = await openDatabase(location);
+  try {
+    await migrate(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return storesOn(database);
+}
+
+/** The stores on a database that is already migrated. */
+export function storesOn(database: Database): Stores {
+  const audit = auditStore(database);
+  const ledger = ledgerStore(database);
+  return {
+    database,
+    admin: {
+      organizations: organizationStore(database),
+      keys: keyStore(database),
+      prices: priceStore(database),
+      budgets: budgetAdminStore(database),
+      administrators: administratorStore(database),
+      ledger: { list: ledger.list, ...correctionStore(database) },
+      audit,
+    },
+    audit,
+    ledger,
+    leases: leaseStore(database),
+  };
+}

@@ -1,0 +1,143 @@
+import type { LedgerRow, TestGateway } from "./gateway.ts";
+import type { Simulator } from "../upstreams/simulator.ts";
+import { CHAT, IMAGE, IMAGE_NANOS, chatNanos, openHouse } from "./vendor.ts";
+
+/** What a battery of kills has found. All lists are empty where every promise was kept. */
+export interface KillReport {
+  rounds: number;
+  /** Answers that callers received whole. */
+  received: number;
+  /** Rows in the ledger at the end. */
+  charged: number;
+  /** Received whole and not in the ledger. */
+  missing: string[];
+  /** In the ledger more than once. */
+  repeated: string[];
+  /** Received whole and charged another amount. */
+  mispriced: string[];
+  /** In the ledger and unknown to the vendor. */
+  invented: string[];
+  /** Charged more than the vendor's whole answer would cost. */
+  overcharged: string[];
+}
+
+const CLIENTS = 12;
+const MAX_LIFE_MS = 250;
+
+/** Kills a gateway under load again and again, at random moments, and compares three books afterwards. */
+export async function killRounds(rounds: number, random: () => number): Promise<KillReport> {
+  await using house = await openHouse();
+  const { gateway, vendor } = house;
+  const received = new Map<string, bigint>();
+  for (let round = 0; round < rounds; round++) {
+    if (round > 0) await gateway.restart();
+    const stop = new AbortController();
+    const clients = Array.from({ length: CLIENTS }, (_, client) =>
+      runClient(gateway, `k${round}-${client}`, random, received, stop.signal),
+    );
+    await Bun.sleep(20 + random() * MAX_LIFE_MS);
+    await gateway.kill();
+    stop.abort();
+    await Promise.all(clients);
+  }
+  await gateway.restart();
+  await gateway.stop();
+  return compare(rounds, received, await gateway.ledger(), vendor);
+}
+
+type Ask = (gateway: TestGateway, requestId: string) => Promise<bigint>;
+
+/** Asks without a pause; notes what each answer that came whole must cost. Ends when the gateway is gone. */
+async function runClient(
+  gateway: TestGateway,
+  name: string,
+  random: () => number,
+  received: Map<string, bigint>,
+  stop: AbortSignal,
+): Promise<void> {
+  const asks: readonly Ask[] = [...Array<Ask>(8).fill(askChat), ...Array<Ask>(8).fill(askStream), askPicture];
+  for (let turn = 0; !stop.aborted; turn++) {
+    const requestId = `${name}-${turn}`;
+    const ask = asks[Math.floor(random() * asks.length)] ?? askChat;
+    const cost = await ask(gateway, requestId).catch(() => null);
+    if (cost === null) return;
+    received.set(requestId, cost);
+  }
+}
+
+async function askChat(gateway: TestGateway, requestId: string): Promise<bigint> {
+  const response = await gateway.call("/v1/chat/completions", {
+    body: { model: CHAT, messages: [{ role: "user", content: requestId }] },
+    headers: { "x-request-id": requestId },
+  });
+  const answer = (await response.json()) as { usage: Parameters<typeof chatNanos>[0] };
+  return chatNanos(answer.usage);
+}
+
+async function askStream(gateway: TestGateway, requestId: string): Promise<bigint> {
+  const prompt = `${requestId} [[answer tokens=20 frameDelayMs=2]]`;
+  const response = await gateway.call("/v1/chat/completions", {
+    body: { model: CHAT, stream: true, messages: [{ role: "user", content: prompt }] },
+    headers: { "x-request-id": requestId },
+  });
+  const text = await response.text();
+  if (!text.endsWith("data: [DONE]\n\n")) throw new Error("cut");
+  const report = /"choices":\[\],"usage":(\{.*\})\}\n\ndata: \[DONE\]/.exec(text)?.[1];
+  return chatNanos(JSON.parse(report ?? ""));
+}
+
+async function askPicture(gateway: TestGateway, requestId: string): Promise<bigint> {
+  const response = await gateway.call("/v1/images/generations", {
+    body: { model: IMAGE, prompt: requestId, size: "1024x640", output_format: "jpeg" },
+    headers: { "x-request-id": requestId },
+  });
+  const answer = (await response.json()) as { data: unknown[] };
+  return IMAGE_NANOS * BigInt(answer.data.length);
+}
+
+function compare(
+  rounds: number,
+  received: ReadonlyMap<string, bigint>,
+  rows: readonly LedgerRow[],
+  vendor: Simulator,
+): KillReport {
+  const charges = new Map<string, bigint[]>();
+  for (const { request_id, amount } of rows)
+    charges.set(request_id, [...(charges.get(request_id) ?? []), amount]);
+  const costs = vendorCosts(vendor);
+  const of = (requestId: string) => charges.get(requestId)?.[0] ?? 0n;
+  const ids = [...charges.keys()];
+  return {
+    rounds,
+    received: received.size,
+    charged: rows.length,
+    missing: [...received.keys()].filter((id) => !charges.has(id)),
+    repeated: ids.filter((id) => charges.get(id)!.length > 1),
+    mispriced: [...received].filter(([id, cost]) => charges.has(id) && of(id) !== cost).map(([id]) => id),
+    invented: ids.filter((id) => !costs.has(id)),
+    overcharged: ids.filter((id) => of(id) > (costs.get(id) ?? 0n)),
+  };
+}
+
+/** The vendor's book: the most each request may cost, by the name its prompt begins with. */
+function vendorCosts(vendor: Simulator): Map<string, bigint> {
+  return new Map(
+    vendor.hits.map((hit): [string, bigint] => {
+      const requestId = /"(k\d+-\d+-\d+)/.exec(hit.body.toString())?.[1] ?? "";
+      if (hit.path.includes("images")) return [requestId, IMAGE_NANOS];
+      const prompt_tokens = Math.ceil(hit.body.length / 4);
+      return [requestId, chatNanos({ prompt_tokens, completion_tokens: hit.plan.tokens ?? 8 })];
+    }),
+  );
+}
+
+/** Random numbers that a seed repeats (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
