@@ -20,7 +20,7 @@ import type { Hold } from "./metering/budget-leases.ts";
 import { noPrice, requirePrice } from "./metering/price.ts";
 import type { Call } from "./routing/call.ts";
 import { callerError } from "./routing/caller-error.ts";
-import { failover, type Answered } from "./routing/failover.ts";
+import { callTargets, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 import { prepareReferences, type ReferenceSettings } from "./references.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -62,8 +62,8 @@ export async function handleImages(
   const { grant, guard, hold, model } = admission;
   try {
     const prepared = await prepareReferences(core, request, spool, FAMILIES[model.family].mask, visit.signal);
-    const { answer, target, finished } = await ask(core, admission, { ...prepared, spool });
-    finished();
+    const { reply: answer, target, release } = await ask(core, admission, { ...prepared, spool });
+    release();
     visit.event.surplus = Math.max(0, answer.pictures.length - request.count);
     const { organization } = visit.principal;
     const delivery = await deliver(core, {
@@ -112,12 +112,12 @@ function ask(
   core: Core,
   { visit, request, model, fitted, guard }: Admission,
   ready: Ready,
-): Promise<Answered<{ reply: ImageReply; pictures: ReadPicture[] }>> {
+): Promise<Committed<{ reply: ImageReply; pictures: ReadPicture[] }>> {
   const route = routeOf(core.snapshot.directory(), visit.principal, model.id);
   const { failOverRefusals, fallbackAfterMs } = visit.principal.organization.settings;
-  return failover(core.failover, {
+  return callTargets(core.failover, {
     targets: orderTargets(route, core.random),
-    caller: guard.signal,
+    clientSignal: guard.signal,
     totalMs: core.timeouts.image.totalMs,
     failsOver: ({ kind, isAmbiguous, isUnsent }) => {
       // A picture that may yet be made and paid for is asked for again only where the organization wants it.
@@ -125,7 +125,7 @@ function ask(
       return isUnsent || (kind !== "rejected" && (kind !== "refused" || failOverRefusals));
     },
     attempts: visit.event.attempts,
-    ask: async (target, call, canMoveOn) => {
+    callTarget: async (target, call, canMoveOn) => {
       const { firstByteMs } = { ...core.timeouts.image, ...target.channel.timeouts };
       const limitMs = fallbackAfterMs ?? firstByteMs;
       // The organization's limit makes room for somebody else; where nobody could take over, the vendor's stands.

@@ -24,7 +24,7 @@ import { requirePrice } from "./metering/price.ts";
 import { asUnreadable, relay, type ByteReader, type StreamEnd } from "./relay.ts";
 import type { Call } from "./routing/call.ts";
 import { callerError } from "./routing/caller-error.ts";
-import { failover, type Answered } from "./routing/failover.ts";
+import { callTargets, type Committed as CommittedReply } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 import type { RequestContext } from "./request-context.ts";
 
@@ -58,9 +58,9 @@ export async function handleChat(
   const admission = await admit(core, visit, payload);
   try {
     const answered = await ask(core, admission);
-    if (answered.answer.kind === "stream") return startStream(core, admission, answered, answered.answer);
-    const { text, usage } = answered.answer;
-    answered.finished();
+    if (answered.reply.kind === "stream") return startStream(core, admission, answered, answered.reply);
+    const { text, usage } = answered.reply;
+    answered.release();
     settle(core, admission, answered.target, usage, []);
     finish(admission, usage);
     return { kind: "whole", text, rate: admission.grant.rate };
@@ -100,16 +100,16 @@ async function admit(core: Core, visit: RequestContext, payload: ChatPayload): P
   }
 }
 
-function ask(core: Core, { visit, payload, model, guard }: Admission): Promise<Answered<Committed>> {
+function ask(core: Core, { visit, payload, model, guard }: Admission): Promise<CommittedReply<Committed>> {
   const route = routeOf(core.snapshot.directory(), visit.principal, model.id);
   const { failOverRefusals } = visit.principal.organization.settings;
-  return failover(core.failover, {
+  return callTargets(core.failover, {
     targets: orderTargets(route, core.random),
-    caller: guard.signal,
+    clientSignal: guard.signal,
     totalMs: core.timeouts.text.totalMs,
     failsOver: ({ kind }) => kind !== "rejected" && (kind !== "refused" || failOverRefusals),
     attempts: visit.event.attempts,
-    ask: (target, call) => askTarget(core, payload, target, call),
+    callTarget: (target, call) => askTarget(core, payload, target, call),
   });
 }
 
@@ -146,7 +146,7 @@ async function untilContent(reader: ByteReader, stream: ChatStream): Promise<Uin
 function startStream(
   core: Core,
   admission: Admission,
-  { target, call, finished }: Answered<Committed>,
+  { target, call, release }: CommittedReply<Committed>,
   { reader, stream, head }: Extract<Committed, { kind: "stream" }>,
 ): TextOutcome {
   const { visit, grant } = admission;
@@ -161,7 +161,7 @@ function startStream(
     isDraining: visit.principal.organization.settings.callerGone === "drain",
     checkpoint: () => core.billing.checkpoint(entryOf(core, admission, target, stream.usage(), ["partial"])),
     end: (how) => {
-      finished();
+      release();
       return endStream(core, admission, target, stream, how);
     },
   });

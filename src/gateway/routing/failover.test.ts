@@ -4,7 +4,7 @@ import type { Attempt } from "../../domain/ledger.ts";
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { DeadlineTimer } from "../../lib/deadline-timer.ts";
 import { ClientDisconnected } from "./call.ts";
-import { failover, type Failover } from "./failover.ts";
+import { callTargets, type Failover } from "./failover.ts";
 import { Health } from "./health.ts";
 import { ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import { RetryBudget } from "./retry-budget.ts";
@@ -29,12 +29,12 @@ function target(id: string, maxConcurrent?: number): Target {
 
 function request(
   targets: Target[],
-  ask: (target: Target) => Promise<string>,
+  callTarget: (target: Target) => Promise<string>,
   caller = new AbortController().signal,
 ) {
   const attempts: Attempt[] = [];
   const failsOver = ({ kind }: UpstreamError): boolean => kind !== "rejected";
-  return { targets, caller, totalMs: 5000, failsOver, ask, attempts };
+  return { targets, clientSignal: caller, totalMs: 5000, failsOver, callTarget, attempts };
 }
 
 const fail = (kind: UpstreamErrorKind, detail = {}): Promise<string> =>
@@ -45,8 +45,8 @@ describe("failover", () => {
     const asked = request([target("a"), target("b")], ({ channel }) =>
       channel.id === "a" ? fail("broken", { status: 200 }) : Promise.resolve("yes"),
     );
-    const { answer, target: by } = await failover(process(), asked);
-    expect(answer).toBe("yes");
+    const { reply, target: by } = await callTargets(process(), asked);
+    expect(reply).toBe("yes");
     expect(by.channel.id).toBe("b");
     expect(asked.attempts.map(({ channel, outcome, status }) => [channel, outcome, status])).toEqual([
       ["a", "broken", 200],
@@ -60,7 +60,7 @@ describe("failover", () => {
     own.health.failed(target("dead"), trouble("account"));
     own.health.failed(target("another"), trouble("limited"));
     const asked = request([target("dead")], () => Promise.resolve("never"));
-    await expect(failover(own, asked)).rejects.toMatchObject({ kind: "account" });
+    await expect(callTargets(own, asked)).rejects.toMatchObject({ kind: "account" });
   });
 
   test("a target that cannot do it passes the request on, and hides no better reason", async () => {
@@ -69,23 +69,23 @@ describe("failover", () => {
     const capable = request([target("maskless"), target("able")], ({ channel }) =>
       channel.id === "able" ? Promise.resolve("yes") : unsent(),
     );
-    expect((await failover(process(), { ...capable, failsOver })).answer).toBe("yes");
+    expect((await callTargets(process(), { ...capable, failsOver })).reply).toBe("yes");
     const crowded = request([target("able"), target("maskless")], ({ channel }) =>
       channel.id === "able" ? fail("overloaded") : unsent(),
     );
     const attempts = { ...crowded, failsOver };
-    await expect(failover(process({ maxAttempts: 2 }), attempts)).rejects.toMatchObject({
+    await expect(callTargets(process({ maxAttempts: 2 }), attempts)).rejects.toMatchObject({
       kind: "overloaded",
     });
     const alone = { ...request([target("maskless")], unsent), failsOver };
-    await expect(failover(process(), alone)).rejects.toMatchObject({ kind: "rejected" });
+    await expect(callTargets(process(), alone)).rejects.toMatchObject({ kind: "rejected" });
   });
 
   test("an answer that the request may have caused is asked for once more and ejects nobody", async () => {
     const own = process();
     for (let turn = 0; turn < 10; turn += 1) {
       const asked = request([target("a")], () => fail("broken", { isByRequest: true }));
-      await expect(failover(own, asked)).rejects.toMatchObject({ kind: "broken" });
+      await expect(callTargets(own, asked)).rejects.toMatchObject({ kind: "broken" });
       expect(asked.attempts).toHaveLength(2);
     }
     expect(own.health.ejections()).toEqual([]);
@@ -96,11 +96,11 @@ describe("failover", () => {
     own.health.failed(target("out"), new UpstreamError("account", "account"));
     const apply: unknown[] = [];
     const asked = request([target("a"), target("out"), target("b"), target("c")], () => fail("broken"));
-    const ask = async ({ channel }: Target, _call: unknown, canMoveOn: () => boolean) => {
+    const callTarget = async ({ channel }: Target, _call: unknown, canMoveOn: () => boolean) => {
       apply.push([channel.id, canMoveOn()]);
       return await fail("broken");
     };
-    await expect(failover(own, { ...asked, ask })).rejects.toMatchObject({ kind: "broken" });
+    await expect(callTargets(own, { ...asked, callTarget })).rejects.toMatchObject({ kind: "broken" });
     expect(apply).toEqual([
       ["a", true],
       ["b", false],
@@ -109,16 +109,16 @@ describe("failover", () => {
 
   test("a rejected request goes nowhere else", async () => {
     const asked = request([target("a"), target("b")], () => fail("rejected"));
-    await expect(failover(process(), asked)).rejects.toMatchObject({ kind: "rejected" });
+    await expect(callTargets(process(), asked)).rejects.toMatchObject({ kind: "rejected" });
     expect(asked.attempts).toHaveLength(1);
   });
 
   test("one target that broke down briefly is asked again, at most as often as allowed", async () => {
     let calls = 0;
     const asked = request([target("a")], () => (++calls < 3 ? fail("unreachable") : Promise.resolve("late")));
-    expect((await failover(process(), asked)).answer).toBe("late");
+    expect((await callTargets(process(), asked)).reply).toBe("late");
     const never = request([target("z")], () => fail("unreachable"));
-    await expect(failover(process(), never)).rejects.toMatchObject({ kind: "unreachable" });
+    await expect(callTargets(process(), never)).rejects.toMatchObject({ kind: "unreachable" });
     expect(never.attempts).toHaveLength(3);
   });
 
@@ -128,61 +128,64 @@ describe("failover", () => {
     const shared = process({ health: new Health(moved), maxAttempts: 1 });
     for (let failure = 0; failure < 5; failure++) {
       await expect(
-        failover(
+        callTargets(
           shared,
           request([target("a")], () => fail("overloaded")),
         ),
       ).rejects.toThrow();
     }
     const idle = request([target("a")], () => Promise.resolve("never"));
-    await expect(failover(shared, idle)).rejects.toMatchObject({ kind: "overloaded", retryAfterSeconds: 1 });
+    await expect(callTargets(shared, idle)).rejects.toMatchObject({
+      kind: "overloaded",
+      retryAfterSeconds: 1,
+    });
     expect(idle.attempts).toHaveLength(0);
     now += 1001;
     let finish: (answer: string) => void = () => {};
-    const probe = failover(
+    const probe = callTargets(
       shared,
       request([target("a")], () => new Promise((resolve) => (finish = resolve))),
     );
     await expect(
-      failover(
+      callTargets(
         shared,
         request([target("a")], () => Promise.resolve("no")),
       ),
     ).rejects.toThrow();
     finish("back");
-    expect((await probe).answer).toBe("back");
+    expect((await probe).reply).toBe("back");
     expect(
       (
-        await failover(
+        await callTargets(
           shared,
           request([target("a")], () => Promise.resolve("all")),
         )
-      ).answer,
+      ).reply,
     ).toBe("all");
   });
 
   test("a dead account is passed over at once while the others go on", async () => {
     const shared = process();
     const hits: string[] = [];
-    const ask = ({ channel }: Target): Promise<string> => {
+    const callTarget = ({ channel }: Target): Promise<string> => {
       hits.push(channel.id);
       return channel.id === "dead" ? fail("account") : Promise.resolve("ok");
     };
     const targets = [target("dead"), target("alive")];
-    await failover(shared, request(targets, ask));
-    await failover(shared, request(targets, ask));
+    await callTargets(shared, request(targets, callTarget));
+    await callTargets(shared, request(targets, callTarget));
     expect(hits).toEqual(["dead", "alive", "alive"]);
   });
 
   test("a vendor's hint keeps its target out for so long, and the caller hears how long", async () => {
     const shared = process();
     await expect(
-      failover(
+      callTargets(
         shared,
         request([target("a")], () => fail("limited", { retryAfterSeconds: 30 })),
       ),
     ).rejects.toThrow();
-    const error: unknown = await failover(
+    const error: unknown = await callTargets(
       shared,
       request([target("a")], () => Promise.resolve("x")),
     ).catch((thrown: unknown) => thrown);
@@ -195,12 +198,14 @@ describe("failover", () => {
       health: new Health({ now: () => 0, monotonic: () => 0 }),
     });
     let calls = 0;
-    const ask = (): Promise<string> => {
+    const callTarget = (): Promise<string> => {
       calls++;
       return fail("timeout");
     };
     for (let index = 0; index < 100; index++) {
-      await failover(shared, request([target(`a${index}`), target(`b${index}`)], ask)).catch(() => {});
+      await callTargets(shared, request([target(`a${index}`), target(`b${index}`)], callTarget)).catch(
+        () => {},
+      );
     }
     expect(calls).toBeLessThanOrEqual(100 * 1.2 + 3);
     expect(calls).toBeGreaterThan(100);
@@ -209,38 +214,38 @@ describe("failover", () => {
   test("a channel bears only so many calls at once; the next channel takes over", async () => {
     const shared = process();
     const one = target("small", 1);
-    const held = await failover(
+    const held = await callTargets(
       shared,
       request([one], () => Promise.resolve("held")),
     );
-    const other = await failover(
+    const other = await callTargets(
       shared,
       request([one, target("big")], () => Promise.resolve("x")),
     );
     expect(other.target.channel.id).toBe("big");
     await expect(
-      failover(
+      callTargets(
         shared,
         request([one], () => Promise.resolve("x")),
       ),
     ).rejects.toMatchObject({ kind: "overloaded" });
-    held.finished();
+    held.release();
     expect(
       (
-        await failover(
+        await callTargets(
           shared,
           request([one], () => Promise.resolve("free")),
         )
-      ).answer,
+      ).reply,
     ).toBe("free");
   });
 
   test("a caller who has gone ends the call and starts no other", async () => {
     const caller = new AbortController();
     const asked = request([target("a"), target("b")], () => new Promise(() => {}), caller.signal);
-    const running = failover(process(), {
+    const running = callTargets(process(), {
       ...asked,
-      ask: (_, call) =>
+      callTarget: (_, call) =>
         new Promise((_resolve, reject) =>
           call.signal.addEventListener("abort", () => reject(new Error("socket closed"))),
         ),
@@ -252,9 +257,9 @@ describe("failover", () => {
 
   test("a passed deadline is a timeout that may have been carried out", async () => {
     const asked = request([target("a")], () => Promise.resolve(""));
-    const running = failover(process({ maxAttempts: 1 }), {
+    const running = callTargets(process({ maxAttempts: 1 }), {
       ...asked,
-      ask: (_, call) => {
+      callTarget: (_, call) => {
         call.expect("the first byte", 20);
         return new Promise((_resolve, reject) =>
           call.signal.addEventListener("abort", () => reject(call.signal.reason)),
@@ -268,19 +273,19 @@ describe("failover", () => {
   test("the whole call has a deadline of its own, the channel's before the family's, until it is finished", async () => {
     const slow = {
       ...target("slow"),
-      channel: { ...target("slow").channel, deadlineTimer: { totalMs: 30 } },
+      channel: { ...target("slow").channel, timeouts: { totalMs: 30 } },
     };
-    const open = await failover(
+    const open = await callTargets(
       process(),
       request([slow], () => Promise.resolve("streaming")),
     );
     await new Promise((resolve) => open.call.signal.addEventListener("abort", resolve));
     expect(open.call.signal.reason).toMatchObject({ kind: "timeout" });
-    const ended = await failover(
+    const ended = await callTargets(
       process(),
       request([slow], () => Promise.resolve("whole")),
     );
-    ended.finished();
+    ended.release();
     await Bun.sleep(80);
     expect(ended.call.signal.aborted).toBe(false);
   });

@@ -19,27 +19,27 @@ export interface Failover {
   maxAttempts: number;
 }
 
-export interface FailoverRequest<Result> {
+export interface FailoverRequest<Reply> {
   /** In the order they are to be asked. */
   targets: readonly Target[];
   /** Aborted when the caller goes. */
-  caller: AbortSignal;
+  clientSignal: AbortSignal;
   /** Wall-clock budget of all attempts together. Milliseconds. */
   totalMs: number;
   /** Whether this failure may be tried elsewhere. */
   failsOver(error: UpstreamError): boolean;
   /** Asks one target; resolves once its answer is committed to. `canMoveOn` tells whether another could take over now. */
-  ask(target: Target, call: Call, canMoveOn: () => boolean): Promise<Result>;
+  callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
   /** Every attempt is added here as it ends. */
   attempts: Attempt[];
 }
 
-export interface Answered<Result> {
-  answer: Result;
+export interface Committed<Reply> {
+  reply: Reply;
   target: Target;
   call: Call;
   /** To be called once the answer has been read to its end: frees the channel's place and ends the deadlines. */
-  finished(): void;
+  release(): void;
 }
 
 const FIRST_BACKOFF_MS = 100;
@@ -48,10 +48,10 @@ const FIRST_BACKOFF_MS = 100;
  * Asks targets until one answers. Throws the last `UpstreamError` when none does, and `CallerGone` when nobody
  * waits any more. An ejected target is passed over; when all are, nothing is sent.
  */
-export async function failover<Result>(
+export async function callTargets<Reply>(
   process: Failover,
-  request: FailoverRequest<Result>,
-): Promise<Answered<Result>> {
+  request: FailoverRequest<Reply>,
+): Promise<Committed<Reply>> {
   const { clock, health, retryBudget, concurrency, maxAttempts } = process;
   const endsAt = clock.monotonic() + request.totalMs;
   const queue = [...request.targets];
@@ -66,9 +66,9 @@ export async function failover<Result>(
       break;
     }
     if (asked.includes(target))
-      await pause(FIRST_BACKOFF_MS * 2 ** (asked.length - request.targets.length), request.caller);
-    const finished = concurrency.take(target.channel);
-    if (!finished) {
+      await pause(FIRST_BACKOFF_MS * 2 ** (asked.length - request.targets.length), request.clientSignal);
+    const releaseSlot = concurrency.take(target.channel);
+    if (!releaseSlot) {
       health.abandoned(target);
       isCrowded = true;
       continue;
@@ -78,7 +78,7 @@ export async function failover<Result>(
       !asked.includes(other) && health.isAskable(other) && concurrency.isFree(other.channel);
     const canMoveOn = (): boolean =>
       asked.length < maxAttempts && retryBudget.hasCapacity() && queue.some(isFree);
-    const outcome = await attempt(process, request, { target, canMoveOn, releaseSlot: finished });
+    const outcome = await attempt(process, request, { target, canMoveOn, releaseSlot });
     if (!("error" in outcome)) return outcome;
     const { error } = outcome;
     // That this target cannot do it says less than why the one before did not.
@@ -91,14 +91,14 @@ export async function failover<Result>(
   throw last ?? (isCrowded ? crowded() : nobodyAdmitted(health, request.targets));
 }
 
-async function attempt<Result>(
+async function attempt<Reply>(
   { clock, deadlineTimer, health }: Failover,
-  { ask, attempts, caller, totalMs }: FailoverRequest<Result>,
+  { callTarget, attempts, clientSignal, totalMs }: FailoverRequest<Reply>,
   { target, canMoveOn, releaseSlot }: { target: Target; canMoveOn: () => boolean; releaseSlot: () => void },
-): Promise<Answered<Result> | { error: UpstreamError }> {
+): Promise<Committed<Reply> | { error: UpstreamError }> {
   const startedAt = clock.monotonic();
-  const call = new Call(deadlineTimer, caller, target.channel.timeouts?.totalMs ?? totalMs);
-  const finished = (): void => {
+  const call = new Call(deadlineTimer, clientSignal, target.channel.timeouts?.totalMs ?? totalMs);
+  const release = (): void => {
     call.finish();
     releaseSlot();
   };
@@ -114,12 +114,12 @@ async function attempt<Result>(
     });
   };
   try {
-    const answer = await ask(target, call, canMoveOn);
+    const reply = await callTarget(target, call, canMoveOn);
     health.succeeded(target);
     note("answered");
-    return { answer, target, call, finished };
+    return { reply, target, call, release };
   } catch (thrown) {
-    finished();
+    release();
     const error = call.reasonOf(thrown);
     if (error instanceof UpstreamError) {
       health.failed(target, error);

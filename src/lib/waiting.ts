@@ -1,0 +1,71 @@
+/** Waits so many milliseconds; rejects with the signal's reason as soon as that aborts. */
+export async function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  if (!signal) return Bun.sleep(milliseconds);
+  signal.throwIfAborted();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  try {
+    await untilAborted(promise, signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The outcome of `work`, or a rejection with the signal's reason when that aborts first. The work itself goes on. */
+export async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+/** The outcome of `work`, or a rejection with `late()` after so many milliseconds. The work itself goes on. */
+export async function withDeadline<Result>(
+  milliseconds: number,
+  work: Promise<Result>,
+  late: () => Error,
+): Promise<Result> {
+  const { promise: passed, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(late()), milliseconds);
+  try {
+    return await Promise.race([work, passed]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Work in the background, from the call that starts it until it is stopped. */
+export interface BackgroundWork {
+  /** Starts no further run and resolves when the one under way, if any, has ended. May be called again. */
+  stop(): Promise<void>;
+}
+
+/** Runs `work` every so many milliseconds, never twice at once; what it throws goes to `onProblem`. */
+export function every(
+  milliseconds: number,
+  work: () => unknown,
+  onProblem: (error: unknown) => void,
+): BackgroundWork {
+  let running: Promise<void> | null = null;
+  const run = async () => {
+    try {
+      await work();
+    } catch (error) {
+      onProblem(error);
+    } finally {
+      running = null;
+    }
+  };
+  const timer = setInterval(() => (running ??= run()), milliseconds);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
