@@ -30,27 +30,3 @@ export interface RequestEvent {
   /** Trouble worth an operator's eye; never the caller's content. */
   cause: unknown;
 }
-
-/** A request of which nothing is known yet but when it began, by both clocks. */
-export function newRequestEvent(requestId: string, at: number, startedAt: number): RequestEvent {
-  return {
-    requestId,
-    route: "none",
-    status: 0,
-    code: null,
-    at,
-    startedAt,
-    durationMs: 0,
-    firstByteMs: null,
-    organizationId: null,
-    keyId: null,
-    model: null,
-    channel: null,
-    isStream: false,
-    usage: null,
-    surplus: 0,
-    amount: 0n,
-    attempts: [],
-    cause: undefined,
-  };
-}

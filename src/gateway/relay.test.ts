@@ -31,7 +31,7 @@ function upstream(
   };
 }
 
-function start(chunks: readonly Uint8Array[], options: { isEndless?: boolean; isDraining?: boolean } = {}) {
+function start(chunks: readonly Uint8Array[], options: { isEndless?: boolean; isDetachable?: boolean } = {}) {
   const deadlineTimer = new DeadlineTimer(5);
   const call = new Call(deadlineTimer, new AbortController().signal, 5_000);
   call.settle();
@@ -45,7 +45,7 @@ function start(chunks: readonly Uint8Array[], options: { isEndless?: boolean; is
     call,
     deadlineTimer,
     idleMs: 30,
-    isDraining: options.isDraining ?? false,
+    isDetachable: options.isDetachable ?? false,
     checkpoint: () => {},
     end: (how) => {
       ends.push(how);
@@ -103,7 +103,7 @@ describe("when the caller hangs up", () => {
 
   test("a drained answer is still read to its end", async () => {
     const chunks = [...Array.from({ length: 200 }, () => word("x".repeat(4096))), word("", "stop"), DONE];
-    const { body, ended, reader } = start(chunks, { isDraining: true });
+    const { body, ended, reader } = start(chunks, { isDetachable: true });
     const caller = body.getReader();
     await caller.read();
     await caller.cancel();

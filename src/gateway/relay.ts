@@ -22,7 +22,7 @@ export interface Relay {
   /** Longest silence of the upstream. */
   idleMs: number;
   /** Whether an answer is read to its end after the caller has gone. */
-  isDraining: boolean;
+  isDetachable: boolean;
   /** Called about every two seconds while the stream runs. */
   checkpoint(): void;
   /** Called exactly once, before the caller's ending; gives an error event to send in its place, or null. */
@@ -101,8 +101,8 @@ class RunningRelay {
   /** The caller hung up. */
   cancel(): void {
     this.#isClientDisconnected = true;
-    const { isDraining, call } = this.relay;
-    if (this.#hasEnded || (isDraining && !call.signal.aborted)) return;
+    const { isDetachable, call } = this.relay;
+    if (this.#hasEnded || (isDetachable && !call.signal.aborted)) return;
     call.abort(new ClientDisconnected());
     this.#end({ kind: "cut", error: new ClientDisconnected() });
   }
@@ -131,7 +131,7 @@ class RunningRelay {
     const { call } = this.relay;
     const error = call.reasonOf(thrown);
     if (error instanceof ClientDisconnected) this.#isClientDisconnected = true;
-    const failure = this.#end({ kind: "cut", error: isTyped(error) ? error : unreadable(error) });
+    const failure = this.#end({ kind: "cut", error: asStreamError(error) });
     call.abort(new UpstreamError("broken", "the stream was given up"));
     if (failure && !this.#isClientDisconnected) caller.write(failure);
     caller.close();
@@ -186,8 +186,8 @@ class RunningRelay {
 }
 
 /** A stream that can no longer be read is an upstream's fault, but for the caller's going and a deadline. */
-export function asUnreadable(error: unknown): never {
-  throw isTyped(error) ? error : unreadable(error);
+export function asStreamError(error: unknown): unknown {
+  return isTyped(error) ? error : unreadable(error);
 }
 
 function isTyped(error: unknown): boolean {

@@ -1,15 +1,30 @@
 import type { Principal } from "../domain/api-key.ts";
-import type { RequestEvent } from "../domain/request-event.ts";
+import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
 
-/** One admitted request on its way through the gateway. */
+/** One authenticated request as the core sees it: without HTTP. */
 export interface RequestContext {
-  /** The gateway's own id of it, which keys the ledger. */
+  /** The gateway's own id; the key of its ledger entry. */
   id: string;
+  /** The caller's `X-Request-Id` where it sent a usable one, else `id`. */
+  requestId: string;
   principal: Principal;
-  /** Aborted when the caller hangs up. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal;
-  /** What the log will say; filled in as it becomes known. */
-  event: RequestEvent;
-  /** To be called once, when the last byte of a streamed answer has gone or will never go. */
-  ended(): void;
+  /** Every call to a vendor, added as it ends. */
+  attempts: Attempt[];
+  facts: RequestFacts;
+}
+
+/** What the core learns of a request. The server makes its log record from it; nothing decides by it. */
+export interface RequestFacts {
+  /** Id of the model, once it is known to exist. */
+  model: string | null;
+  /** The charge, once it is recorded. */
+  charge: LedgerEntry | null;
+  /** Pictures a vendor made beyond those requested; neither delivered nor billed. */
+  surplus: number;
+}
+
+export function newRequestFacts(): RequestFacts {
+  return { model: null, charge: null, surplus: 0 };
 }

@@ -49,31 +49,36 @@ describe("every", () => {
     let most = 0;
     let runs = 0;
     const problems: unknown[] = [];
+    const third = Promise.withResolvers<void>();
     const work = every(
       1,
       async () => {
         most = Math.max(most, (running += 1));
         await Bun.sleep(5);
         running -= 1;
-        if ((runs += 1) === 2) throw new Error("second");
+        runs += 1;
+        if (runs === 3) third.resolve();
+        if (runs === 2) throw new Error("second");
       },
       (error) => problems.push(error),
     );
-    while (runs < 3) await Bun.sleep(1);
+    await third.promise;
     await work.stop();
     expect(most).toBe(1);
     expect(problems).toEqual([new Error("second")]);
   });
 
   test("stop waits for the run under way and starts no other", async () => {
+    const begun = Promise.withResolvers<void>();
     const { promise, resolve } = Promise.withResolvers<void>();
     let runs = 0;
-    const work = every(
-      1,
-      () => ((runs += 1), promise),
-      () => {},
-    );
-    while (runs === 0) await Bun.sleep(1);
+    const run = () => {
+      runs += 1;
+      begun.resolve();
+      return promise;
+    };
+    const work = every(1, run, () => {});
+    await begun.promise;
     let isStopped = false;
     const stopping = work.stop().then(() => (isStopped = true));
     await Bun.sleep(5);

@@ -1,16 +1,18 @@
 import type { Server } from "bun";
 import { GatewayError } from "../domain/gateway-error.ts";
-import { newRequestEvent, type RequestEvent } from "../domain/request-event.ts";
+import type { RequestEvent } from "../domain/request-event.ts";
 import { authenticate, type Authenticator } from "../gateway/access/authenticate.ts";
+import { asGatewayError } from "../gateway/failure.ts";
 import type { RequestListener } from "../gateway/ports.ts";
+import { newRequestFacts } from "../gateway/request-context.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { callerAddress, readSecret } from "./credentials.ts";
-import type { HttpExchange } from "./http-exchange.ts";
-import { asGatewayError, errorResponse } from "./respond.ts";
-import type { OtherMethods, Route, RouteMatch, RouteTable } from "./routes.ts";
+import { restoreIdleTimeout, type AuthenticatedExchange, type HttpExchange } from "./http-exchange.ts";
+import { errorResponse } from "./respond.ts";
+import type { ErrorFamily, OtherMethods, Route, RouteResult, RouteTable } from "./routes.ts";
 
 export interface EndpointSettings {
   table: RouteTable;
@@ -24,114 +26,157 @@ export interface EndpointSettings {
 
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 const DRAINING_RETRY_SECONDS = 1;
-/** Longest silence of a connection while its caller is to send or to read; so it stands again after every answer. */
-export const CALLER_IDLE_SECONDS = 60;
 
 /**
- * The one way from HTTP into the gateway: every request gets an id, passes the door its route asks for, has its
- * errors rendered in its route's shape, and is told to the listeners once, after its end.
+ * The one way from HTTP into the gateway: every request gets an id, is authenticated as its route asks, has its
+ * errors rendered in its route's shape, and is reported to the listeners once, after its end.
  */
 export function createHandler(
   settings: EndpointSettings,
-): (request: Request, server: Server<undefined>) => Response | Promise<Response> {
+): (request: Request, server: Server<undefined>) => Promise<Response> {
   return async (request, server) => {
-    const id = newId("req");
-    const asked = request.headers.get("x-request-id");
-    const requestId = asked !== null && REQUEST_ID.test(asked) ? asked : id;
-    const event = newRequestEvent(requestId, settings.clock.now(), settings.clock.monotonic());
+    const exchange = openExchange(settings.clock, request, server);
     const found = settings.table.find(request.method, pathOf(request.url));
-    // Two of them arrive joined; whoever stands between may have believed the other one (RFC 9112, 3.2).
-    if (request.headers.get("host")?.includes(","))
-      return finish(settings, event, twoHosts(found, requestId));
-    if (!found || "allow" in found) return finish(settings, event, notRouted(found, requestId));
-    const { route, parameter } = found;
-    event.route = route.name;
-    const exchange: HttpExchange = {
-      request,
-      server,
-      parameter,
-      id,
-      event,
-      ended: () => {
-        notify(settings, event);
-        server.timeout(request, CALLER_IDLE_SECONDS);
-      },
-    };
+    const unroutable = findUnroutable(request, found);
+    if (unroutable) return refuse(settings, exchange, unroutable);
+    if (!found || "allow" in found) return refuse(settings, exchange, notRouted(found));
+    const { route } = found;
+    exchange.parameter = found.parameter;
     try {
-      const response = await handle(settings, route, exchange);
-      event.status = response.status;
-      return event.isStream ? response : finish(settings, event, response);
+      const result = await handle(settings, route, exchange);
+      if (result instanceof Response) return report(settings, exchange, { route, response: result });
+      const { response, ended } = result;
+      const firstByteMs = settings.clock.monotonic() - exchange.startedAt;
+      void ended.then((failure) => report(settings, exchange, { route, response, failure, firstByteMs }));
+      return response;
     } catch (thrown) {
-      return finish(settings, event, failed(thrown, route, exchange));
-    } finally {
-      if (!event.isStream) server.timeout(request, CALLER_IDLE_SECONDS);
+      const failure = failureOf(thrown, request);
+      const response = renderFailure(failure, route.family, exchange.requestId);
+      return report(settings, exchange, { route, response, failure });
     }
   };
 }
 
-async function handle(settings: EndpointSettings, route: Route, exchange: HttpExchange): Promise<Response> {
+function openExchange(clock: Clock, request: Request, server: Server<undefined>): HttpExchange {
+  const id = newId("req");
+  const requested = request.headers.get("x-request-id");
+  return {
+    request,
+    server,
+    parameter: "",
+    id,
+    requestId: requested !== null && REQUEST_ID.test(requested) ? requested : id,
+    at: clock.now(),
+    startedAt: clock.monotonic(),
+    attempts: [],
+    facts: newRequestFacts(),
+  };
+}
+
+/** Calls the route's handler, for a keyed route once the key is accepted. */
+async function handle(
+  settings: EndpointSettings,
+  route: Route,
+  exchange: HttpExchange,
+): Promise<RouteResult> {
   if (route.auth === "public") return route.handle(exchange);
   if (settings.isDraining()) {
     const message = "This server is stopping. Retry; another will answer.";
     throw new GatewayError("overloaded", message, { retryAfterSeconds: DRAINING_RETRY_SECONDS });
   }
-  const { request, server, event } = exchange;
+  const { request, server } = exchange;
   const credentials = {
     secret: readSecret(request.headers, route.keyHeaders?.(request.headers) ?? []),
     address: () => callerAddress(request, server, settings.trustedProxies),
   };
-  const found = authenticate(settings.authenticator, credentials, route.scope);
-  const principal = found instanceof Promise ? await found : found;
-  event.organizationId = principal.organization.id;
-  event.keyId = principal.key.id;
+  const principal = await authenticate(settings.authenticator, credentials, route.scope);
   return route.handle(Object.assign(exchange, { principal }));
 }
 
-function failed(thrown: unknown, route: Route, { request, event }: HttpExchange): Response {
-  event.isStream = false;
-  // Whoever hangs up while sending breaks the reading of the body.
-  const isGone = request.signal.aborted && !(thrown instanceof GatewayError);
-  if (isGone || thrown instanceof ClientDisconnected) {
-    event.code = "caller_gone";
-    return new Response(null, { status: 499 });
-  }
-  const error = asGatewayError(thrown);
-  event.code = error.code;
-  event.cause = error.cause;
-  const extra: Record<string, string> = error.code === "overloaded" ? { connection: "close" } : {};
-  return errorResponse(error, route.family, event.requestId, extra);
+/** A client that disconnects while it sends breaks the reading of its body, with errors of many kinds. */
+function failureOf(thrown: unknown, { signal }: Request): GatewayError | ClientDisconnected {
+  if (thrown instanceof ClientDisconnected) return thrown;
+  return signal.aborted && !(thrown instanceof GatewayError)
+    ? new ClientDisconnected()
+    : asGatewayError(thrown);
 }
 
-function notRouted(found: OtherMethods | null, requestId: string): Response {
-  if (!found)
-    return errorResponse(
-      new GatewayError("not_found", "There is nothing at this path."),
-      "images",
-      requestId,
-    );
+function renderFailure(
+  failure: GatewayError | ClientDisconnected,
+  family: ErrorFamily,
+  requestId: string,
+): Response {
+  // Nobody receives it; the status stands in the log.
+  if (failure instanceof ClientDisconnected) return new Response(null, { status: 499 });
+  const extra: Record<string, string> = failure.code === "overloaded" ? { connection: "close" } : {};
+  return errorResponse(failure, family, requestId, extra);
+}
+
+/** Why a request has no handler, and the shape in which its caller reads that. */
+interface Refusal {
+  error: GatewayError;
+  family: ErrorFamily;
+  headers?: Record<string, string>;
+}
+
+/** Duplicate Host headers arrive comma-joined; a proxy may have used the other one (request smuggling, RFC 9112). */
+function findUnroutable(request: Request, found: ReturnType<RouteTable["find"]>): Refusal | null {
+  if (!request.headers.get("host")?.includes(",")) return null;
+  const { family = "images" } = found && "route" in found ? found.route : (found ?? {});
+  return { error: new GatewayError("invalid_parameter", "Send a single Host header."), family };
+}
+
+function notRouted(found: OtherMethods | null): Refusal {
+  if (!found) {
+    return { error: new GatewayError("not_found", "There is nothing at this path."), family: "images" };
+  }
   const allow = found.allow.join(", ");
   const error = new GatewayError("method_not_allowed", `This path answers ${allow}.`);
-  return errorResponse(error, found.family, requestId, { allow });
+  return { error, family: found.family, headers: { allow } };
 }
 
-function twoHosts(found: RouteMatch | OtherMethods | null, requestId: string): Response {
-  const { family = "images" } = found && "route" in found ? found.route : (found ?? {});
-  return errorResponse(
-    new GatewayError("invalid_parameter", "Send a single Host header."),
-    family,
+function refuse(settings: EndpointSettings, exchange: HttpExchange, refusal: Refusal): Response {
+  const response = errorResponse(refusal.error, refusal.family, exchange.requestId, refusal.headers);
+  return report(settings, exchange, { response });
+}
+
+interface Ending {
+  /** Absent for a request without a route. */
+  route?: Route;
+  response: Response;
+  failure?: GatewayError | ClientDisconnected | null;
+  /** Only of a stream. */
+  firstByteMs?: number;
+}
+
+/** Gives the listeners the one record of the request, which has ended. */
+function report({ clock, listeners }: EndpointSettings, exchange: HttpExchange, ending: Ending): Response {
+  const { requestId, at, startedAt, attempts, facts } = exchange;
+  const { principal } = exchange as Partial<AuthenticatedExchange>;
+  const { route, response, failure, firstByteMs } = ending;
+  const event: RequestEvent = {
     requestId,
-  );
-}
-
-function finish(settings: EndpointSettings, event: RequestEvent, response: Response): Response {
-  event.status = response.status;
-  notify(settings, event);
-  return response;
-}
-
-function notify({ listeners, clock }: EndpointSettings, event: RequestEvent): void {
-  event.durationMs = clock.monotonic() - event.startedAt;
+    route: route?.name ?? "none",
+    status: response.status,
+    code: failure instanceof ClientDisconnected ? "caller_gone" : (failure?.code ?? null),
+    at,
+    startedAt,
+    durationMs: clock.monotonic() - startedAt,
+    firstByteMs: firstByteMs ?? null,
+    organizationId: principal?.organization.id ?? null,
+    keyId: principal?.key.id ?? null,
+    model: facts.model,
+    channel: facts.charge?.channel ?? null,
+    isStream: firstByteMs !== undefined,
+    usage: facts.charge?.usage ?? null,
+    surplus: facts.surplus,
+    amount: facts.charge?.amount ?? 0n,
+    attempts,
+    cause: failure?.cause,
+  };
   for (const listener of listeners) listener(event);
+  restoreIdleTimeout(exchange);
+  return response;
 }
 
 function pathOf(url: string): string {

@@ -1,6 +1,7 @@
 import type { Server } from "bun";
 import type { Principal } from "../domain/api-key.ts";
-import type { RequestEvent } from "../domain/request-event.ts";
+import type { Attempt } from "../domain/ledger.ts";
+import type { RequestContext, RequestFacts } from "../gateway/request-context.ts";
 
 /** One HTTP request and what is known about it so far. */
 export interface HttpExchange {
@@ -10,12 +11,35 @@ export interface HttpExchange {
   parameter: string;
   /** The gateway's own id, which keys the ledger. */
   id: string;
-  event: RequestEvent;
-  /** Tells the listeners; called by whoever sends the last byte. */
-  ended(): void;
+  /** The caller's `X-Request-Id` where it sent a usable one, else `id`. */
+  requestId: string;
+  /** When it arrived, Unix milliseconds. */
+  at: number;
+  /** When it arrived, monotonic milliseconds. */
+  startedAt: number;
+  attempts: Attempt[];
+  facts: RequestFacts;
 }
 
 /** An exchange whose key has been accepted. */
 export interface AuthenticatedExchange extends HttpExchange {
   principal: Principal;
+}
+
+/** An exchange as the core sees it: without HTTP. */
+export function contextOf(exchange: AuthenticatedExchange): RequestContext {
+  const { id, requestId, principal, request, attempts, facts } = exchange;
+  return { id, requestId, principal, signal: request.signal, attempts, facts };
+}
+
+/** Longest silence of a connection while its client is to send or to receive. */
+export const CLIENT_IDLE_SECONDS = 60;
+
+/** Lets the client wait for a vendor as long as that takes; the vendor's timeouts bound it. */
+export function suspendIdleTimeout({ server, request }: HttpExchange): void {
+  server.timeout(request, 0);
+}
+
+export function restoreIdleTimeout({ server, request }: HttpExchange): void {
+  server.timeout(request, CLIENT_IDLE_SECONDS);
 }

@@ -6,7 +6,8 @@ import type { SafeFetch } from "../lib/safe-fetch.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
 import { FilePool } from "../lib/spool.ts";
 import { callerBase } from "./credentials.ts";
-import { CALLER_IDLE_SECONDS, createHandler } from "./endpoint.ts";
+import { createHandler } from "./endpoint.ts";
+import { CLIENT_IDLE_SECONDS } from "./http-exchange.ts";
 import { consoleRoutes } from "./endpoints/console.ts";
 import { fileRoutes } from "./endpoints/files.ts";
 import { healthRoutes } from "./endpoints/health.ts";
@@ -73,7 +74,7 @@ export function allRoutes(options: ServerOptions, filePool = new FilePool()): Ro
   ];
 }
 
-/** Opens the doors. Throws when the address is taken. */
+/** Listens on the configured address. Throws when the address is taken. */
 export function startServer(options: ServerOptions): RunningServer {
   const { core, server: address } = options;
   const { clock, snapshot } = core;
@@ -96,7 +97,7 @@ export function startServer(options: ServerOptions): RunningServer {
     port: address.port,
     reusePort: options.isShared,
     maxRequestBodySize: MAX_BYTES,
-    idleTimeout: CALLER_IDLE_SECONDS,
+    idleTimeout: CLIENT_IDLE_SECONDS,
     development: false,
     fetch: handle,
   });

@@ -1,9 +1,8 @@
 import { writeError as writeChatError } from "../dialects/chat/index.ts";
 import { writeError as writeImageError } from "../dialects/images/error.ts";
 import { writeError as writeNativeError } from "../dialects/native/error.ts";
-import { GatewayError } from "../domain/gateway-error.ts";
+import type { GatewayError } from "../domain/gateway-error.ts";
 import { rateHeaders } from "../dialects/rate-headers.ts";
-import { DependencyError } from "../gateway/ports.ts";
 import type { ErrorFamily } from "./routes.ts";
 
 /** The body of an error in the words of each family. */
@@ -31,27 +30,4 @@ export function errorResponse(
 /** Every answer of every route carries its id; clients of one protocol or another look in different places. */
 export function idHeaders(requestId: string): Record<string, string> {
   return { "x-gateway-request-id": requestId, "x-request-id": requestId };
-}
-
-/**
- * What a thrown value is to the caller: a deliberate answer, something the gateway depends on that is away, or a bug
- * of which nothing is told.
- */
-export function asGatewayError(thrown: unknown): GatewayError {
-  if (thrown instanceof GatewayError) return thrown;
-  if (thrown instanceof DependencyError) {
-    const message = "The gateway cannot reach what it needs just now. Retry shortly.";
-    return new GatewayError("dependency_unavailable", message, { retryAfterSeconds: 2, cause: thrown });
-  }
-  if (isShortage(thrown)) {
-    const message = "The gateway is short of room just now. Retry shortly.";
-    return new GatewayError("dependency_unavailable", message, { retryAfterSeconds: 2, cause: thrown });
-  }
-  return new GatewayError("internal_error", "The gateway failed. Retry later.", { cause: thrown });
-}
-
-/** A disk that is full or takes no writes, or no more file handles: what the machine lacks, not a bug. */
-function isShortage(thrown: unknown): boolean {
-  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-  return typeof code === "string" && /^(ENOSPC|EDQUOT|EROFS|EIO|EMFILE|ENFILE)$/.test(code);
 }

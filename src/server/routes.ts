@@ -1,4 +1,6 @@
 import type { Scope } from "../domain/api-key.ts";
+import type { GatewayError } from "../domain/gateway-error.ts";
+import type { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
 
 /** Which shape an error takes. */
@@ -19,15 +21,24 @@ export type Route = {
       scope: Scope | null;
       /** Headers besides `Authorization` in which the key may stand. */
       keyHeaders?(headers: Headers): readonly string[];
-      handle(exchange: AuthenticatedExchange): Response | Promise<Response>;
+      handle(exchange: AuthenticatedExchange): RouteResult | Promise<RouteResult>;
     }
   | {
       auth: "public";
       /** Why nobody is asked for a key. */
       because: string;
-      handle(exchange: HttpExchange): Response | Promise<Response>;
+      handle(exchange: HttpExchange): RouteResult | Promise<RouteResult>;
     }
 );
+
+/** A response that goes on after its handler has returned. */
+export interface StreamedResponse {
+  response: Response;
+  /** Resolves once, when the last byte has gone or never will: with what ended it early, or null. */
+  ended: Promise<GatewayError | ClientDisconnected | null>;
+}
+
+export type RouteResult = Response | StreamedResponse;
 
 export interface RouteMatch {
   route: Route;

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { newRequestEvent, type RequestEvent } from "../domain/request-event.ts";
+import { requestEvent } from "../../test/support/request-event.ts";
+import type { RequestEvent } from "../domain/request-event.ts";
 import { redact, requestLog, systemLog } from "./log.ts";
 
 function event(about: Partial<RequestEvent> = {}): RequestEvent {
   const answered = { route: "chat", status: 200, durationMs: 12.3456 };
-  return { ...newRequestEvent("req_1", Date.UTC(2026, 10, 21, 4), 0), ...answered, ...about };
+  return requestEvent({ at: Date.UTC(2026, 10, 21, 4), ...answered, ...about });
 }
 
 function written(...events: RequestEvent[]): unknown[] {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { newRequestEvent, type RequestEvent } from "../domain/request-event.ts";
+import { requestEvent } from "../../test/support/request-event.ts";
+import type { RequestEvent } from "../domain/request-event.ts";
 import { formatMetrics, Metrics } from "./metrics.ts";
 
 function event(about: Partial<RequestEvent> = {}): RequestEvent {
   const answered = { route: "chat", status: 200, durationMs: 30 };
-  return { ...newRequestEvent("req_1", 0, 0), ...answered, ...about };
+  return requestEvent({ at: 0, ...answered, ...about });
 }
 
 function textOf(...events: RequestEvent[]): string {

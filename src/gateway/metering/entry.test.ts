@@ -21,14 +21,25 @@ function entryAfter(outcomes: Partial<Attempt>[]): ReturnType<typeof chargeEntry
     durationMs: 1,
     ...outcome,
   }));
-  const visit = {
+  const context = {
     id: "req_1",
-    event: { requestId: "req_1", attempts },
+    requestId: "req_1",
+    attempts,
     principal: { organization: { id: "org" }, key: { id: "key" } },
-  } as unknown as ChargeFacts["visit"];
+  } as unknown as ChargeFacts["context"];
   const target = { channel: { id: "second" }, upstreamModel: "m" } as ChargeFacts["target"];
-  const asked = { ...usage, count: 4 };
-  return chargeEntry({ visit, model: "m", price, hold: NO_HOLD, target, usage, asked, flags: [], at: 0 });
+  const requested = { ...usage, count: 4 };
+  return chargeEntry({
+    context,
+    model: "m",
+    price,
+    hold: NO_HOLD,
+    target,
+    usage,
+    requested,
+    flags: [],
+    at: 0,
+  });
 }
 
 test("what was delivered is charged, and nothing more is noted when no attempt is in doubt", () => {

@@ -6,14 +6,14 @@ import type { RequestContext } from "../request-context.ts";
 import type { Hold } from "./budget-leases.ts";
 
 export interface ChargeFacts {
-  visit: RequestContext;
+  context: RequestContext;
   model: string;
   price: Price;
   hold: Hold;
   target: Target;
   usage: Usage;
-  /** What was asked for, where that may be more than was delivered. */
-  asked?: Usage;
+  /** What was requested, where that may be more than was delivered. */
+  requested?: Usage;
   flags: readonly LedgerFlag[];
   /** Unix milliseconds. */
   at: number;
@@ -21,13 +21,13 @@ export interface ChargeFacts {
 
 /** The ledger line for what a request used. */
 export function chargeEntry({
-  visit,
+  context,
   model,
   price,
   hold,
   target,
   usage,
-  asked = usage,
+  requested = usage,
   flags,
   at,
 }: ChargeFacts): LedgerEntry {
@@ -36,12 +36,12 @@ export function chargeEntry({
   if (usage.unit === "token" && usage.source === "estimated") marks.push("estimated");
   if (usage.unit === "token" && usage.anomalous) marks.push("anomalous");
   if (hold.leases.length > 0 && amount > hold.amount) marks.push("over_hold");
-  const { principal, event } = visit;
-  const ambiguous = event.attempts.filter(({ isAmbiguous }) => isAmbiguous).length;
+  const { principal, attempts } = context;
+  const ambiguous = attempts.filter(({ isAmbiguous }) => isAmbiguous).length;
   return {
-    id: visit.id,
+    id: context.id,
     kind: "charge",
-    requestId: event.requestId,
+    requestId: context.requestId,
     organizationId: principal.organization.id,
     keyId: principal.key.id,
     model,
@@ -52,9 +52,9 @@ export function chargeEntry({
     amount,
     currency: price.currency,
     priceSource: price.source,
-    orphanCost: (charge(price, asked) ?? 0n) * BigInt(ambiguous),
+    orphanCost: (charge(price, requested) ?? 0n) * BigInt(ambiguous),
     budgets: hold.leases.map(({ budget }) => budget),
-    attempts: event.attempts,
+    attempts,
     flags: marks,
   };
 }

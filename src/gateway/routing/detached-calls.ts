@@ -1,45 +1,48 @@
 import type { OrganizationSettings } from "../../domain/organization.ts";
+import { sleep } from "../../lib/waiting.ts";
 
-/** Most answers read to their end for callers who have gone; beyond it they are aborted. */
+/** Most answers read to their end after their client disconnected; calls beyond it are aborted. */
 const MAX_DETACHED = 32;
 const MAX_END_MS = 1_000;
+const POLL_MS = 5;
 
-/** What happens to vendor calls whose caller hangs up: aborted, or read to their end within a bound. */
+/** A signal for a vendor call that may outlive its client. */
+export interface DetachableSignal {
+  signal: AbortSignal;
+  /** Call at the end of the vendor call. */
+  release(): void;
+}
+
+/** What happens to a vendor call whose client disconnects: it is aborted, or read to its end within a bound. */
 export class DetachedCalls {
   readonly #running = new Set<AbortController>();
   #isClosed = false;
 
-  /**
-   * The signal a vendor call should obey. Under `drain` it is not aborted when the caller goes, as long as few
-   * others drain; `finished` must then be called at the end of the call.
-   */
-  guard(
-    policy: OrganizationSettings["callerGone"],
-    caller: AbortSignal,
-  ): { signal: AbortSignal; finished(): void } {
-    if (policy === "abort" || caller.aborted) return { signal: caller, finished: () => {} };
+  /** The signal for a vendor call: the client's own under `abort`, under `drain` one that outlives the client. */
+  signalFor(policy: OrganizationSettings["callerGone"], client: AbortSignal): DetachableSignal {
+    if (policy === "abort" || client.aborted) return { signal: client, release: () => {} };
     const controller = new AbortController();
-    const gone = (): void => {
+    const detach = (): void => {
       if (this.#isClosed || this.#running.size >= MAX_DETACHED) return controller.abort();
       this.#running.add(controller);
     };
-    caller.addEventListener("abort", gone, { once: true });
+    client.addEventListener("abort", detach, { once: true });
     return {
       signal: controller.signal,
-      finished: () => {
-        caller.removeEventListener("abort", gone);
+      release: () => {
+        client.removeEventListener("abort", detach);
         this.#running.delete(controller);
       },
     };
   }
 
-  /** Waits until nothing is being read to its end any more, for so long at most. */
+  /** Waits until no detached call runs, for so long at most. */
   async settled(withinMs: number): Promise<void> {
     const until = performance.now() + withinMs;
-    while (this.#running.size > 0 && performance.now() < until) await Bun.sleep(5);
+    while (this.#running.size > 0 && performance.now() < until) await sleep(POLL_MS);
   }
 
-  /** Aborts what is being read to its end, now and from now on, and waits, for a second at most, until it has ended. */
+  /** Aborts detached calls, now and from now on, and waits up to a second until they have ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const controller of this.#running) controller.abort();

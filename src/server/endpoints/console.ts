@@ -27,7 +27,7 @@ export function consoleRoutes(): Route[] {
       family: "images",
       auth: "public",
       because: "it shows nothing that is not public",
-      handle: ({ event }) => new Response(PAGE, { headers: { ...headers, ...idHeaders(event.requestId) } }),
+      handle: ({ requestId }) => new Response(PAGE, { headers: { ...headers, ...idHeaders(requestId) } }),
     },
   ];
 }

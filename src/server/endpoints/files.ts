@@ -23,7 +23,7 @@ export function fileRoutes(settings: DeliverySettings): Route[] {
 
 async function file(
   { blobs, links }: DeliverySettings,
-  { request, parameter, event }: HttpExchange,
+  { request, parameter, requestId }: HttpExchange,
 ): Promise<Response> {
   const query = new URL(request.url).searchParams;
   const verdict = links.check(parameter, query.get("exp"), query.get("sig"));
@@ -34,7 +34,7 @@ async function file(
     throw new GatewayError("not_found", message);
   }
   const headers = {
-    ...idHeaders(event.requestId),
+    ...idHeaders(requestId),
     "content-type": TYPES[parameter.slice(parameter.lastIndexOf(".") + 1)] ?? "application/octet-stream",
     "content-disposition": `inline; filename="${parameter}"`,
     "cache-control": "private, max-age=3600, immutable",

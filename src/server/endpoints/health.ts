@@ -16,7 +16,7 @@ export function healthRoutes({ isDraining, metrics }: HealthSettings): Route[] {
     auth: "public",
     because: "it is for the operator's probes",
   } as const;
-  const ids = ({ event }: HttpExchange): Record<string, string> => idHeaders(event.requestId);
+  const ids = ({ requestId }: HttpExchange): Record<string, string> => idHeaders(requestId);
   return [
     {
       ...open,

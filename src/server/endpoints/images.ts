@@ -2,12 +2,11 @@ import { readEdit, readGeneration, writeReply, type ImageField } from "../../dia
 import type { ImageRequest } from "../../domain/image.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
 import { handleImages, type ImageCore, type ImageOutcome } from "../../gateway/images.ts";
-import type { AuthenticatedExchange } from "../http-exchange.ts";
+import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { readImageBody } from "../image-body.ts";
 import { idHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 import { respondFromSpool, type SpoolOptions } from "../spooled-response.ts";
-import { contextOf } from "../visit.ts";
 
 export type ImageEndpoints = ImageCore & {
   spools: SpoolOptions;
@@ -48,27 +47,28 @@ function handle(
 ): Promise<Response> {
   return respondFromSpool(endpoints.spools, exchange.request, async (spool) => {
     const request = await read(await readImageBody(exchange.request, spool, takesForms));
+    suspendIdleTimeout(exchange);
     const base = endpoints.baseOf(exchange);
     const outcome = await handleImages(endpoints, contextOf(exchange), request, { base, spool });
     const headers = imageHeaders(exchange, outcome);
     if (request.ignored.length > 0) headers["x-gateway-ignored-params"] = headerList(request.ignored);
-    return { body: writeReply(outcome.delivery, Math.floor(exchange.event.at / 1000)), headers };
+    return { body: writeReply(outcome.delivery, Math.floor(exchange.at / 1000)), headers };
   });
 }
 
 /** What every synchronous answer with pictures says in its headers. */
 export function imageHeaders(
-  { event }: AuthenticatedExchange,
-  { delivery, asked, rate }: ImageOutcome,
+  { requestId }: AuthenticatedExchange,
+  { delivery, requested, rate }: ImageOutcome,
 ): Record<string, string> {
   const count = delivery.images.length;
   const headers: Record<string, string> = {
-    ...idHeaders(event.requestId),
+    ...idHeaders(requestId),
     ...rateHeaders(rate, "chat"),
     "content-type": "application/json",
     "x-gateway-generated-images": String(count),
   };
-  if (count < asked) headers["x-image-count-degraded"] = `${count}/${asked}`;
+  if (count < requested) headers["x-image-count-degraded"] = `${count}/${requested}`;
   return headers;
 }
 

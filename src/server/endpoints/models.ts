@@ -67,11 +67,11 @@ function callable(snapshot: Snapshot, principal: Principal): Model[] {
 }
 
 /** An answer a client may keep and ask again whether it still holds. */
-function tagged({ request, event }: AuthenticatedExchange, body: object): Response {
+function tagged({ request, requestId }: AuthenticatedExchange, body: object): Response {
   const text = JSON.stringify(body);
   const etag = `"${Bun.hash(text).toString(36)}"`;
   const headers = {
-    ...idHeaders(event.requestId),
+    ...idHeaders(requestId),
     etag,
     "cache-control": "private, max-age=0, must-revalidate",
   };

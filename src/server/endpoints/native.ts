@@ -1,11 +1,10 @@
 import { isPicturePath, readRequest, writeReply } from "../../dialects/native/index.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { handleImages } from "../../gateway/images.ts";
-import type { AuthenticatedExchange } from "../http-exchange.ts";
+import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { readPictureJson } from "../image-body.ts";
 import type { Route } from "../routes.ts";
 import { respondFromSpool } from "../spooled-response.ts";
-import { contextOf } from "../visit.ts";
 import { imageHeaders, type ImageEndpoints } from "./images.ts";
 
 const VERB = ":generateContent";
@@ -33,9 +32,10 @@ async function handle(endpoints: ImageEndpoints, exchange: AuthenticatedExchange
   const model = readModel(endpoints, exchange.parameter);
   return respondFromSpool(endpoints.spools, exchange.request, async (spool) => {
     const request = await readRequest(await readPictureJson(exchange.request, spool, isPicturePath), model);
+    suspendIdleTimeout(exchange);
     const base = endpoints.baseOf(exchange);
     const outcome = await handleImages(endpoints, contextOf(exchange), request, { base, spool });
-    const body = writeReply(outcome.delivery, exchange.event.requestId);
+    const body = writeReply(outcome.delivery, exchange.requestId);
     return { body, headers: imageHeaders(exchange, outcome) };
   });
 }

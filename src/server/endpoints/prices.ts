@@ -32,7 +32,7 @@ export function priceRoutes(snapshot: Snapshot, clock: Clock): Route[] {
       auth: "key",
       scope: null,
       handle: (exchange) =>
-        Response.json(lookUp(snapshot, clock, exchange), { headers: idHeaders(exchange.event.requestId) }),
+        Response.json(lookUp(snapshot, clock, exchange), { headers: idHeaders(exchange.requestId) }),
     },
   ];
 }

@@ -2,12 +2,11 @@ import { readRequest } from "../../dialects/chat/index.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
 import type { Core } from "../../gateway/core.ts";
-import { handleChat } from "../../gateway/text.ts";
+import { handleChat } from "../../gateway/chat.ts";
 import { readJsonBody } from "../body.ts";
-import type { AuthenticatedExchange } from "../http-exchange.ts";
+import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { idHeaders } from "../respond.ts";
-import type { Route } from "../routes.ts";
-import { contextOf } from "../visit.ts";
+import type { Route, RouteResult } from "../routes.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 
@@ -26,19 +25,20 @@ export function textRoutes(core: Core): Route[] {
   ];
 }
 
-async function chat(core: Core, exchange: AuthenticatedExchange): Promise<Response> {
-  const { request, event } = exchange;
+async function chat(core: Core, exchange: AuthenticatedExchange): Promise<RouteResult> {
+  const { request, requestId } = exchange;
   refuseProvider(request);
   const payload = readRequest(await readJsonBody(request, MAX_BYTES));
+  suspendIdleTimeout(exchange);
   const outcome = await handleChat(core, contextOf(exchange), payload);
-  const headers = Object.assign(idHeaders(event.requestId), rateHeaders(outcome.rate, "chat"));
+  const headers = Object.assign(idHeaders(requestId), rateHeaders(outcome.rate, "chat"));
   if (outcome.kind === "whole") {
     headers["content-type"] = "application/json";
     return new Response(outcome.text, { headers });
   }
   headers["content-type"] = "text/event-stream";
   headers["cache-control"] = "no-cache";
-  return new Response(outcome.stream, { headers });
+  return { response: new Response(outcome.body, { headers }), ended: outcome.ended };
 }
 
 /** The provider is the gateway's choice; a body field of that name is refused where the body is read. */

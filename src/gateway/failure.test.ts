@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
-import { DependencyError } from "../gateway/ports.ts";
-import { asGatewayError } from "./respond.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
+import { DependencyError } from "./ports.ts";
+import { asGatewayError } from "./failure.ts";
 
 const systemError = (code: string): Error => Object.assign(new Error(`${code}: it failed`), { code });
 
 test.each([
   [new DependencyError("away"), 503, "dependency_unavailable"],
+  [new UpstreamError("overloaded", "vendor words"), 503, "overloaded"],
   [systemError("ENOSPC"), 503, "dependency_unavailable"],
   [systemError("EMFILE"), 503, "dependency_unavailable"],
   [systemError("ENOENT"), 500, "internal_error"],

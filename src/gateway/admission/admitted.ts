@@ -1,0 +1,152 @@
+import type { Target } from "../../domain/channel.ts";
+import type { LedgerEntry, LedgerFlag } from "../../domain/ledger.ts";
+import type { ImageModel, Model, TextModel } from "../../domain/model.ts";
+import type { ImagePrice, Price, TokenPrice } from "../../domain/price.ts";
+import type { Usage } from "../../domain/usage.ts";
+import type { Nanos } from "../../lib/money.ts";
+import type { Core } from "../core.ts";
+import type { Hold } from "../metering/budget-leases.ts";
+import { chargeEntry } from "../metering/entry.ts";
+import type { RequestContext } from "../request-context.ts";
+import type { DetachableSignal } from "../routing/detached-calls.ts";
+import type { LimitGrant } from "./limits.ts";
+
+/** What a request is admitted by, once its model and price are known. */
+export interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
+  model: OfModel;
+  price: OfPrice;
+  /** What it counts in the limits. */
+  grant: LimitGrant | Promise<LimitGrant>;
+  /** The most that it may cost; read only where a budget limits it. */
+  ceiling(): Nanos;
+}
+
+/** What is charged: the work of one target. */
+export interface Charge {
+  target: Target;
+  usage: Usage;
+  /** What was requested, where that may be more than was delivered. */
+  requested?: Usage;
+  flags: readonly LedgerFlag[];
+}
+
+/** Holds the money of a request that the limits have granted. Throws a `GatewayError` that names what is missing. */
+export async function admit<OfModel extends Model, OfPrice extends Price>(
+  core: Core,
+  context: RequestContext,
+  terms: AdmissionTerms<OfModel, OfPrice>,
+): Promise<Admitted<OfModel, OfPrice>> {
+  const { model, price, ceiling } = terms;
+  const grant = await terms.grant;
+  try {
+    const hold = await core.billing.hold(context.principal, ceiling);
+    const { callerGone } = context.principal.organization.settings;
+    const detachable = core.detachedCalls.signalFor(callerGone, context.signal);
+    return new Admitted({ core, context, model, price, grant, hold, detachable });
+  } catch (error) {
+    grant.correctTokens(0);
+    grant.release();
+    throw error;
+  }
+}
+
+export type AdmittedText = Admitted<TextModel, TokenPrice>;
+export type AdmittedImages = Admitted<ImageModel, ImagePrice>;
+
+interface AdmittedParts<OfModel, OfPrice> {
+  core: Core;
+  context: RequestContext;
+  model: OfModel;
+  price: OfPrice;
+  grant: LimitGrant;
+  hold: Hold;
+  detachable: DetachableSignal;
+}
+
+/**
+ * Permission for one request: its model and price, what it counts in the limits, the money held for it and the
+ * signal its vendor calls obey. Its owner disposes of it, which gives everything back that was not settled.
+ */
+export class Admitted<OfModel extends Model, OfPrice extends Price> implements AsyncDisposable {
+  readonly #parts: AdmittedParts<OfModel, OfPrice>;
+  #isSettled = false;
+  #isReleased = false;
+
+  constructor(parts: AdmittedParts<OfModel, OfPrice>) {
+    this.#parts = parts;
+  }
+
+  get context(): RequestContext {
+    return this.#parts.context;
+  }
+
+  get model(): OfModel {
+    return this.#parts.model;
+  }
+
+  get price(): OfPrice {
+    return this.#parts.price;
+  }
+
+  /** The state of the limits, for the rate headers. */
+  get rate(): LimitGrant["rate"] {
+    return this.#parts.grant.rate;
+  }
+
+  /** Aborted when the client disconnects, unless its organization wants answers read to their end. */
+  get signal(): AbortSignal {
+    return this.#parts.detachable.signal;
+  }
+
+  /**
+   * Records the charge for good and frees what was held beyond it. Throws `dependency_unavailable` when it cannot
+   * be recorded; the caller must then not learn of a success.
+   */
+  settle(charge: Charge): void {
+    const { core, context, grant, hold } = this.#parts;
+    const entry = this.#entry(charge);
+    core.billing.settle(hold, entry);
+    this.#isSettled = true;
+    context.facts.charge = entry;
+    if (charge.usage.unit === "token") grant.correctTokens(totalTokens(charge.usage.tokens));
+  }
+
+  /** Records what the request has cost so far, in case this process dies. */
+  checkpoint(charge: Charge): void {
+    this.#parts.core.billing.checkpoint(this.#entry(charge));
+  }
+
+  /** Passes everything on to a new owner; disposing of this one gives nothing back. */
+  transfer(): Admitted<OfModel, OfPrice> {
+    this.#isReleased = true;
+    return new Admitted(this.#parts);
+  }
+
+  /** Gives back what was not settled, once. */
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    const { core, grant, hold, detachable } = this.#parts;
+    if (!this.#isSettled) {
+      core.billing.release(hold);
+      grant.correctTokens(0);
+    }
+    grant.release();
+    detachable.release();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.release();
+  }
+
+  #entry(charge: Charge): LedgerEntry {
+    const { core, context, model, price, hold } = this.#parts;
+    return chargeEntry({ ...charge, context, model: model.id, price, hold, at: core.clock.now() });
+  }
+}
+
+function totalTokens(tokens: Readonly<Record<string, number>>): number {
+  let total = 0;
+  for (const category in tokens) total += tokens[category] ?? 0;
+  return total;
+}

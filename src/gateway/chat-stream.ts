@@ -1,0 +1,97 @@
+import { ChatStream, errorFrame, writeError, type ChatPayload } from "../dialects/chat/index.ts";
+import type { Timeouts } from "../domain/channel.ts";
+import type { GatewayError } from "../domain/gateway-error.ts";
+import type { LedgerFlag } from "../domain/ledger.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
+import type { AdmittedText } from "./admission/admitted.ts";
+import type { Core } from "./core.ts";
+import { asGatewayError } from "./failure.ts";
+import { asStreamError, relay, type ByteReader, type StreamEnd } from "./relay.ts";
+import { ClientDisconnected, type Call } from "./routing/call.ts";
+import type { Committed } from "./routing/failover.ts";
+
+/** A vendor's stream that has begun to give content. */
+export interface OpenedStream {
+  reader: ByteReader;
+  stream: ChatStream;
+  /** What came up to the first content. */
+  head: Uint8Array;
+}
+
+/** A stream on its way to the client. */
+export interface RelayedStream {
+  body: ReadableStream<Uint8Array>;
+  /** Resolves once, when the last byte has gone or never will: with what ended the stream early, or null. */
+  ended: Promise<GatewayError | ClientDisconnected | null>;
+}
+
+/**
+ * Reads a vendor's stream up to its first content. Until then another target can still take over; an
+ * `UpstreamError` says why this one gave none.
+ */
+export async function openStream(
+  source: ReadableStream<Uint8Array>,
+  { model, inputCeiling }: ChatPayload["parsed"],
+  call: Call,
+  { idleMs }: Timeouts,
+): Promise<OpenedStream> {
+  const reader = source.getReader();
+  const stream = new ChatStream(model, inputCeiling);
+  const pieces: Uint8Array[] = [];
+  try {
+    while (!stream.hasContent && !stream.isDone) {
+      const { done, value } = await reader.read();
+      if (done || !value) throw new UpstreamError("broken", "a stream without content");
+      pieces.push(stream.push(value));
+      call.expect("more of the stream", idleMs);
+    }
+  } catch (error) {
+    throw asStreamError(error);
+  }
+  call.settle();
+  return { reader, stream, head: pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces) };
+}
+
+interface StreamToRelay {
+  /** Owned by the stream from now on. */
+  admitted: AdmittedText;
+  committed: Committed<unknown>;
+  opened: OpenedStream;
+  timeouts: Timeouts;
+}
+
+/** Relays the stream to the client and settles it exactly once, however it ends, before its last bytes go out. */
+export function relayStream(core: Core, relayed: StreamToRelay): RelayedStream {
+  const { admitted, committed, opened, timeouts } = relayed;
+  const { promise: ended, resolve } = Promise.withResolvers<GatewayError | ClientDisconnected | null>();
+  const { target, call } = committed;
+  const body = relay({
+    ...opened,
+    call,
+    deadlineTimer: core.failover.deadlineTimer,
+    idleMs: timeouts.idleMs,
+    isDetachable: admitted.context.principal.organization.settings.callerGone === "drain",
+    checkpoint: () => admitted.checkpoint({ target, usage: opened.stream.usage(), flags: ["partial"] }),
+    end: (how) => {
+      const failure = settle(relayed, how);
+      resolve(failure ?? (how.isClientDisconnected ? new ClientDisconnected() : null));
+      return failure && errorFrame(writeError(failure));
+    },
+  });
+  return { body, ended };
+}
+
+/** Charges what was delivered. Returns the error that the client must be shown in place of the normal ending. */
+function settle({ admitted, committed, opened }: StreamToRelay, how: StreamEnd): GatewayError | null {
+  const flags: LedgerFlag[] = how.kind === "complete" ? [] : ["partial"];
+  if (how.isClientDisconnected) flags.push("caller_gone");
+  committed.release();
+  try {
+    admitted.settle({ target: committed.target, usage: opened.stream.usage(), flags });
+    return how.kind === "cut" && !how.isClientDisconnected ? asGatewayError(how.error) : null;
+  } catch (error) {
+    return asGatewayError(error);
+  } finally {
+    admitted.release();
+  }
+}

@@ -1,0 +1,102 @@
+import { forUpstream, readReply, type ChatPayload } from "../dialects/chat/index.ts";
+import { estimateTokens } from "../dialects/chat/usage.ts";
+import type { Target, Timeouts } from "../domain/channel.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
+import type { TokenUsage } from "../domain/usage.ts";
+import { admit, type AdmittedText } from "./admission/admitted.ts";
+import { takeTextLimits, type LimitGrant } from "./admission/limits.ts";
+import { requireModel, routeOf } from "./admission/model-access.ts";
+import { openStream, relayStream, type OpenedStream, type RelayedStream } from "./chat-stream.ts";
+import type { Core } from "./core.ts";
+import { textCeiling } from "./metering/estimate.ts";
+import { requirePrice } from "./metering/price.ts";
+import type { RequestContext } from "./request-context.ts";
+import type { Call } from "./routing/call.ts";
+import { callTargets, type Committed } from "./routing/failover.ts";
+import { orderTargets } from "./routing/order-targets.ts";
+
+/** What a chat request gets, and the state of its limits for the headers. */
+export type ChatOutcome = { rate: LimitGrant["rate"] } & (
+  { kind: "whole"; text: string } | ({ kind: "stream" } & RelayedStream)
+);
+
+type ChatReply = { kind: "whole"; text: string; usage: TokenUsage } | ({ kind: "stream" } & OpenedStream);
+
+/**
+ * Serves a chat request. Throws a `GatewayError` or an `UpstreamError` when no target served it, and
+ * `ClientDisconnected` when nobody waits for it any more.
+ */
+export async function handleChat(
+  core: Core,
+  context: RequestContext,
+  payload: ChatPayload,
+): Promise<ChatOutcome> {
+  await using admitted = await admitChat(core, context, payload);
+  const committed = await callRoute(core, admitted, payload);
+  const { reply, target } = committed;
+  if (reply.kind === "stream") {
+    const timeouts = timeoutsOf(core, target);
+    const relayed = relayStream(core, { admitted: admitted.transfer(), committed, opened: reply, timeouts });
+    return { kind: "stream", ...relayed, rate: admitted.rate };
+  }
+  committed.release();
+  admitted.settle({ target, usage: reply.usage, flags: [] });
+  return { kind: "whole", text: reply.text, rate: admitted.rate };
+}
+
+/** Everything that is decided before a vendor is called: model access, price, limits and the money held. */
+async function admitChat(core: Core, context: RequestContext, payload: ChatPayload): Promise<AdmittedText> {
+  const { principal, facts } = context;
+  const { model: id, maxTokens, choices, inputCeiling } = payload.parsed;
+  const directory = core.snapshot.directory();
+  const model = requireModel(directory, principal, id, ["chat", "messages"]);
+  facts.model = model.id;
+  const price = requirePrice(directory, principal, model.id, "token", core.clock.now());
+  const likely = estimateTokens(inputCeiling) + (maxTokens ?? model.defaultOutputTokens) * choices;
+  const grant = takeTextLimits(core.limiter, core.limits, principal, likely);
+  const maxOutput = (maxTokens ?? model.maxOutputTokens) * choices;
+  return admit(core, context, {
+    model,
+    price,
+    grant,
+    ceiling: () => textCeiling(price, inputCeiling, maxOutput),
+  });
+}
+
+function callRoute(
+  core: Core,
+  { context, model, signal }: AdmittedText,
+  payload: ChatPayload,
+): Promise<Committed<ChatReply>> {
+  const { principal, attempts } = context;
+  const route = routeOf(core.snapshot.directory(), principal, model.id);
+  const { failOverRefusals } = principal.organization.settings;
+  return callTargets(core.failover, {
+    targets: orderTargets(route, core.random),
+    clientSignal: signal,
+    totalMs: core.timeouts.text.totalMs,
+    failsOver: ({ kind }) => kind !== "rejected" && (kind !== "refused" || failOverRefusals),
+    attempts,
+    callTarget: (target, call) => callTarget(core, payload, target, call),
+  });
+}
+
+async function callTarget(core: Core, payload: ChatPayload, target: Target, call: Call): Promise<ChatReply> {
+  const upstream = core.upstreams.text(target.channel);
+  if (!upstream) throw new UpstreamError("account", `channel ${target.channel.id} does not serve text`);
+  const { isStream, model, inputCeiling } = payload.parsed;
+  const timeouts = timeoutsOf(core, target);
+  // A whole answer has no first byte worth waiting for: only the total time bounds it.
+  if (isStream) call.expect("the first byte", timeouts.firstByteMs);
+  const raw = forUpstream(payload, target.upstreamModel);
+  const response = await upstream.send({ payload: { ...payload, raw }, isStream, signal: call.signal });
+  if (response.kind === "stream") {
+    return { kind: "stream", ...(await openStream(response.stream, payload.parsed, call, timeouts)) };
+  }
+  if (isStream) throw new UpstreamError("broken", "a whole answer to a stream request");
+  return { kind: "whole", ...readReply(response, model, inputCeiling) };
+}
+
+function timeoutsOf(core: Core, { channel }: Target): Timeouts {
+  return channel.timeouts ? { ...core.timeouts.text, ...channel.timeouts } : core.timeouts.text;
+}

@@ -1,0 +1,31 @@
+import { GatewayError } from "../domain/gateway-error.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
+import { DependencyError } from "./ports.ts";
+import { callerError } from "./routing/caller-error.ts";
+
+const RETRY_SECONDS = 2;
+
+/**
+ * The error that a caller receives for a thrown value: a deliberate one as it is, a vendor's failure without its
+ * name, a dependency or a resource of this machine that is unavailable, else `internal_error` without details.
+ */
+export function asGatewayError(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  if (thrown instanceof UpstreamError) return callerError(thrown);
+  if (thrown instanceof DependencyError) {
+    return unavailable("The gateway cannot reach what it needs just now. Retry shortly.", thrown);
+  }
+  if (isExhaustedResource(thrown))
+    return unavailable("The gateway is short of room just now. Retry shortly.", thrown);
+  return new GatewayError("internal_error", "The gateway failed. Retry later.", { cause: thrown });
+}
+
+function unavailable(message: string, cause: unknown): GatewayError {
+  return new GatewayError("dependency_unavailable", message, { retryAfterSeconds: RETRY_SECONDS, cause });
+}
+
+/** A disk that is full or refuses writes, or no file handles left: a lack of the machine, not a bug. */
+function isExhaustedResource(thrown: unknown): boolean {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  return typeof code === "string" && /^(ENOSPC|EDQUOT|EROFS|EIO|EMFILE|ENFILE)$/.test(code);
+}

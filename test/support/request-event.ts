@@ -1,0 +1,26 @@
+import type { RequestEvent } from "../../src/domain/request-event.ts";
+
+/** The record of a chat request that succeeded, with some fields of one's own. */
+export function requestEvent(fields: Partial<RequestEvent> = {}): RequestEvent {
+  return {
+    requestId: "req_1",
+    route: "chat",
+    status: 200,
+    code: null,
+    at: 0,
+    startedAt: 0,
+    durationMs: 0,
+    firstByteMs: null,
+    organizationId: null,
+    keyId: null,
+    model: null,
+    channel: null,
+    isStream: false,
+    usage: null,
+    surplus: 0,
+    amount: 0n,
+    attempts: [],
+    cause: undefined,
+    ...fields,
+  };
+}
