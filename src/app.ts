@@ -57,7 +57,7 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
   const processId = newId("proc");
   const { models, channels, routes, prices } = settings;
   const storage = await openStorage({
-    database: databaseOf(settings),
+    ...databaseOf(settings),
     journals: join(settings.dataDirectory, "journal"),
     processId,
     configured: {

@@ -42,14 +42,16 @@ function addressOf({ server: { host, port } }: Settings): string {
 /** Opens the store for administration; the caller closes it. */
 export async function openAdmin(settings: Settings): Promise<{ store: AdminStore; close(): Promise<void> }> {
   await makeDataFolder(settings);
-  const { admin, database } = await openStores(databaseOf(settings));
+  const { database: location, ...options } = databaseOf(settings);
+  const { admin, database } = await openStores(location, options);
   return { store: admin, close: () => database.close() };
 }
 
 /** Brings the database to the form this version needs. */
 export async function runMigrations(settings: Settings): Promise<{ applied: string[] }> {
   await makeDataFolder(settings);
-  const database = await openDatabase(databaseOf(settings));
+  const { database: location, ...options } = databaseOf(settings);
+  const database = await openDatabase(location, options);
   try {
     return { applied: await migrate(database) };
   } finally {

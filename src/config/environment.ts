@@ -76,6 +76,7 @@ const VARIABLES: readonly Variable[] = [
   { variable: "TRUSTED_PROXIES", path: ["server", "trusted_proxies"], read: asList },
   { variable: "GATEWAY_DATA_DIR", path: ["data_dir"], read: asText },
   { variable: "DATABASE_URL", path: ["database_url"], read: asReference },
+  { variable: "DATABASE_POOL_SIZE", path: ["database", "pool_size"], read: asNumber },
   { variable: "REDIS_URL", path: ["redis_url"], read: asReference },
   { variable: "BLOB_URL", path: ["blob_url"], read: asReference },
   { variable: "WORKERS", path: ["workers"], read: asNumber },

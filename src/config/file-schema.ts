@@ -86,6 +86,16 @@ export const fileSchema = z.strictObject({
     .prefault({}),
   data_dir: z.string().min(1).default("./data").describe("Folder of the SQLite file, blobs and the journal"),
   database_url: addressOf("postgres://host/database").describe("PostgreSQL in place of SQLite"),
+  database: z
+    .strictObject({
+      pool_size: z
+        .int()
+        .min(1)
+        .max(1000)
+        .default(10)
+        .describe("Most connections to PostgreSQL from one process"),
+    })
+    .prefault({}),
   redis_url: addressOf("redis://host:6379").describe("Counters shared between processes"),
   blob_url: addressOf("s3://bucket/prefix").describe("S3-compatible storage in place of the disk"),
   blobs: z

@@ -169,7 +169,7 @@ function schemeProblem(example: string) {
 
 /** Settings that only change their names between the file and the program. */
 function plainSettings(effective: FileSettings) {
-  const { server, blobs, sandbox, limits, deadlines, routing } = effective;
+  const { server, database, blobs, sandbox, limits, deadlines, routing } = effective;
   return {
     server: {
       host: server.host,
@@ -178,6 +178,7 @@ function plainSettings(effective: FileSettings) {
       trustedProxies: parseAddressList(server.trusted_proxies),
       drainSeconds: server.drain_seconds,
     },
+    database: { poolSize: database.pool_size },
     blobs: { linkHours: blobs.link_hours, retentionDays: blobs.retention_days },
     workers: effective.workers,
     limits: { organization: toLimits(limits.default), key: toLimits(limits.key) },

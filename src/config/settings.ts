@@ -21,6 +21,8 @@ export interface Settings {
   dataDirectory: string;
   /** PostgreSQL; null is the SQLite file in `dataDirectory`. */
   databaseUrl: string | null;
+  /** `poolSize`: most connections to PostgreSQL from one process. */
+  database: { poolSize: number };
   /** Counters shared between processes; null keeps them in memory. */
   redisUrl: string | null;
   /** S3-compatible storage; null is the disk. */

@@ -1,8 +1,7 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DependencyError } from "../gateway/ports.ts";
 import { systemClock } from "../lib/clock.ts";
-import { atMost } from "./database/at-most.ts";
+import { withDeadline } from "../lib/waiting.ts";
 import { startWalCheckpoints } from "./database/wal-checkpoints.ts";
 import type { Configured } from "./snapshot/directory.ts";
 import { openJournal, type FileJournal } from "./journal/journal.ts";
@@ -11,11 +10,13 @@ import { recoverJournals } from "./journal/recovery.ts";
 import { sharedSecrets } from "./database/shared-secrets.ts";
 import { createShipper } from "./journal/shipper.ts";
 import { openSnapshot, type LiveSnapshot } from "./snapshot/snapshot.ts";
+import { createPrivateFolder } from "./private-files.ts";
 import { openStores, type Stores } from "./stores/stores.ts";
 
 export { openStores, type Stores } from "./stores/stores.ts";
 export { migrate } from "./database/migrate.ts";
-export { openDatabase, type Database } from "./database/sql.ts";
+export { openDatabase } from "./database/open.ts";
+export type { Database } from "./database/sql.ts";
 export { LEASE_TTL_MS, type LeaseStore } from "./budgets/leases.ts";
 export type { AuditRecord, AuditStore } from "./stores/audit.ts";
 export type { Configured } from "./snapshot/directory.ts";
@@ -43,6 +44,8 @@ export interface Storage extends Stores {
 export interface StorageOptions {
   /** A `postgres://` address or the path of a SQLite file. */
   database: string;
+  /** Most connections to PostgreSQL; 10 by default. */
+  poolSize?: number;
   /** Folder on a local disk that holds the journals of all processes of this machine. */
   journals: string;
   /** Name of this process, new at every start; its journal folder and its budget leases carry it. */
@@ -58,8 +61,8 @@ const SWEEP_MS = 30_000;
 /** Opens all of storage, after finishing what processes that have ended left in their journals. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { processId, journals: root, onProblem } = options;
-  const stores = await openStores(options.database);
-  mkdirSync(root, { recursive: true, mode: 0o700 });
+  const stores = await openStores(options.database, options);
+  createPrivateFolder(root, { isOwn: true });
   const posting = {
     ledger: stores.ledger,
     persist: () => stores.database.persist(),
@@ -110,7 +113,11 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
         await stores.database.persist();
       };
       // Asked only now: a record may have come while the last ones were posted.
-      if (shipper.isSettled() && (await atMost(deadlineMs, letGo()))) folder.remove();
+      const isReturned = await withDeadline(deadlineMs, letGo(), () => new Error("too late")).then(
+        () => true,
+        () => false,
+      );
+      if (shipper.isSettled() && isReturned) folder.remove();
       else folder.release();
       await stores.database.close();
     },

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../src/domain/organization.ts";
 import type { BudgetRecord, KeyRecord, OrganizationRecord } from "../../src/admin/ports.ts";
-import { openDatabase, type Database } from "../../src/storage/database/sql.ts";
+import { openDatabase } from "../../src/storage/database/open.ts";
+import type { Database } from "../../src/storage/database/sql.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
 /** Where a suite finds empty databases of the kind under test. */

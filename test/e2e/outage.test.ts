@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newSecret } from "../../src/lib/secret.ts";
 import { until } from "../support/gateway.ts";
+import { startSilentProxy } from "../support/silent-proxy.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 import { CHAT, openHouse, type House } from "../support/vendor.ts";
 
@@ -101,6 +102,38 @@ describe.skipIf("missing" in found)("while the database is away", () => {
     },
     60_000,
   );
+
+  test("connections that go silent are replaced without a restart, and every charge is posted", async () => {
+    const address = await postgres.createDatabase();
+    using proxy = await startSilentProxy(address);
+    await using own = await openHouse({
+      env: { DATABASE_URL: proxy.through(address), DATABASE_POOL_SIZE: "4" },
+    });
+    const { gateway } = own;
+    const chat = (requestId: string, secret = gateway.key) =>
+      gateway.call("/v1/chat/completions", {
+        body: { model: CHAT, max_tokens: 5, messages: [{ role: "user", content: "hi" }] },
+        headers: { "x-request-id": requestId, authorization: `Bearer ${secret}` },
+      });
+    expect((await chat("before")).status).toBe(200);
+    // As many connections as there may be.
+    await Promise.all(Array.from({ length: 20 }, () => chat("stranger", newSecret())));
+    proxy.silence();
+    expect((await chat("after")).status).toBe(200);
+    await until("strangers to be refused", async () =>
+      (await chat("stranger", newSecret())).status === 401 ? true : undefined,
+    );
+    await until(
+      "the charge",
+      async () => {
+        const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+        return /gateway_ledger_backlog 0\b/.test(metrics) ? true : undefined;
+      },
+      15_000,
+    );
+    const rows = (await gateway.ledger()).map(({ request_id }) => request_id);
+    expect(rows.sort()).toEqual(["after", "before"]);
+  }, 40_000);
 
   test("two signals end a gateway at once whose database is frozen, and nothing is lost", async () => {
     await using own = await openHouse({ env: { DATABASE_URL: await postgres.createDatabase() } });

@@ -3,7 +3,7 @@ import type { BlobStore, Links } from "../../gateway/ports.ts";
 import { systemClock, type Clock } from "../../lib/clock.ts";
 import type { S3Address } from "../../lib/s3-address.ts";
 import { sweepSpool } from "../../lib/spool.ts";
-import { atMost } from "../database/at-most.ts";
+import { withDeadline } from "../../lib/waiting.ts";
 import { openDiskStore } from "./disk.ts";
 import { createLinks } from "./links.ts";
 import { sweepBlobs, type SweepReport } from "./retention.ts";
@@ -36,7 +36,7 @@ export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
     },
     async close() {
       closing.abort();
-      if (running) await atMost(MAX_CLOSE_MS, running);
+      if (running) await withDeadline(MAX_CLOSE_MS, running, () => new Error("too late")).catch(() => {});
     },
   };
 }

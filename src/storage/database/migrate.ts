@@ -19,13 +19,15 @@ export interface Migration {
 
 /**
  * Brings the database to the form this code needs: each missing migration in order, all in one transaction and
- * under a lock, so that processes starting together do it once. Answers the names of those it applied. Throws an
+ * under a lock, so that processes starting together do it once. Returns the names of those it applied. Throws an
  * `Error` when the database is newer than the code.
  */
 export async function migrate(
   database: Database,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<string[]> {
+  // A server that is away is reported after the usual time, not after that of a migration.
+  await database.read((sql) => sql`SELECT 1`);
   return await database.begin(async (sql) => {
     await lock(database.kind, sql);
     await sql`CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -47,13 +49,19 @@ export async function migrate(
         VALUES (${current + index + 1}, ${migration.name}, ${Date.now()})`;
     }
     return missing.map((migration) => migration.name);
-  });
+  }, TIMEOUT_MS);
 }
+
+/** An index on a large table takes its time, and so does another process that is just migrating. */
+const TIMEOUT_MS = 60 * 60_000;
 
 /** Any number that no other program on the same database locks. */
 const LOCK = 7_283_114;
 
-/** SQLite's transactions exclude each other from their beginning; PostgreSQL needs to be told. */
+/** SQLite's transactions exclude each other from their beginning; PostgreSQL needs a lock of its own. */
 async function lock(kind: Database["kind"], sql: Sql): Promise<void> {
-  if (kind === "postgres") await sql`SELECT pg_advisory_xact_lock(${LOCK})`;
+  if (kind !== "postgres") return;
+  await sql`SET LOCAL statement_timeout = 0`;
+  await sql`SET LOCAL lock_timeout = 0`;
+  await sql`SELECT pg_advisory_xact_lock(${LOCK})`;
 }

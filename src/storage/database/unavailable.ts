@@ -2,8 +2,8 @@ import { SQL } from "bun";
 import { SQLiteError } from "bun:sqlite";
 
 /**
- * Whether an error of the database means that it cannot be asked now (gone, frozen, full, locked, shutting down)
- * rather than that the question was wrong.
+ * Whether an error of the database means that it is unavailable now (gone, frozen, full, locked, shutting down)
+ * rather than that the query was wrong.
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof SQL.PostgresError) {
@@ -14,9 +14,14 @@ export function isUnavailable(error: unknown): boolean {
   return FILE_CODES.test(sqliteCode(error));
 }
 
+/** Whether the connection itself has failed, so that it is of no use to the next call. */
+export function isConnectionLost(error: unknown): boolean {
+  return error instanceof SQL.PostgresError && CLIENT_CODES.test(error.code);
+}
+
 /**
- * Whether the question itself was wrong and always will be: its data, or what they break. Any other error may come
- * from a state of the database that passes.
+ * Whether the query itself is wrong and always will be: its data, or a constraint they violate. Any other error may
+ * come from a state of the database that passes.
  */
 export function isRefusal(error: unknown): boolean {
   // Thrown here, by values that no column takes.

@@ -2,7 +2,7 @@ import { unlinkSync } from "node:fs";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { DependencyError, type JournalRecord } from "../../gateway/ports.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { atMost } from "../database/at-most.ts";
+import { sleep, withDeadline } from "../../lib/waiting.ts";
 import type { FileJournal } from "./journal.ts";
 import { postEntries, type Posting } from "./posting.ts";
 import { segmentRefcounts } from "./segment-refcounts.ts";
@@ -96,9 +96,13 @@ class JournalShipper implements Shipper {
     const deadline = clock.monotonic() + deadlineMs;
     for (let restMs = deadlineMs; restMs > 0; restMs = deadline - clock.monotonic()) {
       this.#nextTryAt = 0;
-      const hasEnded = await atMost(restMs, this.#kick());
+      const hasEnded = await withDeadline(
+        restMs,
+        this.#kick().then(() => true),
+        tooLate,
+      ).catch(() => false);
       if (this.#backlog === 0) return true;
-      if (hasEnded && this.#backoffMs > 0) await Bun.sleep(Math.min(restMs, FIRST_PAUSE_MS));
+      if (hasEnded && this.#backoffMs > 0) await sleep(Math.min(restMs, FIRST_PAUSE_MS));
     }
     return this.#backlog === 0;
   }
@@ -177,4 +181,8 @@ class JournalShipper implements Shipper {
     for (const segment of this.#deletable) unlinkSync(segmentPath(this.#options.folder, segment));
     this.#deletable = [];
   }
+}
+
+function tooLate(): Error {
+  return new Error("the deadline has passed");
 }

@@ -9,7 +9,8 @@ import { ledgerStore, type LedgerStore } from "./ledger.ts";
 import { migrate } from "../database/migrate.ts";
 import { organizationStore } from "./organizations.ts";
 import { priceStore } from "./prices.ts";
-import { openDatabase, type Database } from "../database/sql.ts";
+import { openDatabase, type DatabaseOptions } from "../database/open.ts";
+import type { Database } from "../database/sql.ts";
 
 /** Everything that is kept in the database; enough for commands that serve no requests. */
 export interface Stores {
@@ -24,8 +25,8 @@ export interface Stores {
  * Opens a `postgres://` address or a SQLite file and brings it to the form this program needs. Throws a
  * `DependencyError` when it cannot be asked, an `Error` when it belongs to a newer program.
  */
-export async function openStores(location: string): Promise<Stores> {
-  const database = await openDatabase(location);
+export async function openStores(location: string, options?: DatabaseOptions): Promise<Stores> {
+  const database = await openDatabase(location, options);
   try {
     await migrate(database);
   } catch (error) {

@@ -1,0 +1,57 @@
+import { SQL } from "bun";
+import { connectionPool } from "./connection-pool.ts";
+import { groupsOf, insertStatement } from "./insert-statement.ts";
+import { boundCalls, transact, type Database } from "./sql.ts";
+
+/** Opens a PostgreSQL database; the first call connects. */
+export function openPostgres(location: string, timeoutMs: number, poolSize: number): Database {
+  const database = decodeURIComponent(new URL(location).pathname.slice(1));
+  const pool = connectionPool(poolSize, () => connect(location, database, timeoutMs));
+  const calls = boundCalls(timeoutMs);
+  return {
+    kind: "postgres",
+    read: (query, timeoutMs) =>
+      calls((signal) => pool.use(signal, async (sql) => await query(sql)), timeoutMs),
+    begin: (work, timeoutMs) =>
+      calls((signal) => pool.use(signal, (sql) => transact(sql, "READ WRITE", work, signal)), timeoutMs),
+    insertRows: (table, rows) =>
+      calls((signal) =>
+        pool.use(signal, async (sql) => {
+          let count = 0;
+          for (const group of groupsOf(rows)) {
+            const [text, values] = insertStatement("postgres", table, group);
+            count += Number((await sql.unsafe(text, values)).count);
+          }
+          return count;
+        }),
+      ),
+    // Every commit has waited for the server's disk.
+    persist: () => Promise.resolve(),
+    close: () => pool.close(),
+  };
+}
+
+const CONNECT_TIMEOUT_SECONDS = 1;
+
+/** A client with one connection, which sends TCP keepalives after 60 s of silence (Bun manual, SQL, timeouts). */
+function connect(location: string, database: string, timeoutMs: number): SQL {
+  return new SQL(location, {
+    adapter: "postgres",
+    bigint: true,
+    max: 1,
+    connectionTimeout: CONNECT_TIMEOUT_SECONDS,
+    // Named here because a PGDATABASE in the environment would win over the one in the address.
+    ...(database === "" ? {} : { database }),
+    connection: {
+      application_name: "model-inference-gateway",
+      synchronous_commit: "on",
+      statement_timeout: String(timeoutMs),
+      lock_timeout: String(timeoutMs),
+      idle_in_transaction_session_timeout: String(timeoutMs * 2),
+      // The server ends sessions of a machine that vanished after 90 s, not after two hours.
+      tcp_keepalives_idle: "60",
+      tcp_keepalives_interval: "10",
+      tcp_keepalives_count: "3",
+    },
+  });
+}

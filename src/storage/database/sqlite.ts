@@ -1,0 +1,113 @@
+import { dirname } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { SQL } from "bun";
+import { sleep } from "../../lib/waiting.ts";
+import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
+import { openRowInserter, type RowInserter } from "./row-inserter.ts";
+import { boundCalls, transact, type Database } from "./sql.ts";
+import { isLocked } from "./unavailable.ts";
+import { syncLog } from "./wal-checkpoints.ts";
+
+/**
+ * Opens a SQLite file with three connections. A plain query on the writing connection would run inside whatever
+ * transaction is open there and see rows that may be rolled back; the same holds for rows inserted on their own.
+ * SQLite has one writer at a time, so the two that write take turns here instead of meeting each other's locks.
+ */
+export async function openSqlite(location: string, timeoutMs: number): Promise<Database> {
+  createPrivateFolder(dirname(location), { isOwn: false });
+  // SQLite gives its log and its shared memory the mode of the file.
+  createPrivateFile(location);
+  const open = () => new SQL({ adapter: "sqlite", filename: location, safeIntegers: true });
+  const writer = open();
+  const reader = open();
+  const calls = boundCalls(timeoutMs);
+  await calls(async (signal) => {
+    for (const sql of [writer, reader]) {
+      await sql.unsafe(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      await retryWhileLocked(() => sql.unsafe("PRAGMA journal_mode = WAL"), signal);
+      for (const setting of SETTINGS) await sql.unsafe(setting);
+    }
+  });
+  const inserter = openRowInserter(location, SETTINGS);
+  const inTurn = turns();
+  return {
+    kind: "sqlite",
+    read: (query, timeoutMs) => calls(async () => await query(reader), timeoutMs),
+    begin: (work, timeoutMs) =>
+      calls(
+        (signal) => inTurn(() => retryWhileLocked(() => transact(writer, "IMMEDIATE", work, signal), signal)),
+        timeoutMs,
+      ),
+    insertRows: (table, rows) =>
+      calls(async (signal) => {
+        let count = 0;
+        for (let start = 0; start < rows.length; start += ROWS_A_TRANSACTION) {
+          const group = rows.slice(start, start + ROWS_A_TRANSACTION);
+          count += await inTurn(() => insertGently(inserter, table, group, signal));
+        }
+        return count;
+      }),
+    persist: () => calls(() => syncLog(location)),
+    close: async () => {
+      inserter.close();
+      await Promise.all([writer.close(), reader.close()]);
+    },
+  };
+}
+
+/** A commit does not wait for the disk: a thread makes WAL checkpoints, unless it falls far behind. */
+const SETTINGS = ["PRAGMA synchronous = NORMAL", "PRAGMA wal_autocheckpoint = 16000"];
+
+/** Runs one piece of work after the other. */
+function turns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const run = last.then(work);
+    last = run.catch(() => {});
+    return run;
+  };
+}
+
+/** SQLite works on this very thread, so requests get their turn after every few rows. */
+async function insertGently(
+  inserter: RowInserter,
+  table: string,
+  rows: readonly object[],
+  signal: AbortSignal,
+): Promise<number> {
+  await retryWhileLocked(async () => inserter.begin(), signal);
+  try {
+    let count = 0;
+    for (let start = 0; start < rows.length; start += ROWS_A_TURN) {
+      signal.throwIfAborted();
+      count += inserter.insert(table, rows.slice(start, start + ROWS_A_TURN));
+      await setImmediate();
+    }
+    inserter.commit();
+    return count;
+  } catch (error) {
+    inserter.rollback();
+    throw error;
+  }
+}
+
+/** About a tenth of a millisecond's work. */
+const ROWS_A_TURN = 16;
+/** Fewer would write the same pages more often; more would keep other writers waiting. */
+const ROWS_A_TRANSACTION = 128;
+
+/** SQLite blocks the whole process while it waits for a lock, so each such wait is short and then repeated. */
+const BUSY_TIMEOUT_MS = 2;
+const BUSY_RETRY_MS = 2;
+
+/** An immediate transaction meets a foreign lock only at its beginning, so repeating it repeats no work. */
+async function retryWhileLocked<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isLocked(error)) throw error;
+      await sleep(BUSY_RETRY_MS, signal);
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+
+/** Forwards TCP connections to a server and can go silent on them, as a firewall that forgot them does. */
+export interface SilentProxy extends Disposable {
+  /** `address` with the proxy's host and port in place of the server's. */
+  through(address: string): string;
+  /** Connections open now and not silent. */
+  readonly live: number;
+  /**
+   * From now on every open connection carries nothing and is never closed; with `isForAll` new ones neither, until
+   * `recover`. Silent connections stay silent.
+   */
+  silence(options?: { isForAll?: boolean }): void;
+  /** New connections are forwarded again. */
+  recover(): void;
+}
+
+export async function startSilentProxy(target: string): Promise<SilentProxy> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  const live = new Set<Socket>();
+  let isSilentForAll = false;
+  const server = createServer((client) => {
+    sockets.add(client);
+    client.on("error", () => {}).on("close", () => sockets.delete(client));
+    if (isSilentForAll) return;
+    live.add(client);
+    const upstream = connect(Number(port), hostname);
+    sockets.add(upstream);
+    const forward = (from: Socket, to: Socket) => {
+      from.on("data", (bytes) => live.has(client) && to.write(bytes));
+      from
+        .on("error", () => {})
+        .on("close", () => {
+          sockets.delete(from);
+          if (live.delete(client)) to.destroy();
+        });
+    };
+    forward(client, upstream);
+    forward(upstream, client);
+  });
+  const { promise: listening, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await listening;
+  const { port: ownPort } = server.address() as AddressInfo;
+  return {
+    through(address) {
+      const url = new URL(address);
+      url.hostname = "127.0.0.1";
+      url.port = String(ownPort);
+      return url.href;
+    },
+    get live() {
+      return live.size;
+    },
+    silence({ isForAll = false } = {}) {
+      isSilentForAll = isForAll;
+      live.clear();
+    },
+    recover() {
+      isSilentForAll = false;
+    },
+    [Symbol.dispose]() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
