@@ -51,7 +51,7 @@ const ENTRIES = /^\s*(?:[-?:](?:\s+|$))*/;
 /** An anchor or a tag, which may stand before any node. */
 const PROPERTIES = /^\s*(?:[&!]\S*(?:\s+|$))*/;
 const QUOTED_KEY = /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')\s*:(?=\s|$)/;
-const PLAIN_KEY = /^((?:[^\s\-?:,[\]{}#&*!|>'"%@`]|[-?:](?=\S))(?:(?!\s#).)*?)\s*:(?=\s|$)/;
+const PLAIN_KEY = /^((?:[^\s\-?:,[\]{}#&*!|>'"%@`]|[-?:](?=\S))(?:(?!\s#).)*?)(?<!\s)\s*:(?=\s|$)/;
 
 function readLine(line: string): Line {
   const entries = ENTRIES.exec(line)?.[0] ?? "";

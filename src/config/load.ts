@@ -174,7 +174,7 @@ function plainSettings(effective: FileSettings) {
     server: {
       host: server.host,
       port: server.port,
-      publicUrl: server.public_url?.replace(/\/+$/, "") ?? null,
+      publicUrl: server.public_url?.replace(/(?<!\/)\/+$/, "") ?? null,
       trustedProxies: parseAddressList(server.trusted_proxies),
       drainSeconds: server.drain_seconds,
     },

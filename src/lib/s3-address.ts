@@ -31,7 +31,7 @@ export function readS3Address(address: string): S3Address {
   const style = url.searchParams.get("style") ?? "path";
   if (style !== "path" && style !== "virtual")
     throw new RangeError('must have "path" or "virtual" as its style');
-  const prefix = decoded(url.pathname).replaceAll(/^\/+|\/+$/g, "");
+  const prefix = decoded(url.pathname).replaceAll(/^\/+|(?<!\/)\/+$/g, "");
   return {
     bucket: url.hostname,
     prefix: prefix ? `${prefix}/` : "",

@@ -47,7 +47,7 @@ const IMAGE_LIMITS: ImageLimits = {
 function connect(settings: AzureSettings): Connection {
   const { apiKey } = settings;
   // The address is often handed around with the path of a surface at its end.
-  const base = settings.baseUrl.replace(/\/+$/, "").replace(/\/openai(\/v1)?$/, "");
+  const base = settings.baseUrl.replace(/(?<!\/)\/+$/, "").replace(/\/openai(\/v1)?$/, "");
   return {
     urlOf: addressing(base, settings),
     ...writeHeaders({ "api-key": apiKey }),

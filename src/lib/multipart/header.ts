@@ -7,7 +7,7 @@ export type PartHeader =
 const BOUNDARY = /^[\x20-\x7e]{0,69}[\x21-\x7e]$/;
 const MEDIA_TYPE = /^multipart\/form-data[\t ]*;/i;
 const BOUNDARY_PARAMETER = /;[\t ]*boundary=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))[\t ]*(?=;|$)/gi;
-const FIELD_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*(.*?)[\t ]*$/s;
+const FIELD_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*((?:.*[^\t ])?)[\t ]*$/s;
 const PARAMETER = /;[\t ]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))[\t ]*/gsy;
 const EXTENDED_VALUE = /^utf-8'[^']*'(.*)$/i;
 const PLAIN_ENCODINGS = new Set(["7bit", "8bit", "binary"]);

@@ -26,7 +26,7 @@ export const gemini: Provider<GeminiSettings> = {
 const MAX_REFERENCE_BYTES = 72_000_000;
 
 function connect({ baseUrl, apiKey }: GeminiSettings): GenerateConnection {
-  const base = baseUrl.replace(/\/+$/, "");
+  const base = baseUrl.replace(/(?<!\/)\/+$/, "");
   const credential = { headers: { "x-goog-api-key": apiKey }, secret: apiKey };
   return {
     hostname: new URL(base).hostname,

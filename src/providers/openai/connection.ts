@@ -37,7 +37,7 @@ const IMAGE_LIMITS: ImageLimits = {
 
 /** Prepares a channel. Credentials go into headers here and nowhere else (OpenAI API reference, authentication). */
 export function connect(settings: OpenAiSettings): Connection {
-  const base = settings.baseUrl.replace(/\/+$/, "");
+  const base = settings.baseUrl.replace(/(?<!\/)\/+$/, "");
   const credentials: Record<string, string> = { authorization: `Bearer ${settings.apiKey}` };
   if (settings.organization) credentials["openai-organization"] = settings.organization;
   if (settings.project) credentials["openai-project"] = settings.project;

@@ -14,5 +14,5 @@ export const fanOutSetting = z.boolean().default(false);
 export const pollIntervalMs = z.int().min(5).max(60_000).default(500);
 
 export function withoutEndSlash(address: string): string {
-  return address.replace(/\/+$/, "");
+  return address.replace(/(?<!\/)\/+$/, "");
 }

@@ -47,13 +47,13 @@ const VENDOR_NAMES = [
 
 /** Addresses, keys and their fragments, request, project and organization ids, long opaque words. */
 const TELLTALE = [
-  /:\/\/|\bwww\.|\b[\w-]+\.(com|ai|cn|net|org|io|dev)\b/i,
+  /:\/\/|\bwww\.|[\w-]\.(com|ai|cn|net|org|io|dev)\b/i,
   /\b\d{1,3}(\.\d{1,3}){3}\b/,
   /\S@\S/,
   /\bsk-|\bbearer\b|\bapi[- ]?key\b|\*{3,}/i,
   /\b(req|org|proj|chatcmpl|resp|trace)[_-][\w-]{4,}/i,
   /\brequest[ _-]?id\b/i,
-  /(?=\S*\d)[A-Za-z0-9+/_-]{28,}/,
+  /(?<!\S)(?=\S*\d)\S*?[A-Za-z0-9+/_-]{28}/,
 ];
 
 /**

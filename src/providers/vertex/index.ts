@@ -56,7 +56,7 @@ const MULTI_REGIONS: ReadonlySet<string> = new Set(["us", "eu"]);
 
 function connect(settings: VertexSettings, tokens: AccessTokens): GenerateConnection {
   const { region } = settings;
-  const base = (settings.baseUrl ?? regionalAddress(region)).replace(/\/+$/, "");
+  const base = (settings.baseUrl ?? regionalAddress(region)).replace(/(?<!\/)\/+$/, "");
   const models = `${base}/v1beta1/projects/${projectOf(settings)}/locations/${region}/publishers/google/models`;
   return {
     hostname: new URL(base).hostname,

@@ -6,7 +6,7 @@ import { askForToken } from "./token-request.ts";
  * it would get the token.
  */
 export async function requestInstanceToken(metadataUrl: string, signal: AbortSignal): Promise<GrantedToken> {
-  const base = metadataUrl.replace(/\/+$/, "");
+  const base = metadataUrl.replace(/(?<!\/)\/+$/, "");
   return await askForToken(`${base}/computeMetadata/v1/instance/service-accounts/default/token`, {
     method: "GET",
     headers: { "metadata-flavor": "Google", accept: "application/json" },

@@ -1,6 +1,5 @@
 import { createRandom, type Random } from "../random.ts";
 import { MAX_OUTPUT_TOKENS, type Conversation } from "./conversation.ts";
-import { readWantedLength } from "./requested-length.ts";
 
 const DEFAULT_SENTENCES = 4;
 const MAX_QUOTE = 120;
@@ -13,7 +12,7 @@ const MAX_RESULT = 1200;
 export function composeAnswer(conversation: Conversation, variant: number): string {
   const { question, toolResult, attachments } = conversation;
   const random = createRandom(question, toolResult ?? "", variant);
-  const wanted = readWantedLength(question);
+  const wanted = readRequestedLength(question);
   if (wanted?.unit === "characters")
     return composeCharacters(random, Math.min(wanted.count, MAX_OUTPUT_TOKENS));
   const topic = topicOf(question, random);
@@ -23,6 +22,25 @@ export function composeAnswer(conversation: Conversation, variant: number): stri
     return sentences.join(" ");
   }
   return composeWords(random, topic, sentences, Math.min(wanted.count, MAX_OUTPUT_TOKENS));
+}
+
+/** How long an answer the prompt asks for. */
+interface RequestedLength {
+  /** Words between spaces, or Chinese characters. */
+  unit: "words" | "characters";
+  count: number;
+}
+
+/** Each repetition is bounded: prompts come from callers, and the search must take linear time. */
+const WORDS = /(?<![\d.,])(\d{1,3}(?:,\d{3}){1,3}|\d{1,7})[\s-]{1,3}words?\b/i;
+const CHARACTERS = /(?<!\d)(\d{1,7})\s{0,3}(?:[个個]\s{0,3})?[汉漢]?[字词詞]/;
+
+/** Finds "50 words", "a 1,000-word essay", "50字" or "50个字"; null when the prompt names no length. */
+function readRequestedLength(prompt: string): RequestedLength | null {
+  const words = WORDS.exec(prompt)?.[1];
+  if (words !== undefined) return { unit: "words", count: Number(words.replaceAll(",", "")) };
+  const characters = CHARACTERS.exec(prompt)?.[1];
+  return characters === undefined ? null : { unit: "characters", count: Number(characters) };
 }
 
 /** What the answer is about: a longer word of the question, for sentences and for made-up arguments. */

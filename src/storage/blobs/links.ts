@@ -15,7 +15,7 @@ export function createLinks({ secrets, lifetimeSeconds, clock }: LinkSettings): 
     sign(base, name) {
       const expires = String(Math.floor(clock.now() / 1000) + lifetimeSeconds);
       const signature = signatureOf(current, name, expires);
-      return `${base.replace(/\/+$/, "")}/files/${name}?exp=${expires}&sig=${signature}`;
+      return `${base.replace(/(?<!\/)\/+$/, "")}/files/${name}?exp=${expires}&sig=${signature}`;
     },
 
     check(name, expires, signature) {

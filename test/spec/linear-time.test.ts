@@ -1,0 +1,82 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { findExpressions, scanExpressions } from "../support/regular-expressions.ts";
+import { attacksOn, writeAttack, type Attack } from "../support/worst-inputs.ts";
+
+/** Below this a duration is noise. */
+const NOISE_MS = 2;
+/** Above this the growth from 1,000 to 10,000 characters can be told. */
+const CLEAR_MS = 10;
+const MIN_SLOW_MS = 50;
+const MAX_GROWTH = 30;
+/** No other process and no garbage collection explains so much. */
+const DECISIVE_MS = 1_000;
+
+/** Milliseconds of one search of a text, the way the sources search. */
+function time(expression: RegExp, text: string): number {
+  expression.lastIndex = 0;
+  const startedAt = performance.now();
+  if (expression.global) text.replace(expression, "");
+  else expression.test(text);
+  return performance.now() - startedAt;
+}
+
+/** The attack if its time grows faster than its length, else null. A doubtful measurement is repeated. */
+function slowest(expression: RegExp): Attack | null {
+  for (const attack of attacksOn(expression)) {
+    // An exponential expression would never end on a longer text.
+    if (time(expression, writeAttack(attack, 24)) > MIN_SLOW_MS) return attack;
+    if (time(expression, writeAttack(attack, 1_000)) > MIN_SLOW_MS) return attack;
+    if (isSuperlinear(expression, attack)) return attack;
+  }
+  return null;
+}
+
+function isSuperlinear(expression: RegExp, attack: Attack): boolean {
+  const small = writeAttack(attack, 1_000);
+  const medium = writeAttack(attack, 10_000);
+  const large = writeAttack(attack, 100_000);
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    const mediumMs = time(expression, medium);
+    if (mediumMs < NOISE_MS) return false;
+    if (mediumMs > CLEAR_MS && mediumMs > MAX_GROWTH * time(expression, small)) continue;
+    const largeMs = time(expression, large);
+    if (!isSlower(largeMs, mediumMs)) return false;
+    if (largeMs > DECISIVE_MS) return true;
+  }
+  return true;
+}
+
+/** Whether a text ten times as long took so much more that the time is not linear. */
+function isSlower(longerMs: number, shorterMs: number): boolean {
+  return longerMs > MIN_SLOW_MS && longerMs > MAX_GROWTH * shorterMs;
+}
+
+describe("regular expressions", () => {
+  const found = findExpressions(join(import.meta.dir, "../../src"));
+
+  test("of the sources are all found", () => {
+    expect(found.length).toBeGreaterThan(100);
+    const source = 'const a = b / c / d; f(/"[/"]+\\/x/g, `/${/y/u.source}/`); return /z/; // /no/\n"/no/"';
+    expect(scanExpressions(source, "a.ts").map(({ expression }) => String(expression))).toEqual([
+      '/"[/"]+\\/x/g',
+      "/y/u",
+      "/z/",
+    ]);
+  });
+
+  test("that take quadratic or exponential time are recognized", () => {
+    for (const expression of [/a\s*b?\s*$/, /^(a+)+$/, /^x:[\t ]*(.*?)[\t ]*$/s, /<!--[^]*?-->/, /\b[\w-]+@/])
+      expect([expression, slowest(expression)]).not.toEqual([expression, null]);
+    for (const expression of [/^\s+$/, /^[a-z]+\d{1,3}$/, /"(?:[^"\\]|\\.){0,20}"/, /[ \t]+/g])
+      expect([expression, slowest(expression)]).toEqual([expression, null]);
+  });
+
+  test("take time that grows with the length of the text only", () => {
+    const slow = found.flatMap(({ where, expression }) => {
+      const attack = slowest(expression);
+      return attack ? [`${where} on ${JSON.stringify(attack)}`] : [];
+    });
+    expect(slow).toEqual([]);
+  }, 120_000);
+});
