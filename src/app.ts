@@ -16,14 +16,15 @@ import { createSafeFetch } from "./lib/safe-fetch.ts";
 import { createSemaphore } from "./lib/semaphore.ts";
 import { sweepSpool } from "./lib/spool.ts";
 import { hashSecret, secretTest } from "./lib/secret.ts";
+import { every, sleep, type BackgroundWork } from "./lib/waiting.ts";
 import { openUpstreams } from "./providers/registry.ts";
 import { startServer } from "./server/index.ts";
-import { openStorage } from "./storage/index.ts";
-import { openBlobs } from "./storage/blobs/index.ts";
-import { openCounters } from "./storage/counters/index.ts";
+import { openStorage, type Storage } from "./storage/index.ts";
+import { openBlobs, type Blobs } from "./storage/blobs/index.ts";
+import { openCounters, type Counters } from "./storage/counters/index.ts";
 import { databaseOf } from "./database.ts";
 import { requestLog, systemLog } from "./telemetry/log.ts";
-import { Metrics } from "./telemetry/metrics.ts";
+import { Metrics, type Gauge } from "./telemetry/metrics.ts";
 import { gatherMetrics } from "./telemetry/process-metrics.ts";
 
 /** A running gateway. */
@@ -32,15 +33,15 @@ export interface Gateway {
   url: string;
   /** What the first start made, to be shown once. */
   bootstrap: BootstrapResult;
-  /** Refuses new requests, lets running ones finish within the drain time, and leaves nothing behind. */
+  /** Refuses new requests, lets running ones finish within the drain time, and gives everything back. */
   stop(): Promise<void>;
-  /** Leaves at once; what is not settled is settled by the next start. */
+  /** Exits at once; what is not settled is settled by the next start. */
   abandon(): Promise<void>;
 }
 
-/** Pictures worked on at once; each may take four bytes a pixel. */
+/** Pictures decoded or encoded at once; each may take four bytes a pixel. */
 const CODEC_SLOTS = 4;
-/** How late a deadline or a hang-up may be noticed. */
+/** How late a passed deadline or a client that disconnected may be noticed. */
 const DEADLINE_TICK_MS = 25;
 const LEASE_RENEWAL_MS = 30_000;
 const LEASE_YIELD_MS = 250;
@@ -49,14 +50,68 @@ const FLUSH_MS = 5_000;
 
 const write = (lines: string): void => void process.stdout.write(lines);
 
-/** Joins settings, adapters, heart and doors into a gateway that answers. */
+/** Joins settings and adapters into a gateway that serves requests. */
 export async function startGateway(settings: Settings): Promise<Gateway> {
-  const clock = systemClock;
   const log = requestLog(write);
-  const report = systemLog(write);
+  const onProblem = systemLog(write);
   const processId = newId("proc");
+  const storage = await openStorageOf(settings, processId, onProblem);
+  const bootstrapped = await bootstrapStore(settings, storage);
+  const blobs = await openBlobsOf(settings, storage);
+  const spoolDirectory = join(settings.dataDirectory, "spool");
+  await sweepSpool(spoolDirectory);
+  const { core, leases, health, counters } = await openCore(settings, storage, processId, onProblem);
+  const metrics = new Metrics(gauges(storage, health, counters));
+  const state = { isDraining: false };
+  const server = startServer({
+    core,
+    blobs,
+    codecSlots: createSemaphore(CODEC_SLOTS),
+    safeFetch: createSafeFetch(),
+    spoolDirectory,
+    isShared: settings.workers > 1,
+    server: settings.server,
+    isWellFormed: secretTest(settings.bootstrap.key),
+    hash: hashSecret,
+    listeners: [log.listener, metrics.listener],
+    metrics: gatherMetrics(metrics, settings),
+    isDraining: () => state.isDraining,
+  });
+  const background = startBackgroundWork(blobs, leases, onProblem);
+  const close = async (): Promise<void> => {
+    // A run under way may wait for a database that does not answer, so it is not waited for.
+    for (const work of background) void work.stop();
+    await leases.giveBack().catch((error: unknown) => onProblem("leases were not given back", error));
+    await storage.close(FLUSH_MS);
+    await blobs.close();
+    counters.close();
+    log.flush();
+  };
+  return {
+    url: server.url,
+    bootstrap: bootstrapped,
+    async stop() {
+      state.isDraining = true;
+      const endsAt = performance.now() + settings.server.drainSeconds * 1000;
+      await server.drain(endsAt - performance.now());
+      await core.detachedCalls.settled(endsAt - performance.now());
+      await endCalls(core);
+      await close();
+    },
+    async abandon() {
+      server.abandon();
+      await endCalls(core);
+      await storage.journal.sync();
+      log.flush();
+    },
+  };
+}
+
+type OnProblem = (message: string, cause: unknown) => void;
+
+function openStorageOf(settings: Settings, processId: string, onProblem: OnProblem): Promise<Storage> {
   const { models, channels, routes, prices } = settings;
-  const storage = await openStorage({
+  return openStorage({
     ...databaseOf(settings),
     journals: join(settings.dataDirectory, "journal"),
     processId,
@@ -66,22 +121,41 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
       routes,
       prices: new Map([...prices].map(([id, price]) => [id, [price]])),
     },
-    onProblem: report,
+    onProblem,
   });
-  const by = { actor: "bootstrap" };
-  const bootstrapped = await bootstrap(
-    { store: storage.admin, by, clock, catalogue: settings },
-    settings.bootstrap,
-  );
-  await storage.snapshot.refresh();
-  const blobs = await openBlobs({
+}
+
+async function bootstrapStore(settings: Settings, { admin, snapshot }: Storage): Promise<BootstrapResult> {
+  const context = { store: admin, by: { actor: "bootstrap" }, clock: systemClock, catalogue: settings };
+  const result = await bootstrap(context, settings.bootstrap);
+  await snapshot.refresh();
+  return result;
+}
+
+function openBlobsOf(settings: Settings, { linkSecrets }: Storage): Promise<Blobs> {
+  return openBlobs({
     ...settings.blobs,
     directory: settings.dataDirectory,
-    linkSecrets: storage.linkSecrets,
+    linkSecrets,
     ...(settings.blobUrl !== null && { s3: readS3Address(settings.blobUrl) }),
   });
-  const spoolDirectory = join(settings.dataDirectory, "spool");
-  await sweepSpool(spoolDirectory);
+}
+
+interface OpenedCore {
+  core: Core;
+  leases: BudgetLeases;
+  health: Health;
+  counters: Counters;
+}
+
+/** The core over its adapters; health and limits are shared with other processes where Redis is configured. */
+async function openCore(
+  settings: Settings,
+  storage: Storage,
+  processId: string,
+  onProblem: OnProblem,
+): Promise<OpenedCore> {
+  const clock = systemClock;
   const leases = new BudgetLeases(storage.leases, processId, clock);
   const health = new Health(clock, (ejection) => counters.announce(ejection));
   const counters = await openCounters({
@@ -89,12 +163,11 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     processes: settings.workers,
     clock,
     onEjection: (ejection) => health.apply(ejection),
-    onProblem: report,
+    onProblem,
   });
-  const state = { isDraining: false };
   const core: Core = {
     snapshot: storage.snapshot,
-    upstreams: openUpstreams(channels.values()),
+    upstreams: openUpstreams(settings.channels.values()),
     limiter: counters.limiter,
     limits: settings.limits,
     billing: new Billing(leases, storage.journal),
@@ -111,7 +184,11 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     timeouts: settings.timeouts,
     random: Math.random,
   };
-  const metrics = new Metrics([
+  return { core, leases, health, counters };
+}
+
+function gauges(storage: Storage, health: Health, counters: Counters): Gauge[] {
+  return [
     {
       name: "gateway_ledger_backlog",
       help: "Charges journaled and not yet in the ledger.",
@@ -129,68 +206,32 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     },
     {
       name: "gateway_snapshot_age_seconds",
-      help: "Time since the database was last heard.",
+      help: "Time since the database last answered.",
       value: () => storage.snapshot.ageMs() / 1000,
     },
-  ]);
-  const server = startServer({
-    core,
-    blobs,
-    codecSlots: createSemaphore(CODEC_SLOTS),
-    safeFetch: createSafeFetch(),
-    spoolDirectory,
-    isShared: settings.workers > 1,
-    server: settings.server,
-    isWellFormed: secretTest(settings.bootstrap.key),
-    hash: hashSecret,
-    listeners: [log.listener, metrics.listener],
-    metrics: gatherMetrics(metrics, settings),
-    isDraining: () => state.isDraining,
-  });
-  const sweep = (): void =>
-    void blobs.sweep().catch((error: unknown) => report("old images were not removed", error));
-  sweep();
-  const chores = [
-    setInterval(sweep, SWEEP_MS),
-    setInterval(
-      () => void leases.renew().catch((error: unknown) => report("leases were not renewed", error)),
+  ];
+}
+
+function startBackgroundWork(blobs: Blobs, leases: BudgetLeases, onProblem: OnProblem): BackgroundWork[] {
+  const sweep = async (): Promise<void> => void (await blobs.sweep());
+  void sweep().catch((error: unknown) => onProblem("old images were not removed", error));
+  return [
+    every(SWEEP_MS, sweep, (error) => onProblem("old images were not removed", error)),
+    every(
       LEASE_RENEWAL_MS,
+      () => leases.renew(),
+      (error) => onProblem("leases were not renewed", error),
     ),
-    setInterval(
-      () =>
-        void leases.yieldContended().catch((error: unknown) => report("leases were not given back", error)),
+    every(
       LEASE_YIELD_MS,
+      () => leases.yieldContended(),
+      (error) => onProblem("leases were not given back", error),
     ),
   ];
-  /** Every caller was cut off; their calls notice within a tick, and what was delivered is journaled. */
-  const endCalls = async (): Promise<void> => {
-    await Bun.sleep(2 * DEADLINE_TICK_MS);
-    await core.detachedCalls.close();
-  };
-  const close = async (): Promise<void> => {
-    for (const chore of chores) clearInterval(chore);
-    await leases.giveBack().catch((error: unknown) => report("leases were not given back", error));
-    await storage.close(FLUSH_MS);
-    await blobs.close();
-    counters.close();
-    log.flush();
-  };
-  return {
-    url: server.url,
-    bootstrap: bootstrapped,
-    async stop() {
-      state.isDraining = true;
-      const endsAt = performance.now() + settings.server.drainSeconds * 1000;
-      await server.drain(endsAt - performance.now());
-      await core.detachedCalls.settled(endsAt - performance.now());
-      await endCalls();
-      await close();
-    },
-    async abandon() {
-      server.abandon();
-      await endCalls();
-      await storage.journal.sync();
-      log.flush();
-    },
-  };
+}
+
+/** Ends what still runs once every client is cut off: calls notice within a tick, and what was delivered is journaled. */
+async function endCalls({ detachedCalls }: Core): Promise<void> {
+  await sleep(2 * DEADLINE_TICK_MS);
+  await detachedCalls.close();
 }

@@ -31,7 +31,7 @@ beforeAll(async () => {
     models: [...Object.keys(WAYS), ALL],
     vendors: 3,
     strategy: "weighted",
-    deadlines: { firstByteMs: 400 },
+    deadlines: { firstByteMs: 400, totalMs: 400 },
   });
 }, 30_000);
 afterAll(() => fleet[Symbol.asyncDispose]());

@@ -84,7 +84,7 @@ const SECRET = /openai|gpt-5|simulated|127\.0\.0\.1|req_0123456789abcdef/i;
 let house: House;
 beforeAll(async () => {
   const lanes = [...TROUBLES, ...ODDITIES].map(({ marker }) => laneOf(marker));
-  house = await openHouse({ firstByteMs: 1_500, lanes });
+  house = await openHouse({ firstByteMs: 1_500, totalMs: 1_500, lanes });
 });
 afterAll(() => house[Symbol.asyncDispose]());
 

@@ -32,7 +32,7 @@ export interface FleetOptions {
   yaml?: string;
   strategy?: "ordered" | "weighted";
   weights?: readonly number[];
-  deadlines?: { firstByteMs?: number; idleMs?: number };
+  deadlines?: { firstByteMs?: number; idleMs?: number; totalMs?: number };
 }
 
 /** Several gateway processes over one store, in front of simulated vendors. */
@@ -256,12 +256,12 @@ function fleetYaml(lanes: ReadonlyMap<string, readonly Simulator[]>, options: Fl
 }
 
 function channelAt(url: string, { deadlines = {} }: FleetOptions): object {
-  const { firstByteMs = 5_000, idleMs = 5_000 } = deadlines;
+  const { firstByteMs = 5_000, idleMs = 5_000, totalMs = 60_000 } = deadlines;
   return {
     provider: "openai",
     base_url: `${url}/v1`,
     credential: { env: "VENDOR_KEY" },
-    deadlines: { first_byte_ms: firstByteMs, idle_ms: idleMs },
+    deadlines: { first_byte_ms: firstByteMs, idle_ms: idleMs, total_ms: totalMs },
   };
 }
 

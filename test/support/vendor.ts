@@ -17,6 +17,7 @@ export interface HouseOptions extends GatewayOptions {
   /** Deadlines of text and images. Milliseconds. */
   firstByteMs?: number;
   idleMs?: number;
+  totalMs?: number;
   /**
    * Chat models besides `house-chat`, each with a channel of its own, so that what one suffers does not eject the
    * others.
@@ -59,13 +60,14 @@ function houseYaml(
   {
     firstByteMs = 5_000,
     idleMs = 5_000,
+    totalMs = 60_000,
     lanes = [],
     pairs = [],
     maxAttempts = 1,
     drainSeconds = 30,
   }: HouseOptions,
 ): string {
-  const deadlines = `{ first_byte_ms: ${firstByteMs}, idle_ms: ${idleMs} }`;
+  const deadlines = `{ first_byte_ms: ${firstByteMs}, idle_ms: ${idleMs}, total_ms: ${totalMs} }`;
   const names = [CHAT, ...lanes, ...pairs];
   return `
 server: { drain_seconds: ${drainSeconds} }
