@@ -45,11 +45,21 @@ export async function listKeys(context: AdminContext, organizationId?: string): 
   return await context.store.keys.list(organizationId);
 }
 
+/** The key, or a 404. */
+export async function getKey(
+  { store }: Pick<AdminContext, "store">,
+  id: string,
+  field = "id",
+): Promise<KeyRecord> {
+  const key = await store.keys.get(id);
+  if (!key) throw new AdminError(404, field, `there is no key "${id}"`);
+  return key;
+}
+
 /** Changes what the input names, for example `{isDisabled: true}`. Throws 404 for an unknown key. */
 export async function updateKey(context: AdminContext, id: string, input: unknown): Promise<KeyRecord> {
   const change = readInput(changeSchema, input);
-  const before = await context.store.keys.get(id);
-  if (!before) throw new AdminError(404, "id", `there is no key "${id}"`);
+  const before = await getKey(context, id);
   if (change.models && change.models !== "*")
     for (const model of change.models) requireModel(context.catalogue, model, "models");
   const { limits, ...fields } = change;

@@ -4,19 +4,59 @@ import { formatNanos, type Nanos } from "../lib/money.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import { amountSchema, readInput, reasonSchema } from "./input.ts";
+import { getKey } from "./keys.ts";
 import { getOrganization } from "./organizations.ts";
-import type { AuditRecord, ChargeHistory } from "./ports.ts";
+import type { AuditRecord, ChargeHistory, LedgerFilter, LedgerPosition } from "./ports.ts";
 
 /** A charge, what corrects it, and what it comes to after all. */
 export interface LedgerView extends ChargeHistory {
   net: Nanos;
 }
 
-/** Entries newest first, at most 1,000. `from` is inclusive, `to` exclusive, Unix milliseconds. */
-export async function listLedger(context: AdminContext, input: unknown): Promise<LedgerEntry[]> {
+/** A page of entries, newest first, and the cursor of the next page where there is one. */
+export interface LedgerListing {
+  entries: LedgerEntry[];
+  next: string | null;
+}
+
+/**
+ * A page of the ledger, newest first, at most 1,000 entries. `cursor` is the id of the last entry of the page before.
+ * Throws 404 for an unknown organization, key or cursor.
+ */
+export async function listLedger(context: AdminContext, input: unknown): Promise<LedgerListing> {
+  const { cursor, limit, ...filter } = readInput(listSchema, input);
+  await checkFilter(context, filter);
+  const below = cursor === undefined ? undefined : await positionOf(context, cursor);
+  // One more than asked for tells whether another page follows.
+  const found = await context.store.ledger.list({ ...filter, below, limit: limit + 1 });
+  const entries = found.slice(0, limit);
+  return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null };
+}
+
+/** All entries of a filter, newest first, page by page; of any number only one page is in memory. */
+export async function* exportLedger(context: AdminContext, input: unknown): AsyncGenerator<LedgerEntry[]> {
   const filter = readInput(filterSchema, input);
-  if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
-  return await context.store.ledger.list(filter);
+  await checkFilter(context, filter);
+  let below: LedgerPosition | undefined;
+  for (;;) {
+    const entries = await context.store.ledger.list({ ...filter, below, limit: EXPORT_PAGE });
+    if (entries.length > 0) yield entries;
+    below = entries.at(-1);
+    if (entries.length < EXPORT_PAGE) return;
+  }
+}
+
+const EXPORT_PAGE = 1000;
+
+async function checkFilter(context: AdminContext, { organizationId, keyId }: LedgerFilter): Promise<void> {
+  if (organizationId !== undefined) await getOrganization(context, organizationId);
+  if (keyId !== undefined) await getKey(context, keyId, "keyId");
+}
+
+async function positionOf({ store }: AdminContext, cursor: string): Promise<LedgerPosition> {
+  const position = await store.ledger.position(cursor);
+  if (position) return position;
+  throw new AdminError(404, "cursor", `there is no entry "${cursor}" in the ledger to go on from`);
 }
 
 /** One charge with its corrections. Throws 404 for an unknown one. */
@@ -97,10 +137,14 @@ const limitSchema = z.int().min(1).max(1000).default(50);
 
 const filterSchema = z.strictObject({
   organizationId: z.string().optional(),
+  keyId: z.string().optional(),
+  model: z.string().optional(),
+  requestId: z.string().optional(),
   from: z.int().min(0).optional(),
   to: z.int().min(0).optional(),
-  limit: limitSchema,
 });
+
+const listSchema = filterSchema.extend({ cursor: z.string().optional(), limit: limitSchema });
 
 const auditSchema = z.strictObject({ subject: z.string().optional(), limit: limitSchema });
 

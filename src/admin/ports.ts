@@ -144,17 +144,14 @@ export interface AdministratorStore {
 
 /** The ledger as administration sees it: nothing in it changes, corrections are entries of their own. */
 export interface LedgerAdminStore {
-  /** Newest first. `from` is inclusive, `to` exclusive, Unix milliseconds. */
-  list(filter: {
-    organizationId?: string;
-    from?: number;
-    to?: number;
-    limit: number;
-  }): Promise<LedgerEntry[]>;
+  /** Newest first: the first page, or the one below a position. */
+  list(page: LedgerPage): Promise<LedgerEntry[]>;
+  /** Where the entry of an id stands, or null when there is none. */
+  position(id: string): Promise<LedgerPosition | null>;
   /** A charge with its corrections, or null when there is no such charge. */
   history(charge: string): Promise<ChargeHistory | null>;
   /** A page of an organization's charges for a model, oldest first. A page may be empty and yet not the last. */
-  charges(page: ChargePage): Promise<{ histories: ChargeHistory[]; next: ChargeCursor | null }>;
+  charges(page: ChargePage): Promise<{ histories: ChargeHistory[]; next: LedgerPosition | null }>;
   /**
    * Writes corrections of charges in one transaction, in which nobody else corrects them: `decide` is shown each
    * as it stands and answers the entry to write, if any. Adds to the `spent` of the charge's budgets as far as
@@ -165,6 +162,25 @@ export interface LedgerAdminStore {
     decide: (history: ChargeHistory) => LedgerEntry | null,
     note: CorrectionNote | null,
   ): Promise<LedgerEntry[]>;
+}
+
+/** Which entries are meant; what is absent does not matter. */
+export interface LedgerFilter {
+  organizationId?: string;
+  keyId?: string;
+  model?: string;
+  /** The caller's `X-Request-Id`, or the one that the gateway gave in its place. */
+  requestId?: string;
+  /** Unix milliseconds, inclusive. */
+  from?: number;
+  /** Unix milliseconds, exclusive. */
+  to?: number;
+}
+
+export interface LedgerPage extends LedgerFilter {
+  /** The last entry of the page above. */
+  below?: LedgerPosition;
+  limit: number;
 }
 
 export interface ChargeHistory {
@@ -179,11 +195,12 @@ export interface ChargePage {
   /** Inclusive and exclusive, Unix milliseconds. */
   from: number;
   to: number;
-  after: ChargeCursor | null;
+  after: LedgerPosition | null;
 }
 
-/** The last charge of a page. */
-export interface ChargeCursor {
+/** Where an entry stands in the ledger's order of time and id. */
+export interface LedgerPosition {
+  /** Unix milliseconds. */
   at: number;
   id: string;
 }

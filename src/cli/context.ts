@@ -29,7 +29,7 @@ export interface CliContext {
 }
 
 export interface Output {
-  write(text: string): unknown;
+  write(text: string, onWritten?: (error?: Error | null) => void): unknown;
 }
 
 /** What a command's action works with. */
@@ -38,6 +38,8 @@ export interface CommandContext {
   loadSettings(): Promise<LoadedSettings>;
   /** Opens the store for the work and closes it after, whatever happens. */
   administer<Result>(work: (admin: AdminContext, settings: Settings) => Promise<Result>): Promise<Result>;
+  /** Writes text as it is and waits until the reader has taken it, so that long output needs little memory. */
+  write(text: string): Promise<void>;
   /** A line for people. */
   printLine(line: string): void;
   /** The rows for people, or the value as JSON. */
@@ -66,6 +68,10 @@ export function openCommandContext(context: CliContext, program: Command): Comma
         await close();
       }
     },
+    write: (text) =>
+      new Promise((resolve, reject) => {
+        context.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+      }),
     printLine: (line) => void context.stdout.write(`${line}\n`),
     print(isJson, value, rows) {
       context.stdout.write(isJson ? `${JSON.stringify(value, null, 2)}\n` : formatTable(rows));

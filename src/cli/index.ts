@@ -24,6 +24,8 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return exitCodeOf(error);
+    // The reader of the output has seen enough, as `head` does.
+    if (error instanceof Error && "code" in error && error.code === "EPIPE") return 1;
     context.stderr.write(`${describe(error)}\n`);
     return 1;
   }

@@ -1,25 +1,33 @@
 import type { Command } from "commander";
-import { getCharge, listLedger, refund, type LedgerView } from "../admin/ledger.ts";
+import { exportLedger, getCharge, listLedger, refund, type LedgerView } from "../admin/ledger.ts";
 import type { LedgerEntry } from "../domain/ledger.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES, type Usage } from "../domain/usage.ts";
 import { formatNanos } from "../lib/money.ts";
 import type { CommandContext } from "./context.ts";
-import { readCount, readTime } from "./options.ts";
+import { CSV_HEADINGS, toCsvLine } from "./ledger-csv.ts";
+import { readCount, readTime, readWord } from "./options.ts";
 
-/** `ledger list|show|refund` */
+/** `ledger list|export|show|refund` */
 export function addLedgerCommands(program: Command, cli: CommandContext): void {
   const ledger = program.command("ledger").description("what was charged, and corrections of it");
-  ledger
-    .command("list")
-    .description("list entries, newest first")
-    .option("--org <id>", "of this organization only")
-    .option("--from <time>", "ISO date or time of the first", readTime)
-    .option("--to <time>", "ISO date or time before which the last was made", readTime)
+  addFilterOptions(ledger.command("list").description("list entries, newest first"))
     .option("--limit <n>", "most entries", readCount, 50)
+    .option("--cursor <id>", "go on below this entry, the last of the page before")
     .option("--json", "print JSON")
-    .action(async ({ org: organizationId, json, ...filter }: ListOptions) => {
-      const entries = await cli.administer((admin) => listLedger(admin, { organizationId, ...filter }));
+    .action(async ({ json, limit, cursor, ...options }: ListOptions) => {
+      const page = { ...toFilter(options), limit, cursor };
+      const { entries, next } = await cli.administer((admin) => listLedger(admin, page));
       cli.print(json, entries.map(toView), entries.map(toRow));
+      if (!json && next !== null) cli.printLine(`More entries follow: repeat with --cursor ${next}`);
+    });
+  addFilterOptions(ledger.command("export").description("write all entries to standard output, newest first"))
+    .option("--format <csv|jsonl>", "a table, or one JSON object a line", readWord("csv", "jsonl"), "csv")
+    .action(async ({ format, ...options }: FilterOptions & { format: string }) => {
+      await cli.administer(async (admin) => {
+        if (format === "csv") await cli.write(CSV_HEADINGS);
+        for await (const entries of exportLedger(admin, toFilter(options)))
+          await cli.write(entries.map(format === "csv" ? toCsvLine : toJsonLine).join(""));
+      });
     });
   ledger
     .command("show")
@@ -28,7 +36,7 @@ export function addLedgerCommands(program: Command, cli: CommandContext): void {
     .option("--json", "print JSON")
     .action(async (id: string, { json }: { json?: boolean }) => {
       const view = await cli.administer((admin) => getCharge(admin, id));
-      cli.print(json, toFullView(view), [view.charge, ...view.corrections].map(toRow));
+      cli.print(json, toHistoryView(view), [view.charge, ...view.corrections].map(toRow));
       if (!json) cli.printLine(details(view));
     });
   ledger
@@ -44,12 +52,37 @@ export function addLedgerCommands(program: Command, cli: CommandContext): void {
     });
 }
 
-interface ListOptions {
+interface FilterOptions {
   org?: string;
+  key?: string;
+  model?: string;
+  request?: string;
   from?: number;
   to?: number;
+}
+
+interface ListOptions extends FilterOptions {
   limit: number;
+  cursor?: string;
   json?: boolean;
+}
+
+function addFilterOptions(command: Command): Command {
+  return command
+    .option("--org <id>", "of this organization only")
+    .option("--key <id>", "of this key only")
+    .option("--model <id>", "of this model only")
+    .option("--request <id>", "of the request with this X-Request-Id only")
+    .option("--from <time>", "ISO date or time of the first", readTime)
+    .option("--to <time>", "ISO date or time before which the last was made", readTime);
+}
+
+function toFilter({ org, key, request, model, from, to }: FilterOptions): object {
+  return { organizationId: org, keyId: key, requestId: request, model, from, to };
+}
+
+function toJsonLine(entry: LedgerEntry): string {
+  return `${JSON.stringify(toView(entry))}\n`;
 }
 
 function toView(entry: LedgerEntry): object {
@@ -62,7 +95,7 @@ function toView(entry: LedgerEntry): object {
   };
 }
 
-function toFullView({ charge, corrections, net }: LedgerView): object {
+function toHistoryView({ charge, corrections, net }: LedgerView): object {
   return { charge: toView(charge), corrections: corrections.map(toView), net: formatNanos(net) };
 }
 

@@ -21,7 +21,7 @@ export { LEASE_TTL_MS, type LeaseStore } from "./budgets/leases.ts";
 export type { AuditRecord, AuditStore } from "./stores/audit.ts";
 export type { Configured } from "./snapshot/directory.ts";
 export type { FileJournal } from "./journal/journal.ts";
-export type { LedgerFilter, LedgerStore } from "./stores/ledger.ts";
+export type { LedgerStore } from "./stores/ledger.ts";
 export type { LiveSnapshot } from "./snapshot/snapshot.ts";
 
 /** Everything a serving process needs of storage, running. */

@@ -25,6 +25,7 @@ onEachDatabase("The store", (ground) => {
       "0002_contention_and_corrections",
       "0003_shared_secrets",
       "0004_no_request_index",
+      "0005_ledger_and_keys",
     ]);
   });
 

@@ -23,7 +23,12 @@ async function shell(options: { env?: Record<string, string>; files?: Record<str
       env: options.env ?? {},
       cwd: place.path,
       catalogueDirectory: `${place.path}/catalogue`,
-      stdout: { write: (text) => void (written.stdout += text) },
+      stdout: {
+        write(text, onWritten) {
+          written.stdout += text;
+          onWritten?.();
+        },
+      },
       stderr: { write: (text) => void (written.stderr += text) },
     });
     return { code, ...written, json: () => JSON.parse(written.stdout) };
@@ -402,6 +407,49 @@ test("the ledger is listed, a charge shown and refunded", async () => {
   });
   expect(await cli.run("ledger show req_9")).toMatchObject({ code: 1 });
   expect((await cli.run("ledger list --limit 0")).code).toBe(2);
+});
+
+test("the ledger of a request, a key, a model or a time is listed, page by page", async () => {
+  await using cli = await shellWithCharges();
+  expect((await cli.run("ledger list --request request-req_2 --json")).json()).toMatchObject([
+    { id: "req_2", requestId: "request-req_2" },
+  ]);
+  for (const filter of ["--model big-chat", "--from 2026-01-03", "--to 2026-01-02", "--request none"])
+    expect([filter, (await cli.run(`ledger list ${filter} --json`)).json()]).toEqual([filter, []]);
+  const first = await cli.run("ledger list --limit 2");
+  expect(first.stdout).toEndWith("\nMore entries follow: repeat with --cursor req_2\n");
+  const last = await cli.run("ledger list --limit 2 --cursor req_2");
+  expect(last.stdout).toMatch(/^ID .*\nreq_1 .*\n$/);
+  expect((await cli.run("ledger list --key key_none")).stderr).toBe('error: there is no key "key_none"\n');
+});
+
+test("the ledger is exported as CSV and as JSON lines, and no cell is a formula", async () => {
+  await using cli = await shellWithCharges();
+  cli.store.ledger.entries.push(
+    anEntry("req_4:1", -250_000_000n, {
+      kind: "refund",
+      requestId: '=HYPERLINK("http://evil.example","pay")',
+      organizationId: "default",
+      keyId: "@key",
+      model: "-1+1",
+      channel: null,
+      usage: null,
+      corrects: "req_4",
+    }),
+  );
+  const lines = (await cli.run("ledger export")).stdout.trimEnd().split("\n");
+  expect(lines).toHaveLength(5);
+  expect(lines[0]).toStartWith("id,kind,at,organization,key,request,model,channel,upstream_model,amount,");
+  expect(lines[1]).toStartWith(
+    "req_3,charge,2026-01-02T00:00:00.000Z,default,key_a,request-req_3,sandbox-chat,sandbox,sandbox-chat,0.60,USD,",
+  );
+  expect(lines[1]).toEndWith(",1000000,,,,1000000,,,");
+  expect(lines[4]).toContain(
+    `,default,'@key,"'=HYPERLINK(""http://evil.example"",""pay"")",'-1+1,,sandbox-chat,-0.25,USD,`,
+  );
+  const json = (await cli.run("ledger export --format jsonl --request request-req_1")).stdout;
+  expect(JSON.parse(json)).toMatchObject({ id: "req_1", amount: "0.60", usage: { tokens: { input: 1e6 } } });
+  expect((await cli.run("ledger export --format xls")).code).toBe(2);
 });
 
 test("a route is explained without asking anybody", async () => {

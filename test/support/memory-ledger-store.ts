@@ -1,4 +1,10 @@
-import type { AuditRecord, AuditStore, ChargeHistory, LedgerAdminStore } from "../../src/admin/ports.ts";
+import type {
+  AuditRecord,
+  AuditStore,
+  ChargeHistory,
+  LedgerAdminStore,
+  LedgerPosition,
+} from "../../src/admin/ports.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 
 export interface MemoryLedgerStore extends LedgerAdminStore {
@@ -24,12 +30,17 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
           .toReversed()
           .slice(0, limit),
     },
-    list: async ({ organizationId, from = 0, to = Infinity, limit }) =>
+    list: async ({ organizationId, keyId, model, requestId, from = 0, to = Infinity, below, limit }) =>
       entries
         .filter((entry) => organizationId === undefined || entry.organizationId === organizationId)
+        .filter((entry) => keyId === undefined || entry.keyId === keyId)
+        .filter((entry) => model === undefined || entry.model === model)
+        .filter((entry) => requestId === undefined || entry.requestId === requestId)
         .filter(({ at }) => at >= from && at < to)
-        .toSorted((one, other) => other.at - one.at)
+        .filter((entry) => !below || inOrder(below, entry) > 0)
+        .toSorted((one, other) => inOrder(other, one))
         .slice(0, limit),
+    position: async (id) => entries.find((entry) => entry.id === id) ?? null,
     async history(id) {
       const found = charge(id);
       return found ? historyOf(found) : null;
@@ -38,8 +49,8 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
       const all = entries
         .filter((entry) => entry.kind === "charge" && entry.organizationId === organizationId)
         .filter(({ at }) => at >= from && at < to)
-        .toSorted((one, other) => one.at - other.at || (one.id < other.id ? -1 : 1))
-        .filter(({ at, id }) => !after || at > after.at || (at === after.at && id > after.id));
+        .toSorted(inOrder)
+        .filter((entry) => !after || inOrder(entry, after) > 0);
       const page = all.slice(0, 2);
       const last = page.at(-1);
       return {
@@ -69,6 +80,11 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
       return written;
     },
   };
+}
+
+/** By time, then by id. */
+function inOrder(one: LedgerPosition, other: LedgerPosition): number {
+  return one.at - other.at || (one.id === other.id ? 0 : one.id < other.id ? -1 : 1);
 }
 
 /** As a database gives it back: money as decimal strings. */

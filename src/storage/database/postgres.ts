@@ -1,7 +1,7 @@
 import { SQL } from "bun";
 import { connectionPool } from "./connection-pool.ts";
 import { groupsOf, insertStatement } from "./insert-statement.ts";
-import { boundCalls, transact, type Database } from "./sql.ts";
+import { boundCalls, REPORT_TIMEOUT_MS, transact, type Database, type Sql } from "./sql.ts";
 
 /** Opens a PostgreSQL database; the first call connects. */
 export function openPostgres(location: string, timeoutMs: number, poolSize: number): Database {
@@ -12,6 +12,8 @@ export function openPostgres(location: string, timeoutMs: number, poolSize: numb
     kind: "postgres",
     read: (query, timeoutMs) =>
       calls((signal) => pool.use(signal, async (sql) => await query(sql)), timeoutMs),
+    readConsistently: (work) =>
+      calls((signal) => pool.use(signal, (sql) => report(sql, work, signal)), REPORT_TIMEOUT_MS),
     begin: (work, timeoutMs) =>
       calls((signal) => pool.use(signal, (sql) => transact(sql, "READ WRITE", work, signal)), timeoutMs),
     insertRows: (table, rows) =>
@@ -29,6 +31,16 @@ export function openPostgres(location: string, timeoutMs: number, poolSize: numb
     persist: () => Promise.resolve(),
     close: () => pool.close(),
   };
+}
+
+/** One state of the database lasts as long as the transaction; its statements may take as long as the report. */
+function report<T>(sql: Sql, work: (sql: Sql) => PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  const withoutTimeouts = async (transaction: Sql) => {
+    await transaction`SET LOCAL statement_timeout = 0`;
+    await transaction`SET LOCAL idle_in_transaction_session_timeout = 0`;
+    return await work(transaction);
+  };
+  return transact(sql, "ISOLATION LEVEL REPEATABLE READ READ ONLY", withoutTimeouts, signal);
 }
 
 const CONNECT_TIMEOUT_SECONDS = 1;

@@ -11,6 +11,8 @@ export interface Database {
   readonly kind: "sqlite" | "postgres";
   /** Runs a query outside of a transaction; it sees committed rows only. */
   read<T>(query: (sql: Sql) => PromiseLike<T>, timeoutMs?: number): Promise<T>;
+  /** Runs reads on one state of the database, blocking no writer. For reports: they may take an hour. */
+  readConsistently<T>(work: (sql: Sql) => PromiseLike<T>): Promise<T>;
   /** Runs `work` in one transaction. Once its deadline has passed it is rolled back, even if it ends later. */
   begin<T>(work: (sql: Sql) => Promise<T>, timeoutMs?: number): Promise<T>;
   /**
@@ -25,6 +27,8 @@ export interface Database {
 
 /** The client inside a transaction, or outside of one. */
 export type Sql = SQL;
+
+export const REPORT_TIMEOUT_MS = 60 * 60_000;
 
 /** Calls that may wait for the database at once; more are refused, so that an outage fills no memory. */
 const MAX_CALLS = 2000;
@@ -59,7 +63,7 @@ export function boundCalls(defaultTimeoutMs: number): BoundedCall {
 export async function transact<T>(
   sql: Sql,
   mode: string,
-  work: (sql: Sql) => Promise<T>,
+  work: (sql: Sql) => PromiseLike<T>,
   signal: AbortSignal,
 ): Promise<T> {
   const { value } = await sql.begin(mode, async (transaction) => {

@@ -4,7 +4,7 @@ import { SQL } from "bun";
 import { sleep } from "../../lib/waiting.ts";
 import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
 import { openRowInserter, type RowInserter } from "./row-inserter.ts";
-import { boundCalls, transact, type Database } from "./sql.ts";
+import { boundCalls, REPORT_TIMEOUT_MS, transact, type Database } from "./sql.ts";
 import { isLocked } from "./unavailable.ts";
 import { syncLog } from "./wal-checkpoints.ts";
 
@@ -33,6 +33,11 @@ export async function openSqlite(location: string, timeoutMs: number): Promise<D
   return {
     kind: "sqlite",
     read: (query, timeoutMs) => calls(async () => await query(reader), timeoutMs),
+    readConsistently: (work) =>
+      calls(async (signal) => {
+        await using sql = open();
+        return await transact(sql, "DEFERRED", work, signal);
+      }, REPORT_TIMEOUT_MS),
     begin: (work, timeoutMs) =>
       calls(
         (signal) => inTurn(() => retryWhileLocked(() => transact(writer, "IMMEDIATE", work, signal), signal)),

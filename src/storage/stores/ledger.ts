@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises";
+import type { LedgerPage, LedgerPosition } from "../../admin/ports.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
-import { firstOf } from "../database/columns.ts";
+import { firstOf, type Integer } from "../database/columns.ts";
 import { readEntryRow, writeEntryRow, type LedgerRow } from "./ledger-row.ts";
 import { chargeLease, lockBudgets, lockLeases, saveBudgets } from "../budgets/locked-budgets.ts";
 import { groupsOf, insertStatement } from "../database/insert-statement.ts";
@@ -16,17 +17,12 @@ export interface LedgerStore {
    */
   post(processId: string, entries: readonly LedgerEntry[]): Promise<number>;
   find(id: string, kind: LedgerEntry["kind"]): Promise<LedgerEntry | null>;
-  /** Newest first. `from` is inclusive, `to` exclusive, Unix milliseconds. */
-  list(filter: LedgerFilter): Promise<LedgerEntry[]>;
+  /** Newest first. A page takes the same time wherever it is, unless only the model is named and it is rare. */
+  list(page: LedgerPage): Promise<LedgerEntry[]>;
+  /** Where the entry of an id stands, or null when there is none. */
+  position(id: string): Promise<LedgerPosition | null>;
   /** What all entries booked on a budget come to, over all its periods. */
   sumOfBudget(budget: string): Promise<Nanos>;
-}
-
-export interface LedgerFilter {
-  organizationId?: string;
-  from?: number;
-  to?: number;
-  limit: number;
 }
 
 export function ledgerStore(database: Database): LedgerStore {
@@ -45,15 +41,26 @@ export function ledgerStore(database: Database): LedgerStore {
       const row = firstOf(rows);
       return row && readEntryRow(row);
     },
-    async list({ organizationId, from, to, limit }) {
-      const rows = await database.read(
+    async list({ organizationId, keyId, model, requestId, from, to, below, limit }) {
+      const rows = await database.readConsistently(
         (sql) => sql<LedgerRow[]>`SELECT * FROM ledger WHERE 1 = 1
           ${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
+          ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
+          ${model === undefined ? sql`` : sql`AND model = ${model}`}
+          ${requestId === undefined ? sql`` : sql`AND request_id = ${requestId}`}
           ${from === undefined ? sql`` : sql`AND at >= ${from}`}
           ${to === undefined ? sql`` : sql`AND at < ${to}`}
-          ORDER BY at DESC, id DESC, kind LIMIT ${limit}`,
+          ${below === undefined ? sql`` : sql`AND (at, id) < (${below.at}, ${below.id})`}
+          ORDER BY at DESC, id DESC LIMIT ${limit}`,
       );
       return rows.map(readEntryRow);
+    },
+    async position(id) {
+      const rows = await database.read(
+        (sql) => sql<{ at: Integer; id: string }[]>`SELECT at, id FROM ledger WHERE id = ${id} LIMIT 1`,
+      );
+      const row = firstOf(rows);
+      return row && { at: Number(row.at), id: row.id };
     },
     async sumOfBudget(budget) {
       const rows = await database.read(

@@ -48,7 +48,7 @@ export function storesOn(database: Database): Stores {
       prices: priceStore(database),
       budgets: budgetAdminStore(database),
       administrators: administratorStore(database),
-      ledger: { list: ledger.list, ...correctionStore(database) },
+      ledger: { list: ledger.list, position: ledger.position, ...correctionStore(database) },
       audit,
     },
     audit,
