@@ -197,7 +197,7 @@ function gauges(storage: Storage, health: Health, counters: Counters): Gauge[] {
     {
       name: "gateway_ejected_targets",
       help: "Targets out of service.",
-      value: () => health.ejections().length,
+      value: () => new Set(health.ejections().map(({ target }) => target)).size,
     },
     {
       name: "gateway_limits_degraded",

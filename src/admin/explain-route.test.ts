@@ -53,7 +53,9 @@ describe("who answers", () => {
   });
 
   test("an ejected target is passed over", async () => {
-    const health = [{ target: "sandbox/sandbox-chat", reason: "overload" as const, durationMs: 4000 }];
+    const health = [
+      { target: "sandbox/sandbox-chat", organization: null, reason: "overload" as const, durationMs: 4000 },
+    ];
     for (const strategy of ["ordered", "weighted"] as const) {
       const { verdict } = await explainRoute(await withRoute(strategy), { ...question, health });
       expect(verdict).toBe("openai/big-chat-2026 would answer; sandbox/sandbox-chat is ejected.");
@@ -61,15 +63,17 @@ describe("who answers", () => {
   });
 
   test("an ejection whose time is over counts no more: the next request probes", async () => {
-    const health = [{ target: "sandbox/sandbox-chat", reason: "overload" as const, durationMs: 0 }];
+    const health = [
+      { target: "sandbox/sandbox-chat", organization: null, reason: "overload" as const, durationMs: 0 },
+    ];
     const { verdict } = await explainRoute(await withOrganization(), { ...question, health });
     expect(verdict).toBe("sandbox/sandbox-chat would answer.");
   });
 
   test("nothing is sent while every target is ejected", async () => {
     const health = [
-      { target: "sandbox/sandbox-chat", reason: "overload" as const, durationMs: 4000 },
-      { target: "openai/big-chat-2026", reason: "account" as const, durationMs: 60_000 },
+      { target: "sandbox/sandbox-chat", organization: null, reason: "overload" as const, durationMs: 4000 },
+      { target: "openai/big-chat-2026", organization: null, reason: "account" as const, durationMs: 60_000 },
     ];
     const { verdict } = await explainRoute(await withRoute("weighted"), { ...question, health });
     expect(verdict).toBe("Nothing would be sent: every target is ejected, the first for another 4 s.");

@@ -74,7 +74,8 @@ export async function explainRoute(
     requireModel(directory, principal, model, ["chat", "messages", "image"]);
   });
   const refusal = refusalOf(access) ?? (price ? null : noPrice()) ?? refusalOf(route);
-  const targets = "value" in route ? explainTargets(route.value, question.health ?? []) : [];
+  const ejections = (question.health ?? []).filter((each) => [null, record.id].includes(each.organization));
+  const targets = "value" in route ? explainTargets(route.value, ejections) : [];
   return {
     organization: record.id,
     key: key?.id ?? null,

@@ -18,7 +18,7 @@ const address = z.string().refine(isAddress, { error: "must be an address or a n
 
 const integerMs = z.int().min(1).max(86_400_000);
 const deadlineFields = {
-  first_byte_ms: integerMs.describe("Until the answer's first byte of content"),
+  first_byte_ms: integerMs.describe("Until the first byte of a stream, or the answer with images"),
   idle_ms: integerMs.describe("Longest silence inside an answer"),
   total_ms: integerMs.describe("The whole call"),
 };
@@ -124,7 +124,7 @@ export const fileSchema = z.strictObject({
     .prefault({}),
   deadlines: z
     .strictObject({
-      text: deadlinesOf({ first_byte_ms: 60_000, idle_ms: 60_000, total_ms: 600_000 }),
+      text: deadlinesOf({ first_byte_ms: 120_000, idle_ms: 120_000, total_ms: 600_000 }),
       image: deadlinesOf({ first_byte_ms: 600_000, idle_ms: 60_000, total_ms: 900_000 })
         .unwrap()
         .omit({ idle_ms: true })
@@ -139,8 +139,12 @@ export const fileSchema = z.strictObject({
         .min(0)
         .max(100)
         .default(0.2)
-        .describe("Further attempts within ten seconds, as a share of the requests"),
-      retry_floor: z.int().min(0).default(3).describe("Further attempts always possible within ten seconds"),
+        .describe("Repeated calls to a target within ten seconds, as a share of its first calls"),
+      retry_floor: z
+        .int()
+        .min(0)
+        .default(3)
+        .describe("Repeated calls to a target that are always possible within ten seconds"),
     })
     .prefault({}),
   channels: z.record(channelId, channelSchema).default({}).describe("Ways to the vendors by id"),

@@ -1,4 +1,4 @@
-/** A configured way to a vendor: which adapter, which address, whose credential. */
+/** A configured connection to a vendor: adapter, address and credential. */
 export interface Channel {
   id: string;
   /** Name of the provider adapter in the registry. */
@@ -12,7 +12,7 @@ export interface Channel {
 }
 
 export interface Timeouts {
-  /** Until the answer's first byte (of content, on a stream). */
+  /** Text: until the first byte of a stream, of any kind; not used for whole answers. Images: until the answer. */
   firstByteMs: number;
   /** Longest silence inside an answer. */
   idleMs: number;
@@ -20,7 +20,7 @@ export interface Timeouts {
   totalMs: number;
 }
 
-/** One place a model can be asked for. */
+/** One of the ways to serve a model: a channel and the vendor's name of the model. */
 export interface Target {
   channel: Channel;
   upstreamModel: string;

@@ -73,6 +73,7 @@ function callRoute(
   const { failOverRefusals } = principal.organization.settings;
   return callTargets(core.failover, {
     targets: orderTargets(route, core.random),
+    organization: principal.organization.id,
     clientSignal: signal,
     totalMs: core.timeouts.text.totalMs,
     failsOver: ({ kind }) => kind !== "rejected" && (kind !== "refused" || failOverRefusals),

@@ -105,6 +105,7 @@ function callRoute(
   const route = routeOf(core.snapshot.directory(), context.principal, model.id);
   return callTargets(core.failover, {
     targets: orderTargets(route, core.random),
+    organization: organization.id,
     clientSignal: signal,
     totalMs: core.timeouts.image.totalMs,
     failsOver: ({ kind, isAmbiguous, isUnsent }) => {

@@ -27,25 +27,32 @@ describe.skipIf("missing" in found)("shared health", () => {
     return { shared, apply };
   }
 
-  test("an ejection is known to every other process within a second, and not told back", async () => {
-    const one = await open("tell:");
-    const others = [await open("tell:"), await open("tell:")];
+  test("an ejection is known to every other process within a second, and not sent back", async () => {
+    const one = await open("shared:");
+    const others = [await open("shared:"), await open("shared:")];
     const startedAt = performance.now();
-    one.shared.announce({ target: "channel/model", reason: "account", durationMs: 60_000 });
+    one.shared.announce({
+      target: "channel/model",
+      organization: null,
+      reason: "account",
+      durationMs: 60_000,
+    });
     await until(() => others.every(({ apply }) => apply.length > 0));
     const tookMs = performance.now() - startedAt;
     console.log(`an ejection reached two other processes in ${tookMs.toFixed(1)} ms`);
     expect(tookMs).toBeLessThan(1_000);
     for (const { apply } of others) {
-      expect(apply).toEqual([{ target: "channel/model", reason: "account", durationMs: 60_000 }]);
+      expect(apply).toEqual([
+        { target: "channel/model", organization: null, reason: "account", durationMs: 60_000 },
+      ]);
     }
     expect(one.apply).toEqual([]);
   });
 
   test("a process that starts later learns what is still in force, for the rest of its time", async () => {
     const { shared } = await open("late:");
-    shared.announce({ target: "long", reason: "overload", durationMs: 60_000 });
-    shared.announce({ target: "short", reason: "overload", durationMs: 50 });
+    shared.announce({ target: "long", organization: null, reason: "overload", durationMs: 60_000 });
+    shared.announce({ target: "short", organization: null, reason: "overload", durationMs: 50 });
     const watcher = await open("late:");
     await until(() => watcher.apply.some(({ target }) => target === "long"));
     await Bun.sleep(60);
@@ -56,9 +63,17 @@ describe.skipIf("missing" in found)("shared health", () => {
     expect(await redis.ask("PTTL", ["late:ejections"])).toBeWithin(60_000, 120_001);
   });
 
-  test("words of no sense are not heard", async () => {
+  test("ejections of one target for several organizations are kept apart", async () => {
+    const { shared } = await open("apart:");
+    for (const organization of ["org_a", "org_b", null])
+      shared.announce({ target: "t", organization, reason: "overload", durationMs: 60_000 });
+    const reader = await open("apart:");
+    await until(() => new Set(reader.apply.map(({ organization }) => organization)).size === 3);
+  });
+
+  test("malformed messages are ignored", async () => {
     const { apply } = await open("junk:");
-    const teller = await open("junk:");
+    const sender = await open("junk:");
     for (const junk of [
       "",
       "{",
@@ -68,12 +83,12 @@ describe.skipIf("missing" in found)("shared health", () => {
     ]) {
       await redis.ask("PUBLISH", ["junk:ejected", junk]);
     }
-    teller.shared.announce({ target: "real", reason: "limited", durationMs: 500 });
+    sender.shared.announce({ target: "real", organization: null, reason: "limited", durationMs: 500 });
     await until(() => apply.length > 0);
     expect(apply.map(({ target }) => target)).toEqual(["real"]);
   });
 
-  test("a lost store changes nothing locally, and what is in force is heard when it returns", async () => {
+  test("a lost store changes nothing locally, and what is in force is received when it returns", async () => {
     const server = await startRedis("binary" in found ? found.binary : "");
     try {
       const one = await open("lost:", server.url);
@@ -81,24 +96,29 @@ describe.skipIf("missing" in found)("shared health", () => {
       const other = await open("lost:", server.url);
       const otherHealth = new Health(systemClock, (ejection) => other.shared.announce(ejection));
       await server.crash();
-      health.apply({ target: "kept", reason: "overload", durationMs: 60_000 });
-      one.shared.announce({ target: "unsaid", reason: "overload", durationMs: 60_000 });
+      health.apply({ target: "kept", organization: null, reason: "overload", durationMs: 60_000 });
+      one.shared.announce({ target: "lost", organization: null, reason: "overload", durationMs: 60_000 });
       expect(health.ejections().map(({ target }) => target)).toEqual(["kept"]);
       await server.restart();
       await until(() => {
-        one.shared.announce({ target: "said", reason: "overload", durationMs: 60_000 });
+        one.shared.announce({
+          target: "announced",
+          organization: null,
+          reason: "overload",
+          durationMs: 60_000,
+        });
         for (const ejection of other.apply) otherHealth.apply(ejection);
         return otherHealth.ejections().length > 0;
       });
-      expect(otherHealth.ejections().map(({ target }) => target)).toEqual(["said"]);
+      expect(otherHealth.ejections().map(({ target }) => target)).toEqual(["announced"]);
     } finally {
       await server.stop();
     }
   });
 
-  test("without a store at the start everything goes on alone", async () => {
+  test("without a store at the start each process works on its own", async () => {
     const { shared, apply } = await open("none:", "redis://127.0.0.1:1");
-    shared.announce({ target: "any", reason: "overload", durationMs: 1_000 });
+    shared.announce({ target: "any", organization: null, reason: "overload", durationMs: 1_000 });
     expect(apply).toEqual([]);
   });
 });
@@ -106,7 +126,7 @@ describe.skipIf("missing" in found)("shared health", () => {
 async function until(isMet: () => boolean): Promise<void> {
   const deadline = performance.now() + 5_000;
   while (!isMet()) {
-    if (performance.now() > deadline) throw new Error("it did not come about within five seconds");
+    if (performance.now() > deadline) throw new Error("the condition was not met within five seconds");
     await Bun.sleep(5);
   }
 }

@@ -4,7 +4,7 @@ import { tellAtMost, tellExact } from "../support/figure.ts";
 import { until, type TestGateway } from "../support/gateway.ts";
 
 /*
- * What an operator changes is in force on every process within two seconds, while requests run and none of them fails.
+ * A change by the operator is in force on every process within two seconds; no running request fails meanwhile.
  */
 const MACHINES = 3;
 const IN_FORCE_MS = 2_000;
@@ -32,11 +32,11 @@ test("a disabled key is refused by every process", async () => {
   await provesInForce("disabled key", async (gateway) => (await statusOf(gateway)) === 401);
 }, 30_000);
 
-test("a changed price is what every process tells and bills", async () => {
+test("a changed price is looked up and billed by every process", async () => {
   const ofConfiguration = await lookUp(fleet.gateways[0]!);
   await change("prices", "set", MODEL, "--token", "input=0", "--token", "output=3");
   await provesInForce("changed price", async (gateway) => (await lookUp(gateway)) === "3.00");
-  await Promise.all(fleet.gateways.map((gateway, index) => say(gateway, `priced-${index}`)));
+  await Promise.all(fleet.gateways.map((gateway, index) => send(gateway, `priced-${index}`)));
   const rows = await until("the charges", async () => {
     const found = await fleet.query("SELECT amount FROM ledger WHERE request_id LIKE 'priced-%'");
     return found.length === MACHINES ? found : undefined;
@@ -45,18 +45,18 @@ test("a changed price is what every process tells and bills", async () => {
   expect(rows).toEqual(Array.from({ length: MACHINES }, () => ({ amount: 8n * 3n * TOKEN_NANOS })));
 }, 30_000);
 
-test("a changed route is taken by every process", async () => {
+test("a changed route is used by every process", async () => {
   await change("routes", "set", MODEL, "--target", `${MODEL}-2/gpt-5.4`);
   await provesInForce("changed route", async (gateway) => {
     const id = crypto.randomUUID();
-    await say(gateway, id);
+    await send(gateway, id);
     return fleet.vendors[1]!.hits.some((hit) => hit.body.includes(id));
   });
 }, 30_000);
 
-test("a changed limit holds on every process, and nobody had an error all the while", async () => {
+test("a changed limit holds on every process, and no request failed during the changes", async () => {
   await change("orgs", "set", "default", "--limit", "requests_per_minute=0");
-  await provesInForce("changed limit", async (gateway) => (await say(gateway, "limited")) === 429);
+  await provesInForce("changed limit", async (gateway) => (await send(gateway, "limited")) === 429);
   await load.stop();
   const others = [...load.statuses].filter((status) => status !== 200 && status !== 429);
   expect(tellExact("P33", "other answers than 200 and 429 during changes", others.length, "kinds", 0)).toBe(
@@ -69,7 +69,7 @@ function change(...args: string[]): Promise<string> {
   return fleet.gateways[0]!.cli(...args);
 }
 
-/** Asks each process again and again until it goes by the change that was just made. */
+/** Polls each process until the change is in force there. */
 async function provesInForce(
   name: string,
   isInForce: (gateway: TestGateway) => Promise<boolean>,
@@ -84,8 +84,8 @@ async function provesInForce(
   ).toBe(true);
 }
 
-/** Sends a request that carries its id in the prompt; answers the status. */
-async function say(gateway: TestGateway, id: string): Promise<number> {
+/** Sends a request that carries its id in the prompt; returns the status. */
+async function send(gateway: TestGateway, id: string): Promise<number> {
   const response = await fleet.chat({ gateway, requestId: id, prompt: id });
   await response.text();
   return response.status;
@@ -96,13 +96,13 @@ async function lookUp(gateway: TestGateway): Promise<string> {
   return Object(await response.json()).prices.output;
 }
 
-/** A few clients that never stop asking. */
+/** Clients that send requests until they are stopped. */
 function startLoad(): typeof load {
   const statuses = new Set<number>();
   const state = { isStopping: false };
   const clients = fleet.gateways.map(async (gateway) => {
     while (!state.isStopping) {
-      statuses.add(await say(gateway, "load"));
+      statuses.add(await send(gateway, "load"));
       await Bun.sleep(5);
     }
   });

@@ -6,8 +6,8 @@ import type { Plan } from "../upstreams/plan.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
 /*
- * One of three vendors fails, in each of six ways: after its first five failures callers hardly see it, and once it
- * has recovered it gets traffic again. When all fail, they are not stormed.
+ * One of three vendors fails, in each of six ways: after its first five failures under 1 % of requests fail, and once
+ * it has recovered it gets traffic again. When all fail, retries do not add to their load.
  */
 const WAYS: Record<string, Plan> = {
   "answers-503": { fault: "error-status", status: 503 },
@@ -38,7 +38,7 @@ afterAll(() => fleet[Symbol.asyncDispose]());
 
 for (const [way, plan] of Object.entries(WAYS)) {
   test.concurrent(
-    `a vendor that ${way.replaceAll("-", " ")} is hardly seen by callers and comes back`,
+    `a vendor that ${way.replaceAll("-", " ")} fails under 1 % of requests and gets traffic again`,
     async () => {
       const [broken, ...others] = fleet.lanes.get(way)!;
       for (const vendor of others) repeat(vendor, NORMAL);
@@ -56,7 +56,7 @@ for (const [way, plan] of Object.entries(WAYS)) {
 }
 
 test.concurrent(
-  "vendors that all fail are not stormed",
+  "vendors that all fail get few repeated calls",
   async () => {
     const vendors = fleet.lanes.get(ALL)!;
     for (const vendor of vendors) repeat(vendor, { fault: "error-status", status: 503 });
@@ -110,7 +110,7 @@ async function errorsOfLoad(
   return counts;
 }
 
-/** Milliseconds from the vendor's recovery until it answers a request again. */
+/** Milliseconds from the vendor's recovery until it gets a request again. */
 async function recover(model: string, vendor: Simulator): Promise<number> {
   vendor.reset();
   const recoveredAt = performance.now();

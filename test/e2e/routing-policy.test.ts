@@ -5,7 +5,7 @@ import { until } from "../support/gateway.ts";
 import { readError } from "../support/vendor.ts";
 
 /*
- * Who is asked, in which order, and what the log and the ledger say of it afterwards.
+ * Which targets are called, in which order, and what the log and the ledger record of it.
  */
 const FIRST_BYTE_MS = 1_500;
 const FALLBACK_SECONDS = 1;
@@ -19,36 +19,50 @@ afterEach(() => {
 });
 afterAll(() => fleet[Symbol.asyncDispose]());
 
-test("an ordered route asks its first target as long as that answers", async () => {
+test("an ordered route calls its first target as long as that answers", async () => {
   for (let sent = 0; sent < 10; sent += 1) await statusOf();
   expect(hits()).toEqual([10, 0, 0]);
 });
 
-test("a failure goes on to the next target; log and ledger tell every attempt and who answered", async () => {
+test("a failure moves on to the next target; log and ledger list every attempt", async () => {
   const [first, second] = fleet.vendors;
   first!.next({ fault: "error-status", status: 503 });
   second!.next("reset-before-headers");
-  expect(await statusOf("told")).toBe(200);
+  expect(await statusOf("listed")).toBe(200);
   const attempts = [
     { channel: `${MODEL}-1`, outcome: "overloaded", status: 503 },
     { channel: `${MODEL}-2`, outcome: "unreachable" },
     { channel: `${MODEL}-3`, outcome: "answered" },
   ];
-  const [charge] = await fleet.gateways[0]!.charged("told");
+  const [charge] = await fleet.gateways[0]!.charged("listed");
   expect(charge).toMatchObject({ channel: `${MODEL}-3`, upstream_model: "gpt-5.4", attempts });
   const line = await until("the log line", () =>
-    fleet.gateways[0]!.logs().find((candidate) => candidate["request_id"] === "told"),
+    fleet.gateways[0]!.logs().find((candidate) => candidate["request_id"] === "listed"),
   );
   expect(line).toMatchObject({ channel: `${MODEL}-3`, attempts });
 });
 
-test("a request that the vendor finds wrong is not asked again elsewhere", async () => {
+test("a whole answer may take longer than the first byte of a stream", async () => {
+  fleet.vendors[0]!.next({ delayMs: FIRST_BYTE_MS + 300 });
+  expect(await statusOf()).toBe(200);
+  expect(hits()).toEqual([1, 0, 0]);
+});
+
+test("any byte of a stream counts as its first, also one without content", async () => {
+  // The role comes after two thirds of the time, the first content after four thirds.
+  fleet.vendors[0]!.next({ frameDelayMs: (FIRST_BYTE_MS * 2) / 3, frames: 1 });
+  const response = await fleet.chat({ isStream: true });
+  expect(await response.text()).toContain("[DONE]");
+  expect(hits()).toEqual([1, 0, 0]);
+});
+
+test("a request that the vendor rejects is not sent to another target", async () => {
   fleet.vendors[0]!.next("context-length");
   expect(await statusOf()).toBe(400);
   expect(hits()).toEqual([1, 0, 0]);
 });
 
-test("an organization's own route wins, and its weights are kept", async () => {
+test("an organization's own route replaces the configured one, with its weights", async () => {
   const [gateway] = fleet.gateways;
   const targets = [8, 1, 1].flatMap((weight, index) => [
     "--target",
@@ -70,15 +84,15 @@ test("an organization's own route wins, and its weights are kept", async () => {
   expect(tellAtMost("R1", `weight of 0.8 missed by, of ${requests}`, off, "requests", 32)).toBe(true);
 }, 20_000);
 
-test("a route to something unknown is refused", async () => {
+test("a route to an unknown channel is refused", async () => {
   const [gateway] = fleet.gateways;
   const refused = gateway!.cli("routes", "set", MODEL, "--target", "nowhere/gpt-5.4");
   await expect(refused).rejects.toThrow(/nowhere/);
 });
 
-test("a picture that timed out is not asked for again unless the organization wants it", async () => {
+test("a picture that timed out is requested again only where the organization wants it", async () => {
   fleet.vendors[0]!.next("stall");
-  const response = await draw("not-twice");
+  const response = await generate("not-twice");
   expect(response.status).toBe(504);
   expect(await readError(response)).toMatchObject({ code: "upstream_timeout" });
   expect(hits()).toEqual([1, 0, 0]);
@@ -87,7 +101,7 @@ test("a picture that timed out is not asked for again unless the organization wa
   );
 });
 
-test("'Cancel on timeout and use fallback' asks the next target in time, bills once and tells its own cost", async () => {
+test("'Cancel on timeout and use fallback' calls the next target in time, bills once and records the orphan cost", async () => {
   const [gateway] = fleet.gateways;
   await gateway!.cli("orgs", "set", "default", "--fallback-after", String(FALLBACK_SECONDS));
   // In force once a stalled picture falls over, which the first tries may not.
@@ -96,7 +110,7 @@ test("'Cancel on timeout and use fallback' asks the next target in time, bills o
     fleet.vendors[0]!.next("stall");
     const id = crypto.randomUUID();
     const startedAt = performance.now();
-    const response = await draw(id);
+    const response = await generate(id);
     const tookMs = performance.now() - startedAt;
     return response.status === 200 ? { response, tookMs, id } : undefined;
   });
@@ -115,12 +129,12 @@ test("'Cancel on timeout and use fallback' asks the next target in time, bills o
   expect(tellAtMost("P7", "fallback answered after", Math.round(tookMs), "ms", most)).toBe(true);
 }, 20_000);
 
-test("its time limit is not the last target's, who has the route's own", async () => {
+test("the fallback time does not bound the last target", async () => {
   const [first, second, third] = fleet.vendors;
   first!.next("stall");
   second!.next("stall");
   third!.next({ delayMs: FALLBACK_SECONDS * 1_000 + 200 });
-  const response = await draw("patient");
+  const response = await generate("last-target");
   expect(response.status).toBe(200);
   expect(hits()).toEqual([1, 1, 1]);
 });
@@ -135,7 +149,7 @@ async function statusOf(requestId?: string): Promise<number> {
   return response.status;
 }
 
-function draw(requestId: string): Promise<Response> {
+function generate(requestId: string): Promise<Response> {
   return fleet.gateways[0]!.call("/v1/images/generations", {
     body: { model: IMAGE_MODEL, prompt: "a lighthouse", size: "1024x1024", response_format: "b64_json" },
     headers: { "x-request-id": requestId },

@@ -2,46 +2,46 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Deadline, DeadlineTimer } from "../../lib/deadline-timer.ts";
 
 /**
- * One call to a vendor as it runs: what ends it early. The caller's going and a passed deadline both abort the
- * same signal, whose reason tells them apart; each is noticed within a tick of the deadlines.
+ * One running call to a vendor and what may end it early. A client that disconnects and a deadline that passes both
+ * abort the same signal, whose reason says which; each takes effect within a tick of the deadline timer.
  */
 export class Call {
   readonly #controller = new AbortController();
-  /** What the vendor's call obeys. */
+  /** Aborts the vendor's call. */
   readonly signal: AbortSignal = this.#controller.signal;
   readonly #deadlineTimer: DeadlineTimer;
-  readonly #caller: AbortSignal;
+  readonly #client: AbortSignal;
   #deadline: Deadline | undefined;
   /** Runs from the beginning to the end of the call. */
   #total: Deadline | undefined;
 
-  constructor(deadlineTimer: DeadlineTimer, caller: AbortSignal, totalMs: number) {
+  constructor(deadlineTimer: DeadlineTimer, client: AbortSignal, totalMs: number) {
     this.#deadlineTimer = deadlineTimer;
-    this.#caller = caller;
-    if (caller.aborted) this.abort(new ClientDisconnected());
-    else this.#total = this.#watch(totalMs, "the whole call");
+    this.#client = client;
+    if (client.aborted) this.abort(new ClientDisconnected());
+    else this.#total = this.#setDeadline(totalMs, "the whole call");
   }
 
   /**
-   * Ends the call with a `timeout` unless the next `expect` or `settle` comes in time. With `patience` it is asked
-   * then for how many milliseconds more the call may go on.
+   * Ends the call with a `timeout` unless the next `expect` or `settle` comes in time. `extendMs` is called then and
+   * returns by how many milliseconds the deadline is extended, once.
    */
-  expect(what: string, withinMs: number, patience?: () => number): void {
+  expect(what: string, withinMs: number, extendMs?: () => number): void {
     this.settle();
-    this.#deadline = this.#watch(withinMs, what, () => {
-      const moreMs = this.#caller.aborted ? 0 : (patience?.() ?? 0);
+    this.#deadline = this.#setDeadline(withinMs, what, () => {
+      const moreMs = this.#client.aborted ? 0 : (extendMs?.() ?? 0);
       if (moreMs > 0) this.expect(what, moreMs);
       return moreMs > 0;
     });
   }
 
-  /** Nothing in particular is being waited for. */
+  /** Clears the deadline of `expect`. */
   settle(): void {
     if (this.#deadline) this.#deadlineTimer.clear(this.#deadline);
     this.#deadline = undefined;
   }
 
-  /** The call is over; neither its deadlines nor its caller matter any more. */
+  /** The call is over: clears its deadlines; the client's signal no longer aborts it. */
   finish(): void {
     this.settle();
     if (this.#total) this.#deadlineTimer.clear(this.#total);
@@ -53,25 +53,25 @@ export class Call {
     this.#controller.abort(reason);
   }
 
-  /** What really ended a call that threw: the abort's reason where there was one. */
+  /** Why a call that threw ended: the abort's reason, where it was aborted. */
   reasonOf(error: unknown): unknown {
     return this.signal.aborted ? this.signal.reason : error;
   }
 
-  #watch(withinMs: number, what: string, isPut = () => false): Deadline {
+  #setDeadline(withinMs: number, what: string, isExtended = () => false): Deadline {
     const pass = (): void => {
-      if (!isPut()) this.abort(this.#whyNow(withinMs, what));
+      if (!isExtended()) this.abort(this.#abortReason(withinMs, what));
     };
-    return this.#deadlineTimer.set(withinMs, pass, this.#caller);
+    return this.#deadlineTimer.set(withinMs, pass, this.#client);
   }
 
-  #whyNow(withinMs: number, what: string): Error {
-    if (this.#caller.aborted) return new ClientDisconnected();
+  #abortReason(withinMs: number, what: string): Error {
+    if (this.#client.aborted) return new ClientDisconnected();
     return new UpstreamError("timeout", `${what} took over ${withinMs} ms`, { isAmbiguous: true });
   }
 }
 
-/** The caller hung up: nobody's fault, and nobody reads an answer. */
+/** The client disconnected: no target failed, and nobody reads a reply. */
 export class ClientDisconnected extends Error {
-  override readonly name = "CallerGone";
+  override readonly name = "ClientDisconnected";
 }

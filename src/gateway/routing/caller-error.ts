@@ -3,13 +3,13 @@ import type { UpstreamError } from "../../domain/upstream-error.ts";
 
 const MAX_RETRY_AFTER_SECONDS = 60;
 
-/** What the caller is told of a vendor's trouble, once no target is left. Names no vendor. */
+/** The error sent to the client for a vendor's failure, once no target is left. Names no vendor. */
 export function callerError(error: UpstreamError): GatewayError {
   const retryAfterSeconds = Math.min(
     Math.max(Math.ceil(error.retryAfterSeconds ?? 1), 1),
     MAX_RETRY_AFTER_SECONDS,
   );
-  const retry = { retryAfterSeconds: retryAfterSeconds, cause: error };
+  const retry = { retryAfterSeconds, cause: error };
   switch (error.kind) {
     case "timeout":
       return new GatewayError("upstream_timeout", "The model did not answer in time. Retry later.", {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import type { Target } from "../../domain/channel.ts";
 import type { Attempt } from "../../domain/ledger.ts";
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
@@ -30,50 +30,65 @@ function target(id: string, maxConcurrent?: number): Target {
 function request(
   targets: Target[],
   callTarget: (target: Target) => Promise<string>,
-  caller = new AbortController().signal,
+  client = new AbortController().signal,
 ) {
   const attempts: Attempt[] = [];
   const failsOver = ({ kind }: UpstreamError): boolean => kind !== "rejected";
-  return { targets, clientSignal: caller, totalMs: 5000, failsOver, callTarget, attempts };
+  return {
+    targets,
+    organization: "org",
+    clientSignal: client,
+    totalMs: 5000,
+    failsOver,
+    callTarget,
+    attempts,
+  };
+}
+
+/** Health that forgets every failure at once. */
+function neverEjecting(): Health {
+  const health = new Health(clock);
+  health.failed = () => {};
+  return health;
 }
 
 const fail = (kind: UpstreamErrorKind, detail = {}): Promise<string> =>
   Promise.reject(new UpstreamError(kind, kind, detail));
 
 describe("failover", () => {
-  test("the next target answers, and every attempt is told with its reason", async () => {
-    const asked = request([target("a"), target("b")], ({ channel }) =>
+  test("the next target replies, and every attempt is recorded with its outcome", async () => {
+    const failover = request([target("a"), target("b")], ({ channel }) =>
       channel.id === "a" ? fail("broken", { status: 200 }) : Promise.resolve("yes"),
     );
-    const { reply, target: by } = await callTargets(process(), asked);
+    const { reply, target: by } = await callTargets(process(), failover);
     expect(reply).toBe("yes");
     expect(by.channel.id).toBe("b");
-    expect(asked.attempts.map(({ channel, outcome, status }) => [channel, outcome, status])).toEqual([
+    expect(failover.attempts.map(({ channel, outcome, status }) => [channel, outcome, status])).toEqual([
       ["a", "broken", 200],
       ["b", "answered", undefined],
     ]);
   });
 
-  test("when all its targets are out, it says why they are, whatever others suffer", async () => {
+  test("when all its targets are ejected, the error is theirs and not that of other targets", async () => {
     const own = process();
     const trouble = (kind: UpstreamErrorKind) => new UpstreamError(kind, kind, { retryAfterSeconds: 5 });
-    own.health.failed(target("dead"), trouble("account"));
-    own.health.failed(target("another"), trouble("limited"));
-    const asked = request([target("dead")], () => Promise.resolve("never"));
-    await expect(callTargets(own, asked)).rejects.toMatchObject({ kind: "account" });
+    own.health.failed(target("dead"), "org", trouble("account"));
+    own.health.failed(target("another"), "org", trouble("limited"));
+    const failover = request([target("dead")], () => Promise.resolve("never"));
+    await expect(callTargets(own, failover)).rejects.toMatchObject({ kind: "account" });
   });
 
-  test("a target that cannot do it passes the request on, and hides no better reason", async () => {
+  test("a target that cannot take the request passes it on, and does not hide an earlier error", async () => {
     const unsent = () => fail("rejected", { isUnsent: true });
     const failsOver = ({ kind, isUnsent }: UpstreamError): boolean => isUnsent || kind !== "rejected";
     const capable = request([target("maskless"), target("able")], ({ channel }) =>
       channel.id === "able" ? Promise.resolve("yes") : unsent(),
     );
     expect((await callTargets(process(), { ...capable, failsOver })).reply).toBe("yes");
-    const crowded = request([target("able"), target("maskless")], ({ channel }) =>
+    const overloaded = request([target("able"), target("maskless")], ({ channel }) =>
       channel.id === "able" ? fail("overloaded") : unsent(),
     );
-    const attempts = { ...crowded, failsOver };
+    const attempts = { ...overloaded, failsOver };
     await expect(callTargets(process({ maxAttempts: 2 }), attempts)).rejects.toMatchObject({
       kind: "overloaded",
     });
@@ -81,42 +96,44 @@ describe("failover", () => {
     await expect(callTargets(process(), alone)).rejects.toMatchObject({ kind: "rejected" });
   });
 
-  test("an answer that the request may have caused is asked for once more and ejects nobody", async () => {
+  test("a reply that the request may have caused is requested once more and ejects no target", async () => {
     const own = process();
     for (let turn = 0; turn < 10; turn += 1) {
-      const asked = request([target("a")], () => fail("broken", { isByRequest: true }));
-      await expect(callTargets(own, asked)).rejects.toMatchObject({ kind: "broken" });
-      expect(asked.attempts).toHaveLength(2);
+      const failover = request([target("a")], () => fail("broken", { isByRequest: true }));
+      await expect(callTargets(own, failover)).rejects.toMatchObject({ kind: "broken" });
+      expect(failover.attempts).toHaveLength(2);
     }
     expect(own.health.ejections()).toEqual([]);
   });
 
-  test("a target hears whether another could take over", async () => {
+  test("a call knows whether another target could take over", async () => {
     const own = process({ maxAttempts: 2 });
-    own.health.failed(target("out"), new UpstreamError("account", "account"));
+    own.health.failed(target("out"), "org", new UpstreamError("account", "account"));
     const apply: unknown[] = [];
-    const asked = request([target("a"), target("out"), target("b"), target("c")], () => fail("broken"));
+    const failover = request([target("a"), target("out"), target("b"), target("c")], () => fail("broken"));
     const callTarget = async ({ channel }: Target, _call: unknown, canMoveOn: () => boolean) => {
       apply.push([channel.id, canMoveOn()]);
       return await fail("broken");
     };
-    await expect(callTargets(own, { ...asked, callTarget })).rejects.toMatchObject({ kind: "broken" });
+    await expect(callTargets(own, { ...failover, callTarget })).rejects.toMatchObject({ kind: "broken" });
     expect(apply).toEqual([
       ["a", true],
       ["b", false],
     ]);
   });
 
-  test("a rejected request goes nowhere else", async () => {
-    const asked = request([target("a"), target("b")], () => fail("rejected"));
-    await expect(callTargets(process(), asked)).rejects.toMatchObject({ kind: "rejected" });
-    expect(asked.attempts).toHaveLength(1);
+  test("a rejected request is not sent to another target", async () => {
+    const failover = request([target("a"), target("b")], () => fail("rejected"));
+    await expect(callTargets(process(), failover)).rejects.toMatchObject({ kind: "rejected" });
+    expect(failover.attempts).toHaveLength(1);
   });
 
-  test("one target that broke down briefly is asked again, at most as often as allowed", async () => {
+  test("a target in brief trouble is called again, up to the most attempts", async () => {
     let calls = 0;
-    const asked = request([target("a")], () => (++calls < 3 ? fail("unreachable") : Promise.resolve("late")));
-    expect((await callTargets(process(), asked)).reply).toBe("late");
+    const failover = request([target("a")], () =>
+      ++calls < 3 ? fail("unreachable") : Promise.resolve("late"),
+    );
+    expect((await callTargets(process(), failover)).reply).toBe("late");
     const never = request([target("z")], () => fail("unreachable"));
     await expect(callTargets(process(), never)).rejects.toMatchObject({ kind: "unreachable" });
     expect(never.attempts).toHaveLength(3);
@@ -164,7 +181,7 @@ describe("failover", () => {
     ).toBe("all");
   });
 
-  test("a dead account is passed over at once while the others go on", async () => {
+  test("a target with a refused account is passed over at once", async () => {
     const shared = process();
     const hits: string[] = [];
     const callTarget = ({ channel }: Target): Promise<string> => {
@@ -177,7 +194,7 @@ describe("failover", () => {
     expect(hits).toEqual(["dead", "alive", "alive"]);
   });
 
-  test("a vendor's hint keeps its target out for so long, and the caller hears how long", async () => {
+  test("a vendor's retry-after ejects its target for so long and reaches the error", async () => {
     const shared = process();
     await expect(
       callTargets(
@@ -192,26 +209,82 @@ describe("failover", () => {
     expect(error).toMatchObject({ kind: "limited", retryAfterSeconds: 30 });
   });
 
-  test("when everything fails, further attempts stay within a fifth of the requests and three", async () => {
-    const shared = process({
-      retryBudget: new RetryBudget(clock, 0.2, 3),
-      health: new Health({ now: () => 0, monotonic: () => 0 }),
-    });
+  test("repeated calls to a failing target stay within a fifth of its first calls and three", async () => {
+    const still = { now: () => 0, monotonic: () => 0 };
+    const shared = process({ retryBudget: new RetryBudget(still, 0.2, 3) });
     let calls = 0;
-    const callTarget = (): Promise<string> => {
-      calls++;
-      return fail("timeout");
-    };
     for (let index = 0; index < 100; index++) {
-      await callTargets(shared, request([target(`a${index}`), target(`b${index}`)], callTarget)).catch(
-        () => {},
-      );
+      const failing = request([target("a")], () => {
+        calls++;
+        return fail("overloaded");
+      });
+      await callTargets({ ...shared, health: new Health(clock) }, failing).catch(() => {});
     }
     expect(calls).toBeLessThanOrEqual(100 * 1.2 + 3);
     expect(calls).toBeGreaterThan(100);
   });
 
-  test("a channel bears only so many calls at once; the next channel takes over", async () => {
+  test("the first call to each target needs no retry budget", async () => {
+    const shared = process({ retryBudget: new RetryBudget(clock, 0, 0) });
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        callTargets(
+          shared,
+          request([target("dead"), target("ok")], ({ channel }) =>
+            channel.id === "ok" ? Promise.resolve("yes") : fail("unreachable"),
+          ),
+        ),
+      ),
+    );
+    expect(replies.map(({ reply }) => reply)).toEqual(Array.from({ length: 20 }, () => "yes"));
+  });
+
+  test("repeated calls to one target take nothing from the retry budget of another", async () => {
+    const shared = process({ retryBudget: new RetryBudget(clock, 0, 1) });
+    await callTargets(
+      shared,
+      request([target("dead")], () => fail("overloaded")),
+    ).catch(() => {});
+    let calls = 0;
+    const brief = request([target("brief")], () =>
+      ++calls === 1 ? fail("unreachable") : Promise.resolve("yes"),
+    );
+    expect((await callTargets(shared, brief)).reply).toBe("yes");
+  });
+
+  test("the last call goes to a target that is not failing, however many stand in front of it", async () => {
+    const shared = process({ retryBudget: new RetryBudget(clock, 0, 0) });
+    const targets = ["dead1", "dead2", "dead3", "dead4", "ok"].map((id) => target(id));
+    const callTarget = ({ channel }: Target): Promise<string> =>
+      channel.id === "ok" ? Promise.resolve("yes") : fail("overloaded");
+    const outcomes: string[] = [];
+    for (let index = 0; index < 20; index++) {
+      outcomes.push(
+        await callTargets(shared, request(targets, callTarget)).then(
+          ({ reply }) => reply,
+          ({ kind }: UpstreamError) => kind,
+        ),
+      );
+    }
+    // The first request uses its calls up on targets of which nothing is known; the second learns of the fourth.
+    expect(outcomes.slice(2)).toEqual(Array.from({ length: 18 }, () => "yes"));
+  });
+
+  test("a client that disconnects ends the wait before a repeated call", async () => {
+    using _longestWait = spyOn(Math, "random").mockReturnValue(1);
+    const client = new AbortController();
+    const repeated = request([target("a")], () => fail("unreachable"), client.signal);
+    const running = callTargets(process({ maxAttempts: 12, health: neverEjecting() }), repeated);
+    while (repeated.attempts.length < 4) await Bun.sleep(5);
+    client.abort();
+    const abortedAt = performance.now();
+    await expect(running).rejects.toBeInstanceOf(ClientDisconnected);
+    // The wait before the fifth call is 800 milliseconds.
+    expect(performance.now() - abortedAt).toBeLessThan(400);
+    expect(repeated.attempts).toHaveLength(4);
+  });
+
+  test("a channel at its max_concurrent is passed over", async () => {
     const shared = process();
     const one = target("small", 1);
     const held = await callTargets(
@@ -240,25 +313,25 @@ describe("failover", () => {
     ).toBe("free");
   });
 
-  test("a caller who has gone ends the call and starts no other", async () => {
-    const caller = new AbortController();
-    const asked = request([target("a"), target("b")], () => new Promise(() => {}), caller.signal);
+  test("a client that disconnects ends the call and starts no other", async () => {
+    const client = new AbortController();
+    const failover = request([target("a"), target("b")], () => new Promise(() => {}), client.signal);
     const running = callTargets(process(), {
-      ...asked,
+      ...failover,
       callTarget: (_, call) =>
         new Promise((_resolve, reject) =>
           call.signal.addEventListener("abort", () => reject(new Error("socket closed"))),
         ),
     });
-    caller.abort();
+    client.abort();
     await expect(running).rejects.toBeInstanceOf(ClientDisconnected);
-    expect(asked.attempts.map(({ outcome }) => outcome)).toEqual(["caller_gone"]);
+    expect(failover.attempts.map(({ outcome }) => outcome)).toEqual(["caller_gone"]);
   });
 
-  test("a passed deadline is a timeout that may have been carried out", async () => {
-    const asked = request([target("a")], () => Promise.resolve(""));
+  test("a passed deadline is an ambiguous timeout", async () => {
+    const failover = request([target("a")], () => Promise.resolve(""));
     const running = callTargets(process({ maxAttempts: 1 }), {
-      ...asked,
+      ...failover,
       callTarget: (_, call) => {
         call.expect("the first byte", 20);
         return new Promise((_resolve, reject) =>
@@ -267,10 +340,10 @@ describe("failover", () => {
       },
     });
     await expect(running).rejects.toMatchObject({ kind: "timeout", isAmbiguous: true });
-    expect(asked.attempts).toMatchObject([{ outcome: "timeout", isAmbiguous: true }]);
+    expect(failover.attempts).toMatchObject([{ outcome: "timeout", isAmbiguous: true }]);
   });
 
-  test("the whole call has a deadline of its own, the channel's before the family's, until it is finished", async () => {
+  test("the total time of the channel, else of the family, bounds a call until it is released", async () => {
     const slow = {
       ...target("slow"),
       channel: { ...target("slow").channel, timeouts: { totalMs: 30 } },

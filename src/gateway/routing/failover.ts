@@ -3,12 +3,14 @@ import type { Attempt } from "../../domain/ledger.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { DeadlineTimer } from "../../lib/deadline-timer.ts";
+import { sleep } from "../../lib/waiting.ts";
 import { Call, ClientDisconnected } from "./call.ts";
-import { targetName, type Health } from "./health.ts";
 import type { ConcurrencyLimiter } from "./concurrency-limiter.ts";
+import { targetName, type Health } from "./health.ts";
 import type { RetryBudget } from "./retry-budget.ts";
+import { TargetQueue } from "./target-queue.ts";
 
-/** What failing over needs to know of the process. */
+/** What failover uses of the process. */
 export interface Failover {
   clock: Clock;
   deadlineTimer: DeadlineTimer;
@@ -20,15 +22,17 @@ export interface Failover {
 }
 
 export interface FailoverRequest<Reply> {
-  /** In the order they are to be asked. */
+  /** In the order in which they are called. */
   targets: readonly Target[];
-  /** Aborted when the caller goes. */
+  /** Id of the organization whose request it is. */
+  organization: string;
+  /** Aborted when the client disconnects. */
   clientSignal: AbortSignal;
-  /** Wall-clock budget of all attempts together. Milliseconds. */
+  /** Longest call, where the channel sets none, and the time after which no further call begins. Milliseconds. */
   totalMs: number;
-  /** Whether this failure may be tried elsewhere. */
+  /** Whether another target may be called after this failure. */
   failsOver(error: UpstreamError): boolean;
-  /** Asks one target; resolves once its answer is committed to. `canMoveOn` tells whether another could take over now. */
+  /** Calls one target; resolves once its reply is committed to. `canMoveOn` says whether another could take over now. */
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
   /** Every attempt is added here as it ends. */
   attempts: Attempt[];
@@ -38,63 +42,54 @@ export interface Committed<Reply> {
   reply: Reply;
   target: Target;
   call: Call;
-  /** To be called once the answer has been read to its end: frees the channel's place and ends the deadlines. */
+  /** Call once the reply has been read to its end: releases the channel's slot and ends the deadlines. */
   release(): void;
 }
 
 const FIRST_BACKOFF_MS = 100;
 
 /**
- * Asks targets until one answers. Throws the last `UpstreamError` when none does, and `CallerGone` when nobody
- * waits any more. An ejected target is passed over; when all are, nothing is sent.
+ * Calls targets until one replies. Throws the last `UpstreamError` when none does, and `ClientDisconnected` once the
+ * client has. An ejected target is passed over; when all are, nothing is sent.
  */
 export async function callTargets<Reply>(
   process: Failover,
   request: FailoverRequest<Reply>,
 ): Promise<Committed<Reply>> {
-  const { clock, health, retryBudget, concurrency, maxAttempts } = process;
+  const { clock, health, retryBudget, concurrency } = process;
+  const { organization, targets } = request;
   const endsAt = clock.monotonic() + request.totalMs;
-  const queue = [...request.targets];
-  const asked: Target[] = [];
+  const queue = new TargetQueue(targets, process, organization);
   let last: UpstreamError | undefined;
-  let isCrowded = false;
-  retryBudget.request();
-  for (let target = queue.shift(); target; target = queue.shift()) {
-    if (!health.admits(target)) continue;
-    if (last && !retryBudget.retry()) {
-      health.abandoned(target);
-      break;
-    }
-    if (asked.includes(target))
-      await pause(FIRST_BACKOFF_MS * 2 ** (asked.length - request.targets.length), request.clientSignal);
+  let isAtCapacity = false;
+  for (let target = queue.next(); target; target = queue.next()) {
+    const earlierCalls = queue.callsTo(target);
+    if (earlierCalls === 0) retryBudget.countCall(targetName(target));
+    else if (!retryBudget.takeRetry(targetName(target))) continue;
+    else await backOff(earlierCalls, request.clientSignal);
     const releaseSlot = concurrency.take(target.channel);
-    if (!releaseSlot) {
-      health.abandoned(target);
-      isCrowded = true;
+    isAtCapacity ||= !releaseSlot;
+    if (!releaseSlot) continue;
+    if (!health.tryCall(target, organization)) {
+      releaseSlot();
       continue;
     }
-    asked.push(target);
-    const isFree = (other: Target): boolean =>
-      !asked.includes(other) && health.isAskable(other) && concurrency.isFree(other.channel);
-    const canMoveOn = (): boolean =>
-      asked.length < maxAttempts && retryBudget.hasCapacity() && queue.some(isFree);
-    const outcome = await attempt(process, request, { target, canMoveOn, releaseSlot });
+    queue.countCall(target);
+    const outcome = await callOne(process, request, { target, queue, releaseSlot });
     if (!("error" in outcome)) return outcome;
     const { error } = outcome;
-    // That this target cannot do it says less than why the one before did not.
+    // That this target cannot take the request says less than why the one before failed.
     if (!error.isUnsent || !last) last = error;
-    if (!request.failsOver(error) || asked.length >= maxAttempts || clock.monotonic() >= endsAt) break;
-    // A target that broke down briefly may be asked again, after all others; one that answered oddly, once.
-    const isOdd = error.isByRequest && asked.filter((other) => other === target).length === 1;
-    if (error.kind === "unreachable" || error.kind === "overloaded" || isOdd) queue.push(target);
+    if (!request.failsOver(error) || clock.monotonic() >= endsAt) break;
+    if (isRepeatable(error, earlierCalls)) queue.repeat(target);
   }
-  throw last ?? (isCrowded ? crowded() : nobodyAdmitted(health, request.targets));
+  throw last ?? (isAtCapacity ? atCapacity() : allEjected(health, targets, organization));
 }
 
-async function attempt<Reply>(
+async function callOne<Reply>(
   { clock, deadlineTimer, health }: Failover,
-  { callTarget, attempts, clientSignal, totalMs }: FailoverRequest<Reply>,
-  { target, canMoveOn, releaseSlot }: { target: Target; canMoveOn: () => boolean; releaseSlot: () => void },
+  { callTarget, attempts, clientSignal, organization, totalMs }: FailoverRequest<Reply>,
+  { target, queue, releaseSlot }: { target: Target; queue: TargetQueue; releaseSlot: () => void },
 ): Promise<Committed<Reply> | { error: UpstreamError }> {
   const startedAt = clock.monotonic();
   const call = new Call(deadlineTimer, clientSignal, target.channel.timeouts?.totalMs ?? totalMs);
@@ -102,7 +97,7 @@ async function attempt<Reply>(
     call.finish();
     releaseSlot();
   };
-  const note = (outcome: Attempt["outcome"], error?: UpstreamError): void => {
+  const record = (outcome: Attempt["outcome"], error?: UpstreamError): void => {
     const durationMs = Math.round(clock.monotonic() - startedAt);
     attempts.push({
       channel: target.channel.id,
@@ -114,42 +109,56 @@ async function attempt<Reply>(
     });
   };
   try {
-    const reply = await callTarget(target, call, canMoveOn);
-    health.succeeded(target);
-    note("answered");
+    const reply = await callTarget(target, call, () => queue.hasAnother());
+    health.succeeded(target, organization);
+    record("answered");
     return { reply, target, call, release };
   } catch (thrown) {
     release();
     const error = call.reasonOf(thrown);
     if (error instanceof UpstreamError) {
-      health.failed(target, error);
-      note(error.kind, error);
+      health.failed(target, organization, error);
+      record(error.kind, error);
       if (!call.signal.aborted) call.abort(error);
       return { error };
     }
-    health.abandoned(target);
-    if (error instanceof ClientDisconnected) note("caller_gone");
+    health.abandoned(target, organization);
+    if (error instanceof ClientDisconnected) record("caller_gone");
     throw error;
   }
 }
 
-/** Full jitter, cut short when the caller goes. */
-async function pause(maxMs: number, caller: AbortSignal): Promise<void> {
-  if (caller.aborted) throw new ClientDisconnected();
-  await Bun.sleep(Math.random() * maxMs);
+/** A target in brief trouble may be called again; one whose reply the request may have caused, once. */
+function isRepeatable({ kind, isByRequest }: UpstreamError, earlierCalls: number): boolean {
+  return kind === "unreachable" || kind === "overloaded" || (isByRequest && earlierCalls === 0);
 }
 
-/** Every channel that could answer has as many calls as it bears. */
-function crowded(): UpstreamError {
-  return new UpstreamError("overloaded", "every channel is at its bound", { retryAfterSeconds: 1 });
+/** Exponential with full jitter. Rejects with `ClientDisconnected` as soon as the client has. */
+async function backOff(earlierCalls: number, clientSignal: AbortSignal): Promise<void> {
+  try {
+    await sleep(Math.random() * FIRST_BACKOFF_MS * 2 ** (earlierCalls - 1), clientSignal);
+  } catch {
+    throw new ClientDisconnected();
+  }
 }
 
-/** Every target is ejected: tells when the first may be asked again. */
-function nobodyAdmitted(health: Health, targets: readonly Target[]): UpstreamError {
+/** Every target that could be called has as many calls as its channel allows. */
+function atCapacity(): UpstreamError {
+  return new UpstreamError("overloaded", "every channel has reached its max_concurrent", {
+    retryAfterSeconds: 1,
+  });
+}
+
+/** The error of a request whose targets are all ejected, with the time until the first may be called. */
+function allEjected(health: Health, targets: readonly Target[], organization: string): UpstreamError {
   const names = new Set(targets.map(targetName));
-  const ejections = health.ejections().filter(({ target }) => names.has(target));
-  const reasons = new Set(ejections.map(({ reason }) => reason));
-  const waitMs = Math.min(...targets.map((target) => health.waitMs(target)));
+  const reasons = new Set(
+    health
+      .ejections()
+      .filter((each) => names.has(each.target) && [null, organization].includes(each.organization))
+      .map(({ reason }) => reason),
+  );
+  const waitMs = Math.min(...targets.map((target) => health.waitMs(target, organization)));
   const kind = reasons.has("overload") ? "overloaded" : reasons.has("limited") ? "limited" : "account";
   return new UpstreamError(kind, "every target is ejected", {
     retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),

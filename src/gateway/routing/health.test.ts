@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Target } from "../../domain/channel.ts";
-import { UpstreamError } from "../../domain/upstream-error.ts";
+import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { Health } from "./health.ts";
 
 const TARGET: Target = {
@@ -10,32 +10,100 @@ const TARGET: Target = {
 };
 const DOWN = new UpstreamError("overloaded", "down");
 
-function healthAt(): { health: Health; pass(milliseconds: number): void } {
+function healthAt() {
   let now = 1_000;
+  const health = new Health({ now: () => 0, monotonic: () => now });
   return {
-    health: new Health({ now: () => 0, monotonic: () => now }),
-    pass: (milliseconds) => void (now += milliseconds),
+    health,
+    pass: (milliseconds: number) => void (now += milliseconds),
+    fail(organization: string, times: number, error = DOWN) {
+      for (let failure = 0; failure < times; failure += 1) health.failed(TARGET, organization, error);
+    },
+    limited: (retryAfterSeconds: number) => new UpstreamError("limited", "429", { retryAfterSeconds }),
   };
 }
 
 test("failures of calls that were under way do not lengthen an ejection", () => {
-  const { health, pass } = healthAt();
-  for (let failure = 0; failure < 50; failure += 1) health.failed(TARGET, DOWN);
-  expect(health.waitMs(TARGET)).toBe(1_000);
+  const { health, pass, fail } = healthAt();
+  fail("a", 50);
+  expect(health.waitMs(TARGET, "a")).toBe(1_000);
   pass(1_000);
-  expect(health.admits(TARGET)).toBe(true);
-  health.failed(TARGET, DOWN);
-  expect(health.waitMs(TARGET)).toBe(2_000);
+  expect(health.tryCall(TARGET, "a")).toBe(true);
+  fail("a", 1);
+  expect(health.waitMs(TARGET, "a")).toBe(2_000);
 });
 
-test("a target that fails every probe is asked again within half a minute", () => {
-  const { health, pass } = healthAt();
-  for (let failure = 0; failure < 5; failure += 1) health.failed(TARGET, DOWN);
+test("a target that fails every probe is called again within half a minute", () => {
+  const { health, pass, fail } = healthAt();
+  fail("a", 5);
   for (let probe = 0; probe < 20; probe += 1) {
-    pass(health.waitMs(TARGET));
-    expect(health.admits(TARGET)).toBe(true);
-    expect(health.admits(TARGET)).toBe(false);
-    health.failed(TARGET, DOWN);
+    pass(health.waitMs(TARGET, "a"));
+    expect(health.tryCall(TARGET, "a")).toBe(true);
+    expect(health.tryCall(TARGET, "a")).toBe(false);
+    fail("a", 1);
   }
-  expect(health.waitMs(TARGET)).toBe(30_000);
+  expect(health.waitMs(TARGET, "a")).toBe(30_000);
+});
+
+test("failures of one organization eject a target for that organization only", () => {
+  const { health, pass, fail } = healthAt();
+  for (let round = 0; round < 10; round += 1) {
+    fail("a", 5);
+    expect(health.isAvailable(TARGET, "a")).toBe(false);
+    expect(health.isAvailable(TARGET, "b")).toBe(true);
+    pass(health.waitMs(TARGET, "a"));
+    health.tryCall(TARGET, "a");
+  }
+  health.succeeded(TARGET, "b");
+  expect(health.ejections().map(({ organization }) => organization)).toEqual(["a"]);
+});
+
+test("failures in a row of two organizations eject a target for everyone, until a probe succeeds", () => {
+  const { health, pass, fail } = healthAt();
+  fail("a", 3);
+  fail("b", 2);
+  expect(health.isAvailable(TARGET, "c")).toBe(false);
+  pass(1_000);
+  expect(health.tryCall(TARGET, "c")).toBe(true);
+  expect(health.tryCall(TARGET, "a")).toBe(false);
+  fail("c", 1);
+  expect(health.waitMs(TARGET, "a")).toBe(2_000);
+  pass(2_000);
+  expect(health.tryCall(TARGET, "a")).toBe(true);
+  health.succeeded(TARGET, "a");
+  for (const organization of ["a", "b", "c"]) expect(health.isAvailable(TARGET, organization)).toBe(true);
+});
+
+test("probes of an organization that fails by itself keep the others out for a second at most", () => {
+  const { health, pass, fail } = healthAt();
+  fail("a", 5);
+  fail("b", 1);
+  for (let probe = 0; probe < 6; probe += 1) {
+    expect(health.waitMs(TARGET, "b")).toBeLessThanOrEqual(1_000);
+    pass(health.waitMs(TARGET, "a"));
+    health.tryCall(TARGET, "a");
+    fail("a", 1);
+  }
+});
+
+test.each<UpstreamErrorKind>(["rejected", "refused"])("a %s request says nothing of its target", (kind) => {
+  const { health, fail } = healthAt();
+  fail("a", 10, new UpstreamError(kind, kind));
+  fail("b", 10, new UpstreamError(kind, kind));
+  expect(health.ejections()).toEqual([]);
+});
+
+test("a refused account ejects a target at once for everyone", () => {
+  const { health, fail } = healthAt();
+  fail("a", 1, new UpstreamError("account", "no credit"));
+  expect(health.waitMs(TARGET, "b")).toBe(60_000);
+});
+
+test("a vendor's limit holds for the organization that met it, and for everyone once a second one has", () => {
+  const { health, fail, limited } = healthAt();
+  fail("a", 3, limited(20));
+  expect(health.waitMs(TARGET, "a")).toBe(20_000);
+  expect(health.isAvailable(TARGET, "b")).toBe(true);
+  fail("b", 1, limited(10));
+  expect(health.waitMs(TARGET, "c")).toBe(10_000);
 });

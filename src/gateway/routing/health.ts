@@ -4,136 +4,232 @@ import type { Clock } from "../../lib/clock.ts";
 
 /** Failures in a row that eject a target. */
 const FAILURES_TO_EJECT = 5;
+/** Organizations that must have seen failures before a target is ejected for everyone. */
+const ORGANIZATIONS_TO_EJECT = 2;
 const FIRST_EJECTION_MS = 1_000;
-/** A vendor that is well again gets traffic this much later at most. */
+/** A target that has recovered gets traffic this much later at most. */
 const MAX_EJECTION_MS = 30_000;
-/** A dead account needs a person; asking it more often than this is noise. */
+/** A refused credential needs an operator; calling it more often than this is useless load. */
 const ACCOUNT_EJECTION_MS = 60_000;
 const MAX_RETRY_AFTER_MS = 60_000;
-/** A probe that never reports back frees its place after this. */
+/** Another probe is allowed when the running one has had no outcome for so long. */
 const PROBE_MS = 30_000;
+/** Organizations remembered for each target; beyond it the oldest are forgotten. */
+const MAX_ORGANIZATIONS = 10_000;
 
-interface State {
-  failures: number;
-  ejections: number;
-  /** Monotonic milliseconds until which it gets no traffic; 0 when it is healthy. */
-  ejectedUntil: number;
-  /** Monotonic milliseconds at which the running probe was let through; 0 when there is none. */
-  probeSince: number;
-  reason: Ejection["reason"];
-}
-
-/** An ejection as other processes should hear of it. */
+/** An ejection as it is announced to other processes. */
 export interface Ejection {
   target: string;
+  /** The organization for which it is ejected; null for everyone. */
+  organization: string | null;
   reason: "overload" | "account" | "limited";
   durationMs: number;
 }
 
 /**
- * Which targets are worth asking, learned from real requests only. A target that keeps failing is ejected for a
- * time that doubles; when the time is over a single request probes it, and its success brings the target back.
+ * Which targets may be called, learned from real requests only. Failures in a row eject a target for the
+ * organization whose requests failed, and for everyone once a second organization has seen them, so that nobody's
+ * own requests can take a target from others. Ejections double; after each a single request probes the target.
  */
 export class Health {
-  readonly #states = new Map<string, State>();
+  readonly #clock: Clock;
+  readonly #announce: (ejection: Ejection) => void;
+  readonly #targets = new Map<string, TargetHealth>();
 
-  /** `announce` tells other processes where a shared store is configured. */
-  constructor(
-    private readonly clock: Clock,
-    private readonly announce: (ejection: Ejection) => void = () => {},
-  ) {}
+  /** `announce` publishes to other processes where a shared store is configured. */
+  constructor(clock: Clock, announce: (ejection: Ejection) => void = () => {}) {
+    this.#clock = clock;
+    this.#announce = announce;
+  }
 
-  /** Whether the target may be asked now. A true answer for an ejected target makes this request its probe. */
-  admits(target: Target): boolean {
-    if (!this.isAskable(target)) return false;
-    const state = this.#states.get(targetName(target));
-    if (state && state.ejectedUntil > 0) state.probeSince = this.clock.monotonic();
+  /** Whether the target may be called now. If an ejection has just ended, a true result makes the call its probe. */
+  tryCall(target: Target, organization: string): boolean {
+    if (!this.isAvailable(target, organization)) return false;
+    const now = this.#clock.monotonic();
+    for (const state of this.#statesOf(target, organization))
+      if (state.ejectedUntil > 0) state.probeSince = now;
     return true;
   }
 
-  /** Whether it would be admitted now. */
-  isAskable(target: Target): boolean {
-    const state = this.#states.get(targetName(target));
-    if (!state || state.ejectedUntil === 0) return true;
-    const now = this.clock.monotonic();
-    return now >= state.ejectedUntil && !(state.probeSince > 0 && now - state.probeSince < PROBE_MS);
+  /** Whether `tryCall` would return true now. */
+  isAvailable(target: Target, organization: string): boolean {
+    const now = this.#clock.monotonic();
+    return this.#statesOf(target, organization).every(
+      ({ ejectedUntil, probeSince }) =>
+        ejectedUntil === 0 || (now >= ejectedUntil && !(probeSince > 0 && now - probeSince < PROBE_MS)),
+    );
   }
 
-  /** Whether it gets ordinary traffic; asks without probing. */
-  isEjected(target: Target): boolean {
-    return (this.#states.get(targetName(target))?.ejectedUntil ?? 0) > 0;
+  /** Whether its last call failed. */
+  isSuspect(target: Target, organization: string): boolean {
+    return this.#statesOf(target, organization).some(
+      ({ failures, ejectedUntil }) => failures > 0 || ejectedUntil > 0,
+    );
   }
 
-  /** Milliseconds until the target may be probed; 0 when it may be asked. */
-  waitMs(target: Target): number {
-    const until = this.#states.get(targetName(target))?.ejectedUntil ?? 0;
-    return Math.max(0, until - this.clock.monotonic());
+  /** Milliseconds until the target may be probed; 0 when it may be called. */
+  waitMs(target: Target, organization: string): number {
+    const until = this.#statesOf(target, organization).map(({ ejectedUntil }) => ejectedUntil);
+    return Math.max(0, ...until.map((end) => end - this.#clock.monotonic()));
   }
 
-  succeeded(target: Target): void {
-    this.#states.delete(targetName(target));
+  succeeded(target: Target, organization: string): void {
+    const name = targetName(target);
+    const health = this.#targets.get(name);
+    if (!health) return;
+    health.everyone = newState();
+    health.failedFor.clear();
+    health.own.delete(organization);
+    if (health.own.size === 0) this.#targets.delete(name);
   }
 
-  /** The caller went before the outcome was known: a probe's place is free again. */
-  abandoned(target: Target): void {
-    const state = this.#states.get(targetName(target));
-    if (state) state.probeSince = 0;
+  /** The call ended without an outcome, as when the client disconnected: another one may probe. */
+  abandoned(target: Target, organization: string): void {
+    for (const state of this.#statesOf(target, organization)) state.probeSince = 0;
   }
 
-  failed(target: Target, error: UpstreamError): void {
+  failed(target: Target, organization: string, error: UpstreamError): void {
     // The request was at fault, not the target.
     if (error.kind === "refused" || error.kind === "rejected" || error.isByRequest)
-      return this.abandoned(target);
-    const name = targetName(target);
-    const state = this.#states.get(name) ?? fresh();
-    this.#states.set(name, state);
-    const wasProbe = state.probeSince > 0;
-    state.failures++;
-    state.probeSince = 0;
-    if (error.kind === "account") return this.#eject(name, state, "account", ACCOUNT_EJECTION_MS);
+      return this.abandoned(target, organization);
+    const health = this.#open(targetName(target));
+    const own = this.#ownState(health, organization);
+    const isProbe = { own: own.probeSince > 0, everyone: health.everyone.probeSince > 0 };
+    for (const state of [own, health.everyone]) {
+      state.failures++;
+      state.probeSince = 0;
+    }
+    if (health.failedFor.size < ORGANIZATIONS_TO_EJECT) health.failedFor.add(organization);
+    if (error.kind === "account") return this.#eject(health, null, "account", ACCOUNT_EJECTION_MS);
     const retryAfterMs = Math.min((error.retryAfterSeconds ?? 0) * 1000, MAX_RETRY_AFTER_MS);
     if (error.kind === "limited" && retryAfterMs > 0)
-      return this.#eject(name, state, "limited", retryAfterMs);
-    if (!wasProbe && state.failures < FAILURES_TO_EJECT) return;
-    // What was under way when it was ejected tells nothing new.
-    if (!wasProbe && this.clock.monotonic() < state.ejectedUntil) return;
-    const durationMs = Math.min(FIRST_EJECTION_MS * 2 ** state.ejections, MAX_EJECTION_MS);
-    state.ejections++;
-    this.#eject(name, state, error.kind === "limited" ? "limited" : "overload", durationMs);
+      return this.#ejectLimited(health, organization, retryAfterMs);
+    const reason = error.kind === "limited" ? "limited" : "overload";
+    // An organization that is ejected by itself may fail for reasons of its own: its probes keep nobody else out long.
+    const isOwnTrouble = own.ejectedUntil > 0;
+    if (this.#isEjecting(own, isProbe.own)) {
+      this.#eject(health, organization, reason, nextEjectionMs(own));
+    }
+    if (
+      health.failedFor.size >= ORGANIZATIONS_TO_EJECT &&
+      this.#isEjecting(health.everyone, isProbe.everyone)
+    ) {
+      const durationMs = isOwnTrouble ? FIRST_EJECTION_MS : nextEjectionMs(health.everyone);
+      this.#eject(health, null, reason, durationMs);
+    }
   }
 
   /** Takes over what another process found out. */
-  apply({ target, reason, durationMs }: Ejection): void {
-    const state = this.#states.get(target) ?? fresh();
-    this.#states.set(target, state);
+  apply({ target, organization, reason, durationMs }: Ejection): void {
+    const health = this.#open(target);
+    const state = organization === null ? health.everyone : this.#ownState(health, organization);
     state.reason = reason;
-    state.ejectedUntil = Math.max(state.ejectedUntil, this.clock.monotonic() + durationMs);
+    state.ejectedUntil = Math.max(state.ejectedUntil, this.#clock.monotonic() + durationMs);
   }
 
-  /** What is ejected now, for metrics and dry runs. */
+  /** What is ejected now, for metrics and dry runs; a duration of 0 is waiting for its probe. */
   ejections(): Ejection[] {
-    const now = this.clock.monotonic();
-    return [...this.#states]
-      .filter(([, state]) => state.ejectedUntil > 0)
-      .map(([target, state]) => ({
-        target,
-        reason: state.reason,
-        durationMs: Math.max(0, state.ejectedUntil - now),
-      }));
+    const now = this.#clock.monotonic();
+    return [...this.#targets.values()].flatMap(({ name, everyone, own }) => {
+      const states: [string | null, State][] = [[null, everyone], ...own];
+      return states
+        .filter(([, { ejectedUntil }]) => ejectedUntil > 0)
+        .map(([organization, { reason, ejectedUntil }]) => ({
+          target: name,
+          organization,
+          reason,
+          durationMs: Math.max(0, ejectedUntil - now),
+        }));
+    });
   }
 
-  #eject(name: string, state: State, reason: Ejection["reason"], durationMs: number): void {
+  /** A limit of the vendor may be one request's own doing, as when it is larger than a minute's tokens. */
+  #ejectLimited(health: TargetHealth, organization: string, durationMs: number): void {
+    const now = this.#clock.monotonic();
+    const isLimitedForOther = [...health.own].some(
+      ([id, { reason, ejectedUntil }]) => id !== organization && reason === "limited" && ejectedUntil > now,
+    );
+    this.#eject(health, isLimitedForOther ? null : organization, "limited", durationMs);
+  }
+
+  /** Whether a failure ejects: enough in a row or a failed probe. Calls begun before an ejection add nothing to it. */
+  #isEjecting({ failures, ejectedUntil }: State, isProbe: boolean): boolean {
+    return isProbe || (failures >= FAILURES_TO_EJECT && this.#clock.monotonic() >= ejectedUntil);
+  }
+
+  #eject(
+    health: TargetHealth,
+    organization: string | null,
+    reason: Ejection["reason"],
+    durationMs: number,
+  ): void {
+    const state = organization === null ? health.everyone : this.#ownState(health, organization);
     state.reason = reason;
-    state.ejectedUntil = this.clock.monotonic() + durationMs;
-    this.announce({ target: name, reason, durationMs });
+    state.ejectedUntil = this.#clock.monotonic() + durationMs;
+    this.#announce({ target: health.name, organization, reason, durationMs });
+  }
+
+  /** What decides on a call: nothing for a target without recent failures. */
+  #statesOf(target: Target, organization: string): readonly State[] {
+    const health = this.#targets.get(targetName(target));
+    if (!health) return NO_STATES;
+    const own = health.own.get(organization);
+    return own ? [health.everyone, own] : [health.everyone];
+  }
+
+  #open(name: string): TargetHealth {
+    const found = this.#targets.get(name);
+    if (found) return found;
+    const health: TargetHealth = { name, everyone: newState(), failedFor: new Set(), own: new Map() };
+    this.#targets.set(name, health);
+    return health;
+  }
+
+  #ownState({ own }: TargetHealth, organization: string): State {
+    const found = own.get(organization);
+    if (found) return found;
+    const [oldest] = own.keys();
+    if (own.size >= MAX_ORGANIZATIONS && oldest !== undefined) own.delete(oldest);
+    const state = newState();
+    own.set(organization, state);
+    return state;
   }
 }
+
+interface TargetHealth {
+  name: string;
+  everyone: State;
+  /** Some of the organizations whose calls have failed since the last success of any. */
+  failedFor: Set<string>;
+  /** By organization, until a call of its own succeeds. */
+  own: Map<string, State>;
+}
+
+interface State {
+  /** In a row. */
+  failures: number;
+  ejections: number;
+  /** Monotonic milliseconds until which it is not called; 0 when it is not ejected. */
+  ejectedUntil: number;
+  /** Monotonic milliseconds at which the running probe began; 0 when there is none. */
+  probeSince: number;
+  reason: Ejection["reason"];
+}
+
+const NO_STATES: readonly State[] = [];
 
 /** A target's name in health, logs and metrics: `channel/upstream-model`. */
 export function targetName({ channel, upstreamModel }: Target): string {
   return `${channel.id}/${upstreamModel}`;
 }
 
-function fresh(): State {
+function newState(): State {
   return { failures: 0, ejections: 0, ejectedUntil: 0, probeSince: 0, reason: "overload" };
+}
+
+/** Doubles with every ejection that had no success in between. */
+function nextEjectionMs(state: State): number {
+  const durationMs = Math.min(FIRST_EJECTION_MS * 2 ** state.ejections, MAX_EJECTION_MS);
+  state.ejections++;
+  return durationMs;
 }

@@ -1,8 +1,8 @@
 import type { Route, Target } from "../../domain/channel.ts";
 
 /**
- * The order in which a route's targets are to be asked: as listed, or by weight, where each place is drawn from
- * what is left. `draw` gives numbers from 0 up to 1.
+ * The order in which a route's targets are called: as listed, or by weight, each position drawn at random from the
+ * targets that are left. `random` returns numbers from 0 up to 1.
  */
 export function orderTargets({ strategy, targets }: Route, random: () => number): readonly Target[] {
   if (strategy === "ordered" || targets.length === 1) return targets;

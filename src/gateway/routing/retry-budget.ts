@@ -3,51 +3,58 @@ import type { Clock } from "../../lib/clock.ts";
 const WINDOW_MS = 10_000;
 
 /**
- * Keeps retries a share of real traffic, so that a dying vendor is not stormed: within ten seconds at most
- * `ratio` × requests + `floor` further attempts.
+ * Keeps repeated calls to a failing target a share of its ordinary ones, so that retries do not add to its load:
+ * within ten seconds at most `ratio` × first calls + `floor` repeated ones, for each target.
  */
 export class RetryBudget {
-  #windowStart = -Infinity;
-  #requests = 0;
-  #retries = 0;
-  #earlierRequests = 0;
-  #earlierRetries = 0;
+  readonly #clock: Clock;
+  readonly #ratio: number;
+  readonly #floor: number;
+  readonly #counts = new Map<string, Counts>();
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly ratio: number,
-    private readonly floor: number,
-  ) {}
-
-  /** Counts a request that is about to make its first attempt. */
-  request(): void {
-    this.#turn();
-    this.#requests++;
+  constructor(clock: Clock, ratio: number, floor: number) {
+    this.#clock = clock;
+    this.#ratio = ratio;
+    this.#floor = floor;
   }
 
-  /** Takes one further attempt, or answers false when the share is used up. */
-  retry(): boolean {
-    if (!this.hasCapacity()) return false;
-    this.#retries++;
+  /** Counts a request's first call to a target. */
+  countCall(target: string): void {
+    this.#current(target).calls++;
+  }
+
+  /** Takes one repeated call, or returns false when the target's share is used up. */
+  takeRetry(target: string): boolean {
+    const counts = this.#current(target);
+    const max = this.#ratio * (counts.calls + counts.earlierCalls) + this.#floor;
+    if (counts.retries + counts.earlierRetries + 1 > max) return false;
+    counts.retries++;
     return true;
   }
 
-  /** Whether a further attempt could be taken now. */
-  hasCapacity(): boolean {
-    this.#turn();
-    const max = this.ratio * (this.#requests + this.#earlierRequests) + this.floor;
-    return this.#retries + this.#earlierRetries + 1 <= max;
+  /** The target's counts in two halves of the window, the older of which falls out as a new one begins. */
+  #current(target: string): Counts {
+    const now = this.#clock.monotonic();
+    const found = this.#counts.get(target);
+    if (found && now - found.startedAt < WINDOW_MS / 2) return found;
+    const isNext = found !== undefined && now - found.startedAt < WINDOW_MS;
+    const counts = {
+      startedAt: now,
+      calls: 0,
+      retries: 0,
+      earlierCalls: isNext ? found.calls : 0,
+      earlierRetries: isNext ? found.retries : 0,
+    };
+    this.#counts.set(target, counts);
+    return counts;
   }
+}
 
-  #turn(): void {
-    const now = this.clock.monotonic();
-    const elapsed = now - this.#windowStart;
-    if (elapsed < WINDOW_MS / 2) return;
-    const isNext = elapsed < WINDOW_MS;
-    this.#earlierRequests = isNext ? this.#requests : 0;
-    this.#earlierRetries = isNext ? this.#retries : 0;
-    this.#requests = 0;
-    this.#retries = 0;
-    this.#windowStart = now;
-  }
+interface Counts {
+  /** Monotonic milliseconds. */
+  startedAt: number;
+  calls: number;
+  retries: number;
+  earlierCalls: number;
+  earlierRetries: number;
 }

@@ -19,7 +19,7 @@ const PING_MS = 5_000;
 /** Longer than any ejection. */
 const KEPT_MS = 120_000;
 
-/** KEYS: the hash of ejections. ARGV: how long to keep it, the channel, the target, the ejection. */
+/** KEYS: the hash of ejections. ARGV: how long to keep it, the channel, the field, the ejection. */
 const ANNOUNCE = script(`
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -39,6 +39,7 @@ return answer
 const messageSchema = z.object({
   from: z.string(),
   target: z.string(),
+  organization: z.string().nullable().default(null),
   reason: z.enum(["overload", "account", "limited"]),
   durationMs: z.number().positive().max(KEPT_MS),
 });
@@ -93,7 +94,8 @@ export class SharedHealth {
   /** Made for `Health`, which calls it for every ejection of its own. Neither waits nor throws. */
   announce(ejection: Ejection): void {
     const message = JSON.stringify({ from: this.#id, ...ejection });
-    const args = [ANNOUNCE.sha, "1", this.#hash, String(KEPT_MS), this.#channel, ejection.target, message];
+    const field = JSON.stringify([ejection.target, ejection.organization]);
+    const args = [ANNOUNCE.sha, "1", this.#hash, String(KEPT_MS), this.#channel, field, message];
     this.#teller.send("EVALSHA", args).catch(() => {});
   }
 
@@ -120,9 +122,9 @@ export class SharedHealth {
   #onEjection(message: string, ageMs: number): void {
     const parsed = messageSchema.safeParse(parseJson(message));
     if (!parsed.success || parsed.data.from === this.#id) return;
-    const { target, reason, durationMs } = parsed.data;
+    const { target, organization, reason, durationMs } = parsed.data;
     const restMs = durationMs - Math.max(0, ageMs);
-    if (restMs > 0) this.options.onEjection({ target, reason, durationMs: restMs });
+    if (restMs > 0) this.options.onEjection({ target, organization, reason, durationMs: restMs });
   }
 }
 

@@ -1,0 +1,77 @@
+import type { Target } from "../../domain/channel.ts";
+import type { ConcurrencyLimiter } from "./concurrency-limiter.ts";
+import type { Health } from "./health.ts";
+
+/**
+ * The targets one request may still call, in order. Ejected ones are passed over. The last call that the request has
+ * left goes to a target whose last call did not fail, where one is left, so that failing ones cannot hide it.
+ */
+export class TargetQueue {
+  readonly #queue: Target[];
+  readonly #called: Target[] = [];
+  readonly #health: Health;
+  readonly #concurrency: ConcurrencyLimiter;
+  readonly #organization: string;
+  readonly #maxCalls: number;
+
+  constructor(
+    targets: readonly Target[],
+    {
+      health,
+      concurrency,
+      maxAttempts,
+    }: { health: Health; concurrency: ConcurrencyLimiter; maxAttempts: number },
+    organization: string,
+  ) {
+    this.#queue = [...targets];
+    this.#health = health;
+    this.#concurrency = concurrency;
+    this.#organization = organization;
+    this.#maxCalls = maxAttempts;
+  }
+
+  /** Takes the target to be called next; undefined when none is left or the request has made all its calls. */
+  next(): Target | undefined {
+    const callsLeft = this.#maxCalls - this.#called.length;
+    if (callsLeft <= 0) return undefined;
+    // A request with a single call keeps to the order: otherwise a target that failed once would never be called again.
+    const sound = callsLeft === 1 && this.#called.length > 0 ? this.#queue.findIndex(this.#isSound) : -1;
+    const index = sound >= 0 ? sound : this.#queue.findIndex((target) => this.#isAvailable(target));
+    return index >= 0 ? this.#queue.splice(index, 1)[0] : undefined;
+  }
+
+  /** Counts a call to the target. */
+  countCall(target: Target): void {
+    this.#called.push(target);
+  }
+
+  /** How often the request has called the target. */
+  callsTo(target: Target): number {
+    return this.#called.filter((other) => other === target).length;
+  }
+
+  /** Calls the target once more, after all others. */
+  repeat(target: Target): void {
+    this.#queue.push(target);
+  }
+
+  /** Whether a target that was not called yet could be called next. */
+  hasAnother(): boolean {
+    return (
+      this.#called.length < this.#maxCalls && this.#queue.some((target) => this.#isUnusedAndFree(target))
+    );
+  }
+
+  readonly #isSound = (target: Target): boolean =>
+    this.#isUnusedAndFree(target) && !this.#health.isSuspect(target, this.#organization);
+
+  #isUnusedAndFree(target: Target): boolean {
+    return (
+      !this.#called.includes(target) && this.#isAvailable(target) && this.#concurrency.hasSlot(target.channel)
+    );
+  }
+
+  #isAvailable(target: Target): boolean {
+    return this.#health.isAvailable(target, this.#organization);
+  }
+}

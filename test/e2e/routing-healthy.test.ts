@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test";
+import { openFleet, type ChatRequest, type Fleet, type FleetOptions } from "../support/fleet.ts";
+import { until, type TestGateway } from "../support/gateway.ts";
+import type { Plan } from "../upstreams/plan.ts";
+import type { Simulator } from "../upstreams/simulator.ts";
+
+/*
+ * A healthy target of a route is reached within a request's attempts, whatever the others do. Each test starts a
+ * gateway of its own, which knows nothing of any target's health yet.
+ */
+const DOWN: Plan = { fault: "error-status", status: 503 };
+const MODEL = "one";
+
+test("twenty parallel requests of a fresh process all reach the second target", async () => {
+  await using fleet = await openTargets({ vendors: 2 });
+  repeat(fleet.vendors[0]!, DOWN);
+  expect(await statuses(fleet, 20)).toEqual(all200(20));
+});
+
+test("a target that accepts no connection hides none behind it", async () => {
+  await using fleet = await openTargets({ vendors: 2 });
+  await fleet.vendors[0]!.close();
+  expect(await statuses(fleet, 20)).toEqual(all200(20));
+});
+
+test("a first target that hangs costs no request its answer", async () => {
+  await using fleet = await openTargets({ vendors: 2, deadlines: { firstByteMs: 300, totalMs: 300 } });
+  repeat(fleet.vendors[0]!, { fault: "stall" });
+  const running: Promise<number>[] = [];
+  for (let sent = 0; sent < 60; sent += 1) {
+    running.push(statusOf(fleet, { isStream: sent % 2 === 0 }));
+    await Bun.sleep(50);
+  }
+  expect(await Promise.all(running)).toEqual(all200(60));
+}, 20_000);
+
+test("failures of other models leave every attempt to this one", async () => {
+  await using fleet = await openTargets({ models: [MODEL, "broken"], vendors: 2 });
+  for (const vendor of fleet.lanes.get("broken")!) repeat(vendor, DOWN);
+  repeat(fleet.vendors[0]!, DOWN);
+  const others = statuses(fleet, 100, { model: "broken" });
+  expect(await statuses(fleet, 20)).toEqual(all200(20));
+  expect(new Set(await others)).toEqual(new Set([503]));
+});
+
+test("more failing targets than attempts hide the healthy one from the first requests only", async () => {
+  await using fleet = await openTargets({ vendors: 5 });
+  for (const vendor of fleet.vendors.slice(0, 4)) repeat(vendor, DOWN);
+  for (let learning = 0; learning < 2; learning += 1) await statusOf(fleet);
+  expect(await statuses(fleet, 20)).toEqual(all200(20));
+});
+
+test("requests of one organization that fail at the vendor keep no other organization out", async () => {
+  await using fleet = await openTargets({ vendors: 1 });
+  const [gateway] = fleet.gateways;
+  const key = await otherOrganization(gateway!);
+  await until("the other organization's key", async () =>
+    (await statusOf(fleet, { key })) === 200 ? true : undefined,
+  );
+  for (let round = 0; round < 3; round += 1) {
+    await statuses(fleet, 6, { prompt: "[[error-status status=500]]" });
+    expect(await statuses(fleet, 5, { key })).toEqual(all200(5));
+  }
+});
+
+function openTargets(options: FleetOptions): Promise<Fleet> {
+  return openFleet({ models: [MODEL], ...options });
+}
+
+async function otherOrganization(gateway: TestGateway): Promise<string> {
+  await gateway.cli("orgs", "create", "--name", "other", "--id", "other");
+  const created = await gateway.cli("keys", "create", "--org", "other", "--name", "other", "--json");
+  return JSON.parse(created).secret;
+}
+
+function statuses(fleet: Fleet, count: number, request: ChatRequest = {}): Promise<number[]> {
+  return Promise.all(Array.from({ length: count }, () => statusOf(fleet, request)));
+}
+
+async function statusOf(fleet: Fleet, request: ChatRequest = {}): Promise<number> {
+  const response = await fleet.chat({ model: MODEL, ...request });
+  const text = await response.text();
+  return response.status === 200 && request.isStream && !text.includes("[DONE]") ? 0 : response.status;
+}
+
+function all200(count: number): number[] {
+  return Array.from({ length: count }, () => 200);
+}
+
+function repeat(vendor: Simulator, plan: Plan): void {
+  vendor.next(...Array.from({ length: 1_000 }, () => plan));
+}
