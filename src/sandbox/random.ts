@@ -26,10 +26,3 @@ export function createRandom(...parts: readonly (string | number)[]): Random {
 export function hashNumber(...parts: readonly (string | number)[]): number {
   return Bun.hash.xxHash32(parts.join("\u0000"));
 }
-
-/** A hash of text as `length` hexadecimal characters, at most 32. */
-export function hashHex(text: string, length: number): string {
-  const high = Bun.hash.xxHash64(text, 1n);
-  const low = Bun.hash.xxHash64(text, 2n);
-  return (high.toString(16).padStart(16, "0") + low.toString(16).padStart(16, "0")).slice(0, length);
-}

@@ -63,6 +63,7 @@ function openingOf(question: string, toolResult: string | null, attachments: num
 function shorten(text: string, max: number): string {
   const line = text
     .slice(0, max * 4)
+    .toWellFormed()
     .replace(/\s+/g, " ")
     .trim();
   const characters = Array.from(line);

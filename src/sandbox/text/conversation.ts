@@ -2,11 +2,11 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import { countTokens } from "./tokens.ts";
 
-/** What the sandbox reads of a chat completions request; everything else it overlooks. */
+/** The part of a chat completions request that the sandbox reads; the rest is ignored. */
 export interface Conversation {
   model: string;
   isStream: boolean;
-  /** How many answers are asked for. */
+  /** `n`. */
   choices: number;
   /** Most output tokens of one choice, hidden ones included. */
   limit: number;
@@ -26,6 +26,7 @@ export interface Conversation {
 
 export interface Tool {
   name: string;
+  /** JSON Schema of the arguments; null for a function without any. */
   parameters: unknown;
 }
 
@@ -34,6 +35,8 @@ export const MAX_OUTPUT_TOKENS = 8192;
 
 const MAX_CHOICES = 128;
 const TOKENS_PER_ATTACHMENT = 256;
+/** A vendor counts the frame of a message even when it has no text. */
+const MIN_PROMPT_TOKENS = 1;
 
 /** Reads a request's parsed body. Throws `rejected` for what no vendor would take. */
 export function readConversation(body: unknown): Conversation {
@@ -54,7 +57,7 @@ export function readConversation(body: unknown): Conversation {
     limit: Math.max(1, Math.min(limit, MAX_OUTPUT_TOKENS)),
     stops: stopsOf(body["stop"]),
     effort: typeof effort === "string" ? effort : null,
-    promptTokens: countPromptTokens(messages, body["tools"]),
+    promptTokens: Math.max(MIN_PROMPT_TOKENS, countPromptTokens(messages, body["tools"])),
     question: textOf(asked["content"]).trim(),
     attachments: attachmentsOf(asked["content"]),
     toolResult: last["role"] === "tool" ? trailingResults(messages) : null,
@@ -101,7 +104,7 @@ function trailingResults(messages: readonly Record<string, unknown>[]): string {
 function functionTools(value: unknown): Tool[] {
   return listOf(value).flatMap(({ function: definition }) => {
     if (!isObject(definition) || typeof definition["name"] !== "string") return [];
-    return [{ name: definition["name"], parameters: definition["parameters"] ?? {} }];
+    return [{ name: definition["name"], parameters: definition["parameters"] ?? null }];
   });
 }
 

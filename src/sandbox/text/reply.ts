@@ -1,14 +1,14 @@
-import { createRandom, hashHex, hashNumber } from "../random.ts";
+import { createRandom } from "../random.ts";
 import { composeAnswer, topicOf } from "./answer.ts";
 import type { Conversation, Tool } from "./conversation.ts";
 import { sampleSchema } from "./schema-sample.ts";
 import { countTokens, splitTokens } from "./tokens.ts";
 
-/** A whole answer, thought through before its first byte is sent. */
+/** A complete reply, composed before its first byte is sent. */
 export interface Reply {
-  /** The same for the same request. */
+  /** New for every request, as with every vendor. */
   id: string;
-  /** Unix seconds; derived from the request, not from the clock. */
+  /** Unix seconds. */
   created: number;
   model: string;
   choices: Choice[];
@@ -16,7 +16,7 @@ export interface Reply {
 }
 
 export interface Choice {
-  /** The answer, or the arguments of the tool call, one token each. */
+  /** The text, or the arguments of the tool call, as tokens. */
   tokens: string[];
   toolCall: { id: string; name: string } | null;
   finishReason: "stop" | "length" | "tool_calls";
@@ -34,60 +34,65 @@ const REASONING_TOKENS: Readonly<Record<string, number>> = {
 };
 const DEFAULT_REASONING_TOKENS = 256;
 
-/** 1 November 2026, in Unix seconds, and the span after it in which answers claim to be made. */
-const FIRST_CREATED = 1_793_491_200;
-const CREATED_SPAN = 864_000;
+const MS_PER_SECOND = 1000;
+const ID_CHARACTERS = 24;
 
-/** Thinks an answer up. `fingerprint` is what makes the request this one and no other. */
-export function composeReply(conversation: Conversation, fingerprint: string): Reply {
-  const hash = hashHex(fingerprint, 24);
+/** Composes a reply: the same request gets the same words, under a new id. */
+export function composeReply(conversation: Conversation): Reply {
   const reasoning = reasoningTokens(conversation);
-  const room = conversation.limit - reasoning;
+  const capacity = conversation.limit - reasoning;
+  const { tool } = conversation;
+  // Choices share what is made from a schema: it is the costly part, and there may be 128 of them.
+  const json = tool ? sampleArguments(conversation, tool) : composeJson(conversation);
   const choices: Choice[] = [];
   let completion = 0;
   for (let index = 0; index < conversation.choices; index += 1) {
-    const choice = conversation.tool
-      ? callTool(conversation, conversation.tool, { id: `call_${hashHex(`${hash} ${index}`, 24)}`, room })
-      : composeChoice(conversation, index, room);
+    const text = json ?? composeAnswer(conversation, index);
+    const choice = tool ? callTool(tool, text, capacity) : composeChoice(text, conversation.stops, capacity);
     choices.push(choice);
     completion += reasoning + choice.tokens.length + countTokens(choice.toolCall?.name ?? "");
   }
   return {
-    id: `chatcmpl-${hash}`,
-    created: FIRST_CREATED + (hashNumber(fingerprint) % CREATED_SPAN),
+    id: newId("chatcmpl-"),
+    created: Math.floor(Date.now() / MS_PER_SECOND),
     model: conversation.model,
     choices,
     usage: { prompt: conversation.promptTokens, completion, reasoning: reasoning * choices.length },
   };
 }
 
-function composeChoice(conversation: Conversation, index: number, room: number): Choice {
-  const whole =
-    conversation.format.kind === "json" ? composeJson(conversation) : composeAnswer(conversation, index);
-  const tokens = splitTokens(cutAtStop(whole, conversation.stops));
-  if (tokens.length <= room) return { tokens, toolCall: null, finishReason: "stop" };
-  return { tokens: tokens.slice(0, room), toolCall: null, finishReason: "length" };
+function composeChoice(text: string, stops: readonly string[], capacity: number): Choice {
+  const tokens = splitTokens(cutAtStop(text, stops));
+  if (tokens.length <= capacity) return { tokens, toolCall: null, finishReason: "stop" };
+  return { tokens: tokens.slice(0, capacity), toolCall: null, finishReason: "length" };
 }
 
-function callTool(conversation: Conversation, tool: Tool, call: { id: string; room: number }): Choice {
-  const topic = topicOf(conversation.question, createRandom(conversation.question));
-  const tokens = splitTokens(JSON.stringify(sampleSchema(tool.parameters, topic)));
-  const room = Math.max(0, call.room - countTokens(tool.name));
-  const toolCall = { id: call.id, name: tool.name };
-  if (tokens.length <= room) return { tokens, toolCall, finishReason: "tool_calls" };
-  return { tokens: tokens.slice(0, room), toolCall, finishReason: "length" };
+function callTool(tool: Tool, text: string, capacity: number): Choice {
+  const tokens = splitTokens(text);
+  const left = Math.max(0, capacity - countTokens(tool.name));
+  const toolCall = { id: newId("call_"), name: tool.name };
+  if (tokens.length <= left) return { tokens, toolCall, finishReason: "tool_calls" };
+  return { tokens: tokens.slice(0, left), toolCall, finishReason: "length" };
 }
 
-function composeJson(conversation: Conversation): string {
+function sampleArguments({ question }: Conversation, { parameters }: Tool): string {
+  if (parameters === null) return "{}";
+  return JSON.stringify(sampleSchema(parameters, topicOf(question, createRandom(question))));
+}
+
+/** Null when the reply is plain text. */
+function composeJson(conversation: Conversation): string | null {
   const { format, question } = conversation;
-  if (format.kind === "json" && format.schema !== null) {
-    const topic = topicOf(question, createRandom(question));
-    return JSON.stringify(sampleSchema(format.schema, topic));
-  }
-  return JSON.stringify({ question, composeChoice: composeAnswer(conversation, 0) });
+  if (format.kind === "text") return null;
+  if (format.schema === null) return JSON.stringify({ question, reply: composeAnswer(conversation, 0) });
+  return JSON.stringify(sampleSchema(format.schema, topicOf(question, createRandom(question))));
 }
 
-/** Half of the room is kept for what can be seen. */
+function newId(prefix: string): string {
+  return prefix + crypto.randomUUID().replaceAll("-", "").slice(0, ID_CHARACTERS);
+}
+
+/** Half of the limit is kept for visible tokens. */
 function reasoningTokens({ effort, limit }: Conversation): number {
   if (effort === null) return 0;
   const wanted = Object.hasOwn(REASONING_TOKENS, effort) ? REASONING_TOKENS[effort] : undefined;

@@ -1,168 +1,133 @@
-import { isObject } from "../../lib/json.ts";
-import { createScope, fits, resolveReference, type SchemaScope } from "./schema-fit.ts";
-import { mergeSchemas } from "./schema-merge.ts";
+import { flattenSchema, matchesType, typesOf, type FlatSchema, type SchemaWork } from "./schema-flat.ts";
 import { sampleNumber, sampleString } from "./schema-scalar.ts";
 
+const MAX_STEPS = 20_000;
 const MAX_DEPTH = 24;
 const MAX_ITEMS = 256;
+/** Entries of `enum` and `examples` that are considered. */
+const MAX_GIVEN = 64;
+const CHARACTERS_PER_STEP = 8;
 
-/** Where sampling stands in a schema. */
-interface SampleContext {
-  scope: SchemaScope;
-  /** A word that free text is made of. */
-  topic: string;
+/** Where in the value the sampler is. */
+interface Position {
   depth: number;
-  /** References being followed, so that a schema that contains itself ends. */
+  /** References followed on the way here, so that a schema that contains itself ends. */
   references: readonly string[];
-  /** Tells the items of one array apart. */
+  /** Makes the items of one array different. */
   variation: number;
 }
 
 /**
- * Makes a value that fits a JSON Schema, the first it finds. Unsatisfiable schemas, and patterns, get the nearest
- * there is. Work is bounded however the schema is made.
+ * Makes a value for a JSON Schema: required properties, the first branch that gives a value, the nearest value for
+ * an unsatisfiable schema. Schemas come from callers: a counted number of steps bounds time and size of the result.
  */
 export function sampleSchema(schema: unknown, topic: string): unknown {
-  const context = { scope: createScope(schema), topic, depth: 0, references: [], variation: 0 };
-  const value = sample(schema, context);
+  const work: SchemaWork = { root: schema, topic, steps: MAX_STEPS };
+  const value = sample([schema], [], { depth: 0, references: [], variation: 0 }, work);
   return value === undefined ? {} : value;
 }
 
-/** Undefined when no value was found. */
-function sample(schema: unknown, context: SampleContext): unknown {
-  const { scope } = context;
-  if (schema === false) return undefined;
-  if (!isObject(schema)) return context.topic;
-  scope.steps -= 1;
-  if (scope.steps <= 0 || context.depth > MAX_DEPTH) return undefined;
-  const { $ref: reference, allOf, ...rest } = schema;
-  const deeper = { ...context, depth: context.depth + 1 };
-  if (typeof reference === "string") {
-    if (context.references.filter((name) => name === reference).length > 1) return undefined;
-    const target = resolveReference(reference, scope.root);
-    const merged = mergeSchemas(allOf === undefined ? rest : { ...rest, allOf }, target);
-    return sample(merged, { ...deeper, references: [...context.references, reference] });
-  }
-  if (Array.isArray(allOf)) return sample(mergeAll(rest, allOf, scope), deeper);
-  const branches = Array.isArray(rest["anyOf"]) ? rest["anyOf"] : rest["oneOf"];
-  if (Array.isArray(branches) && branches.length > 0) return sampleBranch(rest, branches, deeper);
-  const given = sampleGiven(rest, context);
-  return given === undefined ? sampleKind(rest, context) : given;
-}
-
-function mergeAll(base: unknown, branches: readonly unknown[], scope: SchemaScope): unknown {
-  let merged = base;
-  for (const branch of branches) {
-    merged = mergeSchemas(merged, followReferences(branch, scope));
-  }
-  return merged;
-}
-
-/** A schema with what its reference points at in its place. */
-function followReferences(schema: unknown, scope: SchemaScope): unknown {
-  let followed = schema;
-  for (let count = 0; count < MAX_DEPTH && isObject(followed) && followed["$ref"] !== undefined; count += 1) {
-    const { $ref: reference, ...rest } = followed;
-    followed = mergeSchemas(rest, resolveReference(reference, scope.root));
-  }
-  return followed;
-}
-
-/** The first branch whose value fits the whole schema; else the first that gives a value at all. */
-function sampleBranch(
-  schema: Record<string, unknown>,
-  branches: readonly unknown[],
-  context: SampleContext,
+/** Undefined when no value was found. `chosen` are the lists of branches of which one is among `schemas`. */
+function sample(
+  schemas: readonly unknown[],
+  chosen: readonly unknown[],
+  position: Position,
+  work: SchemaWork,
 ): unknown {
-  const { anyOf: _any, oneOf: _one, ...rest } = schema;
-  let nearest: unknown;
+  const flat = position.depth > MAX_DEPTH ? null : flattenSchema(schemas, position.references, work);
+  if (!flat) return undefined;
+  const branches = flat.branches.find((list) => !chosen.includes(list));
+  if (!branches) return sampleFlat(flat, position, work);
   for (const branch of branches) {
-    const value = sample(mergeSchemas(rest, branch), context);
-    if (value === undefined) continue;
-    if (fits(value, schema, context.scope)) return value;
-    nearest ??= value;
+    const value = sample([...schemas, branch], [...chosen, branches], position, work);
+    if (value !== undefined) return value;
   }
-  return nearest;
+  return undefined;
+}
+
+function sampleFlat(flat: FlatSchema, position: Position, work: SchemaWork): unknown {
+  const { keywords } = flat;
+  const given = sampleGiven(keywords, position.variation);
+  const value = given === undefined ? sampleType(flat, position, work) : given;
+  const isContainer = typeof value === "object" && given === undefined;
+  if (!isContainer) work.steps -= (JSON.stringify(value) ?? "").length / CHARACTERS_PER_STEP;
+  return work.steps > 0 ? value : undefined;
 }
 
 /** A value the schema names itself: its constant, a choice, its default or an example. */
-function sampleGiven(schema: Record<string, unknown>, { scope, variation }: SampleContext): unknown {
-  if (Object.hasOwn(schema, "const")) return schema["const"];
-  const { enum: choices, default: usual, examples } = schema;
-  if (Array.isArray(choices)) {
-    const fitting = choices.filter((choice) => fits(choice, schema, scope));
-    return fitting[variation % Math.max(1, fitting.length)] ?? choices[0];
-  }
-  const given = [usual, ...(Array.isArray(examples) ? examples : [])].filter((value) => value !== undefined);
-  return given.filter((value) => fits(value, schema, scope))[variation];
+function sampleGiven(keywords: Record<string, unknown>, variation: number): unknown {
+  if (Object.hasOwn(keywords, "const")) return keywords["const"];
+  const { enum: choices, default: usual, examples } = keywords;
+  const isEnum = Array.isArray(choices) && choices.length > 0;
+  const listed: unknown[] = isEnum ? choices : [usual, ...(Array.isArray(examples) ? examples : [])];
+  const fitting = listed
+    .slice(0, MAX_GIVEN)
+    .filter((value) => value !== undefined && matchesType(value, keywords["type"]));
+  return isEnum ? (fitting[variation % Math.max(1, fitting.length)] ?? choices[0]) : fitting[variation];
 }
 
-function sampleKind(schema: Record<string, unknown>, context: SampleContext): unknown {
-  switch (kindOf(schema)) {
+function sampleType(flat: FlatSchema, position: Position, work: SchemaWork): unknown {
+  switch (typeOf(flat)) {
     case "object":
-      return sampleObject(schema, context);
+      return sampleObject(flat, position, work);
     case "array":
-      return sampleArray(schema, context);
+      return sampleArray(flat, position, work);
     case "integer":
     case "number":
-      return sampleNumber(schema, context.variation);
+      return sampleNumber(flat.keywords, position.variation);
     case "boolean":
-      return context.variation % 2 === 0;
+      return position.variation % 2 === 0;
     case "null":
       return null;
     default:
-      return sampleString(schema, context.topic, context.variation);
+      return sampleString(flat.keywords, work.topic, position.variation);
   }
 }
 
 /** The first type but null, or what the keywords imply. */
-function kindOf(schema: Record<string, unknown>): string {
-  const types: unknown[] = [schema["type"]].flat();
+function typeOf({ keywords, properties, required, items }: FlatSchema): string {
+  const types = typesOf(keywords["type"]);
   const type = types.find((name) => name !== "null") ?? types[0];
-  if (typeof type === "string") return type;
-  if (["properties", "required", "additionalProperties"].some((name) => Object.hasOwn(schema, name)))
+  if (type !== undefined) return type;
+  const has = (...names: string[]) => names.some((name) => Object.hasOwn(keywords, name));
+  if (properties.size > 0 || required.size > 0 || has("additionalProperties", "minProperties"))
     return "object";
-  if (["items", "prefixItems", "minItems"].some((name) => Object.hasOwn(schema, name))) return "array";
-  const bounds = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
-  return bounds.some((name) => Object.hasOwn(schema, name)) ? "number" : "string";
+  if (items.length > 0 || has("prefixItems", "minItems")) return "array";
+  const isNumber = has("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf");
+  return isNumber ? "number" : "string";
 }
 
 /** The required properties, or all of them when none is required. */
-function sampleObject(schema: Record<string, unknown>, context: SampleContext): unknown {
-  const properties = isObject(schema["properties"]) ? schema["properties"] : {};
-  const listed = Array.isArray(schema["required"]) ? schema["required"] : [];
-  const required = new Set(listed.filter((name) => typeof name === "string"));
-  const min = Math.max(Number(schema["minProperties"]) || 0, required.size === 0 ? MAX_ITEMS : 0);
-  const max = Number(schema["maxProperties"] ?? MAX_ITEMS);
+function sampleObject(flat: FlatSchema, position: Position, work: SchemaWork): unknown {
+  const { keywords, properties, required } = flat;
+  const inner = { depth: position.depth + 1, references: flat.references, variation: 0 };
+  const added = [keywords["additionalProperties"] ?? true];
+  const min = Math.min(Number(keywords["minProperties"]) || 0, MAX_ITEMS);
+  const max = Math.min(Number(keywords["maxProperties"] ?? MAX_ITEMS), MAX_ITEMS);
+  const wanted = required.size === 0 ? max : Math.min(min, max);
   const value = new Map<string, unknown>();
-  for (const name of new Set([...required, ...Object.keys(properties)])) {
-    const isWanted = required.has(name) || (value.size < min && value.size < max);
-    if (!isWanted) continue;
-    const own = Object.hasOwn(properties, name) ? properties[name] : schema["additionalProperties"];
-    const property = sample(own, { ...context, depth: context.depth + 1, variation: 0 });
+  for (const name of new Set([...required, ...properties.keys()])) {
+    if (!required.has(name) && value.size >= wanted) continue;
+    const property = sample(properties.get(name) ?? added, [], inner, work);
     if (property !== undefined) value.set(name, property);
     else if (required.has(name)) return undefined;
   }
-  const added = Math.min(Number(schema["minProperties"]) || 0, MAX_ITEMS);
-  for (let index = 1; value.size < added; index += 1)
-    value.set(
-      `extra${index}`,
-      sample(schema["additionalProperties"], { ...context, depth: context.depth + 1 }) ?? null,
-    );
+  for (let index = 1; value.size < min && index <= MAX_ITEMS; index += 1)
+    value.set(`extra${index}`, sample(added, [], inner, work) ?? null);
   return Object.fromEntries(value);
 }
 
 /** As many items as must be, at least one where there may be one. */
-function sampleArray(schema: Record<string, unknown>, context: SampleContext): unknown {
-  const first = Array.isArray(schema["prefixItems"]) ? schema["prefixItems"] : [];
-  const min = Number(schema["minItems"]) || 0;
+function sampleArray(flat: FlatSchema, position: Position, work: SchemaWork): unknown {
+  const { prefixItems, minItems, maxItems } = flat.keywords;
+  const first: unknown[] = Array.isArray(prefixItems) ? prefixItems : [];
+  const min = Number(minItems) || 0;
   if (min > MAX_ITEMS) return undefined;
-  const max = Number(schema["maxItems"] ?? MAX_ITEMS);
-  const count = Math.min(Math.max(min, first.length, 1), max);
+  const count = Math.min(Math.max(min, first.length, 1), Number(maxItems ?? MAX_ITEMS), MAX_ITEMS);
   const items: unknown[] = [];
   for (let index = 0; index < count; index += 1) {
-    const own = index < first.length ? first[index] : schema["items"];
-    const item = sample(own, { ...context, depth: context.depth + 1, variation: index });
+    const inner = { depth: position.depth + 1, references: flat.references, variation: index };
+    const item = sample(index < first.length ? [first[index]] : flat.items, [], inner, work);
     if (item === undefined) return items.length >= min ? items : undefined;
     items.push(item);
   }

@@ -1,6 +1,6 @@
 const MAX_STRING = 4096;
 
-/** A number within the schema's bounds and of its step; `variation` gives the next ones. */
+/** A number within the schema's bounds and of its step; `variation` gives others. */
 export function sampleNumber(schema: Record<string, unknown>, variation: number): number | undefined {
   const isInteger = [schema["type"]].flat().includes("integer");
   const step = numberOf(schema["multipleOf"]) ?? (isInteger ? 1 : undefined);
@@ -18,7 +18,7 @@ export function sampleNumber(schema: Record<string, unknown>, variation: number)
   return candidates.find((value) => isWithin(value, schema));
 }
 
-/** Text within the schema's length and of its format; `variation` tells several apart. */
+/** Text within the schema's length and of its format; `variation` gives others. */
 export function sampleString(
   schema: Record<string, unknown>,
   topic: string,
@@ -32,8 +32,8 @@ export function sampleString(
   const suffix = variation === 0 ? "" : ` ${variation + 1}`;
   const text = Array.from(topic === "" ? "example" : topic);
   while (text.length + suffix.length < min) text.push(" ", ...Array.from(topic || "example"));
-  const room = Math.max(0, Math.max(max, min) - suffix.length);
-  const exact = text.length + suffix.length > max ? text.slice(0, room) : text;
+  const capacity = Math.max(0, Math.max(max, min) - suffix.length);
+  const exact = text.length + suffix.length > max ? text.slice(0, capacity) : text;
   return (exact.join("") + suffix.slice(-max || suffix.length)).slice(0, Math.max(max * 2, 0));
 }
 

@@ -29,7 +29,7 @@ interface Choice {
   finish_reason: string;
 }
 
-interface Whole {
+interface Completion {
   id: string;
   created: number;
   model: string;
@@ -43,7 +43,7 @@ interface Chunk {
   usage: Usage | null;
 }
 
-interface Heard {
+interface JoinedChoice {
   content: string;
   arguments: string;
   call: Call | undefined;
@@ -66,36 +66,45 @@ function send(
   });
 }
 
-async function askWhole(body: object): Promise<Whole> {
-  const answer = await send(body);
-  if (answer.kind !== "whole") throw new Error("not whole");
-  return JSON.parse(answer.text);
+async function complete(body: object): Promise<Completion> {
+  const response = await send(body);
+  if (response.kind !== "whole") throw new Error("not whole");
+  return JSON.parse(response.text);
 }
 
-async function askStream(body: object, setting?: Parameters<typeof send>[1]): Promise<Chunk[]> {
-  const answer = await send({ ...body, stream: true }, setting);
-  if (answer.kind !== "stream") throw new Error("not a stream");
-  const frames = (await new Response(answer.stream).text()).split("\n\n").slice(0, -1);
+async function stream(body: object, setting?: Parameters<typeof send>[1]): Promise<Chunk[]> {
+  const response = await send({ ...body, stream: true }, setting);
+  if (response.kind !== "stream") throw new Error("not a stream");
+  const frames = (await new Response(response.stream).text()).split("\n\n").slice(0, -1);
   expect(frames.every((frame) => frame.startsWith("data: "))).toBe(true);
   expect(frames.at(-1)).toBe("data: [DONE]");
   return frames.slice(0, -1).map((frame) => JSON.parse(frame.slice(6)));
 }
 
-/** Puts the deltas of a stream together, choice by choice. */
-function listen(chunks: readonly Chunk[]): Heard[] {
-  const heard: Heard[] = [];
+/** All of a completion that depends on the request alone. */
+function wordsOf({ choices, usage }: Completion) {
+  const messages = choices.map(({ message, finish_reason: finish }) => {
+    const calls = message.tool_calls?.map((call) => call.function);
+    return { content: message.content, calls, finish };
+  });
+  return { messages, usage };
+}
+
+/** Joins the deltas of a stream, choice by choice. */
+function joinDeltas(chunks: readonly Chunk[]): JoinedChoice[] {
+  const joined: JoinedChoice[] = [];
   for (const { index, delta, finish_reason: finish } of chunks.flatMap((chunk) => chunk.choices)) {
-    const choice = (heard[index] ??= { content: "", arguments: "", call: undefined, finish: "" });
+    const choice = (joined[index] ??= { content: "", arguments: "", call: undefined, finish: "" });
     const call = delta.tool_calls?.[0];
     if (call?.id) choice.call = call;
     choice.content += delta.content ?? "";
     choice.arguments += call?.function.arguments ?? "";
     choice.finish = finish ?? choice.finish;
   }
-  return heard;
+  return joined;
 }
 
-const ask = (content: unknown) => ({ messages: [{ role: "user", content }] });
+const userMessage = (content: unknown) => ({ messages: [{ role: "user", content }] });
 const WEATHER = {
   type: "function",
   function: {
@@ -114,42 +123,69 @@ const CLOCK = {
 
 describe("an answer", () => {
   test.each([
-    ["a question", ask("What makes tides?")],
-    ["several choices", { ...ask("What makes tides?"), n: 3 }],
-    ["a cut answer", { ...ask("What makes tides?"), max_tokens: 7 }],
-    ["a tool call", { ...ask("Weather in Oslo?"), tools: [WEATHER] }],
-    ["JSON", { ...ask("As JSON"), response_format: { type: "json_object" }, reasoning_effort: "low" }],
-  ])("to %s is the same streamed or whole, and asked again", async (_name, body) => {
-    const whole = await askWhole(body);
-    expect(await askWhole(body)).toEqual(whole);
-    const chunks = await askStream({ ...body, stream_options: { include_usage: true } });
-    for (const chunk of chunks)
-      expect(chunk).toMatchObject({ id: whole.id, created: whole.created, model: whole.model });
-    const heard = listen(chunks);
+    ["a question", userMessage("What makes tides?")],
+    ["several choices", { ...userMessage("What makes tides?"), n: 3 }],
+    ["a cut answer", { ...userMessage("What makes tides?"), max_tokens: 7 }],
+    ["a tool call", { ...userMessage("Weather in Oslo?"), tools: [WEATHER] }],
+    [
+      "JSON",
+      { ...userMessage("As JSON"), response_format: { type: "json_object" }, reasoning_effort: "low" },
+    ],
+  ])("to %s has the same words when streamed and when repeated", async (_name, body) => {
+    const whole = await complete(body);
+    expect(wordsOf(await complete(body))).toEqual(wordsOf(whole));
+    const chunks = await stream({ ...body, stream_options: { include_usage: true } });
+    for (const chunk of chunks) expect(chunk).toMatchObject({ id: chunks[0]?.id, model: whole.model });
+    const joined = joinDeltas(chunks);
     for (const [index, choice] of whole.choices.entries()) {
-      expect(heard[index]?.content).toBe(choice.message.content ?? "");
-      expect(heard[index]?.arguments).toBe(choice.message.tool_calls?.[0]?.function.arguments ?? "");
-      expect(heard[index]?.call?.id).toBe(choice.message.tool_calls?.[0]?.id);
-      expect(heard[index]?.finish).toBe(choice.finish_reason);
+      expect(joined[index]?.content).toBe(choice.message.content ?? "");
+      expect(joined[index]?.arguments).toBe(choice.message.tool_calls?.[0]?.function.arguments ?? "");
+      expect(joined[index]?.call?.function.name).toBe(choice.message.tool_calls?.[0]?.function.name);
+      expect(joined[index]?.finish).toBe(choice.finish_reason);
     }
     expect(chunks.at(-1)?.usage).toEqual(whole.usage);
   });
 
+  test("has an id of its own and the time of its creation", async () => {
+    const body = { ...userMessage("Hello"), tools: [CLOCK] };
+    const [first, second] = [await complete(body), await complete(body)];
+    expect(second.id).not.toBe(first.id);
+    expect(second.choices[0].message.tool_calls?.[0].id).not.toBe(
+      first.choices[0].message.tool_calls?.[0].id,
+    );
+    expect(Math.abs(first.created - Date.now() / 1000)).toBeLessThan(10);
+  });
+
+  test("never echoes half of a surrogate pair", async () => {
+    const half = "\ud83d";
+    const schema = { type: "object", properties: { [`key${half}`]: { const: half } } };
+    const response_format = { type: "json_schema", json_schema: { name: "x", schema } };
+    const long = `${"x".repeat(479)}😀`;
+    for (const body of [
+      userMessage(`otter ${half}`),
+      userMessage(long),
+      { ...userMessage("x"), response_format },
+    ]) {
+      const { content } = (await complete(body)).choices[0].message;
+      expect(JSON.stringify(content)).not.toMatch(/\\ud[89ab]/);
+    }
+  });
+
   test("quotes what was asked, counts its attachments, and varies between choices", async () => {
     const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } };
-    const { choices, usage } = await askWhole({
-      ...ask([{ type: "text", text: "Is this a heron?" }, image]),
+    const { choices, usage } = await complete({
+      ...userMessage([{ type: "text", text: "Is this a heron?" }, image]),
       n: 2,
     });
     expect(choices[0].message.content).toContain('"Is this a heron?"');
     expect(choices[0].message.content).toContain("1 attachment ");
     expect(choices[1]?.message.content).not.toBe(choices[0].message.content);
-    const without = await askWhole(ask("Is this a heron?"));
+    const without = await complete(userMessage("Is this a heron?"));
     expect(usage.prompt_tokens).toBeGreaterThan(without.usage.prompt_tokens);
   });
 
   test("streams its role first, then a token a chunk, its end, and its usage", async () => {
-    const chunks = await askStream(ask("Hello"));
+    const chunks = await stream(userMessage("Hello"));
     expect(chunks[0]?.choices[0]).toMatchObject({
       delta: { role: "assistant", content: "" },
       finish_reason: null,
@@ -167,7 +203,7 @@ describe("token counts", () => {
       { role: "system", content: "Be brief." },
       { role: "user", content: "Tell me about 水." },
     ];
-    const { choices, usage } = await askWhole({ messages, n: 2 });
+    const { choices, usage } = await complete({ messages, n: 2 });
     expect(usage.prompt_tokens).toBe(countTokens("Be brief.") + countTokens("Tell me about 水."));
     const written = choices.map(({ message }) => countTokens(message.content));
     expect(usage.completion_tokens).toBe(written[0]! + written[1]!);
@@ -175,13 +211,21 @@ describe("token counts", () => {
     expect(usage.prompt_tokens_details.cached_tokens).toBe(0);
   });
 
+  test("are above 0 for an empty prompt", async () => {
+    expect((await complete(userMessage(""))).usage.prompt_tokens).toBeGreaterThan(0);
+  });
+
   test("include the hidden ones of a reasoning effort, within the limit", async () => {
-    const low = await askWhole({ ...ask("Think"), reasoning_effort: "low" });
-    const high = await askWhole({ ...ask("Think"), reasoning_effort: "high" });
-    const hidden = (reply: Whole) => reply.usage.completion_tokens_details.reasoning_tokens;
+    const low = await complete({ ...userMessage("Think"), reasoning_effort: "low" });
+    const high = await complete({ ...userMessage("Think"), reasoning_effort: "high" });
+    const hidden = (reply: Completion) => reply.usage.completion_tokens_details.reasoning_tokens;
     expect(hidden(high)).toBeGreaterThan(hidden(low));
     expect(low.usage.completion_tokens).toBe(hidden(low) + countTokens(low.choices[0].message.content));
-    const tight = await askWhole({ ...ask("Think"), reasoning_effort: "high", max_completion_tokens: 20 });
+    const tight = await complete({
+      ...userMessage("Think"),
+      reasoning_effort: "high",
+      max_completion_tokens: 20,
+    });
     expect(tight.usage.completion_tokens).toBe(20);
     expect(tight.choices[0].finish_reason).toBe("length");
   });
@@ -194,7 +238,7 @@ describe("the length asked for", () => {
     ["a 7-word slogan", 7],
     ["Say it in 1 word", 1],
   ])("is kept: %s", async (prompt, count) => {
-    const { choices } = await askWhole(ask(prompt));
+    const { choices } = await complete(userMessage(prompt));
     expect(choices[0].message.content.trim().split(/\s+/)).toHaveLength(count);
     expect(choices[0].finish_reason).toBe("stop");
   });
@@ -204,36 +248,37 @@ describe("the length asked for", () => {
     ["请写 200 个字介绍长江", 200],
     ["用30個字回答", 30],
   ])("is kept in characters: %s", async (prompt, count) => {
-    const { choices } = await askWhole(ask(prompt));
+    const { choices } = await complete(userMessage(prompt));
     expect(Array.from(choices[0].message.content)).toHaveLength(count);
   });
 
   test("never goes beyond the token limit", async () => {
-    const cut = await askWhole({ ...ask("Write 5000 words"), max_tokens: 100 });
+    const cut = await complete({ ...userMessage("Write 5000 words"), max_tokens: 100 });
     expect(cut.choices[0].finish_reason).toBe("length");
     expect(cut.usage.completion_tokens).toBe(100);
-    const most = await askWhole(ask("Write 9999999 words"));
+    const most = await complete(userMessage("Write 9999999 words"));
     expect(most.usage.completion_tokens).toBe(MAX_OUTPUT_TOKENS);
   });
 });
 
 describe("stop", () => {
   test("ends the answer before the first of the sequences", async () => {
-    const whole = (await askWhole(ask("Hello"))).choices[0].message.content;
+    const whole = (await complete(userMessage("Hello"))).choices[0].message.content;
     const stop = whole.slice(30, 34);
-    const one = await askWhole({ ...ask("Hello"), stop });
+    const one = await complete({ ...userMessage("Hello"), stop });
     expect(one.choices[0]).toMatchObject({
       finish_reason: "stop",
       message: { content: whole.split(stop)[0] },
     });
-    const several = await askWhole({ ...ask("Hello"), stop: ["not there", stop, whole.slice(5, 9)] });
+    const several = await complete({ ...userMessage("Hello"), stop: ["not there", stop, whole.slice(5, 9)] });
     expect(several.choices[0].message.content).toBe(whole.slice(0, 5));
   });
 });
 
 describe("tools", () => {
   test("are called, the first or the chosen one, with arguments that fit", async () => {
-    const first = (await askWhole({ ...ask("Weather in Oslo?"), tools: [WEATHER, CLOCK] })).choices[0];
+    const first = (await complete({ ...userMessage("Weather in Oslo?"), tools: [WEATHER, CLOCK] }))
+      .choices[0];
     expect(first.finish_reason).toBe("tool_calls");
     expect(first.message.content).toBeNull();
     const [call] = first.message.tool_calls!;
@@ -241,12 +286,22 @@ describe("tools", () => {
     expect(JSON.parse(call.function.arguments)).toEqual({ city: "Oslo", days: expect.any(Number) });
     expect(JSON.parse(call.function.arguments).days).toBeWithin(2, 6);
     const tool_choice = { type: "function", function: { name: "get_time" } };
-    const chosen = await askWhole({ ...ask("Weather in Oslo?"), tools: [WEATHER, CLOCK], tool_choice });
+    const chosen = await complete({
+      ...userMessage("Weather in Oslo?"),
+      tools: [WEATHER, CLOCK],
+      tool_choice,
+    });
     expect(chosen.choices[0].message.tool_calls?.[0].function).toEqual({ name: "get_time", arguments: "{}" });
   });
 
+  test("without parameters are called with an empty object", async () => {
+    const tools = [{ type: "function", function: { name: "ping" } }];
+    const { message } = (await complete({ ...userMessage("Ping"), tools })).choices[0];
+    expect(message.tool_calls?.[0].function).toEqual({ name: "ping", arguments: "{}" });
+  });
+
   test("are named once and then filled in, when streamed", async () => {
-    const chunks = await askStream({ ...ask("Weather in Oslo?"), tools: [WEATHER] });
+    const chunks = await stream({ ...userMessage("Weather in Oslo?"), tools: [WEATHER] });
     const calls = chunks.flatMap((chunk) => chunk.choices).flatMap(({ delta }) => delta.tool_calls ?? []);
     expect(calls[0]).toMatchObject({
       index: 0,
@@ -258,7 +313,7 @@ describe("tools", () => {
   });
 
   test("are left alone with `none`, and after their result the answer is made from it", async () => {
-    const none = await askWhole({ ...ask("Weather?"), tools: [WEATHER], tool_choice: "none" });
+    const none = await complete({ ...userMessage("Weather?"), tools: [WEATHER], tool_choice: "none" });
     expect(none.choices[0].message.tool_calls).toBeUndefined();
     const called = {
       role: "assistant",
@@ -266,8 +321,8 @@ describe("tools", () => {
       tool_calls: [{ id: "c1", type: "function", function: {} }],
     };
     const result = { role: "tool", tool_call_id: "c1", content: "sunny, 21 degrees" };
-    const messages = [...ask("Weather?").messages, called, result];
-    const answered = (await askWhole({ messages, tools: [WEATHER] })).choices[0];
+    const messages = [...userMessage("Weather?").messages, called, result];
+    const answered = (await complete({ messages, tools: [WEATHER] })).choices[0];
     expect(answered.message.content).toContain("sunny, 21 degrees");
     expect(answered.finish_reason).toBe("stop");
   });
@@ -275,7 +330,7 @@ describe("tools", () => {
 
 describe("a response format", () => {
   test("gives a JSON object, or JSON that fits its schema", async () => {
-    const object = await askWhole({ ...ask("Anything"), response_format: { type: "json_object" } });
+    const object = await complete({ ...userMessage("Anything"), response_format: { type: "json_object" } });
     expect(JSON.parse(object.choices[0].message.content)).toBeObject();
     const schema = {
       type: "object",
@@ -283,7 +338,7 @@ describe("a response format", () => {
       required: ["age"],
     };
     const response_format = { type: "json_schema", json_schema: { name: "person", schema } };
-    const fitted = await askWhole({ ...ask("Anything"), response_format });
+    const fitted = await complete({ ...userMessage("Anything"), response_format });
     expect(JSON.parse(fitted.choices[0].message.content).age).toBeGreaterThanOrEqual(18);
   });
 });
@@ -292,10 +347,10 @@ describe("a request that no vendor would take", () => {
   test.each([
     ["no messages", {}, "messages"],
     ["an empty list of messages", { messages: [] }, "messages"],
-    ["too many choices", { ...ask("Hi"), n: 1000 }, "n"],
+    ["too many choices", { ...userMessage("Hi"), n: 1000 }, "n"],
     [
       "an unknown function",
-      { ...ask("Hi"), tools: [CLOCK], tool_choice: { type: "function", function: { name: "nope" } } },
+      { ...userMessage("Hi"), tools: [CLOCK], tool_choice: { type: "function", function: { name: "nope" } } },
       "tool_choice",
     ],
   ])("is rejected with a public message: %s", async (_name, body, param) => {
@@ -309,9 +364,9 @@ describe("a request that no vendor would take", () => {
 
 describe("a stream", () => {
   test("makes no more than is read", async () => {
-    const answer = await send({ ...ask("Write 5000 words"), stream: true });
-    if (answer.kind !== "stream") throw new Error("not a stream");
-    const reader = answer.stream.getReader();
+    const response = await send({ ...userMessage("Write 5000 words"), stream: true });
+    if (response.kind !== "stream") throw new Error("not a stream");
+    const reader = response.stream.getReader();
     const first = await reader.read();
     expect(first.value!.length).toBeLessThan(8192);
     await reader.cancel();
@@ -320,7 +375,7 @@ describe("a stream", () => {
 
   test("that is paced sends one token at a time, no faster than asked", async () => {
     const startedAt = performance.now();
-    const chunks = await askStream({ ...ask("Hi"), max_tokens: 10 }, { tokensPerSecond: 200 });
+    const chunks = await stream({ ...userMessage("Hi"), max_tokens: 10 }, { tokensPerSecond: 200 });
     expect(chunks.length).toBe(13);
     expect(performance.now() - startedAt).toBeGreaterThan(55);
   });
@@ -328,9 +383,9 @@ describe("a stream", () => {
   test("ends with the signal's reason when the caller goes", async () => {
     const caller = new AbortController();
     const setting = { tokensPerSecond: 2, signal: caller.signal };
-    const answer = await send({ ...ask("Write 500 words"), stream: true }, setting);
-    if (answer.kind !== "stream") throw new Error("not a stream");
-    const reader = answer.stream.getReader();
+    const response = await send({ ...userMessage("Write 500 words"), stream: true }, setting);
+    if (response.kind !== "stream") throw new Error("not a stream");
+    const reader = response.stream.getReader();
     const reading = reader.read();
     const startedAt = performance.now();
     caller.abort(new Error("the caller went"));
@@ -338,12 +393,77 @@ describe("a stream", () => {
     expect(performance.now() - startedAt).toBeLessThan(400);
   });
 
-  test("costs little when it is unpaced", async () => {
+  test("unpaced costs little", async () => {
     const startedAt = performance.now();
-    const chunks = (await askStream(ask("Write 9000 words"))).length;
+    const chunks = (await stream(userMessage("Write 9000 words"))).length;
     const microseconds = ((performance.now() - startedAt) * 1000) / chunks;
     console.log(`unpaced, made and parsed: ${microseconds.toFixed(1)} µs a chunk over ${chunks} chunks`);
     expect(microseconds).toBeLessThan(100);
+  });
+});
+
+describe("the time of a reply", () => {
+  const schemaOf = (schema: object) => ({
+    ...userMessage("Go"),
+    response_format: { type: "json_schema", json_schema: { name: "x", schema } },
+  });
+  const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+  const property = { type: "object", properties: { x: { type: "string" } }, required: ["x"] };
+
+  test.each<[string, (size: number) => object]>([
+    ["spaces after a number", (size) => userMessage(`1${" ".repeat(size)}x`)],
+    ["digits and commas", (size) => userMessage("1,111".repeat(size / 5))],
+    ["a long enum", (size) => schemaOf({ type: "string", enum: numbers(size / 6) })],
+    ["many enums", (size) => schemaOf({ allOf: numbers(size / 20).map((value) => ({ enum: [value] })) })],
+    ["many parts of allOf", (size) => schemaOf({ allOf: numbers(size / 80).map(() => property) })],
+    [
+      "nested allOf",
+      (size) => schemaOf(numbers(size / 12).reduce<object>((inner) => ({ allOf: [inner] }), {})),
+    ],
+    [
+      "nested anyOf",
+      (size) => schemaOf(numbers(size / 12).reduce<object>((inner) => ({ anyOf: [inner] }), {})),
+    ],
+    ["branches that never fit", (size) => schemaOf({ anyOf: numbers(size / 6).map(() => false) })],
+    [
+      "many types",
+      (size) => schemaOf({ allOf: [0, 1].map(() => ({ type: numbers(size / 12).map(String) })) }),
+    ],
+    [
+      "a large constant in many items",
+      (size) => schemaOf({ type: "array", minItems: 256, items: { const: "x".repeat(size) } }),
+    ],
+    [
+      "one schema for many choices",
+      (size) => ({
+        ...schemaOf({ type: "object", properties: { a: { enum: numbers(size / 6) } } }),
+        n: 128,
+      }),
+    ],
+    [
+      "references in a ring",
+      (size) => {
+        const names = numbers(size / 20);
+        const next = (name: number) => ({ anyOf: [{ $ref: `#/$defs/${(name + 1) % names.length}` }, {}] });
+        return schemaOf({ ...next(-1), $defs: Object.fromEntries(names.map((name) => [name, next(name)])) });
+      },
+    ],
+  ])("grows with the size of the request only: %s", async (_name, bodyOf) => {
+    const [small, medium, large] = [bodyOf(1_000), bodyOf(10_000), bodyOf(100_000)];
+    const measure = async (body: object) => {
+      const startedAt = performance.now();
+      await complete(body);
+      return performance.now() - startedAt;
+    };
+    const isLinear = async () => {
+      const [smallMs, mediumMs, largeMs] = [
+        await measure(small),
+        await measure(medium),
+        await measure(large),
+      ];
+      return (mediumMs < 50 || mediumMs < 30 * smallMs) && (largeMs < 50 || largeMs < 30 * mediumMs);
+    };
+    expect((await isLinear()) || (await isLinear()) || (await isLinear())).toBe(true);
   });
 });
 

@@ -1,16 +1,17 @@
 import type { TextResponse, TextCall, TextUpstream } from "../../gateway/ports.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
+import { sleep } from "../../lib/waiting.ts";
 import { readConversation } from "./conversation.ts";
 import { composeReply } from "./reply.ts";
-import { pause, streamFrames } from "./stream.ts";
-import { writeFrames, writeWhole } from "./wire.ts";
+import { streamFrames } from "./stream.ts";
+import { writeFrames, writeCompletion } from "./wire.ts";
 
 const MS_PER_SECOND = 1000;
 
 /**
- * Answers chat completions by itself: the same body gives the same words, streamed or not, with token counts of
- * what was really read and written. Throws `rejected` for a body that no vendor would take.
+ * Completes chats without a vendor: the same body gives the same words, streamed or not, with true token counts.
+ * Throws `rejected` for a body that no vendor would accept.
  */
 export function createSandboxTextUpstream(settings: { tokensPerSecond?: number | undefined }): TextUpstream {
   return { dialect: "chat", send: (call) => send(call, settings.tokensPerSecond) };
@@ -21,30 +22,32 @@ async function send(call: TextCall, tokensPerSecond: number | undefined): Promis
   signal.throwIfAborted();
   const body = readBody(call.payload.raw);
   const conversation = readConversation(body);
-  const reply = composeReply(conversation, fingerprintOf(body));
+  const reply = composeReply(conversation);
   if (conversation.isStream) {
     const stream = streamFrames(writeFrames(reply), { framesPerSecond: tokensPerSecond, signal });
     return { kind: "stream", stream };
   }
   if (tokensPerSecond !== undefined) {
-    await pause((reply.usage.completion / tokensPerSecond) * MS_PER_SECOND, signal);
+    await sleep((reply.usage.completion / tokensPerSecond) * MS_PER_SECOND, signal);
   }
-  return { kind: "whole", text: writeWhole(reply) };
+  return { kind: "whole", text: writeCompletion(reply) };
 }
 
-/** The request as a vendor would see it: its text, in which the vendor's model name is already in place. */
+/** The request body, in which the upstream's model name is already in place. */
 function readBody(raw: string): unknown {
   try {
-    return JSON.parse(raw);
+    return LONE_SURROGATE.test(raw) ? JSON.parse(raw, (_key, value) => toWellFormed(value)) : JSON.parse(raw);
   } catch (cause) {
     const publicMessage = "The request body is not valid JSON.";
     throw new UpstreamError("rejected", publicMessage, { status: 400, publicMessage, cause });
   }
 }
 
-/** Everything but how the answer is to be sent. */
-function fingerprintOf(body: unknown): string {
-  if (!isObject(body)) return "";
-  const { stream: _stream, stream_options: _options, ...rest } = body;
-  return JSON.stringify(rest);
+/** An escape that may be half a character. Echoed alone, many JSON parsers refuse it. */
+const LONE_SURROGATE = /\\u[dD][89a-fA-F]/;
+
+function toWellFormed(value: unknown): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  if (!isObject(value) || Object.keys(value).every((key) => key.isWellFormed())) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key.toWellFormed(), entry]));
 }

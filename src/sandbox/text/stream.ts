@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { sleep } from "../../lib/waiting.ts";
 
 const FRAMES_PER_CHUNK = 16;
 const MS_PER_SECOND = 1000;
@@ -11,16 +11,16 @@ export interface Pace {
 }
 
 /**
- * Sends frames as bytes, made only as they are read: a reader that stops reading stops the making. Unpaced, a few
- * frames go at once; paced, each goes in its own time.
+ * Sends frames as bytes, made only as they are read. Without a pace several frames go in one chunk; with one, each
+ * goes when it is due.
  */
 export function streamFrames(
   frames: Iterator<string, void>,
   pace: Pace,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();
-  const gone = new AbortController();
-  const signal = AbortSignal.any([pace.signal, gone.signal]);
+  const cancelled = new AbortController();
+  const signal = AbortSignal.any([pace.signal, cancelled.signal]);
   const wait = createPace(pace.framesPerSecond, signal);
   const perChunk = pace.framesPerSecond === undefined ? FRAMES_PER_CHUNK : 1;
   return new ReadableStream<Uint8Array<ArrayBuffer>>(
@@ -37,7 +37,7 @@ export function streamFrames(
         }
       },
       cancel(reason) {
-        gone.abort(reason);
+        cancelled.abort(reason);
       },
     },
     { highWaterMark: 0 },
@@ -54,7 +54,7 @@ function takeFrames(frames: Iterator<string, void>, count: number): string {
   return text;
 }
 
-/** Waits until the next frame is due, counted from the first, so that waits that run long are made up for. */
+/** Waits until the next frame is due, counted from the first, so that late timers do not add up. */
 function createPace(
   framesPerSecond: number | undefined,
   signal: AbortSignal,
@@ -64,16 +64,6 @@ function createPace(
   return async () => {
     due += MS_PER_SECOND / framesPerSecond;
     const waitMs = due - performance.now();
-    if (waitMs > 0) await pause(waitMs, signal);
+    if (waitMs > 0) await sleep(waitMs, signal);
   };
-}
-
-/** Waits; rejects with the signal's reason as soon as it aborts. */
-export async function pause(durationMs: number, signal: AbortSignal): Promise<void> {
-  try {
-    await delay(durationMs, undefined, { signal });
-  } catch (cause) {
-    signal.throwIfAborted();
-    throw cause;
-  }
 }

@@ -1,7 +1,7 @@
 import type { Choice, Reply } from "./reply.ts";
 
 /** An answer as chat completions JSON (OpenAI chat reference, "The chat completion object"). */
-export function writeWhole(reply: Reply): string {
+export function writeCompletion(reply: Reply): string {
   const choices = reply.choices.map(({ tokens, toolCall, finishReason }, index) => {
     const text = tokens.join("");
     const call = toolCall && callOf(toolCall, text);
