@@ -1,0 +1,215 @@
+import { describe, expect, test } from "bun:test";
+import { plainCore, type PlainCoreOptions } from "../../test/support/plain-core.ts";
+import { readRequest } from "../dialects/chat/index.ts";
+import type { TextModel } from "../domain/model.ts";
+import type { TokenPrice } from "../domain/price.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
+import { handleChat, type ChatOutcome } from "./chat.ts";
+import type { TextCall, TextUpstream } from "./ports.ts";
+import { ClientDisconnected } from "./routing/call.ts";
+
+const MODEL: TextModel = {
+  id: "m",
+  type: "chat",
+  displayName: "M",
+  ownedBy: "us",
+  created: 0,
+  isRetired: false,
+  defaultOutputTokens: 100,
+  maxOutputTokens: 1_000,
+  modalities: { input: ["text"], output: ["text"] },
+};
+/** One nano-unit a token. */
+const PRICE: TokenPrice = {
+  unit: "token",
+  currency: "USD",
+  source: "default",
+  effectiveFrom: 0,
+  perMillion: { input: 1_000_000n, output: 1_000_000n },
+};
+const USAGE = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
+const DONE = "data: [DONE]\n\n";
+
+const payload = (fields: object = {}) =>
+  readRequest(
+    Buffer.from(JSON.stringify({ model: "m", messages: [{ role: "user", content: "hi" }], ...fields })),
+  );
+
+const chunk = (fields: object): string =>
+  `data: ${JSON.stringify({ id: "c", model: "vendor-model", created: 1, choices: [], ...fields })}\n\n`;
+const word = (content: string, finish_reason: string | null = null): string =>
+  chunk({ choices: [{ index: 0, delta: { content }, finish_reason }] });
+
+/** A vendor that answers whole. */
+function whole(): TextUpstream {
+  const choices = [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }];
+  const text = JSON.stringify({ id: "c", model: "vendor-model", choices, usage: USAGE });
+  return { dialect: "chat", send: async () => ({ kind: "whole", text }) };
+}
+
+/** A vendor that sends these chunks and then ends, breaks, or stays silent until it is aborted. */
+function streaming(
+  chunks: readonly string[],
+  ending: "ends" | "breaks" | "is silent" = "ends",
+): TextUpstream {
+  const send = async ({ signal }: TextCall) => {
+    const rest = [...chunks];
+    const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
+      {
+        async pull(controller) {
+          const next = rest.shift();
+          if (next !== undefined) return controller.enqueue(Buffer.from(next));
+          if (ending === "ends") return controller.close();
+          if (ending === "breaks") throw new Error("reset");
+          const { promise, reject } = Promise.withResolvers<never>();
+          signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+          await promise;
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    return { kind: "stream" as const, stream };
+  };
+  return { dialect: "chat", send };
+}
+
+function failing(error: Error): TextUpstream {
+  return { dialect: "chat", send: () => Promise.reject(error) };
+}
+
+const open = (text: readonly TextUpstream[], options: Partial<PlainCoreOptions> = {}) =>
+  plainCore({ model: MODEL, price: PRICE, text, budget: 5_000n, ...options });
+
+async function read(outcome: ChatOutcome): Promise<string> {
+  if (outcome.kind === "whole") return outcome.text;
+  return new Response(outcome.body).text();
+}
+
+describe("a whole answer", () => {
+  test("names the caller's model and is charged for the vendor's usage", async () => {
+    const { core, request, charges, isAllGivenBack } = open([whole()]);
+    const context = request();
+    const text = await read(await handleChat(core, context, payload()));
+    expect(JSON.parse(text)).toMatchObject({ model: "m", usage: USAGE });
+    expect(charges()).toEqual([context.facts.charge!]);
+    expect(charges()[0]).toMatchObject({ id: "req_own", requestId: "req_caller", amount: 7n, flags: [] });
+    expect(await isAllGivenBack()).toBe(true);
+  });
+
+  test("comes from the next target when the first fails, and every attempt is known", async () => {
+    const { core, request, charges } = open([failing(new UpstreamError("unreachable", "no")), whole()]);
+    const context = request();
+    await handleChat(core, context, payload());
+    expect(context.attempts.map(({ channel, outcome }) => [channel, outcome])).toEqual([
+      ["channel-0", "unreachable"],
+      ["channel-1", "answered"],
+    ]);
+    expect(charges()[0]).toMatchObject({ channel: "channel-1" });
+  });
+
+  test("that cannot be recorded is an error, and its hold is given back", async () => {
+    const { core, request, journal, isAllGivenBack } = open([whole()]);
+    journal.isWritable = false;
+    const context = request();
+    await expect(handleChat(core, context, payload())).rejects.toMatchObject({
+      code: "dependency_unavailable",
+    });
+    expect(context.facts.charge).toBeNull();
+    expect(await isAllGivenBack()).toBe(true);
+  });
+
+  test("trues up the tokens it was counted with", async () => {
+    const { core, request } = open([whole()], { limits: { tokensPerMinute: 200 } });
+    await handleChat(core, request(), payload());
+    const { rate } = await handleChat(core, request(), payload({ max_tokens: 1 }));
+    expect(rate?.tokens?.remaining).toBeGreaterThan(200 - 7 - 40);
+  });
+});
+
+test("a request that no target serves costs nothing and counts no tokens", async () => {
+  const { send } = whole();
+  let calls = 0;
+  const once: TextUpstream["send"] = (call) =>
+    (calls += 1) === 1 ? Promise.reject(new UpstreamError("rejected", "no")) : send(call);
+  const { core, request, charges, isAllGivenBack } = open([{ dialect: "chat", send: once }], {
+    limits: { tokensPerMinute: 200 },
+  });
+  const context = request();
+  await expect(handleChat(core, context, payload())).rejects.toMatchObject({ kind: "rejected" });
+  expect(context.facts).toMatchObject({ model: "m", charge: null });
+  expect(charges()).toEqual([]);
+  const { rate } = await handleChat(core, request(), payload({ max_tokens: 100 }));
+  expect(rate?.tokens?.remaining).toBeGreaterThan(50);
+  expect(await isAllGivenBack()).toBe(true);
+});
+
+test("a request that its budget does not cover calls nobody and frees what it counted", async () => {
+  const { core, request, journal } = open([failing(new Error("called"))], { budget: 5n });
+  await expect(handleChat(core, request(), payload())).rejects.toMatchObject({ code: "BILLING_BLOCKED" });
+  expect(journal.records).toEqual([]);
+});
+
+test("a model without a price calls nobody", async () => {
+  const { core, request } = open([failing(new Error("called"))], { price: undefined });
+  await expect(handleChat(core, request(), payload())).rejects.toMatchObject({
+    code: "MODEL_PRICE_NOT_CONFIGURED",
+  });
+});
+
+describe("a stream", () => {
+  const stream = payload({ stream: true });
+
+  test("is charged once, before its ending goes out", async () => {
+    const vendor = streaming([word("a"), word("b", "stop"), chunk({ usage: USAGE }), DONE]);
+    const { core, request, charges, isAllGivenBack } = open([vendor]);
+    const outcome = await handleChat(core, request(), stream);
+    expect(outcome.kind).toBe("stream");
+    expect(await read(outcome)).toEndWith(DONE);
+    expect(charges()).toHaveLength(1);
+    expect(charges()[0]).toMatchObject({ amount: 7n, flags: [] });
+    expect(await (outcome as Extract<ChatOutcome, { kind: "stream" }>).ended).toBeNull();
+    expect(await isAllGivenBack()).toBe(true);
+  });
+
+  test("without content comes from the next target", async () => {
+    const { core, request } = open([streaming([], "breaks"), streaming([word("b", "stop"), DONE])]);
+    const context = request();
+    expect(await read(await handleChat(core, context, stream))).toContain('"content":"b"');
+    expect(context.attempts.map(({ outcome }) => outcome)).toEqual(["unreachable", "answered"]);
+  });
+
+  test("that breaks after content ends with an error event and is charged in part", async () => {
+    const { core, request, charges, isAllGivenBack } = open([streaming([word("abcd")], "breaks")]);
+    const outcome = await handleChat(core, request(), stream);
+    const text = await read(outcome);
+    expect(text).toContain('"error"');
+    expect(text).not.toContain("[DONE]");
+    expect(charges()[0]?.flags).toContain("partial");
+    expect(await (outcome as Extract<ChatOutcome, { kind: "stream" }>).ended).toMatchObject({
+      code: "upstream_error",
+    });
+    expect(await isAllGivenBack()).toBe(true);
+  });
+
+  test("whose client disconnects is aborted and charged in part", async () => {
+    const { core, request, charges, isAllGivenBack } = open([streaming([word("abcd")], "is silent")]);
+    const outcome = await handleChat(core, request(), stream);
+    if (outcome.kind !== "stream") throw new Error("no stream");
+    const reader = outcome.body.getReader();
+    await reader.read();
+    await reader.cancel();
+    expect(await outcome.ended).toBeInstanceOf(ClientDisconnected);
+    expect(charges()[0]?.flags).toEqual(expect.arrayContaining(["partial", "caller_gone"]));
+    expect(await isAllGivenBack()).toBe(true);
+  });
+
+  test("whose charge cannot be recorded ends with an error event", async () => {
+    const { core, request, journal, isAllGivenBack } = open([streaming([word("a", "stop"), DONE])]);
+    const outcome = await handleChat(core, request(), stream);
+    journal.isWritable = false;
+    const text = await read(outcome);
+    expect(text).toContain('"dependency_unavailable"');
+    expect(text).not.toContain("[DONE]");
+    expect(await isAllGivenBack()).toBe(true);
+  });
+});

@@ -1,0 +1,121 @@
+import { expect, test } from "bun:test";
+import { makePng } from "../../test/support/pictures.ts";
+import { plainCore, type PlainCoreOptions } from "../../test/support/plain-core.ts";
+import { testSpool } from "../../test/support/spool.ts";
+import type { ImageRequest } from "../domain/image.ts";
+import type { ImageModel } from "../domain/model.ts";
+import type { ImagePrice } from "../domain/price.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
+import { createSemaphore } from "../lib/semaphore.ts";
+import { handleImages, type ImageCore } from "./images.ts";
+import type { ImageUpstream } from "./ports.ts";
+
+const MODEL: ImageModel = {
+  id: "m",
+  type: "image",
+  displayName: "M",
+  ownedBy: "us",
+  created: 0,
+  isRetired: false,
+  family: "D",
+  image: {
+    sizeMode: "table",
+    tiers: ["1K"],
+    ratios: ["1:1"],
+    sizes: { "1K": { "1:1": "1024x1024" } },
+    qualities: [],
+    formats: ["png"],
+    backgrounds: [],
+    maxImagesPerCall: 4,
+  },
+};
+const PRICE: ImagePrice = {
+  unit: "image",
+  currency: "USD",
+  source: "default",
+  effectiveFrom: 0,
+  perImage: { "1K": { "*": 40n } },
+};
+const png = new Blob([makePng(8, 8)]);
+
+const REQUEST: ImageRequest = {
+  model: "m",
+  prompt: "a lighthouse",
+  size: { kind: "unset" },
+  count: 2,
+  delivery: "b64_json",
+  references: [],
+  compressReferences: false,
+  ignored: [],
+};
+
+const giving = (count: number): ImageUpstream => ({
+  generate: async () => ({ images: Array.from({ length: count }, () => png) }),
+});
+const failing = (error: Error): ImageUpstream => ({ generate: () => Promise.reject(error) });
+
+function open(images: readonly ImageUpstream[], options: Partial<PlainCoreOptions> = {}) {
+  const plain = plainCore({ model: MODEL, price: PRICE, images, budget: 1_000n, ...options });
+  const unused = () => Promise.reject(new Error("not used by these requests"));
+  const core: ImageCore = {
+    ...plain.core,
+    codecSlots: createSemaphore(1),
+    blobs: { put: unused, get: unused },
+    links: { sign: () => "", check: () => "invalid" },
+    safeFetch: { download: unused, post: unused },
+  };
+  const handle = (context = plain.request()) =>
+    handleImages(core, context, REQUEST, { base: "", spool: testSpool });
+  return { ...plain, handle };
+}
+
+test("what was delivered is charged, by the model's price", async () => {
+  const { handle, charges, isAllGivenBack } = open([giving(2)]);
+  const { delivery, requested } = await handle();
+  expect([delivery.images.length, requested]).toEqual([2, 2]);
+  expect(charges()).toMatchObject([{ amount: 80n, flags: [] }]);
+  expect(await isAllGivenBack()).toBe(true);
+});
+
+test("fewer pictures than requested cost what they are, flagged", async () => {
+  const { handle, charges, isAllGivenBack } = open([giving(1)]);
+  expect((await handle()).delivery.images).toHaveLength(1);
+  expect(charges()).toMatchObject([{ amount: 40n, flags: ["partial"] }]);
+  expect(await isAllGivenBack()).toBe(true);
+});
+
+test("more pictures than requested are neither delivered nor charged", async () => {
+  const { handle, request, charges } = open([giving(4)]);
+  const context = request();
+  expect((await handle(context)).delivery.images).toHaveLength(2);
+  expect(context.facts.surplus).toBe(2);
+  expect(charges()).toMatchObject([{ amount: 80n }]);
+});
+
+test("the next target takes over, and its charge names it", async () => {
+  const { handle, charges } = open([failing(new UpstreamError("overloaded", "busy")), giving(2)]);
+  await handle();
+  expect(charges()).toMatchObject([{ channel: "channel-1", amount: 80n }]);
+});
+
+test("a failure costs nothing and frees its slot", async () => {
+  const { handle, charges, isAllGivenBack } = open([failing(new UpstreamError("rejected", "no"))], {
+    limits: { concurrentImages: 1 },
+  });
+  await expect(handle()).rejects.toMatchObject({ kind: "rejected" });
+  await expect(handle()).rejects.toMatchObject({ kind: "rejected" });
+  expect(charges()).toEqual([]);
+  expect(await isAllGivenBack()).toBe(true);
+});
+
+test("pictures whose charge cannot be recorded are not delivered", async () => {
+  const { handle, journal, isAllGivenBack } = open([giving(2)]);
+  journal.isWritable = false;
+  await expect(handle()).rejects.toMatchObject({ code: "dependency_unavailable" });
+  expect(await isAllGivenBack()).toBe(true);
+});
+
+test("a budget that covers one picture of two calls nobody", async () => {
+  const { handle } = open([failing(new Error("called"))], { budget: 40n });
+  await expect(handle()).rejects.toMatchObject({ code: "BILLING_BLOCKED" });
+});

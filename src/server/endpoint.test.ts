@@ -1,0 +1,143 @@
+import { describe, expect, test } from "bun:test";
+import type { Server } from "bun";
+import { GatewayError } from "../domain/gateway-error.ts";
+import type { RequestEvent } from "../domain/request-event.ts";
+import { plainCore } from "../../test/support/plain-core.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
+import { ClientDisconnected } from "../gateway/routing/call.ts";
+import { parseAddressList } from "../lib/cidr.ts";
+import { systemClock } from "../lib/clock.ts";
+import { createHandler } from "./endpoint.ts";
+import { RouteTable, type Route, type RouteResult } from "./routes.ts";
+
+const KEY = "gk_known";
+const { principal, core } = plainCore({
+  model: { id: "m" } as Parameters<typeof plainCore>[0]["model"],
+});
+
+/** The handler over one keyed chat route and one public route, with the records it reports. */
+function open(handle: () => RouteResult | Promise<RouteResult>, { isDraining = false } = {}) {
+  const events: RequestEvent[] = [];
+  const routes: Route[] = [
+    { method: "POST", path: "/keyed", name: "keyed", family: "chat", auth: "key", scope: "ai:llm", handle },
+    { method: "GET", path: "/public", name: "public", family: "images", auth: "public", because: "", handle },
+  ];
+  const handler = createHandler({
+    table: new RouteTable(routes),
+    authenticator: {
+      snapshot: {
+        directory: () => core.snapshot.directory(),
+        key: (hash) => (hash === KEY ? principal.key : null),
+      },
+      isWellFormed: (secret) => secret.startsWith("gk_"),
+      hash: (secret) => secret,
+      now: () => 0,
+    },
+    clock: systemClock,
+    trustedProxies: parseAddressList([]),
+    listeners: [(event) => events.push(event)],
+    isDraining: () => isDraining,
+  });
+  const server = { timeout() {}, requestIP: () => null } as unknown as Server<undefined>;
+  const call = (method: string, path: string, headers: Record<string, string> = {}, signal?: AbortSignal) =>
+    handler(new Request(`http://gateway${path}`, { method, headers, signal }), server);
+  return { call, events };
+}
+
+const keyed = { authorization: `Bearer ${KEY}` };
+const ok = () => new Response("ok");
+
+describe("every response", () => {
+  test("carries the caller's request id, or one of the gateway's own", async () => {
+    const { call, events } = open(() => {
+      throw new GatewayError("model_required", "Set `model`.");
+    });
+    const named = await call("POST", "/keyed", { ...keyed, "x-request-id": "abc-1" });
+    expect(named.headers.get("x-gateway-request-id")).toBe("abc-1");
+    const unnamed = await call("POST", "/keyed", { ...keyed, "x-request-id": "no good" });
+    expect(unnamed.headers.get("x-gateway-request-id")).toMatch(/^req_/);
+    expect(events.map(({ requestId }) => requestId)).toEqual([
+      "abc-1",
+      unnamed.headers.get("x-gateway-request-id")!,
+    ]);
+  });
+
+  test("is reported once, with its route, key and status", async () => {
+    const { call, events } = open(ok);
+    expect((await call("POST", "/keyed", keyed)).status).toBe(200);
+    expect(events).toMatchObject([
+      { route: "keyed", status: 200, code: null, organizationId: "org", keyId: "key", isStream: false },
+    ]);
+  });
+});
+
+describe("a request is refused before its handler", () => {
+  test.each([
+    ["an unknown path", "GET", "/nothing", keyed, 404, "not_found"],
+    ["another method", "GET", "/keyed", keyed, 405, "method_not_allowed"],
+    ["two Host headers", "POST", "/keyed", { ...keyed, host: "a, b" }, 400, "invalid_parameter"],
+    ["no key", "POST", "/keyed", {}, 401, "missing_api_key"],
+    [
+      "an unknown key",
+      "POST",
+      "/keyed",
+      { authorization: "Bearer gk_other" },
+      401,
+      "authentication_required",
+    ],
+  ])("with %s", async (_, method, path, headers, status, code) => {
+    const { call, events } = open(() => {
+      throw new Error("called");
+    });
+    const response = await call(method, path, headers as Record<string, string>);
+    expect(response.status).toBe(status);
+    expect(await response.text()).toContain(code);
+    expect(events).toHaveLength(1);
+  });
+
+  test("while the process drains, but for public routes", async () => {
+    const { call } = open(ok, { isDraining: true });
+    const response = await call("POST", "/keyed", keyed);
+    expect([response.status, response.headers.get("connection")]).toEqual([503, "close"]);
+    expect((await call("GET", "/public")).status).toBe(200);
+  });
+});
+
+describe("what a handler throws", () => {
+  test.each([
+    [new GatewayError("model_required", "Set `model`."), 400, "model_required"],
+    [new UpstreamError("timeout", "vendor words"), 504, "upstream_timeout"],
+    [new TypeError("a bug"), 500, "internal_error"],
+    [new ClientDisconnected(), 499, "caller_gone"],
+  ])("%p is rendered and reported", async (thrown, status, code) => {
+    const { call, events } = open(() => {
+      throw thrown;
+    });
+    const response = await call("POST", "/keyed", keyed);
+    expect(response.status).toBe(status);
+    expect(await response.text()).not.toContain("vendor words");
+    expect(events).toMatchObject([{ status, code }]);
+  });
+
+  test("after the client disconnected is a disconnect, whatever it is", async () => {
+    const client = new AbortController();
+    const { call, events } = open(() => {
+      client.abort();
+      throw new Error("the body broke");
+    });
+    expect((await call("POST", "/keyed", keyed, client.signal)).status).toBe(499);
+    expect(events).toMatchObject([{ code: "caller_gone" }]);
+  });
+});
+
+test("a streamed response is reported at its end, with what ended it", async () => {
+  const { promise: ended, resolve } = Promise.withResolvers<GatewayError | ClientDisconnected | null>();
+  const { call, events } = open(() => ({ response: new Response("begun"), ended }));
+  expect((await call("POST", "/keyed", keyed)).status).toBe(200);
+  expect(events).toEqual([]);
+  resolve(new ClientDisconnected());
+  await ended;
+  await Promise.resolve();
+  expect(events).toMatchObject([{ status: 200, code: "caller_gone", isStream: true }]);
+  expect(events[0]!.firstByteMs).toBeNumber();
+});

@@ -1,0 +1,149 @@
+import type { Principal } from "../../src/domain/api-key.ts";
+import type { Channel } from "../../src/domain/channel.ts";
+import type { LedgerEntry } from "../../src/domain/ledger.ts";
+import { NO_LIMITS, type Limits } from "../../src/domain/limits.ts";
+import type { Model } from "../../src/domain/model.ts";
+import { DEFAULT_ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../src/domain/organization.ts";
+import type { Price } from "../../src/domain/price.ts";
+import { MemoryLimiter } from "../../src/gateway/admission/memory-limiter.ts";
+import type { Core } from "../../src/gateway/core.ts";
+import { Billing } from "../../src/gateway/metering/billing.ts";
+import { BudgetLeases } from "../../src/gateway/metering/budget-leases.ts";
+import type { Directory, ImageUpstream, JournalRecord, TextUpstream } from "../../src/gateway/ports.ts";
+import { newRequestFacts, type RequestContext } from "../../src/gateway/request-context.ts";
+import { ConcurrencyLimiter } from "../../src/gateway/routing/concurrency-limiter.ts";
+import { DetachedCalls } from "../../src/gateway/routing/detached-calls.ts";
+import { Health } from "../../src/gateway/routing/health.ts";
+import { RetryBudget } from "../../src/gateway/routing/retry-budget.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { DeadlineTimer } from "../../src/lib/deadline-timer.ts";
+import { memoryBudgetStore } from "./memory-budget-store.ts";
+
+export interface PlainCoreOptions {
+  model: Model;
+  price?: Price;
+  /** The upstream of each target, in the order of the route. */
+  text?: readonly TextUpstream[];
+  images?: readonly ImageUpstream[];
+  /** Nano-units of the organization's one budget. */
+  budget?: bigint;
+  limits?: Partial<Limits>;
+  settings?: Partial<OrganizationSettings>;
+}
+
+export interface PlainCore {
+  core: Core;
+  principal: Principal;
+  /** False makes the journal refuse records. */
+  journal: { isWritable: boolean; records: JournalRecord[] };
+  charges(): LedgerEntry[];
+  request(signal?: AbortSignal): RequestContext;
+  /** Whether the budget can spend everything but what was charged. Takes it, so ask once, at the end. */
+  isAllGivenBack(): Promise<boolean>;
+}
+
+const BUDGET = "budget";
+
+/** The core over plain objects: one organization, one key, one model, one target an upstream. */
+export function plainCore(options: PlainCoreOptions): PlainCore {
+  const { model, price, text = [], images = [], budget = 1_000_000_000n } = options;
+  const channels = (text.length > 0 ? text : images).map((_, index): Channel => ({
+    id: `channel-${index}`,
+    provider: "plain",
+    settings: {},
+  }));
+  const route = {
+    strategy: "ordered" as const,
+    targets: channels.map((channel) => ({ channel, upstreamModel: "vendor-model", weight: 1 })),
+  };
+  const principal = plainPrincipal(options);
+  const directory: Directory = {
+    organizations: new Map([[principal.organization.id, principal.organization]]),
+    models: new Map([[model.id, model]]),
+    routes: new Map([[model.id, route]]),
+    channels: new Map(channels.map((channel) => [channel.id, channel])),
+    price: () => price,
+  };
+  const store = memoryBudgetStore({ [BUDGET]: budget });
+  const leases = new BudgetLeases(store, "process", systemClock);
+  const journal = { isWritable: true, records: [] as JournalRecord[] };
+  const core: Core = {
+    snapshot: { directory: () => directory, key: () => principal.key },
+    upstreams: {
+      text: (channel) => text[channels.indexOf(channel)],
+      image: (channel) => images[channels.indexOf(channel)],
+    },
+    limiter: new MemoryLimiter({ clock: systemClock }),
+    limits: { organization: { ...NO_LIMITS, ...options.limits }, key: NO_LIMITS },
+    billing: new Billing(leases, {
+      append: (record) => {
+        if (!journal.isWritable) throw new Error("disk full");
+        journal.records.push(record);
+      },
+      isWritable: () => true,
+    }),
+    failover: {
+      clock: systemClock,
+      deadlineTimer: new DeadlineTimer(5),
+      health: new Health(systemClock),
+      concurrency: new ConcurrencyLimiter(),
+      retryBudget: new RetryBudget(systemClock, 0.2, 10),
+      maxAttempts: 3,
+    },
+    detachedCalls: new DetachedCalls(),
+    clock: systemClock,
+    timeouts: {
+      text: { firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000 },
+      image: { firstByteMs: 5_000, totalMs: 5_000 },
+    },
+    random: () => 0,
+  };
+  const charges = () => journal.records.filter(({ type }) => type === "charge").map(({ entry }) => entry);
+  return {
+    core,
+    principal,
+    journal,
+    charges,
+    request: (signal = new AbortController().signal) => ({
+      id: "req_own",
+      requestId: "req_caller",
+      principal,
+      signal,
+      attempts: [],
+      facts: newRequestFacts(),
+    }),
+    async isAllGivenBack() {
+      const spent = charges().reduce((sum, { amount }) => sum + amount, 0n);
+      return (await leases.hold([BUDGET], budget - spent)) !== null;
+    },
+  };
+}
+
+function plainPrincipal({ settings, budget }: PlainCoreOptions): Principal {
+  return {
+    organization: {
+      id: "org",
+      name: "Organization",
+      currency: "USD",
+      isDisabled: false,
+      models: "*",
+      settings: { ...DEFAULT_ORGANIZATION_SETTINGS, ...settings },
+      limits: {},
+      routes: new Map(),
+      budgets: budget === undefined ? [] : [BUDGET],
+    },
+    key: {
+      id: "key",
+      organizationId: "org",
+      name: "Key",
+      prefix: "gk_",
+      scopes: new Set(["ai:*" as const]),
+      models: "*",
+      addresses: null,
+      limits: {},
+      budgets: [],
+      isDisabled: false,
+      expiresAt: null,
+    },
+  };
+}
