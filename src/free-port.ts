@@ -1,12 +1,12 @@
 import type { Settings } from "./config/index.ts";
 
-/** Workers whose supervisor was killed are still leaving when the next one starts. */
+/** Workers whose supervisor was killed may still be stopping when the next one starts. */
 const LEAVING_MS = 2_000;
 const PAUSE_MS = 50;
 
 /**
- * Throws when the port cannot be had, before anything is made that is shown only once. Workers share their port, so
- * the system would also let them share it with those of another start: this asks for all of it.
+ * Throws when the port is not free, before anything is created that is shown only once. Workers share their port
+ * (SO_REUSEPORT), so the system would let them share it with another gateway: this probes without sharing.
  */
 export async function requireFreePort({ server, workers }: Settings): Promise<void> {
   const end = performance.now() + (workers > 1 ? LEAVING_MS : 0);
@@ -18,7 +18,7 @@ export async function requireFreePort({ server, workers }: Settings): Promise<vo
   }
 }
 
-/** What keeps the port from being listened on, or null. */
+/** Why the port cannot be listened on, or null. */
 function probe({ host, port }: Settings["server"]): string | null {
   try {
     Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);

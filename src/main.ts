@@ -14,5 +14,5 @@ const exitCode = await runCli(process.argv.slice(2), {
   stderr: process.stderr,
 });
 process.exitCode = exitCode;
-// A start that failed, as when its port is taken, may have left open what would keep the process alive.
+// A failed start, for example on a port in use, may leave handles open that keep the process alive.
 if (exitCode !== 0) process.exit(exitCode);

@@ -9,7 +9,7 @@ import { systemClock } from "./lib/clock.ts";
 import { migrate, openDatabase, openStores } from "./storage/index.ts";
 import { LEAVE_SIGNAL, supervise } from "./supervise.ts";
 
-/** Serves until told to stop. Resolves after a graceful stop; the process then ends with 0. */
+/** Serves until a signal stops it. Resolves after a graceful stop; the process then exits with 0. */
 export async function serve(settings: Settings): Promise<void> {
   await makeDataFolder(settings);
   if (settings.worker === null) await requireFreePort(settings);
@@ -19,7 +19,7 @@ export async function serve(settings: Settings): Promise<void> {
   }
   const gateway = await startGateway(settings);
   if (settings.worker === null) process.stderr.write(welcome(gateway.url, gateway.bootstrap, settings));
-  await untilTold(gateway, settings.worker !== null);
+  await untilStopped(gateway, settings.worker !== null);
 }
 
 /** The first start's work, done once for all workers. */
@@ -61,7 +61,7 @@ export async function runMigrations(settings: Settings): Promise<{ applied: stri
 
 async function makeDataFolder({ dataDirectory }: Settings): Promise<void> {
   try {
-    // Charges, keys and pictures are nobody else's business; a folder that is already there keeps its mode.
+    // Charges, keys and pictures are for this user only.
     await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -72,8 +72,8 @@ async function makeDataFolder({ dataDirectory }: Settings): Promise<void> {
   }
 }
 
-/** The first signal stops gracefully; a second one at once. Either way nothing is lost. */
-async function untilTold(gateway: Gateway, isWorker: boolean): Promise<void> {
+/** The first signal stops gracefully, a second one at once. Either way no charge is lost. */
+async function untilStopped(gateway: Gateway, isWorker: boolean): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     let stage: "serving" | "draining" | "leaving" = "serving";
     const leave = (): void => {
@@ -84,14 +84,14 @@ async function untilTold(gateway: Gateway, isWorker: boolean): Promise<void> {
     const stop = (): void => {
       if (stage !== "serving") return leave();
       stage = "draining";
-      // Leaving ends what a graceful stop still works with.
+      // `abandon` closes what a graceful stop still uses, so its failure is expected.
       gateway.stop().then(resolve, (error: unknown) => stage === "draining" && reject(error));
     };
     process.on("SIGTERM", stop);
     if (isWorker) process.on(LEAVE_SIGNAL, leave);
-    // Ctrl-C reaches the whole group of processes; a worker waits for its supervisor to pass it on.
+    // Ctrl-C reaches the whole process group; a worker waits until its supervisor forwards it.
     process.on("SIGINT", isWorker ? () => {} : stop);
-    // A worker whose supervisor was killed would serve on unseen, beside those of the next start.
+    // Without its supervisor a worker would keep the port beside the workers of the next start.
     process.on("disconnect", () => {
       if (stage === "serving") stop();
     });
@@ -105,7 +105,7 @@ function welcome(url: string, { administrator, key }: BootstrapResult, settings:
   if (administrator.password === null && key.secret === null) {
     return `${lines.join("\n")}${key.prefix === null ? "" : ` (key ${key.prefix}…)`}\n`;
   }
-  const shownKey = key.secret ?? "$GATEWAY_KEY";
+  const keyOrVariable = key.secret ?? "$GATEWAY_KEY";
   const model = settings.sandbox.isEnabled ? "sandbox-a" : "MODEL";
   lines.push(
     "",
@@ -119,7 +119,7 @@ function welcome(url: string, { administrator, key }: BootstrapResult, settings:
     "These are shown only once. Try it:",
     "",
     `  curl ${base}/v1/images/generations \\`,
-    `    -H "Authorization: Bearer ${shownKey}" -H "Content-Type: application/json" \\`,
+    `    -H "Authorization: Bearer ${keyOrVariable}" -H "Content-Type: application/json" \\`,
     `    -d '{"model":"${model}","prompt":"A lighthouse at dawn"}'`,
     "",
   );

@@ -6,7 +6,7 @@ import type { DetachedCalls } from "./routing/detached-calls.ts";
 import type { Failover } from "./routing/failover.ts";
 import type { Timeouts } from "../domain/channel.ts";
 
-/** What the two rooms share: made once, by `app.ts`. */
+/** What both pipelines share; made once, by `app.ts`. */
 export interface Core {
   snapshot: Snapshot;
   upstreams: Upstreams;
@@ -16,8 +16,8 @@ export interface Core {
   failover: Failover;
   detachedCalls: DetachedCalls;
   clock: Clock;
-  /** Default deadlines of each route family; a channel may have its own. */
+  /** Default timeouts of each pipeline; a channel may have its own. */
   timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };
-  /** Random numbers from 0 up to 1. */
+  /** Returns a random number from 0 up to 1. */
   random(): number;
 }

@@ -1,5 +1,5 @@
 /**
- * What the heart needs from the world. Adapters above implement these; `app.ts` joins the two.
+ * What the core needs from the world. Adapters above implement these; `app.ts` joins the two.
  */
 import type { ApiKey } from "../domain/api-key.ts";
 import type { Channel, Route } from "../domain/channel.ts";
@@ -12,7 +12,7 @@ import type { ImageOrder, ImageReply } from "../domain/image.ts";
 import type { Payload, TextDialectName } from "../dialects/dialect.ts";
 import type { Nanos } from "../lib/money.ts";
 
-/** Everything a request is decided by, in memory and never changing: a new one replaces it within a second. */
+/** Everything a request is decided by, in memory and immutable; after a change a new one replaces it within a second. */
 export interface Directory {
   organizations: ReadonlyMap<string, Organization>;
   models: ReadonlyMap<string, Model>;
@@ -26,34 +26,33 @@ export interface Directory {
 /** The current directory, and keys by the hash of their secret. */
 export interface Snapshot {
   directory(): Directory;
-  /** Known keys answer at once; an unknown hash asks the store. Throws a `DependencyError` when that fails. */
+  /** Known keys return at once; an unknown hash queries the store. Throws a `DependencyError` when that fails. */
   key(hash: string): ApiKey | null | Promise<ApiKey | null>;
 }
 
-/** The store cannot be asked just now. */
+/** The store is unavailable just now. */
 export class DependencyError extends Error {
   override readonly name = "DependencyError";
 }
 
-/** Local, append-only, before the last byte: survives the end of the process at any moment. */
+/** Local, append-only, written before the last byte of a response: survives the end of the process at any moment. */
 export interface Journal {
-  /** Returns once the record is with the operating system. Throws when the disk refuses it. */
+  /** Returns once the operating system has the record. Throws when the disk refuses it. */
   append(record: JournalRecord): void;
   /** False while the disk refuses records; it turns true again by itself. */
   isWritable(): boolean;
 }
 
-/** `checkpoint` stands for a charge until one with the same id follows. */
+/** A `checkpoint` counts as the charge unless one with the same id follows. */
 export type JournalRecord = { type: "charge" | "checkpoint"; entry: LedgerEntry };
 
-/** Budgets in the shared store, of which a process takes slices ahead of need. */
+/** Budgets in the shared store, of which processes take leases ahead of need. */
 export interface BudgetStore {
   /**
-   * Moves `amount` of each budget's rest into this process's lease, all or none. Answers what was granted
-   * (between `needed` and `wanted` each) and what is left of each budget after it, by which the next wish can be
-   * sized; a budget the store no longer has limits nothing and is in neither map. Or the id of the first budget
-   * that has not even `needed` left; when others hold some of that one, they are asked to give back what they do
-   * not use. Throws a `DependencyError` when the store cannot be asked; the money may have moved all the same.
+   * Moves an amount between `needed` and `wanted` of each budget into this process's lease, all or none. Returns
+   * what was granted and what is left of each budget; a budget that was removed limits nothing and is in neither
+   * map. Else returns the first budget with less than `needed` left, and asks other processes to give back unused
+   * money of it. Throws a `DependencyError` when the store is unavailable; the money may have moved all the same.
    */
   take(
     processId: string,
@@ -61,15 +60,14 @@ export interface BudgetStore {
   ): Promise<
     { granted: Map<string, Nanos>; left: Map<string, Nanos> } | { exhausted: string; isHeldByOthers: boolean }
   >;
-  /** Gives unused slices back. */
+  /** Gives unused amounts back. */
   giveBack(processId: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
   /**
-   * Keeps a lease's slices for another 15 minutes of the store's time. Answers what the lease has drawn from each
-   * budget, less what it gave back or what was returned after it ran out. A budget that is not in the answer has
-   * no slice any more.
+   * Extends the process's leases by 15 minutes of the store's time. Returns what each has acquired, less what was
+   * given back or returned after it expired; a budget that is not in the map has no lease any more.
    */
   renew(processId: string): Promise<ReadonlyMap<string, Nanos>>;
-  /** Budgets this lease has slices of and somebody misses money of. */
+  /** Budgets this process has a lease of and other processes need money of. */
   contended(processId: string): Promise<ReadonlySet<string>>;
 }
 
@@ -93,48 +91,48 @@ export interface StoredBlob {
 
 /** Makes and checks signed, time-limited links. */
 export interface Links {
-  /** Absolute link to a stored blob, relative to the base address the caller used. */
+  /** Absolute link to a stored blob under a base address. */
   sign(base: string, name: string): string;
   check(name: string, expires: string | null, signature: string | null): "valid" | "expired" | "invalid";
 }
 
-/** Ways to the vendors by channel. */
+/** The vendors' adapters by channel. */
 export interface Upstreams {
   text(channel: Channel): TextUpstream | undefined;
   image(channel: Channel): ImageUpstream | undefined;
 }
 
-/** Text: the provider carries words, the dialect understands them. */
+/** A way to send text requests: the provider transports them, the dialect reads and writes them. */
 export interface TextUpstream {
   /** The protocol the vendor speaks. */
   dialect: TextDialectName;
   /**
-   * Sends a request in that protocol and answers once the vendor's status is known.
-   * Throws an `UpstreamError` for every answer that is not a success.
+   * Sends a request in that protocol and resolves once the vendor's status is known.
+   * Throws an `UpstreamError` for every response that is not a success.
    */
   send(call: TextCall): Promise<TextResponse>;
 }
 
 export interface TextCall {
-  /** The request's exact text, the vendor's model name already in place. */
+  /** The request's exact text with the vendor's model name. */
   payload: Payload;
   isStream: boolean;
-  /** Aborted when the caller goes or a deadline passes. */
+  /** Aborted when the client disconnects or a timeout passes. */
   signal: AbortSignal;
 }
 
 /**
- * The vendor's answer as it came: JSON, or server-sent events as bytes. `parsed` is the same JSON read, where
- * the provider had to read it anyway. A vendor may answer whole although a stream was asked for.
+ * The vendor's response as it came: JSON, or server-sent events as bytes. `parsed` is the JSON's value where the
+ * provider had to parse it. A vendor may respond whole although a stream was requested.
  */
 export type TextResponse =
   | { kind: "whole"; text: string; parsed?: unknown }
   | { kind: "stream"; stream: ReadableStream<Uint8Array<ArrayBuffer>> };
 
 export interface ImageUpstream {
-  /** Makes the pictures. Throws an `UpstreamError`; gives at least one image otherwise. */
+  /** Makes the pictures: at least one. Throws an `UpstreamError`. */
   generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>;
 }
 
-/** Hears what happened to each request, after its end. Must not throw. */
+/** Receives the record of each request after its end. Must not throw. */
 export type RequestListener = (event: RequestEvent) => void;

@@ -15,14 +15,14 @@ export interface ReferenceSettings {
   codecSlots: Semaphore;
 }
 
-/** Every reference, however it comes. 35 MiB. */
+/** Of every reference, uploaded, inline or linked: 35 MiB. */
 const MAX_BYTES = 36_700_160;
-/** Links of one request fetched at once. */
+/** Links of one request that are fetched in parallel. */
 const FETCHES_AT_ONCE = 4;
 
 /**
- * Makes references and mask ready: links fetched through the guard into `spool`, types told by the bytes, bombs
- * refused by their headers. Throws a `GatewayError` whose message says which image to change.
+ * Prepares references and mask: fetches links through the guarded client into `spool`, reads types from the bytes
+ * and refuses decompression bombs by their headers. Throws a `GatewayError` whose message says which image to change.
  */
 export async function prepareReferences(
   settings: ReferenceSettings,
@@ -52,7 +52,7 @@ async function fetchAll(
   signal: AbortSignal,
   param: "image" | "mask" = "image",
 ): Promise<Blob[]> {
-  // The first that fails ends the others, which would hold their places for nobody.
+  // The first failure ends the other fetches, which would occupy slots for nobody.
   const end = new AbortController();
   try {
     return await fetchBatches(settings, sources, {
@@ -74,7 +74,7 @@ async function fetchBatches(
   const blobs: Blob[] = [];
   for (let start = 0; start < sources.length; start += FETCHES_AT_ONCE) {
     const batch = sources.slice(start, start + FETCHES_AT_ONCE).map(async (source, index) => {
-      if (source.kind === "file") return sized(source.blob, param);
+      if (source.kind === "file") return checkedSize(source.blob, param);
       const known = found.get(source.url);
       if (known) return known;
       const name = param === "mask" ? "The mask" : `Image ${start + index + 1}`;
@@ -87,7 +87,7 @@ async function fetchBatches(
   return blobs;
 }
 
-function sized(blob: Blob, param: string): Blob {
+function checkedSize(blob: Blob, param: string): Blob {
   if (blob.size > 0 && blob.size <= MAX_BYTES) return blob;
   throw new GatewayError("invalid_image", "An image must have from 1 byte to 35 MiB.", { param });
 }
@@ -101,7 +101,7 @@ interface LinkRequest {
 
 async function fetchLink(settings: ReferenceSettings, url: string, request: LinkRequest): Promise<Blob> {
   const own = ownResult(settings, url);
-  if (own) return sized((await own) ?? gone(request), request.param);
+  if (own) return checkedSize((await own) ?? expired(request), request.param);
   const file = request.spool.create();
   try {
     await settings.safeFetch.download(
@@ -120,8 +120,8 @@ async function fetchLink(settings: ReferenceSettings, url: string, request: Link
 }
 
 /**
- * A link to one of our own results is read from storage, never fetched: a promise of its bytes, null when they are
- * gone. Undefined for every other link.
+ * The bytes of a link to one of the gateway's own results, read from storage: null when they are expired.
+ * Undefined for every other link.
  */
 function ownResult({ links, blobs }: ReferenceSettings, url: string): Promise<Blob | null> | undefined {
   if (!URL.canParse(url)) return undefined;
@@ -133,12 +133,12 @@ function ownResult({ links, blobs }: ReferenceSettings, url: string): Promise<Bl
   return state === "valid" ? blobs.get(name) : Promise.resolve(null);
 }
 
-function gone({ param, name }: LinkRequest): never {
+function expired({ param, name }: LinkRequest): never {
   const message = `${name} has expired here: send the picture itself, or make it again.`;
   throw new GatewayError("image_fetch_failed", message, { param });
 }
 
-/** What is told of a link says nothing of what stands behind it. */
+/** The message reveals nothing about the host behind the link. */
 function refusal(cause: SafeFetchError, { param, name }: LinkRequest): GatewayError {
   switch (cause.reason) {
     case "not_allowed": {

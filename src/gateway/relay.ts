@@ -3,7 +3,7 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 import type { Deadline, DeadlineTimer } from "../lib/deadline-timer.ts";
 import { ClientDisconnected, type Call } from "./routing/call.ts";
 
-/** Silence on a stream is filled this often. */
+/** A silent stream gets a keep-alive frame this often. */
 const KEEP_ALIVE_MS = 15_000;
 const CHECKPOINT_MS = 2_000;
 
@@ -15,17 +15,17 @@ export interface ByteReader {
 export interface Relay {
   reader: ByteReader;
   stream: ChatStream;
-  /** What was held back until there was content. */
+  /** What came up to the first content. */
   head: Uint8Array;
   call: Call;
   deadlineTimer: DeadlineTimer;
-  /** Longest silence of the upstream. */
+  /** Longest silence of the upstream. Milliseconds. */
   idleMs: number;
-  /** Whether an answer is read to its end after the caller has gone. */
+  /** Whether the stream is read to its end after the client has disconnected. */
   isDetachable: boolean;
   /** Called about every two seconds while the stream runs. */
   checkpoint(): void;
-  /** Called exactly once, before the caller's ending; gives an error event to send in its place, or null. */
+  /** Called exactly once, before the ending goes out. Returns an error event to send in its place, or null. */
   end(how: StreamEnd): Uint8Array | null;
 }
 
@@ -34,49 +34,49 @@ export type StreamEnd = { isClientDisconnected: boolean } & (
 );
 
 /**
- * The caller's body: upstream bytes as fast as the caller reads them and no faster. It always ends in one of two
+ * The response body: upstream bytes as fast as the client reads them and no faster. It always ends in one of two
  * ways: the protocol's own ending, or an error event. Never rejects.
  */
 export function relay(options: Relay): ReadableStream<Uint8Array> {
   const running = new RunningRelay(options);
-  // A direct stream queues nothing, so a frame costs the fewest steps; `write` tells when the caller is behind.
+  // A direct stream queues nothing, so a frame costs the fewest steps; `write` returns a promise while the client is behind.
   return new ReadableStream({
     type: "direct",
-    pull: (caller) => running.run(caller),
+    pull: (client) => running.run(client),
     cancel: () => running.cancel(),
   });
 }
 
-/** Where the caller's bytes go. */
-type Caller = Pick<ReadableStreamDirectController, "write" | "flush" | "close">;
+/** Where the client's bytes go. */
+type Client = Pick<ReadableStreamDirectController, "write" | "flush" | "close">;
 
 class RunningRelay {
-  #caller: Caller | null = null;
+  #client: Client | null = null;
   #hasEnded = false;
   #isClientDisconnected = false;
-  /** Since when the upstream (or, at first, the caller) is being waited for; null while it is not their turn. */
+  /** Since when the upstream (at first, the client) is awaited; null while the client's reading is awaited. */
   #waitingSince: number | null = performance.now();
-  /** When a silence was last filled. */
-  #filledAt = 0;
+  /** When the last keep-alive frame went out. */
+  #keptAliveAt = 0;
   #checkpointAt = performance.now() + CHECKPOINT_MS;
   #watch: Deadline;
-  #isCutWhenAborted = false;
+  #isCutOnAbort = false;
 
   constructor(private readonly relay: Relay) {
     this.#watch = this.#watchFor(Math.min(KEEP_ALIVE_MS, relay.idleMs));
   }
 
-  async run(caller: Caller): Promise<void> {
+  async run(client: Client): Promise<void> {
     const { reader, stream, head, checkpoint } = this.relay;
-    this.#caller = caller;
+    this.#client = client;
     try {
       for (let output = head; ;) {
         this.#waitingSince = null;
         if (output.length > 0 && !this.#isClientDisconnected) {
-          const taken = caller.write(output);
-          void caller.flush();
+          const taken = client.write(output);
+          void client.flush();
           if (typeof taken === "object") {
-            this.#cutWhenAborted(caller);
+            this.#cutOnAbort(client);
             await taken;
             if (this.#hasEnded) return;
           }
@@ -92,13 +92,13 @@ class RunningRelay {
         if (done || !value) break;
         output = stream.push(value);
       }
-      this.#complete(caller);
+      this.#complete(client);
     } catch (thrown) {
-      this.#cut(thrown, caller);
+      this.#cut(thrown, client);
     }
   }
 
-  /** The caller hung up. */
+  /** The client disconnected. */
   cancel(): void {
     this.#isClientDisconnected = true;
     const { isDetachable, call } = this.relay;
@@ -107,37 +107,37 @@ class RunningRelay {
     this.#end({ kind: "cut", error: new ClientDisconnected() });
   }
 
-  /** A caller who takes no bytes must not outlast the call's deadlines. */
-  #cutWhenAborted(caller: Caller): void {
-    if (this.#isCutWhenAborted) return;
-    this.#isCutWhenAborted = true;
+  /** A client that reads nothing must not outlast the call's timeouts. */
+  #cutOnAbort(client: Client): void {
+    if (this.#isCutOnAbort) return;
+    this.#isCutOnAbort = true;
     const { signal } = this.relay.call;
     signal.throwIfAborted();
     const cut = (): void => {
-      if (this.#waitingSince === null && !this.#hasEnded) this.#cut(signal.reason, caller);
+      if (this.#waitingSince === null && !this.#hasEnded) this.#cut(signal.reason, client);
     };
     signal.addEventListener("abort", cut, { once: true });
   }
 
-  #complete(caller: Caller): void {
+  #complete(client: Client): void {
     const ending = this.relay.stream.end();
     const failure = this.#end({ kind: "complete" });
-    if (!this.#isClientDisconnected) caller.write(failure ?? ending);
-    caller.close();
+    if (!this.#isClientDisconnected) client.write(failure ?? ending);
+    client.close();
     void this.#readRest();
   }
 
-  #cut(thrown: unknown, caller: Caller): void {
+  #cut(thrown: unknown, client: Client): void {
     const { call } = this.relay;
     const error = call.reasonOf(thrown);
     if (error instanceof ClientDisconnected) this.#isClientDisconnected = true;
     const failure = this.#end({ kind: "cut", error: asStreamError(error) });
-    call.abort(new UpstreamError("broken", "the stream was given up"));
-    if (failure && !this.#isClientDisconnected) caller.write(failure);
-    caller.close();
+    call.abort(new UpstreamError("broken", "the stream was abandoned"));
+    if (failure && !this.#isClientDisconnected) client.write(failure);
+    client.close();
   }
 
-  /** What follows the upstream's last word is read away, so that its connection can be used again. */
+  /** Reads what follows the upstream's last event, so that its connection can be reused. */
   async #readRest(): Promise<void> {
     const { reader, call } = this.relay;
     try {
@@ -145,7 +145,7 @@ class RunningRelay {
       while (!(await reader.read()).done);
       call.settle();
     } catch {
-      // The answer was complete; how its connection ends is of no interest.
+      // The answer was complete; how its connection ends does not matter.
     }
   }
 
@@ -157,11 +157,11 @@ class RunningRelay {
   }
 
   #watchFor(withinMs: number): Deadline {
-    return this.relay.deadlineTimer.set(withinMs, () => this.#lookForSilence());
+    return this.relay.deadlineTimer.set(withinMs, () => this.#checkSilence());
   }
 
-  /** Only the upstream's silence counts, so the clock stands still while the caller is being waited for. */
-  #lookForSilence(): void {
+  /** Only the upstream's silence counts: while the client's reading is awaited, no time passes. */
+  #checkSilence(): void {
     const { call, idleMs } = this.relay;
     const now = performance.now();
     const since = this.#waitingSince ?? now;
@@ -169,23 +169,23 @@ class RunningRelay {
       const message = `silent for ${Math.round(now - since)} ms`;
       const error = new UpstreamError("timeout", message, { isAmbiguous: true });
       call.abort(error);
-      if (!this.#caller) this.#end({ kind: "cut", error });
+      if (!this.#client) this.#end({ kind: "cut", error });
       return;
     }
-    if (now - Math.max(since, this.#filledAt) >= KEEP_ALIVE_MS) this.#fillSilence(now);
-    const untilFillMs = KEEP_ALIVE_MS - (now - Math.max(since, this.#filledAt));
-    this.#watch = this.#watchFor(Math.min(untilFillMs, idleMs - (now - since)));
+    if (now - Math.max(since, this.#keptAliveAt) >= KEEP_ALIVE_MS) this.#sendKeepAlive(now);
+    const untilKeepAliveMs = KEEP_ALIVE_MS - (now - Math.max(since, this.#keptAliveAt));
+    this.#watch = this.#watchFor(Math.min(untilKeepAliveMs, idleMs - (now - since)));
   }
 
-  #fillSilence(now: number): void {
-    this.#filledAt = now;
+  #sendKeepAlive(now: number): void {
+    this.#keptAliveAt = now;
     if (this.#isClientDisconnected) return;
-    this.#caller?.write(KEEP_ALIVE_FRAME);
-    void this.#caller?.flush();
+    this.#client?.write(KEEP_ALIVE_FRAME);
+    void this.#client?.flush();
   }
 }
 
-/** A stream that can no longer be read is an upstream's fault, but for the caller's going and a deadline. */
+/** A stream that cannot be read is the upstream's failure, unless the client disconnected or a timeout passed. */
 export function asStreamError(error: unknown): unknown {
   return isTyped(error) ? error : unreadable(error);
 }

@@ -1,7 +1,7 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 import { decodedBody, isPlain, requireLength, tooLarge } from "./decoded-body.ts";
 
-/** The bytes of a JSON body, decoded, never more than `mostBytes` before or after decoding. */
+/** The bytes of a JSON body, decoded, at most `maxBytes` before and after decoding. */
 export async function readJsonBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   requireJson(request.headers.get("content-type"));
   requireLength(request, maxBytes);

@@ -2,8 +2,8 @@ import type { Server } from "bun";
 import { plainAddress, type AddressList } from "../lib/cidr.ts";
 
 /**
- * The key a request shows. `Authorization` wins over every other header, valid or not; an empty token is no key.
- * A scheme other than Bearer is given as it stands, so that it is refused as a key rather than overlooked.
+ * The key in a request's headers. `Authorization` wins over every other header, valid or not; an empty token is no
+ * key. A value of another scheme than Bearer is returned as it is, so that it is refused as an unusable key.
  */
 export function readSecret(headers: Headers, otherHeaders: readonly string[]): string | null {
   const authorization = headers.get("authorization");

@@ -17,20 +17,20 @@ export function requireLength({ headers }: Request, maxBytes: number): void {
   if (Number(headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** What a body over its route's limit answers. */
+/** The error for a body over its route's limit. */
 export function tooLarge(maxBytes: number): GatewayError {
   return new GatewayError("payload_too_large", `The body may have at most ${maxBytes / MIB} MiB.`);
 }
 
-/** True when the body comes as it is meant. */
+/** True when the body has no content encoding. */
 export function isPlain({ headers }: Request): boolean {
   const encoding = headers.get("content-encoding");
   return encoding === null || encoding.trim().toLowerCase() === "identity";
 }
 
 /**
- * A body as it is meant, decoded while it arrives. Throws a `GatewayError` for an encoding that is not known, and
- * on the way when the bytes do not match it. How much of it is too much is for the reader to say.
+ * The body without its content encoding, decoded while it arrives. Throws a `GatewayError` for an unknown encoding,
+ * and while reading when the bytes do not match it. The reader bounds the decoded size.
  */
 export function decodedBody(request: Request): AsyncIterable<Uint8Array> {
   const body = request.body ?? Readable.from([]);
@@ -46,7 +46,7 @@ async function* decode(
   encoding: keyof typeof DECODERS,
 ): AsyncGenerator<Uint8Array> {
   const decoder = DECODERS[encoding]();
-  // The error of either stream ends the loop below; there is nothing else to do at the end.
+  // An error of either stream ends the loop below.
   pipeline(Readable.from(body), decoder, () => {});
   try {
     yield* decoder;

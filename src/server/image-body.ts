@@ -8,7 +8,7 @@ import type { Spool } from "../lib/spool.ts";
 import { requireJson } from "./body.ts";
 import { decodedBody, requireLength, tooLarge } from "./decoded-body.ts";
 
-/** Encoded and decoded. */
+/** Of the encoded and of the decoded body. */
 const MAX_BYTES = 800 * 1024 * 1024;
 
 /**
@@ -31,7 +31,7 @@ export async function readImageBody(
   }
 }
 
-/** Reads a JSON object in constant memory. `isPicture` tells where base64 stands, which is decoded as it arrives. */
+/** Reads a JSON object in constant memory. Base64 for which `isPicture` is true is decoded as it arrives. */
 export async function readPictureJson(
   request: Request,
   spool: Spool,
@@ -107,12 +107,12 @@ function formTrouble({ reason, part }: MultipartError): GatewayError {
   }
 }
 
-/** Errors name pictures by the document's words, whichever field they came in. */
+/** Errors name pictures by the interface's field, whichever field they came in. */
 function paramOf(name: string): string {
   return name.startsWith("mask") ? "mask" : isPictureField(name) ? "image" : name;
 }
 
-/** So many that the body is not read to its end, and the model not known. */
+/** More references than any model takes: refused before the body is read to its end. */
 function tooManyPictures(): GatewayError {
   const max = Math.max(...Object.values(FAMILIES).map((family) => family.references));
   const message = `An edit takes at most ${max} reference images, on some models fewer.`;

@@ -22,25 +22,25 @@ export interface ServerOptions {
   core: Core;
   blobs: { store: BlobStore; links: Links };
   safeFetch: SafeFetch;
-  /** Folder for what requests bring along, on a local disk. */
+  /** Folder for temporary files of requests, on a local disk. */
   spoolDirectory: string;
-  /** How many pictures may be worked on at once. */
+  /** Bounds the pictures that are decoded or encoded at once. */
   codecSlots: Semaphore;
   server: { host: string; port: number; publicUrl: string | null; trustedProxies: AddressList };
-  /** Whether a text can be a key at all. */
+  /** Whether a text has the form of a key. */
   isWellFormed(secret: string): boolean;
   hash(secret: string): string;
   listeners: readonly RequestListener[];
   metrics(): Promise<string>;
   isDraining(): boolean;
-  /** Lets several processes listen on one port. */
+  /** Whether several processes listen on the port. */
   isShared: boolean;
 }
 
 export interface RunningServer {
   /** Without a trailing slash. */
   url: string;
-  /** Waits for running requests, at most so long, then closes every connection. */
+  /** Waits for running requests, at most so many milliseconds, then closes every connection. */
   drain(withinMs: number): Promise<void>;
   abandon(): void;
 }

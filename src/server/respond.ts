@@ -5,7 +5,7 @@ import type { GatewayError } from "../domain/gateway-error.ts";
 import { rateHeaders } from "../dialects/rate-headers.ts";
 import type { ErrorFamily } from "./routes.ts";
 
-/** The body of an error in the words of each family. */
+/** The writer of error bodies of each route family. */
 const WRITERS: Readonly<Record<ErrorFamily, (error: GatewayError, requestId: string) => object>> = {
   chat: writeChatError,
   images: writeImageError,
@@ -27,7 +27,7 @@ export function errorResponse(
   return Response.json(body, { status: error.status, headers });
 }
 
-/** Every answer of every route carries its id; clients of one protocol or another look in different places. */
+/** Every response carries its request id, under the names that clients of each protocol read. */
 export function idHeaders(requestId: string): Record<string, string> {
   return { "x-gateway-request-id": requestId, "x-request-id": requestId };
 }

@@ -3,10 +3,10 @@ import type { GatewayError } from "../domain/gateway-error.ts";
 import type { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
 
-/** Which shape an error takes. */
+/** The shape of a route's errors. */
 export type ErrorFamily = "chat" | "images" | "native";
 
-/** One way in. A route is either behind the door, with the scope it asks for, or open for a named reason. */
+/** An endpoint: one that needs a key with a scope, or a public one with the reason for it. */
 export type Route = {
   method: "GET" | "POST";
   /** A path, or one with a single `{…}` part. */
@@ -25,7 +25,7 @@ export type Route = {
     }
   | {
       auth: "public";
-      /** Why nobody is asked for a key. */
+      /** Why it needs no key. */
       because: string;
       handle(exchange: HttpExchange): RouteResult | Promise<RouteResult>;
     }
@@ -45,13 +45,13 @@ export interface RouteMatch {
   parameter: string;
 }
 
-/** A path that is known, but not by this method. Where several protocols share it, it is in none's words. */
+/** The methods of a known path that was called with another one. */
 export interface OtherMethods {
   allow: string[];
   family: ErrorFamily;
 }
 
-/** Finds routes by path; the query is not its business. */
+/** Finds routes by method and path, without the query. */
 export class RouteTable {
   readonly #exact = new Map<string, Route[]>();
   readonly #patterns: { before: string; after: string; route: Route }[] = [];
@@ -64,7 +64,7 @@ export class RouteTable {
     }
   }
 
-  /** The route, the methods the path does know, or null for an unknown path. HEAD is answered as GET. */
+  /** The route, the methods the path has, or null for an unknown path. HEAD is handled as GET. */
   find(method: string, path: string): RouteMatch | OtherMethods | null {
     const found = this.#exact.get(path)?.map((route) => ({ route, parameter: "" })) ?? this.#match(path);
     const [first] = found;

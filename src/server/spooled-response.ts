@@ -6,7 +6,7 @@ export interface SpooledResponse {
   headers: Record<string, string>;
 }
 
-/** Where what requests bring along goes, and the files of earlier ones to write over. */
+/** Where temporary files of requests go, and the pool of files to reuse. */
 export interface SpoolOptions {
   /** A folder on a local disk. */
   directory: string;
@@ -14,8 +14,8 @@ export interface SpoolOptions {
 }
 
 /**
- * Gives `answer` a spool and sends what it says. The spool lasts as long as the answer needs it: to its last byte,
- * or until the caller has gone, or no longer than `answer` itself when that fails.
+ * Runs `handle` with a spool and sends what it returns. The spool lasts to the response's last byte, until the
+ * client disconnects, or until `handle` fails.
  */
 export async function respondFromSpool(
   { directory, filePool }: SpoolOptions,
@@ -23,11 +23,11 @@ export async function respondFromSpool(
   handle: (spool: Spool) => Promise<SpooledResponse>,
 ): Promise<Response> {
   const spool = createSpool(directory, filePool);
-  // What cannot be removed now is swept by a later start.
+  // Files that cannot be removed now are swept at the next start.
   const drop = async () => {
     await Promise.allSettled([spool[Symbol.asyncDispose]()]);
   };
-  // Only after a good end it is certain that nobody reads the files any more.
+  // Only after a complete response it is certain that nobody reads the files any more.
   const retire = async () => {
     await Promise.allSettled([spool.retire()]);
   };
@@ -41,7 +41,7 @@ export async function respondFromSpool(
       await retire();
       return new Response(JSON.stringify(body), { headers });
     }
-    // Nobody reads the stream of a caller who goes before it was begun.
+    // The stream is never read when the client disconnects before it begins.
     signal.addEventListener("abort", drop, { once: true });
     return new Response(send(body, { retire, drop }), { headers });
   } catch (error) {
@@ -50,7 +50,7 @@ export async function respondFromSpool(
   }
 }
 
-/** The runtime copies a piece before it asks for the next, and asks only as fast as the caller takes them. */
+/** The runtime copies a piece before it pulls the next, and pulls only as fast as the client reads. */
 async function* send(
   body: StreamedObject,
   { retire, drop }: { retire(): Promise<void>; drop(): Promise<void> },

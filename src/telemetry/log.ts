@@ -8,19 +8,19 @@ const MAX_CAUSE = 500;
 
 export interface RequestLog {
   listener: RequestListener;
-  /** Writes what is pending; for the end of the process. */
+  /** Writes pending lines at the end of the process. */
   flush(): void;
 }
 
 /**
- * One JSON line a request, after its end. Lines are made once the answer is on its way, and written in batches. Only
- * listed fields are written: no header, no body, no prompt, no key can get in.
+ * One JSON line per request, after its end. Lines are formatted after the response was sent and written in batches.
+ * Only listed fields are written: no header, body, prompt or key.
  */
 export function requestLog(write: (lines: string) => void): RequestLog {
   const pending: RequestEvent[] = [];
   let lines = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
-  // An event kept until the writing would outlive a collection, and so would all that hangs on it.
+  // Formatted soon: an event kept until the write would survive a minor collection with everything it references.
   const format = (): void => {
     for (const event of pending) lines += line(event);
     pending.length = 0;
@@ -41,7 +41,7 @@ export function requestLog(write: (lines: string) => void): RequestLog {
   };
 }
 
-/** Tells of trouble outside any request, as a line of its own. */
+/** Logs a problem outside of any request as a line of its own. */
 export function systemLog(write: (lines: string) => void): (message: string, cause: unknown) => void {
   return (message, cause) => {
     const fields = {
@@ -83,19 +83,19 @@ function rounded(milliseconds: number): number {
   return Math.round(milliseconds * 100) / 100;
 }
 
-/** What an operator needs of a cause, without what a vendor may have echoed of our credentials. */
+/** A cause as text, without credentials that a vendor may have echoed. */
 function causeText(cause: unknown): string {
-  return redact(wordsOf(cause)).slice(0, MAX_CAUSE);
+  return redact(describeCause(cause)).slice(0, MAX_CAUSE);
 }
 
-/** What a vendor says of a request or a content that it does not take may quote it, and prompts are not logged. */
-function wordsOf(cause: unknown): string {
+/** A vendor's words about a rejected request or refused content may quote the prompt, which is never logged. */
+function describeCause(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   const quotes = cause instanceof UpstreamError && (cause.kind === "rejected" || cause.kind === "refused");
   return `${cause.name}: ${quotes ? `${cause.kind} with status ${cause.status ?? "none"}` : cause.message}`;
 }
 
-/** Takes anything that looks like a key or a bearer token out of a text. */
+/** Replaces everything that looks like a key or a bearer token. */
 export function redact(text: string): string {
   return text
     .replace(/\b(?:gk_|sk-|Bearer\s+)[\w.~+/=-]{6,}/gi, "[redacted]")

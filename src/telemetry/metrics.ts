@@ -4,7 +4,7 @@ import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES, type TokenCategory } from "../d
 /** Upper bounds of the duration buckets, in seconds. */
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-/** A gauge whose value is asked for when metrics are read. */
+/** A gauge whose value is read at each scrape. */
 export interface Gauge {
   name: string;
   help: string;
@@ -18,7 +18,7 @@ interface RouteCounts {
   count: number;
 }
 
-/** Samples of one name, as they are before they become text. */
+/** The samples of one metric name. */
 export interface MetricFamily {
   name: string;
   type: "counter" | "gauge" | "histogram";
@@ -26,7 +26,7 @@ export interface MetricFamily {
   samples: readonly Sample[];
 }
 
-/** What is added to the family's name, the labels without braces, and the value. */
+/** Suffix of the family's name, labels without braces, and value. */
 type Sample = readonly [suffix: string, labels: string, value: number];
 
 /**
@@ -42,7 +42,7 @@ export class Metrics {
 
   constructor(private readonly gauges: readonly Gauge[] = []) {}
 
-  /** Listens to requests. */
+  /** Counts a request. */
   readonly listener = (event: RequestEvent): void => {
     const counts = this.#countsOf(event.route);
     add(counts.outcomes, event.code ?? event.status, 1);
@@ -118,8 +118,8 @@ export class Metrics {
 }
 
 /**
- * The text that a scraper reads. Families of several processes are put together under one name, told apart by the
- * label `process`; a single one has no such label.
+ * The exposition text. Families of several processes are merged under one name and distinguished by the label
+ * `process`; a single process has no such label.
  */
 export function formatMetrics(processes: ReadonlyMap<number | null, readonly MetricFamily[]>): string {
   const all = [...processes].flatMap(([process, families]) =>

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { formatMetrics, type MetricFamily, type Metrics } from "./metrics.ts";
 
-/** The longest a process is waited for; one that is just being restarted is left out. */
-const ANSWER_MS = 500;
+/** How long other processes are awaited; one that is restarting is left out. */
+const GATHER_MS = 500;
 
-/** What workers say to one another through their supervisor, by their numbers; without `to` it is for all. */
+/** A message between workers through their supervisor, by worker numbers; without `to` it is for all. */
 const messageSchema = z.object({
   from: z.int(),
   to: z.int().optional(),
@@ -14,8 +14,8 @@ const messageSchema = z.object({
 type Message = z.output<typeof messageSchema>;
 
 /**
- * The metrics of every process on the port, whichever of them is asked: the others' come through the supervisor.
- * `worker` is this process's number among them, null where it is alone.
+ * The metrics of every process on the port, whichever of them is scraped: the others' come through the supervisor.
+ * `worker` is this process's number, null for a single process.
  */
 export function gatherMetrics(
   metrics: Metrics,
@@ -43,13 +43,13 @@ export function gatherMetrics(
     question += 1;
     processes = new Map([[worker, metrics.families()]]);
     complete = resolve;
-    const timer = setTimeout(resolve, ANSWER_MS);
+    const timer = setTimeout(resolve, GATHER_MS);
     send({ from: worker, question });
     await promise;
     clearTimeout(timer);
     return formatMetrics(new Map([...processes].toSorted(([one], [other]) => one - other)));
   };
   let running: Promise<string> | null = null;
-  // Whoever asks meanwhile gets the same answer, so a flood of questions costs the others nothing.
+  // Concurrent scrapes share one gathering, so a flood of them costs the other processes nothing.
   return () => (running ??= gather().finally(() => (running = null)));
 }

@@ -5,7 +5,7 @@ import type { ImageModel } from "../../domain/model.ts";
 import { resolveSize, priceTier } from "../../domain/size.ts";
 import type { SizeTier } from "../../domain/usage.ts";
 
-/** An image request fitted to its model: what will be asked for, and what it will be billed as. */
+/** An image request fitted to its model: what a vendor is sent, and what it is billed as. */
 export interface FittedImageRequest {
   size: ResolvedSize;
   /** One of the model's qualities or `auto`; undefined for a model without qualities. */
@@ -20,8 +20,8 @@ const QUALITIES = ["auto", "low", "medium", "high", "xhigh", "max"];
 const BACKGROUNDS = ["auto", "opaque", "transparent"];
 
 /**
- * Aligns what can be aligned and ignores what the model does not read; a word its family does not know is a 400.
- * Counts reference images before any of them is fetched.
+ * Aligns the size and drops what the model does not read; a value that its family does not know is a 400. Counts
+ * reference images before any of them is fetched.
  */
 export function fitToModel(request: ImageRequest, model: ImageModel): FittedImageRequest {
   const rules = FAMILIES[model.family];

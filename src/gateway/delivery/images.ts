@@ -13,7 +13,7 @@ import type { BlobStore, Links } from "../ports.ts";
 export interface DeliverySettings {
   blobs: BlobStore;
   links: Links;
-  /** How many pictures may be worked on at once. */
+  /** Bounds the pictures that are decoded or encoded at once. */
   codecSlots: Semaphore;
 }
 
@@ -22,16 +22,16 @@ export interface DeliveryRequest {
   reply: ImageReply;
   /** The reply's pictures that can be read. */
   pictures: readonly ReadPicture[];
-  /** What the vendor was asked for; it stands where the vendor does not say what it did. */
+  /** What the vendor was sent; reported where its reply does not say what took effect. */
   sent: { quality?: string; background?: string };
-  /** Base address for links, as the caller used it. */
+  /** Base address of links. */
   base: string;
   settings: OrganizationSettings;
   organizationId: string;
 }
 
 /**
- * Makes the pictures ready for the caller: at most as many as asked for, in the asked format, kept and linked
+ * Prepares the pictures for the caller: at most as many as requested, in the requested format, stored and linked
  * where links are wanted. Throws an `UpstreamError` when a picture cannot be decoded.
  */
 export async function deliver(
@@ -67,8 +67,8 @@ export async function deliver(
 }
 
 /**
- * Those of a vendor's pictures that are pictures by their headers: one that is none costs the caller only itself.
- * Throws `broken` when none is, so that another vendor may be asked.
+ * The vendor's files that are pictures by their headers; one that is not is left out. Throws `broken` when none
+ * is, so that another target can be called.
  */
 export async function readPictures(images: readonly Blob[]): Promise<ReadPicture[]> {
   const reads = images.map(async (blob): Promise<ReadPicture> => ({
@@ -81,7 +81,7 @@ export async function readPictures(images: readonly Blob[]): Promise<ReadPicture
   return outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
 }
 
-/** A picture as it came, and what its header says. */
+/** A picture as the vendor sent it, with its header. */
 export interface ReadPicture {
   blob: Blob;
   header: ImageHeader;
@@ -96,7 +96,7 @@ function linkWith(link: (blob: Blob, format: ImageFormat) => Promise<string>): L
   };
 }
 
-/** The document's table: the organization's switch against what the caller asked for. The native one is apart. */
+/** The interface's table: the organization's switch and what the caller requested. The native protocol has its own. */
 function delivery(
   { delivery: asked, native }: ImageRequest,
   { forceImageUrls, nativeImageUrls }: OrganizationSettings,
@@ -115,7 +115,7 @@ interface Picture {
   hasAlpha: boolean;
 }
 
-/** A picture without an alpha channel is opaque, whatever was said of it. */
+/** A picture without an alpha channel is opaque, whatever the vendor reports. */
 function backgroundOf({ format, hasAlpha }: Picture, said: string | undefined): string {
   return hasAlpha && format !== "jpeg" && said === "transparent" ? "transparent" : "opaque";
 }
@@ -129,7 +129,7 @@ async function prepare(
   const { width, height, hasAlpha } = header;
   const delivered = isDeliverable(header.format) ? header.format : undefined;
   const wanted = format ?? delivered ?? "png";
-  // Encoding a picture anew at the finest compression would only make it worse.
+  // Re-encoding at the highest quality would only lose detail.
   const isCompressing = !isCompressed && compression !== undefined && compression < 100;
   if (wanted === delivered && (wanted === "png" || !isCompressing))
     return { blob: image, format: wanted, width, height, hasAlpha };

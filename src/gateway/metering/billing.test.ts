@@ -8,7 +8,7 @@ import { DependencyError, type JournalRecord } from "../ports.ts";
 import { BudgetLeases } from "./budget-leases.ts";
 import { Billing } from "./billing.ts";
 
-/** A till over budgets in memory and a journal that can be broken. */
+/** Billing over budgets in memory and a journal that can be broken. */
 function open(amounts: Record<string, bigint> = { org: 10n, key: 10n }) {
   const store = memoryBudgetStore(amounts);
   const budgetLeases = new BudgetLeases(store, "p", { now: () => 0, monotonic: () => 0 });

@@ -12,7 +12,7 @@ const PAGE = `<!doctype html>
 <p>Start with <code>npm start -- --help</code>, <code>npm start -- keys list</code> and <code>npm start -- orgs list</code>.</p>
 `;
 
-/** The address printed at the first start: says how this version is administered. */
+/** The console's address, printed at the first start: explains how this version is administered. */
 export function consoleRoutes(): Route[] {
   const headers = {
     "content-type": "text/html; charset=utf-8",

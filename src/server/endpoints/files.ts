@@ -40,7 +40,7 @@ async function file(
     "cache-control": "private, max-age=3600, immutable",
     "accept-ranges": "bytes",
     "x-content-type-options": "nosniff",
-    // A picture that is also a page must stay a picture.
+    // A file that is both a picture and a page must not run as a page.
     "content-security-policy": "default-src 'none'; sandbox",
   };
   const range = readRange(request.headers.get("range"), blob.size);
@@ -58,7 +58,7 @@ async function file(
   return new Response(isHead ? null : body, { status, headers: { ...headers, ...lengths } });
 }
 
-/** A single byte range, end exclusive; null for none or one that is not understood and so is ignored (RFC 9110). */
+/** A single byte range, end exclusive; null for none, or one of an unsupported form, which is ignored (RFC 9110). */
 function readRange(
   header: string | null,
   size: number,

@@ -8,7 +8,7 @@ export interface HealthSettings {
   metrics(): Promise<string>;
 }
 
-/** What operators' tools ask for. */
+/** Health, readiness and metrics for operators. */
 export function healthRoutes({ isDraining, metrics }: HealthSettings): Route[] {
   const open = {
     method: "GET",

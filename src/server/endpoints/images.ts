@@ -10,7 +10,7 @@ import { respondFromSpool, type SpoolOptions } from "../spooled-response.ts";
 
 export type ImageEndpoints = ImageCore & {
   spools: SpoolOptions;
-  /** The base address for links in the answer to a request. */
+  /** The base address of links in the response. */
   baseOf(exchange: AuthenticatedExchange): string;
 };
 
@@ -56,7 +56,7 @@ function handle(
   });
 }
 
-/** What every synchronous answer with pictures says in its headers. */
+/** The headers of every synchronous response with pictures. */
 export function imageHeaders(
   { requestId }: AuthenticatedExchange,
   { delivery, requested, rate }: ImageOutcome,
@@ -72,7 +72,7 @@ export function imageHeaders(
   return headers;
 }
 
-/** Caller-chosen names made safe for a header: bounded, and only visible ASCII. */
+/** The caller's field names, safe for a header: bounded, and only visible ASCII. */
 function headerList(names: readonly string[]): string {
   return names
     .slice(0, 32)

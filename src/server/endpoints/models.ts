@@ -41,7 +41,7 @@ export function modelRoutes(snapshot: Snapshot): Route[] {
   ];
 }
 
-/** The messages protocol has a list shape of its own; its version header tells that it is spoken. */
+/** The messages protocol has its own list shape; its version header identifies it. */
 function isMessages(headers: Headers): boolean {
   return headers.has("anthropic-version");
 }
@@ -66,7 +66,7 @@ function callable(snapshot: Snapshot, principal: Principal): Model[] {
   return [...models.values()].filter((model) => mayCall(principal, model));
 }
 
-/** An answer a client may keep and ask again whether it still holds. */
+/** A response with an ETag, and 304 when the client has it already. */
 function tagged({ request, requestId }: AuthenticatedExchange, body: object): Response {
   const text = JSON.stringify(body);
   const etag = `"${Bun.hash(text).toString(36)}"`;

@@ -8,7 +8,7 @@ import { respondFromSpool } from "../spooled-response.ts";
 import { imageHeaders, type ImageEndpoints } from "./images.ts";
 
 const VERB = ":generateContent";
-/** What follows a model's name without being one. A configured model may have slashes in its id. */
+/** A model id without slashes; a configured one may have slashes. */
 const PLAIN_NAME = /^[A-Za-z0-9][\w.:-]*$/;
 
 /**
@@ -40,7 +40,7 @@ async function handle(endpoints: ImageEndpoints, exchange: AuthenticatedExchange
   });
 }
 
-/** The model in `models/{model}:generateContent`; the client may have said `models/` once more. */
+/** The model in `models/{model}:generateContent`; some clients send the prefix `models/` twice. */
 function readModel({ snapshot }: ImageEndpoints, call: string): string {
   const name = call.endsWith(VERB) ? call.slice(0, -VERB.length).replace(/^models\//, "") : "";
   if (PLAIN_NAME.test(name) || snapshot.directory().models.has(name)) return name;

@@ -56,7 +56,7 @@ function lookUp(snapshot: Snapshot, clock: Clock, { request, principal }: Authen
   return wishedRow(model, price, query);
 }
 
-/** Every row of a model, for the list; nothing for one that cannot be called or has no price. */
+/** Every price of a model for the list; none when it cannot be called or has no price. */
 function rows(snapshot: Snapshot, clock: Clock, principal: Principal, model: Model): object[] {
   if (!mayCall(principal, model)) return [];
   const price = findPrice(snapshot.directory(), principal.organization, model.id, clock.now());

@@ -41,7 +41,7 @@ async function chat(core: Core, exchange: AuthenticatedExchange): Promise<RouteR
   return { response: new Response(outcome.body, { headers }), ended: outcome.ended };
 }
 
-/** The provider is the gateway's choice; a body field of that name is refused where the body is read. */
+/** The gateway chooses the provider. A body field of that name is refused by the dialect. */
 function refuseProvider({ headers, url }: Request): void {
   const isInHeader = headers.has("x-provider");
   const isInQuery = url.includes("?") && new URL(url).searchParams.has("provider");
