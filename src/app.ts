@@ -119,7 +119,7 @@ function openStorageOf(settings: Settings, processId: string, onProblem: OnProbl
       models,
       channels,
       routes,
-      prices: new Map([...prices].map(([id, price]) => [id, [price]])),
+      prices,
     },
     onProblem,
   });

@@ -1,6 +1,6 @@
 import type { Channel, Route } from "../domain/channel.ts";
 import type { Model } from "../domain/model.ts";
-import type { Price } from "../domain/price.ts";
+import type { PriceRow } from "../domain/price.ts";
 import type { Clock } from "../lib/clock.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
@@ -19,7 +19,7 @@ export interface Catalogue {
   models: ReadonlyMap<string, Model>;
   channels: ReadonlyMap<string, Channel>;
   routes: ReadonlyMap<string, Route>;
-  prices: ReadonlyMap<string, Price>;
+  prices: ReadonlyMap<string, PriceRow>;
 }
 
 /** The configured model, or an error that suggests the one that was meant. */

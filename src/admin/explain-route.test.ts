@@ -131,11 +131,12 @@ describe("who is refused", () => {
 test("the price is the one that would be charged: the organization's own first", async () => {
   const context = await withOrganization();
   const perMillion = { input: "7", output: "8" };
-  expect((await explainRoute(context, question)).price).toMatchObject({ source: "default" });
+  expect((await explainRoute(context, question)).price).toMatchObject({
+    perMillion: { input: { source: "default" } },
+  });
   await setPrice(context, { organizationId: "acme", model: "sandbox-chat", perMillion });
   expect((await explainRoute(context, question)).price).toMatchObject({
-    source: "organization",
-    perMillion: { input: 7_000_000_000n },
+    perMillion: { input: { amount: 7_000_000_000n, source: "organization" } },
   });
 });
 

@@ -60,14 +60,14 @@ export async function explainRoute(
   const missingChannel = typeof ownRoute === "string" ? ownRoute : null;
   const routes = new Map(typeof ownRoute === "object" ? [[model, ownRoute]] : []);
   const organization = { ...record, models: modelsOf(record.models), routes, budgets: [] };
-  const configured = new Map([...catalogue.prices].map(([id, price]) => [id, [price]]));
   const directory: Directory = {
     ...catalogue,
     organizations: new Map([[record.id, organization]]),
-    price: priceIndex(await store.prices.list({ model }), configured),
+    price: priceIndex(await store.prices.list({ model }), catalogue.prices),
   };
   const principal = { organization, key: keyOf(record, key) };
-  const price = findPrice(directory, record, model, clock.now());
+  const known = catalogue.models.get(model);
+  const price = known ? findPrice(directory, record, known, clock.now()) : null;
   const route = asked(() => routeOf(directory, principal, model));
   const access = asked(() => {
     letIn(directory, principal.key, model, clock.now());

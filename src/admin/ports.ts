@@ -6,7 +6,7 @@ import type { Scope } from "../domain/api-key.ts";
 import type { LedgerEntry } from "../domain/ledger.ts";
 import type { Limits } from "../domain/limits.ts";
 import type { OrganizationSettings } from "../domain/organization.ts";
-import type { SizeTier, TokenCategory } from "../domain/usage.ts";
+import type { PriceAmounts } from "../domain/price.ts";
 import type { Nanos } from "../lib/money.ts";
 
 export interface AdminStore {
@@ -88,22 +88,24 @@ export interface KeyStore {
   ): Promise<boolean>;
 }
 
-/** Rows are never changed: a new row with a later `effectiveFrom` takes over. */
+/** A price row. Its amounts never change: a later row takes over cell by cell, or it is ended. */
 export interface PriceRecord {
   id: string;
   /** null is the default for every organization. */
   organizationId: string | null;
   model: string;
   currency: string;
-  price:
-    | { unit: "image"; perImage: Partial<Record<SizeTier, Record<string, Nanos>>> }
-    | { unit: "token"; perMillion: Partial<Record<TokenCategory, Nanos>> & { input: Nanos; output: Nanos } };
+  price: PriceAmounts;
   effectiveFrom: number;
+  /** Unix milliseconds, exclusive; null while it has not been ended. */
+  effectiveUntil: number | null;
   createdAt: number;
 }
 
 export interface PriceStore {
   add(price: PriceRecord, by: Actor): Promise<void>;
+  /** Ends a row at a time. False when no such row is in force then. */
+  end(id: string, until: number, by: Actor): Promise<boolean>;
   list(filter?: { organizationId?: string | null; model?: string }): Promise<PriceRecord[]>;
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { LedgerEntry } from "../domain/ledger.ts";
-import { charge as chargeFor, type Price } from "../domain/price.ts";
+import { charge as chargeFor, resolvePrice, type Price, type PriceSource } from "../domain/price.ts";
 import type { Nanos } from "../lib/money.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext } from "./context.ts";
@@ -33,7 +33,7 @@ export interface PriceCorrection {
  * adjustment of what was too little), so that they come to what the corrected price says, but never to less than was
  * refunded for other reasons. With `organizationId` all charges of that organization are meant, else those of every
  * organization that were rated by a default price. Repeating it changes nothing; a further price may correct the same
- * charges again. Charges that reach the ledger later need another run. A dry run writes nothing.
+ * charges again. Requests count by the time of their admission; charges that reach the ledger later need another run. A dry run writes nothing.
  */
 export async function correctPrice(
   context: AdminContext,
@@ -44,31 +44,32 @@ export async function correctPrice(
   const model = requireModel(context.catalogue, fields.model, "model");
   const to = fields.to ?? context.clock.now();
   if (to <= fields.from) throw new AdminError(400, "to", "to must be later than from");
-  const price: Price = {
-    ...priceOf(model, fields),
-    currency: await currencyOf(context, fields.organizationId, fields.currency),
-    source: fields.organizationId === null ? "default" : "organization",
-    effectiveFrom: fields.from,
-  };
+  const source: PriceSource = fields.organizationId === null ? "default" : "organization";
+  const currency = await currencyOf(context, fields.organizationId, fields.currency);
+  const amounts = priceOf(model, fields);
+  const row = { ...amounts, currency, source, effectiveFrom: fields.from, effectiveUntil: null } as const;
+  const price = resolvePrice(amounts.unit, currency, [row]);
+  if (!price) throw new AdminError(400, "perMillion", "a correction names prices of input and of output");
   const range = { model: fields.model, from: fields.from, to };
+  const corrected = { price, source, range };
   const ids = fields.organizationId === null ? await everyOrganization(context) : [fields.organizationId];
-  const plan = emptyCorrection(range, price);
-  await eachPage(context, ids, range, (histories) => count(plan, histories, price));
+  const plan = emptyCorrection(range, currency);
+  await eachPage(context, ids, range, (histories) => count(plan, histories, corrected));
   if (dryRun || plan.adjusted === 0) return plan;
   const done: PriceCorrection = {
-    ...emptyCorrection(range, price),
+    ...emptyCorrection(range, currency),
     isApplied: true,
     charges: plan.charges,
     unrated: plan.unrated,
   };
   // The audit row stands before the first change is made, so it says what was found to be changed.
-  let note: object | null = { ...plan, isApplied: true, price, reason: fields.reason };
+  let note: object | null = { ...plan, isApplied: true, price: row, reason: fields.reason };
   await eachPage(context, ids, range, async (histories) => {
     const differing = histories
-      .filter((history) => differenceOf(history, price))
+      .filter((history) => differenceOf(history, corrected))
       .map(({ charge }) => charge.id);
     if (differing.length === 0) return;
-    const decide = (history: ChargeHistory) => correction(history, price, context.clock.now());
+    const decide = (history: ChargeHistory) => correction(history, corrected, context.clock.now());
     const change = note && { by: context.by, subject: fields.model, detail: note };
     const written = await context.store.ledger.correct(differing, decide, change);
     if (written.length > 0) note = null;
@@ -84,11 +85,22 @@ const correctionSchema = z.strictObject({
   reason: reasonSchema,
 });
 
+/** The price that charges should have been rated by, and when. */
+interface Corrected {
+  price: Price;
+  source: PriceSource;
+  range: Range;
+}
+
+/** By the time of admission: a request is charged the price of the moment that admitted it. */
 interface Range {
   model: string;
   from: number;
   to: number;
 }
+
+/** Longest time from a request's admission to its charge: the largest total time that can be configured. */
+const MAX_REQUEST_MS = 86_400_000;
 
 async function everyOrganization({ store }: AdminContext): Promise<string[]> {
   return (await store.organizations.list()).map(({ id }) => id);
@@ -100,25 +112,27 @@ async function eachPage(
   range: Range,
   work: (histories: ChargeHistory[]) => Promise<void> | void,
 ): Promise<void> {
+  // The ledger is ordered by the end of requests; one admitted in the range may have ended after it.
+  const written = { ...range, to: range.to + MAX_REQUEST_MS };
   for (const organizationId of organizationIds) {
-    let page = await store.ledger.charges({ organizationId, ...range, after: null });
+    let page = await store.ledger.charges({ organizationId, ...written, after: null });
     await work(page.histories);
     while (page.next) {
-      page = await store.ledger.charges({ organizationId, ...range, after: page.next });
+      page = await store.ledger.charges({ organizationId, ...written, after: page.next });
       await work(page.histories);
     }
   }
 }
 
-function emptyCorrection(range: Range, { currency }: Price): PriceCorrection {
+function emptyCorrection(range: Range, currency: string): PriceCorrection {
   const counts = { charges: 0, unrated: 0, adjusted: 0, difference: 0n, organizations: [] };
   return { isApplied: false, ...range, currency, ...counts };
 }
 
-function count(plan: PriceCorrection, histories: readonly ChargeHistory[], price: Price): void {
+function count(plan: PriceCorrection, histories: readonly ChargeHistory[], corrected: Corrected): void {
   for (const history of histories) {
-    if (!concerns(history, price)) continue;
-    const difference = differenceOf(history, price);
+    if (!concerns(history, corrected)) continue;
+    const difference = differenceOf(history, corrected);
     plan.charges += 1;
     if (difference === undefined) plan.unrated += 1;
     else if (difference !== 0n) add(plan, history.charge.organizationId, difference);
@@ -138,26 +152,29 @@ function add(correction: PriceCorrection, organizationId: string, difference: Na
 }
 
 /** A corrected default price says nothing about what an organization's own price has billed. */
-function concerns({ charge }: ChargeHistory, price: Price): boolean {
-  return price.source === "organization" || charge.priceSource === "default";
+function concerns({ charge }: ChargeHistory, { source, range }: Corrected): boolean {
+  const admittedAt = charge.admittedAt ?? charge.at;
+  if (admittedAt < range.from || admittedAt >= range.to) return false;
+  return source === "organization" || charge.priceSource === "default";
 }
 
 /** What is missing to the corrected amount; undefined when the charge cannot be rated by this price. */
-function differenceOf(history: ChargeHistory, price: Price): Nanos | undefined {
+function differenceOf(history: ChargeHistory, corrected: Corrected): Nanos | undefined {
   const { charge } = history;
-  if (!concerns(history, price) || !charge.usage || charge.currency !== price.currency) return undefined;
-  const rated = chargeFor(price, charge.usage);
+  const { price } = corrected;
+  if (!concerns(history, corrected) || !charge.usage || charge.currency !== price.currency) return undefined;
+  const rated = chargeFor(price, charge.usage)?.amount;
   if (rated === undefined) return undefined;
   const refunded = refundedBy(history);
   return (rated > refunded ? rated : refunded) - charge.amount - adjustedBy(history);
 }
 
-function correction(history: ChargeHistory, price: Price, at: number): LedgerEntry | null {
-  const amount = differenceOf(history, price);
+function correction(history: ChargeHistory, corrected: Corrected, at: number): LedgerEntry | null {
+  const amount = differenceOf(history, corrected);
   if (amount === undefined || amount === 0n) return null;
   return {
     ...newCorrection(history, amount, at),
-    priceSource: price.source,
+    priceSource: corrected.source,
     flags: ["price_correction"],
   };
 }

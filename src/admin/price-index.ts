@@ -1,47 +1,75 @@
 import type { PriceRecord } from "./ports.ts";
-import type { Price } from "../domain/price.ts";
+import { resolvePrice, type Price, type PriceRow } from "../domain/price.ts";
 
-/** Finds the price in force: an organization's own row, then a stored default, then the configured one. */
-export type PriceIndex = (organizationId: string, model: string, now: number) => Price | undefined;
+/** Who pays. An id that no organization has gives the prices of those without rows of their own. */
+export interface Payer {
+  id: string;
+  currency: string;
+}
 
+/** The price of a model at a moment (Unix milliseconds), or null when the payer's currency has none. */
+export type PriceIndex = (payer: Payer, model: string, unit: Price["unit"], now: number) => Price | null;
+
+/**
+ * The one resolver of prices: lookup, hold, ledger and administration use it. Each cell comes from the organization's
+ * rows, then from the stored defaults, then from the configured row; rows in another currency do not count. Of rows
+ * with the same owner the latest that covers the cell wins.
+ */
 export function priceIndex(
   stored: readonly PriceRecord[],
-  configured: ReadonlyMap<string, readonly Price[]>,
+  configured: ReadonlyMap<string, PriceRow>,
 ): PriceIndex {
-  const byOrganization = Map.groupBy(stored, (record) => record.organizationId);
-  const indexes = new Map(
-    byOrganization.entries().map(([id, records]) => [id, indexByModel(records)] as const),
+  const byModel = Map.groupBy(stored.toSorted(latestFirst), ({ model }) => model);
+  const owners = new Map(
+    byModel
+      .entries()
+      .map(([model, records]) => [model, Map.groupBy(records, ({ organizationId }) => organizationId)]),
   );
-  const defaults = indexes.get(null);
-  const shipped = new Map(
-    configured.entries().map(([model, prices]) => [model, prices.toSorted(latestFirst)]),
+  const resolved = new Map<string, Resolved>();
+  return ({ id, currency }, model, unit, now) => {
+    const own = owners.get(model)?.get(id);
+    const key = `${model} ${currency} ${unit} ${own ? id : ""}`;
+    const known = resolved.get(key);
+    if (known && known.from <= now && now < known.until) return known.price;
+    const rows = [...(own ?? []), ...(owners.get(model)?.get(null) ?? [])].map(toRow);
+    const shipped = configured.get(model);
+    const candidates = (shipped ? [...rows, shipped] : rows).filter((row) => row.currency === currency);
+    const price = resolvePrice(
+      unit,
+      currency,
+      candidates.filter((row) => isInForce(row, now)),
+    );
+    if (candidates.length > 0) resolved.set(key, { price, from: now, until: nextChange(candidates, now) });
+    return price;
+  };
+}
+
+/** A price and the time in which no row begins or ends. */
+interface Resolved {
+  price: Price | null;
+  from: number;
+  until: number;
+}
+
+function latestFirst(one: PriceRecord, other: PriceRecord): number {
+  return (
+    other.effectiveFrom - one.effectiveFrom || other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1)
   );
-  return (organizationId, model, now) =>
-    inForce(indexes.get(organizationId)?.get(model), now) ??
-    inForce(defaults?.get(model), now) ??
-    inForce(shipped.get(model), now);
 }
 
-function indexByModel(records: readonly PriceRecord[]): Map<string, Price[]> {
-  const latest = records.toSorted(
-    (one, other) =>
-      other.effectiveFrom - one.effectiveFrom ||
-      other.createdAt - one.createdAt ||
-      (one.id < other.id ? 1 : -1),
-  );
-  const byModel = Map.groupBy(latest, (record) => record.model);
-  return new Map(byModel.entries().map(([model, group]) => [model, group.map(readPrice)]));
+function toRow({ organizationId, currency, effectiveFrom, effectiveUntil, price }: PriceRecord): PriceRow {
+  const source = organizationId === null ? "default" : "organization";
+  return { ...price, currency, source, effectiveFrom, effectiveUntil };
 }
 
-function readPrice({ organizationId, currency, effectiveFrom, price }: PriceRecord): Price {
-  return { ...price, currency, effectiveFrom, source: organizationId === null ? "default" : "organization" };
+function isInForce({ effectiveFrom, effectiveUntil }: PriceRow, now: number): boolean {
+  return effectiveFrom <= now && (effectiveUntil === null || now < effectiveUntil);
 }
 
-function latestFirst(one: Price, other: Price): number {
-  return other.effectiveFrom - one.effectiveFrom;
-}
-
-/** `prices` come latest first. */
-function inForce(prices: readonly Price[] | undefined, now: number): Price | undefined {
-  return prices?.find((price) => price.effectiveFrom <= now);
+function nextChange(rows: readonly PriceRow[], now: number): number {
+  const times = rows.flatMap(({ effectiveFrom, effectiveUntil }) => [
+    effectiveFrom,
+    effectiveUntil ?? Infinity,
+  ]);
+  return Math.min(...times.filter((time) => time > now), Infinity);
 }

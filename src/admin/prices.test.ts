@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { NOW, refusal, withOrganization } from "../../test/support/admin-context.ts";
-import { listPrices, setPrice } from "./prices.ts";
+import type { Price } from "../domain/price.ts";
+import { listPrices, removePrice, setPrice } from "./prices.ts";
 
 test("a price row holds exact amounts, in the organization's currency, from now or a later date", async () => {
   const context = await withOrganization();
-  const row = await setPrice(context, {
+  const { row } = await setPrice(context, {
     organizationId: "acme",
     model: "sandbox-a",
     perImage: { "1K": { low: "0.000000001", "*": "12" } },
@@ -44,9 +45,9 @@ test("a price that cannot be meant is refused", async () => {
       "perMillion.input",
       'perMillion.input must be a decimal of at most nine places as text, such as "12.50"',
     ]);
-  expect(await refusal(setPrice(context, { ...text, perMillion: { input: "1" } }))).toEqual([
+  expect(await refusal(setPrice(context, { ...text, perMillion: {} }))).toEqual([
     400,
-    "perMillion.output",
+    "perMillion",
     expect.any(String),
   ]);
   expect(await refusal(setPrice(context, { ...image, model: "big-chat" }))).toEqual([
@@ -91,3 +92,59 @@ test("a price that cannot be meant is refused", async () => {
   ]);
   expect(await context.store.prices.list()).toEqual([]);
 });
+
+const amounts = (price: Price | null) => Object.fromEntries(price ? ratesIn(price) : []);
+const ratesIn = (price: Price) =>
+  price.unit === "image"
+    ? Object.entries(price.perImage).flatMap(([tier, row]) =>
+        Object.entries(row).map(([quality, { amount }]) => [`${tier}:${quality}`, amount]),
+      )
+    : Object.entries(price.perMillion).map(([category, { amount }]) => [category, amount]);
+
+test("a change tells what everything costs before and after it", async () => {
+  const context = await withOrganization();
+  const perImage = { "1K": { high: "0.5" } };
+  const change = await setPrice(context, { organizationId: "acme", model: "sandbox-a", perImage });
+  expect(amounts(change.before)["1K:high"]).not.toBe(500_000_000n);
+  expect(amounts(change.after)).toEqual({ ...amounts(change.before), "1K:high": 500_000_000n });
+  const removed = await removePrice(context, { id: change.row.id });
+  expect(amounts(removed.after)).toEqual(amounts(change.before));
+  expect(await refusal(removePrice(context, { id: change.row.id }))).toEqual([409, "id", expect.any(String)]);
+  expect(await refusal(removePrice(context, { id: "price_none" }))).toEqual([404, "id", expect.any(String)]);
+});
+
+test("a row that leaves a model without any price needs force", async () => {
+  const context = await unpricedChat();
+  const half = { model: "big-chat", perMillion: { input: "1" } };
+  expect(await refusal(setPrice(context, half))).toEqual([409, null, expect.stringContaining("acme")]);
+  expect(await context.store.prices.list()).toEqual([]);
+  await setPrice(context, half, { isForced: true });
+  const { after } = await setPrice(context, { model: "big-chat", perMillion: { output: "2" } });
+  expect(amounts(after)).toEqual({ input: 1_000_000_000n, output: 2_000_000_000n });
+});
+
+test("a row is not ended while a model loses its price by it, unless forced", async () => {
+  const context = await unpricedChat();
+  const perMillion = { input: "1", output: "2" };
+  const { row } = await setPrice(context, { model: "big-chat", perMillion });
+  expect(await refusal(removePrice(context, { id: row.id }))).toEqual([
+    409,
+    null,
+    '"big-chat" would have no price of tokens for acme, and calls would be refused; set another price first, or use --force',
+  ]);
+  const later = { id: row.id, effectiveUntil: NOW + 10 };
+  expect((await removePrice(context, later, { isForced: true })).after).toBeNull();
+  expect(await listPrices(context)).toMatchObject([{ id: row.id, effectiveUntil: NOW + 10 }]);
+});
+
+test("a default row in a currency that nobody pays in needs no force", async () => {
+  const context = await withOrganization();
+  const euros = { model: "sandbox-a", currency: "EUR", perImage: { "1K": { high: "1" } } };
+  expect(amounts((await setPrice(context, euros)).after)).toEqual({ "1K:high": 1_000_000_000n });
+});
+
+/** One organization, and a model of which nothing is configured to be its price. */
+async function unpricedChat() {
+  const context = await withOrganization();
+  return { ...context, catalogue: { ...context.catalogue, prices: new Map() } };
+}

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ImageModel, Model } from "../domain/model.ts";
+import type { Price, PriceAmounts } from "../domain/price.ts";
 import { newId } from "../lib/ids.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
@@ -7,34 +8,73 @@ import { requireModel, type AdminContext } from "./context.ts";
 import { amountSchema, currencySchema, readInput } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
 import type { PriceRecord } from "./ports.ts";
+import { loses, priceEffect, stillUnpriced } from "./price-effect.ts";
+
+/** What a change of prices does, for the organization of its row or, of a default, for one without rows of its own. */
+export interface PriceChange {
+  row: PriceRecord;
+  /** Just before the change takes effect. */
+  before: Price | null;
+  after: Price | null;
+}
 
 /**
- * Adds a price row, for one organization or (without `organizationId`) as the default of all. It is in force
- * from `effectiveFrom`, by default now, until a later row takes over; rows themselves never change.
+ * Adds a price row, for one organization or (without `organizationId`) as the default of all. From `effectiveFrom`, by
+ * default now, each cell it names takes over from earlier rows; rows themselves never change. Unless forced, refuses a
+ * row with which a model that can be called still has no price.
  */
-export async function setPrice(context: AdminContext, input: unknown): Promise<PriceRecord> {
+export async function setPrice(
+  context: AdminContext,
+  input: unknown,
+  { isForced = false }: { isForced?: boolean } = {},
+): Promise<PriceChange> {
   const fields = readInput(priceSchema, input);
   const model = requireModel(context.catalogue, fields.model, "model");
   const now = context.clock.now();
   const effectiveFrom = fields.effectiveFrom ?? now;
-  if (effectiveFrom < now)
-    throw new AdminError(
-      400,
-      "effectiveFrom",
-      "effectiveFrom lies in the past: what was billed does not change",
-    );
+  requireFuture("effectiveFrom", effectiveFrom, now);
   const currency = await currencyOf(context, fields.organizationId, fields.currency);
-  const record: PriceRecord = {
+  const row: PriceRecord = {
     id: newId("price"),
     organizationId: fields.organizationId,
     model: fields.model,
     currency,
     price: priceOf(model, fields),
     effectiveFrom,
+    effectiveUntil: null,
     createdAt: now,
   };
-  await context.store.prices.add(record, context.by);
-  return record;
+  const stored = await context.store.prices.list({ model: model.id });
+  const effect = await priceEffect(context, row, { stored, changed: [...stored, row], at: effectiveFrom });
+  if (!isForced && effect.unpriced.length > 0) throw new AdminError(409, null, stillUnpriced(row, effect));
+  await context.store.prices.add(row, context.by);
+  return { row, before: effect.before, after: effect.after };
+}
+
+/**
+ * Ends a price row, by default now; from then on its cells are priced by earlier rows, the defaults or the
+ * configuration. Unless forced, refuses to end a row when a model that can be called loses a price by it.
+ */
+export async function removePrice(
+  context: AdminContext,
+  input: unknown,
+  { isForced = false }: { isForced?: boolean } = {},
+): Promise<PriceChange> {
+  const { id, effectiveUntil } = readInput(removalSchema, input);
+  const now = context.clock.now();
+  const until = effectiveUntil ?? now;
+  requireFuture("effectiveUntil", until, now);
+  const all = await context.store.prices.list();
+  const row = all.find((each) => each.id === id);
+  if (!row) throw new AdminError(404, "id", `there is no price row "${id}"; prices list shows them`);
+  const ended = { ...row, effectiveUntil: until };
+  const stored = all.filter(({ model }) => model === row.model);
+  const changed = stored.map((each) => (each === row ? ended : each));
+  const effect = await priceEffect(context, row, { stored, changed, at: until });
+  if (!isForced && effect.lost.length > 0) throw new AdminError(409, null, loses(row, effect));
+  if (!(await context.store.prices.end(id, until, context.by)))
+    throw new AdminError(409, "id", `the price row "${id}" has already ended`);
+  return { row: ended, before: effect.before, after: effect.after };
 }
 
 /** Price rows, oldest first; `organizationId: null` gives the defaults only. */
@@ -47,7 +87,7 @@ export async function listPrices(
 }
 
 /** A price as input says it, checked against what the model has. */
-export function priceOf(model: Model, fields: PriceInput): PriceRecord["price"] {
+export function priceOf(model: Model, fields: PriceInput): PriceAmounts {
   return model.type === "image" ? imagePrice(model, fields) : tokenPrice(model.id, fields);
 }
 
@@ -59,8 +99,8 @@ export const priceFields = {
   perImage: z.record(z.string(), z.record(z.string(), amountSchema)).optional(),
   perMillion: z
     .strictObject({
-      input: amountSchema,
-      output: amountSchema,
+      input: amountSchema.optional(),
+      output: amountSchema.optional(),
       cacheRead: amountSchema.optional(),
       cacheWrite: amountSchema.optional(),
       cacheWrite1h: amountSchema.optional(),
@@ -72,6 +112,8 @@ export const priceFields = {
 };
 
 const priceSchema = z.strictObject({ ...priceFields, effectiveFrom: z.int().min(0).optional() });
+
+const removalSchema = z.strictObject({ id: z.string(), effectiveUntil: z.int().min(0).optional() });
 
 type PriceInput = Pick<z.output<typeof priceSchema>, "perImage" | "perMillion">;
 
@@ -91,7 +133,7 @@ export async function currencyOf(
   );
 }
 
-function imagePrice(model: ImageModel, { perImage, perMillion }: PriceInput): PriceRecord["price"] {
+function imagePrice(model: ImageModel, { perImage, perMillion }: PriceInput): PriceAmounts {
   if (!perImage || perMillion)
     throw new AdminError(
       400,
@@ -102,7 +144,7 @@ function imagePrice(model: ImageModel, { perImage, perMillion }: PriceInput): Pr
   const known = [...qualities, "auto", "*"];
   if (Object.keys(perImage).length === 0)
     throw new AdminError(400, "perImage", `perImage is empty: name a price for ${tiers.join(", ")}`);
-  const rows: Extract<PriceRecord["price"], { unit: "image" }>["perImage"] = {};
+  const rows: Extract<PriceAmounts, { unit: "image" }>["perImage"] = {};
   for (const [name, row] of Object.entries(perImage)) {
     const tier = tiers.find((each) => each === name);
     if (!tier)
@@ -127,12 +169,17 @@ function imagePrice(model: ImageModel, { perImage, perMillion }: PriceInput): Pr
   return { unit: "image", perImage: rows };
 }
 
-function tokenPrice(model: string, { perImage, perMillion }: PriceInput): PriceRecord["price"] {
-  if (!perMillion || perImage)
+function tokenPrice(model: string, { perImage, perMillion }: PriceInput): PriceAmounts {
+  if (!perMillion || perImage || Object.keys(perMillion).length === 0)
     throw new AdminError(
       400,
       "perMillion",
-      `"${model}" answers text: name prices of a million tokens, at least of input and output, and none of images`,
+      `"${model}" answers text: name prices of a million tokens and none of images`,
     );
   return { unit: "token", perMillion };
+}
+
+function requireFuture(field: string, time: number, now: number): void {
+  if (time < now)
+    throw new AdminError(400, field, `${field} lies in the past: what was billed does not change`);
 }

@@ -1,15 +1,35 @@
-import type { PriceRecord } from "../admin/ports.ts";
+import type { Price, PriceAmounts, Rate } from "../domain/price.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
-import { formatNanos } from "../lib/money.ts";
+import { formatNanos, type Nanos } from "../lib/money.ts";
 
-/** The amounts of a price under the names by which options set them: `cache_read 0.01`, `1K:high 0.04`. */
-export function priceAmounts(price: PriceRecord["price"]): string[] {
-  if (price.unit === "image")
-    return Object.entries(price.perImage).flatMap(([tier, row]) =>
-      Object.entries(row).map(([quality, amount]) => `${tier}:${quality} ${formatNanos(amount)}`),
-    );
+/** One priced cell under the name by which options set it: `cache_read`, `1K:high`. */
+export interface NamedAmount<Value = Nanos> {
+  name: string;
+  value: Value;
+}
+
+/** The amounts of a price row: `cache_read 0.01`, `1K:high 0.04`. */
+export function priceAmounts(price: PriceAmounts): string[] {
+  const cells = price.unit === "image" ? imageCells(price.perImage) : tokenCells(price.perMillion);
+  return cells.map(({ name, value }) => `${name} ${formatNanos(value)}`);
+}
+
+/** The rates of a resolved price. */
+export function namedRates(price: Price): NamedAmount<Rate>[] {
+  return price.unit === "image" ? imageCells(price.perImage) : tokenCells(price.perMillion);
+}
+
+function imageCells<Value>(perImage: Readonly<Record<string, Readonly<Record<string, Value>>>>) {
+  return Object.entries(perImage).flatMap(([tier, row]) =>
+    Object.entries(row).map(([quality, value]) => ({ name: `${tier}:${quality}`, value })),
+  );
+}
+
+function tokenCells<Value>(
+  perMillion: Readonly<Partial<Record<(typeof TOKEN_CATEGORIES)[number], Value>>>,
+): NamedAmount<Value>[] {
   return TOKEN_CATEGORIES.flatMap((category) => {
-    const amount = price.perMillion[category];
-    return amount === undefined ? [] : [`${TOKEN_CATEGORY_NAMES[category]} ${formatNanos(amount)}`];
+    const value = perMillion[category];
+    return value === undefined ? [] : [{ name: TOKEN_CATEGORY_NAMES[category], value }];
   });
 }

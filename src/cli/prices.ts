@@ -1,20 +1,20 @@
 import type { Command } from "commander";
-import { listPrices, setPrice } from "../admin/prices.ts";
+import { listPrices, removePrice, setPrice, type PriceChange } from "../admin/prices.ts";
 import type { PriceRecord } from "../admin/ports.ts";
 import type { Settings } from "../config/index.ts";
-import { priceStart } from "../domain/price.ts";
+import { priceStart, type Price } from "../domain/price.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 import type { CommandContext } from "./context.ts";
-import { priceAmounts } from "./price-amounts.ts";
+import { namedRates, priceAmounts } from "./price-amounts.ts";
 import { addCorrectCommand } from "./price-correction.ts";
 import { readImagePrice, readTime, readTokenPrice } from "./options.ts";
 
-/** `prices set|list|correct` */
+/** `prices set|remove|list|correct` */
 export function addPriceCommands(program: Command, cli: CommandContext): void {
   const prices = program.command("prices").description("price rows by model");
   prices
     .command("set")
-    .description("add a price row that takes over from the one before")
+    .description("add a price row; what it names takes over from earlier rows")
     .argument("<model>", "model id")
     .option("--org <id>", "for this organization only; the default of all when absent")
     .option(
@@ -29,19 +29,29 @@ export function addPriceCommands(program: Command, cli: CommandContext): void {
     )
     .option("--currency <code>", "ISO 4217 code")
     .option("--from <time>", "ISO date or time from which it holds; now when absent", readTime)
+    .option("--force", "even if the model still has no price for somebody who may call it")
     .option("--json", "print JSON")
-    .action(async (model: string, options: SetOptions) => {
-      const row = await cli.administer((admin) =>
-        setPrice(admin, {
-          model,
-          organizationId: options.org,
-          currency: options.currency,
-          perImage: options.image,
-          perMillion: options.token,
-          effectiveFrom: options.from,
-        }),
-      );
-      cli.print(options.json, toView(row), [toRow(row)]);
+    .action(async (model: string, { json, force, ...options }: SetOptions) => {
+      const input = {
+        model,
+        organizationId: options.org,
+        currency: options.currency,
+        perImage: options.image,
+        perMillion: options.token,
+        effectiveFrom: options.from,
+      };
+      printChange(cli, json, await cli.administer((admin) => setPrice(admin, input, { isForced: force })));
+    });
+  prices
+    .command("remove")
+    .description("end a price row; its cells fall back to earlier rows, defaults or the configuration")
+    .argument("<id>", "id of the row, as prices list shows it")
+    .option("--from <time>", "ISO date or time from which it no longer holds; now when absent", readTime)
+    .option("--force", "even if a model that can be called loses a price")
+    .option("--json", "print JSON")
+    .action(async (id: string, { from, force, json }: RemoveOptions) => {
+      const input = { id, effectiveUntil: from };
+      printChange(cli, json, await cli.administer((admin) => removePrice(admin, input, { isForced: force })));
     });
   prices
     .command("list")
@@ -65,7 +75,39 @@ interface SetOptions {
   token?: object;
   currency?: string;
   from?: number;
+  force?: boolean;
   json?: boolean;
+}
+
+interface RemoveOptions {
+  from?: number;
+  force?: boolean;
+  json?: boolean;
+}
+
+/** The row, and what everything costs without and with the change. */
+function printChange(cli: CommandContext, json: boolean | undefined, change: PriceChange): void {
+  const { row, before, after } = change;
+  cli.print(json, { ...toView(row), before: rateView(before), after: rateView(after) }, [toRow(row)]);
+  if (json) return;
+  cli.printLine("");
+  cli.print(false, null, comparison(before, after));
+}
+
+function rateView(price: Price | null): Record<string, string> {
+  const rates = price ? namedRates(price) : [];
+  return Object.fromEntries(rates.map(({ name, value }) => [name, formatNanos(value.amount)]));
+}
+
+function comparison(before: Price | null, after: Price | null) {
+  const [old, changed] = [rateView(before), rateView(after)];
+  const sources = new Map((after ? namedRates(after) : []).map(({ name, value }) => [name, value.source]));
+  return [...new Set([...Object.keys(old), ...Object.keys(changed)])].map((cell) => ({
+    cell,
+    before: old[cell] ?? "none",
+    after: changed[cell] ?? "none",
+    source: sources.get(cell) ?? "",
+  }));
 }
 
 /** A stored row, or one of the configuration, which has no id. */
@@ -80,10 +122,11 @@ function configuredPrices(settings: Settings, wanted: string | undefined): AnyPr
     currency: price.currency,
     price,
     effectiveFrom: price.effectiveFrom,
+    effectiveUntil: null,
   }));
 }
 
-function toView({ id, organizationId, model, currency, price, effectiveFrom }: AnyPrice): object {
+function toView({ id, organizationId, model, currency, price, ...times }: AnyPrice): object {
   const amounts =
     price.unit === "token"
       ? { unit: price.unit, perMillion: toDecimals(price.perMillion) }
@@ -100,19 +143,25 @@ function toView({ id, organizationId, model, currency, price, effectiveFrom }: A
     model,
     currency,
     ...amounts,
-    effectiveFrom: priceStart(effectiveFrom),
+    effectiveFrom: priceStart(times.effectiveFrom),
+    effectiveUntil: timeOf(times.effectiveUntil),
   };
 }
 
-function toRow({ id, organizationId, model, currency, price, effectiveFrom }: AnyPrice) {
+function toRow({ id, organizationId, model, currency, price, ...times }: AnyPrice) {
   return {
     model,
     organization: organizationId ?? "(all)",
     currency,
     price: `${priceAmounts(price).join(", ")} ${price.unit === "token" ? "a million" : "each"}`,
-    from: priceStart(effectiveFrom) ?? "always",
+    from: priceStart(times.effectiveFrom) ?? "always",
+    until: timeOf(times.effectiveUntil) ?? "",
     source: id ?? "configuration",
   };
+}
+
+function timeOf(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
 }
 
 function toDecimals(amounts: Readonly<Record<string, Nanos>>): Record<string, string> {

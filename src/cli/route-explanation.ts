@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import { explainRoute, type RouteExplanation } from "../admin/explain-route.ts";
-import { priceStart } from "../domain/price.ts";
+import { priceOrigin, priceStart } from "../domain/price.ts";
+import { formatNanos } from "../lib/money.ts";
 import type { CommandContext } from "./context.ts";
-import { priceAmounts } from "./price-amounts.ts";
+import { namedRates } from "./price-amounts.ts";
 
 /** `routes explain`: a dry run of access, price and routing. */
 export function addExplainCommand(routes: Command, cli: CommandContext): void {
@@ -29,11 +30,16 @@ interface ExplainOptions {
 
 function toView({ price, ...explanation }: RouteExplanation): object {
   if (!price) return { ...explanation, price };
-  const { currency, source, effectiveFrom, unit } = price;
+  const { currency, unit } = price;
+  const { source, effectiveFrom } = priceOrigin(price);
   return {
     ...explanation,
-    price: { unit, currency, source, effectiveFrom: priceStart(effectiveFrom), amounts: priceAmounts(price) },
+    price: { unit, currency, source, effectiveFrom: priceStart(effectiveFrom), amounts: rateAmounts(price) },
   };
+}
+
+function rateAmounts(price: NonNullable<RouteExplanation["price"]>): string[] {
+  return namedRates(price).map(({ name, value }) => `${name} ${formatNanos(value.amount)}`);
 }
 
 function toRows({ targets, strategy }: RouteExplanation) {
@@ -54,7 +60,7 @@ function summary({ source, missingChannel, strategy, price, verdict }: RouteExpl
       `The organization's own route is left out: it names the channel ${missingChannel}, which is not configured.`,
     );
   lines.push(
-    `Price: ${price ? `${priceAmounts(price).join(", ")} ${price.currency} (${price.source})` : "none"}.`,
+    `Price: ${price ? `${rateAmounts(price).join(", ")} ${price.currency} (${priceOrigin(price).source})` : "none"}.`,
     verdict,
   );
   return lines.join("\n");

@@ -380,6 +380,7 @@ models:
     currency: "EUR",
     source: "default",
     effectiveFrom: 0,
+    effectiveUntil: null,
     unit: "token",
     perMillion: { input: 3_000_000_000n, output: 4_000_000_000n },
   });

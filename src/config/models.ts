@@ -1,6 +1,6 @@
 import type { Channel, Route, Target } from "../domain/channel.ts";
 import type { ImageCapability, Model } from "../domain/model.ts";
-import type { Price } from "../domain/price.ts";
+import type { PriceRow } from "../domain/price.ts";
 import type { SizeTier, TokenCategory } from "../domain/usage.ts";
 import { camelCase } from "../lib/casing.ts";
 import { parseNanos, type Nanos } from "../lib/money.ts";
@@ -22,7 +22,7 @@ export interface ModelSources {
 export interface ModelTables {
   models: Map<string, Model>;
   routes: Map<string, Route>;
-  prices: Map<string, Price>;
+  prices: Map<string, PriceRow>;
 }
 
 /**
@@ -51,7 +51,7 @@ export function buildModels(sources: ModelSources, report: Report): ModelTables 
     }
     tables.models.set(id, toModel(id, complete));
     tables.routes.set(id, route);
-    const price = toPrice(complete);
+    const price = toPriceRow(complete);
     if (price) tables.prices.set(id, price);
   }
   return tables;
@@ -173,23 +173,20 @@ function toCapability(image: Extract<CompleteModel, { type: "image" }>["image"])
   };
 }
 
-function toPrice(model: CompleteModel): Price | null {
+function toPriceRow(model: CompleteModel): PriceRow | null {
   if (!model.price) return null;
-  const origin = { currency: model.price.currency, source: "default", effectiveFrom: 0 } as const;
+  const { currency } = model.price;
+  const row = { currency, source: "default", effectiveFrom: 0, effectiveUntil: null } as const;
   if ("per_image" in model.price) {
     const perImage: Partial<Record<SizeTier, Record<string, Nanos>>> = {};
-    for (const [tier, row] of Object.entries(model.price.per_image))
+    for (const [tier, amounts] of Object.entries(model.price.per_image))
       perImage[tier as SizeTier] = Object.fromEntries(
-        Object.entries(row).map(([key, value]) => [key, parseNanos(value)]),
+        Object.entries(amounts).map(([key, value]) => [key, parseNanos(value)]),
       );
-    return { ...origin, unit: "image", perImage };
+    return { ...row, unit: "image", perImage };
   }
-  const { input, output, ...others } = model.price.per_million;
-  const perMillion: Partial<Record<TokenCategory, Nanos>> & { input: Nanos; output: Nanos } = {
-    input: parseNanos(input),
-    output: parseNanos(output),
-  };
-  for (const [category, value] of Object.entries(others))
+  const perMillion: Partial<Record<TokenCategory, Nanos>> = {};
+  for (const [category, value] of Object.entries(model.price.per_million))
     if (value !== undefined) perMillion[camelCase(category) as TokenCategory] = parseNanos(value);
-  return { ...origin, unit: "token", perMillion };
+  return { ...row, unit: "token", perMillion };
 }

@@ -1,7 +1,7 @@
 import type { Channel, Timeouts, Route } from "../domain/channel.ts";
 import type { Limits } from "../domain/limits.ts";
 import type { Model } from "../domain/model.ts";
-import type { Price } from "../domain/price.ts";
+import type { PriceRow } from "../domain/price.ts";
 import type { AddressList } from "../lib/cidr.ts";
 
 /** Everything the gateway was told at its start: validated, secrets resolved, never changing. */
@@ -46,7 +46,7 @@ export interface Settings {
   channels: ReadonlyMap<string, Channel>;
   routes: ReadonlyMap<string, Route>;
   /** Default prices by model, in force from the beginning of time. */
-  prices: ReadonlyMap<string, Price>;
+  prices: ReadonlyMap<string, PriceRow>;
 }
 
 /** Which layer an effective setting came from. The environment wins over the file, the file over defaults. */

@@ -1,4 +1,5 @@
 import type { Nanos } from "../lib/money.ts";
+import type { PriceSource } from "./price.ts";
 import type { Usage } from "./usage.ts";
 
 /**
@@ -17,11 +18,13 @@ export interface LedgerEntry {
   upstreamModel: string | null;
   /** Unix milliseconds. */
   at: number;
+  /** Unix milliseconds at which the request was admitted, and so priced; absent from older charges and corrections. */
+  admittedAt?: number;
   usage: Usage | null;
   /** Never negative but on a refund. */
   amount: Nanos;
   currency: string;
-  priceSource: "organization" | "default";
+  priceSource: PriceSource;
   /** What our own duplicate vendor calls are thought to have cost; recorded, never billed. */
   orphanCost: Nanos;
   /** Budgets it is booked on. */

@@ -1,38 +1,63 @@
 import { divideHalfUp, type Nanos } from "../lib/money.ts";
 import { TOKEN_CATEGORIES, type SizeTier, type TokenCategory, type Usage } from "./usage.ts";
 
-/**
- * A price row that is in force, and the only multiplication of money in the gateway.
- */
-export type Price = ImagePrice | TokenPrice;
+/** Whose row a price comes from: the organization's own, or a default of all (stored or configured). */
+export type PriceSource = "organization" | "default";
 
-interface PriceOrigin {
+/** What a price row names, as it is written: nano-units by cell. A cell it does not name is priced elsewhere. */
+export type PriceAmounts =
+  | {
+      unit: "image";
+      /** Price of one image by tier, then by quality; the quality `*` covers every quality without an amount. */
+      perImage: Partial<Record<SizeTier, Readonly<Record<string, Nanos>>>>;
+    }
+  | {
+      unit: "token";
+      /** Price of one million tokens by category. */
+      perMillion: Partial<Record<TokenCategory, Nanos>>;
+    };
+
+/** One stored or configured price row. */
+export type PriceRow = PriceAmounts & {
   /** ISO 4217. */
   currency: string;
-  source: "organization" | "default";
+  source: PriceSource;
+  /** Unix milliseconds, inclusive. */
+  effectiveFrom: number;
+  /** Unix milliseconds, exclusive; null while the row has not been ended. */
+  effectiveUntil: number | null;
+};
+
+/** The amount of one cell and the row it comes from. */
+export interface Rate {
+  amount: Nanos;
+  source: PriceSource;
   /** Unix milliseconds. */
   effectiveFrom: number;
 }
 
-export interface ImagePrice extends PriceOrigin {
+/** The price of one model for one organization at one moment, resolved cell by cell. */
+export type Price = ImagePrice | TokenPrice;
+
+export interface ImagePrice {
   unit: "image";
-  /** Price of one image by tier, then by quality; the quality `*` stands for every quality without a row. */
-  perImage: Partial<Record<SizeTier, Readonly<Record<string, Nanos>>>>;
+  currency: string;
+  /** As in the rows: by tier, then by quality or `*`. */
+  perImage: Partial<Record<SizeTier, Readonly<Record<string, Rate>>>>;
 }
 
-export interface TokenPrice extends PriceOrigin {
+export interface TokenPrice {
   unit: "token";
-  /** Price of one million tokens by category. `input` and `output` are always there. */
-  perMillion: Partial<Record<TokenCategory, Nanos>> & { input: Nanos; output: Nanos };
+  currency: string;
+  /** `input` and `output` are always there. */
+  perMillion: Partial<Record<TokenCategory, Rate>> & { input: Rate; output: Rate };
 }
 
-/** What a category without a row of its own costs as. */
-const FALLBACK: Record<TokenCategory, TokenCategory> = {
-  input: "input",
+/** The category whose price applies when a category has none. */
+const FALLBACK: Record<Exclude<TokenCategory, "input" | "output">, TokenCategory> = {
   cacheRead: "input",
   cacheWrite: "input",
   cacheWrite1h: "cacheWrite",
-  output: "output",
   reasoning: "output",
   imageInput: "input",
   imageOutput: "output",
@@ -43,32 +68,93 @@ export function priceStart(effectiveFrom: number): string | null {
   return effectiveFrom === 0 ? null : new Date(effectiveFrom).toISOString();
 }
 
-/** The price of one image, or undefined when this tier and quality have no row. */
-export function imageUnitPrice(price: ImagePrice, tier: SizeTier, quality: string): Nanos | undefined {
+/**
+ * Joins rows of one currency and unit, the strongest first: each cell comes from the first row that covers it.
+ * Null when nothing can be charged by them: no image cell, or no price of input or output tokens.
+ */
+export function resolvePrice(unit: Price["unit"], currency: string, rows: readonly PriceRow[]): Price | null {
+  return unit === "image" ? resolveImagePrice(currency, rows) : resolveTokenPrice(currency, rows);
+}
+
+/** The rate of one image, or undefined when no row covers this tier and quality. */
+export function imageRate(price: ImagePrice, tier: SizeTier, quality: string): Rate | undefined {
   const row = price.perImage[tier];
   return row && (Object.hasOwn(row, quality) ? row[quality] : row["*"]);
 }
 
-/** The price of a million tokens of a category, following the documented fallbacks. */
-export function tokenPrice(price: TokenPrice, category: TokenCategory): Nanos {
-  const own = price.perMillion[category];
-  if (own !== undefined) return own;
-  const next = FALLBACK[category];
-  return next === category ? 0n : tokenPrice(price, next);
+/** The rate of a million tokens of a category, following the documented fallbacks. */
+export function tokenRate(price: TokenPrice, category: TokenCategory): Rate {
+  if (category === "input" || category === "output") return price.perMillion[category];
+  return price.perMillion[category] ?? tokenRate(price, FALLBACK[category]);
 }
 
-/** The bill for a usage, rounded once, half up. Undefined when an image price lacks the row. */
-export function charge(price: Price, usage: Usage): Nanos | undefined {
+/** Where a price comes from as a whole: an organization's own as soon as one rate is; since its latest rate. */
+export function priceOrigin(price: Price): { source: PriceSource; effectiveFrom: number } {
+  const rates: readonly Rate[] =
+    price.unit === "image"
+      ? Object.values(price.perImage).flatMap((cells) => Object.values(cells))
+      : Object.values(price.perMillion);
+  return {
+    source: rates.some(({ source }) => source === "organization") ? "organization" : "default",
+    effectiveFrom: Math.max(0, ...rates.map(({ effectiveFrom }) => effectiveFrom)),
+  };
+}
+
+/** What a usage costs. */
+export interface ChargedAmount {
+  /** Rounded once, half up. */
+  amount: Nanos;
+  /** `organization` as soon as one of the rates is the organization's own. */
+  source: PriceSource;
+}
+
+/** Prices a usage: the only multiplication of money. Undefined when the price has no rate for it. */
+export function charge(price: Price, usage: Usage): ChargedAmount | undefined {
   if (usage.unit === "image") {
-    if (price.unit !== "image") return undefined;
-    const unit = imageUnitPrice(price, usage.tier, usage.quality);
-    return unit === undefined ? undefined : unit * BigInt(usage.count);
+    const rate = price.unit === "image" ? imageRate(price, usage.tier, usage.quality) : undefined;
+    return rate && { amount: rate.amount * BigInt(usage.count), source: rate.source };
   }
   if (price.unit !== "token") return undefined;
   let numerator = 0n;
+  let source: PriceSource = tokenRate(price, "input").source;
   for (const category of TOKEN_CATEGORIES) {
     const count = usage.tokens[category];
-    if (count) numerator += BigInt(count) * tokenPrice(price, category);
+    if (!count) continue;
+    const rate = tokenRate(price, category);
+    numerator += BigInt(count) * rate.amount;
+    if (rate.source === "organization") source = rate.source;
   }
-  return divideHalfUp(numerator, 1_000_000n);
+  return { amount: divideHalfUp(numerator, 1_000_000n), source };
+}
+
+function resolveImagePrice(currency: string, rows: readonly PriceRow[]): ImagePrice | null {
+  const perImage: Partial<Record<SizeTier, Record<string, Rate>>> = {};
+  for (const row of rows) {
+    if (row.unit !== "image") continue;
+    for (const [tier, amounts] of Object.entries(row.perImage)) {
+      const cells = (perImage[tier as SizeTier] ??= {});
+      // `*` of a stronger row covers every quality, so weaker rows add nothing to this tier.
+      if (Object.hasOwn(cells, "*")) continue;
+      for (const [quality, amount] of Object.entries(amounts))
+        if (!Object.hasOwn(cells, quality)) cells[quality] = rateOf(row, amount);
+    }
+  }
+  return Object.keys(perImage).length === 0 ? null : { unit: "image", currency, perImage };
+}
+
+function resolveTokenPrice(currency: string, rows: readonly PriceRow[]): TokenPrice | null {
+  const perMillion: Partial<Record<TokenCategory, Rate>> = {};
+  for (const row of rows) {
+    if (row.unit !== "token") continue;
+    for (const category of TOKEN_CATEGORIES) {
+      const amount = row.perMillion[category];
+      if (amount !== undefined) perMillion[category] ??= rateOf(row, amount);
+    }
+  }
+  const { input, output } = perMillion;
+  return input && output ? { unit: "token", currency, perMillion: { ...perMillion, input, output } } : null;
+}
+
+function rateOf({ source, effectiveFrom }: PriceRow, amount: Nanos): Rate {
+  return { amount, source, effectiveFrom };
 }

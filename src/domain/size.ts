@@ -34,6 +34,9 @@ const TIER_CEILINGS: readonly (readonly [SizeTier, number])[] = [
   ["2K", 4_718_592],
 ];
 
+/** Share of the resolved area from which a delivered picture is of the resolved tier. */
+const SAME_TIER_SHARE = 0.75;
+
 /** Two distances nearer than this are the same; it swallows rounding of logarithms. */
 const SAME = 1e-9;
 
@@ -65,6 +68,17 @@ export function priceTier(resolved: ResolvedSize, requested: RequestedSize): Siz
 /** The price tier of an area in pixels. */
 export function areaTier(area: number): SizeTier {
   return TIER_CEILINGS.find(([, ceiling]) => area <= ceiling)?.[0] ?? "4K";
+}
+
+/**
+ * The tier that took effect: the tier a request was resolved to, or that of the delivered area where a vendor delivered
+ * clearly less. Vendors round sizes, so a small difference means nothing.
+ */
+export function deliveredTier(tier: SizeTier, resolved: Pixels, delivered: Pixels): SizeTier {
+  const area = delivered.width * delivered.height;
+  if (area >= SAME_TIER_SHARE * resolved.width * resolved.height) return tier;
+  const smaller = areaTier(area);
+  return TIERS.indexOf(smaller) < TIERS.indexOf(tier) ? smaller : tier;
 }
 
 /** A model with free pixels keeps the wanted ratio even when it lists no such one. */

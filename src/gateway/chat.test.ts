@@ -20,13 +20,8 @@ const MODEL: TextModel = {
   modalities: { input: ["text"], output: ["text"] },
 };
 /** One nano-unit a token. */
-const PRICE: TokenPrice = {
-  unit: "token",
-  currency: "USD",
-  source: "default",
-  effectiveFrom: 0,
-  perMillion: { input: 1_000_000n, output: 1_000_000n },
-};
+const RATE = { amount: 1_000_000n, source: "default", effectiveFrom: 0 } as const;
+const PRICE: TokenPrice = { unit: "token", currency: "USD", perMillion: { input: RATE, output: RATE } };
 const USAGE = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
 const DONE = "data: [DONE]\n\n";
 

@@ -51,13 +51,15 @@ async function admitChat(core: Core, context: RequestContext, payload: ChatPaylo
   const directory = core.snapshot.directory();
   const model = requireModel(directory, principal, id, ["chat", "messages"]);
   facts.model = model.id;
-  const price = requirePrice(directory, principal, model.id, "token", core.clock.now());
+  const admittedAt = core.clock.now();
+  const price = requirePrice(directory, principal, model.id, "token", admittedAt);
   const likely = estimateTokens(inputCeiling) + (maxTokens ?? model.defaultOutputTokens) * choices;
   const grant = takeTextLimits(core.limiter, core.limits, principal, likely);
   const maxOutput = (maxTokens ?? model.maxOutputTokens) * choices;
   return admit(core, context, {
     model,
     price,
+    admittedAt,
     grant,
     ceiling: () => textCeiling(price, inputCeiling, maxOutput),
   });

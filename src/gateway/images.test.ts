@@ -32,9 +32,7 @@ const MODEL: ImageModel = {
 const PRICE: ImagePrice = {
   unit: "image",
   currency: "USD",
-  source: "default",
-  effectiveFrom: 0,
-  perImage: { "1K": { "*": 40n } },
+  perImage: { "1K": { "*": { amount: 40n, source: "default", effectiveFrom: 0 } } },
 };
 const png = new Blob([makePng(8, 8)]);
 

@@ -3,7 +3,8 @@ import type { Target } from "../domain/channel.ts";
 import { FAMILIES } from "../domain/family.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { ImageOrder, ImageReply, ImageRequest } from "../domain/image.ts";
-import { imageUnitPrice } from "../domain/price.ts";
+import { billedCell, quoteImage, type ImageQuote } from "../domain/image-quote.ts";
+import { deliveredTier } from "../domain/size.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { ImageUsage } from "../domain/usage.ts";
 import type { Spool } from "../lib/spool.ts";
@@ -72,6 +73,7 @@ export async function handleImages(
 interface Admission extends AsyncDisposable {
   admitted: AdmittedImages;
   fitted: FittedImageRequest;
+  quote: ImageQuote;
 }
 
 /** Everything that is decided before a link is fetched or a vendor is called. */
@@ -82,13 +84,14 @@ async function admitImages(core: Core, context: RequestContext, request: ImageRe
   facts.model = model.id;
   if (request.native && !FAMILIES[model.family].native) throw notNative();
   const fitted = fitToModel(request, model);
-  const price = requirePrice(directory, principal, model.id, "image", core.clock.now());
-  const unitPrice = imageUnitPrice(price, fitted.priceTier, fitted.priceQuality);
-  if (unitPrice === undefined) throw noPrice();
+  const admittedAt = core.clock.now();
+  const price = requirePrice(directory, principal, model.id, "image", admittedAt);
+  const quote = quoteImage(price, model.image, fitted.priceTier, fitted.priceQuality);
+  if (!quote) throw noPrice();
   const grant = takeImageLimits(core.limiter, core.limits, principal, request.count);
-  const ceiling = () => unitPrice * BigInt(request.count);
-  const admitted = await admit(core, context, { model, price, grant, ceiling });
-  return { admitted, fitted, [Symbol.asyncDispose]: () => admitted[Symbol.asyncDispose]() };
+  const ceiling = () => quote.rate.amount * BigInt(request.count);
+  const admitted = await admit(core, context, { model, price, admittedAt, grant, ceiling });
+  return { admitted, fitted, quote, [Symbol.asyncDispose]: () => admitted[Symbol.asyncDispose]() };
 }
 
 type Inputs = Pick<ImageOrder, "references" | "mask" | "spool">;
@@ -141,22 +144,19 @@ function orderFor(
   return { upstreamModel, prompt, size, quality, background, count, format, compression, native };
 }
 
-/** Charges what was delivered. Throws when the charge cannot be recorded. */
+/** Charges what took effect, never more than was held. Throws when the charge cannot be recorded. */
 function settle(
-  { admitted, fitted }: Admission,
+  { admitted, fitted, quote }: Admission,
   target: Target,
   { count }: ImageRequest,
-  { images, usage: tokens }: ImageDelivery,
+  { images, width, height, quality, usage: tokens }: ImageDelivery,
 ): void {
-  const usage: ImageUsage = {
-    unit: "image",
-    count: images.length,
-    tier: fitted.priceTier,
-    quality: fitted.priceQuality,
-    ...(tokens && { tokens }),
-  };
+  const tier = deliveredTier(quote.tier, fitted.size, { width, height });
+  const cell = billedCell(admitted.price, admitted.model.image, quote, { tier, quality });
+  const usage: ImageUsage = { unit: "image", count: images.length, ...cell, ...(tokens && { tokens }) };
   const flags = images.length < count ? (["partial"] as const) : [];
-  admitted.settle({ target, usage, requested: { ...usage, count }, flags });
+  const requested: ImageUsage = { unit: "image", count, tier: quote.tier, quality: quote.billedQuality };
+  admitted.settle({ target, usage, requested, flags });
 }
 
 function notNative(): GatewayError {

@@ -19,8 +19,13 @@ export interface Directory {
   /** Default route of each model. */
   routes: ReadonlyMap<string, Route>;
   channels: ReadonlyMap<string, Channel>;
-  /** The price in force now, the organization's own first. */
-  price(organizationId: string, model: string, now: number): Price | undefined;
+  /** The price in force at `now`, each cell from the organization's rows first; null when nothing prices the model. */
+  price(
+    organization: Pick<Organization, "id" | "currency">,
+    model: string,
+    unit: Price["unit"],
+    now: number,
+  ): Price | null;
 }
 
 /** The current directory, and keys by the hash of their secret. */

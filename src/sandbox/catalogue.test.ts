@@ -70,7 +70,7 @@ test.each(images)(
       if (tier === "2K") expect(width * height).toBeGreaterThan(LARGEST_AREA["1K"]);
       if (tier === "4K") expect(width * height).toBeGreaterThan(LARGEST_AREA["2K"]);
       const row = model.price.per_image[tier];
-      const qualities = model.image.qualities.length > 0 ? [...model.image.qualities, "auto"] : ["*"];
+      const qualities = model.image.qualities.length > 0 ? model.image.qualities : ["*"];
       expect(Object.keys(row!)).toEqual(qualities);
       for (const price of Object.values(row!)) expect(price).toMatch(/^\d+\.\d\d$/);
     }

@@ -66,7 +66,7 @@ export function allRoutes(options: ServerOptions, filePool = new FilePool()): Ro
     ...textRoutes(core),
     ...imageRoutes(images),
     ...nativeRoutes(images),
-    ...modelRoutes(snapshot),
+    ...modelRoutes(snapshot, clock),
     ...priceRoutes(snapshot, clock),
     ...fileRoutes(files),
     ...healthRoutes(options),

@@ -135,6 +135,18 @@ onEachDatabase("Corrections", (ground) => {
     expect(await refusal(backwards)).toEqual([400, "to", "to must be later than from"]);
   });
 
+  test("a request counts by the time of its admission, however late it was charged", async () => {
+    const before = await refcounts(2, { admittedAt: NOW - 3 * HOUR_MS });
+    expect(await correctPrice(context, wish(before.organizationId), { dryRun: false })).toMatchObject({
+      charges: 0,
+      adjusted: 0,
+    });
+    const { organizationId } = await refcounts(3, { at: NOW + HOUR_MS, admittedAt: NOW - HOUR_MS });
+    expect(await correctPrice(context, wish(organizationId), { dryRun: false })).toMatchObject({
+      adjusted: 3,
+    });
+  });
+
   test("what was spent in a period that is over does not move the running one", async () => {
     const { organizationId, spent, budget } = await refcounts(2);
     await stores.database.begin(

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { Channel } from "../../src/domain/channel.ts";
-import type { Price } from "../../src/domain/price.ts";
+import type { PriceRow } from "../../src/domain/price.ts";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
@@ -10,18 +10,20 @@ import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
 import { aBudget, aKey, anOrganization, BY, hashOf, onEachDatabase } from "./storage-harness.ts";
 
 const channel: Channel = { id: "known", provider: "sandbox", settings: {} };
-const shipped: Price = {
+const shipped: PriceRow = {
   unit: "token",
   perMillion: { input: 1n, output: 1n },
   currency: "USD",
   source: "default",
   effectiveFrom: 0,
+  effectiveUntil: null,
 };
+const USD = { id: "", currency: "USD" };
 const configured = {
   models: new Map(),
   channels: new Map([["known", channel]]),
   routes: new Map(),
-  prices: new Map([["m", [shipped]]]),
+  prices: new Map([["m", shipped]]),
 };
 
 onEachDatabase("The snapshot", (ground) => {
@@ -151,18 +153,31 @@ onEachDatabase("The snapshot", (ground) => {
       expect(key()).toMatchObject({ budgets: [] });
     }));
 
-  test("a price added is in force when its time has come", () =>
+  test("a price is in force from its time until it is ended", () =>
     withSnapshot(async (snapshot) => {
       const perMillion = { input: 9n, output: 9n };
-      const row = { organizationId: "org_a", model: "m", currency: "USD", effectiveFrom: 100, createdAt: 1 };
-      await stores.admin.prices.add({ ...row, id: "price_a", price: { unit: "token", perMillion } }, BY);
+      const row = {
+        organizationId: "org_a",
+        model: "m",
+        currency: "USD",
+        effectiveUntil: null,
+        createdAt: 1,
+      };
+      const price = { unit: "token", perMillion } as const;
+      await stores.admin.prices.add({ ...row, id: "price_a", effectiveFrom: 100, price }, BY);
       await snapshot.refresh();
-      expect(snapshot.directory().price("org_a", "m", 99)).toBe(shipped);
-      expect(snapshot.directory().price("org_a", "m", 100)).toMatchObject({
-        perMillion,
-        source: "organization",
-      });
-      expect(snapshot.directory().price("org_b", "m", 100)).toBe(shipped);
+      const input = (id: string, now: number) => {
+        const found = snapshot.directory().price({ ...USD, id }, "m", "token", now);
+        return found?.unit === "token" ? found.perMillion.input : null;
+      };
+      expect(input("org_a", 99)).toMatchObject({ amount: 1n, source: "default" });
+      expect(input("org_a", 100)).toMatchObject({ amount: 9n, source: "organization" });
+      expect(input("org_b", 100)).toMatchObject({ amount: 1n, source: "default" });
+      expect(await stores.admin.prices.end("price_a", 200, BY)).toBe(true);
+      expect(await stores.admin.prices.end("price_a", 300, BY)).toBe(false);
+      expect(await stores.admin.prices.end("price_b", 300, BY)).toBe(false);
+      await snapshot.refresh();
+      expect([input("org_a", 199)?.amount, input("org_a", 200)?.amount]).toEqual([9n, 1n]);
     }));
 
   test("an own route follows its channels; one to an unknown channel is left out and reported", () =>

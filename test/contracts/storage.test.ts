@@ -26,6 +26,7 @@ onEachDatabase("The store", (ground) => {
       "0003_shared_secrets",
       "0004_no_request_index",
       "0005_ledger_and_keys",
+      "0007_price_ends",
     ]);
   });
 
@@ -110,6 +111,7 @@ onEachDatabase("The store", (ground) => {
       currency: "CNY",
       price: { unit: "image", perImage: { "1K": { "*": 1n, high: 9_007_199_254_740_993n } } },
       effectiveFrom: 10,
+      effectiveUntil: null,
       createdAt: 20,
     };
     const token: PriceRecord = {

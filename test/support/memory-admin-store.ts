@@ -86,6 +86,12 @@ function priceStore(note: Note): AdminStore["prices"] {
       records.push(structuredClone(price));
       note(by, `create price ${price.id}`);
     },
+    async end(id, until, by) {
+      const row = records.find((each) => each.id === id && (each.effectiveUntil ?? Infinity) > until);
+      if (row) row.effectiveUntil = until;
+      if (row) note(by, `remove price ${id}`);
+      return row !== undefined;
+    },
     list: async ({ organizationId, model } = {}) =>
       structuredClone(
         records.filter(

@@ -62,7 +62,7 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
     models: new Map([[model.id, model]]),
     routes: new Map([[model.id, route]]),
     channels: new Map(channels.map((channel) => [channel.id, channel])),
-    price: () => price,
+    price: () => price ?? null,
   };
   const store = memoryBudgetStore({ [BUDGET]: budget });
   const leases = new BudgetLeases(store, "process", systemClock);

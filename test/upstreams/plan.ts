@@ -22,6 +22,10 @@ export interface Plan {
   frameDelayMs?: number;
   /** Images to give, whatever was asked. */
   images?: number;
+  /** The quality that a request for `auto` gets. */
+  quality?: string;
+  /** The size that every request gets, as `1024x1024`. */
+  size?: string;
   /** How the first of the `links` is answered, one plan for each request of it. */
   linked?: Plan[];
   /** How the job ends that this request hands in; well when absent. */

@@ -15,6 +15,8 @@ import type { LimitGrant } from "./limits.ts";
 export interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
   model: OfModel;
   price: OfPrice;
+  /** Unix milliseconds at which the price was taken. */
+  admittedAt: number;
   /** What it counts in the limits. */
   grant: LimitGrant | Promise<LimitGrant>;
   /** The most that it may cost; read only where a budget limits it. */
@@ -36,13 +38,13 @@ export async function admit<OfModel extends Model, OfPrice extends Price>(
   context: RequestContext,
   terms: AdmissionTerms<OfModel, OfPrice>,
 ): Promise<Admitted<OfModel, OfPrice>> {
-  const { model, price, ceiling } = terms;
+  const { model, price, admittedAt, ceiling } = terms;
   const grant = await terms.grant;
   try {
     const hold = await core.billing.hold(context.principal, ceiling);
     const { callerGone } = context.principal.organization.settings;
     const detachable = core.detachedCalls.signalFor(callerGone, context.signal);
-    return new Admitted({ core, context, model, price, grant, hold, detachable });
+    return new Admitted({ core, context, model, price, admittedAt, grant, hold, detachable });
   } catch (error) {
     grant.correctTokens(0);
     grant.release();
@@ -58,6 +60,7 @@ interface AdmittedParts<OfModel, OfPrice> {
   context: RequestContext;
   model: OfModel;
   price: OfPrice;
+  admittedAt: number;
   grant: LimitGrant;
   hold: Hold;
   detachable: DetachableSignal;
@@ -140,8 +143,9 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements A
   }
 
   #entry(charge: Charge): LedgerEntry {
-    const { core, context, model, price, hold } = this.#parts;
-    return chargeEntry({ ...charge, context, model: model.id, price, hold, at: core.clock.now() });
+    const { core, context, model, price, admittedAt, hold } = this.#parts;
+    const at = core.clock.now();
+    return chargeEntry({ ...charge, context, model: model.id, price, admittedAt, hold, at });
   }
 }
 

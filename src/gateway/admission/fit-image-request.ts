@@ -12,11 +12,13 @@ export interface FittedImageRequest {
   quality: string | undefined;
   background: string | undefined;
   priceTier: SizeTier;
-  /** Key of the price row: a quality, or `auto`. */
+  /** What the price is looked up by: one of the model's qualities, or `auto`. */
   priceQuality: string;
 }
 
 const QUALITIES = ["auto", "low", "medium", "high", "xhigh", "max"];
+/** Words of older models and what they mean today. */
+const OLDER_QUALITIES: Readonly<Record<string, string>> = { standard: "medium", hd: "high" };
 const BACKGROUNDS = ["auto", "opaque", "transparent"];
 
 /**
@@ -31,7 +33,7 @@ export function fitToModel(request: ImageRequest, model: ImageModel): FittedImag
   }
   const { image } = model;
   const size = resolveSize(request.size, image);
-  const quality = rules.quality ? oneOf("quality", request.quality, QUALITIES) : undefined;
+  const quality = rules.quality ? oneOf("quality", currentWord(request.quality), QUALITIES) : undefined;
   const background = rules.quality ? oneOf("background", request.background, BACKGROUNDS) : undefined;
   const isOffered = quality !== undefined && image.qualities.includes(quality);
   const fitted = isOffered ? quality : "auto";
@@ -42,6 +44,12 @@ export function fitToModel(request: ImageRequest, model: ImageModel): FittedImag
     priceTier: priceTier(size, request.size),
     priceQuality: fitted,
   };
+}
+
+function currentWord(quality: string | undefined): string | undefined {
+  return quality !== undefined && Object.hasOwn(OLDER_QUALITIES, quality)
+    ? OLDER_QUALITIES[quality]
+    : quality;
 }
 
 function oneOf(name: string, value: string | undefined, words: readonly string[]): string | undefined {

@@ -8,13 +8,11 @@ import { NO_HOLD } from "./budget-leases.ts";
 const price: ImagePrice = {
   unit: "image",
   currency: "USD",
-  source: "default",
-  effectiveFrom: 0,
-  perImage: { "1K": { "*": 40n } },
+  perImage: { "1K": { "*": { amount: 40n, source: "default", effectiveFrom: 0 } } },
 };
 const usage: ImageUsage = { unit: "image", count: 1, tier: "1K", quality: "auto" };
 
-function entryAfter(outcomes: Partial<Attempt>[]): ReturnType<typeof chargeEntry> {
+function entryAfter(outcomes: Partial<Attempt>[], used: ImageUsage = usage): ReturnType<typeof chargeEntry> {
   const attempts = outcomes.map((outcome) => ({
     channel: "c",
     upstreamModel: "m",
@@ -35,10 +33,11 @@ function entryAfter(outcomes: Partial<Attempt>[]): ReturnType<typeof chargeEntry
     price,
     hold: NO_HOLD,
     target,
-    usage,
+    usage: used,
     requested,
+    admittedAt: 3,
     flags: [],
-    at: 0,
+    at: 7,
   });
 }
 
@@ -53,4 +52,12 @@ test("each attempt in doubt is noted with the price of all that was asked for", 
     amount: 40n,
     orphanCost: 320n,
   });
+});
+
+test("an entry says when its request was admitted, which is when its price was taken", () => {
+  expect(entryAfter([])).toMatchObject({ admittedAt: 3, at: 7, priceSource: "default" });
+});
+
+test("a usage that the price does not cover is an error and never free", () => {
+  expect(() => entryAfter([], { ...usage, tier: "2K" })).toThrow("has no rate for 2K:auto");
 });

@@ -1,6 +1,6 @@
 import type { Target } from "../../domain/channel.ts";
 import type { LedgerEntry, LedgerFlag } from "../../domain/ledger.ts";
-import { charge, type Price } from "../../domain/price.ts";
+import { charge, type ChargedAmount, type Price } from "../../domain/price.ts";
 import type { Usage } from "../../domain/usage.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { Hold } from "./budget-leases.ts";
@@ -14,12 +14,14 @@ export interface ChargeFacts {
   usage: Usage;
   /** What was requested, where that may be more than was delivered. */
   requested?: Usage;
+  /** Unix milliseconds at which the price was taken. */
+  admittedAt: number;
   flags: readonly LedgerFlag[];
   /** Unix milliseconds. */
   at: number;
 }
 
-/** The ledger line for what a request used. */
+/** The ledger entry for what a request used. Throws when the price does not cover it: nothing is free by mistake. */
 export function chargeEntry({
   context,
   model,
@@ -28,10 +30,11 @@ export function chargeEntry({
   target,
   usage,
   requested = usage,
+  admittedAt,
   flags,
   at,
 }: ChargeFacts): LedgerEntry {
-  const amount = charge(price, usage) ?? 0n;
+  const { amount, source } = requireCharge(price, usage);
   const marks = [...flags];
   if (usage.unit === "token" && usage.source === "estimated") marks.push("estimated");
   if (usage.unit === "token" && usage.anomalous) marks.push("anomalous");
@@ -48,13 +51,21 @@ export function chargeEntry({
     channel: target.channel.id,
     upstreamModel: target.upstreamModel,
     at,
+    admittedAt,
     usage,
     amount,
     currency: price.currency,
-    priceSource: price.source,
-    orphanCost: (charge(price, requested) ?? 0n) * BigInt(ambiguous),
+    priceSource: source,
+    orphanCost: requireCharge(price, requested).amount * BigInt(ambiguous),
     budgets: hold.leases.map(({ budget }) => budget),
     attempts,
     flags: marks,
   };
+}
+
+function requireCharge(price: Price, usage: Usage): ChargedAmount {
+  const found = charge(price, usage);
+  if (found) return found;
+  const cell = usage.unit === "image" ? `${usage.tier}:${usage.quality}` : "tokens";
+  throw new Error(`the price by ${price.unit} has no rate for ${cell}`);
 }

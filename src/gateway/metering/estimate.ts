@@ -1,4 +1,4 @@
-import { tokenPrice, type TokenPrice } from "../../domain/price.ts";
+import { tokenRate, type TokenPrice } from "../../domain/price.ts";
 import type { TokenCategory } from "../../domain/usage.ts";
 import { divideHalfUp, type Nanos } from "../../lib/money.ts";
 
@@ -14,6 +14,6 @@ export function textCeiling(price: TokenPrice, inputTokens: number, outputTokens
 
 function dearest(price: TokenPrice, categories: readonly TokenCategory[]): Nanos {
   return categories
-    .map((category) => tokenPrice(price, category))
+    .map((category) => tokenRate(price, category).amount)
     .reduce((max, next) => (next > max ? next : max));
 }

@@ -1,37 +1,34 @@
 import type { Principal } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
+import type { Model } from "../../domain/model.ts";
 import type { Organization } from "../../domain/organization.ts";
 import type { Price } from "../../domain/price.ts";
 import type { Directory } from "../ports.ts";
 
-/**
- * The price of a model for an organization; null where there is none. One in another currency is none: its budgets
- * could not be reckoned with it.
- */
+/** The price of a model in the organization's currency; null where a call would be refused with a 402. */
 export function findPrice(
   directory: Pick<Directory, "price">,
   organization: Pick<Organization, "id" | "currency">,
-  model: string,
+  { id, type }: Pick<Model, "id" | "type">,
   now: number,
 ): Price | null {
-  const price = directory.price(organization.id, model, now);
-  return price?.currency === organization.currency ? price : null;
+  return directory.price(organization, id, type === "image" ? "image" : "token", now);
 }
 
-/** The price a request will be billed by. No price is a 402, never free. */
+/** The price a request will be billed by. Throws `MODEL_PRICE_NOT_CONFIGURED` where there is none. */
 export function requirePrice<Unit extends Price["unit"]>(
-  directory: Directory,
+  directory: Pick<Directory, "price">,
   { organization }: Principal,
   model: string,
   unit: Unit,
   now: number,
 ): Extract<Price, { unit: Unit }> {
-  const price = findPrice(directory, organization, model, now);
+  const price = directory.price(organization, model, unit, now);
   if (price && isIn(price, unit)) return price;
   throw noPrice();
 }
 
-/** What a model without a price answers. */
+/** The refusal of a call that nothing prices. */
 export function noPrice(): GatewayError {
   const message = "This model has no price in your organization's currency.";
   return new GatewayError("MODEL_PRICE_NOT_CONFIGURED", message, { param: "model", shouldRetry: false });

@@ -3,13 +3,15 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageCapability, Model } from "../../domain/model.ts";
 import type { Principal } from "../../domain/api-key.ts";
 import { mayCall } from "../../gateway/admission/model-access.ts";
+import { findPrice } from "../../gateway/metering/price.ts";
 import type { Snapshot } from "../../gateway/ports.ts";
+import type { Clock } from "../../lib/clock.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { idHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
-/** The models a key may call, as a superset of the list official clients know. */
-export function modelRoutes(snapshot: Snapshot): Route[] {
+/** The models a key can call, as a superset of the list that official clients know. */
+export function modelRoutes(snapshot: Snapshot, clock: Clock): Route[] {
   const common = {
     method: "GET",
     family: "images",
@@ -23,14 +25,16 @@ export function modelRoutes(snapshot: Snapshot): Route[] {
       path: "/v1/models",
       name: "models",
       handle: (exchange: AuthenticatedExchange) =>
-        tagged(exchange, list(exchange, callable(snapshot, exchange.principal))),
+        tagged(exchange, list(exchange, callable(snapshot, clock, exchange.principal))),
     },
     {
       ...common,
       path: "/v1/models/{id}",
       name: "models.one",
       handle: (exchange: AuthenticatedExchange) => {
-        const model = callable(snapshot, exchange.principal).find(({ id }) => id === exchange.parameter);
+        const model = callable(snapshot, clock, exchange.principal).find(
+          ({ id }) => id === exchange.parameter,
+        );
         if (!model) throw new GatewayError("not_found", "There is no model with this id that you can call.");
         return tagged(
           exchange,
@@ -61,9 +65,13 @@ function describeForMessages({ id, displayName, created }: Model): object {
   return { type: "model", id, display_name: displayName, created_at: new Date(created * 1000).toISOString() };
 }
 
-function callable(snapshot: Snapshot, principal: Principal): Model[] {
-  const { models } = snapshot.directory();
-  return [...models.values()].filter((model) => mayCall(principal, model));
+/** A model without a price is left out: every call of it would be refused with a 402. */
+function callable(snapshot: Snapshot, clock: Clock, principal: Principal): Model[] {
+  const directory = snapshot.directory();
+  const now = clock.now();
+  return [...directory.models.values()].filter(
+    (model) => mayCall(principal, model) && findPrice(directory, principal.organization, model, now),
+  );
 }
 
 /** A response with an ETag, and 304 when the client has it already. */

@@ -1,15 +1,9 @@
 import type { Principal } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageModel, Model, TextModel } from "../../domain/model.ts";
-import {
-  imageUnitPrice,
-  priceStart,
-  tokenPrice,
-  type ImagePrice,
-  type TokenPrice,
-} from "../../domain/price.ts";
+import { quoteImage, type ImageQuote } from "../../domain/image-quote.ts";
+import { priceOrigin, priceStart, tokenRate, type ImagePrice, type TokenPrice } from "../../domain/price.ts";
 import { resolveSize, priceTier, readSize } from "../../domain/size.ts";
-import type { SizeTier } from "../../domain/usage.ts";
 import { fitToModel } from "../../gateway/admission/fit-image-request.ts";
 import { mayCall, MODEL_SCOPES, requireModel } from "../../gateway/admission/model-access.ts";
 import { findPrice, noPrice, requirePrice } from "../../gateway/metering/price.ts";
@@ -21,7 +15,7 @@ import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { idHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
-/** Unit prices, from the same resolver that holds and bills. */
+/** Unit prices, from the resolver that holds and bills use too. */
 export function priceRoutes(snapshot: Snapshot, clock: Clock): Route[] {
   return [
     {
@@ -44,7 +38,7 @@ function lookUp(snapshot: Snapshot, clock: Clock, { request, principal }: Authen
   if (!id)
     return {
       object: "list",
-      data: [...directory.models.values()].flatMap((model) => rows(snapshot, clock, principal, model)),
+      data: [...directory.models.values()].flatMap((model) => allRows(snapshot, clock, principal, model)),
     };
   const known = directory.models.get(id);
   if (known) requireScope(principal.key, MODEL_SCOPES[known.type]);
@@ -53,25 +47,26 @@ function lookUp(snapshot: Snapshot, clock: Clock, { request, principal }: Authen
     return tokenRow(model, requirePrice(directory, principal, id, "token", clock.now()));
   }
   const price = requirePrice(directory, principal, id, "image", clock.now());
-  return wishedRow(model, price, query);
+  return requestedRow(model, price, query);
 }
 
-/** Every price of a model for the list; none when it cannot be called or has no price. */
-function rows(snapshot: Snapshot, clock: Clock, principal: Principal, model: Model): object[] {
+/** Every row of a model, for the list; none for a model that cannot be called or has no price. */
+function allRows(snapshot: Snapshot, clock: Clock, principal: Principal, model: Model): object[] {
   if (!mayCall(principal, model)) return [];
-  const price = findPrice(snapshot.directory(), principal.organization, model.id, clock.now());
+  const price = findPrice(snapshot.directory(), principal.organization, model, clock.now());
   if (!price) return [];
   if (model.type !== "image") return price.unit === "token" ? [tokenRow(model, price)] : [];
   if (price.unit !== "image") return [];
-  return model.image.tiers.flatMap((tier) => {
-    const qualities = model.image.qualities.length > 0 ? ["auto", ...model.image.qualities] : ["auto"];
-    return qualities.flatMap((quality) =>
-      imageUnitPrice(price, tier, quality) === undefined ? [] : [imageRow(model, price, tier, quality, 1)],
-    );
-  });
+  const { tiers, qualities } = model.image;
+  return tiers.flatMap((tier) =>
+    ["auto", ...qualities].flatMap((quality) => {
+      const quote = quoteImage(price, model.image, tier, quality);
+      return quote ? [imageRow(model, price, quote, 1)] : [];
+    }),
+  );
 }
 
-function wishedRow(model: ImageModel, price: ImagePrice, query: URLSearchParams): object {
+function requestedRow(model: ImageModel, price: ImagePrice, query: URLSearchParams): object {
   const count = query.get("n") ?? "1";
   if (!/^[1-4]$/.test(count))
     throw new GatewayError("invalid_parameter", "`n` must be from 1 to 4.", { param: "n" });
@@ -89,34 +84,37 @@ function wishedRow(model: ImageModel, price: ImagePrice, query: URLSearchParams)
     },
     model,
   );
-  return imageRow(model, price, priceTier(resolveSize(size, model.image), size), priceQuality, Number(count));
+  const tier = priceTier(resolveSize(size, model.image), size);
+  const quote = quoteImage(price, model.image, tier, priceQuality);
+  if (!quote) throw noPrice();
+  return imageRow(model, price, quote, Number(count));
 }
 
 function imageRow(
   model: ImageModel,
-  price: ImagePrice,
-  tier: SizeTier,
-  quality: string,
+  { currency }: ImagePrice,
+  { tier, quality, rate, settlesBy }: ImageQuote,
   count: number,
 ): object {
-  const unitPrice = imageUnitPrice(price, tier, quality);
-  if (unitPrice === undefined) throw noPrice();
   return {
     object: "price",
     model: model.id,
-    currency: price.currency,
+    currency,
     unit: "image",
     tier,
     quality,
-    unit_price: formatNanos(unitPrice),
-    total: formatNanos(unitPrice * BigInt(count)),
-    source: price.source,
-    effective_from: priceStart(price.effectiveFrom),
+    unit_price: formatNanos(rate.amount),
+    total: formatNanos(rate.amount * BigInt(count)),
+    ...(settlesBy === "delivered" && { settles_by: settlesBy }),
+    source: rate.source,
+    effective_from: priceStart(rate.effectiveFrom),
   };
 }
 
 function tokenRow(model: TextModel, price: TokenPrice): object {
-  const of = (category: Parameters<typeof tokenPrice>[1]): string => formatNanos(tokenPrice(price, category));
+  const of = (category: Parameters<typeof tokenRate>[1]): string =>
+    formatNanos(tokenRate(price, category).amount);
+  const { source, effectiveFrom } = priceOrigin(price);
   return {
     object: "price",
     model: model.id,
@@ -128,9 +126,9 @@ function tokenRow(model: TextModel, price: TokenPrice): object {
       cache_read: of("cacheRead"),
       cache_write: of("cacheWrite"),
       cache_write_1h: of("cacheWrite1h"),
-      ...(price.perMillion.reasoning !== undefined && { reasoning: of("reasoning") }),
+      ...(price.perMillion.reasoning && { reasoning: of("reasoning") }),
     },
-    source: price.source,
-    effective_from: priceStart(price.effectiveFrom),
+    source,
+    effective_from: priceStart(effectiveFrom),
   };
 }

@@ -2,7 +2,7 @@ import type { OrganizationRecord, PriceRecord } from "../../admin/ports.ts";
 import type { Channel, Route } from "../../domain/channel.ts";
 import type { Model } from "../../domain/model.ts";
 import type { Organization } from "../../domain/organization.ts";
-import type { Price } from "../../domain/price.ts";
+import type { PriceRow } from "../../domain/price.ts";
 import type { Directory } from "../../gateway/ports.ts";
 import { priceIndex } from "../../admin/price-index.ts";
 import { resolveRoute } from "../../admin/routes.ts";
@@ -13,8 +13,8 @@ export interface Configured {
   channels: ReadonlyMap<string, Channel>;
   /** Default route of each model. */
   routes: ReadonlyMap<string, Route>;
-  /** Default prices by model, in any order. */
-  prices: ReadonlyMap<string, readonly Price[]>;
+  /** Default prices by model. */
+  prices: ReadonlyMap<string, PriceRow>;
 }
 
 /** The part that comes from the database. */

@@ -12,6 +12,7 @@ export interface LedgerRow {
   channel: string | null;
   upstream_model: string | null;
   at: Integer;
+  admitted_at: Integer | null;
   consumed: string | null;
   amount: bigint;
   currency: string;
@@ -34,6 +35,7 @@ export function readEntryRow(row: LedgerRow): LedgerEntry {
     channel: row.channel,
     upstreamModel: row.upstream_model,
     at: Number(row.at),
+    ...(row.admitted_at !== null && { admittedAt: Number(row.admitted_at) }),
     usage: row.consumed === null ? null : JSON.parse(row.consumed),
     amount: row.amount,
     currency: row.currency,
@@ -57,6 +59,7 @@ export function writeEntryRow(entry: LedgerEntry): LedgerRow {
     channel: entry.channel,
     upstream_model: entry.upstreamModel,
     at: entry.at,
+    admitted_at: entry.admittedAt ?? null,
     consumed: entry.usage && JSON.stringify(entry.usage),
     amount: entry.amount,
     currency: entry.currency,

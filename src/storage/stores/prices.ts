@@ -4,7 +4,7 @@ import { makeChange } from "./change.ts";
 import { toColumn, type Integer } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
 
-/** Price rows, which are only ever added. */
+/** Price rows. They are added and ended; their amounts never change. */
 export function priceStore(database: Database): PriceStore {
   return {
     async add(price, by) {
@@ -12,6 +12,17 @@ export function priceStore(database: Database): PriceStore {
       await makeChange(database, change, async (sql, revision) => {
         await sql`INSERT INTO prices ${sql(writeRow(price, revision))}`;
         return { before: null, after: price };
+      });
+    },
+    async end(id, until, by) {
+      const change = { by, kind: "price", action: "remove", subject: id } as const;
+      return await makeChange(database, change, async (sql, revision) => {
+        const rows = await sql<PriceRow[]>`SELECT * FROM prices
+          WHERE id = ${id} AND (effective_until IS NULL OR effective_until > ${until})`;
+        const [before] = rows.map(readRow);
+        if (!before) return null;
+        await sql`UPDATE prices SET effective_until = ${until}, revision = ${revision} WHERE id = ${id}`;
+        return { before, after: { ...before, effectiveUntil: until } };
       });
     },
     async list({ organizationId, model } = {}) {
@@ -34,6 +45,7 @@ interface PriceRow {
   currency: string;
   price: string;
   effective_from: Integer;
+  effective_until: Integer | null;
   created_at: Integer;
 }
 
@@ -50,18 +62,13 @@ function readRow(row: PriceRow): PriceRecord {
     currency: row.currency,
     price: readPrice(JSON.parse(row.price)),
     effectiveFrom: Number(row.effective_from),
+    effectiveUntil: row.effective_until === null ? null : Number(row.effective_until),
     createdAt: Number(row.created_at),
   };
 }
 
 function readPrice(written: WrittenPrice): PriceRecord["price"] {
-  if (written.unit === "token") {
-    const amounts = readAmounts(written.perMillion);
-    return {
-      unit: "token",
-      perMillion: { ...amounts, input: amounts["input"] ?? 0n, output: amounts["output"] ?? 0n },
-    };
-  }
+  if (written.unit === "token") return { unit: "token", perMillion: readAmounts(written.perMillion) };
   const tiers = Object.entries(written.perImage).map(([tier, row]) => [tier, readAmounts(row)]);
   return { unit: "image", perImage: Object.fromEntries(tiers) };
 }
@@ -78,6 +85,7 @@ function writeRow(price: PriceRecord, revision: bigint) {
     currency: price.currency,
     price: toColumn(price.price),
     effective_from: price.effectiveFrom,
+    effective_until: price.effectiveUntil,
     created_at: price.createdAt,
     revision,
   };

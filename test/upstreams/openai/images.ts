@@ -24,8 +24,8 @@ export async function handleImages(
   if ("refusal" in read) return refuse(answer, read.refusal);
   const { fields } = read;
   const { plan } = exchange.hit;
-  const quality = fields.quality === "auto" ? "high" : fields.quality;
-  const size = fields.size === "auto" ? "1024x1024" : fields.size;
+  const quality = fields.quality === "auto" ? (plan.quality ?? "high") : fields.quality;
+  const size = plan.size ?? (fields.size === "auto" ? "1024x1024" : fields.size);
   const count = plan.fault === "no-images" ? 0 : (plan.images ?? fields.n);
   const data = await drawAll(fields, size, count, plan);
   const usage = plan.usage ?? countTokens(fields, size, quality, count);

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { openHouse, type House } from "../support/vendor.ts";
+import { until } from "../support/gateway.ts";
+
+/* Prices whose cells differ: what is shown, held and billed of each. */
+const TIERED = "tiered-image";
+const FIXED = "fixed-auto-image";
+let house: House;
+beforeAll(async () => {
+  house = await openHouse({
+    yaml: `${imageModel(TIERED, `1K: { low: "0.01", medium: "0.02", high: "0.20" }, 2K: { low: "0.02", medium: "0.04", high: "0.40" }`)}
+${imageModel(FIXED, `1K: { low: "0.01", medium: "0.02", high: "0.20", auto: "0.05" }, 2K: { "*": "0.40" }`)}
+  priced-in-euros: { type: chat, max_output_tokens: 10, price: { currency: EUR, per_million: { input: "1", output: "1" } }, route: { targets: [{ channel: image }] } }
+`,
+  });
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+function imageModel(id: string, perImage: string): string {
+  return `  ${id}:
+    type: image
+    family: A
+    image:
+      size_mode: pixels
+      tiers: [1K, 2K]
+      ratios: ["1:1"]
+      sizes: { 1K: { "1:1": 1024x1024 }, 2K: { "1:1": 2048x2048 } }
+      bounds: { min_pixels: 655360, max_pixels: 8294400, max_edge: 3840, multiple: 16, max_ratio: 3 }
+      qualities: [low, medium, high]
+      formats: [png]
+      max_images_per_call: 4
+    price: { per_image: { ${perImage} } }
+    route: { targets: [{ channel: image, upstream_model: gpt-image-2 }] }`;
+}
+
+async function lookUp(query: Record<string, string>): Promise<Record<string, unknown>> {
+  const response = await house.gateway.call(`/v1/pricing/lookup?${new URLSearchParams(query)}`);
+  return (await response.json()) as Record<string, unknown>;
+}
+
+async function generate(
+  body: Record<string, unknown>,
+): Promise<{ row: Row; reply: Record<string, unknown> }> {
+  const id = `settled-${Bun.randomUUIDv7()}`;
+  const response = await house.gateway.call("/v1/images/generations", {
+    body: { prompt: "a fox", ...body },
+    headers: { "x-request-id": id },
+  });
+  const reply = (await response.json()) as Record<string, unknown>;
+  expect([response.status, reply["error"]]).toEqual([200, undefined]);
+  const [row] = await house.gateway.charged(id);
+  return { row: row!, reply };
+}
+type Row = Awaited<ReturnType<House["gateway"]["charged"]>>[number];
+
+describe("a quality that the caller leaves to the vendor", () => {
+  test("is shown at the dearest quality and billed by the one that the vendor reports", async () => {
+    expect(await lookUp({ model: TIERED })).toMatchObject({
+      quality: "auto",
+      unit_price: "0.20",
+      settles_by: "delivered",
+    });
+    house.vendor.next({ quality: "low" });
+    const { row, reply } = await generate({ model: TIERED });
+    expect(reply["quality"]).toBe("low");
+    expect(row.amount).toBe(10_000_000n);
+    house.vendor.next({ quality: "medium" });
+    expect((await generate({ model: TIERED, quality: "auto", n: 2 })).row.amount).toBe(40_000_000n);
+  });
+
+  test("is billed at the dearest quality when the vendor reports one that the model does not have", async () => {
+    house.vendor.next({ quality: "splendid" });
+    expect((await generate({ model: TIERED })).row.amount).toBe(200_000_000n);
+  });
+
+  test("costs its own price where it has one, whatever the vendor reports", async () => {
+    const row = await lookUp({ model: FIXED });
+    expect(row).toMatchObject({ quality: "auto", unit_price: "0.05" });
+    expect(row).not.toHaveProperty("settles_by");
+    for (const quality of ["low", "high"]) {
+      house.vendor.next({ quality });
+      expect((await generate({ model: FIXED })).row.amount).toBe(50_000_000n);
+    }
+  });
+});
+
+test("a picture of a smaller tier than requested is billed as what it is", async () => {
+  house.vendor.next({ size: "1024x1024" });
+  expect((await generate({ model: TIERED, size: "2K", quality: "medium" })).row.amount).toBe(20_000_000n);
+  expect((await generate({ model: TIERED, size: "2K", quality: "medium" })).row.amount).toBe(40_000_000n);
+});
+
+test("the older words of quality mean their successors", async () => {
+  const standard = await generate({ model: TIERED, quality: "standard" });
+  expect([standard.reply["quality"], standard.row.amount]).toEqual(["medium", 20_000_000n]);
+  const hd = await generate({ model: TIERED, quality: "hd" });
+  expect([hd.reply["quality"], hd.row.amount]).toEqual(["high", 200_000_000n]);
+  expect(await lookUp({ model: TIERED, quality: "hd" })).toMatchObject({
+    quality: "high",
+    unit_price: "0.20",
+  });
+});
+
+test("a model without a price in the key's currency is not listed, and is a 404 by its id", async () => {
+  const response = await house.gateway.call("/v1/models");
+  const { data } = (await response.json()) as { data: { id: string }[] };
+  expect(data.map(({ id }) => id)).toContain(TIERED);
+  expect(data.map(({ id }) => id)).not.toContain("priced-in-euros");
+  expect((await house.gateway.call("/v1/models/priced-in-euros")).status).toBe(404);
+});
+
+test("an organization's price of one cell leaves the others to the configuration", async () => {
+  const set = ["prices", "set", TIERED, "--org", "default", "--image", "1K:high=0.30"];
+  const shown = await house.gateway.cli(...set);
+  expect(shown).toMatch(/^1K:high +0\.20 +0\.30 +organization$/m);
+  expect(shown).toMatch(/^1K:low +0\.01 +0\.01 +default$/m);
+  const high = await until("the new price", async () => {
+    const found = await lookUp({ model: TIERED, quality: "high" });
+    return found["source"] === "organization" ? found : undefined;
+  });
+  expect(high).toMatchObject({ unit_price: "0.30" });
+  expect(await lookUp({ model: TIERED, quality: "low" })).toMatchObject({
+    unit_price: "0.01",
+    source: "default",
+  });
+  expect(await lookUp({ model: TIERED, quality: "high", size: "2K" })).toMatchObject({ unit_price: "0.40" });
+  house.vendor.next({ quality: "low" });
+  const { row } = await generate({ model: TIERED });
+  expect(row).toMatchObject({ amount: 10_000_000n, price_source: "default" } as never);
+});
+
+test("a row is ended, and its cells fall back", async () => {
+  const set = ["prices", "set", FIXED, "--org", "default", "--image", "2K=0.50", "--json"];
+  const { id } = JSON.parse(await house.gateway.cli(...set)) as { id: string };
+  const two = { model: FIXED, size: "2K", quality: "high" };
+  const unitPrice = (wanted: string) =>
+    until(`a price of ${wanted}`, async () => (await lookUp(two))["unit_price"] === wanted || undefined);
+  await unitPrice("0.50");
+  expect(await house.gateway.cli("prices", "remove", id)).toMatch(/^2K:\* +0\.50 +0\.40 +default$/m);
+  await unitPrice("0.40");
+  const audit = JSON.parse(await house.gateway.cli("audit", "list", "--subject", id, "--json")) as object[];
+  expect(audit).toMatchObject([{ action: "remove", kind: "price" }, { action: "create" }]);
+});
+
+test("a default in another currency hides no price", async () => {
+  await house.gateway.cli("prices", "set", TIERED, "--currency", "EUR", "--image", "2K=9");
+  const list = ["prices", "list", "--model", TIERED, "--json"];
+  expect(JSON.parse(await house.gateway.cli(...list))).toContainEqual(
+    expect.objectContaining({ currency: "EUR", organizationId: null }),
+  );
+  // A change is in force within a second; a later one that is seen tells that this one has been, too.
+  await house.gateway.cli("prices", "set", TIERED, "--org", "default", "--image", "2K:low=0.03");
+  await until("the later price", async () => {
+    const found = await lookUp({ model: TIERED, size: "2K", quality: "low" });
+    return found["unit_price"] === "0.03" || undefined;
+  });
+  expect(await lookUp({ model: TIERED, size: "2K", quality: "medium" })).toMatchObject({
+    currency: "USD",
+    unit_price: "0.04",
+  });
+});
