@@ -38,7 +38,7 @@ test("an organization has the configured limits unless it has its own, and null 
   expect(limitOf({ requestsPerMinute: null })).toBeUndefined();
 });
 
-test("the headers tell the tighter of organization and key", () => {
+test("the headers show the tighter limit of organization and key", () => {
   const limiter = memory();
   const who = principal(
     { requestsPerMinute: 20, tokensPerMinute: 900 },
@@ -51,7 +51,7 @@ test("the headers tell the tighter of organization and key", () => {
   });
 });
 
-test("the refusal names the limit, when to come back, and carries the rate for the headers", () => {
+test("a refusal names the limit and carries retry-after and the rate headers", () => {
   const limiter = memory();
   const who = principal({ requestsPerMinute: 2 });
   takeTextLimits(limiter, DEFAULTS, who, 1);
@@ -69,16 +69,25 @@ test("the refusal names the limit, when to come back, and carries the rate for t
   });
 });
 
-test("a request larger than its limit is told not to retry, and nothing is counted", () => {
+test("a request larger than its limit is a 400 that names the limit, and nothing is counted", () => {
   const limiter = memory();
   const who = principal({}, { tokensPerMinute: 1_000 });
   const error = refused(() => takeTextLimits(limiter, DEFAULTS, who, 5_000));
-  expect(error).toMatchObject({ code: "rate_limit_exceeded", shouldRetry: false, retryAfterSeconds: 60 });
-  expect(error.message).toContain("This key's limit of 1000 tokens a minute cannot hold this request");
+  expect(error).toMatchObject({ code: "invalid_parameter", status: 400, param: "max_tokens" });
+  expect(error.retryAfterSeconds).toBeUndefined();
+  expect(error.message).toContain(
+    "This key's limit of 1000 tokens a minute is less than this request counts",
+  );
   expect(limiter.size).toBe(0);
 });
 
-test("tokens are trued up, the last correction stands, and a refused estimate leaves no request counted", () => {
+test("a limit of nothing refuses with 429 and without a time to retry", () => {
+  const error = refused(() => takeTextLimits(memory(), DEFAULTS, principal({}, { requestsPerMinute: 0 }), 1));
+  expect(error).toMatchObject({ code: "rate_limit_exceeded", shouldRetry: false });
+  expect(error.retryAfterSeconds).toBeUndefined();
+});
+
+test("tokens are corrected, the last correction counts, and a refused estimate counts no request", () => {
   const limiter = memory();
   const who = principal({ tokensPerMinute: 1_000, requestsPerMinute: 100 });
   const grant = granted(takeTextLimits(limiter, DEFAULTS, who, 900));
@@ -90,7 +99,7 @@ test("tokens are trued up, the last correction stands, and a refused estimate le
   expect(granted(takeTextLimits(limiter, DEFAULTS, who, 0)).rate?.tokens?.remaining).toBe(200);
 });
 
-test("image calls have places that come back once, and images are counted each", () => {
+test("an image call releases its slot once, and each image counts", () => {
   const limiter = memory();
   const who = principal({}, { concurrentImages: 2 });
   const first = granted(takeImageLimits(limiter, DEFAULTS, who, 4));
@@ -106,7 +115,7 @@ test("image calls have places that come back once, and images are counted each",
   expect(() => takeImageLimits(limiter, DEFAULTS, who, 1)).toThrow(GatewayError);
 });
 
-test("each dialect has its own header names and its own way to tell the reset", () => {
+test("each dialect has its own header names and its own form of the reset", () => {
   const rate: RateState = { requests: { limit: 600, remaining: 599, resetSeconds: 12 }, tokens: null };
   expect(rateHeaders(rate, "chat")).toEqual({
     "x-ratelimit-limit-requests": "600",

@@ -2,13 +2,13 @@ import type { Principal } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { Limits, RateState, RateWindow } from "../../domain/limits.ts";
 
-/** Counts requests, tokens, images and image calls at work; shared between processes or not is the driver's matter. */
+/** Counts requests, tokens, images and running image calls, in one process or in several together. */
 export interface Limiter {
-  /** Grants every wish or none. Each amount must be a whole number no larger than its limit. Never throws. */
+  /** Grants all requests or none. Each amount must be an integer no larger than its limit. Never throws. */
   take(requests: readonly LimitRequest[]): LimitVerdict | Promise<LimitVerdict>;
 }
 
-/** `concurrent_images` are places given back when the work ends; everything else is used up for a minute. */
+/** `concurrent_images` are slots, released when the call ends; everything else counts for a minute. */
 export type LimitQuantity = "requests" | "tokens" | "images" | "concurrent_images";
 
 export interface LimitRequest {
@@ -17,7 +17,7 @@ export interface LimitRequest {
   /** Id of the organization or key. */
   owner: string;
   limit: number;
-  /** How much of the limit the request takes; a request takes one place, so 1 for `concurrent_images`. */
+  /** How much of the limit it takes; always 1 for `concurrent_images`. */
   amount: number;
 }
 
@@ -25,40 +25,40 @@ export type LimitVerdict =
   | { isAdmitted: true; windows: readonly LimitWindow[]; reservation: LimitReservation }
   | { isAdmitted: false; windows: readonly LimitWindow[]; failed: LimitRequest; retryAfterSeconds: number };
 
-/** What is left of a minute wish's limit, in the order of the wishes; places have none. */
+/** What is left of a minute's limit, in the order of the requests; slots have none. */
 export interface LimitWindow extends RateWindow {
   quantity: LimitQuantity;
 }
 
-/** What a driver counted for one request. Neither call waits or throws. */
+/** What a driver counted for one request. Neither method waits or throws. */
 export interface LimitReservation {
-  /** Adds `by`, which may be negative, to what was counted of a quantity. What has left the window stays as it is. */
+  /** Adds `by`, which may be negative, to the count of a quantity. What has left the window is not changed. */
   correct(quantity: LimitQuantity, by: number): void;
-  /** Gives the places back; to be called once. */
+  /** Releases the slots; call once. */
   release(): void;
 }
 
-/** What an organization and a key have where nothing of their own is set. */
+/** The limits of an organization and of a key that have none of their own. */
 export interface LimitSettings {
   organization: Limits;
   key: Limits;
 }
 
-/** What an admitted request was counted with. Both calls may be repeated. */
+/** What an admitted request was counted as. Both methods may be called again. */
 export interface LimitGrant {
   /** The tighter of organization and key, as of admission; `null` when nothing is limited. */
   readonly rate: RateState | null;
-  /** Replaces the estimate by what was used; the last call stands. */
+  /** Replaces the estimate by what was used; the last call counts. */
   correctTokens(actual: number): void;
-  /** The request has ended: its places are free again. */
+  /** Call when the request has ended: releases its slots. */
   release(): void;
 }
 
-/** A place frees when some image call ends, which nobody can foretell; image calls take 10 seconds and longer. */
+/** Retry-After for a slot. When one is released is unknown; image calls take 10 seconds and longer. */
 export const SLOT_RETRY_MS = 5_000;
 const MAX_RETRY_SECONDS = 60;
 
-/** Counts a chat, messages or responses request. Throws `rate_limit_exceeded`. */
+/** Counts a text request. Throws `rate_limit_exceeded`, or `invalid_parameter` when it can never be admitted. */
 export function takeTextLimits(
   limiter: Limiter,
   settings: LimitSettings,
@@ -67,12 +67,12 @@ export function takeTextLimits(
 ): LimitGrant | Promise<LimitGrant> {
   const requests: LimitRequest[] = [];
   const tokens = Math.max(0, Math.ceil(estimatedTokens));
-  request(requests, settings, principal, "requests", 1);
-  request(requests, settings, principal, "tokens", tokens);
+  addRequests(requests, settings, principal, "requests", 1);
+  addRequests(requests, settings, principal, "tokens", tokens);
   return take(limiter, requests, tokens);
 }
 
-/** Counts a synchronous image call of `count` images. Throws `rate_limit_exceeded`. */
+/** Counts a synchronous image call of `count` images. Throws as `takeTextLimits` does. */
 export function takeImageLimits(
   limiter: Limiter,
   settings: LimitSettings,
@@ -80,8 +80,8 @@ export function takeImageLimits(
   count: number,
 ): LimitGrant | Promise<LimitGrant> {
   const requests: LimitRequest[] = [];
-  request(requests, settings, principal, "images", count);
-  request(requests, settings, principal, "concurrent_images", 1);
+  addRequests(requests, settings, principal, "images", count);
+  addRequests(requests, settings, principal, "concurrent_images", 1);
   return take(limiter, requests, 0);
 }
 
@@ -97,8 +97,8 @@ const LIMIT_NAMES: Record<LimitQuantity, keyof Limits> = {
   concurrent_images: "concurrentImages",
 };
 
-/** Adds what a request wants of its organization and of its key, where that is limited. */
-function request(
+/** Adds what a request takes of its organization's and of its key's limit, where there is one. */
+function addRequests(
   requests: LimitRequest[],
   settings: LimitSettings,
   { organization, key }: Principal,
@@ -125,7 +125,7 @@ function take(
   tokens: number,
 ): LimitGrant | Promise<LimitGrant> {
   if (requests.length === 0) return UNLIMITED;
-  for (const request of requests) if (request.amount > request.limit) throw tooLarge(request);
+  for (const request of requests) if (request.amount > request.limit) throw neverAdmitted(request);
   const verdict = limiter.take(requests);
   if (verdict instanceof Promise) return verdict.then((verdict) => grant(verdict, tokens));
   return grant(verdict, tokens);
@@ -147,34 +147,51 @@ function grant(verdict: LimitVerdict, tokens: number): LimitGrant {
 class Grant implements LimitGrant {
   #isReleased = false;
 
+  readonly #reservation: LimitReservation;
+  #countedTokens: number;
+
   constructor(
     readonly rate: RateState | null,
-    private readonly reservation: LimitReservation,
-    private counted: number,
-  ) {}
+    reservation: LimitReservation,
+    countedTokens: number,
+  ) {
+    this.#reservation = reservation;
+    this.#countedTokens = countedTokens;
+  }
 
   correctTokens(actual: number): void {
-    const by = actual - this.counted;
+    const by = actual - this.#countedTokens;
     if (by === 0) return;
-    this.counted = actual;
-    this.reservation.correct("tokens", by);
+    this.#countedTokens = actual;
+    this.#reservation.correct("tokens", by);
   }
 
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    this.reservation.release();
+    this.#reservation.release();
   }
 }
 
-/** Waiting does not help here, so the official clients are told not to retry. */
-function tooLarge(request: LimitRequest): GatewayError {
-  const message = `${nameOf(request)} cannot hold this request, which counts ${request.amount}. Send a smaller one.`;
-  return new GatewayError("rate_limit_exceeded", message, {
-    retryAfterSeconds: MAX_RETRY_SECONDS,
-    shouldRetry: false,
-  });
+/** Retrying never helps here. The official clients retry a 429, but never a 400. */
+function neverAdmitted(request: LimitRequest): GatewayError {
+  const { quantity, limit, amount } = request;
+  if (limit === 0) {
+    return new GatewayError("rate_limit_exceeded", `${nameOf(request)} admits nothing.`, {
+      shouldRetry: false,
+    });
+  }
+  const message = `${nameOf(request)} is less than this request counts, which is ${amount}. Send a smaller request.`;
+  return new GatewayError("invalid_parameter", message, { param: PARAMETERS[quantity] });
 }
+
+/** The parameter that makes a request smaller. */
+const PARAMETERS: Record<LimitQuantity, string> = {
+  requests: "model",
+  tokens: "max_tokens",
+  images: "n",
+  concurrent_images: "n",
+};
 
 const UNITS: Record<LimitQuantity, string> = {
   requests: "requests a minute",
