@@ -11,6 +11,16 @@ export type TokenCategory =
   | "imageInput"
   | "imageOutput";
 
+export const INPUT_CATEGORIES: readonly TokenCategory[] = [
+  "input",
+  "cacheRead",
+  "cacheWrite",
+  "cacheWrite1h",
+  "imageInput",
+];
+
+export const OUTPUT_CATEGORIES: readonly TokenCategory[] = ["output", "reasoning", "imageOutput"];
+
 export const TOKEN_CATEGORIES: readonly TokenCategory[] = [
   "input",
   "cacheRead",
@@ -22,7 +32,7 @@ export const TOKEN_CATEGORIES: readonly TokenCategory[] = [
   "imageOutput",
 ];
 
-/** What people call a category: in the configuration, in options, and wherever it is shown. */
+/** The public name of a category: in the configuration, in options, and wherever it is shown. */
 export const TOKEN_CATEGORY_NAMES: Readonly<Record<TokenCategory, string>> = {
   input: "input",
   cacheRead: "cache_read",
@@ -40,11 +50,35 @@ export type TokenCounts = Partial<Record<TokenCategory, number>>;
 export interface TokenUsage {
   unit: "token";
   tokens: TokenCounts;
-  /** `upstream` when the vendor counted, `estimated` when the gateway had to. */
+  /** `estimated` when the gateway had to estimate the input or the output. */
   source: "upstream" | "estimated";
-  /** True when the vendor's numbers were impossible and had to be clamped. */
+  /** True when the vendor reported impossible numbers, which were clamped or replaced. */
   anomalous?: boolean;
 }
+
+/** The tokens that a vendor reported for a text response: hostile input until the usage policy has judged it. */
+export interface UsageReport {
+  /** Well-formed counts only. */
+  tokens: TokenCounts;
+  /** Whether there was a well-formed number of input tokens, and of output tokens; zero is one. */
+  hasInput: boolean;
+  hasOutput: boolean;
+  /** Some number was impossible: negative, fractional, not a number, too large, or a part above its sum. */
+  isAnomalous: boolean;
+}
+
+/** What is known of the usage of a text response, complete or not. */
+export interface ObservedUsage {
+  /** The last usable report of the vendor. */
+  report: UsageReport | null;
+  /** Estimated tokens of what was delivered. */
+  deliveredTokens: number;
+  /** Whether the report covers the complete response: nothing was delivered after it and nothing is missing. */
+  isReportFinal: boolean;
+}
+
+/** Decides what is billed for a text response. */
+export type UsagePolicy = (observed: ObservedUsage) => TokenUsage;
 
 export interface ImageUsage {
   unit: "image";
@@ -52,7 +86,7 @@ export interface ImageUsage {
   count: number;
   tier: SizeTier;
   quality: string;
-  /** The vendor's own token report; told to the caller, never billed. */
+  /** The vendor's own token report; shown to the caller, never billed. */
   tokens?: { input: number; output: number; total: number };
 }
 
@@ -62,9 +96,19 @@ export type SizeTier = "1K" | "2K" | "4K";
 
 const MAX_TOKENS = 2 ** 40;
 
-/** Makes a vendor's number a sane count: a whole number from 0 to 2^40. `null` when it had to be changed. */
+/** A vendor's number when it is a whole number from 0 to 2^40, else null. */
 export function saneCount(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS
     ? value
     : null;
+}
+
+/** The sum over some categories, or over all. */
+export function sumTokens(
+  tokens: TokenCounts,
+  categories: readonly TokenCategory[] = TOKEN_CATEGORIES,
+): number {
+  let sum = 0;
+  for (const category of categories) sum += tokens[category] ?? 0;
+  return sum;
 }

@@ -1,4 +1,4 @@
-import { ChatStream, errorFrame, writeError, type ChatPayload } from "../dialects/chat/index.ts";
+import { errorFrame, writeError, type ChatStream } from "../dialects/chat/index.ts";
 import type { Timeouts } from "../domain/channel.ts";
 import type { GatewayError } from "../domain/gateway-error.ts";
 import type { LedgerFlag } from "../domain/ledger.ts";
@@ -31,12 +31,11 @@ export interface RelayedStream {
  */
 export async function openStream(
   source: ReadableStream<Uint8Array>,
-  { model, inputCeiling }: ChatPayload["parsed"],
+  stream: ChatStream,
   call: Call,
   { idleMs }: Timeouts,
 ): Promise<OpenedStream> {
   const reader = source.getReader();
-  const stream = new ChatStream(model, inputCeiling);
   const pieces: Uint8Array[] = [];
   try {
     while (!stream.hasContent && !stream.isDone) {

@@ -1,8 +1,7 @@
-import { forUpstream, readReply, type ChatPayload } from "../dialects/chat/index.ts";
-import { estimateTokens } from "../dialects/chat/usage.ts";
+import { ChatStream, forUpstream, readReply, type ChatPayload } from "../dialects/chat/index.ts";
 import type { Target, Timeouts } from "../domain/channel.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import type { TokenUsage } from "../domain/usage.ts";
+import type { TokenUsage, UsagePolicy } from "../domain/usage.ts";
 import { admit, type AdmittedText } from "./admission/admitted.ts";
 import { takeTextLimits, type LimitGrant } from "./admission/limits.ts";
 import { requireModel, routeOf } from "./admission/model-access.ts";
@@ -10,6 +9,7 @@ import { openStream, relayStream, type OpenedStream, type RelayedStream } from "
 import type { Core } from "./core.ts";
 import { textCeiling } from "./metering/estimate.ts";
 import { requirePrice } from "./metering/price.ts";
+import { billableUsage, usageBounds } from "./metering/usage-policy.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
 import { callTargets, type Committed } from "./routing/failover.ts";
@@ -47,13 +47,13 @@ export async function handleChat(
 /** Everything that is decided before a vendor is called: model access, price, limits and the money held. */
 async function admitChat(core: Core, context: RequestContext, payload: ChatPayload): Promise<AdmittedText> {
   const { principal, facts } = context;
-  const { model: id, maxTokens, choices, inputCeiling } = payload.parsed;
+  const { model: id, maxTokens, choices, inputCeiling, estimatedInput } = payload.parsed;
   const directory = core.snapshot.directory();
   const model = requireModel(directory, principal, id, ["chat", "messages"]);
   facts.model = model.id;
   const admittedAt = core.clock.now();
   const price = requirePrice(directory, principal, model.id, "token", admittedAt);
-  const likely = estimateTokens(inputCeiling) + (maxTokens ?? model.defaultOutputTokens) * choices;
+  const likely = estimatedInput + (maxTokens ?? model.defaultOutputTokens) * choices;
   const grant = takeTextLimits(core.limiter, core.limits, principal, likely);
   const maxOutput = (maxTokens ?? model.maxOutputTokens) * choices;
   return admit(core, context, {
@@ -70,6 +70,8 @@ function callRoute(
   { context, model, signal }: AdmittedText,
   payload: ChatPayload,
 ): Promise<Committed<ChatReply>> {
+  const bounds = usageBounds(payload.parsed, model);
+  const policy: UsagePolicy = (observed) => billableUsage(bounds, observed);
   const { principal, attempts } = context;
   const route = routeOf(core.snapshot.directory(), principal, model.id);
   const { failOverRefusals } = principal.organization.settings;
@@ -80,24 +82,30 @@ function callRoute(
     totalMs: core.timeouts.text.totalMs,
     failsOver: ({ kind }) => kind !== "rejected" && (kind !== "refused" || failOverRefusals),
     attempts,
-    callTarget: (target, call) => callTarget(core, payload, target, call),
+    callTarget: (target, call) => callTarget(core, { payload, policy }, target, call),
   });
 }
 
-async function callTarget(core: Core, payload: ChatPayload, target: Target, call: Call): Promise<ChatReply> {
+async function callTarget(
+  core: Core,
+  { payload, policy }: { payload: ChatPayload; policy: UsagePolicy },
+  target: Target,
+  call: Call,
+): Promise<ChatReply> {
   const upstream = core.upstreams.text(target.channel);
   if (!upstream) throw new UpstreamError("account", `channel ${target.channel.id} does not serve text`);
-  const { isStream, model, inputCeiling } = payload.parsed;
+  const { isStream, model } = payload.parsed;
   const timeouts = timeoutsOf(core, target);
   // A whole answer has no first byte worth waiting for: only the total time bounds it.
   if (isStream) call.expect("the first byte", timeouts.firstByteMs);
   const raw = forUpstream(payload, target.upstreamModel);
   const response = await upstream.send({ payload: { ...payload, raw }, isStream, signal: call.signal });
   if (response.kind === "stream") {
-    return { kind: "stream", ...(await openStream(response.stream, payload.parsed, call, timeouts)) };
+    const opened = await openStream(response.stream, new ChatStream(model, policy), call, timeouts);
+    return { kind: "stream", ...opened };
   }
   if (isStream) throw new UpstreamError("broken", "a whole answer to a stream request");
-  return { kind: "whole", ...readReply(response, model, inputCeiling) };
+  return { kind: "whole", ...readReply(response, model, policy) };
 }
 
 function timeoutsOf(core: Core, { channel }: Target): Timeouts {

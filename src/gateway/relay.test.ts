@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ChatStream } from "../dialects/chat/index.ts";
+import { policyFor } from "../../test/support/usage-policy.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { DeadlineTimer } from "../lib/deadline-timer.ts";
 import { relay, type ByteReader, type StreamEnd } from "./relay.ts";
@@ -40,7 +41,7 @@ function start(chunks: readonly Uint8Array[], options: { isEndless?: boolean; is
   const reader = upstream(chunks, call, options.isEndless);
   const body = relay({
     reader,
-    stream: new ChatStream("m", 10),
+    stream: new ChatStream("m", policyFor(10)),
     head: new Uint8Array(0),
     call,
     deadlineTimer,

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { ChatStream, readReply } from "../../src/dialects/chat/index.ts";
+import { policyFor } from "../support/usage-policy.ts";
 import { azure } from "../../src/providers/azure.ts";
 import { azureSettings, callAzure } from "../support/azure-calls.ts";
 import { imageModel, looksOf, pngReference, shippedSettings } from "../support/image-calls.ts";
@@ -88,7 +89,7 @@ describe.each(SURFACES)("the surface %s", (surface, chatPath, imagePath, version
     const answer = await calls().ask({ stream: true, stream_options: { include_usage: true } });
     if (answer.kind !== "stream") throw new Error("not a stream");
     expect(vendor.hits[0]!.headers["accept"]).toBe("text/event-stream");
-    const stream = new ChatStream("house-chat", 100);
+    const stream = new ChatStream("house-chat", policyFor(100));
     const [first, ...rest] = (await new Response(answer.stream).text()).split(/(?<=\n\n)/);
     const head = Buffer.from(stream.push(Buffer.from(first!))).toString();
     expect(JSON.parse(head.slice(6))).toMatchObject({ choices: [], model: "house-chat" });
@@ -160,7 +161,7 @@ describe("an image request", () => {
 test("a whole chat answer with the filter's reports is read like any other", async () => {
   const answer = await callAzure(vendor.url).ask();
   if (answer.kind !== "whole") throw new Error("not whole");
-  const reply = readReply(answer, "house-chat", 100);
+  const reply = readReply(answer, "house-chat", policyFor(100));
   expect(JSON.stringify(reply)).not.toContain("gpt-5.4");
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ChatStream } from "../../src/dialects/chat/index.ts";
+import { policyFor } from "../support/usage-policy.ts";
 
 /** The relayed stream's promises, whatever the upstream's chunks and line ends. */
 const SEED = 20_261_121;
@@ -34,7 +35,7 @@ test("the vendor's model name is in no chunk, the public one in each", () => {
 });
 
 test("content in the same chunk as an error frame is delivered before the error is told", () => {
-  const stream = new ChatStream("public", 10);
+  const stream = new ChatStream("public", policyFor(10));
   stream.push(frame({ choices: [{ index: 0, delta: { content: "one" } }] }));
   const output = stream.push(
     Buffer.concat([
@@ -50,7 +51,7 @@ test("content in the same chunk as an error frame is delivered before the error 
 });
 
 test("an error frame before any content is told at once, so that another target can be asked", () => {
-  const stream = new ChatStream("public", 10);
+  const stream = new ChatStream("public", policyFor(10));
   const chunk = Buffer.concat([
     frame({ choices: [{ index: 0, delta: { content: "unseen" } }] }),
     frame({ error: { message: "x" } }),
@@ -65,11 +66,11 @@ describe("what no vendor should send", () => {
     ["half an object", 'data: {"choices":[\n\n'],
     ["null", "data: null\n\n"],
   ])("%s is broken", (_, text) => {
-    expect(() => new ChatStream("public", 1).push(Buffer.from(text))).toThrow();
+    expect(() => new ChatStream("public", policyFor(1)).push(Buffer.from(text))).toThrow();
   });
 
   test("an event without an end is given up, and finding that out takes little time", () => {
-    const stream = new ChatStream("public", 1);
+    const stream = new ChatStream("public", policyFor(1));
     const piece = Buffer.alloc(64 * 1024, 0x61);
     const startedAt = performance.now();
     let longestMs = 0;
@@ -105,7 +106,7 @@ function frame(value: object): Buffer<ArrayBuffer> {
 
 /** Everything a caller would get. */
 function relay(chunks: readonly Buffer<ArrayBuffer>[]): string {
-  const stream = new ChatStream("public", 10);
+  const stream = new ChatStream("public", policyFor(10));
   const output = chunks.map((chunk) => Buffer.from(stream.push(chunk)));
   return Buffer.concat([...output, stream.end()]).toString();
 }

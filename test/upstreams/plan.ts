@@ -78,6 +78,8 @@ export const FAULTS = [
   // A chat answer of the wrong shape.
   "choices-null",
   "choices-missing",
+  "choices-empty",
+  "done-only",
   "no-done",
   "done-twice",
   "chunk-after-done",

@@ -1,39 +1,41 @@
 import type { Span } from "../../lib/json.ts";
+import { eighthsOf } from "../token-estimate.ts";
 
 /**
- * A frame that has been read once, with holes where the answer's text stands. A later frame that differs only
- * inside the holes says nothing else new, so it can be passed on without being parsed.
+ * A frame that has been parsed once, with slots for its text and its padding. A later frame that differs only inside
+ * the slots has no other news, so it is passed on without being parsed.
  */
 export interface FrameTemplate {
-  /** What stands around the holes, as the vendor says it and as the caller should hear it. */
+  /** The bytes around the slots: as they come from the upstream, and as the client gets them. */
   readonly upstreamParts: readonly Uint8Array[];
   readonly clientParts: readonly Uint8Array[];
   readonly upstreamBytes: number;
-  /** How much longer a frame gets; negative when it gets shorter. */
+  /** Bytes by which a frame grows; negative when it shrinks. */
   readonly growth: number;
 }
 
 /** Frames that were passed on. */
 export interface Repetition {
   output: Uint8Array;
-  /** How much of the chunk they were. */
+  /** Bytes of the chunk that they were. */
   readBytes: number;
-  /** Bytes of answer text in them. */
-  textBytes: number;
+  /** Estimated size of their text, in eighths of a token. */
+  textEighths: number;
 }
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
+const NOTHING = new Uint8Array(0);
 
-/** Names under which answer text is streamed. */
+/** Names of streamed text. */
 const TEXT_NAMES = /"(?:content|reasoning_content|reasoning|refusal)"\s*:\s*"/g;
-/** Random words by which OpenAI hides the length of tokens (API reference, `include_obfuscation`). */
+/** Random text by which OpenAI hides the length of tokens (API reference, `include_obfuscation`). */
 const PADDING_NAME = /"obfuscation"\s*:\s*"/g;
 
 /**
- * Makes a template of a frame and of what became of it. Null when it is not certain where its text stands. The
- * caller vouches that the frame holds one choice, some text in it, and nothing that needs to be remembered.
+ * Makes a template of a frame and of what became of it; null when the position of its text is not certain. The
+ * frame must hold one choice with some text, and nothing that has to be remembered.
  */
 export function frameTemplate(frame: Buffer, written: Buffer): FrameTemplate | null {
   const upstreamParts = partsAround(frame);
@@ -43,7 +45,7 @@ export function frameTemplate(frame: Buffer, written: Buffer): FrameTemplate | n
   return { upstreamParts, clientParts, upstreamBytes, growth: lengthOf(clientParts) - upstreamBytes };
 }
 
-/** Passes on the frames at the beginning of a chunk that are like the template. */
+/** Passes on the frames at the beginning of a chunk that match the template. */
 export function repeatFrames(template: FrameTemplate, chunk: Uint8Array): Repetition {
   const { upstreamParts, clientParts, upstreamBytes, growth } = template;
   const maxFrames = Math.floor(chunk.length / upstreamBytes);
@@ -52,55 +54,54 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array): Repeti
   const output = new Uint8Array(chunk.length + growthBytes);
   let readBytes = 0;
   let writtenBytes = 0;
-  let textBytes = 0;
+  let textEighths = 0;
   while (chunk.length - readBytes >= upstreamBytes) {
     let from = readBytes;
     let to = writtenBytes;
-    let text = 0;
+    let eighths = 0;
     for (let index = 0; index < upstreamParts.length; index++) {
-      const parts = upstreamParts[index] ?? NOTHING;
+      const upstreamPart = upstreamParts[index] ?? NOTHING;
       if (index > 0) {
         const end = endOfPlainText(chunk, from);
-        if (index === 1) text = end - from;
+        if (index === 1) eighths = eighthsBetween(chunk, from, end);
         while (from < end) output[to++] = chunk[from++] ?? 0;
       }
-      if (!standsAt(chunk, from, parts)) return finished();
-      from += parts.length;
+      if (!matchesAt(chunk, from, upstreamPart)) return finished();
+      from += upstreamPart.length;
       const clientPart = clientParts[index] ?? NOTHING;
-      // A part of a frame may be longer than what it is to become: it is left for its rest to come.
+      // An incomplete frame at the end of the chunk may not fit the output; it waits for its rest.
       if (to + clientPart.length > output.length) return finished();
       output.set(clientPart, to);
       to += clientPart.length;
     }
     readBytes = from;
     writtenBytes = to;
-    textBytes += text;
+    textEighths += eighths;
   }
   return finished();
 
   function finished(): Repetition {
     const isExact = writtenBytes === output.length;
-    return { output: isExact ? output : output.subarray(0, writtenBytes), readBytes, textBytes };
+    return { output: isExact ? output : output.subarray(0, writtenBytes), readBytes, textEighths };
   }
 }
 
-const NOTHING = new Uint8Array(0);
-
+/** The bytes around the slots of a frame. */
 function partsAround(frame: Buffer): Uint8Array[] | null {
   const text = frame.toString("latin1");
-  // Where a carriage return ends a line, the end of a frame depends on what comes next.
+  // After a carriage return, the end of a frame depends on the byte that follows.
   if (!text.endsWith("\n\n") || text.includes("\r")) return null;
-  const clientPart = slotAfter(text, TEXT_NAMES, 0);
-  if (!clientPart) return null;
-  const padding = slotAfter(text, PADDING_NAME, clientPart.end);
-  const parts: Uint8Array[] = [frame.subarray(0, clientPart.start)];
-  if (padding) parts.push(frame.subarray(clientPart.end, padding.start));
-  parts.push(frame.subarray((padding ?? clientPart).end));
-  // A frame is part of a whole chunk, which is not worth keeping.
+  const content = slotAfter(text, TEXT_NAMES, 0);
+  if (!content) return null;
+  const padding = slotAfter(text, PADDING_NAME, content.end);
+  const parts: Uint8Array[] = [frame.subarray(0, content.start)];
+  if (padding) parts.push(frame.subarray(content.end, padding.start));
+  parts.push(frame.subarray((padding ?? content).end));
+  // Copied, because a frame is a view that would keep its whole chunk alive.
   return parts.map((part) => new Uint8Array(part));
 }
 
-/** The only string that follows such a name; quotes inside of strings are escaped, so a match is a name. */
+/** The only string after such a name; null for none or several. Quotes in strings are escaped, so a match is a name. */
 function slotAfter(text: string, name: RegExp, from: number): Span | null {
   name.lastIndex = from;
   if (!name.test(text)) return null;
@@ -112,7 +113,7 @@ function slotAfter(text: string, name: RegExp, from: number): Span | null {
   return { start, end };
 }
 
-/** Where text ends that stands for itself: at a quote, an escape or a control character. */
+/** Where unescaped text ends: at a quote, an escape or a control character. */
 function endOfPlainText(bytes: Uint8Array, from: number): number {
   let at = from;
   for (; at < bytes.length; at++) {
@@ -122,9 +123,21 @@ function endOfPlainText(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-function standsAt(bytes: Uint8Array, from: number, parts: Uint8Array): boolean {
-  if (from + parts.length > bytes.length) return false;
-  for (let index = 0; index < parts.length; index++) if (bytes[from + index] !== parts[index]) return false;
+/** As `tokenEighths`, from the bytes of a text: what follows a first byte adds no unit, but in a surrogate pair. */
+function eighthsBetween(bytes: Uint8Array, from: number, to: number): number {
+  let units = to - from;
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte < 0x80) continue;
+    if (byte < 0xc0) units--;
+    else if (byte >= 0xf0) units++;
+  }
+  return eighthsOf(to - from, units);
+}
+
+function matchesAt(bytes: Uint8Array, from: number, part: Uint8Array): boolean {
+  if (from + part.length > bytes.length) return false;
+  for (let index = 0; index < part.length; index++) if (bytes[from + index] !== part[index]) return false;
   return true;
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { policyFor } from "../../../test/support/usage-policy.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { readReply } from "./reply.ts";
 
@@ -15,44 +16,80 @@ function reply(more: object = {}): string {
   });
 }
 
-describe("a whole answer", () => {
-  test("keeps every character but the model's name", () => {
+const read = (text: string) => readReply({ text }, "public", policyFor(10));
+
+describe("a response that is not a stream", () => {
+  test("keeps every character but the model name", () => {
     const text = reply().replace('"model":"vendor","choices"', '"model" : "vendor" ,\n"choices"');
-    const said = readReply({ text }, "public", 10);
-    expect(said.text).toBe(text.replace('"vendor" ,', '"public" ,'));
-    expect(said.usage).toEqual({ unit: "token", tokens: { input: 4, output: 2 }, source: "upstream" });
+    const sent = read(text);
+    expect(sent.text).toBe(text.replace('"vendor" ,', '"public" ,'));
+    expect(sent.usage).toEqual({ unit: "token", tokens: { input: 4, output: 2 }, source: "upstream" });
   });
 
-  test("is handed on as it is where the name is right, or there is none", () => {
+  test("passes unchanged where the model name is right, or absent", () => {
     for (const text of [reply({ model: "public" }), reply({ model: undefined })]) {
-      expect(readReply({ text }, "public", 10).text).toBe(text);
+      expect(read(text).text).toBe(text);
     }
   });
 
-  test("without usage is billed by what was said", () => {
-    const toolCalls = [{ id: "t", function: { name: "f", arguments: "{}" } }];
+  test("without usage is billed by its content", () => {
+    const call = { name: "f", arguments: "{}" };
     const choices = [
       { message: { content: "12345678" } },
-      { message: { content: null, tool_calls: toolCalls } },
-      { message: { content: "", reasoning_content: "abcd" } },
+      { message: { content: null, tool_calls: [{ id: "t", function: call }] } },
+      { message: { content: "", reasoning_content: "abcd", reasoning: "abcd" } },
     ];
-    const { usage } = readReply({ text: reply({ usage: null, choices }) }, "public", 40);
-    const spoken = 8 + JSON.stringify(toolCalls).length + 4;
+    const { usage } = read(reply({ usage: null, choices }));
+    const characters = 8 + call.name.length + call.arguments.length + 4;
     expect(usage.source).toBe("estimated");
-    expect(usage.tokens).toEqual({ input: 10, output: Math.ceil(spoken / 4) });
+    expect(usage.tokens).toEqual({ input: 10, output: Math.ceil(characters / 4) });
   });
 
   test.each([
     ["negative", { ...USAGE, completion_tokens: -1 }],
     ["a fraction", { ...USAGE, completion_tokens: 1.5 }],
-    ["more cached than asked", { ...USAGE, prompt_tokens_details: { cached_tokens: 99 } }],
-  ])("whose usage is %s is clamped and flagged", (_, usage) => {
-    const found = readReply({ text: reply({ usage }) }, "public", 10).usage;
+    ["more cached than prompted", { ...USAGE, prompt_tokens_details: { cached_tokens: 99 } }],
+  ])("whose usage is %s is corrected and flagged", (_, usage) => {
+    const found = read(reply({ usage })).usage;
     expect(found.anomalous).toBe(true);
-    for (const count of Object.values(found.tokens)) expect(count).toBeWithin(0, 7);
+    for (const count of Object.values(found.tokens)) expect(count).toBeWithin(0, 8);
   });
 
-  test.each(["", "words", "[]", "{}", '{"choices":{}}', "null"])("%p is none", (text) => {
-    expect(() => readReply({ text: text }, "public", 10)).toThrow(UpstreamError);
+  test.each([
+    ["absent", undefined, undefined],
+    ["null", null, undefined],
+    ["text", '"usage"', undefined],
+    ["negative", { ...USAGE, prompt_tokens: -20 }, { completion_tokens: 2, total_tokens: 12 }],
+    ["strings", { ...USAGE, completion_tokens: "20" }, { prompt_tokens: 4, total_tokens: 11 }],
+    ["zero", { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, undefined],
+    ["half there", { prompt_tokens: 4 }, { prompt_tokens: 4, total_tokens: 11 }],
+  ])("shows the billed numbers where the vendor's are %s", (_, usage, expected) => {
+    const text = reply({ model: "public", usage });
+    const sent = read(text);
+    const body = JSON.parse(sent.text);
+    expect(body.usage).toMatchObject({
+      prompt_tokens: 10,
+      completion_tokens: 7,
+      total_tokens: 17,
+      ...expected,
+    });
+    expect(body.usage.total_tokens).toBe(body.usage.prompt_tokens + body.usage.completion_tokens);
+    expect({ ...body, usage: null }).toEqual({ ...JSON.parse(text), usage: null });
+    expect(sent.usage.source).toBe("estimated");
   });
+
+  test("keeps every other character of a usage that is corrected", () => {
+    const details = '{ "audio_tokens" : 1, "cached_tokens": 99 }';
+    const usage = (cached: string) =>
+      `{ "cost": 1.50, "prompt_tokens" : 4, "completion_tokens": 2,\n "total_tokens":6, "prompt_tokens_details": ${details.replace("99", cached)} }`;
+    const text = (cached: string) => reply({ usage: null }).replace("null", usage(cached));
+    expect(read(text("99")).text).toBe(text("4").replace('"vendor","choices"', '"public","choices"'));
+  });
+
+  test.each(["", "words", "[]", "{}", '{"choices":{}}', "null", '{"choices":[]}', '{"choices":[null]}'])(
+    "%p is an upstream error",
+    (text) => {
+      expect(() => read(text)).toThrow(UpstreamError);
+    },
+  );
 });

@@ -1,75 +1,59 @@
-import type { TokenUsage } from "../../domain/usage.ts";
+import type { TokenUsage, UsagePolicy } from "../../domain/usage.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { isObject, scanObject, splice } from "../../lib/json.ts";
-import { estimateTokens, readUsage } from "./usage.ts";
+import { isObject } from "../../lib/json.ts";
+import { editMembers } from "../../lib/json-edit.ts";
+import { wholeTokens } from "../token-estimate.ts";
+import { contentEighths } from "./content.ts";
+import { correctedUsage, isCorrected } from "./corrected-usage.ts";
+import { readUsage } from "./usage.ts";
 
-/** A whole answer as it will be sent, and what it cost. */
+/** A response that is not a stream, as it goes to the caller, and what is billed for it. */
 export interface ChatReply {
   text: string;
   usage: TokenUsage;
 }
 
-/** An answer as it came, and its reading where whoever fetched it had to read it. */
-interface WholeResponse {
-  text: string;
-  parsed?: unknown;
-}
-
 /**
- * Reads a whole answer. It stays as the upstream said it, but for the model name. Throws an
- * `UpstreamError` when it is not an answer.
+ * Reads a response that is not a stream. Its text stays as the vendor wrote it but for the model name, and for
+ * `usage` where other numbers are billed. `parsed` spares parsing the text again. Throws an `UpstreamError` when it
+ * is not a chat completion or has no choice.
  */
 export function readReply(
-  { text, parsed }: WholeResponse,
+  { text, parsed }: { text: string; parsed?: unknown },
   publicModel: string,
-  inputBytes: number,
+  policy: UsagePolicy,
 ): ChatReply {
-  const body = parsed ?? parsedText(text);
-  if (!isObject(body) || !Array.isArray(body["choices"])) {
-    throw new UpstreamError("broken", "the answer has no choices");
+  const body = parsed ?? parseText(text);
+  if (!isObject(body) || !Array.isArray(body["choices"]) || !body["choices"].some(isObject)) {
+    throw new UpstreamError("broken", "the response has no choices");
   }
-  const usage = readUsage(body["usage"]) ?? estimateUsage(inputBytes, deliveredBytes(body["choices"]));
-  if (body["model"] === publicModel) return { text, usage };
-  const [model] = scanObject(text, ["model"]).spans;
-  if (!model) return { text, usage };
-  return { text: splice(text, [{ span: model, text: JSON.stringify(publicModel) }]), usage };
+  const usage = policy({
+    report: readUsage(body["usage"]),
+    deliveredTokens: deliveredTokens(body["choices"]),
+    isReportFinal: true,
+  });
+  const hasPublicName = body["model"] === publicModel;
+  if (hasPublicName && !isCorrected(usage)) return { text, usage };
+  const edited = editMembers(text, {
+    model: (old) => (old === undefined ? undefined : JSON.stringify(publicModel)),
+    ...(isCorrected(usage) && { usage: (old) => correctedUsage(old, usage) }),
+  });
+  return { text: edited, usage };
 }
 
-function parsedText(text: string): unknown {
+function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new UpstreamError("broken", "the answer is not JSON", { cause });
+    throw new UpstreamError("broken", "the response is not JSON", { cause });
   }
 }
 
-/** Usage from the sizes of what was said, for an upstream that did not count. */
-export function estimateUsage(inputBytes: number, outputBytes: number): TokenUsage {
-  return {
-    unit: "token",
-    tokens: { input: estimateTokens(inputBytes), output: estimateTokens(outputBytes) },
-    source: "estimated",
-  };
-}
-
-/** Bytes of the text and of the tool arguments the caller receives. */
-function deliveredBytes(choices: readonly unknown[]): number {
-  let bytes = 0;
+function deliveredTokens(choices: readonly unknown[]): number {
+  let eighths = 0;
   for (const choice of choices) {
     const message = isObject(choice) ? (choice["message"] ?? choice["delta"]) : undefined;
-    if (isObject(message)) bytes += contentBytes(message);
+    if (isObject(message)) eighths += contentEighths(message);
   }
-  return bytes;
-}
-
-/** Bytes of everything in a message or delta that a vendor would count as output. */
-export function contentBytes(message: Record<string, unknown>): number {
-  const { content, tool_calls: toolCalls } = message;
-  let bytes = 0;
-  for (const text of [content, message["reasoning_content"], message["reasoning"], message["refusal"]]) {
-    if (typeof text === "string") bytes += Buffer.byteLength(text);
-    else if (text) bytes += Buffer.byteLength(JSON.stringify(text));
-  }
-  if (Array.isArray(toolCalls) && toolCalls.length > 0) bytes += Buffer.byteLength(JSON.stringify(toolCalls));
-  return bytes;
+  return wholeTokens(eighths);
 }

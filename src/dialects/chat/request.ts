@@ -1,6 +1,7 @@
 import type { Payload } from "../dialect.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { checkFields } from "./fields.ts";
+import { eighthsOf, wholeTokens } from "../token-estimate.ts";
 import { hasMoreValues, hasRepeatedName, isObject, scanObject, splice, type Span } from "../../lib/json.ts";
 
 /** What the gateway itself reads of a chat completions request; every other field is forwarded untouched. */
@@ -10,8 +11,10 @@ export interface ChatRequest {
   /** Most output tokens of one choice, when the caller set it. */
   maxTokens: number | null;
   choices: number;
-  /** Upper bound of the input tokens: no token is shorter than a byte, an inline image counts a fixed number. */
+  /** Upper bound of the input tokens: no token is shorter than a byte, an image counts a fixed number. */
   inputCeiling: number;
+  /** Local estimate of the input tokens. */
+  estimatedInput: number;
   body: Record<string, unknown>;
   spans: { model: Span; streamOptions: Span | undefined; bodyStart: number };
 }
@@ -23,8 +26,11 @@ const MAX_DEPTH = 128;
 /** Bodies up to this size are parsed without counting; larger ones must not keep everyone waiting. */
 const LARGE_BYTES = 256 * 1024;
 const MAX_VALUES = 500_000;
-/** Upper bound of what vendors count for one picture. */
-const IMAGE_TOKENS = 12_288;
+/** Upper bound of what vendors count for one image, and what they count for most. */
+const MAX_IMAGE_TOKENS = 12_288;
+const DEFAULT_IMAGE_TOKENS = 1_536;
+/** Base64 of audio and documents has far fewer tokens than characters: about one for as many characters. */
+const MEDIA_CHARACTERS_PER_TOKEN = 64;
 
 /** Reads and checks a request's bytes. Throws a `GatewayError` whose `param` names the field to change. */
 export function readRequest(bytes: Uint8Array): ChatPayload {
@@ -51,7 +57,7 @@ export function readRequest(bytes: Uint8Array): ChatPayload {
       isStream: body["stream"] === true,
       maxTokens: largerOf(integer(body["max_completion_tokens"]), integer(body["max_tokens"])),
       choices: integer(body["n"]) ?? 1,
-      inputCeiling: inputCeiling(bytes.length, body["messages"]),
+      ...inputSize(bytes.length, raw.length, body["messages"]),
       body,
       spans: { model: modelSpan, streamOptions, bodyStart: scan.bodyStart },
     },
@@ -119,18 +125,43 @@ function integer(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 
-function inputCeiling(bytes: number, messages: unknown): number {
+/** Both sizes of a prompt, from the bytes of its body and their UTF-16 code units. */
+function inputSize(
+  bytes: number,
+  units: number,
+  messages: unknown,
+): Pick<ChatRequest, "inputCeiling" | "estimatedInput"> {
   let ceiling = bytes;
-  if (!Array.isArray(messages)) return ceiling;
+  let eighths = eighthsOf(bytes, units);
+  for (const part of partsOf(messages)) {
+    const url = memberOf(part["image_url"], "url");
+    if (url !== undefined) {
+      if (url.startsWith("data:")) {
+        ceiling -= url.length;
+        eighths -= eighthsOf(url.length, url.length);
+      }
+      ceiling += MAX_IMAGE_TOKENS;
+      eighths += 8 * DEFAULT_IMAGE_TOKENS;
+      continue;
+    }
+    const data = memberOf(part["input_audio"], "data") ?? memberOf(part["file"], "file_data");
+    if (data === undefined) continue;
+    eighths -= eighthsOf(data.length, data.length);
+    eighths += (8 * data.length) / MEDIA_CHARACTERS_PER_TOKEN;
+  }
+  return { inputCeiling: Math.max(ceiling, 1), estimatedInput: Math.max(wholeTokens(eighths), 1) };
+}
+
+function* partsOf(messages: unknown): Generator<Record<string, unknown>> {
+  if (!Array.isArray(messages)) return;
   for (const message of messages) {
     const content: unknown = isObject(message) ? message["content"] : undefined;
     if (!Array.isArray(content)) continue;
-    for (const part of content) {
-      if (!isObject(part) || !isObject(part["image_url"])) continue;
-      const url = part["image_url"]["url"];
-      if (typeof url === "string" && url.startsWith("data:")) ceiling -= url.length;
-      ceiling += IMAGE_TOKENS;
-    }
+    for (const part of content) if (isObject(part)) yield part;
   }
-  return Math.max(ceiling, 1);
+}
+
+function memberOf(value: unknown, name: string): string | undefined {
+  const member = isObject(value) ? value[name] : undefined;
+  return typeof member === "string" ? member : undefined;
 }

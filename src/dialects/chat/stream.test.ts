@@ -1,24 +1,25 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { UpstreamError } from "../../domain/upstream-error.ts";
+import { policyFor } from "../../../test/support/usage-policy.ts";
 import { ChatStream } from "./stream.ts";
 
 const SEED = 20_261_121;
 const PUBLIC = "public-model";
 const VENDOR = "vendor-model-2026";
 
-test("an event without data is none", () => {
-  const stream = new ChatStream(PUBLIC, 10);
+test("an event without data is ignored", () => {
+  const stream = new ChatStream(PUBLIC, policyFor(3));
   stream.push(Buffer.from(`data: ${chunk([choice({ content: "a" })])}\n\ndata:\n\ndata: \n\n`));
   stream.push(Buffer.from(`data: ${chunk([choice({}, "stop")])}\n\n`));
   expect(() => stream.end()).not.toThrow();
 });
 
-test("of several choices each must end, or the answer was cut", () => {
+test("a stream is cut unless every choice has ended", () => {
   const second = (delta: object, finish: string | null = null) => ({ ...choice(delta, finish), index: 1 });
   const both = [choice({ content: "a" }), second({ content: "b" })];
   const read = (last: object[]) => {
-    const stream = new ChatStream(PUBLIC, 10);
+    const stream = new ChatStream(PUBLIC, policyFor(3));
     for (const data of [chunk(both), chunk([choice({}, "stop")]), ...(last.length > 0 ? [chunk(last)] : [])])
       stream.push(Buffer.from(`data: ${data}\n\n`));
     return stream;
@@ -27,7 +28,7 @@ test("of several choices each must end, or the answer was cut", () => {
   expect(() => read([second({}, "length")]).end()).not.toThrow();
 });
 
-/** Streams as vendors of this protocol send them: the data of each event, `[DONE]` where they say it. */
+/** Streams as vendors of this protocol send them: the data of each event, `[DONE]` where they send it. */
 const GOLDEN: Readonly<Record<string, readonly string[]>> = {
   "null usage in every chunk": [
     chunk([choice({ role: "assistant", content: "" })], { usage: null }),
@@ -101,7 +102,7 @@ const STYLES: Readonly<Record<string, (data: string) => string>> = {
 };
 
 describe.each(Object.entries(GOLDEN))("a stream with %s", (_, events) => {
-  test("arrives event for event, however it is cut, ended and written", () => {
+  test("arrives event for event, whatever its chunks, line ends and JSON style", () => {
     const property = fc.property(
       fc.constantFrom("\n", "\r\n", "\r"),
       fc.constantFrom("data: ", "data:"),
@@ -111,16 +112,16 @@ describe.each(Object.entries(GOLDEN))("a stream with %s", (_, events) => {
       (end, field, style, model, sizes) => {
         const frames = events.map((data) => `${field}${style(data)}${end}${end}`);
         const sent = relay(cut(Buffer.from(frames.join("")), sizes), model);
-        expect(told(sent.text)).toEqual(expected(events, model));
+        expect(received(sent.text)).toEqual(expected(events, model));
         expect(sent.usage).toEqual(relay([Buffer.from(frames.join(""))], model).usage);
       },
     );
     fc.assert(property, { seed: SEED, numRuns: 120 });
   });
 
-  test("one event at a time keeps every byte but the model's name", () => {
+  test("keeps every byte but the model name, one event at a time", () => {
     for (const style of Object.values(STYLES)) {
-      const stream = new ChatStream(PUBLIC, 10);
+      const stream = new ChatStream(PUBLIC, policyFor(3));
       for (const data of events) {
         const frame = `data: ${style(data)}\n\n`;
         const output = Buffer.from(stream.push(Buffer.from(frame))).toString();
@@ -131,17 +132,17 @@ describe.each(Object.entries(GOLDEN))("a stream with %s", (_, events) => {
   });
 });
 
-test("several events in one chunk keep every byte but the model's name", () => {
+test("several events in one chunk keep every byte but the model name", () => {
   const texts = ["a", "bb", "ccc", 'd"d', "e\ne", "f"];
   const frames = texts.map((content) => `data: ${chunk([choice({ content })], { usage: null })}\n\n`);
-  const stream = new ChatStream(PUBLIC, 10);
+  const stream = new ChatStream(PUBLIC, policyFor(3));
   stream.push(Buffer.from(frames[0] ?? ""));
   const output = Buffer.from(stream.push(Buffer.from(frames.join("")))).toString();
   expect(output).toBe(frames.map(renamed).join(""));
 });
 
-test("comments and other fields pass untouched", () => {
-  const stream = new ChatStream(PUBLIC, 10);
+test("comments and other SSE fields pass unchanged", () => {
+  const stream = new ChatStream(PUBLIC, policyFor(3));
   stream.push(frameOf(chunk([choice({ content: "a" })])));
   stream.push(frameOf(chunk([choice({ content: "b" })])));
   for (const words of [": ping\n\n", "event: x\nid: 7\n\n", "retry: 10\n\n", "\n\n"]) {
@@ -149,8 +150,8 @@ test("comments and other fields pass untouched", () => {
   }
 });
 
-test("frames that differ from those before are read anew", () => {
-  const stream = new ChatStream(PUBLIC, 10);
+test("a frame that does not match the template is parsed", () => {
+  const stream = new ChatStream(PUBLIC, policyFor(3));
   const send = (data: string) => Buffer.from(stream.push(frameOf(data))).toString();
   send(chunk([choice({ content: "a" })]));
   send(chunk([choice({ content: "b" })]));
@@ -161,34 +162,82 @@ test("frames that differ from those before are read anew", () => {
   expect(send(chunk([choice({ content: "e" })]))).not.toContain(VENDOR);
 });
 
-test("a public name outside of ASCII is told in UTF-8", () => {
-  const stream = new ChatStream("模型", 10);
+test("a public model name outside ASCII is sent in UTF-8", () => {
+  const stream = new ChatStream("模型", policyFor(3));
   const output = Buffer.from(stream.push(frameOf(chunk([choice({ content: "é" })])))).toString();
   expect(output).toContain('"model":"模型"');
   expect(output).toContain('"content":"é"');
 });
 
-describe("the end of an answer", () => {
-  test("a cut before the finish is an upstream error and no ending", () => {
-    const stream = new ChatStream(PUBLIC, 10);
+describe("the end of a response", () => {
+  test("a cut before the finish is an upstream error without an ending", () => {
+    const stream = new ChatStream(PUBLIC, policyFor(3));
     stream.push(frameOf(chunk([choice({ content: "half" })])));
     expect(() => stream.end()).toThrow(UpstreamError);
   });
 
-  test("a missing usage chunk is made from an estimate", () => {
+  test("a missing usage chunk is written from the estimate", () => {
     const events = GOLDEN["no usage and no end mark"] ?? [];
     const { text, usage } = relay(events.map(frameOf));
     expect(usage).toEqual({ unit: "token", tokens: { input: 3, output: 4 }, source: "estimated" });
-    const last = told(text).at(-2);
+    const last = received(text).at(-2);
     expect(last).toMatchObject({ id: "c1", model: PUBLIC, choices: [], usage: { total_tokens: 7 } });
   });
 
   test("impossible usage is replaced by what is billed", () => {
-    const stream = new ChatStream(PUBLIC, 10);
+    const stream = new ChatStream(PUBLIC, policyFor(3));
     stream.push(frameOf(chunk([choice({ content: "x" }, "stop")])));
     stream.push(frameOf(chunk([], { usage: { ...counted(5, 2), completion_tokens: -3 } })));
-    expect(stream.usage()).toMatchObject({ anomalous: true, tokens: { input: 5, output: 0 } });
-    expect(Buffer.from(stream.end()).toString()).toContain('"completion_tokens":0');
+    expect(stream.usage()).toMatchObject({ anomalous: true, tokens: { input: 5, output: 1 } });
+    expect(Buffer.from(stream.end()).toString()).toContain('"completion_tokens":1');
+  });
+
+  test.each(["data: [DONE]\n\n", `data: ${chunk([], { usage: counted(9, 0) })}\n\ndata: [DONE]\n\n`])(
+    "an end mark before any content is an upstream error: %p",
+    (text) => {
+      expect(() => new ChatStream(PUBLIC, policyFor(3)).push(Buffer.from(text))).toThrow(UpstreamError);
+    },
+  );
+});
+
+describe("usage before the end", () => {
+  const early = { usage: counted(9, 1) };
+  const long = "word ".repeat(80);
+
+  test("of a stream that goes on and is cut gives way to the larger estimate", () => {
+    const stream = new ChatStream(PUBLIC, policyFor(3));
+    stream.push(frameOf(chunk([choice({ content: "a" })], early)));
+    expect(stream.usage()).toMatchObject({ source: "upstream", tokens: { input: 9, output: 1 } });
+    stream.push(frameOf(chunk([choice({ content: long })])));
+    stream.push(frameOf(chunk([choice({ content: long })])));
+    expect(stream.usage()).toMatchObject({ source: "estimated", tokens: { input: 9, output: 201 } });
+  });
+
+  test("that no later usage follows gives way too, although the stream was complete", () => {
+    const stream = new ChatStream(PUBLIC, policyFor(3));
+    stream.push(frameOf(chunk([choice({ content: "a" })], early)));
+    stream.push(frameOf(chunk([choice({ content: long }, "stop")])));
+    expect(Buffer.from(stream.end()).toString()).toContain('"completion_tokens":101');
+  });
+
+  test("is final once every choice has ended, even where the end mark is cut off", () => {
+    const stream = new ChatStream(PUBLIC, policyFor(3));
+    stream.push(frameOf(chunk([choice({ content: long }, "stop")])));
+    stream.push(frameOf(chunk([], early)));
+    expect(stream.usage()).toMatchObject({ source: "upstream", tokens: { output: 1 } });
+  });
+
+  test("beside content is corrected where it stands", () => {
+    const stream = new ChatStream(PUBLIC, policyFor(3));
+    const usage = { ...counted(9, -5), cost: 7 };
+    const [sent] = received(
+      Buffer.from(stream.push(frameOf(chunk([choice({ content: long })], { usage })))).toString(),
+    );
+    expect(sent).toMatchObject({
+      model: PUBLIC,
+      choices: [choice({ content: long })],
+      usage: { prompt_tokens: 9, completion_tokens: 100, total_tokens: 109, cost: 7 },
+    });
   });
 });
 
@@ -209,19 +258,19 @@ function frameOf(data: string): Buffer<ArrayBuffer> {
   return Buffer.from(`data: ${data}\n\n`);
 }
 
-/** A frame under the public name. Its own spacing around the name is the only thing that may go. */
+/** A frame under the public name. Only the spacing around the name may change. */
 function renamed(frame: string): string {
   return frame.replace(/"model"\s*:\s*"[^"]*"/, `"model":"${PUBLIC}"`);
 }
 
 function relay(chunks: readonly Buffer<ArrayBuffer>[], model = PUBLIC) {
-  const stream = new ChatStream(model, 10);
+  const stream = new ChatStream(model, policyFor(3));
   const output = chunks.map((piece) => Buffer.from(stream.push(piece)));
   output.push(Buffer.from(stream.end()));
   return { text: Buffer.concat(output).toString(), usage: stream.usage() };
 }
 
-/** What the caller should be told: every event under the public name, usage and the end mark once, at the end. */
+/** What the caller should receive: every event under the public name, usage and the end mark once, at the end. */
 function expected(events: readonly string[], model: string): unknown[] {
   const values = events
     .filter((data) => data !== "[DONE]")
@@ -232,7 +281,7 @@ function expected(events: readonly string[], model: string): unknown[] {
 }
 
 /** The events a reader of the stream sees. */
-function told(text: string): unknown[] {
+function received(text: string): unknown[] {
   return text
     .split(/(?:\r\n|\n|\r(?!\n)){2}/)
     .filter((frame) => frame !== "")

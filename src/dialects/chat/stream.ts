@@ -1,9 +1,12 @@
-import type { TokenUsage } from "../../domain/usage.ts";
+import type { TokenUsage, UsagePolicy, UsageReport } from "../../domain/usage.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
+import { editMembers } from "../../lib/json-edit.ts";
 import { frameData, FrameSplitter } from "../../lib/sse.ts";
+import { wholeTokens } from "../token-estimate.ts";
+import { contentEighths, isTextDelta } from "./content.ts";
+import { correctedUsage, isCorrected } from "./corrected-usage.ts";
 import { frameTemplate, repeatFrames, type FrameTemplate } from "./frame-template.ts";
-import { contentBytes, estimateUsage } from "./reply.ts";
 import { readUsage, writeUsage } from "./usage.ts";
 
 const MODEL = /"model"\s*:\s*"(?:[^"\\]|\\.)*"/;
@@ -12,19 +15,21 @@ const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
  * Relays a chat stream from an upstream of the same dialect. Frames pass as the bytes they came in, but for the
- * model name; a frame like the one before is not parsed again. It promises the caller's ending: one usage chunk,
- * then `[DONE]`, after an answer that came to its end, and neither after one that was cut.
+ * model name and for usage that is not what is billed; a frame like the one before is not parsed again. A response
+ * that came to its end gets one usage chunk, then `[DONE]`; one that was cut gets neither.
  */
 export class ChatStream {
   readonly #splitter = new FrameSplitter();
-  /** As it stands in a frame; in Latin-1, where one character is one byte. */
+  /** As it appears in a frame; in Latin-1, where one character is one byte. */
   readonly #publicModel: string;
-  readonly #inputBytes: number;
+  readonly #policy: UsagePolicy;
   #template: FrameTemplate | null = null;
-  #usage: TokenUsage | null = null;
+  #report: UsageReport | null = null;
   #usageFrame: Buffer | null = null;
   #lastChunk: Record<string, unknown> = {};
-  #outputBytes = 0;
+  /** Estimated size of the content so far, and up to the last report. */
+  #eighths = 0;
+  #reportedEighths = 0;
   /** Choices by their index: those that have begun and not ended, and those that have ended. */
   readonly #running = new Set<unknown>();
   readonly #ended = new Set<unknown>();
@@ -32,20 +37,53 @@ export class ChatStream {
 
   /** True once the caller would see content: from then on there is no other upstream. */
   hasContent = false;
-  /** True once the upstream said its last word; later bytes are not for the caller. */
+  /** True once the upstream has sent its end mark; later bytes are not for the caller. */
   isDone = false;
 
-  constructor(publicModel: string, inputBytes: number) {
+  constructor(publicModel: string, policy: UsagePolicy) {
     this.#publicModel = Buffer.from(`"model":${JSON.stringify(publicModel)}`).toString("latin1");
-    this.#inputBytes = inputBytes;
+    this.#policy = policy;
   }
 
-  /** Takes upstream bytes and gives those for the caller. Throws an `UpstreamError` on an error frame or garbage. */
+  /**
+   * Takes upstream bytes and returns those for the caller. Throws an `UpstreamError` on an error frame, on what is
+   * not this protocol, and at an end mark before any content.
+   */
   push(chunk: Uint8Array): Uint8Array {
     if (this.#template === null || !this.#splitter.isEmpty || this.isDone) return this.#read(chunk, []);
-    const { output, readBytes, textBytes } = repeatFrames(this.#template, chunk);
-    this.#outputBytes += textBytes;
+    const { output, readBytes, textEighths } = repeatFrames(this.#template, chunk);
+    this.#eighths += textEighths;
     return readBytes === chunk.length ? output : this.#read(chunk.subarray(readBytes), [output]);
+  }
+
+  /**
+   * The upstream has ended. Returns the caller's ending; throws an `UpstreamError` when the response was cut. Call
+   * it once, after usage has been recorded.
+   */
+  end(): Uint8Array {
+    if (this.#failure) throw this.#failure;
+    const output: Buffer[] = [];
+    const rest = this.#splitter.end();
+    if (!this.isDone && rest.length > 0) this.#readFrame(Buffer.concat([rest, Buffer.from("\n\n")]), output);
+    if (!this.#isComplete()) throw new UpstreamError("broken", "the stream was cut");
+    const usage = this.usage();
+    const usageFrame = isCorrected(usage) ? null : this.#usageFrame;
+    output.push(usageFrame ?? this.#ownUsageFrame(usage), Buffer.from("data: [DONE]\n\n"));
+    return Buffer.concat(output);
+  }
+
+  /** What is billed for the response so far. */
+  usage(): TokenUsage {
+    const isReportFinal = this.#isComplete() && this.#reportedEighths === this.#eighths;
+    return this.#policy({
+      report: this.#report,
+      deliveredTokens: wholeTokens(this.#eighths),
+      isReportFinal,
+    });
+  }
+
+  #isComplete(): boolean {
+    return this.#failure === null && (this.isDone || (this.#ended.size > 0 && this.#running.size === 0));
   }
 
   /** Reads a chunk frame by frame; `output` is what goes before. */
@@ -57,32 +95,12 @@ export class ChatStream {
       }
     } catch (error) {
       if (!isCommitted) throw error;
-      // The content that came in the same chunk has been counted, so it goes out first; `end` tells the rest.
+      // The content that came in the same chunk has been counted, so it goes out first; `end` throws the error.
       this.#failure = error;
       this.isDone = true;
     }
     if (this.#splitter.restBytes > MAX_FRAME_BYTES) throw new UpstreamError("broken", "an endless event");
     return output.length === 1 ? (output[0] ?? NOTHING) : Buffer.concat(output);
-  }
-
-  /**
-   * The upstream has ended. Gives the caller's ending; throws an `UpstreamError` when the answer was cut. To be
-   * called once, after usage has been recorded by whoever pays.
-   */
-  end(): Uint8Array {
-    if (this.#failure) throw this.#failure;
-    const output: Buffer[] = [];
-    const rest = this.#splitter.end();
-    if (!this.isDone && rest.length > 0) this.#readFrame(Buffer.concat([rest, Buffer.from("\n\n")]), output);
-    const isWhole = this.isDone || (this.#ended.size > 0 && this.#running.size === 0);
-    if (!isWhole) throw new UpstreamError("broken", "the stream was cut");
-    output.push(this.#usageFrame ?? this.#ownUsageFrame(), Buffer.from("data: [DONE]\n\n"));
-    return Buffer.concat(output);
-  }
-
-  /** What has been used so far: the upstream's word, or an estimate from what the caller received. */
-  usage(): TokenUsage {
-    return this.#usage ?? estimateUsage(this.#inputBytes, this.#outputBytes);
   }
 
   #readFrame(frame: Buffer, output: Uint8Array[]): void {
@@ -93,22 +111,23 @@ export class ChatStream {
       return;
     }
     if (data.startsWith("[DONE]")) {
+      if (!this.hasContent) throw new UpstreamError("broken", "a stream without content");
       this.isDone = true;
       return;
     }
     const event = parseEvent(data);
     if (event["error"]) throw inStreamError(event["error"]);
     const { choices } = event;
-    const usage = readUsage(event["usage"] ?? firstChoice(choices)?.["usage"] ?? groqUsage(event));
-    if (usage) this.#usage = usage;
+    if (Array.isArray(choices)) for (const choice of choices) this.#readChoice(choice);
+    const isReport = this.#readReport(event);
     if (!Array.isArray(choices)) return;
     if (choices.length > 0) this.#lastChunk = event;
-    for (const choice of choices) this.#readChoice(choice);
-    const written = this.#withPublicModel(frame);
-    if (choices.length === 0 && isObject(event["usage"])) {
-      if (usage) this.#usageFrame = usage.anomalous ? null : written;
+    if (choices.length === 0 && event["usage"]) {
+      if (isReport) this.#usageFrame = this.#withPublicModel(frame);
       return;
     }
+    const corrected = isReport && isObject(event["usage"]) ? this.#withBilledUsage(frame, data) : frame;
+    const written = this.#withPublicModel(corrected);
     output.push(written);
     this.#template = isPlain(event) ? frameTemplate(frame, written) : null;
   }
@@ -120,9 +139,32 @@ export class ChatStream {
       this.#ended.add(choice["index"]);
       this.#running.delete(choice["index"]);
     } else if (!this.#ended.has(choice["index"])) this.#running.add(choice["index"]);
-    const bytes = isObject(choice["delta"]) ? contentBytes(choice["delta"]) : 0;
-    if (bytes > 0) this.hasContent = true;
-    this.#outputBytes += bytes;
+    const eighths = isObject(choice["delta"]) ? contentEighths(choice["delta"]) : 0;
+    if (eighths > 0) this.hasContent = true;
+    this.#eighths += eighths;
+  }
+
+  /** Keeps the frame's usage report, unless it has nothing usable and an earlier one has. Returns whether it did. */
+  #readReport(event: Record<string, unknown>): boolean {
+    const report = readUsage(event["usage"] ?? firstChoice(event["choices"])?.["usage"] ?? groqUsage(event));
+    if (!report || (this.#report && !report.hasInput && !report.hasOutput)) return false;
+    this.#report = report;
+    this.#reportedEighths = this.#eighths;
+    return true;
+  }
+
+  /** A frame with content and usage: its numbers are corrected as those of the usage chunk would be. */
+  #withBilledUsage(frame: Buffer, data: string): Buffer {
+    const observed = {
+      report: this.#report,
+      deliveredTokens: wholeTokens(this.#eighths),
+      isReportFinal: true,
+    };
+    const usage = this.#policy(observed);
+    if (!isCorrected(usage)) return frame;
+    // Line ends in the data stand between JSON tokens only.
+    const line = editMembers(data.replaceAll("\n", " "), { usage: (old) => correctedUsage(old, usage) });
+    return Buffer.from(`data: ${line}\n\n`);
   }
 
   #withPublicModel(frame: Buffer): Buffer {
@@ -135,22 +177,22 @@ export class ChatStream {
     );
   }
 
-  /** For an upstream that did not count: a usage chunk in its own manner, from the estimate. */
-  #ownUsageFrame(): Buffer {
+  /** A usage chunk in the form of the upstream's chunks, where it sent none or none that is billed. */
+  #ownUsageFrame(billed: TokenUsage): Buffer {
     const { id, created } = this.#lastChunk;
-    const said = JSON.stringify({ id, object: "chat.completion.chunk", created }).slice(1, -1);
-    const head = Buffer.from(said).toString("latin1");
-    const usage = JSON.stringify(writeUsage(this.usage()));
+    const known = JSON.stringify({ id, object: "chat.completion.chunk", created }).slice(1, -1);
+    const head = Buffer.from(known).toString("latin1");
+    const usage = JSON.stringify(writeUsage(billed));
     return Buffer.from(`data: {${head},${this.#publicModel},"choices":[],"usage":${usage}}\n\n`, "latin1");
   }
 }
 
-/** An error as the caller of a chat stream meets it: an event of its own, and no ending after it. */
+/** An error inside a chat stream: an event of its own, and no ending after it. */
 export function errorFrame(body: object): Uint8Array {
   return Buffer.from(`data: ${JSON.stringify(body)}\n\n`);
 }
 
-/** A comment, which every reader skips: it fills silence. */
+/** A comment, which every reader skips: it keeps a silent connection open. */
 export const KEEP_ALIVE_FRAME: Uint8Array = Buffer.from(": keep-alive\n\n");
 
 function parseEvent(data: string): Record<string, unknown> {
@@ -164,13 +206,12 @@ function parseEvent(data: string): Record<string, unknown> {
   return event;
 }
 
-/** Whether a chunk holds a piece of text and nothing that has to be remembered. */
-function isPlain(event: Record<string, unknown>): boolean {
-  const { choices } = event;
-  const choice = Array.isArray(choices) && choices.length === 1 ? firstChoice(choices) : undefined;
-  if (!choice || event["usage"] || event["x_groq"] || choice["usage"] || choice["finish_reason"])
-    return false;
-  return isObject(choice["delta"]) && contentBytes(choice["delta"]) > 0 && !choice["delta"]["tool_calls"];
+/** Vendors report trouble inside a running stream as a frame with `error`. */
+function inStreamError(error: unknown): UpstreamError {
+  const code = isObject(error)
+    ? `${String(error["type"] ?? "")} ${String(error["code"] ?? "")}`
+    : String(error);
+  return new UpstreamError("overloaded", `error inside the stream: ${code.slice(0, 200)}`);
 }
 
 function firstChoice(choices: unknown): Record<string, unknown> | undefined {
@@ -182,10 +223,11 @@ function groqUsage(event: Record<string, unknown>): unknown {
   return isObject(event["x_groq"]) ? event["x_groq"]["usage"] : undefined;
 }
 
-/** Vendors report trouble inside a running stream as a frame with `error`. */
-function inStreamError(error: unknown): UpstreamError {
-  const word = isObject(error)
-    ? `${String(error["type"] ?? "")} ${String(error["code"] ?? "")}`
-    : String(error);
-  return new UpstreamError("overloaded", `error inside the stream: ${word.slice(0, 200)}`);
+/** Whether a chunk holds a piece of text and nothing that has to be remembered. */
+function isPlain(event: Record<string, unknown>): boolean {
+  const { choices } = event;
+  const choice = Array.isArray(choices) && choices.length === 1 ? firstChoice(choices) : undefined;
+  if (!choice || event["usage"] || event["x_groq"] || choice["usage"] || choice["finish_reason"])
+    return false;
+  return isObject(choice["delta"]) && isTextDelta(choice["delta"]);
 }

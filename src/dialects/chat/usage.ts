@@ -1,81 +1,111 @@
+import {
+  INPUT_CATEGORIES,
+  OUTPUT_CATEGORIES,
+  saneCount,
+  sumTokens,
+  type TokenCounts,
+  type TokenUsage,
+  type UsageReport,
+} from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
-import { saneCount, type TokenCounts, type TokenUsage } from "../../domain/usage.ts";
 
-/** The `usage` object of chat completions, as it is told to callers. */
+/** The `usage` object of chat completions, as callers receive it. */
 export interface ChatUsage {
   prompt_tokens: number;
   completion_tokens: number;
   total_tokens: number;
-  prompt_tokens_details?: { cached_tokens: number };
-  completion_tokens_details?: { reasoning_tokens: number };
+  prompt_tokens_details?: { cached_tokens?: number; cache_write_tokens?: number; image_tokens?: number };
+  completion_tokens_details?: { reasoning_tokens?: number; image_tokens?: number };
 }
 
 /** Other names under which vendors report tokens written to a cache. */
-const CACHE_WRITE_NAMES = ["cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens"];
+export const CACHE_WRITE_NAMES = [
+  "cache_write_tokens",
+  "cache_creation_tokens",
+  "cache_creation_input_tokens",
+];
 
 /**
- * Reads a vendor's usage into disjoint categories. The numbers are hostile input: what is impossible is clamped
- * and flagged. Cached tokens count inside `prompt_tokens`, reasoning inside `completion_tokens`; a vendor that
- * reports more reasoning than completion counts it outside (xAI). Null when there is nothing usable.
+ * Reads a vendor's usage into disjoint categories; null when there is no report. Cached tokens count inside
+ * `prompt_tokens`. Reasoning counts inside `completion_tokens`, unless the total shows that it is apart (xAI); what
+ * only the total contains is reasoning too (Google's compatible endpoint).
  */
-export function readUsage(value: unknown): TokenUsage | null {
+export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
-  let isAnomalous = false;
-  const count = (number: unknown): number => {
-    if (number === undefined || number === null) return 0;
-    const sane = saneCount(number);
-    if (sane === null) isAnomalous = true;
-    return sane ?? 0;
-  };
-  const part = (number: unknown, max: number): number => {
-    const asked = count(number);
-    if (asked > max) isAnomalous = true;
-    return Math.min(asked, max);
-  };
-  if (saneCount(value["prompt_tokens"]) === null && saneCount(value["completion_tokens"]) === null)
-    return null;
-  const prompt = count(value["prompt_tokens"]);
-  const completion = count(value["completion_tokens"]);
-  const inputDetails = isObject(value["prompt_tokens_details"]) ? value["prompt_tokens_details"] : {};
-  const outputDetails = isObject(value["completion_tokens_details"])
-    ? value["completion_tokens_details"]
-    : {};
-  const cacheRead = part(inputDetails["cached_tokens"] ?? value["prompt_cache_hit_tokens"], prompt);
+  const counts = new CountReader();
+  const prompt = counts.read(value["prompt_tokens"]);
+  const completion = counts.read(value["completion_tokens"]);
+  const total = counts.read(value["total_tokens"]) ?? 0;
+  const inputDetails = objectOf(value["prompt_tokens_details"]);
+  const outputDetails = objectOf(value["completion_tokens_details"]);
+  let input = prompt ?? 0;
+  let output = completion ?? 0;
+  const cached = inputDetails["cached_tokens"] ?? value["prompt_cache_hit_tokens"] ?? value["cached_tokens"];
+  const cacheRead = counts.readPart(cached, input);
+  input -= cacheRead;
   const written = CACHE_WRITE_NAMES.map((name) => inputDetails[name]).find((found) => found !== undefined);
-  const cacheWrite = part(written, prompt - cacheRead);
-  const imageInput = part(inputDetails["image_tokens"], prompt - cacheRead - cacheWrite);
-  const reported = count(outputDetails["reasoning_tokens"]);
-  const total = saneCount(value["total_tokens"]);
-  const isReasoningOutside = reported > 0 && total === prompt + completion + reported;
-  const reasoning = isReasoningOutside ? reported : part(reported, completion);
-  const imageOutput = part(outputDetails["image_tokens"], completion - (isReasoningOutside ? 0 : reasoning));
-  const tokens: TokenCounts = {
-    input: prompt - cacheRead - cacheWrite - imageInput,
-    output: completion - (isReasoningOutside ? 0 : reasoning) - imageOutput,
-  };
+  const cacheWrite = counts.readPart(written, input);
+  input -= cacheWrite;
+  const imageInput = counts.readPart(inputDetails["image_tokens"], input);
+  input -= imageInput;
+  const beyond = prompt && completion !== null ? total - prompt - completion : 0;
+  let reasoning = counts.read(outputDetails["reasoning_tokens"] ?? value["reasoning_tokens"]) ?? 0;
+  if (beyond > 0 && (reasoning === 0 || reasoning === beyond)) reasoning = beyond;
+  else output -= reasoning = counts.readPart(reasoning, output);
+  const imageOutput = counts.readPart(outputDetails["image_tokens"], output);
+  const tokens: TokenCounts = { input, output: output - imageOutput };
   if (cacheRead) tokens.cacheRead = cacheRead;
   if (cacheWrite) tokens.cacheWrite = cacheWrite;
   if (imageInput) tokens.imageInput = imageInput;
   if (imageOutput) tokens.imageOutput = imageOutput;
   if (reasoning) tokens.reasoning = reasoning;
-  return { unit: "token", tokens, source: "upstream", ...(isAnomalous ? { anomalous: true } : {}) };
+  const { isAnomalous } = counts;
+  return { tokens, hasInput: prompt !== null, hasOutput: completion !== null, isAnomalous };
 }
 
-/** Says a usage in the words of chat completions; the total is always the sum. */
+/** Reads counts and remembers whether one of them was impossible; absent and null count as not reported. */
+class CountReader {
+  isAnomalous = false;
+
+  read(value: unknown): number | null {
+    if (value === undefined || value === null) return null;
+    const count = saneCount(value);
+    if (count === null) this.isAnomalous = true;
+    return count;
+  }
+
+  /** A count that is part of another one. */
+  readPart(value: unknown, max: number): number {
+    const count = this.read(value) ?? 0;
+    if (count > max) this.isAnomalous = true;
+    return Math.min(count, max);
+  }
+}
+
+/** Writes a usage as chat completions do; the total is always the sum. */
 export function writeUsage({ tokens }: TokenUsage): ChatUsage {
-  const of = (name: keyof TokenCounts): number => tokens[name] ?? 0;
-  const prompt = of("input") + of("cacheRead") + of("cacheWrite") + of("cacheWrite1h") + of("imageInput");
-  const completion = of("output") + of("reasoning") + of("imageOutput");
+  const { cacheRead, cacheWrite = 0, cacheWrite1h = 0, imageInput, reasoning, imageOutput } = tokens;
+  const prompt = sumTokens(tokens, INPUT_CATEGORIES);
+  const completion = sumTokens(tokens, OUTPUT_CATEGORIES);
+  const written = cacheWrite + cacheWrite1h;
+  const inputDetails = {
+    ...(cacheRead ? { cached_tokens: cacheRead } : {}),
+    ...(written ? { cache_write_tokens: written } : {}),
+    ...(imageInput ? { image_tokens: imageInput } : {}),
+  };
+  const outputDetails = {
+    ...(reasoning ? { reasoning_tokens: reasoning } : {}),
+    ...(imageOutput ? { image_tokens: imageOutput } : {}),
+  };
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    ...(tokens.cacheRead ? { prompt_tokens_details: { cached_tokens: tokens.cacheRead } } : {}),
-    ...(tokens.reasoning ? { completion_tokens_details: { reasoning_tokens: tokens.reasoning } } : {}),
+    ...(Object.keys(inputDetails).length > 0 ? { prompt_tokens_details: inputDetails } : {}),
+    ...(Object.keys(outputDetails).length > 0 ? { completion_tokens_details: outputDetails } : {}),
   };
 }
 
-/** A rough count for text nobody counted: four bytes a token, at least one for any text. */
-export function estimateTokens(bytes: number): number {
-  return Math.ceil(bytes / 4);
+function objectOf(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
 }

@@ -1,16 +1,18 @@
 import { tokenRate, type TokenPrice } from "../../domain/price.ts";
-import type { TokenCategory } from "../../domain/usage.ts";
+import { INPUT_CATEGORIES, OUTPUT_CATEGORIES, type TokenCategory } from "../../domain/usage.ts";
 import { divideHalfUp, type Nanos } from "../../lib/money.ts";
-
-const INPUTS: readonly TokenCategory[] = ["input", "cacheRead", "cacheWrite", "cacheWrite1h", "imageInput"];
-const OUTPUTS: readonly TokenCategory[] = ["output", "reasoning", "imageOutput"];
 
 /** The most a text request may cost: every input token in the dearest category, every output token it may get. */
 export function textCeiling(price: TokenPrice, inputTokens: number, outputTokens: number): Nanos {
   const numerator =
-    BigInt(inputTokens) * dearest(price, INPUTS) + BigInt(outputTokens) * dearest(price, OUTPUTS);
-  return divideHalfUp(numerator, 1_000_000n) + 1n;
+    BigInt(inputTokens) * dearest(price, INPUT_CATEGORIES) +
+    BigInt(outputTokens) * dearest(price, OUTPUT_CATEGORIES);
+  const ceiling = divideHalfUp(numerator, 1_000_000n) + 1n;
+  return ceiling < MAX_HELD ? ceiling : MAX_HELD;
 }
+
+/** More than any budget has, and what fits the stores' 64 bits. */
+const MAX_HELD: Nanos = 2n ** 62n;
 
 function dearest(price: TokenPrice, categories: readonly TokenCategory[]): Nanos {
   return categories

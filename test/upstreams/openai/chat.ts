@@ -52,6 +52,12 @@ export async function handleChat(
   }
 }
 
+/** The choices of a response or a chunk, as wrong as the plan wants them. */
+export function bentChoices(choices: unknown[], { fault }: Plan): unknown[] | null {
+  if (fault === "choices-null") return null;
+  return fault === "choices-empty" ? [] : choices;
+}
+
 function makeReply(body: Record<string, unknown>, plan: Plan, requestBytes: number): ChatReply {
   const limit = Number(body["max_completion_tokens"] ?? body["max_tokens"] ?? Number.POSITIVE_INFINITY);
   const wanted = plan.tokens ?? 8;
@@ -107,7 +113,7 @@ function writeWhole(reply: ChatReply, plan: Plan): object {
     object: "chat.completion",
     created: 1_790_000_000,
     model: reply.model,
-    ...(plan.fault !== "choices-missing" && { choices: plan.fault === "choices-null" ? null : choices }),
+    ...(plan.fault !== "choices-missing" && { choices: bentChoices(choices, plan) }),
     ...(reply.usage !== undefined && { usage: reply.usage }),
   };
 }

@@ -1,5 +1,5 @@
 import type { Plan } from "../plan.ts";
-import type { ChatReply } from "./chat.ts";
+import { bentChoices, type ChatReply } from "./chat.ts";
 
 const STREAM_ERROR = {
   error: { message: "The server had an error", type: "server_error", param: null, code: null },
@@ -10,6 +10,10 @@ export function* writeFrames(reply: ChatReply, plan: Plan, hasUsage: boolean): G
   const write = (data: string) => frame(data, plan);
   if (plan.fault === "error-frame-first") {
     yield write(JSON.stringify(STREAM_ERROR));
+    return;
+  }
+  if (plan.fault === "done-only") {
+    yield write("[DONE]");
     return;
   }
   if (plan.fault === "comments") yield ": waiting for the model\n\n";
@@ -62,7 +66,7 @@ function* deltas(reply: ChatReply): Generator<unknown> {
 function chunk(reply: ChatReply, plan: Plan, hasUsage: boolean, choices: unknown[]): string {
   return JSON.stringify({
     ...envelope(reply),
-    ...(plan.fault !== "choices-missing" && { choices: plan.fault === "choices-null" ? null : choices }),
+    ...(plan.fault !== "choices-missing" && { choices: bentChoices(choices, plan) }),
     // With the option on, every chunk but the last carries a null report.
     ...(hasUsage && { usage: null }),
   });

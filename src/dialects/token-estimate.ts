@@ -1,0 +1,18 @@
+/**
+ * A local estimate of tokens, for responses whose vendor did not count. It depends on the text alone and not on how
+ * that was cut, in eighths of a token so that pieces add up exactly: 2 for an ASCII character (four to a token, as
+ * OpenAI's documentation says), 5 for other letters of two bytes, 8 for a CJK character, 10 for an emoji.
+ */
+export function tokenEighths(text: string): number {
+  return eighthsOf(Buffer.byteLength(text), text.length);
+}
+
+/** The same from the size of a text: its bytes in UTF-8 and its UTF-16 code units. */
+export function eighthsOf(bytes: number, units: number): number {
+  return 3 * bytes - units;
+}
+
+/** Whole tokens, at least one for any text. */
+export function wholeTokens(eighths: number): number {
+  return Math.ceil(eighths / 8);
+}

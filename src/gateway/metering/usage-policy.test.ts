@@ -1,0 +1,237 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { ChatStream, readReply } from "../../dialects/chat/index.ts";
+import { charge, type TokenPrice } from "../../domain/price.ts";
+import { sumTokens, type TokenUsage, type UsageReport } from "../../domain/usage.ts";
+import {
+  billableUsage,
+  INPUT_MARGIN,
+  MAX_BILLED_TOKENS,
+  REASONING_MARGIN,
+  usageBounds,
+  type UsageBounds,
+} from "./usage-policy.ts";
+
+const SEED = 20_261_122;
+const BOUNDS: UsageBounds = { estimatedInput: 30, maxInput: 4_000, maxOutput: 70_000 };
+const RATE = { amount: 1_000_000_000n, source: "default", effectiveFrom: 0 } as const;
+const PRICE: TokenPrice = { unit: "token", currency: "USD", perMillion: { input: RATE, output: RATE } };
+
+function report(tokens: UsageReport["tokens"], more: Partial<UsageReport> = {}): UsageReport {
+  return {
+    tokens: { input: 0, output: 0, ...tokens },
+    hasInput: true,
+    hasOutput: true,
+    isAnomalous: false,
+    ...more,
+  };
+}
+
+const bill = (found: UsageReport | null, deliveredTokens = 0, isReportFinal = true) =>
+  billableUsage(BOUNDS, { report: found, deliveredTokens, isReportFinal });
+
+describe("a report", () => {
+  test("that is in order is billed as it is", () => {
+    const tokens = { input: 3, cacheRead: 4, output: 5, reasoning: 6 };
+    expect(bill(report(tokens), 2_000)).toEqual({ unit: "token", tokens, source: "upstream" });
+  });
+
+  test("of zero output for nothing delivered is in order", () => {
+    expect(bill(report({ input: 3 }))).toMatchObject({ source: "upstream", tokens: { input: 3, output: 0 } });
+  });
+
+  test.each([
+    ["no report", null, { input: 30, output: 9 }],
+    ["no input", report({ output: 5 }), { input: 30, output: 5 }],
+    ["no output", report({ input: 3 }), { input: 3, output: 9 }],
+    ["unusable output", report({ input: 3 }, { hasOutput: false }), { input: 3, output: 9 }],
+    ["unusable input", report({ output: 5 }, { hasInput: false }), { input: 30, output: 5 }],
+    ["less reasoning alone than was delivered", report({ input: 3, reasoning: 2 }), { input: 3, output: 7 }],
+  ])("with %s is estimated where it lacks something", (_, found, tokens) => {
+    expect(bill(found, 9)).toMatchObject({ source: "estimated", tokens });
+  });
+
+  test.each([
+    ["input", report({ input: 1e12, cacheRead: 5, output: 5 }), { input: 4_000, output: 5 }],
+    ["output", report({ input: 3, output: 1e12, reasoning: 7 }), { input: 3, output: 70_000 }],
+    ["reasoning", report({ input: 3, output: 5, reasoning: 1e12 }), { input: 3, output: 70_000 }],
+  ])("of more %s than the request can cause is capped and flagged", (_, found, tokens) => {
+    expect(bill(found, 9)).toEqual({ unit: "token", source: "upstream", anomalous: true, tokens });
+  });
+
+  test("that is not final gives way to a larger estimate, and only to a larger one", () => {
+    expect(bill(report({ input: 3, output: 5 }), 9, false)).toMatchObject({
+      source: "estimated",
+      tokens: { input: 3, output: 9 },
+    });
+    expect(bill(report({ input: 3, output: 50 }), 9, false)).toMatchObject({
+      source: "upstream",
+      tokens: { input: 3, output: 50 },
+    });
+  });
+});
+
+describe("the bounds of a request", () => {
+  const request = { estimatedInput: 25, inputCeiling: 100, maxTokens: 1_000, choices: 2 };
+
+  test("are its prompt, its output for every choice, and margins", () => {
+    expect(usageBounds(request, { maxOutputTokens: 50 })).toEqual({
+      estimatedInput: 25,
+      maxInput: 100 + INPUT_MARGIN,
+      maxOutput: 2 * (1_000 + REASONING_MARGIN),
+    });
+    const { maxOutput } = usageBounds({ ...request, maxTokens: null }, { maxOutputTokens: 50 });
+    expect(maxOutput).toBe(2 * (50 + REASONING_MARGIN));
+  });
+
+  test("never pass what a ledger can hold", () => {
+    const huge = { ...request, maxTokens: Number.MAX_SAFE_INTEGER, choices: Number.MAX_SAFE_INTEGER };
+    expect(usageBounds(huge, { maxOutputTokens: 1 }).maxOutput).toBe(MAX_BILLED_TOKENS);
+  });
+});
+
+describe("whatever a vendor reports", () => {
+  const hostile = fc.oneof(
+    fc.constantFrom(
+      0,
+      -1,
+      0.5,
+      1e12,
+      1e30,
+      1e308,
+      Number.MAX_SAFE_INTEGER,
+      2 ** 63,
+      "500",
+      null,
+      true,
+      [],
+      {},
+    ),
+    fc.integer({ min: -5, max: 300 }),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+  );
+  const details = fc.oneof(
+    hostile,
+    fc.record(
+      {
+        cached_tokens: hostile,
+        reasoning_tokens: hostile,
+        image_tokens: hostile,
+        cache_write_tokens: hostile,
+      },
+      { requiredKeys: [] },
+    ),
+  );
+  const usages = fc.oneof(
+    hostile,
+    fc.record(
+      {
+        prompt_tokens: hostile,
+        completion_tokens: hostile,
+        total_tokens: hostile,
+        prompt_tokens_details: details,
+        completion_tokens_details: details,
+        prompt_cache_hit_tokens: hostile,
+      },
+      { requiredKeys: [] },
+    ),
+  );
+  const texts = fc.array(fc.string({ unit: "grapheme", minLength: 1, maxLength: 60 }), {
+    minLength: 1,
+    maxLength: 6,
+  });
+
+  test("a delivered response has a whole, positive and bounded bill, which its reply shows", () => {
+    const property = fc.property(usages, texts, (usage, pieces) => {
+      const { text, usage: billed } = readWhole(usage, pieces);
+      expectSound(billed);
+      const shown = JSON.parse(text).usage;
+      if (billed.source === "upstream" && !billed.anomalous) expect(shown).toEqual(plain(usage));
+      else expect(shown).toMatchObject(expectedNumbers(billed));
+    });
+    fc.assert(property, { seed: SEED, numRuns: 1_000 });
+  });
+
+  test("a stream costs what the same response costs at once, wherever its report is", () => {
+    const property = fc.property(
+      usages,
+      texts,
+      fc.constantFrom("after", "finish"),
+      (usage, pieces, where) => {
+        const { billed, sent } = readStream(usage, pieces, where);
+        expect(billed).toEqual(readWhole(usage, pieces).usage);
+        const shown = sent.findLast((event) => event["usage"])?.["usage"];
+        if (billed.source === "estimated" || billed.anomalous)
+          expect(shown).toMatchObject(expectedNumbers(billed));
+      },
+    );
+    fc.assert(property, { seed: SEED, numRuns: 500 });
+  });
+
+  test("a cut stream never costs less than what was delivered, whenever usage was reported", () => {
+    const property = fc.property(usages, texts, (usage, pieces) => {
+      const stream = new ChatStream("m", policy);
+      stream.push(chunk({ choices: [choice({ content: pieces[0] })], usage }));
+      for (const content of pieces.slice(1)) stream.push(chunk({ choices: [choice({ content })] }));
+      const billed = stream.usage();
+      expectSound(billed);
+      const { output = 0 } = readWhole(null, pieces).usage.tokens;
+      expect(sumTokens(billed.tokens, ["output", "reasoning", "imageOutput"])).toBeGreaterThanOrEqual(output);
+    });
+    fc.assert(property, { seed: SEED, numRuns: 500 });
+  });
+});
+
+const policy = (observed: Parameters<typeof billableUsage>[1]) => billableUsage(BOUNDS, observed);
+
+function readWhole(usage: unknown, pieces: readonly string[]) {
+  const choices = [
+    { index: 0, message: { role: "assistant", content: pieces.join("") }, finish_reason: "stop" },
+  ];
+  return readReply({ text: JSON.stringify({ id: "c", model: "m", choices, usage }) }, "m", policy);
+}
+
+function readStream(usage: unknown, pieces: readonly string[], where: string) {
+  const stream = new ChatStream("m", policy);
+  const output = pieces.map((content) => stream.push(chunk({ choices: [choice({ content })] })));
+  const last = { choices: [choice({}, "stop")] };
+  output.push(stream.push(chunk(where === "finish" ? { ...last, usage } : last)));
+  if (where === "after") output.push(stream.push(chunk({ choices: [], usage })));
+  output.push(stream.end());
+  const data = Buffer.concat(output)
+    .toString()
+    .split("\n\n")
+    .filter((frame) => frame.startsWith("data: {"));
+  const sent = data.map((frame): Record<string, unknown> => JSON.parse(frame.slice(6)));
+  return { billed: stream.usage(), sent };
+}
+
+function chunk(event: object): Buffer<ArrayBuffer> {
+  return Buffer.from(`data: ${JSON.stringify({ id: "c", model: "m", ...event })}\n\n`);
+}
+
+function choice(delta: object, finish_reason: string | null = null): object {
+  return { index: 0, delta, finish_reason };
+}
+
+function expectSound(usage: TokenUsage): void {
+  for (const count of Object.values(usage.tokens)) {
+    expect(Number.isSafeInteger(count)).toBe(true);
+    expect(count).toBeGreaterThanOrEqual(0);
+  }
+  const input = sumTokens(usage.tokens, ["input", "cacheRead", "cacheWrite", "imageInput"]);
+  const output = sumTokens(usage.tokens, ["output", "reasoning", "imageOutput"]);
+  expect(input).toBeWithin(1, BOUNDS.maxInput + 1);
+  expect(output).toBeWithin(1, BOUNDS.maxOutput + 1);
+  expect(charge(PRICE, usage)?.amount).toBeGreaterThan(0n);
+}
+
+function expectedNumbers(usage: TokenUsage): object {
+  const prompt = sumTokens(usage.tokens, ["input", "cacheRead", "cacheWrite", "imageInput"]);
+  const completion = sumTokens(usage.tokens, ["output", "reasoning", "imageOutput"]);
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+}
+
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}

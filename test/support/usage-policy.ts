@@ -1,0 +1,8 @@
+import type { UsagePolicy } from "../../src/domain/usage.ts";
+import { billableUsage } from "../../src/gateway/metering/usage-policy.ts";
+
+/** The gateway's policy for a request with so much input, and bounds that nothing reaches. */
+export function policyFor(estimatedInput: number): UsagePolicy {
+  const bounds = { estimatedInput, maxInput: 1_000_000, maxOutput: 1_000_000 };
+  return (observed) => billableUsage(bounds, observed);
+}
