@@ -31,6 +31,7 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "Redis", what: /\bRedisClient\b|\bBun\.redis\b/, where: /^storage\// },
   { name: "S3", what: /\bS3Client\b|\bBun\.s3\b/, where: /^storage\// },
   { name: "the environment", what: /\bprocess\.env\b|\bBun\.env\b/, where: /^config\// },
+  { name: "the YAML parser", what: /from "yaml"/, where: /^config\// },
   { name: "the command-line library", what: /from "commander"/, where: /^cli\// },
   { name: "the wire's money words", what: /\bparseFloat\b/, where: /^$/ },
 ];

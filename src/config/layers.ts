@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import type { Environment, Override } from "./environment.ts";
-import { findDuplicateKeys } from "./duplicate-keys.ts";
 import { fileSchema } from "./file-schema.ts";
 import type { Report } from "./problems.ts";
+import { readYaml } from "./yaml.ts";
 
 /** The configuration file as it was written. */
 export interface WrittenFile {
@@ -78,18 +78,11 @@ function isSound(content: Record<string, unknown>): boolean {
 }
 
 function parseMapping(name: string, text: string, report: Report): Record<string, unknown> {
-  try {
-    const content = Bun.YAML.parse(text) ?? {};
-    for (const { key, firstLine, line } of findDuplicateKeys(text))
-      report(
-        `${name}:${line}`,
-        `names ${JSON.stringify(key)} again after line ${firstLine}, of which only the last would count; write it once`,
-      );
-    if (isMapping(content)) return content;
-    report(name, "must be a mapping of settings, such as server: {port: 8080}");
-  } catch (error) {
-    report(name, `is not YAML: ${error instanceof Error ? error.message : "it cannot be parsed"}`);
-  }
+  const { value, problems } = readYaml(text);
+  for (const { line, column, message } of problems) report(`${name}:${line}:${column}`, message);
+  if (isMapping(value)) return value;
+  const isEmpty = value === null || value === undefined;
+  if (!isEmpty) report(name, "must be a mapping of settings, such as server: {port: 8080}");
   return {};
 }
 

@@ -195,7 +195,7 @@ test("a named file that is not there is refused, and a missing gateway.yaml is n
 
 test("a file that is not YAML, or not a mapping, is refused by its name", async () => {
   expect(await problems("server: [1\nport: 2")).toEqual([
-    expect.stringMatching(/^gateway\.yaml: is not YAML: /),
+    expect.stringMatching(/^gateway\.yaml:\d+:\d+: is not YAML: /),
   ]);
   expect(await problems("- server")).toEqual([
     "gateway.yaml: must be a mapping of settings, such as server: {port: 8080}",
@@ -274,8 +274,8 @@ channels:
   two: {provider: sandbox}
 `;
   expect(await problems(yaml)).toEqual([
-    'gateway.yaml:9: names "per_million" again after line 8, of which only the last would count; write it once',
-    'gateway.yaml:10: names "channels" again after line 2, of which only the last would count; write it once',
+    'gateway.yaml:9:7: names "per_million" again after line 8, of which only the last would count; write it once',
+    'gateway.yaml:10:1: names "channels" again after line 2, of which only the last would count; write it once',
     "workers: must be at least 1",
   ]);
 });

@@ -1,0 +1,70 @@
+import { isAlias, isScalar, LineCounter, parseDocument, visit, type Document } from "yaml";
+
+/** A place in a text; lines and columns count from 1. */
+export interface YamlProblem {
+  line: number;
+  column: number;
+  message: string;
+}
+
+/**
+ * Reads a YAML text that people write. Besides what is not YAML it reports every key that a mapping names twice, of
+ * which a parser would silently keep the last. The value is undefined when the text cannot be read.
+ */
+export function readYaml(text: string): { value: unknown; problems: YamlProblem[] } {
+  const lines = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    merge: true,
+    prettyErrors: false,
+    uniqueKeys: false,
+  });
+  const problemAt = (offset: number, message: string): YamlProblem => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col, message };
+  };
+  const faults = [...document.errors, ...document.warnings];
+  if (faults.length > 0)
+    return {
+      value: undefined,
+      problems: faults.map(({ pos: [offset], message }) => problemAt(offset, `is not YAML: ${message}`)),
+    };
+  const problems = duplicateKeys(document).map(({ key, first, offset }) => {
+    const message = `names ${JSON.stringify(key)} again after line ${lines.linePos(first).line}, of which only the last would count; write it once`;
+    return problemAt(offset, message);
+  });
+  try {
+    return { value: document.toJS(), problems };
+  } catch (error) {
+    // Aliases that lead nowhere, or to more than a hundred copies.
+    const reason = error instanceof Error ? error.message : "it cannot be read";
+    return { value: undefined, problems: [problemAt(0, `is not YAML: ${reason}`)] };
+  }
+}
+
+interface DuplicateKey {
+  key: string;
+  /** Offsets of the first key and of the one that repeats it. */
+  first: number;
+  offset: number;
+}
+
+function duplicateKeys(document: Document.Parsed): DuplicateKey[] {
+  const found: DuplicateKey[] = [];
+  visit(document, {
+    Map(_, { items }) {
+      const firstOffsets = new Map<string, number>();
+      for (const { key } of items) {
+        const offset = isScalar(key) || isAlias(key) ? key.range?.[0] : undefined;
+        const scalar = isAlias(key) ? key.resolve(document) : key;
+        // The merge key `<<` is read as a symbol; it counts every time.
+        if (offset === undefined || !isScalar(scalar) || typeof scalar.value === "symbol") continue;
+        const name = String(scalar.value);
+        const first = firstOffsets.get(name);
+        if (first === undefined) firstOffsets.set(name, offset);
+        else found.push({ key: name, first, offset });
+      }
+    },
+  });
+  return found.sort((one, other) => one.offset - other.offset);
+}
