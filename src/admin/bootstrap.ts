@@ -74,7 +74,10 @@ async function ensureAdministrator(context: AdminContext, input: BootstrapInput)
 async function ensureKey(context: AdminContext, given: string | null): Promise<BootstrapResult["key"]> {
   const fields = { organizationId: ORGANIZATION_ID, name: "First key", scopes: ["ai:*"] };
   if (given !== null) {
-    const isThere = async () => (await context.store.keys.findByHash(hashSecret(given))) !== null;
+    const hash = hashSecret(given);
+    const { keys } = context.store;
+    // A secret that was rotated away or deleted must not come back to life by a restart.
+    const isThere = async () => (await keys.findByHash(hash)) !== null || (await keys.isRetired(hash));
     if (!(await isThere()))
       await unlessDoneByAnother(isThere, () => createKey(context, { ...fields, secret: given }));
     return { secret: null, prefix: secretPrefix(given) };

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { NOW, refusal, withOrganization } from "../../test/support/admin-context.ts";
 import { hashSecret, isWellFormedSecret } from "../lib/secret.ts";
-import { createKey, listKeys, updateKey } from "./keys.ts";
+import { bootstrap } from "./bootstrap.ts";
+import { createKey, listKeys, removeKey, rotateKey, updateKey } from "./keys.ts";
 
 test("a key's secret is well formed, shown once, and stored as its hash only", async () => {
   const context = await withOrganization();
@@ -67,4 +68,52 @@ test("a key can be disabled and restricted later, and an unknown one is 404", as
     "id",
     'there is no key "key_none"',
   ]);
+});
+
+test("everything but a key's secret can be changed, and an expiry in the past is refused", async () => {
+  const context = await withOrganization();
+  const { key } = await createKey(context, { organizationId: "acme", name: "k", expiresAt: NOW + 1 });
+  const change = {
+    name: "renamed",
+    scopes: ["ai:llm"],
+    models: ["sandbox-chat"],
+    addresses: ["10.0.0.0/8"],
+    limits: { requestsPerMinute: 5 },
+    expiresAt: null,
+  };
+  expect(await updateKey(context, key.id, change)).toEqual({ ...key, ...change } as typeof key);
+  expect(await refusal(updateKey(context, key.id, { expiresAt: NOW }))).toEqual([
+    400,
+    "expiresAt",
+    "expiresAt lies in the past",
+  ]);
+});
+
+test("a rotation gives the same key another secret", async () => {
+  const context = await withOrganization();
+  const { key, secret } = await createKey(context, { organizationId: "acme", name: "k" });
+  const rotated = await rotateKey(context, key.id, { overlapMs: 1000 });
+  expect(rotated.secret).not.toBe(secret);
+  expect(rotated.key).toEqual({
+    ...key,
+    hash: hashSecret(rotated.secret),
+    prefix: rotated.secret.slice(0, 8),
+  });
+  expect(await context.store.keys.isRetired(hashSecret(secret))).toBe(true);
+  expect(await refusal(rotateKey(context, "key_none", { overlapMs: 0 }))).toEqual([
+    404,
+    "id",
+    'there is no key "key_none"',
+  ]);
+});
+
+test("a fixed secret that was rotated away or deleted does not come back with a restart", async () => {
+  const context = await withOrganization();
+  const fixed = { key: "gk_fixed-by-the-operator_1", administratorPassword: null };
+  await bootstrap(context, fixed);
+  const [key] = await listKeys(context, "default");
+  await removeKey(context, key!.id);
+  await bootstrap(context, fixed);
+  expect(await listKeys(context, "default")).toEqual([]);
+  expect(await refusal(removeKey(context, key!.id))).toEqual([404, "id", expect.any(String)]);
 });

@@ -8,35 +8,36 @@ import { changeLimits, limitsSchema, nameSchema, readInput } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
 import type { KeyRecord } from "./ports.ts";
 
-/** Creates a key. Its secret is in the answer and nowhere else: only the hash is stored. */
-export async function createKey(
-  context: AdminContext,
-  input: unknown,
-): Promise<{ secret: string; key: KeyRecord }> {
-  const parsed = readInput(creationSchema, input);
-  const { organizationId, name, scopes, models, addresses, expiresAt } = parsed;
+/** Creates a key. Its secret is in the result and nowhere else: only the hash is stored. */
+export async function createKey(context: AdminContext, input: unknown): Promise<NewSecret> {
+  const {
+    organizationId,
+    secret = newSecret(),
+    limits,
+    scopes,
+    ...fields
+  } = readInput(creationSchema, input);
   await getOrganization(context, organizationId);
-  if (models !== "*") for (const model of models) requireModel(context.catalogue, model, "models");
-  const now = context.clock.now();
-  if (expiresAt !== null && expiresAt <= now)
-    throw new AdminError(400, "expiresAt", "expiresAt lies in the past");
-  const secret = parsed.secret ?? newSecret();
+  checkKey(context, fields);
   const key: KeyRecord = {
+    ...fields,
     id: newId("key"),
     organizationId,
-    name,
     prefix: secretPrefix(secret),
     hash: hashSecret(secret),
     scopes: [...new Set(scopes)],
-    models,
-    addresses,
-    limits: changeLimits({}, parsed.limits),
+    limits: changeLimits({}, limits),
     isDisabled: false,
-    expiresAt,
-    createdAt: now,
+    createdAt: context.clock.now(),
   };
   await context.store.keys.create(key, context.by);
   return { secret, key };
+}
+
+/** A key whose secret was generated just now. */
+export interface NewSecret {
+  secret: string;
+  key: KeyRecord;
 }
 
 /** Keys of one organization, or of all. */
@@ -58,14 +59,45 @@ export async function getKey(
 
 /** Changes what the input names, for example `{isDisabled: true}`. Throws 404 for an unknown key. */
 export async function updateKey(context: AdminContext, id: string, input: unknown): Promise<KeyRecord> {
-  const change = readInput(changeSchema, input);
-  const before = await getKey(context, id);
-  if (change.models && change.models !== "*")
-    for (const model of change.models) requireModel(context.catalogue, model, "models");
-  const { limits, ...fields } = change;
-  const changed = { ...fields, ...(limits && { limits: changeLimits(before.limits, limits) }) };
-  await context.store.keys.update(id, changed, context.by);
-  return { ...before, ...changed };
+  const { limits, ...fields } = readInput(changeSchema, input);
+  checkKey(context, fields);
+  const after = await context.store.keys.update(
+    id,
+    (before) => ({ ...fields, limits: changeLimits(before.limits, limits ?? {}) }),
+    context.by,
+  );
+  return after ?? (await getKey(context, id));
+}
+
+/**
+ * Gives a key another secret, which is in the result and nowhere else. The earlier one is accepted for `overlapMs`
+ * more; so are those before it, where their time is not over sooner. Throws 404 for an unknown key.
+ */
+export async function rotateKey(context: AdminContext, id: string, input: unknown): Promise<NewSecret> {
+  const { overlapMs } = readInput(rotationSchema, input);
+  const secret = newSecret();
+  const prefix = secretPrefix(secret);
+  await context.store.keys.rotate(
+    id,
+    { prefix, hash: hashSecret(secret) },
+    context.clock.now() + overlapMs,
+    context.by,
+  );
+  return { secret, key: await getKey(context, id) };
+}
+
+/** Deletes a key. The ledger and the audit keep its id. Throws 404 for an unknown key. */
+export async function removeKey(context: AdminContext, id: string): Promise<void> {
+  if (!(await context.store.keys.remove(id, context.by))) await getKey(context, id);
+}
+
+function checkKey(
+  { catalogue, clock }: AdminContext,
+  { models = "*", expiresAt = null }: Partial<Pick<KeyRecord, "models" | "expiresAt">>,
+): void {
+  if (models !== "*") for (const model of models) requireModel(catalogue, model, "models");
+  if (expiresAt !== null && expiresAt <= clock.now())
+    throw new AdminError(400, "expiresAt", "expiresAt lies in the past");
 }
 
 const scopesSchema = z.array(z.enum(["ai:*", "ai:image", "ai:llm"])).min(1);
@@ -103,6 +135,10 @@ const changeSchema = z
     expiresAt: expirySchema,
   })
   .partial();
+
+const MAX_OVERLAP_MS = 90 * 24 * 60 * 60_000;
+
+const rotationSchema = z.strictObject({ overlapMs: z.int().min(0).max(MAX_OVERLAP_MS) });
 
 function isAddress(text: string): boolean {
   try {

@@ -6,7 +6,8 @@ import type { AdminContext } from "./context.ts";
 import { amountSchema, readInput, reasonSchema } from "./input.ts";
 import { getKey } from "./keys.ts";
 import { getOrganization } from "./organizations.ts";
-import type { AuditRecord, ChargeHistory, LedgerFilter, LedgerPosition } from "./ports.ts";
+import type { ChargeHistory, LedgerFilter, LedgerPosition } from "./ledger-ports.ts";
+import type { AuditRecord } from "./ports.ts";
 
 /** A charge, what corrects it, and what it comes to after all. */
 export interface LedgerView extends ChargeHistory {
@@ -74,17 +75,18 @@ export async function refund(context: AdminContext, id: string, input: unknown):
   const { amount, reason } = readInput(refundSchema, input);
   const history = await context.store.ledger.history(id);
   if (!history) throw unknownCharge(id);
-  const given = amount ?? netOf(history);
+  const refunded = amount ?? netOf(history);
   const decide = (now: ChargeHistory): LedgerEntry => {
     const left = netOf(now);
     if (left <= 0n) throw new AdminError(409, "id", `nothing is left to refund of "${id}"`);
-    if (given === 0n) throw new AdminError(400, "amount", "amount must be more than nothing");
-    if (given > left)
+    if (refunded === 0n) throw new AdminError(400, "amount", "amount must be more than nothing");
+    if (refunded > left)
       throw new AdminError(400, "amount", `only ${formatNanos(left)} of "${id}" is left to refund`);
-    return newCorrection(now, -given, context.clock.now());
+    return newCorrection(now, -refunded, context.clock.now());
   };
-  const detail = { reason, amount: given, currency: history.charge.currency };
-  const [entry] = await context.store.ledger.correct([id], decide, { by: context.by, subject: id, detail });
+  const detail = { reason, amount: refunded, currency: history.charge.currency };
+  const note = { by: context.by, action: "refund" as const, subject: id, detail };
+  const [entry] = await context.store.ledger.correct([id], decide, note);
   if (!entry) throw unknownCharge(id);
   return entry;
 }

@@ -3,11 +3,11 @@
  * notice it, and leaves an audit row in the same transaction.
  */
 import type { Scope } from "../domain/api-key.ts";
-import type { LedgerEntry } from "../domain/ledger.ts";
 import type { Limits } from "../domain/limits.ts";
 import type { OrganizationSettings } from "../domain/organization.ts";
 import type { PriceAmounts } from "../domain/price.ts";
 import type { Nanos } from "../lib/money.ts";
+import type { LedgerAdminStore } from "./ledger-ports.ts";
 
 export interface AdminStore {
   organizations: OrganizationStore;
@@ -21,7 +21,7 @@ export interface AdminStore {
 
 /** Who makes a change; written to the audit. */
 export interface Actor {
-  /** `cli`, `bootstrap` or an administrator's id. */
+  /** Name of the operating system's user, `bootstrap` or an administrator's id. */
   actor: string;
 }
 
@@ -76,16 +76,38 @@ export interface KeyRecord {
   createdAt: number;
 }
 
+/** Deleted keys are not found; their rows stay for the ledger's sake. */
 export interface KeyStore {
   create(key: KeyRecord, by: Actor): Promise<void>;
   get(id: string): Promise<KeyRecord | null>;
+  /** The key with this secret; not one that had it before a rotation. */
   findByHash(hash: string): Promise<KeyRecord | null>;
+  /** Whether a rotated or deleted key once had this secret, whether or not it is still accepted. */
+  isRetired(hash: string): Promise<boolean>;
   list(organizationId?: string): Promise<KeyRecord[]>;
+  /**
+   * Writes what `change` makes of the key in its present state, so that no two changes undo each other. Returns the
+   * key afterwards, null when there is none.
+   */
   update(
     id: string,
-    change: Partial<Omit<KeyRecord, "id" | "organizationId" | "hash" | "hint" | "createdAt">>,
+    change: (
+      before: KeyRecord,
+    ) => Partial<Omit<KeyRecord, "id" | "organizationId" | "hash" | "prefix" | "createdAt">>,
+    by: Actor,
+  ): Promise<KeyRecord | null>;
+  /**
+   * Gives a key another secret. Its earlier secrets are accepted until `overlapEndsAt` (Unix milliseconds), or until
+   * their own end where that is sooner. False when there is no such key.
+   */
+  rotate(
+    id: string,
+    secret: Pick<KeyRecord, "hash" | "prefix">,
+    overlapEndsAt: number,
     by: Actor,
   ): Promise<boolean>;
+  /** Deletes a key; all its secrets are refused from now on. False when there is no such key. */
+  remove(id: string, by: Actor): Promise<boolean>;
 }
 
 /** A price row. Its amounts never change: a later row takes over cell by cell, or it is ended. */
@@ -144,79 +166,10 @@ export interface AdministratorStore {
   setPassword(name: string, passwordHash: string, by: Actor): Promise<boolean>;
 }
 
-/** The ledger as administration sees it: nothing in it changes, corrections are entries of their own. */
-export interface LedgerAdminStore {
-  /** Newest first: the first page, or the one below a position. */
-  list(page: LedgerPage): Promise<LedgerEntry[]>;
-  /** Where the entry of an id stands, or null when there is none. */
-  position(id: string): Promise<LedgerPosition | null>;
-  /** A charge with its corrections, or null when there is no such charge. */
-  history(charge: string): Promise<ChargeHistory | null>;
-  /** A page of an organization's charges for a model, oldest first. A page may be empty and yet not the last. */
-  charges(page: ChargePage): Promise<{ histories: ChargeHistory[]; next: LedgerPosition | null }>;
-  /**
-   * Writes corrections of charges in one transaction, in which nobody else corrects them: `decide` is shown each
-   * as it stands and answers the entry to write, if any. Adds to the `spent` of the charge's budgets as far as
-   * the charge fell in their running period. `note` makes it leave an audit row. Answers what was written.
-   */
-  correct(
-    charges: readonly string[],
-    decide: (history: ChargeHistory) => LedgerEntry | null,
-    note: CorrectionNote | null,
-  ): Promise<LedgerEntry[]>;
-}
-
-/** Which entries are meant; what is absent does not matter. */
-export interface LedgerFilter {
-  organizationId?: string;
-  keyId?: string;
-  model?: string;
-  /** The caller's `X-Request-Id`, or the one that the gateway gave in its place. */
-  requestId?: string;
-  /** Unix milliseconds, inclusive. */
-  from?: number;
-  /** Unix milliseconds, exclusive. */
-  to?: number;
-}
-
-export interface LedgerPage extends LedgerFilter {
-  /** The last entry of the page above. */
-  below?: LedgerPosition;
-  limit: number;
-}
-
-export interface ChargeHistory {
-  charge: LedgerEntry;
-  /** Refunds and adjustments, oldest first. */
-  corrections: LedgerEntry[];
-}
-
-export interface ChargePage {
-  organizationId: string;
-  model: string;
-  /** Inclusive and exclusive, Unix milliseconds. */
-  from: number;
-  to: number;
-  after: LedgerPosition | null;
-}
-
-/** Where an entry stands in the ledger's order of time and id. */
-export interface LedgerPosition {
-  /** Unix milliseconds. */
-  at: number;
-  id: string;
-}
-
-export interface CorrectionNote {
-  by: Actor;
-  /** What the audit lists it under: a charge's id, or a model. */
-  subject: string;
-  /** Why and how much. */
-  detail: object;
-}
-
 /** What kinds of rows administration changes; running gateways reload by kind. */
 export type ChangeKind = "organization" | "key" | "price" | "budget" | "administrator" | "ledger";
+
+export type AuditAction = "create" | "update" | "remove" | "rotate" | "refund" | "correct prices";
 
 /** One line of the audit: never changed, never removed. */
 export interface AuditRecord {
@@ -225,7 +178,7 @@ export interface AuditRecord {
   at: number;
   actor: string;
   kind: ChangeKind;
-  action: "create" | "update" | "remove";
+  action: AuditAction;
   subject: string;
   /** The row before and after, money as decimal strings, without secrets and hashes. */
   before: unknown;

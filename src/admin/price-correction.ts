@@ -7,7 +7,7 @@ import { requireModel, type AdminContext } from "./context.ts";
 import { readInput, reasonSchema } from "./input.ts";
 import { adjustedBy, newCorrection, refundedBy } from "./ledger.ts";
 import { currencyOf, priceFields, priceOf } from "./prices.ts";
-import type { ChargeHistory } from "./ports.ts";
+import type { ChargeHistory } from "./ledger-ports.ts";
 
 /** What a correction does, or would do. Money in the currency of the corrected price. */
 export interface PriceCorrection {
@@ -70,7 +70,12 @@ export async function correctPrice(
       .map(({ charge }) => charge.id);
     if (differing.length === 0) return;
     const decide = (history: ChargeHistory) => correction(history, corrected, context.clock.now());
-    const change = note && { by: context.by, subject: fields.model, detail: note };
+    const change = note && {
+      by: context.by,
+      action: "correct prices" as const,
+      subject: fields.model,
+      detail: note,
+    };
     const written = await context.store.ledger.correct(differing, decide, change);
     if (written.length > 0) note = null;
     for (const { organizationId, amount } of written) add(done, organizationId, amount);

@@ -28,7 +28,8 @@ function toRow({ revision, at, actor, kind, action, subject, before, after }: Au
     revision: String(revision),
     at: new Date(at).toISOString(),
     actor,
-    change: `${action} ${kind}`,
+    // A correction is an entry of its own; nothing else of the ledger ever changes.
+    change: kind === "ledger" ? action : `${action} ${kind}`,
     subject,
     fields: changedFields(before, after).join(", "),
   };

@@ -1,12 +1,46 @@
 import type { Command } from "commander";
-import { createKey, listKeys, updateKey } from "../admin/keys.ts";
+import { createKey, listKeys, removeKey, rotateKey, updateKey } from "../admin/keys.ts";
 import type { KeyRecord } from "../admin/ports.ts";
 import type { CommandContext } from "./context.ts";
-import { collect, readLimit, readScope, readTime } from "./options.ts";
+import {
+  collect,
+  limitText,
+  readDuration,
+  readLimit,
+  readScope,
+  readTime,
+  readTimeOrNever,
+  UNSET,
+} from "./options.ts";
 
-/** `keys create|list|disable|enable` */
+/** `keys create|list|set|rotate|disable|enable|delete` */
 export function addKeyCommands(program: Command, cli: CommandContext): void {
   const keys = program.command("keys").description("gateway keys");
+  addCreateCommand(keys, cli);
+  addSetCommand(keys, cli);
+  addRotateCommand(keys, cli);
+  keys
+    .command("list")
+    .description("list keys")
+    .option("--org <id>", "of this organization only")
+    .option("--json", "print JSON")
+    .action(async ({ org, json }: { org?: string; json?: boolean }) => {
+      const records = await cli.administer((admin) => listKeys(admin, org));
+      cli.print(json, records.map(toView), records.map(toRow));
+    });
+  addStateCommand(keys, cli, { name: "disable", description: "stop a key from being accepted" });
+  addStateCommand(keys, cli, { name: "enable", description: "accept a disabled key again" });
+  keys
+    .command("delete")
+    .description("delete a key for good; the ledger and the audit keep its id")
+    .argument("<id>", "the key's id, as listed")
+    .action(async (id: string) => {
+      await cli.administer((admin) => removeKey(admin, id));
+      cli.printLine(`Key ${id} is deleted.`);
+    });
+}
+
+function addCreateCommand(keys: Command, cli: CommandContext): void {
   keys
     .command("create")
     .description("create a key and show its secret, this once")
@@ -18,57 +52,89 @@ export function addKeyCommands(program: Command, cli: CommandContext): void {
     .option("--limit <name=value>", "own limit, for example images_per_minute=10 (repeatable)", readLimit)
     .option("--expires <time>", "ISO date or time at which it ends", readTime)
     .option("--json", "print JSON")
-    .action(async (options: CreateOptions) => {
+    .action(async ({ org, expires, json, ...options }: CreateOptions) => {
       const { secret, key } = await cli.administer((admin) =>
-        createKey(admin, {
-          organizationId: options.org,
-          name: options.name,
-          scopes: options.scope,
-          models: options.model,
-          addresses: options.address,
-          limits: options.limit,
-          expiresAt: options.expires,
-        }),
+        createKey(admin, { ...toFields(options), organizationId: org, expiresAt: expires }),
       );
-      if (options.json) return cli.print(true, { secret, key: toView(key) }, []);
+      if (json) return cli.print(true, { secret, key: toView(key) }, []);
       cli.printLine(`Key ${key.id} is created. Its secret is shown only now:\n\n  ${secret}\n`);
-    });
-  keys
-    .command("list")
-    .description("list keys")
-    .option("--org <id>", "of this organization only")
-    .option("--json", "print JSON")
-    .action(async ({ org, json }: { org?: string; json?: boolean }) => {
-      const records = await cli.administer((admin) => listKeys(admin, org));
-      cli.print(json, records.map(toView), records.map(toRow));
-    });
-  keys
-    .command("disable")
-    .description("stop a key from being accepted")
-    .argument("<id>", "the key's id, as listed")
-    .action(async (id: string) => {
-      const key = await cli.administer((admin) => updateKey(admin, id, { isDisabled: true }));
-      cli.printLine(`Key ${key.id} (${key.name}) is disabled.`);
-    });
-  keys
-    .command("enable")
-    .description("accept a disabled key again")
-    .argument("<id>", "the key's id, as listed")
-    .action(async (id: string) => {
-      const key = await cli.administer((admin) => updateKey(admin, id, { isDisabled: false }));
-      cli.printLine(`Key ${key.id} (${key.name}) is enabled.`);
     });
 }
 
-interface CreateOptions {
-  name: string;
-  org: string;
+function addSetCommand(keys: Command, cli: CommandContext): void {
+  keys
+    .command("set")
+    .description("change a key; what is not named stays")
+    .argument("<id>", "the key's id, as listed")
+    .option("--name <name>", "what it is for")
+    .option("--scope <scope>", "ai:image, ai:llm or ai:* (repeatable)", readScope)
+    .option("--model <id>", 'model it may call (repeatable), or "*" for all of its organization', collect)
+    .option("--address <cidr>", "address or network it may be used from (repeatable), or any", collect)
+    .option("--limit <name=value>", "limit: a number, none or default (repeatable)", readLimit)
+    .option("--expires <time|never>", "ISO date or time at which it ends", readTimeOrNever)
+    .option("--json", "print JSON")
+    .action(async (id: string, { expires, json, ...options }: SetOptions) => {
+      const expiresAt = expires === UNSET ? null : expires;
+      const key = await cli.administer((admin) => updateKey(admin, id, { ...toFields(options), expiresAt }));
+      cli.print(json, toView(key), [toRow(key)]);
+    });
+}
+
+function addRotateCommand(keys: Command, cli: CommandContext): void {
+  keys
+    .command("rotate")
+    .description("give a key another secret and show it, this once")
+    .argument("<id>", "the key's id, as listed")
+    .option("--overlap <time>", "how long the old secret is accepted: 30m, 24h, 7d or 0", readDuration, 0)
+    .option("--json", "print JSON")
+    .action(async (id: string, { overlap, json }: { overlap: number; json?: boolean }) => {
+      const { secret, key } = await cli.administer((admin) => rotateKey(admin, id, { overlapMs: overlap }));
+      if (json) return cli.print(true, { secret, key: toView(key) }, []);
+      const until = new Date(Date.now() + overlap).toISOString();
+      const old =
+        overlap === 0 ? "The old one is refused from now on" : `The old one is accepted until ${until}`;
+      cli.printLine(`${old}. The new secret of ${key.id} is shown only now:\n\n  ${secret}\n`);
+    });
+}
+
+function addStateCommand(
+  keys: Command,
+  cli: CommandContext,
+  { name, description }: { name: "disable" | "enable"; description: string },
+): void {
+  keys
+    .command(name)
+    .description(description)
+    .argument("<id>", "the key's id, as listed")
+    .action(async (id: string) => {
+      const key = await cli.administer((admin) => updateKey(admin, id, { isDisabled: name === "disable" }));
+      cli.printLine(`Key ${key.id} (${key.name}) is ${name}d.`);
+    });
+}
+
+interface FieldOptions {
+  name?: string;
   scope?: string[];
   model?: string[];
   address?: string[];
   limit?: object;
+}
+
+interface CreateOptions extends FieldOptions {
+  org: string;
   expires?: number;
   json?: boolean;
+}
+
+interface SetOptions extends FieldOptions {
+  expires?: number | typeof UNSET;
+  json?: boolean;
+}
+
+function toFields({ name, scope: scopes, model, address, limit: limits }: FieldOptions): object {
+  const models = model?.includes("*") ? "*" : model;
+  const addresses = address?.includes("any") ? null : address;
+  return { name, scopes, models, addresses, limits };
 }
 
 function toView(key: KeyRecord): object {
@@ -90,7 +156,9 @@ function toRow(key: KeyRecord) {
     scopes: key.scopes.join(" "),
     models: key.models === "*" ? "all" : key.models.join(" "),
     addresses: key.addresses?.join(" ") ?? "any",
+    limits: limitText(key.limits) || "default",
     state: key.isDisabled ? "disabled" : isExpired ? "expired" : "active",
+    expires: key.expiresAt === null ? "never" : new Date(key.expiresAt).toISOString(),
     created: new Date(key.createdAt).toISOString().slice(0, 10),
   };
 }

@@ -57,6 +57,22 @@ export function readTime(value: string): number {
   return time;
 }
 
+/** A time, or `never`. */
+export function readTimeOrNever(value: string): number | typeof UNSET {
+  return value === "never" ? UNSET : readTime(value);
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Minutes, hours or days such as `30m`, `24h` and `7d`, as milliseconds. */
+export function readDuration(value: string): number {
+  if (value === "0") return 0;
+  const [, count, unit = ""] = /^(\d{1,5})([mhd])$/.exec(value) ?? [];
+  const unitMs = UNIT_MS[unit];
+  if (unitMs !== undefined) return Number(count) * unitMs;
+  throw new InvalidArgumentError("It must be minutes, hours or days, such as 30m, 24h or 7d.");
+}
+
 const TIME = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d{3})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
 
 /** A whole number from 1. */
@@ -75,6 +91,13 @@ export function readLimit(value: string, earlier: Limits = {}): Limits {
   if (amount === "default") return { ...earlier, [camelCase(name)]: amount };
   if (/^\d{1,12}$/.test(amount)) return { ...earlier, [camelCase(name)]: Number(amount) };
   throw new InvalidArgumentError('A limit is a whole number, "none" or "default".');
+}
+
+/** Own limits in the words of `readLimit`. */
+export function limitText(limits: Readonly<Record<string, number | null>>): string {
+  return Object.entries(limits)
+    .map(([name, value]) => `${snakeCase(name)}=${value ?? "none"}`)
+    .join(" ");
 }
 
 type ImagePrices = Record<string, Record<string, string>>;

@@ -7,10 +7,16 @@ import {
   updateOrganization,
 } from "../admin/organizations.ts";
 import type { OrganizationRecord } from "../admin/ports.ts";
-import type { Limits } from "../domain/limits.ts";
-import { snakeCase } from "../lib/casing.ts";
 import type { CommandContext } from "./context.ts";
-import { readLimit, readSecondsOrOff, readSwitch, readThreeState, readWord, UNSET } from "./options.ts";
+import {
+  limitText,
+  readLimit,
+  readSecondsOrOff,
+  readSwitch,
+  readThreeState,
+  readWord,
+  UNSET,
+} from "./options.ts";
 
 /** `orgs create|list|show|enable-model|disable-model|set` */
 export function addOrganizationCommands(program: Command, cli: CommandContext): void {
@@ -168,10 +174,4 @@ function toFacts(organization: OrganizationRecord) {
 
 function switchWord(isOn: boolean): string {
   return isOn ? "on" : "off";
-}
-
-function limitText(limits: Partial<Limits>): string {
-  return Object.entries(limits)
-    .map(([name, value]) => `${snakeCase(name)}=${value ?? "none"}`)
-    .join(" ");
 }

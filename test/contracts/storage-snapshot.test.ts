@@ -75,13 +75,55 @@ onEachDatabase("The snapshot", (ground) => {
       );
       expect(before.organizations.get("org_a")!.name).not.toBe("renamed");
       expect(snapshot.key(hashOf("key_a"))).toMatchObject({ isDisabled: false });
-      await other.keys.update("key_a", { isDisabled: true }, BY);
+      await other.keys.update("key_a", () => ({ isDisabled: true }), BY);
       const isRevoked = () => (snapshot.key(hashOf("key_a")) as { isDisabled: boolean }).isDisabled;
       const revoked = await within1s(isRevoked);
-      await other.keys.update("key_a", { isDisabled: false }, BY);
+      await other.keys.update("key_a", () => ({ isDisabled: false }), BY);
       console.log(
         `change seen after ${renamed.toFixed(0)} ms, revocation after ${revoked.toFixed(0)} ms (${ground.kind})`,
       );
+    }));
+
+  test("a rotated key is accepted by both secrets until the overlap ends", () =>
+    withSnapshot(async (snapshot) => {
+      const { keys } = storesOn(database).admin;
+      const endsAt = Date.now() + 3_600_000;
+      await keys.create(aKey("key_rotated", "org_a"), BY);
+      expect(await snapshot.key(hashOf("key_rotated"))).toMatchObject({ expiresAt: null });
+      const second = { hash: hashOf("second secret"), prefix: "gk_2" };
+      expect(await keys.rotate("key_rotated", second, endsAt, BY)).toBe(true);
+      await snapshot.refresh();
+      expect(snapshot.key(hashOf("key_rotated"))).toMatchObject({ id: "key_rotated", expiresAt: endsAt });
+      expect(await snapshot.key(second.hash)).toMatchObject({ prefix: "gk_2", expiresAt: null });
+      await withSnapshot(async (fresh) => {
+        expect(await fresh.key(hashOf("key_rotated"))).toMatchObject({ expiresAt: endsAt });
+      });
+      const third = { hash: hashOf("third secret"), prefix: "gk_3" };
+      await keys.rotate("key_rotated", third, endsAt - 5000, BY);
+      await snapshot.refresh();
+      for (const hash of [hashOf("key_rotated"), second.hash])
+        expect(snapshot.key(hash)).toMatchObject({ expiresAt: endsAt - 5000 });
+    }));
+
+  test("a deleted key is refused under all its secrets, and never comes back", () =>
+    withSnapshot(async (snapshot) => {
+      const { keys } = storesOn(database).admin;
+      await keys.create(aKey("key_deleted", "org_a"), BY);
+      const second = { hash: hashOf("of key_deleted"), prefix: "gk_2" };
+      await keys.rotate("key_deleted", second, Date.now() + 3_600_000, BY);
+      const hashes = [hashOf("key_deleted"), second.hash];
+      for (const hash of hashes) expect(await snapshot.key(hash)).toMatchObject({ id: "key_deleted" });
+      expect(await keys.remove("key_deleted", BY)).toBe(true);
+      expect(await keys.remove("key_deleted", BY)).toBe(false);
+      await snapshot.refresh();
+      const isOver = (key: { expiresAt: number | null }) => key.expiresAt! <= Date.now();
+      for (const hash of hashes) expect(isOver((await snapshot.key(hash))!)).toBe(true);
+      await withSnapshot(async (fresh) => {
+        for (const hash of hashes) expect(isOver((await fresh.key(hash))!)).toBe(true);
+      });
+      expect(await keys.get("key_deleted")).toBeNull();
+      expect((await keys.list("org_a")).map(({ id }) => id)).not.toContain("key_deleted");
+      expect(await keys.isRetired(hashOf("key_deleted"))).toBe(true);
     }));
 
   test("a new key is found at once, and asked for once however many ask", () =>
@@ -127,7 +169,7 @@ onEachDatabase("The snapshot", (ground) => {
         await snapshot.key(hashOf("key_a"));
         isHeld = true;
         const racing = snapshot.key(hashOf("key_raced"));
-        await stores.admin.keys.update("key_raced", { isDisabled: true }, BY);
+        await stores.admin.keys.update("key_raced", () => ({ isDisabled: true }), BY);
         await snapshot.refresh();
         gate.resolve();
         expect(await racing).toMatchObject({ isDisabled: true });

@@ -79,7 +79,7 @@ onEachDatabase("The store", (ground) => {
     expect(await organizations.get("org_none")).toBeNull();
     expect(await organizations.update("org_none", () => ({ name: "x" }), BY)).toBeNull();
     expect(await keys.get("key_none")).toBeNull();
-    expect(await keys.update("key_none", { name: "x" }, BY)).toBe(false);
+    expect(await keys.update("key_none", () => ({ name: "x" }), BY)).toBeNull();
     expect(await budgets.setAmount("budget_none", 1n, BY)).toBe(false);
     expect(await budgets.remove("budget_none", BY)).toBe(false);
     expect(await administrators.get("nobody")).toBeNull();
@@ -99,7 +99,7 @@ onEachDatabase("The store", (ground) => {
     expect(await keys.findByHash("0".repeat(64))).toBeNull();
     expect(await keys.list("org_round")).toEqual([key]);
     expect(await keys.list("org_other")).toEqual([]);
-    await keys.update("key_hash", { isDisabled: true, expiresAt: null }, BY);
+    await keys.update("key_hash", () => ({ isDisabled: true, expiresAt: null }), BY);
     expect(await keys.get("key_hash")).toEqual({ ...key, isDisabled: true, expiresAt: null });
   });
 
@@ -149,7 +149,7 @@ onEachDatabase("The store", (ground) => {
 
   test("every change leaves one audit row, without hashes", async () => {
     await stores.admin.keys.create(aKey("key_audited", "org_round"), { actor: "user_7" });
-    await stores.admin.keys.update("key_audited", { isDisabled: true }, { actor: "user_8" });
+    await stores.admin.keys.update("key_audited", () => ({ isDisabled: true }), { actor: "user_8" });
     const rows = await stores.audit.list({ subject: "key_audited", limit: 10 });
     expect(rows.map((row) => [row.actor, row.kind, row.action])).toEqual([
       ["user_8", "key", "update"],

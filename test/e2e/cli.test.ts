@@ -166,7 +166,9 @@ test("a key is created, its secret shown once, listed by its first characters an
   expect((await cli.run(`keys disable ${created.key.id}`)).stdout).toBe(
     `Key ${created.key.id} (build) is disabled.\n`,
   );
-  expect((await cli.run("keys list")).stdout).toMatch(/build +gk_\w{5}… +ai:image +all +any +disabled/);
+  expect((await cli.run("keys list")).stdout).toMatch(
+    /build +gk_\w{5}… +ai:image +all +any +images_per_minute=5 +disabled +never/,
+  );
   expect((await cli.run(`keys enable ${created.key.id}`)).stdout).toBe(
     `Key ${created.key.id} (build) is enabled.\n`,
   );
@@ -175,6 +177,43 @@ test("a key is created, its secret shown once, listed by its first characters an
   expect(human.stdout).toMatch(
     /^Key key_\w+ is created\. Its secret is shown only now:\n\n {2}gk_\w{38}\n\n$/,
   );
+});
+
+test("a key is changed, rotated and deleted, and its limits and expiry are listed", async () => {
+  await using cli = await shellWithOrganization();
+  const { key, secret } = (await cli.run("keys create --name build --scope ai:image --json")).json();
+  const changed = await cli.run(
+    `keys set ${key.id} --name ci --model sandbox-a --address 10.0.0.0/8 --limit images_per_minute=5 --expires 2099-01-01 --json`,
+  );
+  expect(changed.json()).toMatchObject({
+    name: "ci",
+    prefix: secret.slice(0, 8),
+    scopes: ["ai:image"],
+    models: ["sandbox-a"],
+    addresses: ["10.0.0.0/8"],
+    limits: { imagesPerMinute: 5 },
+    expiresAt: "2099-01-01T00:00:00.000Z",
+  });
+  expect((await cli.run("keys list")).stdout).toMatch(
+    /ci +gk_\w{5}… +ai:image +sandbox-a +10\.0\.0\.0\/8 +images_per_minute=5 +active +2099-01-01T00:00:00\.000Z/,
+  );
+  const back = await cli.run(
+    `keys set ${key.id} --model * --address any --limit images_per_minute=default --expires never --json`,
+  );
+  expect(back.json()).toMatchObject({
+    name: "ci",
+    models: "*",
+    addresses: null,
+    limits: {},
+    expiresAt: null,
+  });
+  expect((await cli.run(`keys rotate ${key.id} --overlap 24h`)).stdout).toMatch(
+    /^The old one is accepted until \S+Z\. The new secret of key_\w+ is shown only now:\n\n {2}gk_\w{38}\n\n$/,
+  );
+  expect((await cli.run(`keys rotate ${key.id} --json`)).json().secret).not.toBe(secret);
+  expect((await cli.run(`keys rotate ${key.id} --overlap soon`)).code).toBe(2);
+  expect((await cli.run(`keys delete ${key.id}`)).stdout).toBe(`Key ${key.id} is deleted.\n`);
+  expect((await cli.run("keys list")).stdout).toBe("(none)\n");
 });
 
 test("a command before the first start says what is to be done first", async () => {
@@ -374,7 +413,7 @@ test("prices are corrected only when told to, and the audit says who, why and ho
   });
   expect((await cli.run(`${line} --apply`)).stdout).toEndWith("Nothing to correct.\n");
   expect((await cli.run("audit list --subject sandbox-chat")).stdout).toMatch(
-    /cli +create ledger +sandbox-chat/,
+    /cli +correct prices +sandbox-chat/,
   );
   const [row] = (await cli.run("audit list --json")).json();
   expect(row).toMatchObject({

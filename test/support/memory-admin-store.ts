@@ -55,6 +55,7 @@ function organizationStore(note: Note): AdminStore["organizations"] {
 
 function keyStore(note: Note): AdminStore["keys"] {
   const records = new Map<string, KeyRecord>();
+  const retired = new Map<string, number>();
   return {
     async create(key, by) {
       if ([...records.values()].some((other) => other.hash === key.hash))
@@ -71,10 +72,29 @@ function keyStore(note: Note): AdminStore["keys"] {
           (key) => organizationId === undefined || key.organizationId === organizationId,
         ),
       ),
+    isRetired: async (hash) => retired.has(hash),
     async update(id, change, by) {
-      const isChanged = applyChange(records, id, change);
-      if (isChanged) note(by, `update key ${id}`);
-      return isChanged;
+      const before = records.get(id);
+      if (!before) return null;
+      applyChange(records, id, change(structuredClone(before)));
+      note(by, `update key ${id}`);
+      return structuredClone(records.get(id) ?? null);
+    },
+    async rotate(id, secret, overlapEndsAt, by) {
+      const before = records.get(id);
+      if (!before) return false;
+      retired.set(before.hash, overlapEndsAt);
+      applyChange(records, id, secret);
+      note(by, `rotate key ${id}`);
+      return true;
+    },
+    async remove(id, by) {
+      const key = records.get(id);
+      if (!key) return false;
+      retired.set(key.hash, 0);
+      records.delete(id);
+      note(by, `remove key ${id}`);
+      return true;
     },
   };
 }

@@ -1,10 +1,5 @@
-import type {
-  AuditRecord,
-  AuditStore,
-  ChargeHistory,
-  LedgerAdminStore,
-  LedgerPosition,
-} from "../../src/admin/ports.ts";
+import type { ChargeHistory, LedgerAdminStore, LedgerPosition } from "../../src/admin/ledger-ports.ts";
+import type { AuditRecord, AuditStore } from "../../src/admin/ports.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 
 export interface MemoryLedgerStore extends LedgerAdminStore {
@@ -63,7 +58,7 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
       const written = histories.flatMap((history) => decide(history) ?? []);
       entries.push(...written);
       if (note && written.length > 0) {
-        const { by, subject, detail } = note;
+        const { by, action, subject, detail } = note;
         const revision = BigInt(audited.length + 1);
         const { actor } = by;
         audited.push({
@@ -71,7 +66,7 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
           at: 0,
           actor,
           kind: "ledger",
-          action: "create",
+          action,
           subject,
           before: null,
           after: asWritten(detail),

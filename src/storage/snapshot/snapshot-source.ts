@@ -1,6 +1,6 @@
 import type { KeyRecord } from "../../admin/ports.ts";
 import type { ChangeKind } from "../stores/change.ts";
-import { firstOf } from "../database/columns.ts";
+import { firstOf, type Integer } from "../database/columns.ts";
 import type { BudgetPlace, Stored } from "./directory.ts";
 import { readKeyRow, type KeyRow } from "../stores/keys.ts";
 import { organizationStore } from "../stores/organizations.ts";
@@ -13,7 +13,7 @@ export interface SnapshotSource {
   changedKinds(after: bigint, upTo: bigint): Promise<Set<ChangeKind>>;
   /** Reads anew those parts whose kind is named, and keeps the others. */
   load(kinds: ReadonlySet<ChangeKind>, old: Stored): Promise<Stored>;
-  /** Keys changed after one revision and up to another, page by page. */
+  /** Keys changed after one revision and up to another, page by page, once with each of their secrets. */
   changedKeys(after: bigint, upTo: bigint): AsyncGenerator<KeyRecord[]>;
   /** The keys changed last. */
   latestKeys(limit: number): Promise<KeyRecord[]>;
@@ -48,27 +48,56 @@ export function snapshotSource(database: Database): SnapshotSource {
           (sql) => sql<KeyRow[]>`SELECT * FROM api_keys WHERE revision > ${from} AND revision <= ${upTo}
             ORDER BY revision LIMIT ${PAGE}`,
         );
-        yield rows.map(readKeyRow);
         const last = rows.at(-1);
-        if (!last || rows.length < PAGE) return;
+        if (!last) return;
+        yield rows.map(readKeyRow);
+        yield await retiredKeys(database, from, BigInt(last.revision));
+        if (rows.length < PAGE) return;
         from = BigInt(last.revision);
       }
     },
     async latestKeys(limit) {
       const rows = await database.read(
-        (sql) => sql<KeyRow[]>`SELECT * FROM api_keys ORDER BY revision DESC LIMIT ${limit}`,
+        (sql) => sql<KeyRow[]>`SELECT * FROM api_keys WHERE deleted_at IS NULL
+          ORDER BY revision DESC LIMIT ${limit}`,
       );
       return rows.map(readKeyRow);
     },
     async findKey(hash) {
       const rows = await database.read(
-        (sql) => sql<KeyRow[]>`SELECT * FROM api_keys WHERE hash = ${hash}`,
+        (sql) => sql<SecretRow[]>`
+          SELECT api_keys.*, hash AS secret, CAST(NULL AS BIGINT) AS secret_expires_at
+            FROM api_keys WHERE hash = ${hash}
+          UNION ALL SELECT api_keys.*, retired_secrets.hash, retired_secrets.expires_at
+            FROM retired_secrets JOIN api_keys ON api_keys.id = key_id WHERE retired_secrets.hash = ${hash}`,
         FIND_TIMEOUT_MS,
       );
       const row = firstOf(rows);
-      return row && readKeyRow(row);
+      return row && readSecretRow(row);
     },
   };
+}
+
+/** A key with one of its secrets; only the present one has no end of its own. */
+type SecretRow = KeyRow & { secret: string; secret_expires_at: Integer | null };
+
+/** Keys changed in a range of revisions, as they are under each of their earlier secrets. */
+async function retiredKeys(database: Database, after: bigint, upTo: bigint): Promise<KeyRecord[]> {
+  const rows = await database.read(
+    (sql) => sql<SecretRow[]>`
+      SELECT api_keys.*, retired_secrets.hash AS secret, retired_secrets.expires_at AS secret_expires_at
+        FROM api_keys JOIN retired_secrets ON key_id = api_keys.id
+        WHERE api_keys.revision > ${after} AND api_keys.revision <= ${upTo}`,
+  );
+  return rows.map(readSecretRow);
+}
+
+/** An earlier secret is accepted until its own end, or the key's where that is sooner. */
+function readSecretRow(row: SecretRow): KeyRecord {
+  const key = readKeyRow(row);
+  if (row.secret_expires_at === null) return key;
+  const ends = [Number(row.secret_expires_at), key.expiresAt ?? Infinity];
+  return { ...key, hash: row.secret, expiresAt: Math.min(...ends) };
 }
 
 async function budgetPlaces(database: Database): Promise<BudgetPlace[]> {

@@ -1,4 +1,4 @@
-import type { Actor, ChangeKind } from "../../admin/ports.ts";
+import type { Actor, AuditAction, ChangeKind } from "../../admin/ports.ts";
 import { toNullableColumn, type Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
@@ -8,7 +8,7 @@ export type { ChangeKind } from "../../admin/ports.ts";
 export interface Change {
   by: Actor;
   kind: ChangeKind;
-  action: "create" | "update" | "remove";
+  action: AuditAction;
   subject: string;
 }
 
@@ -20,7 +20,7 @@ export interface Effect {
 
 /**
  * Makes a change in one transaction with the next revision and its audit row. `work` stamps its row with the
- * revision it is given, and answers null when there was nothing to change. Answers whether there was.
+ * revision it is given, and returns null when there was nothing to change. Returns whether there was.
  */
 export async function makeChange(
   database: Database,

@@ -1,4 +1,4 @@
-import type { ChargeHistory, LedgerAdminStore } from "../../admin/ports.ts";
+import type { ChargeHistory, LedgerAdminStore } from "../../admin/ledger-ports.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { makeChange } from "./change.ts";
 import { readEntryRow, writeEntryRow, type LedgerRow } from "./ledger-row.ts";
@@ -45,7 +45,8 @@ export function correctionStore(database: Database): Omit<LedgerAdminStore, "lis
       };
       if (!note) await database.begin(work);
       else {
-        const change = { by: note.by, kind: "ledger", action: "create", subject: note.subject } as const;
+        const { by, action, subject } = note;
+        const change = { by, kind: "ledger", action, subject } as const;
         await makeChange(database, change, async (sql) => {
           await work(sql);
           return written.length > 0 ? { before: null, after: note.detail } : null;

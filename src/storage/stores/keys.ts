@@ -27,25 +27,59 @@ export function keyStore(database: Database): KeyStore {
       );
       return row && readKeyRow(row);
     },
+    async isRetired(hash) {
+      const rows = await database.read((sql) => sql`SELECT hash FROM retired_secrets WHERE hash = ${hash}`);
+      return rows.length > 0;
+    },
     async list(organizationId) {
       const rows = await database.read(
-        (sql) => sql<KeyRow[]>`SELECT * FROM api_keys
-          ${organizationId === undefined ? sql`` : sql`WHERE organization_id = ${organizationId}`}
+        (sql) => sql<KeyRow[]>`SELECT * FROM api_keys WHERE deleted_at IS NULL
+          ${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
           ORDER BY created_at, id`,
       );
       return rows.map(readKeyRow);
     },
-    update(id, fields, by) {
-      const change = { by, kind: "key", action: "update", subject: id } as const;
-      return makeChange(database, change, async (sql, revision) => {
+    async update(id, change, by) {
+      let after: KeyRecord | null = null;
+      const audited = { by, kind: "key", action: "update", subject: id } as const;
+      await makeChange(database, audited, async (sql, revision) => {
         const before = await find(sql, id);
         if (!before) return null;
-        const after = { ...before, ...definedFields(fields) };
+        after = { ...before, ...definedFields(change(before)) };
         await sql`UPDATE api_keys SET ${sql(writeRow(after, revision))} WHERE id = ${id}`;
         return { before: withoutHash(before), after: withoutHash(after) };
       });
+      return after;
+    },
+    rotate(id, { hash, prefix }, overlapEndsAt, by) {
+      const change = { by, kind: "key", action: "rotate", subject: id } as const;
+      return makeChange(database, change, async (sql, revision) => {
+        const before = await find(sql, id);
+        if (!before) return null;
+        await retireSecret(sql, before, overlapEndsAt);
+        await sql`UPDATE api_keys SET hash = ${hash}, hint = ${prefix}, revision = ${revision} WHERE id = ${id}`;
+        return { before: { prefix: before.prefix }, after: { prefix, overlapEndsAt } };
+      });
+    },
+    remove(id, by) {
+      const change = { by, kind: "key", action: "remove", subject: id } as const;
+      return makeChange(database, change, async (sql, revision) => {
+        const before = await find(sql, id);
+        if (!before) return null;
+        const now = Date.now();
+        await retireSecret(sql, before, now);
+        await sql`UPDATE api_keys SET hash = ${`deleted:${id}`}, is_disabled = 1, deleted_at = ${now},
+          revision = ${revision} WHERE id = ${id}`;
+        return { before: withoutHash(before), after: null };
+      });
     },
   };
+}
+
+/** Lets the secret of a key, and those it had before, be accepted until a time and no longer. */
+async function retireSecret(sql: Sql, { id, hash }: KeyRecord, expiresAt: number): Promise<void> {
+  await sql`UPDATE retired_secrets SET expires_at = ${expiresAt} WHERE key_id = ${id} AND expires_at > ${expiresAt}`;
+  await sql`INSERT INTO retired_secrets (hash, key_id, expires_at) VALUES (${hash}, ${id}, ${expiresAt})`;
 }
 
 export interface KeyRow {
@@ -65,7 +99,7 @@ export interface KeyRow {
 }
 
 async function find(sql: Sql, id: string): Promise<KeyRecord | null> {
-  const row = firstOf(await sql<KeyRow[]>`SELECT * FROM api_keys WHERE id = ${id}`);
+  const row = firstOf(await sql<KeyRow[]>`SELECT * FROM api_keys WHERE id = ${id} AND deleted_at IS NULL`);
   return row && readKeyRow(row);
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { LedgerPage, LedgerPosition } from "../../admin/ports.ts";
+import type { LedgerPage, LedgerPosition } from "../../admin/ledger-ports.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
