@@ -8,8 +8,8 @@
  * | `timeout` | a deadline passed | yes, but see `isAmbiguous` |
  * | `overloaded` | the vendor is in trouble (5xx, 529) | yes |
  * | `limited` | the vendor throttles (429) | yes |
- * | `account` | credential, balance, quota or model access is gone (401, 402, 403, 404) | yes |
- * | `broken` | the answer is not what the protocol says (HTML, truncated, no picture) | yes |
+ * | `account` | credential, balance, quota or model access is gone (401, 402 or a typed code) | yes |
+ * | `broken` | the answer is not what the protocol says (HTML, truncated, no picture, uncoded 403 or 404) | yes |
  * | `refused` | the content was refused | only where the policy says so |
  * | `rejected` | the request was found wrong (400, 413, 422) | no, but see `isUnsent` |
  */

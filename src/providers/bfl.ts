@@ -1,65 +1,71 @@
 import { z } from "zod";
 import type { ImageOrder } from "../domain/image.ts";
 import { isObject } from "../lib/json.ts";
-import { fanOutSetting, headerWord, httpAddress, pollIntervalMs } from "./transport/channel-settings.ts";
-import { connect } from "./transport/connection.ts";
-import { brokenResponse } from "./transport/http.ts";
 import { createImageUpstream } from "./images/image-upstream.ts";
+import type { ReferenceRules } from "./images/reference-image.ts";
+import { followsReference, wantedFormat, wantedSize } from "./images/wanted-image.ts";
+import type { Provider } from "./provider.ts";
+import {
+  fanOutSetting,
+  headerValue,
+  httpAddress,
+  pollIntervalSetting,
+} from "./transport/channel-settings.ts";
+import { createConnection, type Connection } from "./transport/connection.ts";
+import { brokenResponse } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
 import { RUNNING, runJob, type JobStatus, type VendorJob } from "./transport/polling.ts";
-import type { Provider } from "./provider.ts";
-import type { ReferenceRules } from "./images/reference-image.ts";
-import { createVendorErrors, readDetail, wordOf, type VendorErrors } from "./transport/vendor-errors.ts";
-import { followsReference, wantedFormat, wantedSize } from "./images/wanted-image.ts";
+import { readDetail, textOf, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
   /** Address in front of the models' own paths. */
   baseUrl: httpAddress.default("https://api.bfl.ai/v1"),
-  apiKey: headerWord,
+  apiKey: headerValue,
   fanOut: fanOutSetting,
-  pollIntervalMs,
+  pollIntervalMs: pollIntervalSetting,
 });
 
 export type BflSettings = z.infer<typeof settings>;
 
-/** Black Forest Labs: a request is handed in, looked at until it is ready, and its picture fetched by a link. */
+/** Black Forest Labs: a job is submitted and polled until it is ready, and its picture fetched by a link. */
 export const bfl: Provider<BflSettings> = {
   name: "bfl",
   settings,
   image(settings) {
-    const vendor = open(settings);
+    const connection = createConnection(settings, readFailure, { "x-key": settings.apiKey });
     return createImageUpstream({
       rules: REFERENCE_RULES,
       fansOut: () => settings.fanOut,
       async generate(order, signal) {
-        const link = await runJob(describeJob(order, vendor), settings.pollIntervalMs, signal);
-        return { images: [await vendor.fetchResult(link, order.spool, signal)] };
+        const link = await runJob(describeJob(order, connection), settings.pollIntervalMs, signal);
+        return { images: [await connection.fetchResult(link, order.spool, signal)] };
       },
     });
   },
 };
 
-type Vendor = ReturnType<typeof open>;
-
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20 * 1024 * 1024 };
-/** Where the vendor's own addresses lie; it answers on one and has its jobs looked at on another. */
+/** Hosts of the vendor: it takes jobs on one and has them polled on another. */
 const VENDOR_HOST = /(^|\.)bfl\.ai$/;
 
-function open(settings: BflSettings) {
-  const connection = connect(settings, { "x-key": settings.apiKey });
-  return { ...connection, errors: createVendorErrors(connection, readDetail) };
+/** An invalid key has no code, only this sentence with status 403. */
+const INVALID_KEY = /^Not authenticated\b/;
+
+function readFailure(body: Record<string, unknown>): FailureReading {
+  const reading = readDetail(body);
+  return INVALID_KEY.test(reading.message) ? { ...reading, kind: "account" } : reading;
 }
 
-/** The vendor has no call to cancel a job; one that nobody looks at ends by itself. */
-function describeJob(order: ImageOrder, { baseUrl, headers, errors }: Vendor): VendorJob<string, string> {
+/** The vendor has no call to cancel a job. */
+function describeJob(order: ImageOrder, { baseUrl, headers, errors }: Connection): VendorJob<string, string> {
   return {
     async submit(signal) {
       const url = `${baseUrl}/${order.upstreamModel}`;
       const call = { url, headers, body: writeRequest(order), signal };
       const { polling_url: jobId } = await callJson("POST", call, errors.classify);
       if (typeof jobId !== "string" || !isTrusted(jobId, baseUrl))
-        throw brokenResponse("named no address of its own to look at");
+        throw brokenResponse("named no polling address of its own");
       return { jobId, jobStatus: RUNNING };
     },
     async poll(url, signal) {
@@ -68,7 +74,7 @@ function describeJob(order: ImageOrder, { baseUrl, headers, errors }: Vendor): V
   };
 }
 
-/** The credential goes along with each look, so the address must be the vendor's or the very origin configured. */
+/** Each poll carries the credential, so the address must be the vendor's or on the configured origin. */
 function isTrusted(link: string, baseUrl: string): boolean {
   const url = URL.parse(link);
   const base = new URL(baseUrl);
@@ -78,7 +84,7 @@ function isTrusted(link: string, baseUrl: string): boolean {
   return isVendors && url.protocol === "https:" && url.port === "";
 }
 
-/** Models whose size is free take pixels, the others a ratio (BFL API reference). */
+/** Models of free sizes take pixels, the others a ratio (BFL API reference). */
 function writeRequest(order: ImageOrder): JsonBody {
   const { prompt, references } = order;
   const format = wantedFormat(order);
@@ -101,9 +107,9 @@ function writeSize(order: ImageOrder): object {
   return followsReference(order) ? {} : { aspect_ratio: ratio };
 }
 
-/** An unknown word is taken for one more way to be busy. */
+/** An unknown status counts as running. */
 function readStatus(body: Record<string, unknown>, errors: VendorErrors): JobStatus<string> {
-  const status = wordOf(body["status"]);
+  const status = textOf(body["status"]);
   const failed = (kind: "refused" | "overloaded"): JobStatus<string> => ({
     state: "failed",
     error: errors.raise(kind, { code: status, message: "" }, 200),
@@ -118,7 +124,7 @@ function readStatus(body: Record<string, unknown>, errors: VendorErrors): JobSta
     case "Failed":
       return failed("overloaded");
     case "Task not found":
-      return { state: "failed", error: brokenResponse("does not know the job it was given") };
+      return { state: "failed", error: brokenResponse("does not know its own job") };
     default:
       return RUNNING;
   }

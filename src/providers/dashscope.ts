@@ -2,24 +2,24 @@ import { z } from "zod";
 import type { ImageOrder, ImageReply } from "../domain/image.ts";
 import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
 import { isObject } from "../lib/json.ts";
-import { fanOutSetting, headerWord, httpAddress } from "./transport/channel-settings.ts";
-import { connect } from "./transport/connection.ts";
+import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
+import type { ReferenceRules } from "./images/reference-image.ts";
+import { wantedSize } from "./images/wanted-image.ts";
+import type { Provider } from "./provider.ts";
+import { fanOutSetting, headerValue, httpAddress } from "./transport/channel-settings.ts";
+import { createConnection, type Connection } from "./transport/connection.ts";
 import { brokenResponse } from "./transport/http.ts";
-import { createImageUpstream, isSingle } from "./images/image-upstream.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
-import type { Provider } from "./provider.ts";
-import type { ReferenceRules } from "./images/reference-image.ts";
 import { fetchEach } from "./transport/result-link.ts";
-import { createVendorErrors, wordOf, type FailureReading } from "./transport/vendor-errors.ts";
-import { wantedSize } from "./images/wanted-image.ts";
+import { textOf, type FailureReading } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
-  /** Where the key was made; keys belong to one region. */
+  /** Region of the key. */
   region: z.enum(["cn", "global"]).default("cn"),
-  /** Address in front of `/services/…`, in place of the region's own. */
+  /** Address in front of `/services/…`, instead of the region's own. */
   baseUrl: httpAddress.optional(),
-  apiKey: headerWord,
+  apiKey: headerValue,
   fanOut: fanOutSetting,
 });
 
@@ -30,11 +30,12 @@ export const dashscope: Provider<DashscopeSettings> = {
   name: "dashscope",
   settings,
   image(settings) {
-    const vendor = open(settings);
+    const { region, apiKey, baseUrl = BASE_URLS[region] } = settings;
+    const connection = createConnection({ baseUrl, apiKey }, readFailure);
     return createImageUpstream({
       rules: REFERENCE_RULES,
-      fansOut: (order) => settings.fanOut && isSingle(order),
-      generate: (order, signal) => generate(order, vendor, signal),
+      fansOut: (order) => settings.fanOut && makesOneImage(order),
+      generate: (order, signal) => generate(order, connection, signal),
     });
   },
 };
@@ -59,34 +60,29 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   ServiceUnavailable: "overloaded",
 };
 
-function open({ region, baseUrl = BASE_URLS[region], apiKey }: DashscopeSettings) {
-  const connection = connect({ baseUrl, apiKey });
-  const url = `${connection.baseUrl}/services/aigc/multimodal-generation/generation`;
-  return { ...connection, url, errors: createVendorErrors(connection, readFailure) };
-}
-
 function readFailure(body: Record<string, unknown>): FailureReading {
-  const code = wordOf(body["code"]);
+  const code = textOf(body["code"]);
   const [head = ""] = code.split(".");
   const kind = Object.hasOwn(KIND_BY_CODE, head) ? KIND_BY_CODE[head] : undefined;
-  return { code, message: wordOf(body["message"]), kind };
+  return { code, message: textOf(body["message"]), kind };
 }
 
 async function generate(
   order: ImageOrder,
-  { url, headers, errors, fetchResult }: ReturnType<typeof open>,
+  { baseUrl, headers, errors, fetchResult }: Connection,
   signal: AbortSignal,
 ): Promise<ImageReply> {
+  const url = `${baseUrl}/services/aigc/multimodal-generation/generation`;
   const call = { url, headers, body: writeRequest(order), signal };
   const parsed = await callJson("POST", call, errors.classify);
   const links = readLinks(parsed);
   if (links.length > 0) return { images: await fetchEach(links, fetchResult, order.spool, signal) };
   // An error may come with the status of a success.
-  if (wordOf(parsed["code"]) === "") throw brokenResponse("gave no image");
-  throw errors.classify({ status: 200, headers: new Headers(), bodyText: JSON.stringify(parsed) });
+  if (textOf(parsed["code"]) === "") throw brokenResponse("gave no image");
+  throw errors.classify({ status: 200, headers: new Headers() }, JSON.stringify(parsed));
 }
 
-/** References first, then the words; `n` is unknown to models that give one image. The default is a watermark. */
+/** References come before the text. Models that make one image refuse `n`. The vendor's default is a watermark. */
 function writeRequest(order: ImageOrder): JsonBody {
   const { upstreamModel, prompt, references, size, count, model } = order;
   const max = model.image.maxImagesPerCall;
@@ -115,7 +111,7 @@ function writeRequest(order: ImageOrder): JsonBody {
   }));
 }
 
-/** Each image is a choice of its own, or a part of one choice's message. */
+/** Each image is a choice, or a part of one choice's message. */
 function readLinks({ output }: Record<string, unknown>): string[] {
   const choices = isObject(output) && Array.isArray(output["choices"]) ? output["choices"] : [];
   return choices
@@ -123,6 +119,6 @@ function readLinks({ output }: Record<string, unknown>): string[] {
     .flatMap(({ message }) =>
       isObject(message) && Array.isArray(message["content"]) ? message["content"] : [],
     )
-    .flatMap((part: unknown) => (isObject(part) ? [wordOf(part["image"])] : []))
+    .flatMap((part: unknown) => (isObject(part) ? [textOf(part["image"])] : []))
     .filter((link) => link !== "");
 }

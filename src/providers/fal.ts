@@ -1,59 +1,37 @@
-import { z } from "zod";
-import type { ImageOrder } from "../domain/image.ts";
 import type { UpstreamError, UpstreamErrorKind } from "../domain/upstream-error.ts";
 import { isObject } from "../lib/json.ts";
-import { fanOutSetting, headerWord, httpAddress, pollIntervalMs } from "./transport/channel-settings.ts";
-import { connect } from "./transport/connection.ts";
-import { brokenResponse, send, type FailedResponse, type VendorRequest } from "./transport/http.ts";
-import { createImageUpstream } from "./images/image-upstream.ts";
+import {
+  createHostedUpstream,
+  hostedSettings,
+  type HostedSettings,
+  type ModelInputs,
+  type WriteInputs,
+} from "./images/hosted-models.ts";
+import type { ReferenceRules } from "./images/reference-image.ts";
+import type { Provider } from "./provider.ts";
+import { createConnection, type Connection } from "./transport/connection.ts";
+import { brokenResponse, send, type Classify, type VendorRequest } from "./transport/http.ts";
 import { writeJsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
-import { modelFor, modelsSetting, writeInputs, type ModelInputs } from "./images/model-inputs.ts";
-import { readJobId, RUNNING, runJob, type JobStatus, type VendorJob } from "./transport/polling.ts";
-import type { Provider } from "./provider.ts";
-import type { ReferenceRules } from "./images/reference-image.ts";
-import { fetchEach } from "./transport/result-link.ts";
-import {
-  createVendorErrors,
-  readDetail,
-  wordOf,
-  type FailureReading,
-  type VendorErrors,
-} from "./transport/vendor-errors.ts";
+import { readJobId, RUNNING, type JobStatus, type VendorJob } from "./transport/polling.ts";
+import { readDetail, textOf, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
-const settings = z.object({
-  /** Address of the queue. */
-  baseUrl: httpAddress.default("https://queue.fal.run"),
-  apiKey: headerWord,
-  fanOut: fanOutSetting,
-  pollIntervalMs,
-  models: modelsSetting,
-});
-
-export type FalSettings = z.infer<typeof settings>;
-
-/** The queue of fal: a request is handed in, looked at until it has ended, and its result asked for. */
-export const fal: Provider<FalSettings> = {
+/** The queue of fal: a job is submitted, polled until it has completed, and its result fetched by another call. */
+export const fal: Provider<HostedSettings> = {
   name: "fal",
-  settings,
+  settings: hostedSettings("https://queue.fal.run"),
   image(settings) {
-    const vendor = open(settings);
-    const inputsOf = ({ upstreamModel }: ImageOrder) => settings.models[upstreamModel] ?? DEFAULT_INPUTS;
-    return createImageUpstream({
+    const connection = createConnection(settings, readFailure, { authorization: `Key ${settings.apiKey}` });
+    return createHostedUpstream(settings, {
       rules: REFERENCE_RULES,
-      fansOut: (order) => settings.fanOut && inputsOf(order).count === undefined,
-      async generate(order, signal) {
-        const job = describeJob(order, inputsOf(order), vendor);
-        const links = readLinks(await runJob(job, settings.pollIntervalMs, signal), vendor.errors);
-        return { images: await fetchEach(links, vendor.fetchResult, order.spool, signal) };
-      },
+      defaultInputs: DEFAULT_INPUTS,
+      fetchResult: connection.fetchResult,
+      describeJob: (model, write) => describeJob(model, write, connection),
     });
   },
 };
 
-type Vendor = ReturnType<typeof open>;
-
-/** What most of its models take; the settings name what is different. */
+/** What most of its models take. */
 const DEFAULT_INPUTS: ModelInputs = {
   references: "image_urls[]",
   size: "image_size",
@@ -72,33 +50,27 @@ const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
   generation_timeout: "overloaded",
 };
 
-function open(settings: FalSettings) {
-  const connection = connect(settings, { authorization: `Key ${settings.apiKey}` });
-  return { ...connection, errors: createVendorErrors(connection, readFailure) };
-}
+/** An account without balance has no type, only this sentence with status 403. */
+const LOCKED_ACCOUNT = /^User is locked\b/;
 
 function readFailure(body: Record<string, unknown>): FailureReading {
   const reading = readDetail(body);
-  return Object.hasOwn(KIND_BY_TYPE, reading.code)
-    ? { ...reading, kind: KIND_BY_TYPE[reading.code] }
-    : reading;
+  if (LOCKED_ACCOUNT.test(reading.message)) return { ...reading, kind: "account" };
+  const kind = Object.hasOwn(KIND_BY_TYPE, reading.code) ? KIND_BY_TYPE[reading.code] : undefined;
+  return { ...reading, kind };
 }
 
-type Result = Record<string, unknown>;
-
 function describeJob(
-  order: ImageOrder,
-  inputs: ModelInputs,
-  { baseUrl, headers, errors }: Vendor,
-): VendorJob<string, Result> {
-  const model = modelFor(order, inputs);
-  // Jobs are found under owner and application only, whatever path of it made them.
+  model: string,
+  write: WriteInputs,
+  { baseUrl, headers, errors }: Connection,
+): VendorJob<string, string[]> {
+  // The path of a job has owner and application only, without the rest of the model's path.
   const [owner, application] = model.split("/");
   const requests = `${baseUrl}/${owner}/${application}/requests`;
   return {
     async submit(signal) {
-      const body = writeJsonBody((base64) => writeInputs(order, inputs, base64));
-      const call = { url: `${baseUrl}/${model}`, headers, body, signal };
+      const call = { url: `${baseUrl}/${model}`, headers, body: writeJsonBody(write), signal };
       const { request_id: id } = await callJson("POST", call, errors.classify);
       return { jobId: readJobId(id), jobStatus: RUNNING };
     },
@@ -106,47 +78,49 @@ function describeJob(
       const call = { url: `${requests}/${jobId}/status`, headers, signal };
       const { status } = await callJson("GET", call, errors.classify);
       if (status !== "COMPLETED") return RUNNING;
-      return await readResult({ url: `${requests}/${jobId}`, headers, signal }, errors);
+      return await fetchOutcome({ url: `${requests}/${jobId}`, headers, signal }, errors);
     },
     cancel: (jobId, signal) =>
       send("PUT", { url: `${requests}/${jobId}/cancel`, headers, signal }, errors.classify),
   };
 }
 
-/** A job that failed tells so in place of its result, with a status of its own and a list of problems. */
-async function readResult(
+/** A failed job responds with its error in place of the result. */
+async function fetchOutcome(
   call: Omit<VendorRequest, "body">,
   errors: VendorErrors,
-): Promise<JobStatus<Result>> {
+): Promise<JobStatus<string[]>> {
   let failure: UpstreamError | undefined;
-  const classify = (response: FailedResponse): UpstreamError => {
-    const error = errors.classify(response);
-    if (isJobsOwn(response, error)) failure = error;
+  const classify: Classify = (response, bodyText) => {
+    const error = errors.classify(response, bodyText);
+    if (isJobFailure(bodyText, error)) failure = error;
     return error;
   };
   try {
-    return { state: "done", result: await callJson("GET", call, classify) };
+    return readResult(await callJson("GET", call, classify), errors);
   } catch (error) {
     if (failure) return { state: "failed", error: failure };
     throw error;
   }
 }
 
-/** A job lists its problems, or is told off in a sentence; trouble of the queue is a sentence, too, and of its own. */
-function isJobsOwn({ bodyText }: FailedResponse, { kind }: UpstreamError): boolean {
+/** A failed job lists its problems or is rejected with a sentence; the queue's own trouble is another sentence. */
+function isJobFailure(bodyText: string, { kind }: UpstreamError): boolean {
   return kind === "rejected" || /"detail"\s*:\s*\[/.test(bodyText);
 }
 
-/** A picture that was found indecent comes black and is named in a list beside it; it counts as not delivered. */
-function readLinks({ images, has_nsfw_concepts: indecent }: Result, errors: VendorErrors): string[] {
-  if (!Array.isArray(images)) throw brokenResponse("gave no list of images");
+/** An indecent picture comes black and is marked in a parallel list; it counts as not delivered. */
+function readResult(result: Record<string, unknown>, errors: VendorErrors): JobStatus<string[]> {
+  const { images, has_nsfw_concepts: indecent } = result;
+  if (!Array.isArray(images)) return { state: "failed", error: brokenResponse("gave no list of images") };
   const isIndecent = (index: number) => Array.isArray(indecent) && indecent[index] === true;
   const links = images
     .filter((_, index) => !isIndecent(index))
-    .flatMap((image: unknown) => (isObject(image) ? [wordOf(image["url"])] : []))
+    .flatMap((image: unknown) => (isObject(image) ? [textOf(image["url"])] : []))
     .filter((link) => link !== "");
-  if (links.length > 0) return links;
-  if (images.some((_, index) => isIndecent(index)))
-    throw errors.raise("refused", { code: "has_nsfw_concepts", message: "" }, 200);
-  throw brokenResponse("gave no image");
+  if (links.length > 0) return { state: "done", result: links };
+  const error = images.some((_, index) => isIndecent(index))
+    ? errors.raise("refused", { code: "has_nsfw_concepts", message: "" }, 200)
+    : brokenResponse("gave no image");
+  return { state: "failed", error };
 }

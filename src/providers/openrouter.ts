@@ -1,23 +1,23 @@
 import { z } from "zod";
 import type { ImageOrder, ImageReply } from "../domain/image.ts";
-import { saneCount } from "../domain/usage.ts";
 import { isObject } from "../lib/json.ts";
-import { fanOutSetting, headerWord, httpAddress } from "./transport/channel-settings.ts";
-import { connect } from "./transport/connection.ts";
-import { brokenResponse } from "./transport/http.ts";
 import { readImageList } from "./images/image-list.ts";
-import { createImageUpstream, isSingle } from "./images/image-upstream.ts";
+import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
+import { readImageUsage } from "./images/image-usage.ts";
+import type { ReferenceRules } from "./images/reference-image.ts";
+import { followsReference, wantedFormat } from "./images/wanted-image.ts";
+import type { Provider } from "./provider.ts";
+import { fanOutSetting, headerValue, httpAddress } from "./transport/channel-settings.ts";
+import { createConnection, type Connection } from "./transport/connection.ts";
+import { brokenResponse } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
 import { sendJson } from "./transport/json-call.ts";
-import type { Provider } from "./provider.ts";
-import type { ReferenceRules } from "./images/reference-image.ts";
-import { createVendorErrors, wordOf, type FailureReading } from "./transport/vendor-errors.ts";
-import { followsReference, wantedFormat } from "./images/wanted-image.ts";
+import { textOf, type FailureReading } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
   /** Address in front of `/images`. */
   baseUrl: httpAddress.default("https://openrouter.ai/api/v1"),
-  apiKey: headerWord,
+  apiKey: headerValue,
   fanOut: fanOutSetting,
 });
 
@@ -28,31 +28,25 @@ export const openrouter: Provider<OpenRouterSettings> = {
   name: "openrouter",
   settings,
   image(settings) {
-    const vendor = open(settings);
+    const connection = createConnection(settings, readFailure);
     return createImageUpstream({
       rules: REFERENCE_RULES,
-      fansOut: (order) => settings.fanOut && isSingle(order),
-      generate: (order, signal) => generate(order, vendor, signal),
+      fansOut: (order) => settings.fanOut && makesOneImage(order),
+      generate: (order, signal) => generate(order, connection, signal),
     });
   },
 };
 
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 20 * 1024 * 1024 };
 
-function open(settings: OpenRouterSettings) {
-  const connection = connect(settings);
-  const url = `${connection.baseUrl}/images`;
-  return { ...connection, url, errors: createVendorErrors(connection, readFailure) };
-}
-
-/** A refusal is a 403 that says what was flagged; any other 403 is the account's (OpenRouter error reference). */
+/** A refusal is a 403 whose metadata names what was flagged (OpenRouter error reference). */
 function readFailure({ error }: Record<string, unknown>): FailureReading {
   if (!isObject(error)) return { code: "", message: "" };
   const { code, message, metadata } = error;
   const isModerated = isObject(metadata) && ("reasons" in metadata || "flagged_input" in metadata);
   return {
-    code: wordOf(code),
-    message: wordOf(message),
+    code: textOf(code),
+    message: textOf(message),
     status: Number.isInteger(code) ? Number(code) : undefined,
     ...(isModerated && { kind: "refused" }),
   };
@@ -60,25 +54,24 @@ function readFailure({ error }: Record<string, unknown>): FailureReading {
 
 async function generate(
   order: ImageOrder,
-  { url, headers, errors, fetchResult }: ReturnType<typeof open>,
+  { baseUrl, headers, errors, fetchResult }: Connection,
   signal: AbortSignal,
 ): Promise<ImageReply> {
-  const call = { url, headers, body: writeRequest(order), signal };
+  const call = { url: `${baseUrl}/images`, headers, body: writeRequest(order), signal };
   const response = await sendJson("POST", call, errors.classify);
   const { parsed, items, skeleton, pictures } = await readImageList(response, order.spool, signal);
-  if (parsed["error"])
-    throw errors.classify({ status: response.status, headers: response.headers, bodyText: skeleton });
+  if (parsed["error"]) throw errors.classify(response, skeleton);
   if (!items) throw brokenResponse("gave no list of images");
   const images = await pictures(items, fetchResult);
   if (images.length === 0) throw brokenResponse("gave no image");
-  return { images, isCompressed: isCompressing(order), usage: readUsage(parsed["usage"]) };
+  return { images, isCompressed: isCompressing(order), usage: readUsage(parsed) };
 }
 
-/** `size` is never sent: beside a resolution it is refused. A count is refused where a call gives one image. */
+/** The vendor refuses `size` beside a resolution, and `n` for models that make one image a call. */
 function writeRequest(order: ImageOrder): JsonBody {
   const { upstreamModel, prompt, references, size, quality, background, compression, model } = order;
   const count = Math.min(order.count, model.image.maxImagesPerCall);
-  const format = isFormatAsked(order) ? wantedFormat(order) : undefined;
+  const format = isFormatRequested(order) ? wantedFormat(order) : undefined;
   return writeJsonBody((base64) => ({
     model: upstreamModel,
     prompt,
@@ -98,23 +91,19 @@ function writeRequest(order: ImageOrder): JsonBody {
   }));
 }
 
-/** Only the format that the caller wants is compressed by the vendor; another one is made into it here. */
+/** The vendor compresses only the caller's format; any other is converted here. */
 function isCompressing(order: ImageOrder): boolean {
   const { format, compression } = order;
   const isLossy = format === "jpeg" || format === "webp";
-  return compression !== undefined && isLossy && isFormatAsked(order) && wantedFormat(order) === format;
+  return compression !== undefined && isLossy && isFormatRequested(order) && wantedFormat(order) === format;
 }
 
-/** A model of one format is not asked for it. */
-function isFormatAsked({ model, format }: ImageOrder): boolean {
+/** Models of one format refuse the field. */
+function isFormatRequested({ model, format }: ImageOrder): boolean {
   return model.image.formats.length > 1 && format !== undefined;
 }
 
-/** Impossible numbers count as no report. */
-function readUsage(usage: unknown): ImageReply["usage"] {
+function readUsage({ usage }: Record<string, unknown>): ImageReply["usage"] {
   if (!isObject(usage)) return undefined;
-  const input = saneCount(usage["prompt_tokens"]);
-  const output = saneCount(usage["completion_tokens"]);
-  if (input === null || output === null) return undefined;
-  return { input, output, total: saneCount(usage["total_tokens"]) ?? input + output };
+  return readImageUsage(usage["prompt_tokens"], usage["completion_tokens"], usage["total_tokens"]);
 }

@@ -1,27 +1,27 @@
 import type { ZodType } from "zod";
 import type { Channel } from "../domain/channel.ts";
 import type { ImageUpstream, TextUpstream, Upstreams } from "../gateway/ports.ts";
-import { ark } from "./ark/index.ts";
+import { ark } from "./ark.ts";
 import { azure } from "./azure.ts";
 import { bfl } from "./bfl.ts";
 import { dashscope } from "./dashscope.ts";
 import { fal } from "./fal.ts";
-import { gemini } from "./gemini/index.ts";
-import { openai } from "./openai/index.ts";
+import { gemini } from "./gemini.ts";
+import { openai } from "./openai.ts";
 import { openrouter } from "./openrouter.ts";
 import type { Provider } from "./provider.ts";
 import { replicate } from "./replicate.ts";
 import { sandbox } from "../sandbox/index.ts";
 import { vertex } from "./vertex/index.ts";
-import { xai } from "./xai/index.ts";
+import { xai } from "./xai.ts";
 
-/** A provider whose settings have not been looked at yet. */
+/** A provider with the type of its settings erased. */
 interface RegisteredProvider {
   settings: ZodType;
   open(settings: unknown): { text?: TextUpstream; image?: ImageUpstream };
 }
 
-/** Every provider there is. A new one is a file and a line here. */
+/** All providers. A new one is a file and a line here. */
 export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
   register(sandbox),
   register(openai),
@@ -37,7 +37,7 @@ export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
   register(openrouter),
 ]);
 
-/** The ways to the vendors of the configured channels, each opened once. */
+/** Opens the upstreams of the configured channels, each once. */
 export function openUpstreams(channels: Iterable<Channel>): Upstreams {
   const opened = new Map<string, ReturnType<RegisteredProvider["open"]>>();
   for (const { id, provider, settings } of channels) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { RequestedSize } from "../../src/domain/image.ts";
-import { ark } from "../../src/providers/ark/index.ts";
+import { ark } from "../../src/providers/ark.ts";
 import { ARK } from "../support/bench-options.ts";
 import { failureOf, imageModel, looksOf, makeOrder, never, pngReference } from "../support/image-calls.ts";
 import { makeBmp, makeGif } from "../support/pictures.ts";

@@ -35,7 +35,7 @@ describe("a failure", () => {
     ["Forbidden", 403, "account"],
     ["401", 401, "account"],
     ["PermissionDenied", 403, "account"],
-    ["404", 404, "account"],
+    ["404", 404, "broken"],
     ["DeploymentNotFound", 404, "account"],
     ["OperationNotSupported", 400, "account"],
     ["InternalServerError", 500, "overloaded"],
@@ -94,13 +94,12 @@ describe("a failure", () => {
     },
   );
 
-  test("of a wrong key, deployment, operation or version is the account's", async () => {
+  test("of a wrong key, deployment or operation is the account's", async () => {
     const failing = [
       () => calls({ apiKey: "wrong" }).generate(),
       () => calls().ask({ model: "nobody" }),
       () => calls({ surface: "classic" }).ask({ model: "nobody" }),
       () => calls().ask({ model: "gpt-image-2" }),
-      () => calls({ surface: "classic", apiVersion: "2023-05-15" }).generate(),
     ];
     const statuses = [];
     for (const call of failing) {
@@ -108,7 +107,12 @@ describe("a failure", () => {
       expect(error).toMatchObject({ kind: "account", publicMessage: undefined });
       statuses.push(error.status);
     }
-    expect(statuses).toEqual([401, 404, 404, 400, 404]);
+    expect(statuses).toEqual([401, 404, 404, 400]);
+  });
+
+  test("of a path without a code says nothing of the account", async () => {
+    const error = await failureOf(calls({ surface: "classic", apiVersion: "2023-05-15" }).generate());
+    expect(error).toMatchObject({ kind: "broken", status: 404, isByRequest: true });
   });
 
   test("of a field that the vendor finds wrong names the field", async () => {

@@ -113,7 +113,7 @@ describeErrorRows(bench, [
   ["bad-request", "rejected"],
   ["no-credits", "account"],
   ["unauthorized", "account"],
-  ["unknown-model", "account"],
+  ["unknown-model", "broken", true],
   ["invalid", "rejected"],
   ["too-many-tasks", "limited"],
   ["broken", "overloaded"],

@@ -88,7 +88,7 @@ describe("an edit", () => {
 describeErrorRows(bench, [
   ["unauthorized", "account"],
   ["locked", "account"],
-  ["unknown-model", "account"],
+  ["unknown-model", "broken", true],
   ["throttled", "limited"],
   ["bad-gateway", "overloaded"],
   ["overloaded", "overloaded"],

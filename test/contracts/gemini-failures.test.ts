@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ImageOrder } from "../../src/domain/image.ts";
 import type { UpstreamError } from "../../src/domain/upstream-error.ts";
-import { gemini } from "../../src/providers/gemini/index.ts";
+import { gemini } from "../../src/providers/gemini.ts";
 import { makeOrder, makeReference, troubleOf } from "../support/gemini-order.ts";
 import { SIMULATED_KEY, startGemini } from "../upstreams/gemini.ts";
 import type { Plan } from "../upstreams/plan.ts";
@@ -87,9 +87,16 @@ describe("a failure", () => {
     ["used up day", "account", 429, undefined, { fault: "insufficient-quota" }],
     ["spending cap", "account", 429, undefined, { fault: "error-status", text: "SPENDING_CAP" }],
     ["bad key", "account", 400, undefined, { fault: "unauthorized" }],
-    ["missing permission", "account", 403, undefined, { fault: "error-status", text: "PERMISSION_DENIED" }],
+    ["missing role", "account", 403, undefined, { fault: "error-status", text: "IAM_PERMISSION_DENIED" }],
+    [
+      "forbidden without a reason",
+      "broken",
+      403,
+      undefined,
+      { fault: "error-status", text: "PERMISSION_DENIED" },
+    ],
     ["closed region", "account", 400, undefined, { fault: "error-status", text: "FAILED_PRECONDITION" }],
-    ["unknown model", "account", 404, undefined, { fault: "unknown-model" }],
+    ["unknown model", "broken", 404, undefined, { fault: "unknown-model" }],
     ["cancelled call", "overloaded", 499, undefined, { fault: "error-status", text: "CANCELLED" }],
     ["internal error", "overloaded", 500, undefined, { fault: "error-status", text: "INTERNAL" }],
     ["overload", "overloaded", 503, 3, { fault: "error-status", text: "UNAVAILABLE", retryAfter: "3" }],

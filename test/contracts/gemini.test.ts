@@ -2,8 +2,8 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ImageReply, ReferenceImage } from "../../src/domain/image.ts";
 import type { SizeTier } from "../../src/domain/usage.ts";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
-import { createImageUpstream } from "../../src/providers/gemini/images.ts";
-import { gemini } from "../../src/providers/gemini/index.ts";
+import { createGenerateContentImages } from "../../src/providers/generate-content/images.ts";
+import { gemini } from "../../src/providers/gemini.ts";
 import { makeOrder, makeReference, troubleOf } from "../support/gemini-order.ts";
 import { makeBmp, makeHeif, makePng, makeTiff } from "../support/pictures.ts";
 import { MODELS } from "../upstreams/gemini/models.table.ts";
@@ -136,9 +136,9 @@ describe("the request", () => {
 
 describe("references that are too many bytes together", () => {
   test("shrink to equal shares, while small ones stay as they are", async () => {
-    const upstream = createImageUpstream(
+    const upstream = createGenerateContentImages(
       {
-        hostname: "127.0.0.1",
+        baseUrl: vendor.url,
         urlOf: (model) => `${vendor.url}/v1beta/models/${model}:generateContent`,
         authenticate: async () => ({ headers: { "x-goog-api-key": SIMULATED_KEY }, secret: SIMULATED_KEY }),
         takesOutputOptions: false,

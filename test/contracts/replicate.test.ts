@@ -93,7 +93,7 @@ describeErrorRows(bench, [
   ["bad-request", "rejected"],
   ["unauthorized", "account"],
   ["no-credits", "account"],
-  ["unknown-model", "account"],
+  ["unknown-model", "broken", true],
   ["invalid", "rejected"],
   ["throttled", "limited"],
   ["broken", "overloaded"],

@@ -148,7 +148,7 @@ describe("access tokens", () => {
 describe("a failure", () => {
   test.each([
     ["limited", { fault: "error-status", text: "PLAIN_EXHAUSTED" }],
-    ["account", { fault: "error-status", text: "PERMISSION_DENIED" }],
+    ["account", { fault: "error-status", text: "IAM_PERMISSION_DENIED" }],
     ["overloaded", { fault: "error-status", text: "UNAVAILABLE" }],
     ["refused", { fault: "content-refused", text: "IMAGE_PROHIBITED_CONTENT" }],
     ["refused", { fault: "content-refused", text: "prompt:MODEL_ARMOR" }],

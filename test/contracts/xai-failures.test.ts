@@ -35,8 +35,8 @@ describe("a failure", () => {
     [{ fault: "error-status", status: 413, text: "nested" }, "rejected"],
     [{ fault: "error-status", status: 401, text: "nested" }, "account"],
     [{ fault: "error-status", status: 402 }, "account"],
-    [{ fault: "error-status", status: 403, text: "sentence" }, "account"],
-    [{ fault: "error-status", status: 404 }, "account"],
+    [{ fault: "error-status", status: 403, text: "sentence" }, "broken"],
+    [{ fault: "error-status", status: 404 }, "broken"],
     [{ fault: "error-status", status: 408 }, "overloaded"],
     [{ fault: "error-status", status: 429 }, "limited"],
     [{ fault: "error-status", status: 500, text: "nested" }, "overloaded"],
@@ -68,7 +68,7 @@ describe("a failure", () => {
 
   test("of an unknown model, or of a quality where there is none, is what the vendor says", async () => {
     const unknown = await failureOf(open().generate({ ...order(), upstreamModel: "nobody" }, never));
-    expect(unknown).toMatchObject({ kind: "account", status: 404 });
+    expect(unknown).toMatchObject({ kind: "broken", status: 404, isByRequest: true });
     const { model } = imageModel(bench.settings, "grok-imagine-image-2.0");
     const wrong = await failureOf(open().generate(makeOrder(model, "grok-imagine-image"), never));
     expect(wrong).toMatchObject({ kind: "rejected", publicMessage: "Argument not supported: quality" });

@@ -94,14 +94,14 @@ export function describeVendor(
 /** Rows of a vendor's table of errors, by status and, where the vendor does so, inside a success. */
 export function describeErrorRows(
   { vendor, generate }: VendorBench,
-  rows: readonly [name: string, kind: UpstreamErrorKind][],
+  rows: readonly [name: string, kind: UpstreamErrorKind, isByRequest?: boolean][],
   { inSuccess = false } = {},
 ): void {
   describe("an error that the vendor answers with", () => {
-    test.each(rows)("of the row %s is told as %s", async (name, kind) => {
+    test.each(rows)("of the row %s is told as %s", async (name, kind, isByRequest = false) => {
       vendor.next(row(name, { retryAfter: "5" }), row(name));
       const error = await failureOf(generate());
-      expect(error).toMatchObject({ kind, isAmbiguous: false });
+      expect(error).toMatchObject({ kind, isAmbiguous: false, isByRequest });
       expect(error.retryAfterSeconds).toBe(kind === "account" ? undefined : 5);
       expect(error.publicMessage ?? "").not.toMatch(/\b(bfl|fal|replicate|openrouter|aliyun|black-forest)/i);
       const isCallers = kind === "rejected" || kind === "refused";

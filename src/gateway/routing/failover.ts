@@ -129,8 +129,10 @@ async function callOne<Reply>(
 }
 
 /** A target in brief trouble may be called again; one whose reply the request may have caused, once. */
-function isRepeatable({ kind, isByRequest }: UpstreamError, earlierCalls: number): boolean {
-  return kind === "unreachable" || kind === "overloaded" || (isByRequest && earlierCalls === 0);
+function isRepeatable({ kind, status, isByRequest }: UpstreamError, earlierCalls: number): boolean {
+  if (kind === "unreachable" || kind === "overloaded") return true;
+  // A status such as 404 would be the same again.
+  return isByRequest && (status === undefined || status < 400) && earlierCalls === 0;
 }
 
 /** Exponential with full jitter. Rejects with `ClientDisconnected` as soon as the client has. */

@@ -2,23 +2,22 @@ import type { ImageReply } from "../../domain/image.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 
 /**
- * Makes several images at a vendor that gives one a call: `count` calls at once under the one deadline in `signal`.
- * What succeeded is delivered when at least one did, also when the signal ended the rest; usage is summed. Throws
- * otherwise, a refusal only when every call was refused.
+ * Makes several images by `count` parallel calls under the one deadline in `signal`. Returns what succeeded, also
+ * when the signal ended the rest; usage is summed. Throws when nothing did, a refusal only when every call was refused.
  */
 export async function fanOut(count: number, generate: Generate, signal: AbortSignal): Promise<ImageReply> {
   if (count === 1) return await generate(signal);
-  const stragglers = new AbortController();
-  const shared = AbortSignal.any([signal, stragglers.signal]);
+  const others = new AbortController();
+  const shared = AbortSignal.any([signal, others.signal]);
   const calls = Array.from({ length: count }, () =>
     generate(shared).catch((error: unknown) => {
-      // A bug is no vendor trouble: nothing of the answer would be used, so the other calls need not be paid for.
-      if (!(error instanceof UpstreamError)) stragglers.abort(error);
+      // After a bug nothing of the reply is used, so the other calls are not worth their cost.
+      if (!(error instanceof UpstreamError)) others.abort(error);
       throw error;
     }),
   );
   const outcomes = await Promise.allSettled(calls);
-  if (stragglers.signal.aborted && !signal.aborted) throw stragglers.signal.reason;
+  if (others.signal.aborted && !signal.aborted) throw others.signal.reason;
   const replies = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   if (replies.length > 0) return mergeReplies(replies);
   signal.throwIfAborted();
@@ -40,7 +39,7 @@ function mergeReplies(replies: readonly ImageReply[]): ImageReply {
   };
 }
 
-/** A sum that leaves calls out would say too little, so it is known only when every call reported. */
+/** A sum without all calls would be too low, so it is known only when every call reported. */
 function sumUsage(replies: readonly ImageReply[]): ImageReply["usage"] {
   const sum = { input: 0, output: 0, total: 0 };
   for (const { usage } of replies) {

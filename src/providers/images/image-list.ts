@@ -1,25 +1,24 @@
-import { decodeBase64 } from "../../lib/base64.ts";
 import { isObject } from "../../lib/json.ts";
 import type { Spool } from "../../lib/spool.ts";
 import { brokenResponse, parseResponse } from "../transport/http.ts";
 import { extractImages, type ExtractedJson } from "../transport/extracted-json.ts";
-import { MAX_RESULTS, whatCame, type FetchResult } from "../transport/result-link.ts";
+import { MAX_RESULTS, fulfilledOf, type FetchResult } from "../transport/result-link.ts";
 
-/** An answer of the images protocol, `{data: [{b64_json} | {url}], …}`, its base64 already taken out. */
+/** A response of the images protocol, `{data: [{b64_json} | {url}], …}`, with its base64 extracted. */
 export interface ImageList {
   parsed: Record<string, unknown>;
-  /** The objects of `data`; undefined when the answer has no such list. */
+  /** The objects of `data`; undefined when the response has no such list. */
   items: Record<string, unknown>[] | undefined;
   /** The JSON without its pictures. */
   skeleton: string;
   /**
-   * The pictures of these items in their order, linked ones fetched; items without one are passed over. A link that
-   * fails costs its own picture only. Throws `broken`, or the signal's reason, when that leaves none.
+   * The pictures of these items in order, links fetched; items without one are left out. A picture that fails is
+   * left out too. Throws `broken`, or the signal's reason, when none succeeded.
    */
   pictures(items: readonly Record<string, unknown>[], fetchResult: FetchResult): Promise<Blob[]>;
 }
 
-/** Reads such an answer, its pictures into `spool`. Throws `broken` where it is something else or was cut. */
+/** Reads such a response, its pictures into `spool`. Throws `broken` where it is something else or was cut. */
 export async function readImageList(
   response: Response,
   spool: Spool,
@@ -36,24 +35,17 @@ export async function readImageList(
     async pictures(items, fetchResult) {
       const fetchLinked = (link: string) => fetchResult(link, spool, signal);
       const first = items.slice(0, MAX_RESULTS);
-      return await whatCame(first.flatMap((item) => readPicture(item, json, fetchLinked)));
+      return await fulfilledOf(first.flatMap((item) => readPicture(item, json, fetchLinked)));
     },
   };
 }
 
-/** None for an item without a picture. */
+/** Empty for an item without a picture. */
 function readPicture(
   { b64_json: text, url }: Record<string, unknown>,
   json: ExtractedJson,
   fetchLinked: (link: string) => Promise<Blob>,
 ): Promise<Blob>[] {
-  if (typeof text === "string" && text !== "")
-    return [Promise.try(() => json.extracted(text) ?? decodePicture(text))];
+  if (typeof text === "string" && text !== "") return [Promise.try(() => json.image(text))];
   return typeof url === "string" && url !== "" ? [fetchLinked(url)] : [];
-}
-
-function decodePicture(text: string): Blob {
-  const bytes = decodeBase64(text);
-  if (!bytes) throw brokenResponse("gave an image that is no base64");
-  return new Blob([Uint8Array.from(bytes)]);
 }

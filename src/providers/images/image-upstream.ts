@@ -1,21 +1,23 @@
 import type { ImageOrder, ImageReply } from "../../domain/image.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
 import { createSemaphore } from "../../lib/semaphore.ts";
 import { fanOut } from "./fan-out.ts";
 import { fitReferences, type ReferenceRules } from "./reference-image.ts";
-import { refuseMask } from "./wanted-image.ts";
 
 /**
- * A way to a vendor that has no masks: references are made fit for it first, and several images are made by as many
- * calls where the drawing says so. Throws as `draw` does, and `rejected` for a mask or a reference that cannot be
- * made fit.
+ * Makes an `ImageUpstream` of a single vendor call: references are first made fit for the vendor, and several images
+ * are made by parallel calls where `fansOut` says so. Throws as `generate` does, and `rejected` for a mask that the
+ * vendor does not take or a reference that cannot be made fit.
  */
-export function createImageUpstream({ rules, fansOut, generate }: ImageUpstreamOptions): ImageUpstream {
+export function createImageUpstream(options: ImageUpstreamOptions): ImageUpstream {
+  const { rules, takesMasks = false, fansOut, generate } = options;
   const slots = createSemaphore(CODEC_SLOTS);
   return {
     async generate(order, signal) {
-      refuseMask(order);
-      const references = await fitReferences(order.references, rules, slots, signal);
+      if (!takesMasks) refuseMask(order);
+      const orderRules = typeof rules === "function" ? rules(order) : rules;
+      const references = await fitReferences(order.references, orderRules, slots, signal);
       const ready = { ...order, references };
       if (!fansOut?.(order)) return await generate(ready, signal);
       const single = { ...ready, count: 1 };
@@ -24,19 +26,30 @@ export function createImageUpstream({ rules, fansOut, generate }: ImageUpstreamO
   };
 }
 
-/** How one vendor makes pictures. */
 export interface ImageUpstreamOptions {
-  rules: ReferenceRules;
-  /** Left out where a call always gives as many as are asked for. */
+  /** What the vendor takes as references, where that depends on all of them as a function. */
+  rules: ReferenceRules | ((order: ImageOrder) => ReferenceRules);
+  takesMasks?: boolean;
+  /** Left out where one call makes as many images as are ordered. */
   fansOut?(order: ImageOrder): boolean;
   /** One call to the vendor. */
   generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>;
 }
 
-/** References of one channel that are encoded anew at once. */
+/** References of one channel that are transcoded at once. */
 const CODEC_SLOTS = 2;
 
-/** Whether the model gives one image a call. */
-export function isSingle({ model }: ImageOrder): boolean {
+/** An edit of the whole picture is not what the caller ordered. */
+function refuseMask({ mask }: ImageOrder): void {
+  if (!mask) return;
+  throw new UpstreamError("rejected", "the vendor takes no masks", {
+    publicMessage: "This model does not take a mask.",
+    param: "mask",
+    isUnsent: true,
+  });
+}
+
+/** Whether the model makes one image a call. */
+export function makesOneImage({ model }: ImageOrder): boolean {
   return model.image.maxImagesPerCall === 1;
 }

@@ -1,27 +1,29 @@
 import { withoutEndSlash } from "./channel-settings.ts";
 import { JSON_HEADERS } from "./json-call.ts";
 import { createFetchResult, type FetchResult } from "./result-link.ts";
+import { createVendorErrors, type ReadFailure, type VendorErrors } from "./vendor-errors.ts";
 
-/** What is the same for each call of a channel. */
+/** What all calls of a channel share. */
 export interface Connection {
   /** Without a slash at its end. */
   baseUrl: string;
-  apiKey: string;
-  /** Those of a call in JSON, the credential among them. */
+  /** Headers of a JSON call, including the credential. */
   headers: Readonly<Record<string, string>>;
+  errors: VendorErrors;
   fetchResult: FetchResult;
 }
 
 /** Prepares the calls to a vendor of JSON. `credential` is the header that carries the key. */
-export function connect(
+export function createConnection(
   { baseUrl, apiKey }: { baseUrl: string; apiKey: string },
+  readFailure: ReadFailure,
   credential: Readonly<Record<string, string>> = { authorization: `Bearer ${apiKey}` },
 ): Connection {
   const base = withoutEndSlash(baseUrl);
   return {
     baseUrl: base,
-    apiKey,
     headers: { ...JSON_HEADERS, ...credential },
+    errors: createVendorErrors({ secret: apiKey, baseUrl: base }, readFailure),
     fetchResult: createFetchResult(base),
   };
 }

@@ -1,15 +1,15 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
 
 /**
- * The one way an adapter calls its vendor: a POST whose answer is a success, or an `UpstreamError`. Redirects are
- * never followed, so a credential goes nowhere but to the configured address. When `signal` aborts, its own reason
- * is thrown, unchanged.
+ * Every call of an adapter to its vendor: a POST that returns a response of success or throws an `UpstreamError`.
+ * Redirects are never followed, so a credential goes nowhere but to the configured address. When `signal` aborts,
+ * its own reason is thrown, unchanged.
  */
 export function post(request: VendorRequest, classify: Classify): Promise<Response> {
   return send("POST", request, classify);
 }
 
-/** The same by any method: a look at a job, or the end of one. */
+/** The same with any method, for instance to poll or cancel a job. */
 export async function send(
   method: "POST" | "GET" | "PUT",
   request: VendorRequest,
@@ -22,17 +22,16 @@ export async function send(
     throw request.signal.aborted ? request.signal.reason : connectionError(error);
   }
   if (response.status >= 200 && response.status < 300) {
-    if (isHtml(response)) throw await discard(response, "answered with a web page");
+    if (isHtml(response)) throw await discard(response, "responded with a web page");
     return response;
   }
   if (response.status >= 300 && response.status < 400)
-    throw await discard(response, "answered with a redirect");
-  const bodyText = await readErrorText(response, request.signal);
-  throw classify({ status: response.status, headers: response.headers, bodyText });
+    throw await discard(response, "responded with a redirect");
+  throw classify(response, await readErrorText(response, request.signal));
 }
 
 function fetchOptions(method: string, { headers, body, signal }: VendorRequest): BunFetchRequestInit {
-  // The runtime would end a call that is silent for five minutes; the deadlines in `signal` decide instead.
+  // The runtime would end a call that is silent for five minutes; only the deadlines in `signal` apply.
   return { method, headers, body, signal, redirect: "manual", timeout: false };
 }
 
@@ -41,31 +40,23 @@ export interface VendorRequest {
   /** Prepared once for a channel; `fetch` copies them. */
   headers: Readonly<Record<string, string>>;
   body?: NonNullable<BunFetchRequestInit["body"]>;
-  /** Aborted when the caller goes or a deadline passes. It is the only clock a call has. */
+  /** Aborted when the client disconnects or a deadline passes. A call has no other timeout. */
   signal: AbortSignal;
 }
 
-/** An answer whose status says that it is not a success. */
-export interface FailedResponse {
-  status: number;
-  headers: Headers;
-  /** The first 64 KiB of its body. */
-  bodyText: string;
-}
+/** Makes an error of a failed response; of its body at most the first 64 KiB are given. */
+export type Classify = (response: Pick<Response, "status" | "headers">, bodyText: string) => UpstreamError;
 
-/** A vendor's own reading of its failures. */
-export type Classify = (parsed: FailedResponse) => UpstreamError;
-
-/** Most bytes of a whole text answer. */
+/** Of a whole text response. */
 export const MAX_TEXT_BYTES = 32 * 1024 * 1024;
-/** Most bytes of an answer that carries images. */
+/** Of a response that carries images. */
 export const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
 
 const decoder = new TextDecoder();
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_RETRY_SECONDS = 3600;
 
-/** Trouble on the way to the vendor, before which nothing can have been carried out. */
+/** Errors that occur before the request is sent, so the vendor cannot have carried it out. */
 const NEVER_SENT: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -83,14 +74,14 @@ const NEVER_SENT: ReadonlySet<unknown> = new Set([
   "ERR_PROXY_TUNNEL",
 ]);
 
-/** What the vendor sent is no HTTP, or is encoded wrongly. */
+/** The response is not valid HTTP, or is encoded wrongly. */
 const NOT_HTTP: ReadonlySet<unknown> = new Set([
   "InvalidHTTPResponse",
   "ZlibError",
   "BrotliDecompressionError",
 ]);
 
-/** Reads a text to its end. Throws `broken` when it is longer than `mostBytes`, is empty or was cut. */
+/** Reads a whole text. Throws `broken` when it is longer than `maxBytes`, is empty or was cut. */
 export async function readText(response: Response, maxBytes: number, signal: AbortSignal): Promise<string> {
   let text: string;
   try {
@@ -98,7 +89,7 @@ export async function readText(response: Response, maxBytes: number, signal: Abo
   } catch (error) {
     throw error instanceof UpstreamError ? error : readingError(error, signal);
   }
-  if (text === "") throw brokenResponse("gave an empty answer");
+  if (text === "") throw brokenResponse("gave an empty response");
   return text;
 }
 
@@ -114,7 +105,7 @@ async function collect(response: Response, maxBytes: number, signal: AbortSignal
   return decoder.decode(Buffer.concat(pieces));
 }
 
-/** The pieces of a body as they come, under the rules of `readText`. Ending early closes the connection. */
+/** Yields a body in pieces under the rules of `readText`. Ending early closes the connection. */
 export async function* readPieces(
   response: Response,
   maxBytes: number,
@@ -136,13 +127,13 @@ export async function* readPieces(
       if (value.byteLength > 0) yield value;
     }
   } finally {
-    // A body that failed has nothing left to close, and says so.
+    // Cancelling a body that has failed rejects; nothing is left to close.
     if (!isOver) reader.cancel().catch(() => {});
   }
 }
 
 function readingError(error: unknown, signal: AbortSignal): unknown {
-  return signal.aborted ? signal.reason : brokenResponse("broke off its answer", error);
+  return signal.aborted ? signal.reason : brokenResponse("broke off its response", error);
 }
 
 /** Reads JSON; throws `broken` when it is truncated or something else. */
@@ -150,18 +141,18 @@ export function parseResponse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw brokenResponse("gave an answer that is no JSON", error);
+    throw brokenResponse("gave a response that is no JSON", error);
   }
 }
 
-/** A success by its status that is none by its content. The work may have been done, and may cost. */
+/** A response of success without the promised content. The vendor may have done the work, and may charge for it. */
 export function brokenResponse(what: string, cause?: unknown): UpstreamError {
   return new UpstreamError("broken", `the vendor ${what}`, { isAmbiguous: true, cause });
 }
 
 /**
- * The vendor's hint when to come back, in whole seconds from 0 to 3600: `retry-after-ms`, or `Retry-After` as
- * seconds or as a date (RFC 9110, 10.2.3). Anything else counts as no hint.
+ * The vendor's retry-after in whole seconds from 0 to 3600: `retry-after-ms`, or `Retry-After` as seconds or as a
+ * date (RFC 9110, 10.2.3). Undefined for anything else.
  */
 export function readRetryAfter(headers: Headers, now: number): number | undefined {
   const milliseconds = readNumber(headers.get("retry-after-ms"));
@@ -175,21 +166,21 @@ export function readRetryAfter(headers: Headers, now: number): number | undefine
 
 function connectionError(error: unknown): UpstreamError {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (NOT_HTTP.has(code)) return brokenResponse("gave an answer that is no HTTP", error);
+  if (NOT_HTTP.has(code)) return brokenResponse("gave a response that is no HTTP", error);
   const wasSent = !NEVER_SENT.has(code);
-  return new UpstreamError("unreachable", `no answer from the vendor (${String(code)})`, {
+  return new UpstreamError("unreachable", `no response from the vendor (${String(code)})`, {
     isAmbiguous: wasSent,
     cause: error,
   });
 }
 
-/** Closes an answer that nobody wants to read. */
+/** Closes a response without reading it. */
 async function discard(response: Response, what: string): Promise<UpstreamError> {
   await response.body?.cancel().catch(() => {});
   return new UpstreamError("broken", `the vendor ${what}`, { status: response.status });
 }
 
-/** The start of an error's body. A body that breaks off says less, but the status still counts. */
+/** The start of an error's body. Where the body breaks off, what came before is returned. */
 async function readErrorText(response: Response, signal: AbortSignal): Promise<string> {
   const pieces: Uint8Array[] = [];
   let length = 0;

@@ -1,17 +1,17 @@
 /**
  * Writes a JSON request that carries pictures as base64 without ever holding the base64: `write` builds the value,
- * putting what `base64(blob)` gives where a blob's text shall stand, alone or inside a longer string such as a
- * `data:` URL. A body without blobs is plain text.
+ * with what `base64(blob)` returns as the placeholder of a blob's base64, alone or inside a longer string such as
+ * a `data:` URL. A body without blobs is plain text.
  */
 export function writeJsonBody(write: (base64: (blob: Blob) => string) => unknown): JsonBody {
   const blobs: Blob[] = [];
-  // Drawn anew for each body, so that no prompt can be taken for a mark.
-  const mark = `base64:${crypto.randomUUID()};`;
+  // Random for each body, so that no prompt can contain it.
+  const placeholder = `base64:${crypto.randomUUID()};`;
   const value = write((blob) => {
     blobs.push(blob);
-    return mark + String(blobs.length - 1).padStart(INDEX_DIGITS, "0");
+    return placeholder + String(blobs.length - 1).padStart(INDEX_DIGITS, "0");
   });
-  const [first = "", ...rest] = JSON.stringify(value).split(mark);
+  const [first = "", ...rest] = JSON.stringify(value).split(placeholder);
   if (rest.length === 0) return { byteLength: Buffer.byteLength(first), body: first };
   const pieces = rest.flatMap((text) => {
     const blob = blobs[Number(text.slice(0, INDEX_DIGITS))] ?? new Blob([]);
@@ -28,8 +28,8 @@ export interface JsonBody {
 }
 
 const INDEX_DIGITS = 3;
-/** A multiple of three, so that each slice is whole in base64. */
-const SLICE_BYTES = 3 * 256 * 1024;
+/** A multiple of three, so that the base64 of each chunk needs no padding. */
+const CHUNK_BYTES = 3 * 256 * 1024;
 
 function sentLength(piece: Uint8Array | Blob): number {
   return piece instanceof Blob ? 4 * Math.ceil(piece.size / 3) : piece.byteLength;
@@ -43,8 +43,8 @@ async function* readAll(pieces: readonly (Uint8Array | Blob)[]): AsyncGenerator<
 }
 
 async function* encodeBase64(blob: Blob): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < blob.size; start += SLICE_BYTES) {
-    const slice = await blob.slice(start, start + SLICE_BYTES).arrayBuffer();
+  for (let start = 0; start < blob.size; start += CHUNK_BYTES) {
+    const slice = await blob.slice(start, start + CHUNK_BYTES).arrayBuffer();
     yield Buffer.from(Buffer.from(slice).toString("base64"), "latin1");
   }
 }

@@ -1,11 +1,11 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
+import { sleep, untilAborted } from "../../lib/waiting.ts";
 import { brokenResponse } from "./http.ts";
 
 /**
- * Carries a piece of work through at a vendor that answers later: hands it in, looks at the vendor's own pace until
- * it has ended, and cancels it when nobody waits any more. A look that fails is repeated with growing pauses. Throws
- * what the vendor says of the work, or the signal's reason, at once; an error after the work was handed in counts
- * as ambiguous, for the work may be done all the same.
+ * Runs a job at an asynchronous vendor: submits it, polls it at the vendor's pace until it has ended, and cancels it
+ * when `signal` aborts. Polls that fail are repeated with growing intervals. Throws the job's own error, or the
+ * signal's reason, at once; an error after the submission is ambiguous, since the job may still be done.
  */
 export async function runJob<JobId, Result>(
   job: VendorJob<JobId, Result>,
@@ -13,20 +13,24 @@ export async function runJob<JobId, Result>(
   signal: AbortSignal,
 ): Promise<Result> {
   const { jobId, jobStatus } = await submit(job, signal);
-  const end = await pollUntilDone(job, jobId, jobStatus, intervalMs, signal);
-  if (end.state === "failed") throw end.error;
-  return end.result;
+  const ended = await pollUntilDone(job, jobId, jobStatus, intervalMs, signal);
+  if (ended.state === "failed") throw ended.error;
+  return ended.result;
 }
 
 export interface VendorJob<JobId, Result> {
-  /** Hands the work in; vendors that wait a little may already tell how it ended. */
-  submit(signal: AbortSignal): Promise<{ jobId: JobId; jobStatus: JobStatus<Result> }>;
+  /** Vendors that wait a little with their response may already report the end. */
+  submit(signal: AbortSignal): Promise<SubmittedJob<JobId, Result>>;
   poll(jobId: JobId, signal: AbortSignal): Promise<JobStatus<Result>>;
   /** Left out where the vendor has no such call. */
   cancel?(jobId: JobId, signal: AbortSignal): Promise<unknown>;
 }
 
-/** What a look at a job shows. */
+export interface SubmittedJob<JobId, Result> {
+  jobId: JobId;
+  jobStatus: JobStatus<Result>;
+}
+
 export type JobStatus<Result> = Running | Ended<Result>;
 export type Ended<Result> = { state: "done"; result: Result } | { state: "failed"; error: UpstreamError };
 export interface Running {
@@ -38,19 +42,19 @@ export const RUNNING: Running = { state: "running" };
 /** The id of a job as a part of a path. Throws `broken` where the vendor gave none. */
 export function readJobId(id: unknown): string {
   if (typeof id === "string" && /^[\w-]{1,100}$/.test(id)) return id;
-  throw brokenResponse("named no job to look at");
+  throw brokenResponse("named no job id");
 }
 
-/** Looks that may fail in a row. */
+/** Consecutive failures of polls. */
 const MAX_FAILURES = 5;
-const MAX_PAUSE_MS = 10_000;
-/** A single look, and a cancel call. */
+const MAX_INTERVAL_MS = 10_000;
+/** Of a single poll, and of a cancel call. */
 const MAX_POLL_MS = 20_000;
-/** How long a call that was given up is still heard, so that its job can be cancelled. */
-const GRACE_MS = 15_000;
+/** How long the response to an aborted submission is awaited, so that its job can be cancelled. */
+const SUBMIT_GRACE_MS = 15_000;
 
-/** Trouble with a look that says nothing about the job. */
-const PASSING: ReadonlySet<UpstreamErrorKind> = new Set([
+/** Failures of a poll that say nothing about the job. */
+const TRANSIENT: ReadonlySet<UpstreamErrorKind> = new Set([
   "unreachable",
   "timeout",
   "overloaded",
@@ -61,32 +65,36 @@ const PASSING: ReadonlySet<UpstreamErrorKind> = new Set([
 async function submit<JobId, Result>(
   job: VendorJob<JobId, Result>,
   signal: AbortSignal,
-): Promise<{ jobId: JobId; jobStatus: JobStatus<Result> }> {
+): Promise<SubmittedJob<JobId, Result>> {
   signal.throwIfAborted();
   if (!job.cancel) return await job.submit(signal);
-  // Without its answer nobody knows which job to cancel, so a call that was given up is still heard for a while.
-  const patience = new AbortController();
-  const submission = job.submit(patience.signal);
-  const { promise: given, reject } = Promise.withResolvers<never>();
-  const leave = () => {
-    const timer = setTimeout(() => patience.abort(signal.reason), GRACE_MS);
-    submission
-      .then(async ({ jobId, jobStatus }) => {
-        if (jobStatus.state === "running") await cancel(job, jobId);
-      })
-      .catch(() => {})
-      .finally(() => clearTimeout(timer));
-    reject(signal.reason);
-  };
-  signal.addEventListener("abort", leave, { once: true });
+  // Only the response names the job to cancel, so an aborted submission is still awaited for a while.
+  const grace = new AbortController();
+  const submission = job.submit(grace.signal);
   try {
-    return await Promise.race([submission, given]);
-  } finally {
-    signal.removeEventListener("abort", leave);
+    return await untilAborted(submission, signal);
+  } catch (error) {
+    if (signal.aborted) void cancelSubmission(job, submission, grace);
+    throw error;
   }
 }
 
-/** Looks until the job has ended; a job that is lost sight of is cancelled. */
+async function cancelSubmission<JobId, Result>(
+  job: VendorJob<JobId, Result>,
+  submission: Promise<SubmittedJob<JobId, Result>>,
+  grace: AbortController,
+): Promise<void> {
+  const timer = setTimeout(() => grace.abort(), SUBMIT_GRACE_MS);
+  try {
+    const { jobId, jobStatus } = await submission;
+    if (jobStatus.state === "running") await cancel(job, jobId);
+  } catch {
+    // Without a job id there is nothing to cancel.
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 async function pollUntilDone<JobId, Result>(
   job: VendorJob<JobId, Result>,
   jobId: JobId,
@@ -96,19 +104,19 @@ async function pollUntilDone<JobId, Result>(
 ): Promise<Ended<Result>> {
   let jobStatus = first;
   let failures = 0;
-  let pauseMs = intervalMs;
+  let waitMs = intervalMs;
   try {
     while (jobStatus.state === "running") {
-      await pause(pauseMs, signal);
-      const seen = await poll(job, jobId, signal);
-      if (seen instanceof UpstreamError) {
+      await sleep(waitMs, signal);
+      const polled = await poll(job, jobId, signal);
+      if (polled instanceof UpstreamError) {
         failures += 1;
-        if (!PASSING.has(seen.kind) || failures > MAX_FAILURES) throw lost(seen);
-        pauseMs = backOffMs(intervalMs, failures, seen);
+        if (!isTransient(polled) || failures > MAX_FAILURES) throw lost(polled);
+        waitMs = backOffMs(intervalMs, failures, polled);
       } else {
         failures = 0;
-        pauseMs = intervalMs;
-        jobStatus = seen;
+        waitMs = intervalMs;
+        jobStatus = polled;
       }
     }
     return jobStatus;
@@ -123,25 +131,31 @@ async function poll<JobId, Result>(
   jobId: JobId,
   signal: AbortSignal,
 ): Promise<JobStatus<Result> | UpstreamError> {
-  const late = AbortSignal.timeout(MAX_POLL_MS);
+  const deadline = AbortSignal.timeout(MAX_POLL_MS);
   try {
-    return await job.poll(jobId, AbortSignal.any([signal, late]));
+    return await job.poll(jobId, AbortSignal.any([signal, deadline]));
   } catch (error) {
     signal.throwIfAborted();
-    if (late.aborted) return new UpstreamError("timeout", "a look at the vendor's job took too long");
+    if (deadline.aborted) return new UpstreamError("timeout", "a poll of the vendor's job took too long");
     if (error instanceof UpstreamError) return error;
     throw error;
   }
 }
 
-/** Doubles from look to look, and waits as long as the vendor asks for, both within reason. */
-function backOffMs(intervalMs: number, failures: number, { retryAfterSeconds = 0 }: UpstreamError): number {
-  return Math.min(MAX_PAUSE_MS, Math.max(intervalMs * 2 ** failures, retryAfterSeconds * 1000));
+/** A vendor that does not find or show the job will not do so later. */
+function isTransient({ kind, status }: UpstreamError): boolean {
+  return TRANSIENT.has(kind) && status !== 403 && status !== 404;
 }
 
+/** Doubles with each failure, and respects the vendor's retry-after, up to a maximum. */
+function backOffMs(intervalMs: number, failures: number, { retryAfterSeconds = 0 }: UpstreamError): number {
+  return Math.min(MAX_INTERVAL_MS, Math.max(intervalMs * 2 ** failures, retryAfterSeconds * 1000));
+}
+
+/** The request was accepted when the job was, so a poll that is rejected does not blame the caller. */
 function lost(error: UpstreamError): UpstreamError {
   const { kind, message, status, retryAfterSeconds } = error;
-  return new UpstreamError(kind, `lost sight of the vendor's job: ${message}`, {
+  return new UpstreamError(kind === "rejected" ? "broken" : kind, `lost the vendor's job: ${message}`, {
     status,
     retryAfterSeconds,
     isAmbiguous: true,
@@ -149,21 +163,7 @@ function lost(error: UpstreamError): UpstreamError {
   });
 }
 
-/** Nobody waits for the answer; a job that cannot be cancelled ends by itself. */
+/** The outcome does not matter; a job that cannot be cancelled ends by itself. */
 async function cancel<JobId>(job: VendorJob<JobId, unknown>, jobId: JobId): Promise<void> {
   await job.cancel?.(jobId, AbortSignal.timeout(MAX_POLL_MS)).catch(() => {});
-}
-
-async function pause(timeMs: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, timeMs);
-  const leave = () => reject(signal.reason);
-  signal.addEventListener("abort", leave, { once: true });
-  try {
-    await promise;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", leave);
-  }
 }

@@ -4,15 +4,12 @@ import type { Spool, SpoolFile } from "../../lib/spool.ts";
 import { brokenResponse, readPieces } from "./http.ts";
 
 /**
- * Fetches a picture that a vendor gave as a link into `spool`: without credentials, bounded in size, tried twice.
- * Throws `broken`, for the picture was made and may have to be paid for; or the signal's reason.
+ * Fetches a result link into `spool`, without credentials, bounded in size, with one retry. Throws an ambiguous
+ * `broken`, since the vendor has made the picture, or the signal's reason.
  */
 export type FetchResult = (link: string, spool: Spool, signal: AbortSignal) => Promise<Blob>;
 
-/**
- * Links lead to public https addresses only, but for those on the very origin of the channel's own base address,
- * which the operator has chosen: they are fetched as they stand.
- */
+/** Links must be public https addresses, except those on the origin of the channel's base address. */
 export function createFetchResult(baseUrl: string, safeFetch: SafeFetch = createSafeFetch()): FetchResult {
   const own = new URL(baseUrl).origin;
   const download = async (link: string, spool: Spool, signal: AbortSignal): Promise<Blob> => {
@@ -37,21 +34,18 @@ export function createFetchResult(baseUrl: string, safeFetch: SafeFetch = create
   };
 }
 
-/**
- * Fetches several at once, in their order. A link that fails costs its own picture only; throws its error when none
- * is left. Links beyond what a vendor makes in one call are passed over.
- */
+/** Fetches several at once and returns them in order, at most `MAX_RESULTS`; failures as in `fulfilledOf`. */
 export async function fetchEach(
   links: readonly string[],
   fetchResult: FetchResult,
   spool: Spool,
   signal: AbortSignal,
 ): Promise<Blob[]> {
-  return await whatCame(links.slice(0, MAX_RESULTS).map((link) => fetchResult(link, spool, signal)));
+  return await fulfilledOf(links.slice(0, MAX_RESULTS).map((link) => fetchResult(link, spool, signal)));
 }
 
-/** The pictures that came, in their order; throws the first error when none did. */
-export async function whatCame(reads: readonly Promise<Blob>[]): Promise<Blob[]> {
+/** The pictures that succeeded, in order. Throws the first error when none did. */
+export async function fulfilledOf(reads: readonly Promise<Blob>[]): Promise<Blob[]> {
   const outcomes = await Promise.allSettled(reads);
   const pictures = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   const failure = outcomes.find((outcome) => outcome.status === "rejected");
@@ -62,7 +56,7 @@ export async function whatCame(reads: readonly Promise<Blob>[]): Promise<Blob[]>
 /** More than any vendor makes in one call. */
 export const MAX_RESULTS = 10;
 
-/** Most bytes of one picture; the largest that is sold, uncompressed, has about as many. */
+/** Of one picture; about the size of the largest one sold when it is uncompressed. */
 export const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 
 async function downloadGuarded(
@@ -86,7 +80,7 @@ async function downloadFromVendor(link: string, file: SpoolFile, signal: AbortSi
   };
   const response = await fetch(link, { headers, redirect: "manual", signal, timeout: false }).catch(
     (cause: unknown) => {
-      throw new SafeFetchError("failed", "no answer", cause);
+      throw new SafeFetchError("failed", "no response", cause);
     },
   );
   if (response.status !== 200) {
@@ -103,12 +97,12 @@ async function downloadFromVendor(link: string, file: SpoolFile, signal: AbortSi
   }
 }
 
-/** Whether asking again would end in the same way; a bug is not asked again either. */
+/** Whether a retry would fail in the same way. A bug is not retried either. */
 function isLasting(error: unknown): boolean {
   return error instanceof SafeFetchError ? error.reason !== "failed" : !(error instanceof UpstreamError);
 }
 
-/** The link itself may open the picture to whoever reads the log, so it is not told. */
+/** The link itself is a credential for the picture, so it is not logged. */
 function failed(error: SafeFetchError): UpstreamError {
   return brokenResponse(`gave a link that could not be fetched (${error.reason}: ${error.detail})`, error);
 }

@@ -4,98 +4,122 @@ import { readRetryAfter, type Classify } from "./http.ts";
 import { createSanitizer } from "./public-message.ts";
 
 /**
- * How a channel tells of its vendor's failures: `read` says what the vendor means, and what is told of it is the same
- * for all. The status decides where `read` leaves the kind open. The credential is never in it.
+ * Turns the failures of one vendor into `UpstreamError`s. `read` finds code, message and kind in the vendor's own
+ * body; where it leaves the kind open, the status decides. The secret is in no message.
  */
-export function createVendorErrors({ apiKey, baseUrl }: Redaction, read: ReadFailure): VendorErrors {
-  const sanitize = createSanitizer(apiKey, new URL(baseUrl).hostname);
+export function createVendorErrors(redaction: Redaction, read: ReadFailure): VendorErrors {
+  const { secret, baseUrl } = redaction;
+  const sanitize = createSanitizer(secret, new URL(baseUrl).hostname);
 
-  function raise(kind: UpstreamErrorKind, reading: FailureReading, status?: number): UpstreamError {
-    const { code, message, param, retryAfterSeconds } = reading;
-    const said = `${code} ${message}`.replaceAll(apiKey, "[redacted]").slice(0, MAX_LOGGED);
-    const isCallers = kind === "rejected" || kind === "refused";
-    return new UpstreamError(kind, `the vendor answered ${status ?? "that it failed"}: ${said}`, {
+  function raise(
+    kind: UpstreamErrorKind,
+    { code, message, param, retryAfterSeconds }: FailureReading,
+    status?: number,
+    isByRequest = false,
+  ): UpstreamError {
+    const logged = `${code} ${message}`.replaceAll(secret, "[redacted]").slice(0, MAX_LOGGED);
+    const isPublic = kind === "rejected" || kind === "refused";
+    return new UpstreamError(kind, `the vendor responded ${status ?? "with a failure"}: ${logged}`, {
       status,
       retryAfterSeconds: kind === "account" ? undefined : retryAfterSeconds,
-      publicMessage: isCallers ? sanitize(message) : undefined,
+      publicMessage: isPublic ? sanitize(message) : undefined,
       param: kind === "rejected" && param !== undefined && PARAM.test(param) ? param : undefined,
+      isByRequest,
     });
   }
 
   return {
-    raise,
-    classify(response) {
-      const reading = read(parseObject(response.bodyText));
-      const status = reading.status ?? response.status;
-      const kind = reading.kind ?? (status >= 500 ? "overloaded" : (KIND_BY_STATUS[status] ?? "broken"));
-      const hint = readRetryAfter(response.headers, Date.now()) ?? reading.retryAfterSeconds;
-      return raise(kind, { ...reading, retryAfterSeconds: hint }, status);
+    raise: (kind, reading, status) => raise(kind, reading, status),
+    classify({ status, headers }, bodyText) {
+      const reading = read(parseObject(bodyText), status);
+      const decisive = reading.status ?? status;
+      const kind = reading.kind ?? kindOfStatus(decisive);
+      const retryAfterSeconds = readRetryAfter(headers, Date.now()) ?? reading.retryAfterSeconds;
+      const isByRequest = reading.kind === undefined && BY_REQUEST.has(decisive);
+      return raise(kind, { ...reading, retryAfterSeconds }, status, isByRequest);
     },
   };
 }
 
 export interface VendorErrors {
-  /** Reads an answer whose status, or whose content, says that it failed. */
+  /** Reads a response whose status or content says that the call failed. */
   classify: Classify;
-  /** An error that the vendor tells of by other means. */
+  /** An error that the vendor reports in another way. */
   raise(kind: UpstreamErrorKind, reading: FailureReading, status?: number): UpstreamError;
 }
 
+/** What must not appear in a message: the credential, and the vendor's name as its address has it. */
 export interface Redaction {
-  apiKey: string;
+  secret: string;
   baseUrl: string;
 }
 
-export type ReadFailure = (body: Record<string, unknown>) => FailureReading;
+/** `body` is the parsed object, the first one of a list, or empty where the body is neither. */
+export type ReadFailure = (body: Record<string, unknown>, status: number) => FailureReading;
 
-/** What a vendor says of a failure, in its own words. */
+/** A failure in the vendor's own words. */
 export interface FailureReading {
   code: string;
   message: string;
-  /** What it stands for, when the real status is that of a success. */
+  /** The status that the body names; it takes the place of the response's where the kind is open. */
   status?: number;
   kind?: UpstreamErrorKind;
   param?: string;
-  /** A hint that the vendor gives in the body. */
+  /** The vendor's retry-after in the body; the header takes precedence. */
   retryAfterSeconds?: number;
 }
 
 const MAX_LOGGED = 300;
 const PARAM = /^[\w.[\]-]{1,64}$/;
 
+/**
+ * Statuses that say nothing of the account while no code comes with them: the request may name a picture, a file or
+ * a feature that is forbidden or missing. Another target may be able to serve it.
+ */
+const BY_REQUEST: ReadonlySet<number> = new Set([403, 404]);
+
 const KIND_BY_STATUS: Readonly<Record<number, UpstreamErrorKind>> = {
   400: "rejected",
   401: "account",
   402: "account",
-  403: "account",
-  404: "account",
   408: "overloaded",
+  409: "overloaded",
   413: "rejected",
   422: "rejected",
+  424: "overloaded",
   425: "overloaded",
   429: "limited",
+  498: "overloaded",
+  499: "overloaded",
 };
 
-/** A text that may be anything; nothing where it is no word. */
-export function wordOf(value: unknown): string {
+/** The kind that a status alone stands for. Any other 4xx points to a wrong address or method. */
+export function kindOfStatus(
+  status: number,
+  overrides: Readonly<Record<number, UpstreamErrorKind>> = {},
+): UpstreamErrorKind {
+  if (status >= 500) return "overloaded";
+  return overrides[status] ?? KIND_BY_STATUS[status] ?? "broken";
+}
+
+/** A text or number as text; empty for anything else. */
+export function textOf(value: unknown): string {
   return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 }
 
-/**
- * Reads `detail`, one sentence or a list of problems with their place in the request, as FastAPI writes it. Of a
- * list the first problem counts.
- */
+/** Reads `detail` of FastAPI: one sentence, or a list of problems with their paths, of which the first counts. */
 export function readDetail({ detail }: Record<string, unknown>): FailureReading {
-  if (!Array.isArray(detail)) return { code: "", message: wordOf(detail) };
+  if (!Array.isArray(detail)) return { code: "", message: textOf(detail) };
   const problem: unknown = detail[0];
   if (!isObject(problem)) return { code: "", message: "" };
-  const place: unknown = Array.isArray(problem["loc"]) ? problem["loc"].at(-1) : undefined;
-  return { code: wordOf(problem["type"]), message: wordOf(problem["msg"]), param: wordOf(place) };
+  const field: unknown = Array.isArray(problem["loc"]) ? problem["loc"].at(-1) : undefined;
+  return { code: textOf(problem["type"]), message: textOf(problem["msg"]), param: textOf(field) };
 }
 
 function parseObject(text: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text);
+    const parsed: unknown = JSON.parse(text);
+    const value: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
     return isObject(value) ? value : {};
   } catch {
     return {};

@@ -1,24 +1,23 @@
 import { z } from "zod";
 import { systemClock } from "../../lib/clock.ts";
-import type { GenerateConnection } from "../gemini/connection.ts";
-import { createImageUpstream } from "../gemini/images.ts";
+import type { GenerateContentConnection } from "../generate-content/connection.ts";
+import { createGenerateContentImages } from "../generate-content/images.ts";
 import type { Provider } from "../provider.ts";
-import { createAccessTokens, type AccessTokens, type RequestToken } from "./access-tokens.ts";
-import { requestInstanceToken } from "./metadata-server.ts";
-import { readServiceAccount, requestAccountToken } from "./service-account.ts";
-
-const address = z.url({ protocol: /^https?$/, error: "must be an http or https address" });
+import { fanOutSetting, httpAddress, withoutEndSlash } from "../transport/channel-settings.ts";
+import { createAccessTokens, type AccessTokens, type RequestToken } from "./credentials/access-tokens.ts";
+import { readServiceAccount, requestAccountToken } from "./credentials/service-account.ts";
+import { requestInstanceToken } from "./credentials/token-request.ts";
 
 const settings = z
   .object({
     /** Address in front of `/v1beta1/projects/…`; follows from the region where absent. */
-    baseUrl: address.optional(),
-    /** The JSON text of a service account's key. Without it the machine's own account is used. */
+    baseUrl: httpAddress.optional(),
+    /** JSON of a service account's key. Without it the account of this machine is used. */
     apiKey: z
       .string()
       .refine((text) => readServiceAccount(text) !== null, "must be the JSON of a service account's key")
       .optional(),
-    /** The project that pays; the service account's own where absent. */
+    /** The project to bill; the service account's own where absent. */
     project: z
       .string()
       .regex(/^[a-z0-9.:-]+$/, "must be a project's id")
@@ -27,10 +26,9 @@ const settings = z
       .string()
       .regex(/^[a-z0-9-]+$/, "must be a region such as europe-west4, or global, us or eu")
       .default("global"),
-    /** Where the machine's own account is asked for a token. */
-    metadataUrl: address.default("http://metadata.google.internal"),
-    /** Makes several images by as many calls at once; one image a request otherwise. */
-    fanOut: z.boolean().default(false),
+    /** Address of the metadata server, which issues tokens for the account of this machine. */
+    metadataUrl: httpAddress.default("http://metadata.google.internal"),
+    fanOut: fanOutSetting,
   })
   .refine((value) => projectOf(value) !== undefined, {
     path: ["project"],
@@ -39,27 +37,27 @@ const settings = z
 
 export type VertexSettings = z.infer<typeof settings>;
 
-/** The same image models in a cloud project: another address, entered with short-lived access tokens. */
+/** Gemini's image models in a Google Cloud project, with short-lived access tokens as credential. */
 export const vertex: Provider<VertexSettings> = {
   name: "vertex",
   settings,
   image: (settings) => {
     const tokens = createAccessTokens(tokenRequest(settings), systemClock);
-    return createImageUpstream(connect(settings, tokens), settings.fanOut);
+    return createGenerateContentImages(connectionOf(settings, tokens), settings.fanOut);
   },
 };
 
-/** Most bytes of an inline picture (Vertex AI, image understanding). */
+/** Of an inline picture (Vertex AI, image understanding). */
 const MAX_REFERENCE_BYTES = 7_000_000;
-/** Regions of several countries have hosts of their own. */
+/** Their hosts have another form. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(["us", "eu"]);
 
-function connect(settings: VertexSettings, tokens: AccessTokens): GenerateConnection {
+function connectionOf(settings: VertexSettings, tokens: AccessTokens): GenerateContentConnection {
   const { region } = settings;
-  const base = (settings.baseUrl ?? regionalAddress(region)).replace(/(?<!\/)\/+$/, "");
-  const models = `${base}/v1beta1/projects/${projectOf(settings)}/locations/${region}/publishers/google/models`;
+  const baseUrl = withoutEndSlash(settings.baseUrl ?? regionalAddress(region));
+  const models = `${baseUrl}/v1beta1/projects/${projectOf(settings)}/locations/${region}/publishers/google/models`;
   return {
-    hostname: new URL(base).hostname,
+    baseUrl,
     urlOf: (model) => `${models}/${encodeURIComponent(model)}:generateContent`,
     async authenticate(signal) {
       const token = await tokens.get(signal);

@@ -68,6 +68,12 @@ const BY_WORD: Readonly<Record<string, Refusal>> = {
     status: "PERMISSION_DENIED",
     message: "The caller does not have permission.",
   },
+  IAM_PERMISSION_DENIED: {
+    code: 403,
+    status: "PERMISSION_DENIED",
+    message: "Permission 'aiplatform.endpoints.predict' denied on resource.",
+    details: [{ "@type": `${TYPES}ErrorInfo`, reason: "IAM_PERMISSION_DENIED" }],
+  },
   CANCELLED: { code: 499, status: "CANCELLED", message: "The operation was cancelled." },
   INTERNAL: { code: 500, status: "INTERNAL", message: "An internal error has occurred." },
   UNAVAILABLE: {

@@ -7,16 +7,16 @@ export type FormPart =
 export interface Form {
   contentType: string;
   byteLength: number;
-  /** Reads the files piece by piece, so that a form of any size takes little memory. Each is good until the next. */
+  /** Reads the files in chunks, so that a form of any size takes little memory. A chunk is valid until the next. */
   body: AsyncGenerator<Uint8Array>;
 }
 
-const SLICE_BYTES = 512 * 1024;
+const CHUNK_BYTES = 512 * 1024;
 const encoder = new TextEncoder();
 
 /**
- * Writes `multipart/form-data` (RFC 7578) whose length is known before it is sent. Names are written by the
- * gateway itself, never by a caller, so they need no escaping.
+ * Writes `multipart/form-data` (RFC 7578) whose length is known before it is sent. The names are the gateway's own,
+ * never a caller's, so they need no escaping.
  */
 export function writeForm(parts: readonly FormPart[]): Form {
   const boundary = `form-${crypto.randomUUID()}`;
@@ -40,7 +40,7 @@ export function writeForm(parts: readonly FormPart[]): Form {
   };
 }
 
-/** The runtime copies a piece before it asks for the next. */
+/** The runtime copies a chunk before it takes the next. */
 async function* readAll(pieces: readonly (Uint8Array | Blob)[]): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) {
     if (piece instanceof Blob) yield* readBlob(piece);
@@ -50,8 +50,8 @@ async function* readAll(pieces: readonly (Uint8Array | Blob)[]): AsyncGenerator<
 
 async function* readBlob(blob: Blob): AsyncGenerator<Uint8Array> {
   const { size } = blob;
-  for (let start = 0; start < size; start += SLICE_BYTES) {
-    const slice = await blob.slice(start, start + SLICE_BYTES).bytes();
+  for (let start = 0; start < size; start += CHUNK_BYTES) {
+    const slice = await blob.slice(start, start + CHUNK_BYTES).bytes();
     yield slice;
     detachBuffer(slice);
   }

@@ -1,7 +1,7 @@
 import { createPrivateKey, sign, type KeyObject } from "node:crypto";
 import { z } from "zod";
 import type { GrantedToken } from "./access-tokens.ts";
-import { askForToken } from "./token-request.ts";
+import { requestToken } from "./token-request.ts";
 
 /** Reads the JSON of a service account's key; null when it is none or its private key cannot be used. */
 export function readServiceAccount(text: string): ServiceAccount | null {
@@ -29,14 +29,14 @@ export interface ServiceAccount {
   tokenUrl: string;
 }
 
-/** Trades a statement signed with the account's key for an access token (RFC 7523, 2.1). `now` in Unix milliseconds. */
+/** Exchanges an assertion signed with the account's key for an access token (RFC 7523, 2.1). `now` in Unix milliseconds. */
 export async function requestAccountToken(
   account: ServiceAccount,
   now: number,
   signal: AbortSignal,
 ): Promise<GrantedToken> {
   const form = new URLSearchParams({ grant_type: GRANT_TYPE, assertion: writeAssertion(account, now) });
-  return await askForToken(account.tokenUrl, {
+  return await requestToken(account.tokenUrl, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded", accept: "application/json" },
     body: form.toString(),
@@ -55,9 +55,9 @@ const keyFile = z.object({
 
 const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
-/** A clock that runs a little ahead would else sign statements from the future. */
+/** Without it a clock slightly ahead would sign assertions from the future. */
 const SKEW_SECONDS = 30;
-/** The longest that is accepted. */
+/** The maximum that is accepted. */
 const LIFETIME_SECONDS = 3600;
 
 /** A signed JSON web token in compact form (RFC 7515, RFC 7519). */

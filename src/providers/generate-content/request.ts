@@ -3,9 +3,8 @@ import { writeJsonBody, type JsonBody } from "../transport/json-body.ts";
 import { followsReference } from "../images/wanted-image.ts";
 
 /**
- * Writes the request for one picture: references in their order, then the prompt that speaks of them (Gemini API
- * reference, `GenerateContentRequest`). An edit that names no shape leaves it to the vendor, which follows
- * the first picture.
+ * Writes the request for one picture: references in order, then the prompt (Gemini API reference,
+ * `GenerateContentRequest`). Without an aspect ratio the vendor gives an edit the shape of its first reference.
  */
 export function writeRequest(order: ImageOrder, takesOutputOptions: boolean): JsonBody {
   return writeJsonBody((base64) => ({
@@ -21,7 +20,7 @@ export function writeRequest(order: ImageOrder, takesOutputOptions: boolean): Js
       },
     ],
     generationConfig: {
-      // Without this the models add prose, which is billed and which nobody asked for.
+      // Without this the models add text, which is billed.
       responseModalities: ["IMAGE"],
       imageConfig: {
         ...(!order.size.isAuto && !followsReference(order) && { aspectRatio: order.size.ratio }),
@@ -35,7 +34,7 @@ export function writeRequest(order: ImageOrder, takesOutputOptions: boolean): Js
 /** Formats of references that the vendor reads (Gemini API, image understanding; AVIF by the REST reference). */
 export const REFERENCE_FORMATS: readonly ReferenceImage["format"][] = ["png", "jpeg", "webp", "heic", "avif"];
 
-/** The vendor's own default of 75 would be coarser than what callers get elsewhere. */
+/** The vendor's default of 75 would be of lower quality than other vendors' pictures. */
 function writeJpeg({ compression = 100 }: ImageOrder): object {
   return { mimeType: "image/jpeg", compressionQuality: compression };
 }

@@ -4,27 +4,27 @@ import { isObject } from "../../lib/json.ts";
 import { writeJson, type StreamedJson, type StreamedObject } from "../../lib/json-stream.ts";
 import { brokenResponse } from "../transport/http.ts";
 import type { ExtractedJson } from "../transport/extracted-json.ts";
-import type { GenerateConnection } from "./connection.ts";
+import type { GenerateContentConnection } from "./connection.ts";
 
-/** Says the body of a caller who speaks this protocol too. What it has on disk is read while it is sent. */
+/** Repeats the body of a native request. What it has on disk is read while it is sent. */
 export function repeatBody(
   native: StreamedObject,
   order: ImageOrder,
-  { demandsRoles }: GenerateConnection,
+  { demandsRoles }: GenerateContentConnection,
 ): AsyncGenerator<Uint8Array> {
   return writeJson(repeatRequest(native, order, { demandsRoles }));
 }
 
-/** An answer with all it says, and with handles where its long strings were taken out. Throws `broken`. */
+/** The whole response, with blobs in place of its extracted strings. Throws `broken`. */
 export function keepResponse(parsed: Record<string, unknown>, json: ExtractedJson): StreamedObject {
   return keepObject(parsed, json, 1);
 }
 
-/** As deep as callers may go; this is read, and said again, level by level. */
+/** The same bound as for requests, since the response is read and written recursively. */
 const MAX_LEVELS = 128;
 
 function keepObject(value: Record<string, unknown>, json: ExtractedJson, level: number): StreamedObject {
-  if (level > MAX_LEVELS) throw brokenResponse("gave an answer of too many levels");
+  if (level > MAX_LEVELS) throw brokenResponse("gave a response of too many levels");
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, keep(item, json, level + 1)]));
 }
 
@@ -33,6 +33,6 @@ function keep(value: unknown, json: ExtractedJson, level: number): StreamedJson 
   if (typeof value === "number" || typeof value === "boolean") return value;
   if (isObject(value)) return keepObject(value, json, level);
   if (!Array.isArray(value)) return null;
-  if (level > MAX_LEVELS) throw brokenResponse("gave an answer of too many levels");
+  if (level > MAX_LEVELS) throw brokenResponse("gave a response of too many levels");
   return value.map((item) => keep(item, json, level + 1));
 }

@@ -1,14 +1,16 @@
-import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
-import { saneCount } from "../../domain/usage.ts";
-import { isObject } from "../../lib/json.ts";
-import { parseResponse, readRetryAfter, readText } from "../transport/http.ts";
+import { UpstreamError, type UpstreamErrorKind } from "../../../domain/upstream-error.ts";
+import { saneCount } from "../../../domain/usage.ts";
+import { isObject } from "../../../lib/json.ts";
+import { withoutEndSlash } from "../../transport/channel-settings.ts";
+import { parseResponse, readRetryAfter, readText } from "../../transport/http.ts";
+import { kindOfStatus } from "../../transport/vendor-errors.ts";
 import type { GrantedToken } from "./access-tokens.ts";
 
 /**
- * Asks a token server for an access token (RFC 6749, 5). Throws an `UpstreamError` that is never ambiguous, since
- * nothing was asked of the vendor yet, and that repeats nothing of what was sent.
+ * Requests an access token (RFC 6749, 5). Throws an `UpstreamError` that is never ambiguous, since the vendor has
+ * not been called yet, and that contains nothing of what was sent.
  */
-export async function askForToken(url: string, request: TokenRequest): Promise<GrantedToken> {
+export async function requestToken(url: string, request: TokenRequest): Promise<GrantedToken> {
   try {
     const response = await fetch(url, { ...request, redirect: "manual", proxy: request.proxy });
     const body = readText(response, MAX_BYTES, request.signal);
@@ -18,8 +20,22 @@ export async function askForToken(url: string, request: TokenRequest): Promise<G
     if (error instanceof UpstreamError) throw unambiguous(error);
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     const name = String(code ?? (error instanceof Error ? error.name : "failed"));
-    throw new UpstreamError("unreachable", `no answer from the token server (${name})`, { cause: error });
+    throw new UpstreamError("unreachable", `no response from the token server (${name})`, { cause: error });
   }
+}
+
+/**
+ * A token for the account of this machine (Compute Engine metadata server). It bypasses proxies, which would get the
+ * token.
+ */
+export async function requestInstanceToken(metadataUrl: string, signal: AbortSignal): Promise<GrantedToken> {
+  const base = withoutEndSlash(metadataUrl);
+  return await requestToken(`${base}/computeMetadata/v1/instance/service-accounts/default/token`, {
+    method: "GET",
+    headers: { "metadata-flavor": "Google", accept: "application/json" },
+    signal,
+    proxy: false,
+  });
 }
 
 export interface TokenRequest {
@@ -27,25 +43,23 @@ export interface TokenRequest {
   headers: Readonly<Record<string, string>>;
   body?: string;
   signal: AbortSignal;
-  /** False goes straight to the address, whatever the environment says. */
+  /** False bypasses a proxy of the environment. */
   proxy?: false;
 }
 
 const MAX_BYTES = 64 * 1024;
 
-const KIND_BY_STATUS: Readonly<Record<number, UpstreamErrorKind>> = {
+/** A token request concerns the credential only, so any refusal of it is the account's. */
+const ACCOUNT_STATUSES: Readonly<Record<number, UpstreamErrorKind>> = {
   400: "account",
-  401: "account",
   403: "account",
   404: "account",
-  408: "overloaded",
-  429: "limited",
 };
 
 function refused({ status, headers }: Response, text: string): UpstreamError {
-  const kind = status >= 500 ? "overloaded" : (KIND_BY_STATUS[status] ?? "broken");
-  const said = /"error"\s*:\s*"([a-z_]{1,40})"/.exec(text)?.[1] ?? "no reason";
-  return new UpstreamError(kind, `the token server answered ${status}: ${said}`, {
+  const kind = kindOfStatus(status, ACCOUNT_STATUSES);
+  const reason = /"error"\s*:\s*"([a-z_]{1,40})"/.exec(text)?.[1] ?? "no reason";
+  return new UpstreamError(kind, `the token server responded ${status}: ${reason}`, {
     status,
     retryAfterSeconds: kind === "account" ? undefined : readRetryAfter(headers, Date.now()),
   });

@@ -1,0 +1,137 @@
+import { z } from "zod";
+import type { ImageOrder, ImageReply } from "../domain/image.ts";
+import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
+import { saneCount } from "../domain/usage.ts";
+import { isObject } from "../lib/json.ts";
+import { readImageList, type ImageList } from "./images/image-list.ts";
+import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
+import { readImageUsage } from "./images/image-usage.ts";
+import type { ReferenceRules } from "./images/reference-image.ts";
+import { wantedFormat, wantedSize } from "./images/wanted-image.ts";
+import type { Provider } from "./provider.ts";
+import { fanOutSetting, headerValue, httpAddress } from "./transport/channel-settings.ts";
+import { createConnection, type Connection } from "./transport/connection.ts";
+import { brokenResponse } from "./transport/http.ts";
+import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
+import { sendJson } from "./transport/json-call.ts";
+import { textOf, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
+
+const settings = z.object({
+  /** Region of the key; names of models belong to one region too. */
+  region: z.enum(["cn", "global"]).default("cn"),
+  /** Address in front of `/images/generations`, instead of the region's own. */
+  baseUrl: httpAddress.optional(),
+  apiKey: headerValue,
+  fanOut: fanOutSetting,
+});
+
+export type ArkSettings = z.infer<typeof settings>;
+
+/** Ark serves the Seedream models, in China (Volcengine) and elsewhere (BytePlus). */
+export const ark: Provider<ArkSettings> = {
+  name: "ark",
+  settings,
+  image({ region, baseUrl = BASE_URLS[region], apiKey, fanOut }) {
+    const connection = createConnection({ baseUrl, apiKey }, readFailure);
+    return createImageUpstream({
+      rules: REFERENCE_RULES,
+      fansOut: (order) => fanOut && makesOneImage(order),
+      generate: (order, signal) => generate(order, connection, signal),
+    });
+  },
+};
+
+const BASE_URLS: Readonly<Record<ArkSettings["region"], string>> = {
+  cn: "https://ark.cn-beijing.volces.com/api/v3",
+  global: "https://ark.ap-southeast.bytepluses.com/api/v3",
+};
+
+/** Formats and size that the vendor reads (Ark image generation reference; HEIC by observation). */
+const REFERENCE_RULES: ReferenceRules = {
+  formats: ["png", "jpeg", "webp", "bmp", "tiff", "gif", "heic"],
+  maxBytes: 30_000_000,
+};
+
+/**
+ * Kinds by the part of a code before its first dot. The code takes precedence over the status: an exhausted quota
+ * comes as 429, a refusal as 400 (Ark API reference, error codes).
+ */
+const KIND_BY_CODE: readonly (readonly [RegExp, UpstreamErrorKind])[] = [
+  [/SensitiveContentDetected$/, "refused"],
+  [/^(QuotaExceeded|SetLimitExceeded)$/, "account"],
+  [/^(AuthenticationError|AccountOverdueError|AccessDenied|OperationDenied)$/, "account"],
+  [/^(ModelNotOpen|InvalidEndpointOrModel)$/, "account"],
+  [/RateLimitExceeded$|^RequestBurstTooFast$/, "limited"],
+  [/^(ServerOverloaded|InflightBatchsizeExceeded|InternalServiceError)$/, "overloaded"],
+  [/^(InvalidParameter|MissingParameter|InvalidImageURL)$/, "rejected"],
+];
+
+function readFailure({ error }: Record<string, unknown>): FailureReading {
+  if (!isObject(error)) return { code: "", message: "" };
+  const code = textOf(error["code"]);
+  const [head = ""] = code.split(".");
+  const kind = KIND_BY_CODE.find(([pattern]) => pattern.test(head))?.[1];
+  return { code, message: textOf(error["message"]), param: textOf(error["param"]), kind };
+}
+
+async function generate(
+  order: ImageOrder,
+  { baseUrl, headers, errors, fetchResult }: Connection,
+  signal: AbortSignal,
+): Promise<ImageReply> {
+  const call = { url: `${baseUrl}/images/generations`, headers, body: writeRequest(order), signal };
+  const response = await sendJson("POST", call, errors.classify);
+  const list = await readImageList(response, order.spool, signal);
+  const images = await list.pictures(list.items ?? [], fetchResult);
+  if (images.length === 0) throw noImage(list, response, errors);
+  return { images, usage: readUsage(list.parsed) };
+}
+
+/**
+ * Generations and edits are one call: references make it an edit (Ark image generation reference). The size is
+ * always sent in pixels, since from a tier the model would choose ratio, and so price, by the prompt.
+ */
+function writeRequest(order: ImageOrder): JsonBody {
+  const { formats } = order.model.image;
+  const { width, height } = wantedSize(order);
+  return writeJsonBody((base64) => {
+    const images = order.references.map(({ blob, format }) => `data:image/${format};base64,${base64(blob)}`);
+    return {
+      model: order.upstreamModel,
+      prompt: order.prompt,
+      ...(images.length > 0 && { image: images.length === 1 ? images[0] : images }),
+      size: `${width}x${height}`,
+      // A model with one format refuses the field.
+      ...(formats.length > 1 && { output_format: wantedFormat(order) }),
+      response_format: "b64_json",
+      watermark: false,
+      ...writeGroup(order),
+    };
+  });
+}
+
+/** Several images are a group; models without groups refuse the fields. */
+function writeGroup({ count, model }: ImageOrder): object {
+  const max = Math.min(count, model.image.maxImagesPerCall);
+  if (max < 2) return {};
+  return {
+    sequential_image_generation: "auto",
+    sequential_image_generation_options: { max_images: max },
+  };
+}
+
+/** A response of success may hold errors, of each picture or of the call (Ark reference, `data[].error`). */
+function noImage({ parsed, items = [] }: ImageList, response: Response, { classify }: VendorErrors): Error {
+  const bodies = [parsed["error"], ...items.map((item) => item["error"])].filter(isObject);
+  const failures = bodies.map((error) => classify(response, JSON.stringify({ error })));
+  // Other errors may succeed elsewhere; a refusal counts only when all are refusals.
+  return failures.find(({ kind }) => kind !== "refused") ?? failures[0] ?? brokenResponse("gave no image");
+}
+
+/** The vendor reports no input: it is what the total has beyond the output. */
+function readUsage({ usage }: Record<string, unknown>): ImageReply["usage"] {
+  if (!isObject(usage)) return undefined;
+  const output = saneCount(usage["output_tokens"]) ?? Number.NaN;
+  const total = Math.max(output, saneCount(usage["total_tokens"]) ?? output);
+  return readImageUsage(total - output, output, total);
+}

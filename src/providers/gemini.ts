@@ -1,0 +1,38 @@
+import { z } from "zod";
+import type { GenerateContentConnection } from "./generate-content/connection.ts";
+import { createGenerateContentImages } from "./generate-content/images.ts";
+import type { Provider } from "./provider.ts";
+import { fanOutSetting, headerValue, httpAddress, withoutEndSlash } from "./transport/channel-settings.ts";
+
+const settings = z.object({
+  /** Address in front of `/v1beta/models/…`. */
+  baseUrl: httpAddress.default("https://generativelanguage.googleapis.com"),
+  apiKey: headerValue,
+  fanOut: fanOutSetting,
+});
+
+export type GeminiSettings = z.infer<typeof settings>;
+
+/** Gemini's image models at the address for API keys (Gemini API reference, `models.generateContent`). */
+export const gemini: Provider<GeminiSettings> = {
+  name: "gemini",
+  settings,
+  image: (settings) => createGenerateContentImages(connectionOf(settings), settings.fanOut),
+};
+
+/** Of all references together: with base64 they stay under the 100 MB of a request. */
+const MAX_REFERENCE_BYTES = 72_000_000;
+
+function connectionOf(settings: GeminiSettings): GenerateContentConnection {
+  const { apiKey } = settings;
+  const baseUrl = withoutEndSlash(settings.baseUrl);
+  const credential = { headers: { "x-goog-api-key": apiKey }, secret: apiKey };
+  return {
+    baseUrl,
+    urlOf: (model) => `${baseUrl}/v1beta/models/${encodeURIComponent(model)}:generateContent`,
+    authenticate: () => Promise.resolve(credential),
+    takesOutputOptions: false,
+    demandsRoles: false,
+    maxReferenceBytes: { each: MAX_REFERENCE_BYTES, together: MAX_REFERENCE_BYTES },
+  };
+}

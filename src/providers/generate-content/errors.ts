@@ -1,0 +1,86 @@
+import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
+import { isObject } from "../../lib/json.ts";
+import { textOf, type FailureReading } from "../transport/vendor-errors.ts";
+
+/**
+ * Reads a failure in Google's envelope, `{error: {code, message, status, details}}`. The typed details take
+ * precedence over the status (Google Cloud API design guide, errors).
+ */
+export function readFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
+  const error = isObject(body["error"]) ? body["error"] : {};
+  const { code, message } = error;
+  const details = Array.isArray(error["details"]) ? error["details"].filter(isObject) : [];
+  const failure = {
+    // An error inside a response of success has a status of its own.
+    status: httpStatus < 300 && Number.isInteger(code) ? Number(code) : httpStatus,
+    code: textOf(error["status"]).slice(0, 40),
+    message: textOf(message),
+    details,
+  };
+  return {
+    status: failure.status,
+    code: failure.code,
+    message: failure.message,
+    kind: kindOf(failure),
+    param: paramOf(details),
+    retryAfterSeconds: retryDelayOf(details),
+  };
+}
+
+type Details = Record<string, unknown>[];
+
+const MAX_RETRY_SECONDS = 3600;
+
+/** The vendor's field names, by the caller's name of the field. */
+const PARAMS: readonly (readonly [RegExp, string])[] = [
+  [/aspect_?ratio/i, "aspectRatio"],
+  [/image_?size/i, "size"],
+  [/inline_?data|mime_?type/i, "image"],
+  [/text/i, "prompt"],
+];
+
+/** Reasons of `ErrorInfo` that concern the key, the project or its billing (google.api.ErrorReason). */
+const ACCOUNT_REASON =
+  /^(API_KEY_|CONSUMER_|BILLING_|ACCESS_TOKEN_|ACCOUNT_STATE_|SERVICE_DISABLED$|IAM_PERMISSION_DENIED$)/;
+
+/** A limit on spending or on calls per day comes as 429, but waiting a little does not help. */
+const USED_UP = /PerDay|PerMonth|spend/i;
+
+/** Undefined where the status decides. */
+function kindOf(failure: {
+  status: number;
+  code: string;
+  message: string;
+  details: Details;
+}): UpstreamErrorKind | undefined {
+  const { status, code, message, details } = failure;
+  // A closed region or billing account comes as 400, like a caller's mistake.
+  if (code === "FAILED_PRECONDITION") return "account";
+  if (details.some(({ reason }) => ACCOUNT_REASON.test(textOf(reason)))) return "account";
+  if (status === 429 && isUsedUp(details, message)) return "account";
+  return status < 400 ? "overloaded" : undefined;
+}
+
+/** The cap on monthly spending has no details, only a message; every other quota has an id. */
+function isUsedUp(details: Details, message: string): boolean {
+  const violations = details.flatMap(({ violations }) => (Array.isArray(violations) ? violations : []));
+  const ids = violations.filter(isObject).map(({ quotaId }) => textOf(quotaId));
+  return ids.some((id) => USED_UP.test(id)) || (details.length === 0 && /spending cap/i.test(message));
+}
+
+/** Whole seconds of `RetryInfo.retryDelay`, which has the form `34.4s`. */
+function retryDelayOf(details: Details): number | undefined {
+  for (const { retryDelay } of details) {
+    const seconds = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(textOf(retryDelay))?.[1];
+    if (seconds !== undefined) return Math.min(Math.ceil(Number(seconds)), MAX_RETRY_SECONDS);
+  }
+  return undefined;
+}
+
+function paramOf(details: Details): string | undefined {
+  const violations = details.flatMap(({ fieldViolations }) =>
+    Array.isArray(fieldViolations) ? fieldViolations.filter(isObject) : [],
+  );
+  const fields = violations.map(({ field }) => String(field));
+  return PARAMS.find(([pattern]) => fields.some((field) => pattern.test(field)))?.[1];
+}

@@ -1,0 +1,83 @@
+import type { ImageOrder, ImageReply } from "../../domain/image.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import type { ImageUpstream } from "../../gateway/ports.ts";
+import { isObject } from "../../lib/json.ts";
+import { createImageUpstream } from "../images/image-upstream.ts";
+import { extractImages } from "../transport/extracted-json.ts";
+import { parseResponse, post } from "../transport/http.ts";
+import type { JsonBody } from "../transport/json-body.ts";
+import { JSON_HEADERS } from "../transport/json-call.ts";
+import { createVendorErrors } from "../transport/vendor-errors.ts";
+import type { Credential, GenerateContentConnection } from "./connection.ts";
+import { readFailure } from "./errors.ts";
+import { keepResponse, repeatBody } from "./native.ts";
+import { readReply } from "./reply.ts";
+import { REFERENCE_FORMATS, writeRequest } from "./request.ts";
+
+/** Images by `generateContent`, which makes one a call; with `fansOut` several are made by several calls. */
+export function createGenerateContentImages(
+  connection: GenerateContentConnection,
+  fansOut: boolean,
+): ImageUpstream {
+  return createImageUpstream({
+    rules: (order) => ({ formats: REFERENCE_FORMATS, maxBytes: maxBytesOf(order, connection) }),
+    fansOut: () => fansOut,
+    generate: (order, signal) => generate(order, connection, signal),
+  });
+}
+
+/** References too large together get equal shares; those within their share stay as they are. */
+function maxBytesOf(
+  { references }: ImageOrder,
+  { maxReferenceBytes: { each, together } }: GenerateContentConnection,
+): number {
+  const total = references.reduce((sum, { blob }) => sum + blob.size, 0);
+  return total <= together ? each : Math.min(each, Math.floor(together / references.length));
+}
+
+async function generate(
+  order: ImageOrder,
+  connection: GenerateContentConnection,
+  signal: AbortSignal,
+): Promise<ImageReply> {
+  const credential = await connection.authenticate(signal);
+  try {
+    return await call(order, connection, credential, signal);
+  } catch (error) {
+    if (error instanceof UpstreamError && error.status === 401) credential.drop?.();
+    throw error;
+  }
+}
+
+async function call(
+  order: ImageOrder,
+  connection: GenerateContentConnection,
+  credential: Credential,
+  signal: AbortSignal,
+): Promise<ImageReply> {
+  const errors = createVendorErrors({ secret: credential.secret, baseUrl: connection.baseUrl }, readFailure);
+  const { body, headers } = bodyOf(order, connection);
+  const request = {
+    url: connection.urlOf(order.upstreamModel),
+    headers: { ...JSON_HEADERS, "content-type": "application/json", ...headers, ...credential.headers },
+    body,
+    signal,
+  };
+  const response = await post(request, errors.classify);
+  const { json, skeleton } = await extractImages(response, order.spool, signal);
+  const parsed = parseResponse(skeleton);
+  if (isObject(parsed) && parsed["error"] !== undefined) throw errors.classify(response, skeleton);
+  const reply = readReply(parsed, json, errors);
+  if (order.native && isObject(parsed)) return { ...reply, native: keepResponse(parsed, json) };
+  return { ...reply, isCompressed: connection.takesOutputOptions && order.format === "jpeg" };
+}
+
+/** A native request is repeated as it came; its length is known only while it is written. */
+function bodyOf(
+  order: ImageOrder,
+  connection: GenerateContentConnection,
+): { body: JsonBody["body"]; headers: Record<string, string> } {
+  if (order.native) return { body: repeatBody(order.native, order, connection), headers: {} };
+  const { body, byteLength } = writeRequest(order, connection.takesOutputOptions);
+  return { body, headers: { "content-length": String(byteLength) } };
+}

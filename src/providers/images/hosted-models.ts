@@ -1,0 +1,126 @@
+import { z } from "zod";
+import type { ImageOrder } from "../../domain/image.ts";
+import type { ImageUpstream } from "../../gateway/ports.ts";
+import {
+  fanOutSetting,
+  headerValue,
+  httpAddress,
+  pollIntervalSetting,
+} from "../transport/channel-settings.ts";
+import { runJob, type VendorJob } from "../transport/polling.ts";
+import { fetchEach, type FetchResult } from "../transport/result-link.ts";
+import { createImageUpstream } from "./image-upstream.ts";
+import type { ReferenceRules } from "./reference-image.ts";
+import { followsReference, wantedFormat, wantedSize } from "./wanted-image.ts";
+
+/**
+ * Images of a vendor that hosts models of many makers: each model has inputs of its own, and a job makes its images,
+ * with links as the result.
+ */
+export function createHostedUpstream(settings: HostedSettings, vendor: HostedVendor): ImageUpstream {
+  const inputsOf = ({ upstreamModel }: ImageOrder) => settings.models[upstreamModel] ?? vendor.defaultInputs;
+  return createImageUpstream({
+    rules: vendor.rules,
+    fansOut: (order) => settings.fanOut && inputsOf(order).count === undefined,
+    async generate(order, signal) {
+      const inputs = inputsOf(order);
+      const model = order.references.length > 0 ? (inputs.edit ?? order.upstreamModel) : order.upstreamModel;
+      const job = vendor.describeJob(model, (base64) => writeInputs(order, inputs, base64));
+      const links = await runJob(job, settings.pollIntervalMs, signal);
+      return { images: await fetchEach(links, vendor.fetchResult, order.spool, signal) };
+    },
+  });
+}
+
+export interface HostedVendor {
+  rules: ReferenceRules;
+  /** Inputs of models that the settings do not name. */
+  defaultInputs: ModelInputs;
+  fetchResult: FetchResult;
+  /** The job that runs `model`; `write` returns its inputs as a JSON value, with `base64` as in `writeJsonBody`. */
+  describeJob(model: string, write: WriteInputs): VendorJob<string, string[]>;
+}
+
+export type WriteInputs = (base64: (blob: Blob) => string) => Record<string, unknown>;
+
+const field = z.string().regex(/^[a-z_]+(\[\])?$/, "must be a field's name, with [] behind it for a list");
+
+/** The inputs of one model; data of the channel's settings under the vendor's name of the model. */
+const modelInputs = z.strictObject({
+  /** The vendor's name of the model for edits, where it is another. */
+  edit: z.string().min(1).optional(),
+  /** Field of the references; `name[]` takes a list, any other only the first. */
+  references: field.optional(),
+  /** Fields of the size: `image_size: {width, height}`, or `width` and `height`, or `aspect_ratio`. */
+  size: z.enum(["image_size", "width_height", "aspect_ratio"]).optional(),
+  /** Value of `aspect_ratio` for the shape of the first reference; without it the field is left out then. */
+  follow: z.string().min(1).optional(),
+  /** Value of `resolution` for each tier; there is no such field without it. */
+  resolution: z.partialRecord(z.enum(["1K", "2K", "4K"]), z.string().min(1)).optional(),
+  /** Field of the number of images; a call makes one image without it. */
+  count: field.optional(),
+  /** Value of `output_format` for each format; there is no such field without it. */
+  formats: z.partialRecord(z.enum(["png", "jpeg", "webp"]), z.string().min(1)).optional(),
+});
+
+export type ModelInputs = z.infer<typeof modelInputs>;
+
+/** Settings of a channel to such a vendor, whose own address is `baseUrl`. */
+export function hostedSettings(baseUrl: string) {
+  return z.object({
+    baseUrl: httpAddress.default(baseUrl),
+    apiKey: headerValue,
+    fanOut: fanOutSetting,
+    pollIntervalMs: pollIntervalSetting,
+    models: z.record(z.string().min(1), modelInputs).default({}),
+  });
+}
+
+export type HostedSettings = z.infer<ReturnType<typeof hostedSettings>>;
+
+function writeInputs(
+  order: ImageOrder,
+  inputs: ModelInputs,
+  base64: (blob: Blob) => string,
+): Record<string, unknown> {
+  const { resolution, count, formats, references } = inputs;
+  const tierValue = resolution?.[order.size.tier];
+  const format = wantedFormat(order);
+  const formatValue = format && formats?.[format];
+  return {
+    prompt: order.prompt,
+    ...(references !== undefined && writeReferences(order, references, base64)),
+    ...writeSize(order, inputs),
+    ...(tierValue !== undefined && { resolution: tierValue }),
+    ...(count !== undefined && { [count]: order.count }),
+    ...(formatValue !== undefined && { output_format: formatValue }),
+  };
+}
+
+function writeReferences(
+  { references }: ImageOrder,
+  name: string,
+  base64: (blob: Blob) => string,
+): Record<string, unknown> {
+  if (references.length === 0) return {};
+  const isList = name.endsWith("[]");
+  const links = (isList ? references : references.slice(0, 1)).map(
+    ({ blob, format }) => `data:image/${format};base64,${base64(blob)}`,
+  );
+  return isList ? { [name.slice(0, -2)]: links } : { [name]: links[0] };
+}
+
+function writeSize(order: ImageOrder, { size, follow }: ModelInputs): Record<string, unknown> {
+  const { width, height, ratio } = wantedSize(order);
+  switch (size) {
+    case "image_size":
+      return { image_size: { width, height } };
+    case "width_height":
+      return { width, height };
+    case "aspect_ratio":
+      if (!followsReference(order)) return { aspect_ratio: ratio };
+      return follow === undefined ? {} : { aspect_ratio: follow };
+    case undefined:
+      return {};
+  }
+}

@@ -1,0 +1,55 @@
+import type { ImageFormat } from "../../domain/model.ts";
+import type { ReferenceRules } from "../images/reference-image.ts";
+import { JSON_HEADERS } from "../transport/json-call.ts";
+import { createFetchResult, type FetchResult } from "../transport/result-link.ts";
+import { createVendorErrors, type VendorErrors } from "../transport/vendor-errors.ts";
+import { readFailure } from "./errors.ts";
+
+/** What all calls of a channel share. */
+export interface OpenAiConnection extends OpenAiAddress {
+  /** For a JSON request with a JSON response. */
+  jsonHeaders: Readonly<Record<string, string>>;
+  /** For a JSON request with server-sent events as response. */
+  streamHeaders: Readonly<Record<string, string>>;
+  /** For a form; its content type is that of the form. */
+  formHeaders: Readonly<Record<string, string>>;
+  errors: VendorErrors;
+  fetchResult: FetchResult;
+}
+
+/** What differs between the addresses that serve this protocol. */
+export interface OpenAiAddress {
+  /** URL of an operation. `readModel` returns the vendor's name of the model, for addresses that contain it. */
+  urlOf(operation: Operation, readModel: () => string): string;
+  /** Name of the form's file field for one reference; several are always `image[]`. */
+  singleFileField: "image" | "image[]";
+  /** What the address takes and returns of images. */
+  imageLimits: ImageLimits;
+}
+
+export type Operation = "chat/completions" | "images/generations" | "images/edits";
+
+export interface ImageLimits {
+  /** Formats it returns, whatever the model's record says. */
+  formats: readonly ImageFormat[];
+  references: ReferenceRules;
+}
+
+/** Prepares a channel. `credential` are the headers that carry `apiKey`. */
+export function createOpenAiConnection(
+  { baseUrl, apiKey }: { baseUrl: string; apiKey: string },
+  credential: Readonly<Record<string, string>>,
+  address: OpenAiAddress,
+): OpenAiConnection {
+  // Compressed events would be delayed; `JSON_HEADERS` therefore ask for the identity encoding.
+  const formHeaders = { ...JSON_HEADERS, ...credential };
+  const jsonHeaders = { ...formHeaders, "content-type": "application/json" };
+  return {
+    ...address,
+    formHeaders,
+    jsonHeaders,
+    streamHeaders: { ...jsonHeaders, accept: "text/event-stream" },
+    errors: createVendorErrors({ secret: apiKey, baseUrl }, readFailure),
+    fetchResult: createFetchResult(baseUrl),
+  };
+}

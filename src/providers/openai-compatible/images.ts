@@ -1,0 +1,120 @@
+import type { ImageOrder, ImageReply, ReferenceImage } from "../../domain/image.ts";
+import type { ImageFormat } from "../../domain/model.ts";
+import type { ImageUpstream } from "../../gateway/ports.ts";
+import { isObject } from "../../lib/json.ts";
+import { readImageList } from "../images/image-list.ts";
+import { createImageUpstream } from "../images/image-upstream.ts";
+import { readImageUsage } from "../images/image-usage.ts";
+import { wantedFormat, wantedSize } from "../images/wanted-image.ts";
+import { brokenResponse, post, type VendorRequest } from "../transport/http.ts";
+import type { OpenAiConnection } from "./connection.ts";
+import { hasError } from "./errors.ts";
+import { writeForm, type FormPart } from "./form.ts";
+
+/** The images protocol of family A: generations in JSON, edits as a form, pictures returned as base64 or links. */
+export function createOpenAiImages(connection: OpenAiConnection): ImageUpstream {
+  return createImageUpstream({
+    rules: connection.imageLimits.references,
+    takesMasks: true,
+    generate: (order, signal) => generate(order, connection, signal),
+  });
+}
+
+async function generate(
+  order: ImageOrder,
+  connection: OpenAiConnection,
+  signal: AbortSignal,
+): Promise<ImageReply> {
+  const { errors, fetchResult } = connection;
+  const write = order.references.length > 0 ? writeEdit : writeGeneration;
+  const response = await post({ ...write(order, connection), signal }, errors.classify);
+  const { parsed, items, skeleton, pictures } = await readImageList(response, order.spool, signal);
+  if (hasError(parsed)) throw errors.classify(response, skeleton);
+  if (!items) throw brokenResponse("gave no list of images");
+  const images = await pictures(items, fetchResult);
+  if (images.length === 0) throw brokenResponse("gave no image");
+  return {
+    images,
+    quality: textOrUndefined(parsed["quality"]),
+    background: textOrUndefined(parsed["background"]),
+    usage: readUsage(parsed),
+    isCompressed: makesFormat(order, connection),
+  };
+}
+
+/** Whether the vendor makes the caller's format. */
+function makesFormat(order: ImageOrder, { imageLimits }: OpenAiConnection): boolean {
+  return order.format !== undefined && chooseFormat(order, imageLimits.formats) === order.format;
+}
+
+type UnsentRequest = Omit<VendorRequest, "signal">;
+
+/** The vendor refuses unknown fields, `response_format` among them (OpenAI image reference). */
+function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Record<string, string | number> {
+  const { width, height } = wantedSize(order);
+  const format = chooseFormat(order, imageLimits.formats);
+  const fields: Record<string, string | number> = {
+    model: order.upstreamModel,
+    prompt: order.prompt,
+    n: Math.min(order.count, order.model.image.maxImagesPerCall),
+    size: order.size.isAuto ? "auto" : `${width}x${height}`,
+  };
+  if (order.quality !== undefined) fields["quality"] = order.quality;
+  if (order.background !== undefined) fields["background"] = order.background;
+  if (format !== undefined) fields["output_format"] = format;
+  if (order.compression !== undefined && format === order.format && format !== undefined && format !== "png")
+    fields["output_compression"] = order.compression;
+  return fields;
+}
+
+/** Undefined, for the vendor's default, where the caller named none. */
+function chooseFormat(order: ImageOrder, known: readonly ImageFormat[]): ImageFormat | undefined {
+  if (order.format === undefined) return undefined;
+  const { image } = order.model;
+  const formats = image.formats.filter((format) => known.includes(format));
+  return wantedFormat({ ...order, model: { ...order.model, image: { ...image, formats } } });
+}
+
+function writeGeneration(order: ImageOrder, connection: OpenAiConnection): UnsentRequest {
+  return {
+    url: connection.urlOf("images/generations", () => order.upstreamModel),
+    headers: connection.jsonHeaders,
+    body: JSON.stringify(writeFields(order, connection)),
+  };
+}
+
+function writeEdit(order: ImageOrder, connection: OpenAiConnection): UnsentRequest {
+  const fields = Object.entries(writeFields(order, connection));
+  const name = order.references.length === 1 ? connection.singleFileField : "image[]";
+  const parts: FormPart[] = [
+    ...fields.map(([name, value]) => ({ name, text: String(value) })),
+    ...order.references.map((reference, index) => writeFile(name, `image-${index + 1}`, reference)),
+  ];
+  if (order.mask) parts.push(writeFile("mask", "mask", order.mask));
+  const form = writeForm(parts);
+  return {
+    url: connection.urlOf("images/edits", () => order.upstreamModel),
+    headers: {
+      ...connection.formHeaders,
+      "content-type": form.contentType,
+      "content-length": String(form.byteLength),
+    },
+    body: form.body,
+  };
+}
+
+/** The vendor needs name and type, and refuses untyped files. */
+function writeFile(name: string, stem: string, { blob, format }: ReferenceImage): FormPart {
+  const extension = format === "jpeg" ? "jpg" : format;
+  return { name, blob, fileName: `${stem}.${extension}`, type: `image/${format}` };
+}
+
+function textOrUndefined(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** One report covers all images of the call. */
+function readUsage({ usage }: Record<string, unknown>): ImageReply["usage"] {
+  if (!isObject(usage)) return undefined;
+  return readImageUsage(usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]);
+}

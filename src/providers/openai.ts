@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { createOpenAiConnection, type ImageLimits } from "./openai-compatible/connection.ts";
+import { createOpenAiImages } from "./openai-compatible/images.ts";
+import { createOpenAiText } from "./openai-compatible/text.ts";
+import type { Provider } from "./provider.ts";
+import { headerValue, httpAddress, withoutEndSlash } from "./transport/channel-settings.ts";
+
+const settings = z.object({
+  /** Address in front of `/chat/completions` and `/images/…`, of OpenAI or any compatible vendor. */
+  baseUrl: httpAddress.default("https://api.openai.com/v1"),
+  apiKey: headerValue,
+  organization: headerValue.optional(),
+  project: headerValue.optional(),
+});
+
+export type OpenAiSettings = z.infer<typeof settings>;
+
+/** OpenAI, and every vendor that serves its chat completions or images protocol. */
+export const openai: Provider<OpenAiSettings> = {
+  name: "openai",
+  settings,
+  text: (settings) => createOpenAiText(connectionOf(settings)),
+  image: (settings) => createOpenAiImages(connectionOf(settings)),
+};
+
+/** OpenAI image reference: files of under 50 MB. */
+const IMAGE_LIMITS: ImageLimits = {
+  formats: ["png", "jpeg", "webp"],
+  references: { formats: ["png", "jpeg", "webp"], maxBytes: 50_000_000 },
+};
+
+/** Headers as in the OpenAI API reference, authentication. */
+function connectionOf({ baseUrl, apiKey, organization, project }: OpenAiSettings) {
+  const base = withoutEndSlash(baseUrl);
+  const credential = {
+    authorization: `Bearer ${apiKey}`,
+    ...(organization && { "openai-organization": organization }),
+    ...(project && { "openai-project": project }),
+  };
+  return createOpenAiConnection({ baseUrl: base, apiKey }, credential, {
+    urlOf: (operation) => `${base}/${operation}`,
+    singleFileField: "image",
+    imageLimits: IMAGE_LIMITS,
+  });
+}

@@ -1,0 +1,70 @@
+import type { Clock } from "../../../lib/clock.ts";
+import { untilAborted } from "../../../lib/waiting.ts";
+
+/**
+ * Caches the access token of one channel. Concurrent calls share one token request, and the token is renewed in the
+ * background before it expires, so that no call waits for a renewal while the token server works.
+ */
+export function createAccessTokens(request: RequestToken, clock: Clock): AccessTokens {
+  let current: CachedToken | undefined;
+  let renewal: Promise<string> | undefined;
+
+  async function renew(): Promise<string> {
+    try {
+      const { token, lifetimeSeconds } = await request(AbortSignal.timeout(REQUEST_TIMEOUT_MS));
+      const lifetimeMs = lifetimeSeconds * 1000;
+      const now = clock.monotonic();
+      const expiresAt = now + lifetimeMs - Math.min(EXPIRY_MARGIN_MS, lifetimeMs / 4);
+      current = { token, expiresAt, renewAt: now + lifetimeMs - Math.min(RENEWAL_MARGIN_MS, lifetimeMs / 2) };
+      return token;
+    } catch (error) {
+      // A failing token server does not get a request for every call.
+      if (current) current.renewAt = clock.monotonic() + RETRY_MS;
+      throw error;
+    } finally {
+      renewal = undefined;
+    }
+  }
+
+  return {
+    async get(signal) {
+      signal.throwIfAborted();
+      const now = clock.monotonic();
+      if (!current || now >= current.expiresAt) return await untilAborted((renewal ??= renew()), signal);
+      // The old token is still valid, so a failed renewal does not fail this call.
+      if (now >= current.renewAt) (renewal ??= renew()).catch(() => {});
+      return current.token;
+    },
+    drop(token) {
+      if (current?.token === token) current = undefined;
+    },
+  };
+}
+
+export interface AccessTokens {
+  /** Returns a valid token. Throws an `UpstreamError`, or the signal's reason. */
+  get(signal: AbortSignal): Promise<string>;
+  /** Forgets a token that was not accepted. */
+  drop(token: string): void;
+}
+
+export type RequestToken = (signal: AbortSignal) => Promise<GrantedToken>;
+
+export interface GrantedToken {
+  token: string;
+  lifetimeSeconds: number;
+}
+
+interface CachedToken {
+  token: string;
+  /** Monotonic milliseconds from which it is not used. */
+  expiresAt: number;
+  /** Monotonic milliseconds from which a new one is requested. */
+  renewAt: number;
+}
+
+const REQUEST_TIMEOUT_MS = 10_000;
+const RETRY_MS = 5_000;
+const RENEWAL_MARGIN_MS = 300_000;
+/** Covers the duration of a call's delivery and the difference of clocks. */
+const EXPIRY_MARGIN_MS = 30_000;

@@ -1,0 +1,119 @@
+import { z } from "zod";
+import type { ImageOrder, ImageReply, ReferenceImage } from "../domain/image.ts";
+import { UpstreamError, type UpstreamErrorKind } from "../domain/upstream-error.ts";
+import { readImageList, type ImageList } from "./images/image-list.ts";
+import { createImageUpstream } from "./images/image-upstream.ts";
+import type { ReferenceRules } from "./images/reference-image.ts";
+import { hasError, readFailure as readOpenAiFailure } from "./openai-compatible/errors.ts";
+import type { Provider } from "./provider.ts";
+import { headerValue, httpAddress } from "./transport/channel-settings.ts";
+import { createConnection, type Connection } from "./transport/connection.ts";
+import { brokenResponse } from "./transport/http.ts";
+import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
+import { sendJson } from "./transport/json-call.ts";
+import type { FetchResult } from "./transport/result-link.ts";
+import type { FailureReading } from "./transport/vendor-errors.ts";
+
+const settings = z.object({
+  /** Address in front of `/images/…`. */
+  baseUrl: httpAddress.default("https://api.x.ai/v1"),
+  apiKey: headerValue,
+});
+
+export type XaiSettings = z.infer<typeof settings>;
+
+/** The images protocol of family D: ratio and resolution instead of pixels, edits in JSON (xAI image reference). */
+export const xai: Provider<XaiSettings> = {
+  name: "xai",
+  settings,
+  image(settings) {
+    const connection = createConnection(settings, readFailure);
+    return createImageUpstream({
+      rules: REFERENCE_RULES,
+      generate: (order, signal) => generate(order, connection, signal),
+    });
+  },
+};
+
+/** Formats known to be read; the size is the vendor's for images in general. */
+const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20 * 1024 * 1024 };
+
+/** Sentences without a code of their own: a refused key and a moderated picture come as 400. */
+const KIND_BY_SENTENCE: readonly (readonly [RegExp, UpstreamErrorKind])[] = [
+  [/^Incorrect API key provided/, "account"],
+  [/\bcontent moderation\b/, "refused"],
+];
+
+/** Flat `{code, error}`, with a code or a sentence as `code`, or nested `{error: {message}}`. */
+function readFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
+  const reading = readOpenAiFailure(body, httpStatus);
+  if (httpStatus !== 400) return reading;
+  const kind = KIND_BY_SENTENCE.find(([pattern]) => pattern.test(reading.message))?.[1];
+  return kind ? { ...reading, kind } : reading;
+}
+
+async function generate(
+  order: ImageOrder,
+  { baseUrl, headers, errors, fetchResult }: Connection,
+  signal: AbortSignal,
+): Promise<ImageReply> {
+  const url = `${baseUrl}/images/${order.references.length > 0 ? "edits" : "generations"}`;
+  const response = await sendJson(
+    "POST",
+    { url, headers, body: writeRequest(order), signal },
+    errors.classify,
+  );
+  const list = await readImageList(response, order.spool, signal);
+  if (hasError(list.parsed)) throw errors.classify(response, list.skeleton);
+  return { images: await readImages(list, fetchResult), quality: chooseQuality(order) };
+}
+
+/** The vendor refuses unknown fields, `size` among them. */
+function writeRequest(order: ImageOrder): JsonBody {
+  const { references } = order;
+  const quality = chooseQuality(order);
+  return writeJsonBody((base64) => {
+    const images = references.map((reference) => writeReference(reference, base64));
+    return {
+      model: order.upstreamModel,
+      prompt: order.prompt,
+      ...(images.length === 1 && { image: images[0] }),
+      ...(images.length > 1 && { images }),
+      n: Math.min(order.count, order.model.image.maxImagesPerCall),
+      ...writeRatio(order),
+      resolution: order.size.tier === "1K" ? "1k" : "2k",
+      ...(quality !== undefined && { quality }),
+      response_format: "b64_json",
+    };
+  });
+}
+
+function writeReference({ blob, format }: ReferenceImage, base64: (blob: Blob) => string): object {
+  return { url: `data:image/${format};base64,${base64(blob)}`, type: "image_url" };
+}
+
+/** The picture takes the ratio of a single reference; with several a ratio may be sent, the default is the first's. */
+function writeRatio({ references, size }: ImageOrder): object {
+  if (references.length === 1 || (references.length > 1 && size.isShapeFree)) return {};
+  return { aspect_ratio: size.ratio };
+}
+
+/** Models without qualities refuse the field; the catalogue has the default. */
+function chooseQuality({ quality, model }: ImageOrder): string | undefined {
+  const { qualities, defaultQuality } = model.image;
+  return quality !== undefined && qualities.includes(quality) ? quality : defaultQuality;
+}
+
+/** A moderated picture is an item without one, or is missing; when none is left the content was refused. */
+async function readImages(
+  { items, pictures }: ImageList,
+  fetchResult: FetchResult,
+): Promise<ImageReply["images"]> {
+  if (!items) throw brokenResponse("gave no list of images");
+  const images = await pictures(
+    items.filter((item) => item["respect_moderation"] !== false),
+    fetchResult,
+  );
+  if (images.length > 0) return images;
+  throw new UpstreamError("refused", "the vendor moderated every image", { status: 200 });
+}
