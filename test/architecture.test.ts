@@ -36,6 +36,16 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "the wire's money words", what: /\bparseFloat\b/, where: /^$/ },
 ];
 
+/** What vendors share; everything else in `providers` is one vendor. */
+const SHARED_BY_VENDORS = new Set([
+  "provider.ts",
+  "registry.ts",
+  "transport",
+  "images",
+  "openai-compatible",
+  "generate-content",
+]);
+
 const MAX_LINES = 250;
 /** Tables and generated types may be long. */
 const LONG_BY_NATURE = /\.(?:table|generated)\.ts$/;
@@ -62,6 +72,10 @@ describe("architecture", () => {
 
   test("no folder has a cycle of imports", () => {
     expect(findCycles()).toEqual([]);
+  });
+
+  test("no vendor is imported but by the registry and by itself", () => {
+    expect(sources.flatMap(vendorImports)).toEqual([]);
   });
 
   for (const { name, what, where } of FENCES) {
@@ -93,6 +107,11 @@ describe("architecture", () => {
     expect(upwardImports(up)).toHaveLength(1);
     expect(upwardImports(neighbour)).toHaveLength(1);
     expect(upwardImports(down)).toEqual([]);
+    const azure: Source = { path: "providers/azure.ts", text: "", imports: ["providers/vertex/index.ts"] };
+    const shared: Source = { path: "providers/images/a.ts", text: "", imports: ["providers/azure.ts"] };
+    const own: Source = { path: "providers/vertex/a.ts", text: "", imports: ["providers/vertex/b.ts"] };
+    expect([azure, shared].flatMap(vendorImports)).toHaveLength(2);
+    expect(vendorImports(own)).toEqual([]);
   });
 });
 
@@ -105,6 +124,22 @@ function upwardImports({ path, imports }: Source): string[] {
     })
     .filter((target) => !(own === "." && folderOf(target) === "."))
     .map((target) => `${path} imports ${target}`);
+}
+
+function vendorImports({ path, imports }: Source): string[] {
+  if (path === "providers/registry.ts") return [];
+  return imports
+    .filter((target) => {
+      const vendor = vendorOf(target);
+      return vendor !== undefined && vendor !== vendorOf(path);
+    })
+    .map((target) => `${path} imports ${target}`);
+}
+
+/** The vendor that a file belongs to, by its file or folder; undefined for any other file. */
+function vendorOf(path: string): string | undefined {
+  const [folder, entry = ""] = path.split("/");
+  return folder === "providers" && !SHARED_BY_VENDORS.has(entry) ? entry : undefined;
 }
 
 /** Depth-first search over run-time and type imports alike, within each top folder. */

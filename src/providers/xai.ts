@@ -4,7 +4,7 @@ import { UpstreamError, type UpstreamErrorKind } from "../domain/upstream-error.
 import { readImageList, type ImageList } from "./images/image-list.ts";
 import { createImageUpstream } from "./images/image-upstream.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
-import { hasError, readFailure as readOpenAiFailure } from "./openai-compatible/errors.ts";
+import { hasError, readOpenAiFailure } from "./openai-compatible/errors.ts";
 import type { Provider } from "./provider.ts";
 import { headerValue, httpAddress } from "./transport/channel-settings.ts";
 import { createConnection, type Connection } from "./transport/connection.ts";

@@ -6,7 +6,7 @@ import { textOf, type FailureReading } from "../transport/vendor-errors.ts";
  * Reads a failure in Google's envelope, `{error: {code, message, status, details}}`. The typed details take
  * precedence over the status (Google Cloud API design guide, errors).
  */
-export function readFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
+export function readGoogleFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
   const error = isObject(body["error"]) ? body["error"] : {};
   const { code, message } = error;
   const details = Array.isArray(error["details"]) ? error["details"].filter(isObject) : [];

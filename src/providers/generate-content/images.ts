@@ -9,10 +9,10 @@ import type { JsonBody } from "../transport/json-body.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
 import type { Credential, GenerateContentConnection } from "./connection.ts";
-import { readFailure } from "./errors.ts";
+import { readGoogleFailure } from "./errors.ts";
 import { keepResponse, repeatBody } from "./native.ts";
-import { readReply } from "./reply.ts";
-import { REFERENCE_FORMATS, writeRequest } from "./request.ts";
+import { readGenerateReply } from "./reply.ts";
+import { REFERENCE_FORMATS, writeGenerateRequest } from "./request.ts";
 
 /** Images by `generateContent`, which makes one a call; with `fansOut` several are made by several calls. */
 export function createGenerateContentImages(
@@ -55,7 +55,10 @@ async function call(
   credential: Credential,
   signal: AbortSignal,
 ): Promise<ImageReply> {
-  const errors = createVendorErrors({ secret: credential.secret, baseUrl: connection.baseUrl }, readFailure);
+  const errors = createVendorErrors(
+    { secret: credential.secret, baseUrl: connection.baseUrl },
+    readGoogleFailure,
+  );
   const { body, headers } = bodyOf(order, connection);
   const request = {
     url: connection.urlOf(order.upstreamModel),
@@ -67,7 +70,7 @@ async function call(
   const { json, skeleton } = await extractImages(response, order.spool, signal);
   const parsed = parseResponse(skeleton);
   if (isObject(parsed) && parsed["error"] !== undefined) throw errors.classify(response, skeleton);
-  const reply = readReply(parsed, json, errors);
+  const reply = readGenerateReply(parsed, json, errors);
   if (order.native && isObject(parsed)) return { ...reply, native: keepResponse(parsed, json) };
   return { ...reply, isCompressed: connection.takesOutputOptions && order.format === "jpeg" };
 }
@@ -78,6 +81,6 @@ function bodyOf(
   connection: GenerateContentConnection,
 ): { body: JsonBody["body"]; headers: Record<string, string> } {
   if (order.native) return { body: repeatBody(order.native, order, connection), headers: {} };
-  const { body, byteLength } = writeRequest(order, connection.takesOutputOptions);
+  const { body, byteLength } = writeGenerateRequest(order, connection.takesOutputOptions);
   return { body, headers: { "content-length": String(byteLength) } };
 }

@@ -11,7 +11,7 @@ import { textOf, type VendorErrors } from "../transport/vendor-errors.ts";
  * Reads a response of success: its final pictures without the drafts among its thoughts (Gemini API reference,
  * `GenerateContentResponse`). Throws `refused` where the vendor blocked prompt or picture, `broken` where it made none.
  */
-export function readReply(parsed: unknown, json: ExtractedJson, errors: VendorErrors): ImageReply {
+export function readGenerateReply(parsed: unknown, json: ExtractedJson, errors: VendorErrors): ImageReply {
   if (!isObject(parsed)) throw brokenResponse("gave no object");
   const candidates = listOf(parsed["candidates"]);
   const images = candidates.flatMap(partsOf).flatMap((part) => readImage(part, json) ?? []);

@@ -6,7 +6,7 @@ import { followsReference } from "../images/wanted-image.ts";
  * Writes the request for one picture: references in order, then the prompt (Gemini API reference,
  * `GenerateContentRequest`). Without an aspect ratio the vendor gives an edit the shape of its first reference.
  */
-export function writeRequest(order: ImageOrder, takesOutputOptions: boolean): JsonBody {
+export function writeGenerateRequest(order: ImageOrder, takesOutputOptions: boolean): JsonBody {
   return writeJsonBody((base64) => ({
     contents: [
       {

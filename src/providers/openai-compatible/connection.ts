@@ -3,7 +3,7 @@ import type { ReferenceRules } from "../images/reference-image.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createFetchResult, type FetchResult } from "../transport/result-link.ts";
 import { createVendorErrors, type VendorErrors } from "../transport/vendor-errors.ts";
-import { readFailure } from "./errors.ts";
+import { readOpenAiFailure } from "./errors.ts";
 
 /** What all calls of a channel share. */
 export interface OpenAiConnection extends OpenAiAddress {
@@ -49,7 +49,7 @@ export function createOpenAiConnection(
     formHeaders,
     jsonHeaders,
     streamHeaders: { ...jsonHeaders, accept: "text/event-stream" },
-    errors: createVendorErrors({ secret: apiKey, baseUrl }, readFailure),
+    errors: createVendorErrors({ secret: apiKey, baseUrl }, readOpenAiFailure),
     fetchResult: createFetchResult(baseUrl),
   };
 }

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
-import { hasError, readFailure } from "./errors.ts";
+import { hasError, readOpenAiFailure } from "./errors.ts";
 
 const errors = createVendorErrors(
   { secret: "sk-secret-key", baseUrl: "https://api.openai.com/v1" },
-  readFailure,
+  readOpenAiFailure,
 );
 const read = (status: number, body: unknown) =>
   errors.classify({ status, headers: new Headers() }, typeof body === "string" ? body : JSON.stringify(body));

@@ -6,7 +6,7 @@ import { textOf, type FailureReading } from "../transport/vendor-errors.ts";
  * Reads a failure of OpenAI or a compatible vendor: nested, or flat as Mistral, SGLang and xAI send it. The code
  * takes precedence over the status, since an empty balance comes as 429 and a refusal as 400 (OpenAI error codes).
  */
-export function readFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
+export function readOpenAiFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
   const nested = body["error"];
   const error = isObject(nested) ? nested : { message: nested, ...body };
   const code = textOf(error["code"]);
