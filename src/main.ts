@@ -1,3 +1,4 @@
+import { userInfo } from "node:os";
 import { openAdmin, runMigrations, serve } from "./serve.ts";
 import { runCli } from "./cli/index.ts";
 import { processEnvironment } from "./config/index.ts";
@@ -10,9 +11,19 @@ const exitCode = await runCli(process.argv.slice(2), {
   providers: PROVIDERS,
   env: processEnvironment(),
   cwd: process.cwd(),
+  userName: userName(),
   stdout: process.stdout,
   stderr: process.stderr,
 });
 process.exitCode = exitCode;
 // A failed start, for example on a port in use, may leave handles open that keep the process alive.
 if (exitCode !== 0) process.exit(exitCode);
+
+/** A container may run under a number that no user of the system has. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`;
+  }
+}

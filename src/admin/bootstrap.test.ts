@@ -4,7 +4,7 @@ import { hashSecret, isWellFormedSecret } from "../lib/secret.ts";
 import { bootstrap } from "./bootstrap.ts";
 
 const NOTHING = { key: null, administratorPassword: null };
-const FIXED = { key: "gk_fixed-by-the-operator_1", administratorPassword: "open sesame" };
+const FIXED = { key: "gk_fixed-by-the-operator_1", administratorPassword: "open sesame!" };
 
 test("the first start makes an organization, an administrator and a key, and tells their secrets once", async () => {
   const context = await adminContext();
@@ -72,6 +72,18 @@ test("a malformed fixed key is refused with advice and without its value", async
     status: 400,
     field: "GATEWAY_BOOTSTRAP_KEY",
     message: 'GATEWAY_BOOTSTRAP_KEY must be "gk_" and 20 to 200 letters, digits, "-" or "_"',
+  });
+  expect(context.store.changes).toEqual([]);
+});
+
+test("a fixed password of fewer than 12 characters is refused before anything is made", async () => {
+  const context = await adminContext();
+  await expect(
+    bootstrap(context, { ...NOTHING, administratorPassword: "x".repeat(11) }),
+  ).rejects.toMatchObject({
+    status: 400,
+    field: "GATEWAY_ADMIN_PASSWORD",
+    message: "GATEWAY_ADMIN_PASSWORD must have at least 12 characters",
   });
   expect(context.store.changes).toEqual([]);
 });

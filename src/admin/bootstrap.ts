@@ -11,11 +11,11 @@ export interface BootstrapInput {
   administratorPassword: string | null;
 }
 
-/** What the start prints. Secrets are there only when this very start has generated them. */
+/** What the start prints. It has only those secrets that this very start has generated. */
 export interface BootstrapResult {
   organizationId: string;
   administrator: { name: string; password: string | null };
-  /** `secret` is null when the key was fixed or made earlier; `hint` is null when there is nothing to show. */
+  /** `secret` is null when the key was fixed or made earlier; `prefix` is null when there is nothing to show. */
   key: { secret: string | null; prefix: string | null };
 }
 
@@ -30,6 +30,13 @@ export async function bootstrap(context: AdminContext, input: BootstrapInput): P
       "GATEWAY_BOOTSTRAP_KEY",
       'GATEWAY_BOOTSTRAP_KEY must be "gk_" and 20 to 200 letters, digits, "-" or "_"',
     );
+  const { administratorPassword: password } = input;
+  if (password !== null && password.length < MIN_PASSWORD_LENGTH)
+    throw new AdminError(
+      400,
+      "GATEWAY_ADMIN_PASSWORD",
+      `GATEWAY_ADMIN_PASSWORD must have at least ${MIN_PASSWORD_LENGTH} characters`,
+    );
   await ensureOrganization(context);
   return {
     organizationId: ORGANIZATION_ID,
@@ -40,7 +47,8 @@ export async function bootstrap(context: AdminContext, input: BootstrapInput): P
 
 const ORGANIZATION_ID = "default";
 const ADMINISTRATOR = "admin";
-const PASSWORD_LENGTH = 20;
+const MIN_PASSWORD_LENGTH = 12;
+const GENERATED_PASSWORD_LENGTH = 20;
 
 async function ensureOrganization(context: AdminContext): Promise<void> {
   const isThere = async () => (await context.store.organizations.get(ORGANIZATION_ID)) !== null;
@@ -53,14 +61,14 @@ async function ensureOrganization(context: AdminContext): Promise<void> {
 /** The generated password, or null when there is none to show. */
 async function ensureAdministrator(context: AdminContext, input: BootstrapInput): Promise<string | null> {
   const { administrators } = context.store;
-  const given = input.administratorPassword;
+  const fixed = input.administratorPassword;
   const known = await administrators.get(ADMINISTRATOR);
   if (known) {
-    if (given !== null && !(await Bun.password.verify(given, known.passwordHash)))
-      await administrators.setPassword(ADMINISTRATOR, await hashPassword(given), context.by);
+    if (fixed !== null && !(await Bun.password.verify(fixed, known.passwordHash)))
+      await administrators.setPassword(ADMINISTRATOR, await hashPassword(fixed), context.by);
     return null;
   }
-  const password = given ?? randomText(PASSWORD_LENGTH);
+  const password = fixed ?? randomText(GENERATED_PASSWORD_LENGTH);
   const administrator = {
     id: newId("user"),
     name: ADMINISTRATOR,
@@ -68,19 +76,19 @@ async function ensureAdministrator(context: AdminContext, input: BootstrapInput)
     createdAt: context.clock.now(),
   };
   const isCreated = await administrators.create(administrator, context.by);
-  return isCreated && given === null ? password : null;
+  return isCreated && fixed === null ? password : null;
 }
 
-async function ensureKey(context: AdminContext, given: string | null): Promise<BootstrapResult["key"]> {
+async function ensureKey(context: AdminContext, fixed: string | null): Promise<BootstrapResult["key"]> {
   const fields = { organizationId: ORGANIZATION_ID, name: "First key", scopes: ["ai:*"] };
-  if (given !== null) {
-    const hash = hashSecret(given);
+  if (fixed !== null) {
+    const hash = hashSecret(fixed);
     const { keys } = context.store;
     // A secret that was rotated away or deleted must not come back to life by a restart.
     const isThere = async () => (await keys.findByHash(hash)) !== null || (await keys.isRetired(hash));
     if (!(await isThere()))
-      await unlessDoneByAnother(isThere, () => createKey(context, { ...fields, secret: given }));
-    return { secret: null, prefix: secretPrefix(given) };
+      await unlessDoneByAnother(isThere, () => createKey(context, { ...fields, secret: fixed }));
+    return { secret: null, prefix: secretPrefix(fixed) };
   }
   const [first] = await context.store.keys.list(ORGANIZATION_ID);
   if (first) return { secret: null, prefix: first.prefix };

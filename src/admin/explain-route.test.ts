@@ -118,10 +118,9 @@ describe("who is refused", () => {
     expect(await code()).toBe("authentication_required");
   });
 
-  test("a model that is unknown, retired or without a price", async () => {
+  test("a model that is retired or without a price", async () => {
     const context = await withOrganization();
     const code = async (model: string) => (await explainRoute(context, { ...question, model })).refusal?.code;
-    expect(await code("sandbox-chta")).toBe("model_not_available_for_routing");
     expect(await code("old-chat")).toBe("model_retired");
     const unpriced = { ...context, catalogue: { ...context.catalogue, prices: new Map() } };
     expect((await explainRoute(unpriced, question)).refusal?.code).toBe("MODEL_PRICE_NOT_CONFIGURED");
@@ -140,12 +139,17 @@ test("the price is the one that would be charged: the organization's own first",
   });
 });
 
-test("an unknown organization, or another's key, is not explained", async () => {
+test("an unknown organization or model, or another's key, is not explained", async () => {
   const context = await withOrganization();
   expect(await refusal(explainRoute(context, { ...question, organization: "acmee" }))).toEqual([
     404,
     "organization",
     'there is no organization "acmee"; did you mean "acme"?',
+  ]);
+  expect(await refusal(explainRoute(context, { ...question, model: "sandbox-chta" }))).toEqual([
+    400,
+    "model",
+    '"sandbox-chta" is not a configured model; did you mean "sandbox-chat"?',
   ]);
   expect(await refusal(explainRoute(context, { ...question, key: "key_x" }))).toEqual([
     404,

@@ -8,7 +8,8 @@ import { findPrice, noPrice } from "../gateway/metering/price.ts";
 import type { Directory } from "../gateway/ports.ts";
 import type { Ejection } from "../gateway/routing/health.ts";
 import { AdminError } from "./admin-error.ts";
-import type { AdminContext } from "./context.ts";
+import { requireModel as requireConfigured, type AdminContext } from "./context.ts";
+import { resolveModels } from "./enabled-models.ts";
 import { explainTargets, verdictOn, type ExplainedTarget } from "./explained-target.ts";
 import { getOrganization } from "./organizations.ts";
 import type { KeyRecord, OrganizationRecord } from "./ports.ts";
@@ -45,7 +46,7 @@ export interface RouteExplanation {
 
 /**
  * A dry run of access, price and routing by the rules that requests go through. Sends nothing. Throws 404 for an
- * unknown organization or key; everything else is part of the answer.
+ * unknown organization or key and 400 for an unknown model; everything else is part of the explanation.
  */
 export async function explainRoute(
   context: AdminContext,
@@ -53,21 +54,26 @@ export async function explainRoute(
 ): Promise<RouteExplanation> {
   const { catalogue, store, clock } = context;
   const { model } = question;
+  const known = requireConfigured(catalogue, model, "model");
   const record = await getOrganization(context, question.organization, "organization");
   const key = question.key === undefined ? null : await findKey(context, question.key, record.id);
   const own = record.routes[model];
   const ownRoute = own && resolveRoute(own, catalogue.channels);
   const missingChannel = typeof ownRoute === "string" ? ownRoute : null;
   const routes = new Map(typeof ownRoute === "object" ? [[model, ownRoute]] : []);
-  const organization = { ...record, models: modelsOf(record.models), routes, budgets: [] };
+  const organization = {
+    ...record,
+    models: resolveModels(record.models, catalogue.models),
+    routes,
+    budgets: [],
+  };
   const directory: Directory = {
     ...catalogue,
     organizations: new Map([[record.id, organization]]),
     price: priceIndex(await store.prices.list({ model }), catalogue.prices),
   };
   const principal = { organization, key: keyOf(record, key) };
-  const known = catalogue.models.get(model);
-  const price = known ? findPrice(directory, record, known, clock.now()) : null;
+  const price = findPrice(directory, record, known, clock.now());
   const route = asked(() => routeOf(directory, principal, model));
   const access = asked(() => {
     letIn(directory, principal.key, model, clock.now());
@@ -104,7 +110,7 @@ function keyOf({ id: organizationId }: OrganizationRecord, record: KeyRecord | n
     name: record?.name ?? "",
     prefix: record?.prefix ?? "",
     scopes: new Set(record?.scopes ?? ["ai:*"]),
-    models: modelsOf(record?.models ?? "*"),
+    models: record && record.models !== "*" ? new Set(record.models) : "*",
     addresses: null,
     limits: {},
     budgets: [],
@@ -125,10 +131,6 @@ function letIn(directory: Directory, key: ApiKey, model: string, now: number): v
   const type = directory.models.get(model)?.type;
   const scope = type === undefined ? null : type === "image" ? "ai:image" : "ai:llm";
   void authenticate(authenticator, { secret: key.id, address: () => "" }, scope);
-}
-
-function modelsOf(models: string[] | "*"): ReadonlySet<string> | "*" {
-  return models === "*" ? models : new Set(models);
 }
 
 function asked<Value>(rule: () => Value): { value: Value } | { refusal: GatewayError } {

@@ -45,9 +45,11 @@ export const amountSchema = z
   .regex(/^\d{1,9}(\.\d{1,9})?$/, { error: NOT_AN_AMOUNT })
   .transform((text): Nanos => parseNanos(text));
 
+const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf("currency"));
+
 export const currencySchema = z
   .string()
-  .regex(/^[A-Z]{3}$/, { error: "must be an ISO 4217 code such as USD" });
+  .refine((code) => CURRENCIES.has(code), { error: "must be an ISO 4217 code such as USD" });
 
 /** Why a correction is made; kept in the audit. */
 export const reasonSchema = z.string().trim().min(1).max(500);

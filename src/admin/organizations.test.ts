@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { NOW, refusal, withOrganization } from "../../test/support/admin-context.ts";
+import { resolveModels } from "./enabled-models.ts";
 import { createKey } from "./keys.ts";
 import {
   createOrganization,
@@ -81,20 +82,40 @@ test("a change leaves what it does not name, and a limit can be set, lifted and 
   expect((await getOrganization(context, "acme")).limits).toEqual({ tokensPerMinute: null, queuedJobs: 5 });
 });
 
-test("disabling one of all models keeps the others of today", async () => {
+test("disabling some of all models keeps all others, those of a later configuration too", async () => {
   const context = await withOrganization();
-  const { models } = await disableModels(context, "acme", ["big-chat"]);
-  expect(models).toEqual(["old-chat", "sandbox-chat", "sandbox-a"]);
-  expect((await enableModels(context, "acme", ["big-chat", "sandbox-a"])).models).toEqual([
-    "old-chat",
-    "sandbox-chat",
+  await disableModels(context, "acme", ["big-chat"]);
+  const { models } = await disableModels(context, "acme", ["old-chat", "big-chat"]);
+  expect(models).toEqual({ except: ["big-chat", "old-chat"] });
+  const later = new Map<string, unknown>([...context.catalogue.models, ["new-model", {}]]);
+  expect(resolveModels(models, later)).toEqual(new Set(["sandbox-chat", "sandbox-a", "new-model"]));
+  expect((await enableModels(context, "acme", ["old-chat"])).models).toEqual({ except: ["big-chat"] });
+  expect((await enableModels(context, "acme", ["big-chat"])).models).toBe("*");
+});
+
+test("a list of models grows and shrinks by what is enabled and disabled", async () => {
+  const context = await withOrganization();
+  await createOrganization(context, { id: "listed", name: "x", models: ["sandbox-a"] });
+  expect((await enableModels(context, "listed", ["big-chat", "sandbox-a"])).models).toEqual([
     "sandbox-a",
     "big-chat",
   ]);
+  expect((await disableModels(context, "listed", ["sandbox-a"])).models).toEqual(["big-chat"]);
   expect((await enableModels(context, "acme", "*")).models).toBe("*");
   expect(await refusal(enableModels(context, "acme", ["big-chatt"]))).toEqual([
     400,
     "models",
     '"big-chatt" is not a configured model; did you mean "big-chat"?',
   ]);
+});
+
+test("a currency that ISO 4217 does not know is refused", async () => {
+  const context = await withOrganization();
+  for (const currency of ["XXQ", "usd", "US"])
+    expect(await refusal(createOrganization(context, { name: "x", currency }))).toEqual([
+      400,
+      "currency",
+      "currency must be an ISO 4217 code such as USD",
+    ]);
+  expect((await createOrganization(context, { name: "x", currency: "JPY" })).currency).toBe("JPY");
 });

@@ -5,23 +5,20 @@ import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext } from "./context.ts";
 import { changeLimits, currencySchema, limitsSchema, nameSchema, readInput } from "./input.ts";
-import type { OrganizationRecord, OrganizationStore } from "./ports.ts";
+import type { EnabledModels, OrganizationRecord, OrganizationStore } from "./ports.ts";
 
 /** Creates an organization with all models enabled unless it names some. Throws 409 when the id is taken. */
 export async function createOrganization(context: AdminContext, input: unknown): Promise<OrganizationRecord> {
-  const parsed = readInput(creationSchema, input);
-  checkModels(context, parsed.models);
-  const id = parsed.id ?? newId("org");
+  const { id = newId("org"), settings, limits, ...fields } = readInput(creationSchema, input);
+  checkModels(context, fields.models);
   if (await context.store.organizations.get(id))
     throw new AdminError(409, "id", `there is already an organization "${id}"`);
   const organization: OrganizationRecord = {
+    ...fields,
     id,
-    name: parsed.name,
-    currency: parsed.currency,
     isDisabled: false,
-    models: parsed.models,
-    settings: { ...DEFAULT_ORGANIZATION_SETTINGS, ...parsed.settings },
-    limits: changeLimits({}, parsed.limits),
+    settings: { ...DEFAULT_ORGANIZATION_SETTINGS, ...settings },
+    limits: changeLimits({}, limits),
     routes: {},
     createdAt: context.clock.now(),
   };
@@ -67,30 +64,37 @@ export async function changeOrganization(
   return after ?? (await getOrganization(context, id));
 }
 
-/** Enables models; `"*"` enables all, future ones too. */
+/** Enables models; `"*"` enables all, later ones too. */
 export async function enableModels(
   context: AdminContext,
   id: string,
   models: readonly string[] | "*",
 ): Promise<OrganizationRecord> {
   checkModels(context, models);
-  return await changeOrganization(context, id, ({ models: enabled }) => ({
-    models: enabled === "*" || models === "*" ? "*" : [...new Set([...enabled, ...models])],
-  }));
+  return await changeOrganization(context, id, ({ models: before }) => {
+    if (before === "*" || models === "*") return { models: "*" };
+    if (Array.isArray(before)) return { models: [...new Set([...before, ...models])] };
+    return { models: allExcept(before.except.filter((model) => !models.includes(model))) };
+  });
 }
 
-/** Disables models. An organization that had all keeps the other models of today, and gets no future ones. */
+/** Disables models. An organization that had all keeps all others, later ones too. */
 export async function disableModels(
   context: AdminContext,
   id: string,
   models: readonly string[],
 ): Promise<OrganizationRecord> {
-  return await changeOrganization(context, id, (organization) => {
-    const today = organization.models === "*" ? [...context.catalogue.models.keys()] : organization.models;
-    // A model may have left the configuration since it was enabled.
-    for (const model of models) if (!today.includes(model)) requireModel(context.catalogue, model, "models");
-    return { models: today.filter((model) => !models.includes(model)) };
+  return await changeOrganization(context, id, ({ models: before }) => {
+    const named = before === "*" ? [] : Array.isArray(before) ? before : before.except;
+    // A model may have left the configuration since it was named.
+    for (const model of models) if (!named.includes(model)) requireModel(context.catalogue, model, "models");
+    if (Array.isArray(before)) return { models: before.filter((model) => !models.includes(model)) };
+    return { models: allExcept([...new Set([...named, ...models])]) };
   });
+}
+
+function allExcept(models: string[]): EnabledModels {
+  return models.length === 0 ? "*" : { except: models };
 }
 
 const settingsSchema = z

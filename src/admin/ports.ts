@@ -30,7 +30,7 @@ export interface OrganizationRecord {
   name: string;
   currency: string;
   isDisabled: boolean;
-  models: string[] | "*";
+  models: EnabledModels;
   settings: OrganizationSettings;
   limits: Partial<Limits>;
   /** Routing of its own by model id. */
@@ -38,6 +38,9 @@ export interface OrganizationRecord {
   /** Unix milliseconds. */
   createdAt: number;
 }
+
+/** Every model, today's and later ones; every model but some; or only some. */
+export type EnabledModels = "*" | { except: string[] } | string[];
 
 export interface RouteRecord {
   strategy: "ordered" | "weighted";

@@ -1,6 +1,7 @@
 import type { Model } from "../domain/model.ts";
 import { imageRate, type Price } from "../domain/price.ts";
 import type { AdminContext } from "./context.ts";
+import { isEnabled } from "./enabled-models.ts";
 import type { OrganizationRecord, PriceRecord } from "./ports.ts";
 import { priceIndex, type Payer, type PriceIndex } from "./price-index.ts";
 
@@ -54,7 +55,7 @@ export function loses({ model }: PriceRecord, { lost }: PriceEffect): string {
 }
 
 function mayCall({ isDisabled, models }: OrganizationRecord, { id }: Model): boolean {
-  return !isDisabled && (models === "*" || models.includes(id));
+  return !isDisabled && isEnabled(models, id);
 }
 
 /** Names of the cells that have a price: `1K:high`, or `tokens` for a text model. */

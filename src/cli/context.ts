@@ -22,6 +22,8 @@ export interface CliContext {
   providers: ProviderSchemas;
   env: Environment;
   cwd: string;
+  /** Name of the operating system's user, for the audit. */
+  userName: string;
   /** Folder of the shipped catalogue; the project's own where absent. */
   catalogueDirectory?: string;
   stdout: Output;
@@ -62,7 +64,12 @@ export function openCommandContext(context: CliContext, program: Command): Comma
       const { settings } = await load();
       const { store, close } = await context.openAdmin(settings);
       try {
-        const admin = { store, by: { actor: "cli" }, clock: systemClock, catalogue: settings };
+        const admin = {
+          store,
+          by: { actor: program.opts<{ actor?: string }>().actor ?? context.userName },
+          clock: systemClock,
+          catalogue: settings,
+        };
         return await work(admin, settings);
       } finally {
         await close();

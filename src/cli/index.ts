@@ -10,6 +10,7 @@ import { addKeyCommands } from "./keys.ts";
 import { addLedgerCommands } from "./ledger.ts";
 import { addOrganizationCommands } from "./organizations.ts";
 import { addPriceCommands } from "./prices.ts";
+import { readName } from "./options.ts";
 import { addRouteCommands } from "./routes.ts";
 
 export type { CliContext } from "./context.ts";
@@ -37,6 +38,11 @@ function buildProgram(context: CliContext): Command {
     .description("One address, one key and one bill in front of every hosted model.")
     .option("--version", "print the version")
     .option("--config <path>", "configuration file (else GATEWAY_CONFIG, else ./gateway.yaml when present)")
+    .option(
+      "--actor <name>",
+      "who makes the change, for the audit (else the operating system's user)",
+      readName,
+    )
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void context.stdout.write(text),

@@ -19,6 +19,13 @@ export function readWord(...words: readonly string[]): (value: string) => string
   };
 }
 
+/** A name of 1 to 100 characters. */
+export function readName(value: string): string {
+  const name = value.trim();
+  if (name !== "" && name.length <= 100) return name;
+  throw new InvalidArgumentError("It must have 1 to 100 characters.");
+}
+
 /** Collects scopes. */
 export function readScope(value: string, earlier: string[] = []): string[] {
   return [...earlier, readWord("ai:image", "ai:llm", "ai:*")(value)];

@@ -6,7 +6,7 @@ import {
   getOrganization,
   updateOrganization,
 } from "../admin/organizations.ts";
-import type { OrganizationRecord } from "../admin/ports.ts";
+import type { EnabledModels, OrganizationRecord } from "../admin/ports.ts";
 import type { CommandContext } from "./context.ts";
 import {
   limitText,
@@ -106,7 +106,7 @@ function addModelCommands(organizations: Command, cli: CommandContext): void {
     .argument("<models...>", 'model ids, or "*" for all')
     .action(async (id: string, models: string[]) => {
       const wanted = models.includes("*") ? "*" : models;
-      sayModels(cli, await cli.administer((admin) => enableModels(admin, id, wanted)));
+      printModels(cli, await cli.administer((admin) => enableModels(admin, id, wanted)));
     });
   organizations
     .command("disable-model")
@@ -114,13 +114,18 @@ function addModelCommands(organizations: Command, cli: CommandContext): void {
     .argument("<id>", "organization")
     .argument("<models...>", "model ids")
     .action(async (id: string, models: string[]) => {
-      sayModels(cli, await cli.administer((admin) => disableModels(admin, id, models)));
+      printModels(cli, await cli.administer((admin) => disableModels(admin, id, models)));
     });
 }
 
-function sayModels(cli: CommandContext, { id, models }: OrganizationRecord): void {
-  const list = models === "*" ? "every model" : models.length === 0 ? "no model" : models.join(", ");
-  cli.printLine(`Organization ${id} may call ${list}.`);
+function printModels(cli: CommandContext, { id, models }: OrganizationRecord): void {
+  cli.printLine(`Organization ${id} may call ${modelsText(models)}.`);
+}
+
+function modelsText(models: EnabledModels): string {
+  if (models === "*") return "every model";
+  if (!Array.isArray(models)) return `every model but ${models.except.join(", ")}`;
+  return models.join(", ") || "no model";
 }
 
 function toSettings(options: SetOptions): object {
@@ -144,7 +149,7 @@ function toRow(organization: OrganizationRecord) {
     id: organization.id,
     name: organization.name,
     currency: organization.currency,
-    models: organization.models === "*" ? "all" : String(organization.models.length),
+    models: modelsText(organization.models),
     routes: String(Object.keys(organization.routes).length),
     state: organization.isDisabled ? "disabled" : "active",
     created: new Date(organization.createdAt).toISOString().slice(0, 10),
@@ -160,7 +165,7 @@ function toFacts(organization: OrganizationRecord) {
     currency: organization.currency,
     created: new Date(organization.createdAt).toISOString().slice(0, 10),
     disabled: switchWord(organization.isDisabled),
-    models: models === "*" ? "all" : models.join(" ") || "none",
+    models: modelsText(models),
     "own routes": Object.keys(routes).join(" ") || "none",
     "force-image-urls": settings.forceImageUrls === null ? UNSET : switchWord(settings.forceImageUrls),
     "native-image-urls": switchWord(settings.nativeImageUrls),

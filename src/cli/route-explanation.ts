@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { explainRoute, type RouteExplanation } from "../admin/explain-route.ts";
 import { priceOrigin, priceStart } from "../domain/price.ts";
 import { formatNanos } from "../lib/money.ts";
+import { formatPath } from "../lib/schema-problems.ts";
 import type { CommandContext } from "./context.ts";
 import { namedRates } from "./price-amounts.ts";
 
@@ -9,15 +10,18 @@ import { namedRates } from "./price-amounts.ts";
 export function addExplainCommand(routes: Command, cli: CommandContext): void {
   routes
     .command("explain")
-    .description("tell which channel would answer a request, and why; sends nothing")
+    .description("show which channel would serve a request, and why; sends nothing")
     .requiredOption("--model <id>", "model the request names")
     .option("--org, --organization <id>", "organization", "default")
     .option("--key <id>", "as asked with this key")
     .option("--json", "print JSON")
     .action(async ({ organization, model, key, json }: ExplainOptions) => {
+      const { rows } = await cli.loadSettings();
       const explanation = await cli.administer((admin) => explainRoute(admin, { organization, model, key }));
-      cli.print(json, toView(explanation), toRows(explanation));
-      if (!json) cli.printLine(summary(explanation));
+      const configuredIn = rows.find(({ path }) => path === formatPath(["models", model]))?.from ?? null;
+      const routeFrom = explanation.source === "organization" ? "database" : (configuredIn ?? "catalogue");
+      cli.print(json, { ...toView(explanation), routeFrom }, toRows(explanation));
+      if (!json) cli.printLine(summary(explanation, routeFrom));
     });
 }
 
@@ -52,9 +56,15 @@ function toRows({ targets, strategy }: RouteExplanation) {
   }));
 }
 
-function summary({ source, missingChannel, strategy, price, verdict }: RouteExplanation): string {
-  const whose = source === "organization" ? "the organization's own" : "the configured";
-  const lines = [`Route: ${whose} one, ${strategy}.`];
+function summary(
+  { organization, source, missingChannel, strategy, price, verdict }: RouteExplanation,
+  routeFrom: string,
+): string {
+  const origin =
+    source === "organization"
+      ? `stored for the organization ${organization}`
+      : `from ${routeFrom === "catalogue" ? "the shipped catalogue" : routeFrom}`;
+  const lines = [`Route: ${origin}, ${strategy}.`];
   if (missingChannel !== null)
     lines.push(
       `The organization's own route is left out: it names the channel ${missingChannel}, which is not configured.`,

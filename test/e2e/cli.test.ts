@@ -22,6 +22,7 @@ async function shell(options: { env?: Record<string, string>; files?: Record<str
       providers: TEST_PROVIDERS,
       env: options.env ?? {},
       cwd: place.path,
+      userName: "ada",
       catalogueDirectory: `${place.path}/catalogue`,
       stdout: {
         write(text, onWritten) {
@@ -37,8 +38,8 @@ async function shell(options: { env?: Record<string, string>; files?: Record<str
 }
 
 /** The same with an organization `default`. */
-async function shellWithOrganization() {
-  const cli = await shell();
+async function shellWithOrganization(options: Parameters<typeof shell>[0] = {}) {
+  const cli = await shell(options);
   await cli.run("orgs create --id default --name Default");
   return cli;
 }
@@ -216,6 +217,13 @@ test("a key is changed, rotated and deleted, and its limits and expiry are liste
   expect((await cli.run("keys list")).stdout).toBe("(none)\n");
 });
 
+test("--actor names who makes a change", async () => {
+  await using cli = await shellWithOrganization();
+  await cli.run("--actor grace keys create --name build");
+  await cli.run("keys create --name other --actor grace");
+  expect(cli.store.changes.map(({ actor }) => actor)).toEqual(["ada", "grace", "grace"]);
+});
+
 test("a command before the first start says what is to be done first", async () => {
   await using cli = await shell();
   expect((await cli.run("keys create --name early")).stderr).toBe(
@@ -284,7 +292,7 @@ test("an organization's settings, limits and models are changed and shown", asyn
   expect(back.json()).toMatchObject({ settings: { forceImageUrls: null, fallbackAfterMs: null } });
   await cli.run("orgs set default --force-image-urls off");
   expect((await cli.run("orgs disable-model default sandbox-a old-chat")).stdout).toBe(
-    "Organization default may call sandbox-chat.\n",
+    "Organization default may call every model but sandbox-a, old-chat.\n",
   );
   expect((await cli.run("orgs enable-model default *")).stdout).toBe(
     "Organization default may call every model.\n",
@@ -413,11 +421,11 @@ test("prices are corrected only when told to, and the audit says who, why and ho
   });
   expect((await cli.run(`${line} --apply`)).stdout).toEndWith("Nothing to correct.\n");
   expect((await cli.run("audit list --subject sandbox-chat")).stdout).toMatch(
-    /cli +correct prices +sandbox-chat/,
+    /ada +correct prices +sandbox-chat/,
   );
   const [row] = (await cli.run("audit list --json")).json();
   expect(row).toMatchObject({
-    actor: "cli",
+    actor: "ada",
     subject: "sandbox-chat",
     after: { reason: "typo", adjusted: 3 },
   });
@@ -440,6 +448,7 @@ test("the ledger is listed, a charge shown and refunded", async () => {
   expect((await cli.run("ledger show req_1")).stdout).toEndWith(
     "Request request-req_1 by key key_a, at the default price. Attempts: sandbox/sandbox-chat answered in 5 ms. Net 0.35 USD.\n",
   );
+  expect((await cli.run("audit list --subject req_1")).stdout).toMatch(/ada +refund +req_1 +reason, amount/);
   expect(await cli.run("ledger refund req_1 --amount 0.36 --reason more")).toMatchObject({
     code: 1,
     stderr: 'error: only 0.35 of "req_1" is left to refund\n',
@@ -491,12 +500,34 @@ test("the ledger is exported as CSV and as JSON lines, and no cell is a formula"
   expect((await cli.run("ledger export --format xls")).code).toBe(2);
 });
 
+test("an explained route says where it is configured, and a model that does not exist is an error", async () => {
+  await using cli = await shellWithOrganization({
+    files: { "gateway.yaml": "models:\n  sandbox-chat:\n    display_name: Chat" },
+  });
+  expect((await cli.run("routes explain --model sandbox-chat")).stdout).toContain(
+    "\nRoute: from gateway.yaml, ordered.\n",
+  );
+  await cli.run("routes set sandbox-chat --target sandbox/sandbox-chat");
+  expect((await cli.run("routes explain --model sandbox-chat")).stdout).toContain(
+    "\nRoute: stored for the organization default, ordered.\n",
+  );
+  expect((await cli.run("routes explain --model sandbox-chat --json")).json()).toMatchObject({
+    source: "organization",
+    routeFrom: "database",
+  });
+  expect(await cli.run("routes explain --model sandbox-chta")).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: 'error: "sandbox-chta" is not a configured model; did you mean "sandbox-chat"?\n',
+  });
+});
+
 test("a route is explained without asking anybody", async () => {
   await using cli = await shellWithOrganization();
   const { stdout } = await cli.run("routes explain --organization default --model sandbox-chat");
   expect(stdout).toMatch(/^sandbox\/sandbox-chat +sandbox +100 % +asked$/m);
   expect(stdout).toEndWith(
-    "Route: the configured one, ordered.\n" +
+    "Route: from the shipped catalogue, ordered.\n" +
       "Price: input 0.10, cache_read 0.01, output 0.40 USD (default).\n" +
       "sandbox/sandbox-chat would answer.\n",
   );
