@@ -13,7 +13,7 @@ import { DeadlineTimer } from "./lib/deadline-timer.ts";
 import { newId } from "./lib/ids.ts";
 import { readS3Address } from "./lib/s3-address.ts";
 import { createSafeFetch } from "./lib/safe-fetch.ts";
-import { createSemaphore } from "./lib/semaphore.ts";
+import { createSemaphore, type Semaphore } from "./lib/semaphore.ts";
 import { sweepSpool } from "./lib/spool.ts";
 import { hashSecret, secretTest } from "./lib/secret.ts";
 import { every, sleep, type BackgroundWork } from "./lib/waiting.ts";
@@ -60,13 +60,20 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
   const blobs = await openBlobsOf(settings, storage);
   const spoolDirectory = join(settings.dataDirectory, "spool");
   await sweepSpool(spoolDirectory);
-  const { core, leases, health, counters } = await openCore(settings, storage, processId, onProblem);
+  const codecSlots = createSemaphore(CODEC_SLOTS);
+  const { core, leases, health, counters } = await openCore(
+    settings,
+    storage,
+    codecSlots,
+    processId,
+    onProblem,
+  );
   const metrics = new Metrics(gauges(storage, health, counters));
   const state = { isDraining: false };
   const server = startServer({
     core,
     blobs,
-    codecSlots: createSemaphore(CODEC_SLOTS),
+    codecSlots,
     safeFetch: createSafeFetch(),
     spoolDirectory,
     isShared: settings.workers > 1,
@@ -152,6 +159,7 @@ interface OpenedCore {
 async function openCore(
   settings: Settings,
   storage: Storage,
+  codecSlots: Semaphore,
   processId: string,
   onProblem: OnProblem,
 ): Promise<OpenedCore> {
@@ -167,7 +175,7 @@ async function openCore(
   });
   const core: Core = {
     snapshot: storage.snapshot,
-    upstreams: openUpstreams(settings.channels.values()),
+    upstreams: openUpstreams(settings.channels.values(), codecSlots),
     limiter: counters.limiter,
     limits: settings.limits,
     billing: new Billing(leases, storage.journal),

@@ -1,6 +1,6 @@
 import { detachBuffer } from "./detach-buffer.ts";
 import { SpooledString } from "./long-string.ts";
-import { yieldToEventLoop } from "./pacer.ts";
+import { yieldToEventLoop } from "./waiting.ts";
 import type { Spool } from "./spool.ts";
 import { JsonScanner } from "./json-spool/scanner.ts";
 import { JsonSpoolError, type JsonSpoolOptions, type SpooledJson } from "./json-spool/options.ts";

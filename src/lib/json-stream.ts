@@ -1,6 +1,6 @@
 import { detachBuffer } from "./detach-buffer.ts";
 import { SpooledString } from "./long-string.ts";
-import { yieldToEventLoop } from "./pacer.ts";
+import { yieldToEventLoop } from "./waiting.ts";
 
 /** JSON in which a `Blob`, or a spooled string that was decoded, stands for the base64 of its bytes. */
 export type StreamedJson =

@@ -1,5 +1,6 @@
 import type { ZodType } from "zod";
 import type { ImageUpstream, TextUpstream } from "../gateway/ports.ts";
+import type { Semaphore } from "../lib/semaphore.ts";
 
 /**
  * An adapter to one vendor: one file and one line in the registry. A capability it lacks is simply absent.
@@ -9,5 +10,6 @@ export interface Provider<Settings> {
   /** Shape of a channel's `settings`, secrets already resolved. Drives validation and the console's form. */
   settings: ZodType<Settings>;
   text?(settings: Settings): TextUpstream;
-  image?(settings: Settings): ImageUpstream;
+  /** `codecSlots` bound how many pictures the process decodes or encodes at once. */
+  image?(settings: Settings, codecSlots: Semaphore): ImageUpstream;
 }

@@ -1,6 +1,7 @@
 import type { ZodType } from "zod";
 import type { Channel } from "../domain/channel.ts";
 import type { ImageUpstream, TextUpstream, Upstreams } from "../gateway/ports.ts";
+import type { Semaphore } from "../lib/semaphore.ts";
 import { ark } from "./ark.ts";
 import { azure } from "./azure.ts";
 import { bfl } from "./bfl.ts";
@@ -18,7 +19,7 @@ import { xai } from "./xai.ts";
 /** A provider with the type of its settings erased. */
 interface RegisteredProvider {
   settings: ZodType;
-  open(settings: unknown): { text?: TextUpstream; image?: ImageUpstream };
+  open(settings: unknown, codecSlots: Semaphore): { text?: TextUpstream; image?: ImageUpstream };
 }
 
 /** All providers. A new one is a file and a line here. */
@@ -38,11 +39,11 @@ export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
 ]);
 
 /** Opens the upstreams of the configured channels, each once. */
-export function openUpstreams(channels: Iterable<Channel>): Upstreams {
+export function openUpstreams(channels: Iterable<Channel>, codecSlots: Semaphore): Upstreams {
   const opened = new Map<string, ReturnType<RegisteredProvider["open"]>>();
   for (const { id, provider, settings } of channels) {
     const registered = PROVIDERS.get(provider);
-    if (registered) opened.set(id, registered.open(settings));
+    if (registered) opened.set(id, registered.open(settings, codecSlots));
   }
   return {
     text: ({ id }) => opened.get(id)?.text,
@@ -56,9 +57,9 @@ function register<Settings>({
   text,
   image,
 }: Provider<Settings>): [string, RegisteredProvider] {
-  const open = (value: unknown): ReturnType<RegisteredProvider["open"]> => {
+  const open: RegisteredProvider["open"] = (value, codecSlots) => {
     const parsed = settings.parse(value);
-    return { text: text?.(parsed), image: image?.(parsed) };
+    return { text: text?.(parsed), image: image?.(parsed, codecSlots) };
   };
   return [name, { settings, open }];
 }

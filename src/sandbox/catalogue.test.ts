@@ -1,3 +1,4 @@
+import { createSemaphore } from "../lib/semaphore.ts";
 import { expect, test } from "bun:test";
 import { sandbox } from "./index.ts";
 import { testSpool } from "../../test/support/spool.ts";
@@ -96,28 +97,33 @@ test.each(images.filter(([, model]) => model.image.bounds))(
   },
 );
 
-test.each(images)("%s is drawn at its largest and smallest sizes in its own format", async (id, listed) => {
-  const model = modelOf(id, listed);
-  const { generate } = sandbox.image();
-  const sizes = sizesOf(listed).toSorted((one, other) => one.width * one.height - other.width * other.height);
-  for (const { tier, ratio, width, height } of [sizes[0]!, sizes.at(-1)!]) {
-    const size = { tier, ratio, width, height, isAuto: false, isShapeFree: false };
-    const quality = model.image.qualities[0];
-    const order = {
-      upstreamModel: id,
-      model,
-      prompt: id,
-      size,
-      quality,
-      count: 1,
-      references: [],
-      spool: testSpool,
-    };
-    const { images } = await generate(order, new AbortController().signal);
-    const [format] = model.image.formats;
-    expect(await images[0]!.image().metadata()).toEqual({ width, height, format: format! });
-  }
-});
+test.each(images)(
+  "%s is generated at its largest and smallest sizes in its own format",
+  async (id, listed) => {
+    const model = modelOf(id, listed);
+    const { generate } = sandbox.image({}, createSemaphore(2));
+    const sizes = sizesOf(listed).toSorted(
+      (one, other) => one.width * one.height - other.width * other.height,
+    );
+    for (const { tier, ratio, width, height } of [sizes[0]!, sizes.at(-1)!]) {
+      const size = { tier, ratio, width, height, isAuto: false, isShapeFree: false };
+      const quality = model.image.qualities[0];
+      const order = {
+        upstreamModel: id,
+        model,
+        prompt: id,
+        size,
+        quality,
+        count: 1,
+        references: [],
+        spool: testSpool,
+      };
+      const { images } = await generate(order, new AbortController().signal);
+      const [format] = model.image.formats;
+      expect(await images[0]!.image().metadata()).toEqual({ width, height, format: format! });
+    }
+  },
+);
 
 function modelOf(id: string, { family, image }: Listed): ImageModel {
   const { tiers, ratios, sizes, qualities, formats, backgrounds } = image;

@@ -5,6 +5,7 @@ import { gemini } from "../../src/providers/gemini.ts";
 import { makeOrder, makeReference, troubleOf } from "../support/gemini-order.ts";
 import { SIMULATED_KEY, startGemini } from "../upstreams/gemini.ts";
 import type { Plan } from "../upstreams/plan.ts";
+import { createSemaphore } from "../../src/lib/semaphore.ts";
 
 const vendor = await startGemini();
 const never = new AbortController().signal;
@@ -13,7 +14,7 @@ afterAll(() => vendor.close());
 beforeEach(() => vendor.reset());
 
 function open(baseUrl = vendor.url) {
-  return gemini.image!(gemini.settings.parse({ baseUrl, apiKey: SIMULATED_KEY }));
+  return gemini.image!(gemini.settings.parse({ baseUrl, apiKey: SIMULATED_KEY }), createSemaphore(2));
 }
 
 async function fail(plan: Plan, change: Partial<ImageOrder> = {}): Promise<UpstreamError> {

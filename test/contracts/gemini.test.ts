@@ -10,6 +10,7 @@ import { MODELS } from "../upstreams/gemini/models.table.ts";
 import { makeNoise } from "../upstreams/gemini/picture.ts";
 import { SIMULATED_KEY, startGemini } from "../upstreams/gemini.ts";
 import type { Plan } from "../upstreams/plan.ts";
+import { createSemaphore } from "../../src/lib/semaphore.ts";
 
 const vendor = await startGemini();
 const never = new AbortController().signal;
@@ -26,7 +27,7 @@ afterAll(() => vendor.close());
 beforeEach(() => vendor.reset());
 
 function open(fanOut = false, baseUrl = vendor.url) {
-  return gemini.image!(gemini.settings.parse({ baseUrl, apiKey: SIMULATED_KEY, fanOut }));
+  return gemini.image!(gemini.settings.parse({ baseUrl, apiKey: SIMULATED_KEY, fanOut }), createSemaphore(2));
 }
 
 async function sizeOf({ images: [image] }: ImageReply): Promise<string> {

@@ -8,6 +8,7 @@ import { makeNoise } from "../upstreams/gemini/picture.ts";
 import { SIMULATED_PROJECT, startVertex } from "../upstreams/gemini.ts";
 import { startTokenServer } from "../upstreams/google-tokens.ts";
 import type { Plan } from "../upstreams/plan.ts";
+import { createSemaphore } from "../../src/lib/semaphore.ts";
 
 const tokens = await startTokenServer();
 const revoked = new Set<string>();
@@ -24,7 +25,7 @@ beforeEach(() => {
 
 function open(change: object = {}) {
   const settings = { baseUrl: vendor.url, apiKey: tokens.accountKey, ...change };
-  return vertex.image!(vertex.settings.parse(settings));
+  return vertex.image!(vertex.settings.parse(settings), createSemaphore(2));
 }
 
 describe("the request", () => {

@@ -6,6 +6,7 @@ import { openai } from "../../src/providers/openai.ts";
 import { SIMULATED_KEY } from "../upstreams/openai.ts";
 import { makePng } from "./pictures.ts";
 import { testSpool } from "./spool.ts";
+import { createSemaphore } from "../../src/lib/semaphore.ts";
 
 /** Calls of the OpenAI adapter as the gateway makes them, for tests. */
 export interface OpenAiCalls {
@@ -18,7 +19,7 @@ export interface OpenAiCalls {
 export function callOpenAi(url: string, extra: Record<string, string> = {}): OpenAiCalls {
   const settings = openai.settings.parse({ baseUrl: `${url}/v1`, apiKey: SIMULATED_KEY, ...extra });
   const text = openai.text!(settings);
-  const image = openai.image!(settings);
+  const image = openai.image!(settings, createSemaphore(2));
   const never = new AbortController().signal;
   return {
     text,

@@ -1,5 +1,5 @@
 import { detachBuffer } from "../detach-buffer.ts";
-import { yieldToEventLoop } from "../pacer.ts";
+import { yieldToEventLoop } from "../waiting.ts";
 import { MultipartError } from "./error.ts";
 
 const MAX_PREAMBLE_BYTES = 8 * 1024;

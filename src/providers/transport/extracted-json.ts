@@ -1,6 +1,6 @@
 import { Base64Decoder, Base64Error, decodeBase64 } from "../../lib/base64.ts";
 import { detachBuffer } from "../../lib/detach-buffer.ts";
-import { yieldToEventLoop } from "../../lib/pacer.ts";
+import { yieldToEventLoop } from "../../lib/waiting.ts";
 import type { Spool, SpoolFile } from "../../lib/spool.ts";
 import { brokenResponse, MAX_IMAGE_BYTES, readPieces } from "./http.ts";
 

@@ -1,6 +1,6 @@
 /**
- * A rectangle of pixels that is at the same time a bitmap file the image codec reads, so that handing it over
- * copies nothing. A pixel is one 32-bit word, `0xAARRGGBB`.
+ * A rectangle of pixels inside a bitmap file, which the image codec reads without a copy. A pixel is one 32-bit
+ * word, `0xAARRGGBB`.
  */
 export interface Canvas {
   width: number;

@@ -1,9 +1,9 @@
 import type { ReferenceImage } from "../../domain/image.ts";
-import type { YieldToEventLoop } from "../yielding.ts";
+import { yieldToEventLoop } from "../../lib/waiting.ts";
 import { fillRectangle, paste, type Canvas, type Rectangle } from "./canvas.ts";
 import { CELL_HEIGHT, CELL_WIDTH } from "./font.ts";
 import { drawLettering, layOut } from "./lettering.ts";
-import { decodeReference } from "./references.ts";
+import { decodeReference, type Codec } from "./codec.ts";
 
 const WHITE = 0xffffffff;
 const BLACK = 0xff101018;
@@ -17,7 +17,7 @@ export interface Grid {
 }
 
 /** The grid with the largest square cells in which `count` pictures fit. */
-export function planGrid(area: Rectangle, count: number): Grid {
+export function fitGrid(area: Rectangle, count: number): Grid {
   let best = { columns: 1, cell: 0 };
   for (let columns = 1; columns <= count; columns += 1) {
     const cell = Math.floor(Math.min(area.width / columns, area.height / Math.ceil(count / columns)));
@@ -26,17 +26,18 @@ export function planGrid(area: Rectangle, count: number): Grid {
   return { area, ...best };
 }
 
-/** Decodes every reference as small as its cell, in upload order. */
+/** Decodes every reference at the size of its cell, in upload order. */
 export async function decodeThumbnails(
   references: readonly ReferenceImage[],
   grid: Grid,
-  yieldToEventLoop: YieldToEventLoop,
+  codec: Codec,
 ): Promise<Canvas[]> {
   const side = Math.max(1, grid.cell - 2 * frameOf(grid));
   const thumbnails: Canvas[] = [];
   for (const reference of references) {
-    thumbnails.push(await decodeReference(reference, { width: side, height: side, fit: "inside" }, "image"));
-    await yieldToEventLoop();
+    thumbnails.push(
+      await decodeReference(reference, { width: side, height: side, fit: "inside" }, "image", codec),
+    );
   }
   return thumbnails;
 }
@@ -55,18 +56,18 @@ export function pasteThumbnails(canvas: Canvas, grid: Grid, thumbnails: readonly
   }
 }
 
-/** Puts the kept picture back wherever the mask is not fully transparent. Both are as large as the canvas. */
+/** Restores the kept picture wherever the mask is not fully transparent. Both have the size of the canvas. */
 export async function keepUnmasked(
   canvas: Canvas,
   kept: Canvas,
   mask: Canvas,
-  yieldToEventLoop: YieldToEventLoop,
+  signal: AbortSignal,
 ): Promise<void> {
   const { width, height } = canvas;
   for (let y = 0; y < height; y += 1) {
     for (let index = y * width; index < (y + 1) * width; index += 1)
       if ((mask.pixels[index] ?? 0) >>> 24 !== 0) canvas.pixels[index] = kept.pixels[index] ?? 0;
-    if (y % ROWS_PER_SLICE === 0) await yieldToEventLoop();
+    if (y % ROWS_PER_SLICE === 0) await yieldToEventLoop(signal);
   }
 }
 

@@ -5,12 +5,13 @@ import type { ImageFormat, ImageModel } from "../../domain/model.ts";
 import { testSpool } from "../../../test/support/spool.ts";
 import { createCanvas, fillRectangle } from "./canvas.ts";
 import { createSandboxImageUpstream } from "./generate.ts";
-import { paintPicture, prepareStudio } from "./picture.ts";
-import { decodeReference } from "./references.ts";
+import { paintPicture, prepareOrder } from "./picture.ts";
+import { decodeReference } from "./codec.ts";
+import { createSemaphore } from "../../lib/semaphore.ts";
 
-const upstream = createSandboxImageUpstream();
+const upstream = createSandboxImageUpstream({}, createSemaphore(2));
 const open = new AbortController().signal;
-const noBreath = async () => {};
+const codec = { slots: createSemaphore(1), signal: open };
 const RED = 0xffff0000;
 const BLUE = 0xff0000ff;
 
@@ -43,13 +44,13 @@ function modelOf(family: Family, formats: ImageFormat[], qualities: string[] = [
   return { ...facts, type: "image", family, image: { ...image, sizeMode: "table", defaultQuality } };
 }
 
-async function drawOne(change: Parameters<typeof orderOf>[0]): Promise<Blob> {
+async function generateOne(change: Parameters<typeof orderOf>[0]): Promise<Blob> {
   const { images } = await upstream.generate(orderOf(change), open);
   return images[0]!;
 }
 
 async function bytesOf(change: Parameters<typeof orderOf>[0]): Promise<Uint8Array> {
-  return (await drawOne(change)).bytes();
+  return (await generateOne(change)).bytes();
 }
 
 async function pixelsOf(image: Blob) {
@@ -58,6 +59,7 @@ async function pixelsOf(image: Blob) {
     { blob: image, format: "png", width, height },
     { width, height, fit: "fill" },
     "image",
+    codec,
   );
 }
 
@@ -71,7 +73,7 @@ function countColor(pixels: Uint32Array, color: number): number {
   return pixels.reduce((count, pixel) => count + (pixel === color ? 1 : 0), 0);
 }
 
-describe("a drawn picture", () => {
+describe("a generated picture", () => {
   test.each([
     ["png", 1024, 1024],
     ["jpeg", 1424, 800],
@@ -81,16 +83,16 @@ describe("a drawn picture", () => {
     ["webp", 12288, 1536],
     ["png", 37, 501],
   ] as const)("is a %s of exactly %i by %i pixels", async (format, width, height) => {
-    const image = await drawOne({ format, width, height });
+    const image = await generateOne({ format, width, height });
     expect(await image.image().metadata()).toEqual({ format, width, height });
     expect(image.type).toBe(`image/${format}`);
   });
 
   test("comes in the model's own format when none is named or the named one is not its own", async () => {
     const model = modelOf("D", ["jpeg"]);
-    expect((await drawOne({ model })).type).toBe("image/jpeg");
-    expect((await drawOne({ model, format: "webp" })).type).toBe("image/jpeg");
-    expect((await drawOne({ model: modelOf("B", ["png"]) })).type).toBe("image/png");
+    expect((await generateOne({ model })).type).toBe("image/jpeg");
+    expect((await generateOne({ model, format: "webp" })).type).toBe("image/jpeg");
+    expect((await generateOne({ model: modelOf("B", ["png"]) })).type).toBe("image/png");
   });
 
   test("is the same, byte for byte, for the same order and another for another prompt", async () => {
@@ -112,17 +114,28 @@ describe("a drawn picture", () => {
   test("grows with its quality", async () => {
     const sizes: number[] = [];
     for (const quality of ["low", "medium", "high", "xhigh", "max"])
-      sizes.push((await drawOne({ quality })).size);
+      sizes.push((await generateOne({ quality })).size);
     expect(sizes).toEqual(sizes.toSorted((one, other) => one - other));
     expect(new Set(sizes).size).toBe(5);
   });
 
   test("is smaller the stronger it is compressed", async () => {
     for (const format of ["jpeg", "webp"] as const) {
-      const strong = await drawOne({ format, compression: 0 });
-      const weak = await drawOne({ format, compression: 100 });
+      const strong = await generateOne({ format, compression: 0 });
+      const weak = await generateOne({ format, compression: 100 });
       expect(strong.size).toBeLessThan(weak.size / 2);
     }
+  });
+
+  test("loses no quality to a compression that is for another format", async () => {
+    const model = modelOf("D", ["jpeg"]);
+    const asked = orderOf({ model, format: "png", compression: 0 });
+    const [converted, plain] = [
+      await upstream.generate(asked, open),
+      await upstream.generate(orderOf({ model }), open),
+    ];
+    expect(converted.isCompressed).toBe(false);
+    expect(await converted.images[0]!.bytes()).toEqual(await plain.images[0]!.bytes());
   });
 
   test.each(["png", "webp"] as const)("has real alpha as a transparent %s", async (format) => {
@@ -136,7 +149,7 @@ describe("a drawn picture", () => {
   test("is opaque when no transparency is asked for, and always as jpeg", async () => {
     const jpeg = await upstream.generate(orderOf({ format: "jpeg", background: "transparent" }), open);
     expect(jpeg.background).toBe("opaque");
-    const { pixels } = await pixelsOf(await drawOne({ background: "auto" }));
+    const { pixels } = await pixelsOf(await generateOne({ background: "auto" }));
     expect(pixels.every((pixel) => pixel >>> 24 === 255)).toBe(true);
   });
 });
@@ -165,7 +178,7 @@ describe("an edit", () => {
     const references = await Promise.all(
       Array.from({ length: 16 }, (_, index) => plainReference((0xff000000 | (index * 0x0f0f00 + 255)) >>> 0)),
     );
-    const { pixels } = await pixelsOf(await drawOne({ references, quality: "high" }));
+    const { pixels } = await pixelsOf(await generateOne({ references, quality: "high" }));
     for (let index = 0; index < 16; index += 1)
       expect(countColor(pixels, (0xff000000 | (index * 0x0f0f00 + 255)) >>> 0)).toBeGreaterThan(1000);
     const changed = [...references.slice(0, 15), await plainReference(RED)];
@@ -174,11 +187,38 @@ describe("an edit", () => {
     );
   });
 
+  test("keeps the shape of image 1 when the caller names none", async () => {
+    const { image, ...model } = modelOf("A", ["png"]);
+    const sizes = { "1K": { "1:1": "1024x1024", "16:9": "1424x800" } };
+    const wide = { ...model, image: { ...image, tiers: ["1K" as const], ratios: ["1:1", "16:9"], sizes } };
+    const size = { tier: "1K", ratio: "1:1", width: 1024, height: 1024, isAuto: true } as const;
+    const references = [{ ...(await plainReference(RED)), width: 1920, height: 1080 }];
+    const sizeOfEdit = async (isShapeFree: boolean) => {
+      const picture = await generateOne({ model: wide, size: { ...size, isShapeFree }, references });
+      const { width, height } = await picture.image().metadata();
+      return `${width}x${height}`;
+    };
+    expect(await sizeOfEdit(true)).toBe("1424x800");
+    expect(await sizeOfEdit(false)).toBe("1024x1024");
+  });
+
+  test("shares the codec slots of the process", async () => {
+    const slots = createSemaphore(1);
+    const { generate } = createSandboxImageUpstream({}, slots);
+    const held = await slots.acquire();
+    let isDone = false;
+    const edit = generate(orderOf({ quality: "low" }), open).then(() => (isDone = true));
+    await Bun.sleep(50);
+    expect(isDone).toBe(false);
+    held[Symbol.dispose]();
+    await edit;
+  });
+
   test("shows the references in their order, from the left", async () => {
     const references = [await plainReference(RED), await plainReference(BLUE)];
-    const { pixels, width } = await pixelsOf(await drawOne({ references, quality: "high" }));
-    const places = [RED, BLUE].map((color) => pixels.indexOf(color) % width);
-    expect(places[0]!).toBeLessThan(places[1]!);
+    const { pixels, width } = await pixelsOf(await generateOne({ references, quality: "high" }));
+    const columns = [RED, BLUE].map((color) => pixels.indexOf(color) % width);
+    expect(columns[0]!).toBeLessThan(columns[1]!);
   });
 
   test("changes the first reference only where the mask is transparent", async () => {
@@ -187,7 +227,9 @@ describe("an edit", () => {
     fillRectangle(canvas, { x: 0, y: 0, width: 512, height: 1024 }, 0);
     const blob = await new Bun.Image(canvas.file).png().blob();
     const mask: ReferenceImage = { blob, format: "png", width: 1024, height: 1024 };
-    const { pixels } = await pixelsOf(await drawOne({ references: [await plainReference(RED, 1024)], mask }));
+    const { pixels } = await pixelsOf(
+      await generateOne({ references: [await plainReference(RED, 1024)], mask }),
+    );
     let left = 0;
     let right = 0;
     for (const [index, pixel] of pixels.entries()) {
@@ -214,17 +256,17 @@ describe("an edit", () => {
   });
 });
 
-describe("drawing", () => {
-  test("stops with the signal's reason, also while it waits its turn", async () => {
+describe("generating", () => {
+  test("stops with the signal's reason, also while it waits for a codec slot", async () => {
     const caller = new AbortController();
     const orders = Array.from({ length: 5 }, () =>
       upstream.generate(orderOf({ quality: "max" }), caller.signal),
     );
     const outcomes = Promise.allSettled(orders);
-    caller.abort(new Error("the caller went"));
+    caller.abort(new Error("disconnected"));
     for (const outcome of await outcomes)
-      expect(outcome).toMatchObject({ status: "rejected", reason: { message: "the caller went" } });
-    expect((await drawOne({ quality: "low" })).size).toBeGreaterThan(0);
+      expect(outcome).toMatchObject({ status: "rejected", reason: { message: "disconnected" } });
+    expect((await generateOne({ quality: "low" })).size).toBeGreaterThan(0);
   });
 
   test.each([
@@ -233,11 +275,11 @@ describe("drawing", () => {
     ["max", 4096, 300],
   ] as const)("paints %s at %i within its share of the main thread", async (quality, edge, barMs) => {
     const order = orderOf({ quality, width: edge, height: edge });
-    const studio = await prepareStudio(order, { quality, isTransparent: false }, noBreath);
+    const prepared = await prepareOrder(order, { quality, isTransparent: false }, codec);
     const timesMs: number[] = [];
     for (let round = 0; round < 4; round += 1) {
       const startedAt = performance.now();
-      await paintPicture(studio, 1, 1, noBreath);
+      await paintPicture(prepared, 1, 1, open);
       timesMs.push(performance.now() - startedAt);
     }
     const bestMs = Math.min(...timesMs);

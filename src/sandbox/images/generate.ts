@@ -1,53 +1,82 @@
-import type { ImageOrder, ImageReply } from "../../domain/image.ts";
+import type { ImageOrder, ImageReply, ResolvedSize } from "../../domain/image.ts";
+import { resolveSize } from "../../domain/size.ts";
+import type { ImageUsage } from "../../domain/usage.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
-import { createSemaphore } from "../../lib/semaphore.ts";
-import { createYield } from "../yielding.ts";
-import { encodePicture } from "./encode.ts";
-import { paintPicture, prepareStudio } from "./picture.ts";
+import type { Semaphore } from "../../lib/semaphore.ts";
+import { countTokens } from "../text/tokens.ts";
+import { encodePicture } from "./codec.ts";
+import { paintPicture, prepareOrder } from "./picture.ts";
 import { detailOf, effectiveQuality } from "./quality.ts";
-import { countImageTokens } from "./tokens.ts";
-
-/** Orders that are painted at once; each holds up to a few hundred megabytes at the largest sizes. */
-const MAX_CONCURRENT_GENERATIONS = 2;
 
 /**
- * Draws pictures that say what was asked: the same order always gives the same bytes, at exactly its size.
+ * Generates pictures that show their prompt: the same order always gives the same bytes, at exactly its size.
  * Throws an `UpstreamError` of kind `rejected` when a reference cannot be decoded.
  */
-export function createSandboxImageUpstream(): ImageUpstream {
-  const easels = createSemaphore(MAX_CONCURRENT_GENERATIONS);
-  return {
-    async generate(order, signal) {
-      using _easel = await easels.acquire(signal);
-      return await generate(order, signal);
-    },
-  };
+export function createSandboxImageUpstream(_settings: unknown, codecSlots: Semaphore): ImageUpstream {
+  return { generate: (order, signal) => generate(order, codecSlots, signal) };
 }
 
-async function generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply> {
-  const yieldToEventLoop = createYield(signal);
+async function generate(requested: ImageOrder, slots: Semaphore, signal: AbortSignal): Promise<ImageReply> {
+  const order = { ...requested, size: sizeOf(requested) };
+  const codec = { slots, signal };
   const { image, family } = order.model;
   const format =
     order.format && image.formats.includes(order.format) ? order.format : (image.formats[0] ?? "png");
   const quality = effectiveQuality(order);
   const isTransparent = order.background === "transparent" && format !== "jpeg";
-  const codecQuality = Math.max(1, order.compression ?? detailOf(quality).codecQuality);
+  // A picture that is converted afterwards must not lose quality twice.
+  const isCompressed = order.format === undefined || order.format === format;
+  const compression = isCompressed ? order.compression : undefined;
+  const codecQuality = Math.max(1, compression ?? detailOf(quality).codecQuality);
   const { width, height } = order.size;
 
-  const studio = await prepareStudio(order, { quality, isTransparent }, yieldToEventLoop);
+  const prepared = await prepareOrder(order, { quality, isTransparent }, codec);
   const count = Math.max(1, Math.min(order.count, image.maxImagesPerCall));
   const images: Blob[] = [];
   for (let number = 1; number <= count; number += 1) {
-    const canvas = await paintPicture(studio, number, count, yieldToEventLoop);
-    images.push(await encodePicture(canvas, { format, width, height, quality: codecQuality }));
+    const canvas = await paintPicture(prepared, number, count, signal);
+    images.push(await encodePicture(canvas, { format, width, height, quality: codecQuality }, codec));
     signal.throwIfAborted();
   }
   const background = isTransparent ? "transparent" : "opaque";
   return {
     images,
-    isCompressed: true,
+    isCompressed,
     quality,
     background: family === "A" ? background : undefined,
     usage: countImageTokens(order, quality, count),
   };
+}
+
+/** The size to generate: an edit without a shape of its own gets the one nearest to image 1, at its tier. */
+function sizeOf({ size, references, model }: ImageOrder): ResolvedSize {
+  const [first] = references;
+  if (!size.isShapeFree || !first) return size;
+  const ratio = `${first.width}:${first.height}`;
+  return resolveSize({ kind: "tier", tier: size.tier, ratio }, model.image);
+}
+
+/** Tokens that one reference counts as. */
+const TOKENS_PER_REFERENCE = 560;
+
+/** Patches along the longer edge by quality; the vendors' published counts follow such a grid. */
+const PATCHES: Readonly<Record<string, number>> = { low: 16, medium: 48, high: 96, xhigh: 128, max: 192 };
+const DEFAULT_PATCHES = 32;
+
+/** The true tokens of the prompt, and an output that grows with size and quality. */
+function countImageTokens(
+  order: ImageOrder,
+  quality: string | undefined,
+  count: number,
+): NonNullable<ImageUsage["tokens"]> {
+  const { width, height } = order.size;
+  const longPatches = (quality !== undefined && PATCHES[quality]) || DEFAULT_PATCHES;
+  const shortPatches = Math.max(
+    1,
+    Math.round((longPatches * Math.min(width, height)) / Math.max(width, height)),
+  );
+  const each = Math.ceil((longPatches * shortPatches * (2_000_000 + width * height)) / 4_000_000);
+  const pictures = order.references.length + (order.mask === undefined ? 0 : 1);
+  const input = countTokens(order.prompt) + pictures * TOKENS_PER_REFERENCE;
+  return { input, output: each * count, total: input + each * count };
 }

@@ -1,7 +1,7 @@
 import { fillRectangle, type Canvas, type Color, type Rectangle } from "./canvas.ts";
 import { CELL_HEIGHT, CELL_WIDTH, GLYPH_ROWS, glyphOf, type Glyph } from "./font.ts";
 
-/** Characters of a text that are laid out at most; the rest could not be read anyway. */
+/** More characters than this would be too small to read. */
 const MAX_CHARACTERS = 4000;
 const MARGIN_CELLS = 1;
 
@@ -15,17 +15,17 @@ export interface Lettering {
 }
 
 /**
- * Breaks a text into lines in the largest letters with which it fits `width` and `height`. What does not fit
- * even in the smallest ones is cut off.
+ * Breaks a text into lines at the largest scale at which it fits `width` and `height`. What does not fit at the
+ * smallest scale is cut off.
  */
 export function layOut(text: string, width: number, height: number, largestScale: number): Lettering {
   const glyphs = glyphsOf(text);
   for (let scale = Math.max(1, Math.floor(largestScale)); ; scale -= 1) {
     const columns = Math.floor(width / (CELL_WIDTH * scale)) - 2 * MARGIN_CELLS;
-    const room = Math.floor(height / (CELL_HEIGHT * scale)) - MARGIN_CELLS;
+    const maxLines = Math.floor(height / (CELL_HEIGHT * scale)) - MARGIN_CELLS;
     const lines = breakLines(glyphs, Math.max(2, columns));
-    if (lines.length <= room || scale === 1) {
-      const kept = lines.slice(0, Math.max(1, room));
+    if (lines.length <= maxLines || scale === 1) {
+      const kept = lines.slice(0, Math.max(1, maxLines));
       return { lines: kept, scale, height: (kept.length + MARGIN_CELLS) * CELL_HEIGHT * scale };
     }
   }

@@ -1,15 +1,14 @@
 import type { ImageOrder } from "../../domain/image.ts";
-import type { YieldToEventLoop } from "../yielding.ts";
 import { createRandom, hashNumber } from "../random.ts";
 import { createCanvas, fillRectangle, type Canvas } from "./canvas.ts";
-import { decodeThumbnails, keepUnmasked, pasteThumbnails, planGrid, type Grid } from "./collage.ts";
+import { decodeThumbnails, keepUnmasked, pasteThumbnails, fitGrid, type Grid } from "./collage.ts";
 import { drawLettering, layOut } from "./lettering.ts";
 import { detailOf } from "./quality.ts";
-import { decodeReference } from "./references.ts";
+import { decodeReference, type Codec } from "./codec.ts";
 import { paintScenery } from "./scenery.ts";
 
-/** What all pictures of one order share: the size they are painted at, and the decoded references. */
-export interface Studio {
+/** What all pictures of one order share: the size they are painted at and the decoded references. */
+export interface PreparedOrder {
   order: ImageOrder;
   quality: string | undefined;
   isTransparent: boolean;
@@ -25,51 +24,46 @@ const PANEL = 0xff1b1d2a;
 const LETTERS = 0xffffffff;
 const CAPTION_LETTERS = 0xffb8c4ff;
 
-/** Under a mask at least this much is painted, so that the kept part of a usual picture stays sharp. */
+/** With a mask at least so many pixels are painted, so that the kept part stays sharp. */
 const MIN_MASKED_PIXELS = 1_048_576;
 
-/** Decodes what the order refers to, once for all its pictures. */
-export async function prepareStudio(
+/** Decodes the references and the mask of an order, once for all its pictures. */
+export async function prepareOrder(
   order: ImageOrder,
-  look: { quality: string | undefined; isTransparent: boolean },
-  yieldToEventLoop: YieldToEventLoop,
-): Promise<Studio> {
-  const { width, height } = paintedSize(order, look.quality);
+  appearance: { quality: string | undefined; isTransparent: boolean },
+  codec: Codec,
+): Promise<PreparedOrder> {
+  const { width, height } = paintedSize(order, appearance.quality);
   const area = { x: 0, y: 0, width, height: Math.floor(height * 0.55) };
-  const grid = order.references.length === 0 ? null : planGrid(area, order.references.length);
-  const thumbnails = grid === null ? [] : await decodeThumbnails(order.references, grid, yieldToEventLoop);
-  const masked = await decodeMasked(order, width, height, yieldToEventLoop);
-  const seed = hashNumber(order.prompt, order.upstreamModel, ...thumbnails.map(fingerprint));
-  return { order, ...look, width, height, grid, thumbnails, masked, seed };
+  const grid = order.references.length === 0 ? null : fitGrid(area, order.references.length);
+  const thumbnails = grid === null ? [] : await decodeThumbnails(order.references, grid, codec);
+  const masked = await decodeMasked(order, width, height, codec);
+  const seed = hashNumber(order.prompt, order.upstreamModel, ...thumbnails.map(hashPixels));
+  return { order, ...appearance, width, height, grid, thumbnails, masked, seed };
 }
 
 /** Paints picture `number` (from 1) of `count`. The same order gives the same pixels. */
 export async function paintPicture(
-  studio: Studio,
+  prepared: PreparedOrder,
   number: number,
   count: number,
-  yieldToEventLoop: YieldToEventLoop,
+  signal: AbortSignal,
 ): Promise<Canvas> {
-  const canvas = createCanvas(studio.width, studio.height);
-  const random = createRandom(studio.seed, number);
-  const { shapes, grain } = detailOf(studio.quality);
-  await paintScenery(
-    canvas,
-    random,
-    { shapes, grain, isTransparent: studio.isTransparent },
-    yieldToEventLoop,
-  );
-  if (studio.grid) pasteThumbnails(canvas, studio.grid, studio.thumbnails);
-  drawWords(canvas, studio, `${number}/${count}`);
-  if (studio.masked) await keepUnmasked(canvas, studio.masked.kept, studio.masked.mask, yieldToEventLoop);
+  const canvas = createCanvas(prepared.width, prepared.height);
+  const random = createRandom(prepared.seed, number);
+  const { shapes, grain } = detailOf(prepared.quality);
+  await paintScenery(canvas, random, { shapes, grain, isTransparent: prepared.isTransparent }, signal);
+  if (prepared.grid) pasteThumbnails(canvas, prepared.grid, prepared.thumbnails);
+  drawWords(canvas, prepared, `${number}/${count}`);
+  if (prepared.masked) await keepUnmasked(canvas, prepared.masked.kept, prepared.masked.mask, signal);
   return canvas;
 }
 
-/** The prompt on a panel above the bottom, and under it what was asked for. */
-function drawWords(canvas: Canvas, studio: Studio, position: string): void {
+/** The prompt on a panel, and below it model, size and quality. */
+function drawWords(canvas: Canvas, prepared: PreparedOrder, position: string): void {
   const { width, height } = canvas;
-  const { size, upstreamModel, prompt } = studio.order;
-  const words = [upstreamModel, `${size.width}x${size.height}`, studio.quality, position];
+  const { size, upstreamModel, prompt } = prepared.order;
+  const words = [upstreamModel, `${size.width}x${size.height}`, prepared.quality, position];
   const caption = layOut(
     words.filter(Boolean).join("  "),
     width,
@@ -97,17 +91,20 @@ async function decodeMasked(
   order: ImageOrder,
   width: number,
   height: number,
-  yieldToEventLoop: YieldToEventLoop,
-): Promise<Studio["masked"]> {
+  codec: Codec,
+): Promise<PreparedOrder["masked"]> {
   const [first] = order.references;
   if (order.mask === undefined || first === undefined) return null;
-  const mask = await decodeReference(order.mask, { width, height, fit: "fill", filter: "nearest" }, "mask");
-  await yieldToEventLoop();
-  const kept = await decodeReference(first, { width, height, fit: "fill" }, "image");
-  await yieldToEventLoop();
+  const mask = await decodeReference(
+    order.mask,
+    { width, height, fit: "fill", filter: "nearest" },
+    "mask",
+    codec,
+  );
+  const kept = await decodeReference(first, { width, height, fit: "fill" }, "image", codec);
   return { kept, mask };
 }
 
-function fingerprint(picture: Canvas): number {
+function hashPixels(picture: Canvas): number {
   return Bun.hash.xxHash32(picture.file);
 }

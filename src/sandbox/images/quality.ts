@@ -1,8 +1,8 @@
 import type { ImageOrder } from "../../domain/image.ts";
 
-/** How much work goes into a picture of one quality. */
+/** How a picture of one quality is painted and encoded. */
 export interface Detail {
-  /** Pixels that are really painted; larger pictures are enlarged from them. */
+  /** Pixels that are painted; larger pictures are enlarged from them. */
   pixels: number;
   /** Shapes on the background. */
   shapes: number;
@@ -12,15 +12,15 @@ export interface Detail {
   codecQuality: number;
 }
 
+const MEDIUM: Detail = { pixels: 400_000, shapes: 16, grain: 0x000100, codecQuality: 80 };
+
 const DETAILS: Readonly<Record<string, Detail>> = {
   low: { pixels: 160_000, shapes: 8, grain: 0, codecQuality: 70 },
-  medium: { pixels: 400_000, shapes: 16, grain: 0x000100, codecQuality: 80 },
+  medium: MEDIUM,
   high: { pixels: 1_048_576, shapes: 32, grain: 0x000300, codecQuality: 90 },
   xhigh: { pixels: 1_600_000, shapes: 64, grain: 0x000700, codecQuality: 95 },
   max: { pixels: 2_400_000, shapes: 128, grain: 0x000f00, codecQuality: 100 },
 };
-
-const DEFAULT_DETAIL: Detail = { pixels: 400_000, shapes: 16, grain: 0x000100, codecQuality: 80 };
 
 /** The quality that takes effect, or undefined for models that have none. */
 export function effectiveQuality(order: ImageOrder): string | undefined {
@@ -30,7 +30,7 @@ export function effectiveQuality(order: ImageOrder): string | undefined {
   return defaultQuality ?? qualities[0];
 }
 
-/** What a quality means here; models without one paint as for `medium`. */
+/** Models without qualities paint as for `medium`. */
 export function detailOf(quality: string | undefined): Detail {
-  return (quality !== undefined && Object.hasOwn(DETAILS, quality) && DETAILS[quality]) || DEFAULT_DETAIL;
+  return (quality !== undefined && Object.hasOwn(DETAILS, quality) && DETAILS[quality]) || MEDIUM;
 }

@@ -1,8 +1,8 @@
-import type { YieldToEventLoop } from "../yielding.ts";
+import { yieldToEventLoop } from "../../lib/waiting.ts";
 import type { Random } from "../random.ts";
 import { colorOf, fillEllipse, fillRectangle, mix, type Canvas, type Color } from "./canvas.ts";
 
-/** Patterns of a background: how strongly the second colour shows at a point of the unit square. */
+/** A pattern of a background: how strongly the second colour shows at a point of the unit square. */
 type Pattern = (across: number, down: number) => number;
 
 const ROWS_PER_SLICE = 32;
@@ -16,22 +16,22 @@ export interface SceneryOptions {
   isTransparent: boolean;
 }
 
-/** Paints a background of a pattern and shapes that the random numbers choose; a transparent one lacks the pattern. */
+/** Paints a background of random shapes, on a random pattern unless it is transparent. */
 export async function paintScenery(
   canvas: Canvas,
   random: Random,
   options: SceneryOptions,
-  yieldToEventLoop: YieldToEventLoop,
+  signal: AbortSignal,
 ): Promise<void> {
   const hue = random.next();
   const pattern = patternOf(random, canvas.width / canvas.height);
   const palette = paletteOf(colorOf(hue, 0.55, 0.72), colorOf((hue + 0.12) % 1, 0.6, 0.5));
-  if (!options.isTransparent) await paintPattern(canvas, pattern, palette, yieldToEventLoop);
+  if (!options.isTransparent) await paintPattern(canvas, pattern, palette, signal);
   for (let index = 0; index < options.shapes; index += 1) {
     paintShape(canvas, random, hue, index / options.shapes);
-    await yieldToEventLoop();
+    await yieldToEventLoop(signal);
   }
-  await addGrain(canvas, options.grain, yieldToEventLoop);
+  await addGrain(canvas, options.grain, signal);
 }
 
 /** Colours between two, so that painting a pixel is one look-up. */
@@ -45,7 +45,7 @@ async function paintPattern(
   canvas: Canvas,
   pattern: Pattern,
   palette: Uint32Array,
-  yieldToEventLoop: YieldToEventLoop,
+  signal: AbortSignal,
 ): Promise<void> {
   const { width, height, pixels } = canvas;
   const reach = PALETTE_SIZE - 1;
@@ -53,12 +53,12 @@ async function paintPattern(
     const down = y / height;
     const row = y * width;
     for (let x = 0; x < width; x += 1) pixels[row + x] = palette[(pattern(x / width, down) * reach) | 0] ?? 0;
-    if (y % ROWS_PER_SLICE === 0) await yieldToEventLoop();
+    if (y % ROWS_PER_SLICE === 0) await yieldToEventLoop(signal);
   }
 }
 
 /** Scatters low bits of the opaque pixels, always in the same way. */
-async function addGrain(canvas: Canvas, grain: number, yieldToEventLoop: YieldToEventLoop): Promise<void> {
+async function addGrain(canvas: Canvas, grain: number, signal: AbortSignal): Promise<void> {
   if (grain === 0) return;
   const { pixels, width, height } = canvas;
   let noise = 1;
@@ -68,7 +68,7 @@ async function addGrain(canvas: Canvas, grain: number, yieldToEventLoop: YieldTo
       const pixel = pixels[index] ?? 0;
       if (pixel !== 0) pixels[index] = pixel ^ ((noise >>> 12) & grain);
     }
-    if (y % ROWS_PER_SLICE === 0) await yieldToEventLoop();
+    if (y % ROWS_PER_SLICE === 0) await yieldToEventLoop(signal);
   }
 }
 
@@ -90,7 +90,7 @@ function fraction(value: number): number {
   return value - Math.floor(value);
 }
 
-/** Early shapes are large, later ones are small, so that each picture has both. */
+/** Early shapes are large and later ones small, so that each picture has both. */
 function paintShape(canvas: Canvas, random: Random, hue: number, share: number): void {
   const extent = Math.min(canvas.width, canvas.height);
   const radius = Math.max(1, extent * (0.16 - 0.14 * share) * (0.5 + random.next()));

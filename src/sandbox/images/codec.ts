@@ -1,9 +1,46 @@
 import { inflateSync } from "node:zlib";
 import type { ReferenceImage } from "../../domain/image.ts";
+import type { ImageFormat } from "../../domain/model.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
+import type { Semaphore } from "../../lib/semaphore.ts";
 import { createCanvas, type Canvas } from "./canvas.ts";
 
-/** Largest picture that is decoded, in pixels; four bytes each while it is. */
+/** The process's slots for decoding and encoding, which bound its memory, and what ends the wait for one. */
+export interface Codec {
+  slots: Semaphore;
+  signal: AbortSignal;
+}
+
+/** Low: enlarged pictures are mostly even, and 16 million pixels take seconds at a higher level. */
+const PNG_COMPRESSION_LEVEL = 3;
+
+export interface Encoding {
+  format: ImageFormat;
+  /** Exact size of the delivered picture. */
+  width: number;
+  height: number;
+  /** 1 to 100, for jpeg and webp. */
+  quality: number;
+}
+
+/** Resizes a painted canvas to its exact size and encodes it, off the main thread. */
+export async function encodePicture(canvas: Canvas, encoding: Encoding, codec: Codec): Promise<Blob> {
+  const { width, height, quality } = encoding;
+  using _slot = await codec.slots.acquire(codec.signal);
+  const painted = new Bun.Image(canvas.file);
+  const isExact = canvas.width === width && canvas.height === height;
+  const image = isExact ? painted : painted.resize(width, height, { filter: "nearest" });
+  switch (encoding.format) {
+    case "png":
+      return await image.png({ compressionLevel: PNG_COMPRESSION_LEVEL }).blob();
+    case "jpeg":
+      return await image.jpeg({ quality }).blob();
+    case "webp":
+      return await image.webp({ quality }).blob();
+  }
+}
+
+/** Pixels of the largest picture that is decoded; each takes four bytes meanwhile. */
 const MAX_PIXELS = 100_000_000;
 
 const BYTES_PER_PIXEL = 4;
@@ -16,7 +53,9 @@ export async function decodeReference(
   reference: ReferenceImage,
   target: { width: number; height: number; fit: "inside" | "fill"; filter?: "nearest" },
   field: string,
+  codec: Codec,
 ): Promise<Canvas> {
+  using _slot = await codec.slots.acquire(codec.signal);
   return readPixels(await resizeToPng(reference, target, field));
 }
 
