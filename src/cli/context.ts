@@ -44,6 +44,8 @@ export interface CommandContext {
   write(text: string): Promise<void>;
   /** A line for people. */
   printLine(line: string): void;
+  /** Writes warnings to the error output, one a line. */
+  warn(warnings: LoadedSettings["warnings"]): void;
   /** The rows for people, or the value as JSON. */
   print(isJson: boolean | undefined, value: unknown, rows: readonly Row[]): void;
 }
@@ -80,6 +82,9 @@ export function openCommandContext(context: CliContext, program: Command): Comma
         context.stdout.write(text, (error) => (error ? reject(error) : resolve()));
       }),
     printLine: (line) => void context.stdout.write(`${line}\n`),
+    warn(warnings) {
+      for (const { path, message } of warnings) context.stderr.write(`warning: ${path} ${message}\n`);
+    },
     print(isJson, value, rows) {
       context.stdout.write(isJson ? `${JSON.stringify(value, null, 2)}\n` : formatTable(rows));
     },

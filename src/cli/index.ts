@@ -57,7 +57,12 @@ function buildProgram(context: CliContext): Command {
     });
 
   const cli = openCommandContext(context, program);
-  const serve = async () => await context.serve((await cli.loadSettings()).settings);
+  const serve = async () => {
+    const { settings, warnings } = await cli.loadSettings();
+    // The supervisor has told them already when its workers start.
+    if (settings.worker === null) cli.warn(warnings);
+    await context.serve(settings);
+  };
   program.command("serve").description("run the gateway, as without a command").action(serve);
   program
     .command("migrate")

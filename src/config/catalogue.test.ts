@@ -59,7 +59,7 @@ test("the shipped catalogue is sound with every vendor switched on", async () =>
     throw new Error(`${path}: ${message}`);
   });
   const variables = files.map((file) => file.channel.credentialVariable).filter((name) => name !== null);
-  const env = Object.fromEntries(variables.map((name) => [name, "secret"]));
+  const env = Object.fromEntries([["SANDBOX", "on"], ...variables.map((name) => [name, "secret"])]);
   const providers = new Map(files.map((file) => [file.provider, { settings: z.looseObject({}) }]));
   const { settings } = await loadSettings({ env, cwd: "/nowhere", providers });
   const ids = new Set(files.flatMap((file) => file.models.keys().toArray()));

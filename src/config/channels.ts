@@ -24,7 +24,12 @@ export interface ChannelSources {
   secrets: SecretSource;
   /** Settings that go to every channel of a provider, such as the sandbox's pace. */
   extraSettings: Readonly<Record<string, Record<string, unknown>>>;
+  /** Whether the built-in sandbox has its channel. */
+  isSandboxOn: boolean;
 }
+
+/** The provider without a vendor: it generates everything itself. */
+export const SANDBOX = "sandbox";
 
 /**
  * Every channel that can be used: those of the file, and those of the catalogue whose credential is set. A
@@ -42,12 +47,13 @@ export async function buildChannels(sources: ChannelSources, report: Report): Pr
 
 /** The catalogue's channels that are switched on, written as the file would. */
 export function catalogueChannels(
-  sources: Pick<ChannelSources, "catalogue" | "secrets" | "extraSettings">,
+  sources: Pick<ChannelSources, "catalogue" | "secrets" | "extraSettings" | "isSandboxOn">,
 ): Record<string, FileChannel> {
   const channels: Record<string, FileChannel> = {};
   const { env } = sources.secrets;
   for (const { provider, channel } of sources.catalogue) {
     const { credentialVariable: variable, baseUrlVariable } = channel;
+    if (provider === SANDBOX && !sources.isSandboxOn) continue;
     if (variable !== null && !env[variable]) continue;
     if (baseUrlVariable !== null && !env[baseUrlVariable]) continue;
     channels[channel.id] = {

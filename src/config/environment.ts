@@ -3,7 +3,7 @@ import type { Report } from "./problems.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The environment of this process: the one place that looks at it. */
+/** The environment of this process: the only place that reads it. */
 export function processEnvironment(): Environment {
   return process.env;
 }
@@ -15,14 +15,14 @@ export interface Override {
   value: unknown;
 }
 
-/** What the environment says of settings that the file has, too. A variable without text counts as unset. */
+/** Settings of the file that environment variables fix. A variable without text counts as unset. */
 export function readOverrides(env: Environment, report: Report): Override[] {
   const overrides: Override[] = [];
-  for (const { variable, path, read } of VARIABLES) {
+  for (const { variable, path, read, words } of VARIABLES) {
     const text = env[variable]?.trim();
     if (!text) continue;
     const value = read(text, variable);
-    if (value === undefined) report(variable, 'must be "none", the only value it knows');
+    if (value === undefined) report(variable, `must be ${words}`);
     else overrides.push({ variable, path, value });
   }
   return overrides;
@@ -39,14 +39,28 @@ export function readBootstrap(
   return { key, administratorPassword: env["GATEWAY_ADMIN_PASSWORD"] || null };
 }
 
+/** Every variable with a meaning of its own, but for the vendors' credentials. */
+export function ownVariables(): string[] {
+  return [...VARIABLES.map(({ variable }) => variable), ...OTHER_VARIABLES];
+}
+
 /** Set by the supervisor for the processes it starts: their number, from 1. */
 export const WORKER_VARIABLE = "GATEWAY_WORKER";
+
+const OTHER_VARIABLES = [
+  "GATEWAY_CONFIG",
+  "GATEWAY_BOOTSTRAP_KEY",
+  "GATEWAY_ADMIN_PASSWORD",
+  WORKER_VARIABLE,
+];
 
 interface Variable {
   variable: string;
   path: readonly string[];
   /** Undefined refuses the text. */
   read(text: string, variable: string): unknown;
+  /** For messages: the texts that `read` takes, where it refuses any. */
+  words?: string;
 }
 
 const asText = (text: string) => text;
@@ -80,10 +94,17 @@ const VARIABLES: readonly Variable[] = [
   { variable: "REDIS_URL", path: ["redis_url"], read: asReference },
   { variable: "BLOB_URL", path: ["blob_url"], read: asReference },
   { variable: "WORKERS", path: ["workers"], read: asNumber },
+  {
+    variable: "SANDBOX",
+    path: ["sandbox", "enabled"],
+    read: (text) => ({ on: true, off: false })[text],
+    words: '"on" or "off"',
+  },
   { variable: "SANDBOX_TOKENS_PER_SECOND", path: ["sandbox", "tokens_per_second"], read: asNumber },
   {
     variable: "GATEWAY_DEFAULT_LIMITS",
     path: ["limits"],
     read: (text) => (text === "none" ? { default: UNLIMITED, key: UNLIMITED } : undefined),
+    words: '"none", the only value it knows',
   },
 ];

@@ -113,7 +113,11 @@ export const fileSchema = z.strictObject({
     .prefault({}),
   sandbox: z
     .strictObject({
-      enabled: z.boolean().default(true).describe("Whether the built-in sandbox models are served"),
+      enabled: z
+        .boolean()
+        .nullable()
+        .default(null)
+        .describe("Whether the built-in sandbox is served; null serves it while no vendor is configured"),
       tokens_per_second: z
         .number()
         .positive()

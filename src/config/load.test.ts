@@ -311,7 +311,7 @@ channels:
 
 test("a vendor's variable switches its shipped channel and models on", async () => {
   const { settings, origins, rows } = await load(null, { OPENAI_API_KEY: "sk-secret" });
-  expect([...settings.channels.keys()]).toEqual(["openai", "sandbox"]);
+  expect([...settings.channels.keys()]).toEqual(["openai"]);
   expect(settings.routes.get("big-chat")).toEqual({
     strategy: "ordered",
     targets: [{ channel: settings.channels.get("openai")!, upstreamModel: "big-chat-2026", weight: 1 }],
@@ -339,6 +339,27 @@ test("the sandbox and the shipped catalogue can each be switched off", async () 
   expect([...sandboxOff.settings.channels.keys()]).toEqual(["openai"]);
   const catalogueOff = await load("catalogue: {enabled: false}", { OPENAI_API_KEY: "sk" });
   expect([...catalogueOff.settings.channels.keys()]).toEqual(["sandbox"]);
+});
+
+test("the sandbox is off as soon as a vendor is configured, unless it is requested", async () => {
+  const isOn = async (yaml: string | null, env: Record<string, string>) => {
+    const { settings } = await load(yaml, env);
+    expect(settings.channels.has("sandbox")).toBe(settings.sandbox.isEnabled);
+    expect(settings.models.has("sandbox-chat")).toBe(settings.sandbox.isEnabled);
+    return settings.sandbox.isEnabled;
+  };
+  const vendor = "channels: {mine: {provider: openai, credential: {env: K}}}";
+  expect(await isOn(null, { OPENAI_API_KEY: "sk" })).toBe(false);
+  expect(await isOn(vendor, { K: "sk" })).toBe(false);
+  expect(await isOn(vendor, { K: "sk", SANDBOX: "on" })).toBe(true);
+  expect(await isOn("sandbox: {enabled: true}", { OPENAI_API_KEY: "sk" })).toBe(true);
+  expect(await isOn(null, { SANDBOX: "off" })).toBe(false);
+  expect(await isOn("channels: {own: {provider: sandbox}}", {})).toBe(true);
+  expect(await problems(null, { SANDBOX: "yes" })).toEqual(['SANDBOX: must be "on" or "off"']);
+  const route = `models: {m: {${OWN_MODEL}, route: {targets: [{channel: sandbox}]}}}`;
+  expect(await problems(route, { OPENAI_API_KEY: "sk" })).toEqual([
+    'models.m.route.targets[0].channel: "sandbox" is not a known channel; the sandbox is off beside real vendors unless SANDBOX=on',
+  ]);
 });
 
 test("an own model needs its type, its route and a price in quotes", async () => {
@@ -456,6 +477,6 @@ test("the example file is sound", async () => {
   const yaml = await Bun.file(`${import.meta.dir}/../../gateway.example.yaml`).text();
   const { settings } = await load(yaml, { HOUSE_API_KEY: "sk" });
   expect(settings.channels.get("house")?.maxConcurrent).toBe(32);
-  expect(settings.routes.get("house-chat")?.targets).toHaveLength(2);
+  expect(settings.routes.get("house-chat")?.targets.map(({ channel }) => channel.id)).toEqual(["house"]);
   expect(settings.limits).toEqual((await load(null)).settings.limits);
 });

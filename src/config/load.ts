@@ -4,8 +4,8 @@ import type { Limits } from "../domain/limits.ts";
 import { parseAddressList } from "../lib/cidr.ts";
 import { readS3Address } from "../lib/s3-address.ts";
 import { readStrictly, type Problem } from "../lib/schema-problems.ts";
-import { readCatalogue, shippedModels } from "./catalogue.ts";
-import { buildChannels, catalogueChannels, type ProviderSchemas } from "./channels.ts";
+import { readCatalogue, shippedModels, type CatalogueFile } from "./catalogue.ts";
+import { buildChannels, catalogueChannels, SANDBOX, type ProviderSchemas } from "./channels.ts";
 import { describeSettings, type SettingRow } from "./describe.ts";
 import { readBootstrap, readOverrides, WORKER_VARIABLE, type Environment } from "./environment.ts";
 import { fileSchema, hasScheme, SYNONYMS, type FileSettings } from "./file-schema.ts";
@@ -14,6 +14,7 @@ import { buildModels } from "./models.ts";
 import { ConfigurationError, type Report } from "./problems.ts";
 import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 import type { Origin, Settings } from "./settings.ts";
+import { findWarnings } from "./warnings.ts";
 
 export interface LoadOptions {
   env: Environment;
@@ -32,6 +33,8 @@ export interface LoadedSettings {
   origins: ReadonlyMap<string, Origin>;
   /** The same for people, with values; secrets masked. */
   rows: readonly SettingRow[];
+  /** What is valid and probably a mistake. */
+  warnings: readonly Problem[];
 }
 
 /**
@@ -53,7 +56,8 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   problems.push(...problemsIn(file.content), ...problemsOfOverrides(withOverrides({}, overrides), overrides));
   const effective = fileSchema.parse(withoutUnsound(withOverrides(file.content, overrides)));
 
-  const sources = await channelSources(options, effective, secrets, report);
+  const catalogue = await readCatalogue(options.catalogueDirectory ?? SHIPPED_CATALOGUE, report);
+  const sources = channelSources(catalogue, options.providers, effective, secrets);
   const channels = await buildChannels(sources, report);
   const tables = buildModels(
     {
@@ -61,6 +65,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
       shipped: shippedModels(sources.catalogue),
       channels,
       declaredChannels: new Set(file.channelIds),
+      isSandboxOn: sources.isSandboxOn,
     },
     report,
   );
@@ -68,8 +73,9 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   if (problems.length > 0) throw new ConfigurationError(problems);
 
   const base = overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR") ? options.cwd : directory;
+  effective.sandbox.enabled = sources.isSandboxOn;
   const settings: Settings = {
-    ...plainSettings(effective),
+    ...plainSettings(effective, sources.isSandboxOn),
     ...addresses,
     ...tables,
     dataDirectory: resolve(base, effective.data_dir),
@@ -86,7 +92,14 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
     env: options.env,
     settings,
   });
-  return { settings, origins: new Map(rows.map((row) => [row.path, row.origin])), rows };
+  const warnings = findWarnings({
+    env: options.env,
+    catalogue,
+    written: file.content,
+    channels: new Set(channels.keys()),
+    routes: settings.routes,
+  });
+  return { settings, origins: new Map(rows.map((row) => [row.path, row.origin])), rows, warnings };
 }
 
 const SHIPPED_CATALOGUE = resolve(import.meta.dir, "../../catalogue");
@@ -108,23 +121,26 @@ function problemsOfOverrides(content: unknown, overrides: ReturnType<typeof read
   });
 }
 
-async function channelSources(
-  options: LoadOptions,
+function channelSources(
+  catalogue: readonly CatalogueFile[],
+  providers: ProviderSchemas,
   effective: FileSettings,
   secrets: SecretSource,
-  report: Report,
 ) {
-  const all = await readCatalogue(options.catalogueDirectory ?? SHIPPED_CATALOGUE, report);
   const pace = effective.sandbox.tokens_per_second;
-  return {
+  const sources = {
     declared: effective.channels,
-    catalogue: all.filter((file) =>
-      file.provider === "sandbox" ? effective.sandbox.enabled : effective.catalogue.enabled,
-    ),
-    providers: options.providers,
+    catalogue: catalogue.filter(({ provider }) => provider === SANDBOX || effective.catalogue.enabled),
+    providers,
     secrets,
-    extraSettings: { sandbox: pace === null ? {} : { tokens_per_second: pace } },
+    extraSettings: { [SANDBOX]: pace === null ? {} : { tokens_per_second: pace } },
   };
+  const configured = Object.values({
+    ...catalogueChannels({ ...sources, isSandboxOn: false }),
+    ...effective.channels,
+  });
+  const hasVendor = configured.some(({ provider }) => provider !== SANDBOX);
+  return { ...sources, isSandboxOn: effective.sandbox.enabled ?? !hasVendor };
 }
 
 /** Addresses that may be references, because they may hold a password. */
@@ -168,7 +184,7 @@ function schemeProblem(example: string) {
 }
 
 /** Settings that only change their names between the file and the program. */
-function plainSettings(effective: FileSettings) {
+function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
   const { server, database, blobs, sandbox, limits, deadlines, routing } = effective;
   return {
     server: {
@@ -182,7 +198,7 @@ function plainSettings(effective: FileSettings) {
     blobs: { linkHours: blobs.link_hours, retentionDays: blobs.retention_days },
     workers: effective.workers,
     limits: { organization: toLimits(limits.default), key: toLimits(limits.key) },
-    sandbox: { isEnabled: sandbox.enabled, tokensPerSecond: sandbox.tokens_per_second },
+    sandbox: { isEnabled: isSandboxOn, tokensPerSecond: sandbox.tokens_per_second },
     routing: {
       maxAttempts: routing.max_attempts,
       retryRatio: routing.retry_ratio,

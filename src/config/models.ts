@@ -7,6 +7,7 @@ import { parseNanos, type Nanos } from "../lib/money.ts";
 import { formatPath, readStrictly } from "../lib/schema-problems.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { mergeEntries, type ShippedModel } from "./catalogue.ts";
+import { SANDBOX } from "./channels.ts";
 import type { FileModel } from "./file-schema.ts";
 import { imageModelSchema, textModelSchema, type CompleteModel } from "./model-schema.ts";
 import type { Report } from "./problems.ts";
@@ -17,6 +18,7 @@ export interface ModelSources {
   channels: ReadonlyMap<string, Channel>;
   /** Ids of channels the file declares, also of those that could not be built. */
   declaredChannels: ReadonlySet<string>;
+  isSandboxOn: boolean;
 }
 
 export interface ModelTables {
@@ -107,8 +109,10 @@ function buildRoute(
     if (channel) targets.push({ channel, upstreamModel: target.upstream_model ?? id, weight: target.weight });
     else if (!sources.declaredChannels.has(target.channel)) {
       const known = [...sources.channels.keys(), ...sources.declaredChannels];
-      const suggestion =
-        didYouMean(target.channel, known) || "; declare it under channels or set its credential";
+      const isOff = target.channel === SANDBOX && !sources.isSandboxOn;
+      const suggestion = isOff
+        ? "; the sandbox is off beside real vendors unless SANDBOX=on"
+        : didYouMean(target.channel, known) || "; declare it under channels or set its credential";
       report(
         `${path}.route.targets[${index}].channel`,
         `"${target.channel}" is not a known channel${suggestion}`,

@@ -142,6 +142,14 @@ test("check shows every effective setting with its origin and no secret", async 
   });
 });
 
+test("check and the start warn about a misspelt variable", async () => {
+  await using cli = await shell({ env: { OPENAI_APIKEY: "sk" } });
+  const warning = "warning: OPENAI_APIKEY is not read; did you mean OPENAI_API_KEY?\n";
+  const check = await cli.run("check --json");
+  expect([check.code, check.stderr, Array.isArray(check.json())]).toEqual([0, warning, true]);
+  expect(await cli.run("serve")).toMatchObject({ code: 0, stderr: warning });
+});
+
 test("check fails with the whole list of problems", async () => {
   await using cli = await shell({ files: { "gateway.yaml": "server: {prt: 1}\nworkers: 0" } });
   expect(await cli.run("check")).toMatchObject({

@@ -12,7 +12,7 @@ export const NOW = Date.UTC(2026, 4, 15, 10, 30);
 export async function adminContext(): Promise<AdminContext & { store: MemoryAdminStore }> {
   await using place = await folderWithCatalogue();
   const { settings } = await loadSettings({
-    env: { OPENAI_API_KEY: "sk" },
+    env: { OPENAI_API_KEY: "sk", SANDBOX: "on" },
     cwd: place.path,
     providers: TEST_PROVIDERS,
     catalogueDirectory: `${place.path}/catalogue`,

@@ -91,6 +91,7 @@ export async function startTestGateway({ yaml = "", env = {} }: GatewayOptions =
     GATEWAY_ADMIN_PASSWORD: "a-password-for-tests",
     GATEWAY_DEFAULT_LIMITS: "none",
     PORT: "0",
+    SANDBOX: "on",
     ...env,
   };
   const command = (args: string[]) => [process.execPath, MAIN, ...args];

@@ -1,0 +1,87 @@
+import type { Route } from "../domain/channel.ts";
+import { formatPath, type Problem } from "../lib/schema-problems.ts";
+import { editDistance } from "../lib/suggest.ts";
+import type { CatalogueFile } from "./catalogue.ts";
+import { SANDBOX } from "./channels.ts";
+import { ownVariables, type Environment } from "./environment.ts";
+import { isSecretReference } from "./secret-reference.ts";
+
+export interface WarningSources {
+  env: Environment;
+  catalogue: readonly CatalogueFile[];
+  /** The file as it was written, whose references name variables, too. */
+  written: unknown;
+  /** Ids of channels that exist. */
+  channels: ReadonlySet<string>;
+  routes: ReadonlyMap<string, Route>;
+}
+
+/** What is valid and probably a mistake, by path or variable; shown at the start and by `check`. */
+export function findWarnings(sources: WarningSources): Problem[] {
+  const referenced = referencedVariables(sources.written);
+  return [
+    ...incompleteChannels(sources, referenced),
+    ...misspeltVariables(sources, referenced),
+    ...mixedRoutes(sources.routes),
+  ];
+}
+
+/** A shipped channel that needs two variables and has one. */
+function incompleteChannels(
+  { env, catalogue, channels }: WarningSources,
+  referenced: ReadonlySet<string>,
+): Problem[] {
+  return catalogue.flatMap(({ channel }) => {
+    const needed = [channel.credentialVariable, channel.baseUrlVariable].filter((name) => name !== null);
+    const given = needed.filter((name) => env[name]);
+    const [variable] = given;
+    const missing = needed.filter((name) => !env[name]);
+    const isUsed = channels.has(channel.id) || given.some((name) => referenced.has(name));
+    if (variable === undefined || missing.length === 0 || isUsed) return [];
+    const message = `is set, but the channel ${channel.id} is off: it also needs ${missing.join(" and ")}`;
+    return [{ path: variable, message }];
+  });
+}
+
+/** Shorter names resemble too many others. */
+const MIN_NAME_LENGTH = 7;
+/** From this length on two differing letters are still no coincidence. */
+const LONG_NAME_LENGTH = 12;
+
+/** A variable that nothing reads and whose name differs by one or two letters from one that is read. */
+function misspeltVariables({ env, catalogue }: WarningSources, referenced: ReadonlySet<string>): Problem[] {
+  const vendors = catalogue.flatMap(({ channel }) => [channel.credentialVariable, channel.baseUrlVariable]);
+  const known = new Set([...ownVariables(), ...vendors.filter((name) => name !== null), ...referenced]);
+  const candidates = [...known].filter((name) => name.length >= MIN_NAME_LENGTH && !env[name]);
+  return Object.keys(env)
+    .filter((name) => !known.has(name) && env[name])
+    .flatMap((name) => {
+      const meant = candidates.find((candidate) => isMisspelling(name, candidate));
+      return meant === undefined ? [] : [{ path: name, message: `is not read; did you mean ${meant}?` }];
+    });
+}
+
+function isMisspelling(name: string, candidate: string): boolean {
+  const maxDistance = candidate.length >= LONG_NAME_LENGTH ? 2 : 1;
+  if (Math.abs(name.length - candidate.length) > maxDistance) return false;
+  return editDistance(name.toUpperCase(), candidate) <= maxDistance;
+}
+
+/** A route to a vendor that falls back to made-up text or pictures, at the vendor's price. */
+function mixedRoutes(routes: ReadonlyMap<string, Route>): Problem[] {
+  return [...routes].flatMap(([model, { targets }]) => {
+    const providers = new Set(targets.map(({ channel }) => channel.provider));
+    if (!providers.has(SANDBOX) || providers.size === 1) return [];
+    const path = `${formatPath(["models", model])}.route`;
+    const message =
+      "mixes the sandbox with a vendor: callers would be billed for made-up output when the vendor fails";
+    return [{ path, message }];
+  });
+}
+
+function referencedVariables(node: unknown, found = new Set<string>()): Set<string> {
+  if (typeof node !== "object" || node === null) return found;
+  if (isSecretReference(node)) return "env" in node ? found.add(node.env) : found;
+  for (const child of Object.values(node)) referencedVariables(child, found);
+  return found;
+}
