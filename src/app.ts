@@ -23,8 +23,9 @@ import { openStorage, type Storage } from "./storage/index.ts";
 import { openBlobs, type Blobs } from "./storage/blobs/index.ts";
 import { openCounters, type Counters } from "./storage/counters/index.ts";
 import { databaseOf } from "./database.ts";
+import { gauges } from "./gauges.ts";
 import { requestLog, systemLog } from "./telemetry/log.ts";
-import { Metrics, type Gauge } from "./telemetry/metrics.ts";
+import { Metrics } from "./telemetry/metrics.ts";
 import { gatherMetrics } from "./telemetry/process-metrics.ts";
 
 /** A running gateway. */
@@ -114,7 +115,7 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
   };
 }
 
-type OnProblem = (message: string, cause: unknown) => void;
+type OnProblem = (message: string, cause: unknown, level?: "info" | "warn") => void;
 
 function openStorageOf(settings: Settings, processId: string, onProblem: OnProblem): Promise<Storage> {
   const { models, channels, routes, prices } = settings;
@@ -193,31 +194,6 @@ async function openCore(
     random: Math.random,
   };
   return { core, leases, health, counters };
-}
-
-function gauges(storage: Storage, health: Health, counters: Counters): Gauge[] {
-  return [
-    {
-      name: "gateway_ledger_backlog",
-      help: "Charges journaled and not yet in the ledger.",
-      value: storage.backlog,
-    },
-    {
-      name: "gateway_ejected_targets",
-      help: "Targets out of service.",
-      value: () => new Set(health.ejections().map(({ target }) => target)).size,
-    },
-    {
-      name: "gateway_limits_degraded",
-      help: "1 while limits are local although a shared store is configured.",
-      value: () => Number(counters.isDegraded()),
-    },
-    {
-      name: "gateway_snapshot_age_seconds",
-      help: "Time since the database last answered.",
-      value: () => storage.snapshot.ageMs() / 1000,
-    },
-  ];
 }
 
 function startBackgroundWork(blobs: Blobs, leases: BudgetLeases, onProblem: OnProblem): BackgroundWork[] {

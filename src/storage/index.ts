@@ -1,16 +1,17 @@
 import { join } from "node:path";
 import { DependencyError } from "../gateway/ports.ts";
 import { systemClock } from "../lib/clock.ts";
-import { withDeadline } from "../lib/waiting.ts";
-import { startWalCheckpoints } from "./database/wal-checkpoints.ts";
-import type { Configured } from "./snapshot/directory.ts";
-import { openJournal, type FileJournal } from "./journal/journal.ts";
-import { createFolder } from "./journal/journal-folder.ts";
-import { recoverJournals } from "./journal/recovery.ts";
+import { every, withDeadline, type BackgroundWork } from "../lib/waiting.ts";
 import { sharedSecrets } from "./database/shared-secrets.ts";
-import { createShipper } from "./journal/shipper.ts";
-import { openSnapshot, type LiveSnapshot } from "./snapshot/snapshot.ts";
+import { startWalCheckpoints } from "./database/wal-checkpoints.ts";
+import { countQuarantined, createFolder, type JournalFolder } from "./journal/journal-folder.ts";
+import { openJournal, type FileJournal } from "./journal/journal.ts";
+import { createRecovery } from "./journal/recovery.ts";
+import { startShipper, type Shipper } from "./journal/shipper.ts";
 import { createPrivateFolder } from "./private-files.ts";
+import type { Report } from "./report.ts";
+import type { Configured } from "./snapshot/directory.ts";
+import { openSnapshot, type LiveSnapshot } from "./snapshot/snapshot.ts";
 import { openStores, type Stores } from "./stores/stores.ts";
 
 export { openStores, type Stores } from "./stores/stores.ts";
@@ -30,13 +31,17 @@ export interface Storage extends Stores {
   linkSecrets: readonly string[];
   snapshot: LiveSnapshot;
   journal: FileJournal;
-  /** Charges that are journaled here and not yet in the ledger. */
+  /** Charges of this process that are not yet in the ledger. */
   backlog(): number;
+  /** Charges of processes that had ended, posted by this one. */
+  recovered(): number;
+  /** Files of journals that were not understood and lie in the quarantine. */
+  quarantined(): number;
   /** Posts what is journaled, as far as the deadline (milliseconds) allows. */
   flush(deadlineMs: number): Promise<boolean>;
   /**
-   * Flushes, returns this process's leases and lets go of everything. What was not posted in time is posted by
-   * the next start.
+   * Flushes, returns this process's budget leases and closes everything. The next start posts what was not posted in
+   * time.
    */
   close(deadlineMs: number): Promise<void>;
 }
@@ -48,11 +53,10 @@ export interface StorageOptions {
   poolSize?: number;
   /** Folder on a local disk that holds the journals of all processes of this machine. */
   journals: string;
-  /** Name of this process, new at every start; its journal folder and its budget leases carry it. */
+  /** Id of this process, new at every start; its journal folder and its budget leases carry it. */
   processId: string;
   configured: Configured;
-  /** Hears of trouble in the background, for the log; names no secret. */
-  onProblem: (message: string, cause: unknown) => void;
+  onProblem: Report;
 }
 
 const RECOVERY_MS = 10_000;
@@ -69,12 +73,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     refusedPath: join(root, "refused.log"),
     onProblem,
   };
-  const recovery = { ...posting, leases: stores.leases, root, processId };
-  await recoverJournals(recovery).catch((error: unknown) => {
-    if (error instanceof DependencyError) throw error;
-    // It is tried again while serving.
-    onProblem("journals of ended processes could not be posted", error);
-  });
+  const recovery = createRecovery({ ...posting, leases: stores.leases, root, processId });
+  await recovery.run();
   const linkSecrets = await sharedSecrets(stores.database, "links");
   const snapshot = await openSnapshot(stores.database, {
     configured: options.configured,
@@ -82,65 +82,77 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     onProblem,
   });
   const folder = createFolder(root, processId);
-  const shipper = createShipper({ ...posting, folder: folder.path, processId, clock: systemClock });
+  const shipper = startShipper({
+    ...posting,
+    folder: folder.path,
+    processId,
+    clock: systemClock,
+    journal: () => journal,
+  });
   const journal = openJournal({
     folder: folder.path,
     onAppend: (record, segment, offset) => shipper.onAppend(record, segment, offset),
+    onRefused: (entry) => shipper.keep(entry),
     onProblem,
   });
-  shipper.start(journal);
-  const chores = [
-    repeat(RECOVERY_MS, () => recoverJournals(recovery), onProblem),
-    repeat(SWEEP_MS, () => stores.leases.sweep(), onProblem),
+  const work = [
+    snapshot,
+    startWork(RECOVERY_MS, () => recovery.run(), onProblem),
+    startWork(SWEEP_MS, () => stores.leases.sweep(), onProblem),
   ];
   if (stores.database.kind === "sqlite")
-    chores.push(startWalCheckpoints(options.database, (cause) => onProblem("checkpoints have ended", cause)));
+    work.push(
+      startWalCheckpoints(options.database, (cause) => onProblem("WAL checkpoints have ended", cause)),
+    );
   return {
     ...stores,
     linkSecrets,
     snapshot,
     journal,
     backlog: () => shipper.backlog(),
+    recovered: () => recovery.recovered(),
+    quarantined: () => countQuarantined(root),
     flush: (deadlineMs) => shipper.flush(deadlineMs),
     async close(deadlineMs) {
-      snapshot.stop();
-      for (const stop of chores) stop();
-      await shipper.flush(deadlineMs);
-      shipper.stop();
-      await journal.close();
-      const letGo = async () => {
-        await stores.leases.release(processId);
-        await stores.database.persist();
-      };
-      // Asked only now: a record may have come while the last ones were posted.
-      const isReturned = await withDeadline(deadlineMs, letGo(), () => new Error("too late")).then(
-        () => true,
-        () => false,
-      );
-      if (shipper.isSettled() && isReturned) folder.remove();
-      else folder.release();
+      // A run under way may wait for a database that does not respond, so it ends beside the rest.
+      const stopped = Promise.all(work.map((one) => one.stop()));
+      await closeJournal({ shipper, journal, folder, stores }, deadlineMs);
+      await within(deadlineMs, stopped);
       await stores.database.close();
     },
   };
 }
 
-/** Runs a chore again and again, never twice at once; the answer ends it. */
-function repeat(
-  everyMs: number,
-  chore: () => Promise<unknown>,
-  onProblem: StorageOptions["onProblem"],
-): () => void {
-  let isRunning = false;
-  const timer = setInterval(async () => {
-    if (isRunning) return;
-    isRunning = true;
-    try {
-      await chore();
-    } catch (error) {
-      if (!(error instanceof DependencyError)) onProblem("a chore of the storage failed", error);
-    } finally {
-      isRunning = false;
-    }
-  }, everyMs);
-  return () => clearInterval(timer);
+/** Posts the journal as far as the deadline allows; one that is not needed any more is removed. */
+async function closeJournal(
+  parts: { shipper: Shipper; journal: FileJournal; folder: JournalFolder; stores: Stores },
+  deadlineMs: number,
+): Promise<void> {
+  const { shipper, journal, folder, stores } = parts;
+  await shipper.flush(deadlineMs);
+  await shipper.stop();
+  await journal.close();
+  const returnLeases = async () => {
+    await stores.leases.release(folder.processId);
+    await stores.database.persist();
+  };
+  const areReturned = await within(deadlineMs, returnLeases());
+  // Checked only now: a record may have been appended while the last ones were posted.
+  if (areReturned && shipper.isSettled()) folder.remove();
+  else folder.release();
+}
+
+/** Whether the work succeeded in time. */
+function within(deadlineMs: number, work: Promise<unknown>): Promise<boolean> {
+  return withDeadline(deadlineMs, work, () => new Error("the deadline has passed")).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** An outage of the database is reported once, by the snapshot, and not by all that waits for its end. */
+function startWork(everyMs: number, work: () => Promise<unknown>, onProblem: Report): BackgroundWork {
+  return every(everyMs, work, (error) => {
+    if (!(error instanceof DependencyError)) onProblem("background work of the storage failed", error);
+  });
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { requestEvent } from "../../test/support/request-event.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
+import { DependencyError } from "../gateway/ports.ts";
 import { redact, requestLog, systemLog } from "./log.ts";
 
 function event(about: Partial<RequestEvent> = {}): RequestEvent {
@@ -83,9 +84,20 @@ test("trouble outside of requests is a line of its own", () => {
   });
 });
 
+test("an unavailable dependency is reported with the driver's reason", () => {
+  const writes: string[] = [];
+  const cause = new DependencyError("the database is unavailable", { cause: new Error("Failed to connect") });
+  systemLog((lines) => writes.push(lines))("the database is away", cause, "info");
+  expect(JSON.parse(writes.join(""))).toMatchObject({
+    level: "info",
+    cause: "DependencyError: the database is unavailable: Error: Failed to connect",
+  });
+});
+
 test.each([
   ["key gk_abcdefgh12 is bad", "key [redacted] is bad"],
   ["sk-proj-abcdef123456", "[redacted]"],
+  ["postgres://me:word@host/db is away", "postgres://[redacted]@host/db is away"],
   ["Authorization: bearer abc.def-ghi=", "Authorization: [redacted]"],
   [`see data:image/png;base64,${"A".repeat(40)}`, "see [data]"],
   ["a task and a risk", "a task and a risk"],

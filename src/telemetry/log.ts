@@ -1,6 +1,6 @@
 import type { RequestEvent } from "../domain/request-event.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import type { RequestListener } from "../gateway/ports.ts";
+import { DependencyError, type RequestListener } from "../gateway/ports.ts";
 import { formatNanos } from "../lib/money.ts";
 
 const FLUSH_MS = 25;
@@ -41,12 +41,14 @@ export function requestLog(write: (lines: string) => void): RequestLog {
   };
 }
 
-/** Logs a problem outside of any request as a line of its own. */
-export function systemLog(write: (lines: string) => void): (message: string, cause: unknown) => void {
-  return (message, cause) => {
+/** Writes one line for each event outside of requests; `warn` is the level unless given. */
+export function systemLog(
+  write: (lines: string) => void,
+): (message: string, cause: unknown, level?: "info" | "warn") => void {
+  return (message, cause, level = "warn") => {
     const fields = {
       time: new Date().toISOString(),
-      level: "warn",
+      level,
       message,
       cause: cause == null ? undefined : causeText(cause),
     };
@@ -91,13 +93,17 @@ function causeText(cause: unknown): string {
 /** A vendor's words about a rejected request or refused content may quote the prompt, which is never logged. */
 function describeCause(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
+  // A driver's own words say what failed: a refused connection, a missing bucket, a wrong signature.
+  if (cause instanceof DependencyError && cause.cause !== undefined)
+    return `${cause.name}: ${cause.message}: ${describeCause(cause.cause)}`;
   const quotes = cause instanceof UpstreamError && (cause.kind === "rejected" || cause.kind === "refused");
   return `${cause.name}: ${quotes ? `${cause.kind} with status ${cause.status ?? "none"}` : cause.message}`;
 }
 
-/** Replaces everything that looks like a key or a bearer token. */
+/** Replaces everything that looks like a key, a bearer token or the credentials of an address. */
 export function redact(text: string): string {
   return text
+    .replace(/:\/\/[^\s/@]{1,500}@/g, "://[redacted]@")
     .replace(/\b(?:gk_|sk-|Bearer\s+)[\w.~+/=-]{6,}/gi, "[redacted]")
     .replace(/data:[\w/+.;=-]*,[^\s"']{16,}/g, "[data]");
 }

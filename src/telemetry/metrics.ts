@@ -4,9 +4,11 @@ import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES, type TokenCategory } from "../d
 /** Upper bounds of the duration buckets, in seconds. */
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-/** A gauge whose value is read at each scrape. */
+/** A metric whose value is read at each scrape. */
 export interface Gauge {
   name: string;
+  /** A gauge by default. */
+  type?: "counter" | "gauge";
   help: string;
   value(): number;
 }
@@ -94,7 +96,10 @@ export class Metrics {
       counter("gateway_tokens_total", "Tokens used, by category.", tokens),
       counter("gateway_images_total", "Images delivered.", [["", "", this.#images]]),
       gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
-      ...this.gauges.map(({ name, help, value }) => gauge(name, help, value())),
+      ...this.gauges.map(({ name, help, value, type }) => ({
+        ...gauge(name, help, value()),
+        ...(type && { type }),
+      })),
     ];
   }
 

@@ -7,8 +7,8 @@ import { openStorage, openStores, type Storage } from "../../src/storage/index.t
 import { adoptFolders } from "../../src/storage/journal/journal-folder.ts";
 import { openJournal } from "../../src/storage/journal/journal.ts";
 import type { LedgerStore } from "../../src/storage/stores/ledger.ts";
-import { listSegments } from "../../src/storage/journal/segments.ts";
-import { createShipper } from "../../src/storage/journal/shipper.ts";
+import { listSegments, replay } from "../../src/storage/journal/segments.ts";
+import { startShipper } from "../../src/storage/journal/shipper.ts";
 import { until } from "../support/gateway.ts";
 import { aBudget, anEntry, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
@@ -69,10 +69,10 @@ onEachDatabase("The journal", (ground) => {
     const child = startWriter(database, journals);
     const reader = child.stdout.getReader();
     await reader.read();
-    expect(adoptFolders(journals, "proc_other")).toEqual([]);
+    expect(adoptFolders(journals, "proc_other", () => {})).toEqual([]);
     child.kill("SIGKILL");
     await child.exited;
-    const adopted = adoptFolders(journals, "proc_other");
+    const adopted = adoptFolders(journals, "proc_other", () => {});
     expect(adopted).toHaveLength(1);
     for (const one of adopted) one.release();
   });
@@ -159,7 +159,7 @@ onEachDatabase("The journal", (ground) => {
     };
     const problems: string[] = [];
     const onProblem = (message: string) => problems.push(message);
-    const shipper = createShipper({
+    const shipper = startShipper({
       ledger,
       persist: () => stores.database.persist(),
       refusedPath: join(folder, "never"),
@@ -168,6 +168,7 @@ onEachDatabase("The journal", (ground) => {
       processId: "proc_outage",
       clock: systemClock,
       maxQueued: 100,
+      journal: () => journal,
     });
     const journal = openJournal({
       folder: journals,
@@ -175,7 +176,6 @@ onEachDatabase("The journal", (ground) => {
       segmentBytes: 50_000,
       onAppend: (record, segment, offset) => shipper.onAppend(record, segment, offset),
     });
-    shipper.start(journal);
     for (let index = 0; index < 1500; index += 1) {
       journal.append({ type: "checkpoint", entry: anEntry(`out_${index}`, 1n) });
       journal.append({ type: "charge", entry: anEntry(`out_${index}`, 1n) });
@@ -188,7 +188,63 @@ onEachDatabase("The journal", (ground) => {
     expect(await stores.ledger.find("out_1499", "charge")).not.toBeNull();
     expect(listSegments(journals)).toEqual([journal.position().segment]);
     expect(problems).toEqual([]);
-    shipper.stop();
+    await shipper.stop();
+    await journal.close();
+    await stores.database.close();
+  });
+
+  test("a charge that the disk refuses counts as backlog until the ledger takes it", async () => {
+    const journals = join(folder, "full");
+    mkdirSync(journals);
+    const stores = await openStores(database);
+    let isDown = true;
+    const ledger: LedgerStore = {
+      ...stores.ledger,
+      post: (lease, entries) =>
+        isDown ? Promise.reject(new DependencyError("down")) : stores.ledger.post(lease, entries),
+    };
+    let isFull = true;
+    const shipper = startShipper({
+      ledger,
+      persist: () => stores.database.persist(),
+      refusedPath: join(folder, "never"),
+      onProblem() {},
+      folder: journals,
+      processId: "proc_full",
+      clock: systemClock,
+      journal: () => ({
+        ...journal,
+        position: () => journal.position(),
+        isWritable: () => !isFull,
+        append: (record) => journal.append(record),
+      }),
+    });
+    const journal = openJournal({
+      folder: journals,
+      onProblem() {},
+      onAppend: (record, segment, offset) => shipper.onAppend(record, segment, offset),
+    });
+    journal.append({ type: "checkpoint", entry: anEntry("full_1", 1n) });
+    for (const id of ["full_1", "full_2"]) expect(shipper.keep(anEntry(id, 2n))).toBe(true);
+    expect(await shipper.flush(50)).toBe(false);
+    expect(shipper.backlog()).toBe(2);
+    isDown = false;
+    expect(await shipper.flush(5000)).toBe(true);
+    expect(await stores.ledger.find("full_1", "charge")).toMatchObject({ amount: 2n });
+    expect(shipper.isSettled()).toBe(true);
+    shipper.keep(anEntry("full_3", 2n));
+    isFull = false;
+    isDown = true;
+    await shipper.flush(50);
+    // On disk, where a restart finds it.
+    expect(
+      Array.from(
+        replay(journals, () => {}),
+        ({ entry }) => entry.id,
+      ),
+    ).toContain("full_3");
+    expect(shipper.backlog()).toBe(1);
+    await shipper.stop();
     await journal.close();
     await stores.database.close();
   });

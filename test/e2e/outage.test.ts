@@ -103,6 +103,21 @@ describe.skipIf("missing" in found)("while the database is away", () => {
     60_000,
   );
 
+  test("the log has one line for the loss and one for the return, with the driver's reason", () => {
+    const lines = house.gateway.logs().filter(({ message }) => String(message).startsWith("the database is"));
+    const expected = [
+      "warn the database is away: known keys are served, charges wait in the journal",
+      "info the database is available again after n s",
+    ];
+    // A short freeze is noticed only by whoever has to connect meanwhile.
+    const outages = lines.length / 2;
+    expect([1, 2]).toContain(outages);
+    expect(lines.map(({ level, message }) => `${level} ${message}`.replace(/[\d.]+ s$/, "n s"))).toEqual(
+      Array.from({ length: outages }, () => expected).flat(),
+    );
+    expect(lines[0]!["cause"]).toMatch(/^DependencyError: the database is unavailable: PostgresError: ./);
+  });
+
   test("connections that go silent are replaced without a restart, and every charge is posted", async () => {
     const address = await postgres.createDatabase();
     using proxy = await startSilentProxy(address);

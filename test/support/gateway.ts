@@ -80,7 +80,7 @@ const START_TIMEOUT_MS = 15_000;
 export async function startTestGateway({ yaml = "", env = {} }: GatewayOptions = {}): Promise<TestGateway> {
   const directory = await mkdtemp(join(tmpdir(), "gateway-e2e-"));
   const key = env["GATEWAY_BOOTSTRAP_KEY"] ?? newSecret();
-  const dataDirectory = join(directory, "data");
+  const dataDirectory = env["GATEWAY_DATA_DIR"] ?? join(directory, "data");
   await Bun.write(join(directory, "gateway.yaml"), yaml);
   const environment = {
     PATH: process.env["PATH"] ?? "",

@@ -182,7 +182,7 @@ async function openNew(directory: string, path: string): Promise<FileHandle> {
     return await open(path, "wx", 0o600);
   } catch (error) {
     if (!isMissing(error)) throw error;
-    await mkdir(directory, { recursive: true });
+    await mkdir(directory, { recursive: true, mode: 0o700 });
     return await open(path, "wx", 0o600);
   }
 }

@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import { link, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { DependencyError, type BlobStore } from "../../gateway/ports.ts";
 import { createSpool, isSpoolFileName } from "../../lib/spool.ts";
+import { createPrivateFolder } from "../private-files.ts";
 import { isBlobName, mimeTypeOf, newBlobName } from "./name.ts";
 import type { BlobInventory } from "./retention.ts";
 
@@ -10,13 +12,15 @@ import type { BlobInventory } from "./retention.ts";
  * appears under its name whole or not at all. Temporary files live in `temporaryDirectory`, on the same disk.
  */
 export function openDiskStore(directory: string, temporaryDirectory: string): BlobStore & BlobInventory {
+  for (const folder of [directory, temporaryDirectory].filter((folder) => existsSync(folder)))
+    createPrivateFolder(folder, { isOwn: true });
   const folderOf = (name: string) => join(directory, name.slice(0, FOLDER_LETTERS));
   const pathOf = (name: string) => join(folderOf(name), name);
   return {
     async put(image, format) {
       const name = newBlobName(format);
       try {
-        await mkdir(folderOf(name), { recursive: true });
+        await mkdir(folderOf(name), { recursive: true, mode: 0o700 });
         if (!(await linkSpooled(image, pathOf(name)))) await copy(image, pathOf(name), temporaryDirectory);
       } catch (cause) {
         throw new DependencyError("the disk did not take a blob", { cause });

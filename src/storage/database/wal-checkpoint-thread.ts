@@ -9,6 +9,6 @@ function checkpoint(): void {
   try {
     database.run("PRAGMA wal_checkpoint(PASSIVE)");
   } catch {
-    // Nothing is lost by a checkpoint that fails; a disk in trouble is told of by whoever commits.
+    // Nothing is lost by a checkpoint that fails; a disk in trouble is reported by the next commit.
   }
 }

@@ -1,6 +1,8 @@
 import { Database, SQLiteError } from "bun:sqlite";
-import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
+import { isSegmentName } from "./segments.ts";
 
 /**
  * A folder under the journal's root that exactly one process owns. The lock is the kernel's own, held through an
@@ -8,18 +10,23 @@ import { join } from "node:path";
  */
 export interface JournalFolder {
   readonly path: string;
-  /** Name of the folder and of the lease its process holds budgets by. */
+  /** Name of the folder, and of the process that holds budgets by it. */
   readonly processId: string;
+  /** Moves one of its files to the quarantine, where nothing is read or removed. */
+  quarantine(name: string): void;
   /** Gives the lock up and leaves the files. */
   release(): void;
-  /** Removes the folder with all its files. */
-  remove(): void;
+  /** Removes the journal's files and the folder. Returns the names of other files, which go to the quarantine. */
+  remove(): string[];
 }
 
-/** Makes a new folder of one's own. It appears under its name only once it is locked. */
+/** Below the journal's root: files that were not understood, for people to look at. */
+export const QUARANTINE = "quarantine";
+
+/** Makes a new folder, which appears under its name only once it is locked. */
 export function createFolder(root: string, processId: string): JournalFolder {
   const unlisted = join(root, `.${processId}`);
-  mkdirSync(unlisted, { recursive: true, mode: 0o700 });
+  createPrivateFolder(unlisted, { isOwn: true });
   const lock = tryLock(unlisted);
   if (!lock) throw new Error(`the journal folder ${processId} is in use`);
   const path = join(root, processId);
@@ -27,42 +34,93 @@ export function createFolder(root: string, processId: string): JournalFolder {
   return lockedFolder(path, processId, lock);
 }
 
-/** Takes over every folder whose process has ended. */
-export function adoptFolders(root: string, own: string): JournalFolder[] {
-  const leases = readdirSync(root, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith(".") && entry.name !== own)
+/**
+ * Takes over every journal whose process has ended. One that cannot be locked for another reason than its owner goes
+ * to `onUnreadable` and holds up no other. Folders that are no journals are left alone.
+ */
+export function adoptFolders(
+  root: string,
+  own: string,
+  onUnreadable: (processId: string, cause: unknown) => void,
+): JournalFolder[] {
+  const names = readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && PROCESS_ID.test(entry.name) && entry.name !== own)
     .map((entry) => entry.name);
-  return leases.flatMap((processId) => {
+  return names.flatMap((processId) => {
     const path = join(root, processId);
-    const lock = tryLock(path);
-    return lock ? [lockedFolder(path, processId, lock)] : [];
+    try {
+      if (!readdirSync(path).some((name) => isSegmentName(name) || name === LOCK)) return [];
+      const lock = tryLock(path);
+      return lock ? [lockedFolder(path, processId, lock)] : [];
+    } catch (error) {
+      // Its owner may just have removed it.
+      if (existsSync(path)) onUnreadable(processId, error);
+      return [];
+    }
   });
 }
 
+/** Of a process; a copy that somebody keeps beside it (`proc_….bak`) has another form. */
+const PROCESS_ID = /^proc_[0-9a-z_]+$/;
+const LOCK = "lock";
+/** The lock, and what SQLite may have put beside it. */
+const LOCK_FILE = /^lock(?:-journal|-wal|-shm)?$/;
+
 function lockedFolder(path: string, processId: string, lock: Database): JournalFolder {
+  const quarantine = (name: string) => {
+    const folder = join(path, "..", QUARANTINE, processId);
+    createPrivateFolder(folder, { isOwn: true });
+    const target = join(folder, name);
+    renameSync(join(path, name), existsSync(target) ? `${target}.${Bun.randomUUIDv7()}` : target);
+  };
   return {
     path,
     processId,
+    quarantine,
     release: () => lock.close(),
     remove() {
-      rmSync(path, { recursive: true, force: true });
+      const names = readdirSync(path);
+      const others = names.filter((name) => !isSegmentName(name) && !LOCK_FILE.test(name));
+      for (const name of others) quarantine(name);
+      const own = names.filter((name) => !others.includes(name));
+      // The lock goes last: until then nobody else takes the folder over.
+      for (const name of own.toSorted()) unlinkSync(join(path, name));
+      removeEmpty(path);
       lock.close();
+      return others;
     },
   };
 }
 
-/** Null when another process holds the lock, or the folder is just being removed. */
+/** Another process that just tries the lock may have made the file again; it removes the folder then. */
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOTEMPTY")) throw error;
+  }
+}
+
+/** Files in the quarantine: there should be none. */
+export function countQuarantined(root: string): number {
+  const folder = join(root, QUARANTINE);
+  if (!existsSync(folder)) return 0;
+  return readdirSync(folder).reduce((sum, processId) => sum + readdirSync(join(folder, processId)).length, 0);
+}
+
+/** Null when another process holds the lock. */
 function tryLock(folder: string): Database | null {
+  const path = join(folder, LOCK);
   let lock: Database | undefined;
   try {
-    lock = new Database(join(folder, "lock"), { create: true, readwrite: true });
+    createPrivateFile(path);
+    lock = new Database(path, { readwrite: true });
     lock.run("PRAGMA busy_timeout = 0");
     lock.run("BEGIN EXCLUSIVE");
     return lock;
   } catch (error) {
     lock?.close();
-    if (error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED|CANTOPEN|IOERR)/.test(error.code ?? ""))
-      return null;
+    if (error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? "")) return null;
     throw error;
   }
 }

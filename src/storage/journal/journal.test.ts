@@ -69,6 +69,10 @@ const idsIn = (folder: string, damaged: [number, number][] = []) =>
     (record) => record.entry.id,
   );
 
+const unexpected = (processId: string, cause: unknown) => {
+  throw new Error(`${processId} is unreadable`, { cause });
+};
+
 test("a record comes back exactly, whatever its words and however long", () => {
   for (const model of [
     "plain",
@@ -156,13 +160,13 @@ test("a checkpoint stands only when no charge follows it, and only the last one"
 test("a folder has one owner, and another takes it over once that has let go", () => {
   const folders = newFolder("folders");
   const owned = createFolder(folders, "proc_a");
-  expect(adoptFolders(folders, "proc_b")).toEqual([]);
+  expect(adoptFolders(folders, "proc_b", unexpected)).toEqual([]);
   owned.release();
-  const [adopted] = adoptFolders(folders, "proc_b");
+  const [adopted] = adoptFolders(folders, "proc_b", unexpected);
   expect(adopted).toMatchObject({ processId: "proc_a", path: owned.path });
-  expect(adoptFolders(folders, "proc_c")).toEqual([]);
+  expect(adoptFolders(folders, "proc_c", unexpected)).toEqual([]);
   adopted!.remove();
-  expect(adoptFolders(folders, "proc_c")).toEqual([]);
+  expect(adoptFolders(folders, "proc_c", unexpected)).toEqual([]);
 });
 
 test("a full disk refuses the record, keeps the others, and is used again once it has room", async () => {

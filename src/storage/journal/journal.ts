@@ -1,34 +1,37 @@
 import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { promisify } from "node:util";
+import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Journal, JournalRecord } from "../../gateway/ports.ts";
+import type { Report } from "../report.ts";
 import { writeLine } from "./record-line.ts";
 import { segmentPath } from "./segments.ts";
 
 /**
- * The journal on the local disk: one write to the operating system a record, so the end of the process at any
- * moment loses nothing that `append` has returned for. The disk itself is told to keep it within 50 ms.
+ * The journal on the local disk: one write to the operating system per record, so the end of the process at any
+ * moment loses nothing that `append` has returned for. Within 50 ms it is synced to the disk itself.
  */
 export interface FileJournal extends Journal {
   /** The segment being written and how many bytes it has. */
   position(): { segment: number; offset: number };
-  /** Whether the disk takes records now. After a failure it is tried again at most once a second. */
+  /** Whether the disk takes records now. After a failure this tries again at most once a second. */
   isWritable(): boolean;
-  /** Goes on in a new segment. */
+  /** Continues in a new segment. */
   rotate(): void;
   /** Returns once everything written is on the disk itself. */
   sync(): Promise<void>;
-  /** Takes no more records, then syncs. May be called again. */
+  /** Accepts no more records, then syncs. May be called again. */
   close(): Promise<void>;
 }
 
 export interface JournalOptions {
   /** An existing folder that nothing else writes to. */
   folder: string;
-  /** Hears each record once it is written, with its place. Must not throw. */
+  /** Called with each record once it is written, and its position. Must not throw. */
   onAppend: (record: JournalRecord, segment: number, offset: number) => void;
-  /** Hears of trouble in the background. */
-  onProblem: (message: string, cause: unknown) => void;
-  /** Bytes after which a new segment is begun; 64 MiB unless told. */
+  /** Called with a charge that the disk refuses. False makes `append` throw. */
+  onRefused?: (entry: LedgerEntry) => boolean;
+  onProblem: Report;
+  /** Bytes after which a new segment is begun; 64 MiB by default. */
   segmentBytes?: number;
 }
 
@@ -63,12 +66,18 @@ class SegmentedJournal implements FileJournal {
   }
 
   append(record: JournalRecord): void {
-    // The file's number may by now be another file's.
+    // The file descriptor may belong to another file by now.
     if (this.#closing) throw new Error("the journal is closed");
-    if (this.#failure) this.#repair();
-    if (this.#offset >= this.#segmentBytes) this.rotate();
-    const start = this.#offset;
-    this.#offset += this.#write(writeLine(record));
+    let start: number;
+    try {
+      if (this.#failure) this.#repair();
+      if (this.#offset >= this.#segmentBytes) this.rotate();
+      start = this.#offset;
+      this.#offset += this.#write(writeLine(record));
+    } catch (error) {
+      if (record.type === "charge" && this.#options.onRefused?.(record.entry)) return;
+      throw error;
+    }
     this.#syncTimer ??= setTimeout(() => this.#startSync(), SYNC_PAUSE_MS);
     this.#options.onAppend(record, this.#segment, start);
   }
@@ -119,12 +128,12 @@ class SegmentedJournal implements FileJournal {
     return this.#closing;
   }
 
-  /** Answers how many bytes were written, which is all of them. */
+  /** Returns how many bytes were written, which is all of them. */
   #write(line: string): number {
     try {
       const length = Buffer.byteLength(line);
       let written = writeSync(this.#file, line);
-      // A disk that takes only a part says why at the next call.
+      // A disk that takes only a part reports the reason at the next call.
       while (written < length) written += writeSync(this.#file, Buffer.from(line), written);
       return length;
     } catch (error) {

@@ -1,17 +1,18 @@
 import { appendFileSync } from "node:fs";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { toColumn } from "../database/columns.ts";
+import type { Report } from "../report.ts";
 import type { LedgerStore } from "../stores/ledger.ts";
 import { isRefusal } from "../database/unavailable.ts";
 
 /** Where journaled entries go, and what becomes of those that no ledger can take. */
 export interface Posting {
   ledger: LedgerStore;
-  /** Returns once all that was posted outlives a loss of power; only then may its journal go. */
+  /** Returns once all that was posted survives a loss of power; only then may its journal go. */
   persist(): Promise<void>;
   /** A file that keeps entries the database refuses for good, one JSON line each, for people to look at. */
   refusedPath: string;
-  onProblem: (message: string, cause: unknown) => void;
+  onProblem: Report;
 }
 
 /**

@@ -1,47 +1,76 @@
 import type { LedgerEntry } from "../../domain/ledger.ts";
-import type { JournalRecord } from "../../gateway/ports.ts";
-import { adoptFolders, type JournalFolder } from "./journal-folder.ts";
+import { DependencyError, type JournalRecord } from "../../gateway/ports.ts";
 import type { LeaseStore } from "../budgets/leases.ts";
+import { adoptFolders, type JournalFolder } from "./journal-folder.ts";
 import { postEntries, type Posting } from "./posting.ts";
-import { replay } from "./segments.ts";
+import { replay, segmentName } from "./segments.ts";
 
-/** Where journals lie and what is needed to finish those of others. */
-export interface Recovery extends Posting {
+/** Finishes what processes that have ended left in their journals. */
+export interface Recovery {
+  /**
+   * Posts the charges of each such journal, the last checkpoint of each request that never ended as a partial
+   * charge, then returns the process's budget leases and removes the folder. Throws a `DependencyError` when the
+   * database is away; nothing is lost by trying again.
+   */
+  run(): Promise<void>;
+  /** Charges of other processes posted since the start of this one. */
+  recovered(): number;
+}
+
+export interface RecoveryOptions extends Posting {
   leases: LeaseStore;
   /** The folder that holds every process's journal folder. */
   root: string;
-  /** The running process's own lease, whose folder is left alone. */
+  /** The running process, whose own folder is left alone. */
   processId: string;
 }
 
 const BATCH = 500;
 
-/**
- * Finishes what ended processes left: posts their charges with their leases, the last checkpoint of each request
- * that never ended as a partial charge, then returns their slices and removes the folders. Answers how many
- * entries were posted. Throws when the database does not take them; nothing is lost by trying again.
- */
-export async function recoverJournals(recovery: Recovery): Promise<number> {
-  const folders = adoptFolders(recovery.root, recovery.processId);
-  let count = 0;
-  try {
-    for (const folder of folders) count += await recoverFolder(recovery, folder);
-  } finally {
-    for (const folder of folders) folder.release();
-  }
-  return count;
+export function createRecovery(options: RecoveryOptions): Recovery {
+  const { root, processId: own, onProblem } = options;
+  /** Journals whose trouble is in the log already: each is tried again every few seconds. */
+  const reported = new Set<string>();
+  const report = (processId: string, cause: unknown) => {
+    if (reported.has(processId)) return;
+    reported.add(processId);
+    onProblem(`the journal of ${processId} cannot be taken over; its charges wait`, cause);
+  };
+  let recovered = 0;
+  return {
+    recovered: () => recovered,
+    async run() {
+      const folders = adoptFolders(root, own, report);
+      try {
+        for (const folder of folders) {
+          try {
+            const count = await recoverFolder(options, folder);
+            recovered += count;
+            onProblem(`took over the journal of ${folder.processId}: ${count} charges posted`, null, "info");
+          } catch (error) {
+            if (error instanceof DependencyError) throw error;
+            report(folder.processId, error);
+          }
+        }
+      } finally {
+        for (const folder of folders) folder.release();
+      }
+    },
+  };
 }
 
-async function recoverFolder(recovery: Recovery, folder: JournalFolder): Promise<number> {
-  const onDamaged = (segment: number, offset: number) =>
-    recovery.onProblem(
-      `journal ${folder.processId} is damaged in segment ${segment} at byte ${offset}`,
-      null,
-    );
+async function recoverFolder(options: RecoveryOptions, folder: JournalFolder): Promise<number> {
+  const { onProblem, leases } = options;
+  const { processId } = folder;
+  const damaged = new Set<number>();
+  const onDamaged = (segment: number, offset: number, cause: unknown) => {
+    damaged.add(segment);
+    onProblem(`the journal of ${processId} is damaged in segment ${segment} at byte ${offset}`, cause);
+  };
   let count = 0;
   let batch: LedgerEntry[] = [];
   const post = async () => {
-    if (batch.length > 0) await postEntries(recovery, folder.processId, batch);
+    if (batch.length > 0) await postEntries(options, processId, batch);
     count += batch.length;
     batch = [];
   };
@@ -50,9 +79,11 @@ async function recoverFolder(recovery: Recovery, folder: JournalFolder): Promise
     if (batch.length === BATCH) await post();
   }
   await post();
-  await recovery.leases.release(folder.processId);
-  await recovery.persist();
-  folder.remove();
+  await leases.release(processId);
+  await options.persist();
+  for (const segment of damaged) folder.quarantine(segmentName(segment));
+  for (const name of folder.remove())
+    onProblem(`moved ${name}, which is no part of the journal of ${processId}, to the quarantine`, null);
   return count;
 }
 

@@ -5,13 +5,21 @@ import { readLine } from "./record-line.ts";
 
 /** The files of a journal, numbered from 1 in the order they were written. */
 export function segmentPath(folder: string, segment: number): string {
-  return join(folder, `${String(segment).padStart(8, "0")}.log`);
+  return join(folder, segmentName(segment));
+}
+
+export function segmentName(segment: number): string {
+  return `${String(segment).padStart(8, "0")}.log`;
+}
+
+export function isSegmentName(name: string): boolean {
+  return /^\d{8}\.log$/.test(name);
 }
 
 /** Numbers of the segments in a folder, ascending. */
 export function listSegments(folder: string): number[] {
   return readdirSync(folder)
-    .filter((name) => /^\d{8}\.log$/.test(name))
+    .filter(isSegmentName)
     .map((name) => Number.parseInt(name, 10))
     .sort((one, other) => one - other);
 }
@@ -25,8 +33,8 @@ export interface PlacedRecord {
 const READ_BYTES = 256 * 1024;
 
 /**
- * Reads a segment's records from an offset on. Damaged lines are passed over and told to `onDamaged`; a last
- * line without its end is not a record.
+ * Reads a segment's records from an offset on. Damaged lines are skipped and go to `onDamaged`; a last line without
+ * its end is not a record.
  */
 export function* readSegment(
   path: string,
@@ -61,17 +69,22 @@ const LINE_FEED = 10;
 
 /**
  * The records of a journal whose process has ended, as they stand in the end: every charge, and each checkpoint
- * that no charge followed. A torn last line is cut off.
+ * that no charge followed. A torn last line is cut off; a segment with damage is left as it is.
  */
 export function* replay(
   folder: string,
-  onDamaged: (segment: number, offset: number) => void,
+  onDamaged: (segment: number, offset: number, cause: unknown) => void,
 ): Generator<JournalRecord> {
   const open = new Map<string, JournalRecord>();
   for (const segment of listSegments(folder)) {
     const path = segmentPath(folder, segment);
     let end = 0;
-    for (const placed of readSegment(path, 0, (offset) => onDamaged(segment, offset))) {
+    let isDamaged = false;
+    const report = (offset: number, cause: unknown = null) => {
+      isDamaged = true;
+      onDamaged(segment, offset, cause);
+    };
+    for (const placed of readable(readSegment(path, 0, report), (cause) => report(end, cause))) {
       const { record } = placed;
       end = placed.end;
       if (record.type === "checkpoint") {
@@ -81,7 +94,22 @@ export function* replay(
       open.delete(record.entry.id);
       yield record;
     }
-    truncateSync(path, end);
+    if (!isDamaged) truncateSync(path, end);
   }
   yield* open.values();
 }
+
+/** Ends early, instead of throwing, at a part of the disk that cannot be read. */
+function* readable(
+  records: Generator<PlacedRecord>,
+  onUnreadable: (cause: unknown) => void,
+): Generator<PlacedRecord> {
+  try {
+    yield* records;
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && UNREADABLE.has(error.code))) throw error;
+    onUnreadable(error);
+  }
+}
+
+const UNREADABLE: ReadonlySet<unknown> = new Set(["EIO", "EACCES", "EPERM", "EISDIR", "EBADMSG"]);

@@ -2,7 +2,7 @@ import { unlinkSync } from "node:fs";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { DependencyError, type JournalRecord } from "../../gateway/ports.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { sleep, withDeadline } from "../../lib/waiting.ts";
+import { every, sleep, withDeadline, type BackgroundWork } from "../../lib/waiting.ts";
 import type { FileJournal } from "./journal.ts";
 import { postEntries, type Posting } from "./posting.ts";
 import { segmentRefcounts } from "./segment-refcounts.ts";
@@ -10,39 +10,42 @@ import { readSegment, segmentPath } from "./segments.ts";
 
 /**
  * Carries journaled charges into the ledger, in batches and in the background, and deletes segments that nothing
- * is needed of any more. During an outage it waits with bounded memory: what does not fit is read again from disk.
+ * is needed of any more. During an outage its memory is bounded: what does not fit is read again from disk.
  */
-export interface Shipper {
-  /** Hears of each record as it is journaled. */
+export interface Shipper extends BackgroundWork {
+  /** Call for each record once it is journaled, with its position. */
   onAppend(record: JournalRecord, segment: number, offset: number): void;
-  start(journal: FileJournal): void;
-  /** Posts all there is; answers false when the deadline (milliseconds from now) passed before. */
+  /** Keeps a charge that the disk refused, until the disk or the ledger takes it; false when memory is full. */
+  keep(entry: LedgerEntry): boolean;
+  /** Posts all there is; returns false when the deadline (milliseconds from now) passed before. */
   flush(deadlineMs: number): Promise<boolean>;
-  /** Charges that are journaled and not yet posted. */
+  /** Charges that are not yet posted. */
   backlog(): number;
   /** Whether nothing that is journaled is needed any more, be it a charge or the checkpoint of a running request. */
   isSettled(): boolean;
-  /** Begins no more background work; a batch under way may still end. */
-  stop(): void;
 }
 
 export interface ShipperOptions extends Posting {
   folder: string;
   processId: string;
   clock: Clock;
-  /** Most charges kept in memory; 20,000 unless told. */
+  /** The journal whose charges are posted. Called when there is work, so it may be opened after the shipper. */
+  journal: () => FileJournal;
+  /** Most charges kept in memory; 20,000 by default. */
   maxQueued?: number;
 }
 
-export function createShipper(options: ShipperOptions): Shipper {
+export function startShipper(options: ShipperOptions): Shipper {
   return new JournalShipper(options);
 }
 
 const INTERVAL_MS = 200;
 const BATCH = 500;
 const MAX_QUEUED = 20_000;
-const FIRST_PAUSE_MS = 250;
-const MAX_PAUSE_MS = 5000;
+/** More than the requests that run when a disk fills up; new ones are refused from then on. */
+const MAX_KEPT = 10_000;
+const FIRST_BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 5000;
 /** A segment this large is ended early when all of it is posted, so that a restart has little to read again. */
 const SETTLED_SEGMENT_BYTES = 4 * 1024 * 1024;
 
@@ -55,15 +58,16 @@ class JournalShipper implements Shipper {
   readonly #options: ShipperOptions;
   readonly #maxQueued: number;
   readonly #refcounts = segmentRefcounts();
-  #journal: FileJournal | null = null;
+  readonly #timer: BackgroundWork;
   #queue: Waiting[] = [];
   #backlog = 0;
-  /** Where the first charge that found no room in memory stands. */
+  /** Charges that are on no disk. */
+  #kept: LedgerEntry[] = [];
+  /** Position of the first charge that did not fit into memory. */
   #unread: { segment: number; offset: number } | null = null;
-  /** Segments nothing is needed of, once the database has them on disk. */
+  /** Segments nothing is needed of, once the database has their charges on disk. */
   #deletable: number[] = [];
   #round: Promise<void> | null = null;
-  #timer: Timer | null = null;
   #isStopped = false;
   #backoffMs = 0;
   #nextTryAt = 0;
@@ -71,6 +75,11 @@ class JournalShipper implements Shipper {
   constructor(options: ShipperOptions) {
     this.#options = options;
     this.#maxQueued = options.maxQueued ?? MAX_QUEUED;
+    this.#timer = every(
+      INTERVAL_MS,
+      () => this.#kick(),
+      () => undefined,
+    );
   }
 
   onAppend(record: JournalRecord, segment: number, offset: number): void {
@@ -83,12 +92,13 @@ class JournalShipper implements Shipper {
       return;
     }
     this.#queue.push({ entry: record.entry, segment });
-    if (this.#queue.length === BATCH) this.#kick();
+    if (this.#queue.length === BATCH) void this.#kick();
   }
 
-  start(journal: FileJournal): void {
-    this.#journal = journal;
-    this.#timer = setInterval(() => this.#kick(), INTERVAL_MS);
+  keep(entry: LedgerEntry): boolean {
+    if (this.#kept.length >= MAX_KEPT) return false;
+    this.#kept.push(entry);
+    return true;
   }
 
   async flush(deadlineMs: number): Promise<boolean> {
@@ -96,28 +106,29 @@ class JournalShipper implements Shipper {
     const deadline = clock.monotonic() + deadlineMs;
     for (let restMs = deadlineMs; restMs > 0; restMs = deadline - clock.monotonic()) {
       this.#nextTryAt = 0;
-      const hasEnded = await withDeadline(
-        restMs,
-        this.#kick().then(() => true),
-        tooLate,
-      ).catch(() => false);
-      if (this.#backlog === 0) return true;
-      if (hasEnded && this.#backoffMs > 0) await sleep(Math.min(restMs, FIRST_PAUSE_MS));
+      const round = this.#kick().then(() => true);
+      const hasEnded = await withDeadline(restMs, round, tooLate).catch(() => false);
+      if (this.backlog() === 0) return true;
+      if (hasEnded && this.#backoffMs > 0) await sleep(Math.min(restMs, FIRST_BACKOFF_MS));
     }
-    return this.#backlog === 0;
+    return this.backlog() === 0;
   }
 
   backlog(): number {
-    return this.#backlog;
+    return this.#backlog + this.#kept.length;
   }
 
   isSettled(): boolean {
-    return this.#backlog === 0 && this.#refcounts.isSettled();
+    return this.backlog() === 0 && this.#refcounts.isSettled();
   }
 
-  stop(): void {
-    if (this.#timer) clearInterval(this.#timer);
+  async stop(): Promise<void> {
     this.#isStopped = true;
+    await this.#timer.stop();
+    await this.#round;
+    if (this.#kept.length === 0) return;
+    const ids = this.#kept.map(({ id }) => id).join(" ");
+    this.#options.onProblem(`charges are lost that neither disk nor database took: ${ids}`, null);
   }
 
   #kick(): Promise<void> {
@@ -129,15 +140,37 @@ class JournalShipper implements Shipper {
   async #work(): Promise<void> {
     if (this.#options.clock.monotonic() < this.#nextTryAt) return;
     try {
+      await this.#placeKept();
       do await this.#postBatch();
-      while (this.#queue.length >= BATCH || (this.#unread && this.#journal));
+      while (this.#queue.length >= BATCH || this.#unread);
       this.#backoffMs = 0;
       await this.#deleteSettled();
     } catch (error) {
-      this.#backoffMs = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#backoffMs * 2));
+      this.#backoffMs = Math.min(MAX_BACKOFF_MS, Math.max(FIRST_BACKOFF_MS, this.#backoffMs * 2));
       this.#nextTryAt = this.#options.clock.monotonic() + this.#backoffMs;
       if (error instanceof DependencyError || this.#isStopped) return;
       this.#options.onProblem("journaled charges could not be posted", error);
+    }
+  }
+
+  /** Journals what was kept as soon as the disk takes it; until then it is posted straight from memory. */
+  async #placeKept(): Promise<void> {
+    if (this.#kept.length === 0) return;
+    const journal = this.#options.journal();
+    for (const entry of this.#kept.slice()) {
+      if (!journal.isWritable()) break;
+      // One that is refused again is kept again, at the end.
+      journal.append({ type: "charge", entry });
+      this.#kept.shift();
+    }
+    while (this.#kept.length > 0) {
+      const batch = this.#kept.slice(0, BATCH);
+      await postEntries(this.#options, this.#options.processId, batch);
+      this.#kept.splice(0, batch.length);
+      const { segment } = journal.position();
+      // Their checkpoints in the journal are needed no more.
+      for (const entry of batch) this.#refcounts.add({ type: "charge", entry }, segment);
+      for (const _ of batch) this.#refcounts.posted(segment);
     }
   }
 
@@ -152,10 +185,10 @@ class JournalShipper implements Shipper {
     for (const { segment } of batch) this.#refcounts.posted(segment);
   }
 
-  /** Takes the next batch from disk, and goes back to hearing once it has caught up with the journal. */
+  /** Takes the next batch from disk, and returns to appended records once it has caught up with the journal. */
   #readMore(): void {
-    const { folder, onProblem } = this.#options;
-    while (this.#unread && this.#journal) {
+    const { folder, onProblem, journal } = this.#options;
+    while (this.#unread) {
       const { segment, offset } = this.#unread;
       const onDamaged = (at: number) =>
         onProblem(`the running journal is damaged in segment ${segment} at byte ${at}`, null);
@@ -164,16 +197,16 @@ class JournalShipper implements Shipper {
         if (record.type === "charge") this.#queue.push({ entry: record.entry, segment });
         if (this.#queue.length === BATCH) return;
       }
-      this.#unread = segment < this.#journal.position().segment ? { segment: segment + 1, offset: 0 } : null;
+      this.#unread = segment < journal().position().segment ? { segment: segment + 1, offset: 0 } : null;
     }
   }
 
   async #deleteSettled(): Promise<void> {
-    const journal = this.#journal;
-    if (!journal || this.#isStopped) return;
+    if (this.#isStopped) return;
+    const journal = this.#options.journal();
     if (journal.position().offset > SETTLED_SEGMENT_BYTES && this.#refcounts.isSettled()) journal.rotate();
     const { segment: current } = journal.position();
-    // Segments behind the first unread charge are still to be walked through.
+    // Segments behind the first unread charge are still to be read.
     const settled = this.#refcounts.takeSettled(Math.min(current, this.#unread?.segment ?? current));
     this.#deletable.push(...settled);
     if (this.#deletable.length === 0) return;

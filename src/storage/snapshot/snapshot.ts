@@ -2,6 +2,8 @@ import type { ApiKey } from "../../domain/api-key.ts";
 import { DependencyError, type Directory, type Snapshot } from "../../gateway/ports.ts";
 import type { KeyRecord } from "../../admin/ports.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { every, type BackgroundWork } from "../../lib/waiting.ts";
+import { outageReport, type OutageReport, type Report } from "../report.ts";
 import { keyFactory } from "./api-keys.ts";
 import { currentRevision, type ChangeKind } from "../stores/change.ts";
 import { budgetsByKey, buildDirectory, type Configured, type Stored } from "./directory.ts";
@@ -11,21 +13,22 @@ import type { Database } from "../database/sql.ts";
 
 /**
  * Everything requests are decided by, in memory. A change in the database is noticed within half a second; while
- * the database is away, what is known goes on answering for a quarter of an hour.
+ * the database is away, what is known stays in force for a quarter of an hour.
  */
-export interface LiveSnapshot extends Snapshot {
-  /** Looks for changes now; returns when they are in force here. Throws a `DependencyError`. */
+export interface LiveSnapshot extends Snapshot, BackgroundWork {
+  /** Reads changes now; returns when they are in force here. Throws a `DependencyError`. */
   refresh(): Promise<void>;
   /** Milliseconds since the database last confirmed what is in memory. */
   ageMs(): number;
-  stop(): void;
+  /** Whether the last poll reached the database. */
+  isDatabaseUp(): boolean;
 }
 
 export interface SnapshotOptions {
   configured: Configured;
   clock: Clock;
-  onProblem: (message: string, cause: unknown) => void;
-  /** Most keys kept; 100,000 unless told. */
+  onProblem: Report;
+  /** Most keys kept; 100,000 by default. */
   maxKeys?: number;
 }
 
@@ -36,6 +39,10 @@ const PRELOADED_KEYS = 10_000;
 const UNKNOWN_MS = 5000;
 const MAX_UNKNOWN = 10_000;
 
+const DATABASE = {
+  lost: "the database is away: known keys are served, charges wait in the journal",
+  available: "the database is available again",
+};
 const ALL_KINDS: ReadonlySet<ChangeKind> = new Set(["organization", "price", "budget"]);
 const NO_BUDGETS: readonly string[] = [];
 
@@ -52,18 +59,19 @@ class PolledSnapshot implements LiveSnapshot {
   readonly #source: SnapshotSource;
   readonly #keys;
   readonly #make;
-  /** Hashes nobody has, and until when that is believed (monotonic milliseconds). */
+  /** Hashes that no key has, and until when that is assumed (monotonic milliseconds). */
   readonly #unknown = new Map<string, number>();
   readonly #lookups = new Map<string, Promise<ApiKey | null>>();
   #stored: Stored = { organizations: [], prices: [], budgets: [] };
   #keyBudgets = new Map<string, string[]>();
   #directory: Directory;
   #revision = -1n;
-  /** The newest revision seen; a look-up that began before it was seen may have read an older row. */
+  /** The newest revision seen; a lookup that began before it was seen may have read an older row. */
   #seenRevision = -1n;
   #confirmedAt = 0;
   #polling: Promise<void> | null = null;
-  #timer: Timer | null = null;
+  #timer: BackgroundWork | null = null;
+  readonly #outage: OutageReport;
 
   constructor(database: Database, options: SnapshotOptions) {
     this.#database = database;
@@ -72,6 +80,7 @@ class PolledSnapshot implements LiveSnapshot {
     this.#keys = keyCache(options.maxKeys ?? MAX_KEYS);
     this.#make = keyFactory((message) => options.onProblem(message, null));
     this.#directory = this.#build();
+    this.#outage = outageReport(DATABASE, options.onProblem);
   }
 
   async load(): Promise<void> {
@@ -79,13 +88,17 @@ class PolledSnapshot implements LiveSnapshot {
     const preloaded = Math.min(PRELOADED_KEYS, this.#options.maxKeys ?? MAX_KEYS);
     const records = await this.#source.latestKeys(preloaded);
     for (const record of records) this.#keys.put(record.hash, this.#makeKey(record));
-    this.#timer = setInterval(() => {
-      if (this.#polling) return;
-      this.#startPoll().catch((error: unknown) => {
-        if (error instanceof DependencyError) return;
-        this.#options.onProblem("the snapshot could not be refreshed", error);
-      });
-    }, POLL_MS);
+    this.#timer = every(
+      POLL_MS,
+      async () => {
+        await (this.#polling ?? this.#startPoll());
+        this.#outage.available();
+      },
+      (error) => {
+        if (error instanceof DependencyError) this.#outage.lost(error);
+        else this.#options.onProblem("the snapshot could not be refreshed", error);
+      },
+    );
   }
 
   directory(): Directory {
@@ -114,9 +127,12 @@ class PolledSnapshot implements LiveSnapshot {
     return this.#options.clock.monotonic() - this.#confirmedAt;
   }
 
-  stop(): void {
-    if (this.#timer) clearInterval(this.#timer);
-    this.#timer = null;
+  isDatabaseUp(): boolean {
+    return !this.#outage.isLost;
+  }
+
+  async stop(): Promise<void> {
+    await this.#timer?.stop();
   }
 
   #startPoll(): Promise<void> {

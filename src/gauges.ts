@@ -1,0 +1,46 @@
+import type { Health } from "./gateway/routing/health.ts";
+import type { Counters } from "./storage/counters/index.ts";
+import type { Storage } from "./storage/index.ts";
+import type { Gauge } from "./telemetry/metrics.ts";
+
+/** Metrics that are read from the parts of a running gateway at each scrape. */
+export function gauges(storage: Storage, health: Health, counters: Counters): Gauge[] {
+  return [
+    {
+      name: "gateway_ledger_backlog",
+      help: "Charges not yet in the ledger.",
+      value: storage.backlog,
+    },
+    {
+      name: "gateway_recovered_charges_total",
+      type: "counter",
+      help: "Charges posted for processes that had ended.",
+      value: storage.recovered,
+    },
+    {
+      name: "gateway_journal_quarantined_files",
+      help: "Files of journals that were not understood.",
+      value: storage.quarantined,
+    },
+    {
+      name: "gateway_database_up",
+      help: "0 while the database is away.",
+      value: () => Number(storage.snapshot.isDatabaseUp()),
+    },
+    {
+      name: "gateway_ejected_targets",
+      help: "Targets out of service.",
+      value: () => new Set(health.ejections().map(({ target }) => target)).size,
+    },
+    {
+      name: "gateway_limits_degraded",
+      help: "1 while limits are local although a shared store is configured.",
+      value: () => Number(counters.isDegraded()),
+    },
+    {
+      name: "gateway_snapshot_age_seconds",
+      help: "Time since the database last answered.",
+      value: () => storage.snapshot.ageMs() / 1000,
+    },
+  ];
+}

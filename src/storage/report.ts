@@ -1,0 +1,29 @@
+/** Takes one line for the log. The message names no secret; `warn` is the level unless given. */
+export type Report = (message: string, cause: unknown, level?: "info" | "warn") => void;
+
+/** Reports the loss of something the gateway depends on, and its return: one line each, however often it is told. */
+export interface OutageReport {
+  lost(cause: unknown): void;
+  available(): void;
+  readonly isLost: boolean;
+}
+
+export function outageReport(lines: { lost: string; available: string }, report: Report): OutageReport {
+  let lostAt: number | null = null;
+  return {
+    lost(cause) {
+      if (lostAt !== null) return;
+      lostAt = performance.now();
+      report(lines.lost, cause);
+    },
+    available() {
+      if (lostAt === null) return;
+      const seconds = ((performance.now() - lostAt) / 1000).toFixed(1);
+      lostAt = null;
+      report(`${lines.available} after ${seconds} s`, null, "info");
+    },
+    get isLost() {
+      return lostAt !== null;
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+  appendFileSync,
+} from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { until } from "../support/gateway.ts";
+import { CHAT, IMAGE, openHouse } from "../support/vendor.ts";
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "gateway-disk-"));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const canMount = probeMount();
+if (!canMount) console.warn("SKIPPED: a full disk: no tmpfs can be mounted here");
+
+test.skipIf(!canMount)(
+  "charges of running requests reach the ledger from a process whose disk is full",
+  async () => {
+    const data = join(directory, "full");
+    const journal = join(data, "journal");
+    mkdirSync(journal, { recursive: true });
+    expect(mountSmallDisk(journal)).toBe(true);
+    try {
+      await using house = await openHouse({ env: { GATEWAY_DATA_DIR: data } });
+      const { gateway, vendor } = house;
+      vendor.next({ tokens: 20, frameDelayMs: 50 });
+      const running = await gateway.call("/v1/chat/completions", {
+        body: { model: CHAT, stream: true, messages: [{ role: "user", content: "go on" }] },
+        headers: { "x-request-id": "running" },
+      });
+      fill(join(journal, "filler"));
+      expect(await running.text()).toEndWith("data: [DONE]\n\n");
+      const [row] = await gateway.charged("running");
+      expect(row).toMatchObject({ flags: [] });
+      expect(row!.amount).toBeGreaterThan(0n);
+      const chat = () =>
+        gateway.call("/v1/chat/completions", {
+          body: { model: CHAT, messages: [{ role: "user", content: "hi" }] },
+        });
+      expect((await chat()).status).toBe(503);
+      rmSync(join(journal, "filler"));
+      await until("room on the disk", async () => ((await chat()).status === 200 ? true : undefined));
+      expect(await gateway.stop()).toBe(0);
+    } finally {
+      Bun.spawnSync(["umount", journal]);
+    }
+  },
+  30_000,
+);
+
+test("only the owner can read the database, journals and pictures, whatever was there and the umask", async () => {
+  const data = join(directory, "private");
+  for (const folder of ["journal", "blobs", "blobs/temporary"]) {
+    mkdirSync(join(data, folder), { recursive: true });
+    chmodSync(join(data, folder), 0o755);
+  }
+  writeFileSync(join(data, "gateway.sqlite"), "", { mode: 0o644 });
+  const before = process.umask(0);
+  try {
+    await using house = await openHouse({ env: { GATEWAY_DATA_DIR: data } });
+    process.umask(before);
+    const { gateway } = house;
+    const response = await gateway.call("/v1/images/generations", {
+      body: { model: IMAGE, prompt: "A pier" },
+    });
+    expect(response.status).toBe(200);
+    const readable = readdirSync(data, { recursive: true, encoding: "utf8" }).filter(
+      (name) => (lstatSync(join(data, name)).mode & 0o077) !== 0,
+    );
+    expect(readable).toEqual([]);
+    expect(readdirSync(data)).toContain("gateway.sqlite-wal");
+  } finally {
+    process.umask(before);
+  }
+}, 30_000);
+
+function probeMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-mount-"));
+  const isMounted = mountSmallDisk(folder);
+  if (isMounted) Bun.spawnSync(["umount", folder]);
+  rmSync(folder, { recursive: true });
+  return isMounted;
+}
+
+function mountSmallDisk(folder: string): boolean {
+  return Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", folder]).success;
+}
+
+/** Writes until the disk takes no more, to the last byte. */
+function fill(path: string): void {
+  for (let size = 64 * 1024; size >= 1; size = Math.floor(size / 2)) {
+    try {
+      for (;;) appendFileSync(path, Buffer.alloc(size));
+    } catch {
+      // A smaller piece may still fit.
+    }
+  }
+}
