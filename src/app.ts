@@ -101,12 +101,13 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     async stop() {
       state.isDraining = true;
       const endsAt = performance.now() + settings.server.drainSeconds * 1000;
-      await server.drain(endsAt - performance.now());
+      await server.drain(endsAt - performance.now(), () => core.detachedCalls.refuse());
       await core.detachedCalls.settled(endsAt - performance.now());
       await endCalls(core);
       await close();
     },
     async abandon() {
+      core.detachedCalls.refuse();
       server.abandon();
       await endCalls(core);
       await storage.journal.sync();

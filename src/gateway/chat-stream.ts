@@ -67,6 +67,7 @@ export function relayStream(core: Core, relayed: StreamToRelay): RelayedStream {
   const body = relay({
     ...opened,
     call,
+    clientSignal: admitted.context.signal,
     deadlineTimer: core.failover.deadlineTimer,
     idleMs: timeouts.idleMs,
     isDetachable: admitted.context.principal.organization.settings.callerGone === "drain",

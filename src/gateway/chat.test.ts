@@ -4,6 +4,7 @@ import { readRequest } from "../dialects/chat/index.ts";
 import type { TextModel } from "../domain/model.ts";
 import type { TokenPrice } from "../domain/price.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
+import { takeTextLimits } from "./admission/limits.ts";
 import { handleChat, type ChatOutcome } from "./chat.ts";
 import type { TextCall, TextUpstream } from "./ports.ts";
 import { ClientDisconnected } from "./routing/call.ts";
@@ -136,6 +137,56 @@ test("a request that no target serves costs nothing and counts no tokens", async
   const { rate } = await handleChat(core, request(), payload({ max_tokens: 100 }));
   expect(rate?.tokens?.remaining).toBeGreaterThan(50);
   expect(await isAllGivenBack()).toBe(true);
+});
+
+describe("a client that disconnects before there is a response", () => {
+  /** Disconnects as soon as the vendor has been called. */
+  async function disconnect(options: Partial<PlainCoreOptions> = {}, isStream = false, isEnding = false) {
+    const client = new AbortController();
+    const { promise: called, resolve } = Promise.withResolvers<void>();
+    const send = ({ signal }: TextCall): Promise<never> => {
+      resolve();
+      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    };
+    const opened = open([{ dialect: "chat", send }], options);
+    const served = handleChat(opened.core, opened.request(client.signal), payload({ stream: isStream }));
+    await called;
+    if (isEnding) opened.core.detachedCalls.refuse();
+    client.abort();
+    await expect(served).rejects.toBeInstanceOf(ClientDisconnected);
+    return opened;
+  }
+
+  test.each([false, true])("pays for the input of the call that was sent, stream %p", async (isStream) => {
+    const { charges, isAllGivenBack } = await disconnect({}, isStream);
+    expect(charges()).toMatchObject([
+      {
+        usage: { source: "estimated", tokens: { input: expect.any(Number), output: 0 } },
+        flags: ["partial", "caller_gone", "estimated"],
+        attempts: [{ outcome: "caller_gone" }],
+      },
+    ]);
+    expect(Number(charges()[0]?.amount)).toBeWithin(10, 30);
+    expect(await isAllGivenBack()).toBe(true);
+  });
+
+  test("stays counted in the limits with that input", async () => {
+    const { core, request } = await disconnect({ limits: { requestsPerMinute: 5, tokensPerMinute: 1_000 } });
+    const grant = await takeTextLimits(core.limiter, core.limits, request().principal, 0);
+    expect(grant.rate?.requests?.remaining).toBe(3);
+    expect(grant.rate?.tokens?.remaining).toBeWithin(970, 991);
+  });
+
+  test("pays nothing where no call was sent, or where this process ended it", async () => {
+    const failed = open([failing(new UpstreamError("overloaded", "no"))]);
+    const client = new AbortController();
+    client.abort();
+    await expect(handleChat(failed.core, failed.request(client.signal), payload())).rejects.toBeInstanceOf(
+      ClientDisconnected,
+    );
+    expect(failed.charges()).toEqual([]);
+    expect((await disconnect({}, false, true)).charges()).toEqual([]);
+  });
 });
 
 test("a request that its budget does not cover calls nobody and frees what it counted", async () => {

@@ -1,7 +1,8 @@
 import { ChatStream, forUpstream, readReply, type ChatPayload } from "../dialects/chat/index.ts";
 import type { Target, Timeouts } from "../domain/channel.ts";
+import type { TextModel } from "../domain/model.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import type { TokenUsage, UsagePolicy } from "../domain/usage.ts";
+import type { ObservedUsage, TokenUsage, UsagePolicy } from "../domain/usage.ts";
 import { admit, type AdmittedText } from "./admission/admitted.ts";
 import { takeTextLimits, type LimitGrant } from "./admission/limits.ts";
 import { requireModel, routeOf } from "./admission/model-access.ts";
@@ -40,7 +41,7 @@ export async function handleChat(
     return { kind: "stream", ...relayed, rate: admitted.rate };
   }
   committed.release();
-  admitted.settle({ target, usage: reply.usage, flags: [] });
+  admitted.settle({ target, usage: reply.usage, flags: context.signal.aborted ? ["caller_gone"] : [] });
   return { kind: "whole", text: reply.text, rate: admitted.rate };
 }
 
@@ -65,48 +66,81 @@ async function admitChat(core: Core, context: RequestContext, payload: ChatPaylo
   });
 }
 
-function callRoute(
+/** A call that a vendor may have received: what it costs if its client disconnects now. */
+interface SentCall {
+  target: Target;
+  usage(): TokenUsage;
+}
+
+/** Calls the route's targets. A client that disconnects meanwhile pays for the call that was sent for it. */
+async function callRoute(
   core: Core,
-  { context, model, signal }: AdmittedText,
+  admitted: AdmittedText,
   payload: ChatPayload,
 ): Promise<Committed<ChatReply>> {
-  const bounds = usageBounds(payload.parsed, model);
-  const policy: UsagePolicy = (observed) => billableUsage(bounds, observed);
-  const { principal, attempts } = context;
-  const route = routeOf(core.snapshot.directory(), principal, model.id);
-  const { failOverRefusals } = principal.organization.settings;
-  return callTargets(core.failover, {
-    targets: orderTargets(route, core.random),
-    organization: principal.organization.id,
-    clientSignal: signal,
-    totalMs: core.timeouts.text.totalMs,
-    failsOver: ({ kind }) => kind !== "rejected" && (kind !== "refused" || failOverRefusals),
-    attempts,
-    callTarget: (target, call) => callTarget(core, { payload, policy }, target, call),
-  });
+  const { context, model, signal } = admitted;
+  const { organization } = context.principal;
+  const { failOverRefusals } = organization.settings;
+  const running: { sent: SentCall | null } = { sent: null };
+  try {
+    return await callTargets(core.failover, {
+      targets: orderTargets(routeOf(core.snapshot.directory(), context.principal, model.id), core.random),
+      organization: organization.id,
+      clientSignal: signal,
+      totalMs: core.timeouts.text.totalMs,
+      failsOver: ({ kind }) => kind !== "rejected" && (kind !== "refused" || failOverRefusals),
+      attempts: context.attempts,
+      callTarget: (target, call) => {
+        running.sent = null;
+        const onSent = (usage: SentCall["usage"]) => (running.sent = { target, usage });
+        return callTarget(core, { payload, model, onSent }, target, call);
+      },
+    });
+  } catch (error) {
+    const { sent } = running;
+    const isByClient = context.attempts.at(-1)?.outcome === "caller_gone" && !core.detachedCalls.isClosed;
+    if (sent && isByClient) {
+      admitted.settle({ target: sent.target, usage: sent.usage(), flags: ["partial", "caller_gone"] });
+    }
+    throw error;
+  }
+}
+
+interface ChatCall {
+  payload: ChatPayload;
+  model: TextModel;
+  onSent(usage: SentCall["usage"]): void;
 }
 
 async function callTarget(
   core: Core,
-  { payload, policy }: { payload: ChatPayload; policy: UsagePolicy },
+  { payload, model, onSent }: ChatCall,
   target: Target,
   call: Call,
 ): Promise<ChatReply> {
   const upstream = core.upstreams.text(target.channel);
   if (!upstream) throw new UpstreamError("account", `channel ${target.channel.id} does not serve text`);
-  const { isStream, model } = payload.parsed;
+  const { isStream } = payload.parsed;
+  const bounds = usageBounds(payload.parsed, model);
+  const policy: UsagePolicy = (observed) => billableUsage(bounds, observed);
+  const stream = isStream ? new ChatStream(model.id, policy) : null;
   const timeouts = timeoutsOf(core, target);
+  call.signal.throwIfAborted();
+  // Nothing tells when the last byte has left, so a call counts as sent from here on.
+  onSent(() => stream?.usage() ?? policy(NOTHING_DELIVERED));
   // A whole answer has no first byte worth waiting for: only the total time bounds it.
   if (isStream) call.expect("the first byte", timeouts.firstByteMs);
   const raw = forUpstream(payload, target.upstreamModel);
   const response = await upstream.send({ payload: { ...payload, raw }, isStream, signal: call.signal });
   if (response.kind === "stream") {
-    const opened = await openStream(response.stream, new ChatStream(model, policy), call, timeouts);
-    return { kind: "stream", ...opened };
+    if (!stream) throw new UpstreamError("broken", "a stream for a request without one");
+    return { kind: "stream", ...(await openStream(response.stream, stream, call, timeouts)) };
   }
-  if (isStream) throw new UpstreamError("broken", "a whole answer to a stream request");
-  return { kind: "whole", ...readReply(response, model, policy) };
+  if (stream) throw new UpstreamError("broken", "a whole answer to a stream request");
+  return { kind: "whole", ...readReply(response, model.id, policy) };
 }
+
+const NOTHING_DELIVERED: ObservedUsage = { report: null, deliveredTokens: 0, isReportFinal: false };
 
 function timeoutsOf(core: Core, { channel }: Target): Timeouts {
   return channel.timeouts ? { ...core.timeouts.text, ...channel.timeouts } : core.timeouts.text;

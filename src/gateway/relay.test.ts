@@ -11,7 +11,7 @@ const word = (content: string, finish_reason: string | null = null): Uint8Array 
   event({ id: "c", model: "m", choices: [{ index: 0, delta: { content }, finish_reason }] });
 const DONE = Buffer.from("data: [DONE]\n\n");
 
-/** An upstream that says these chunks and then ends, or is silent until the call is aborted. */
+/** An upstream that sends these chunks and then ends, or is silent until the call is aborted. */
 function upstream(
   chunks: readonly Uint8Array[],
   { signal }: Call,
@@ -32,33 +32,50 @@ function upstream(
   };
 }
 
-function start(chunks: readonly Uint8Array[], options: { isEndless?: boolean; isDetachable?: boolean } = {}) {
+interface StartOptions {
+  isEndless?: boolean;
+  isDetachable?: boolean;
+  idleMs?: number;
+  /** The client is gone before it reads the body. */
+  isDisconnected?: boolean;
+}
+
+function start(chunks: readonly Uint8Array[], options: StartOptions = {}) {
   const deadlineTimer = new DeadlineTimer(5);
+  const client = new AbortController();
+  if (options.isDisconnected) client.abort();
   const call = new Call(deadlineTimer, new AbortController().signal, 5_000);
   call.settle();
   const ended = Promise.withResolvers<StreamEnd>();
   const ends: StreamEnd[] = [];
+  const checkpoints: number[] = [];
+  const checkpointed = Promise.withResolvers<void>();
   const reader = upstream(chunks, call, options.isEndless);
+  const stream = new ChatStream("m", policyFor(10));
   const body = relay({
     reader,
-    stream: new ChatStream("m", policyFor(10)),
+    stream,
     head: new Uint8Array(0),
     call,
+    clientSignal: client.signal,
     deadlineTimer,
-    idleMs: 30,
+    idleMs: options.idleMs ?? 30,
     isDetachable: options.isDetachable ?? false,
-    checkpoint: () => {},
+    checkpoint: () => {
+      checkpoints.push(stream.usage().tokens.output ?? 0);
+      checkpointed.resolve();
+    },
     end: (how) => {
       ends.push(how);
       ended.resolve(how);
       return how.kind === "cut" ? event({ error: "told" }) : null;
     },
   });
-  return { body, reader, call, ends, ended: ended.promise };
+  return { body, reader, call, ends, ended: ended.promise, checkpoints, checkpointed: checkpointed.promise };
 }
 
-describe("a relayed answer", () => {
-  test("arrives whole with its ending, and is settled once before that", async () => {
+describe("a relayed stream", () => {
+  test("arrives complete with its ending, and is settled once before that", async () => {
     const { body, ends } = start([word("a"), word("b"), word("", "stop"), DONE]);
     const text = await new Response(body).text();
     expect(text).toContain('"content":"b"');
@@ -72,28 +89,38 @@ describe("a relayed answer", () => {
     expect(ends).toMatchObject([{ kind: "cut", isClientDisconnected: false, error: { kind: "broken" } }]);
   });
 
-  test("that falls silent is given up as a timeout", async () => {
+  test("that falls silent ends as a timeout", async () => {
     const { body, call, ends } = start([word("a")], { isEndless: true });
     expect(await new Response(body).text()).toEndWith('data: {"error":"told"}\n\n');
     expect(ends).toMatchObject([{ kind: "cut", error: { kind: "timeout", isAmbiguous: true } }]);
     expect(call.signal.reason).toBeInstanceOf(UpstreamError);
   });
 
-  test("is read no faster than the caller reads", async () => {
+  test("is read no faster than the client reads", async () => {
     const chunks = Array.from({ length: 1000 }, () => word("x".repeat(4096)));
     const { body, reader } = start(chunks, { isEndless: true });
     const caller = body.getReader();
     await caller.read();
     await Bun.sleep(60);
-    // Longer than the longest silence: waiting for the caller is not held against the upstream.
+    // Longer than the longest silence: a client that does not read is not the upstream's silence.
     expect(reader.reads).toBeLessThan(100);
     expect((await caller.read()).done).toBe(false);
     await caller.cancel();
   });
 });
 
-describe("when the caller hangs up", () => {
-  test("the call is aborted and what was said is settled", async () => {
+test("a stream that bursts and stalls has a checkpoint of everything it sent, and no second one", async () => {
+  const texts = Array.from({ length: 50 }, () => word("x".repeat(400)));
+  const { body, checkpoints, checkpointed } = start(texts, { isEndless: true, idleMs: 2_400 });
+  const text = new Response(body).text();
+  await checkpointed;
+  expect(checkpoints).toEqual([50 * 100]);
+  await text;
+  expect(checkpoints).toEqual([50 * 100]);
+});
+
+describe("when the client disconnects", () => {
+  test("the call is aborted and what was delivered is settled", async () => {
     const { body, call, ended } = start([word("a")], { isEndless: true });
     const caller = body.getReader();
     await caller.read();
@@ -102,7 +129,7 @@ describe("when the caller hangs up", () => {
     expect(call.signal.reason).toBeInstanceOf(ClientDisconnected);
   });
 
-  test("a drained answer is still read to its end", async () => {
+  test("a detachable response is still read to its end", async () => {
     const chunks = [...Array.from({ length: 200 }, () => word("x".repeat(4096))), word("", "stop"), DONE];
     const { body, ended, reader } = start(chunks, { isDetachable: true });
     const caller = body.getReader();
@@ -112,7 +139,17 @@ describe("when the caller hangs up", () => {
     expect(reader.reads).toBeGreaterThanOrEqual(chunks.length);
   });
 
-  test("before the body was ever asked for, the answer is settled after the longest silence", async () => {
+  test.each([
+    ["aborted", false, { kind: "cut", isClientDisconnected: true }],
+    ["read to its end", true, { kind: "complete", isClientDisconnected: true }],
+  ] as const)("before it could read the body, the call is %s", async (_, isDetachable, end) => {
+    const chunks = [word("a"), word("b", "stop"), DONE];
+    const { ended, ends } = start(chunks, { isDetachable, isDisconnected: true, idleMs: 5_000 });
+    expect(await ended).toMatchObject(end);
+    expect(ends).toHaveLength(1);
+  });
+
+  test("before it reads the body, the response is settled after the longest silence", async () => {
     const { ended } = start([word("a")], { isEndless: true });
     expect(await ended).toMatchObject({ kind: "cut", error: { kind: "timeout" } });
   });

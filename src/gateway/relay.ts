@@ -18,6 +18,8 @@ export interface Relay {
   /** What came up to the first content. */
   head: Uint8Array;
   call: Call;
+  /** Aborted when the client disconnects. */
+  clientSignal: AbortSignal;
   deadlineTimer: DeadlineTimer;
   /** Longest silence of the upstream. Milliseconds. */
   idleMs: number;
@@ -50,6 +52,8 @@ export function relay(options: Relay): ReadableStream<Uint8Array> {
 /** Where the client's bytes go. */
 type Client = Pick<ReadableStreamDirectController, "write" | "flush" | "close">;
 
+const NO_CLIENT: Client = { write: () => 0, flush: () => 0, close: () => {} };
+
 class RunningRelay {
   #client: Client | null = null;
   #hasEnded = false;
@@ -58,16 +62,18 @@ class RunningRelay {
   #waitingSince: number | null = performance.now();
   /** When the last keep-alive frame went out. */
   #keptAliveAt = 0;
-  #checkpointAt = performance.now() + CHECKPOINT_MS;
+  /** Whether anything came since the last checkpoint. */
+  #hasNews = true;
   #watch: Deadline;
   #isCutOnAbort = false;
 
   constructor(private readonly relay: Relay) {
-    this.#watch = this.#watchFor(Math.min(KEEP_ALIVE_MS, relay.idleMs));
+    this.#watch = this.#watchFor(relay.clientSignal.aborted ? 0 : Math.min(CHECKPOINT_MS, relay.idleMs));
   }
 
   async run(client: Client): Promise<void> {
-    const { reader, stream, head, checkpoint } = this.relay;
+    if (this.#client || this.#hasEnded) return client.close();
+    const { reader, stream, head } = this.relay;
     this.#client = client;
     try {
       for (let output = head; ;) {
@@ -82,15 +88,11 @@ class RunningRelay {
           }
         }
         if (stream.isDone) break;
-        const now = performance.now();
-        if (now > this.#checkpointAt) {
-          this.#checkpointAt = now + CHECKPOINT_MS;
-          checkpoint();
-        }
-        this.#waitingSince = now;
+        this.#waitingSince = performance.now();
         const { done, value } = await reader.read();
         if (done || !value) break;
         output = stream.push(value);
+        this.#hasNews = true;
       }
       this.#complete(client);
     } catch (thrown) {
@@ -157,12 +159,19 @@ class RunningRelay {
   }
 
   #watchFor(withinMs: number): Deadline {
-    return this.relay.deadlineTimer.set(withinMs, () => this.#checkSilence());
+    return this.relay.deadlineTimer.set(withinMs, () => this.#check());
   }
 
-  /** Only the upstream's silence counts: while the client's reading is awaited, no time passes. */
-  #checkSilence(): void {
-    const { call, idleMs } = this.relay;
+  /**
+   * Records what is new, so that a stream that stalls has a checkpoint too, and ends the call of a silent upstream.
+   * Only the upstream's silence counts: while the client's reading is awaited, no time passes.
+   */
+  #check(): void {
+    const { call, clientSignal, idleMs, checkpoint } = this.relay;
+    // The body of a client that disconnected before it read any is neither pulled nor cancelled.
+    if (!this.#client && clientSignal.aborted) return this.#runWithoutClient();
+    if (this.#hasNews) checkpoint();
+    this.#hasNews = false;
     const now = performance.now();
     const since = this.#waitingSince ?? now;
     if (now - since >= idleMs) {
@@ -174,7 +183,14 @@ class RunningRelay {
     }
     if (now - Math.max(since, this.#keptAliveAt) >= KEEP_ALIVE_MS) this.#sendKeepAlive(now);
     const untilKeepAliveMs = KEEP_ALIVE_MS - (now - Math.max(since, this.#keptAliveAt));
-    this.#watch = this.#watchFor(Math.min(untilKeepAliveMs, idleMs - (now - since)));
+    this.#watch = this.#watchFor(Math.min(CHECKPOINT_MS, untilKeepAliveMs, idleMs - (now - since)));
+  }
+
+  #runWithoutClient(): void {
+    this.cancel();
+    if (this.#hasEnded) return;
+    this.#watch = this.#watchFor(0);
+    void this.run(NO_CLIENT);
   }
 
   #sendKeepAlive(now: number): void {

@@ -40,8 +40,8 @@ export interface ServerOptions {
 export interface RunningServer {
   /** Without a trailing slash. */
   url: string;
-  /** Waits for running requests, at most so many milliseconds, then closes every connection. */
-  drain(withinMs: number): Promise<void>;
+  /** Waits for running requests, at most so many milliseconds, then calls `onCut` and closes every connection. */
+  drain(withinMs: number, onCut: () => void): Promise<void>;
   abandon(): void;
 }
 
@@ -103,9 +103,10 @@ export function startServer(options: ServerOptions): RunningServer {
   });
   return {
     url: `http://${address.host.includes(":") ? `[${address.host}]` : address.host}:${server.port}`,
-    async drain(withinMs) {
+    async drain(withinMs, onCut) {
       const end = clock.monotonic() + withinMs;
       while (server.pendingRequests > 0 && clock.monotonic() < end) await Bun.sleep(20);
+      onCut();
       await server.stop(true);
       await filePool.clear();
     },

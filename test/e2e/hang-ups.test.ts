@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../support/gateway.ts";
 import { openSocket, writeRequest } from "../support/sockets.ts";
-import { CHAT, openHouse, type House } from "../support/vendor.ts";
+import { CHAT, INPUT_NANOS, openHouse, type House } from "../support/vendor.ts";
 
-/* What is said afterwards of callers who did not wait. */
+/* What clients that disconnect leave in the log and in the ledger. */
 let house: House;
 beforeAll(async () => {
   house = await openHouse();
 });
 afterAll(() => house[Symbol.asyncDispose]());
 
-describe("a caller who hangs up is no fault of ours in the log", () => {
+describe("a client that disconnects is no failure in the log", () => {
   const lineOf = (requestId: string) =>
     until("the log line", () => house.gateway.logs().find((line) => line["request_id"] === requestId));
 
@@ -45,5 +45,45 @@ describe("a caller who hangs up is no fault of ours in the log", () => {
     await Bun.sleep(100);
     socket.destroy();
     expect(await lineOf(requestId)).toMatchObject({ level: "info", status: 499, code: "caller_gone" });
+  });
+});
+
+/** Sends a chat request, and disconnects once the vendor has it. */
+async function disconnect({ gateway, vendor }: House, prompt: string, requestId: string, stream: boolean) {
+  const client = new AbortController();
+  const response = gateway.call("/v1/chat/completions", {
+    body: { model: CHAT, stream, messages: [{ role: "user", content: prompt }] },
+    headers: { "x-request-id": requestId },
+    signal: client.signal,
+  });
+  await vendor.waitForHits(vendor.hits.length + 1);
+  client.abort();
+  await response.catch(() => {});
+}
+
+describe.each([false, true])("a client that disconnects before any content, stream %p,", (stream) => {
+  test("ends the vendor call and pays for its input", async () => {
+    const requestId = `input-only-${stream}`;
+    const closes = house.vendor.hits.filter(({ closedAt }) => closedAt !== null).length;
+    await disconnect(house, "[[stall]]", requestId, stream);
+    await house.vendor.waitForClose(closes + 1);
+    const [row, ...others] = await house.gateway.charged(requestId);
+    expect(others).toEqual([]);
+    expect(row!.flags).toEqual(["partial", "caller_gone", "estimated"]);
+    expect(row!.consumed!.tokens!["input"]).toBeWithin(10, 60);
+    expect(row!.consumed!.tokens!["output"]).toBe(0);
+    expect(row!.amount).toBe(BigInt(row!.consumed!.tokens!["input"]!) * INPUT_NANOS);
+  });
+
+  test("pays for the complete response where its organization drains", async () => {
+    await using draining = await openHouse();
+    await draining.gateway.cli("orgs", "set", "default", "--caller-gone", "drain");
+    await Bun.sleep(1_000);
+    const requestId = `drained-${stream}`;
+    await disconnect(draining, "[[answer delayMs=200 tokens=20]]", requestId, stream);
+    const [row, ...others] = await draining.gateway.charged(requestId);
+    expect(others).toEqual([]);
+    expect(row!.flags).toEqual(["caller_gone"]);
+    expect(row!.consumed!.tokens!["output"]).toBe(20);
   });
 });

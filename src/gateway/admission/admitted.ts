@@ -2,7 +2,7 @@ import type { Target } from "../../domain/channel.ts";
 import type { LedgerEntry, LedgerFlag } from "../../domain/ledger.ts";
 import type { ImageModel, Model, TextModel } from "../../domain/model.ts";
 import type { ImagePrice, Price, TokenPrice } from "../../domain/price.ts";
-import type { Usage } from "../../domain/usage.ts";
+import { sumTokens, type Usage } from "../../domain/usage.ts";
 import type { Nanos } from "../../lib/money.ts";
 import type { Core } from "../core.ts";
 import type { Hold } from "../metering/budget-leases.ts";
@@ -111,7 +111,7 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements A
     core.billing.settle(hold, entry);
     this.#isSettled = true;
     context.facts.charge = entry;
-    if (charge.usage.unit === "token") grant.correctTokens(totalTokens(charge.usage.tokens));
+    if (charge.usage.unit === "token") grant.correctTokens(sumTokens(charge.usage.tokens));
   }
 
   /** Records what the request has cost so far, in case this process dies. */
@@ -147,10 +147,4 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements A
     const at = core.clock.now();
     return chargeEntry({ ...charge, context, model: model.id, price, admittedAt, hold, at });
   }
-}
-
-function totalTokens(tokens: Readonly<Record<string, number>>): number {
-  let total = 0;
-  for (const category in tokens) total += tokens[category] ?? 0;
-  return total;
 }

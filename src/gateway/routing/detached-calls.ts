@@ -36,6 +36,16 @@ export class DetachedCalls {
     };
   }
 
+  /** True once calls end because this process does, and not because their client disconnected. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Detaches no more calls: whose client is cut off from now on is aborted. */
+  refuse(): void {
+    this.#isClosed = true;
+  }
+
   /** Waits until no detached call runs, for so long at most. */
   async settled(withinMs: number): Promise<void> {
     const until = performance.now() + withinMs;
@@ -44,7 +54,7 @@ export class DetachedCalls {
 
   /** Aborts detached calls, now and from now on, and waits up to a second until they have ended. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.refuse();
     for (const controller of this.#running) controller.abort();
     await this.settled(MAX_END_MS);
   }
