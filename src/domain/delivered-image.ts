@@ -1,4 +1,4 @@
-import type { StreamedObject } from "../lib/json-stream.ts";
+import type { StreamedObject } from "../lib/json-spool.ts";
 import type { ImageFormat } from "./model.ts";
 import type { ImageUsage } from "./usage.ts";
 

@@ -1,4 +1,4 @@
-import type { StreamedObject } from "../lib/json-stream.ts";
+import type { StreamedObject } from "../lib/json-spool.ts";
 import type { ImageFormat, ImageModel } from "./model.ts";
 import type { Spool } from "../lib/spool.ts";
 import type { ImageUsage, SizeTier } from "./usage.ts";

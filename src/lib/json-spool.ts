@@ -1,12 +1,13 @@
 import { detachBuffer } from "./detach-buffer.ts";
-import { SpooledString } from "./long-string.ts";
+import { SpooledString } from "./json-spool/long-string.ts";
 import { yieldToEventLoop } from "./waiting.ts";
 import type { Spool } from "./spool.ts";
 import { JsonScanner } from "./json-spool/scanner.ts";
-import { JsonSpoolError, type JsonSpoolOptions, type SpooledJson } from "./json-spool/options.ts";
+import { JsonSpoolError, type JsonSpoolOptions, type StreamedJson } from "./json-spool/options.ts";
 
-export { SpooledString } from "./long-string.ts";
+export { SpooledString } from "./json-spool/long-string.ts";
 export * from "./json-spool/options.ts";
+export * from "./json-spool/write.ts";
 
 const SLICE_BYTES = 64 * 1024;
 
@@ -31,7 +32,7 @@ export async function readSpooledJson(
   body: AsyncIterable<Uint8Array>,
   spool: Spool,
   options: Partial<JsonSpoolOptions> = {},
-): Promise<SpooledJson> {
+): Promise<StreamedJson> {
   const settings = { ...DEFAULTS, ...options };
   const scanner = new JsonScanner(spool, settings);
   let received = 0;
@@ -50,17 +51,21 @@ export async function readSpooledJson(
   return putStrings(value, scanner.placeholder, scanner.strings);
 }
 
-function parseSkeleton(skeleton: Buffer): SpooledJson {
+function parseSkeleton(skeleton: Buffer): StreamedJson {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(skeleton);
-    return JSON.parse(text) as SpooledJson;
+    return JSON.parse(text) as StreamedJson;
   } catch {
     throw new JsonSpoolError("invalid_json");
   }
 }
 
 /** Puts the strings where their placeholders stand. Depth is bounded by the scanner, so recursion is safe. */
-function putStrings(value: SpooledJson, placeholder: string, strings: readonly SpooledString[]): SpooledJson {
+function putStrings(
+  value: StreamedJson,
+  placeholder: string,
+  strings: readonly SpooledString[],
+): StreamedJson {
   if (typeof value === "string" && value.startsWith(placeholder)) {
     return strings[Number(value.slice(placeholder.length))] ?? value;
   }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SpooledString } from "./long-string.ts";
+import { SpooledString } from "./json-spool/long-string.ts";
 import { MultipartError, readMultipart, type MultipartOptions, type PartHeader } from "./multipart.ts";
 import { createSpool } from "./spool.ts";
 

@@ -1,4 +1,4 @@
-import { LongString, LongStringError, type SpooledString } from "./long-string.ts";
+import { LongString, LongStringError, type SpooledString } from "./json-spool/long-string.ts";
 import type { Spool, SpoolFile } from "./spool.ts";
 import { readBoundary, readPartHeader, type PartHeader } from "./multipart/header.ts";
 import { MultipartError } from "./multipart/error.ts";

@@ -59,8 +59,8 @@ async function generate(
 ): Promise<ImageReply> {
   const call = { url: `${baseUrl}/images`, headers, body: writeRequest(order), signal };
   const response = await sendJson("POST", call, errors.classify);
-  const { parsed, items, skeleton, pictures } = await readImageList(response, order.spool, signal);
-  if (parsed["error"]) throw errors.classify(response, skeleton);
+  const { parsed, items, pictures } = await readImageList(response, order.spool, signal);
+  if (parsed["error"]) throw errors.classify(response, JSON.stringify(parsed));
   if (!items) throw brokenResponse("gave no list of images");
   const images = await pictures(items, fetchResult);
   if (images.length === 0) throw brokenResponse("gave no image");

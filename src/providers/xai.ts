@@ -64,7 +64,7 @@ async function generate(
     errors.classify,
   );
   const list = await readImageList(response, order.spool, signal);
-  if (hasError(list.parsed)) throw errors.classify(response, list.skeleton);
+  if (hasError(list.parsed)) throw errors.classify(response, JSON.stringify(list.parsed));
   return { images: await readImages(list, fetchResult), quality: chooseQuality(order) };
 }
 

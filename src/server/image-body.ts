@@ -2,7 +2,7 @@ import { isPictureField, formFields, type ImageField } from "../dialects/images/
 import { FAMILIES } from "../domain/family.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import { JsonSpoolError, readSpooledJson, type JsonPath } from "../lib/json-spool.ts";
-import { isStreamedObject, type StreamedObject } from "../lib/json-stream.ts";
+import { isStreamedObject, type StreamedObject } from "../lib/json-spool.ts";
 import { MultipartError, readMultipart } from "../lib/multipart.ts";
 import type { Spool } from "../lib/spool.ts";
 import { requireJson } from "./body.ts";

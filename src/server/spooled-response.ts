@@ -1,4 +1,4 @@
-import { holdsHandles, writeJson, type StreamedObject } from "../lib/json-stream.ts";
+import { holdsHandles, writeJson, type StreamedObject } from "../lib/json-spool.ts";
 import { createSpool, type FilePool, type Spool } from "../lib/spool.ts";
 
 export interface SpooledResponse {

@@ -2,7 +2,7 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ReferenceSource } from "../../domain/image.ts";
 import { decodeBase64, isDataUrl, readDataUrlHeader } from "../../lib/base64.ts";
 import { isObject } from "../../lib/json.ts";
-import { SpooledString } from "../../lib/long-string.ts";
+import { SpooledString } from "../../lib/json-spool.ts";
 
 /** Every name under which a reference image may come, and under which a mask. */
 export const REFERENCE_FIELDS = ["image", "image[]", "images", "input_images", "image_url", "image_urls"];

@@ -1,5 +1,5 @@
 import type { DeliveredImage, ImageDelivery } from "../../domain/delivered-image.ts";
-import type { StreamedObject } from "../../lib/json-stream.ts";
+import type { StreamedObject } from "../../lib/json-spool.ts";
 
 /** Says a delivery in the words of the image interface; a blob stands for the base64 of its bytes. */
 export function writeReply(delivery: ImageDelivery, created: number): StreamedObject {

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageRequest, ReferenceSource } from "../../domain/image.ts";
-import { SpooledString } from "../../lib/long-string.ts";
+import { SpooledString } from "../../lib/json-spool.ts";
 import { readFields } from "./fields.ts";
 import { MASK_FIELDS, readReferences, REFERENCE_FIELDS } from "./references.ts";
 

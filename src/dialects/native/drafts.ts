@@ -1,6 +1,6 @@
 import type { ImageFormat } from "../../domain/model.ts";
 import { decodeBase64 } from "../../lib/base64.ts";
-import type { StreamedJson, StreamedObject } from "../../lib/json-stream.ts";
+import type { StreamedJson, StreamedObject } from "../../lib/json-spool.ts";
 import { isThought } from "./parts.ts";
 import { changeParts, isInlinePicture, withPicture, type InlinePicture } from "./reply-parts.ts";
 
@@ -25,8 +25,13 @@ function isDraft(part: StreamedJson): part is InlinePicture {
 
 async function linkDraft(part: InlinePicture, link: LinkDraft): Promise<StreamedObject> {
   const { data } = part.inlineData;
-  const bytes = typeof data === "string" ? decodeBase64(data) : data;
-  const found = bytes && (await link(bytes instanceof Blob ? bytes : new Blob([Uint8Array.from(bytes)])));
+  const draft = typeof data === "string" ? decodeDraft(data) : data instanceof Blob ? data : data.blob;
+  const found = draft && (await link(draft));
   if (!found) return part;
   return withPicture(part, { fileData: { mimeType: `image/${found.format}`, fileUri: found.url } });
+}
+
+function decodeDraft(base64: string): Blob | null {
+  const bytes = decodeBase64(base64);
+  return bytes && new Blob([Uint8Array.from(bytes)]);
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { snakeCase } from "../../lib/casing.ts";
-import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../lib/json-stream.ts";
+import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../lib/json-spool.ts";
 
 /** A field that is there, under the name it came with. */
 export interface Field<Value extends StreamedJson = StreamedJson> {

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
-import type { StreamedObject } from "../../lib/json-stream.ts";
+import type { StreamedObject } from "../../lib/json-spool.ts";
 import { findField, findObject, findText, type Field } from "./fields.ts";
 
 /** A part of a turn that holds a picture of the conversation, in the message or behind a link. */

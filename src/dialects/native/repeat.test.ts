@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ResolvedSize } from "../../domain/image.ts";
-import type { StreamedObject } from "../../lib/json-stream.ts";
+import type { StreamedObject } from "../../lib/json-spool.ts";
 import { repeatRequest } from "./repeat.ts";
 
 const SQUARE: ResolvedSize = {

@@ -1,6 +1,6 @@
 import type { ImageOrder, ReferenceImage, ResolvedSize } from "../../domain/image.ts";
 import { ratioValue } from "../../domain/size.ts";
-import type { StreamedObject } from "../../lib/json-stream.ts";
+import type { StreamedObject } from "../../lib/json-spool.ts";
 import { findField, findObject, findObjects, findText, withValue } from "./fields.ts";
 import { readPicture, type PicturePart } from "./parts.ts";
 

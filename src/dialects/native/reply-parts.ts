@@ -1,7 +1,13 @@
-import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../lib/json-stream.ts";
+import {
+  isHandle,
+  isStreamedObject,
+  type Handle,
+  type StreamedJson,
+  type StreamedObject,
+} from "../../lib/json-spool.ts";
 
 /** A part of a reply that holds a picture, finished or a draft. */
-export type InlinePicture = StreamedObject & { inlineData: { data: Blob | string } };
+export type InlinePicture = StreamedObject & { inlineData: { data: Handle | string } };
 
 /**
  * The same reply with each part replaced by what `change` makes of it. What a vendor said is repeated whatever its
@@ -24,7 +30,7 @@ export function changeParts(
 export function isInlinePicture(part: StreamedJson): part is InlinePicture {
   if (!isStreamedObject(part) || !isStreamedObject(part["inlineData"])) return false;
   const { mimeType, data } = part["inlineData"];
-  const hasData = data instanceof Blob || (typeof data === "string" && data !== "");
+  const hasData = (data !== undefined && isHandle(data)) || (typeof data === "string" && data !== "");
   return typeof mimeType === "string" && mimeType.startsWith("image/") && hasData;
 }
 

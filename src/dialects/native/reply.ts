@@ -1,5 +1,5 @@
 import type { DeliveredImage, ImageDelivery } from "../../domain/delivered-image.ts";
-import type { StreamedJson, StreamedObject } from "../../lib/json-stream.ts";
+import type { StreamedJson, StreamedObject } from "../../lib/json-spool.ts";
 import { isThought } from "./parts.ts";
 import { changeParts, isInlinePicture, withPicture } from "./reply-parts.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { StreamedObject } from "../../lib/json-stream.ts";
+import type { StreamedObject } from "../../lib/json-spool.ts";
 import { readRequest } from "./request.ts";
 
 const TEXT = { text: "a lighthouse" };

@@ -3,8 +3,8 @@ import type { ImageRequest, ReferenceSource, RequestedSize } from "../../domain/
 import { readSize } from "../../domain/size.ts";
 import { decodeBase64 } from "../../lib/base64.ts";
 import type { JsonPath } from "../../lib/json-spool.ts";
-import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../lib/json-stream.ts";
-import { SpooledString } from "../../lib/long-string.ts";
+import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../lib/json-spool.ts";
+import { SpooledString } from "../../lib/json-spool.ts";
 import { findField, findObject, findObjects, findText, invalid } from "./fields.ts";
 import { isThought, readPicture, type PicturePart } from "./parts.ts";
 

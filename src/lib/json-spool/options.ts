@@ -1,11 +1,32 @@
-import type { SpooledString } from "../long-string.ts";
+import { SpooledString } from "./long-string.ts";
 
-/** Where a value stands: object keys and array places from the top. */
+/** The path to a value: object keys and array indexes from the top. */
 export type JsonPath = readonly (string | number)[];
 
-/** What `JSON.parse` gives, with long strings on disk. */
-export type SpooledJson =
-  null | boolean | number | string | SpooledString | SpooledJson[] | { [key: string]: SpooledJson };
+/** JSON whose long strings are handles: a `Blob` stands for the base64 of its bytes. */
+export type StreamedJson = null | boolean | number | string | Handle | StreamedJson[] | StreamedObject;
+
+export interface StreamedObject {
+  [key: string]: StreamedJson;
+}
+
+export type Handle = Blob | SpooledString;
+
+export function isHandle(value: StreamedJson): value is Handle {
+  return value instanceof Blob || value instanceof SpooledString;
+}
+
+/** True for an object of the JSON, not for an array, null or a handle. */
+export function isStreamedObject(value: StreamedJson | undefined): value is StreamedObject {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return !isHandle(value);
+}
+
+/** Whether anything in it is a handle, so that it must be written in pieces. */
+export function holdsHandles(value: StreamedJson): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return isHandle(value) || Object.values(value).some(holdsHandles);
+}
 
 export interface JsonSpoolOptions {
   /** Whether the string at a path is an image: a `data:` URL or base64 there is decoded. May throw to refuse. */
@@ -31,13 +52,13 @@ export type JsonSpoolFault =
   | "invalid_base64"
   | "duplicate_key"
   | "too_deep"
-  /** More values or structure than is sensible for a request. */
+  /** More values, levels or structure than the limits allow. */
   | "too_complex"
   /** One string beyond its limit; the path names it. */
   | "too_large"
   | "body_too_large";
 
-/** The body cannot be read. `path` names the place where that is known, else it is empty. */
+/** The body cannot be read. `path` is empty where the position is not known. */
 export class JsonSpoolError extends Error {
   override readonly name = "JsonSpoolError";
   constructor(

@@ -1,4 +1,4 @@
-import { LongString, LongStringError, type SpooledString } from "../long-string.ts";
+import { LongString, LongStringError, type SpooledString } from "./long-string.ts";
 import type { Spool } from "../spool.ts";
 import { unescape } from "./escape.ts";
 import { JsonSpoolError, type JsonPath, type JsonSpoolOptions } from "./options.ts";

@@ -1,16 +1,15 @@
 import type { ImageOrder, ImageReply } from "../../domain/image.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
-import { isObject } from "../../lib/json.ts";
 import { createImageUpstream } from "../images/image-upstream.ts";
-import { extractImages } from "../transport/extracted-json.ts";
-import { parseResponse, post } from "../transport/http.ts";
+import { readImageJson } from "../transport/image-json.ts";
+import { post } from "../transport/http.ts";
 import type { JsonBody } from "../transport/json-body.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
 import type { Credential, GenerateContentConnection } from "./connection.ts";
 import { readGoogleFailure } from "./errors.ts";
-import { keepResponse, repeatBody } from "./native.ts";
+import { repeatBody } from "./native.ts";
 import { readGenerateReply } from "./reply.ts";
 import { REFERENCE_FORMATS, writeGenerateRequest } from "./request.ts";
 
@@ -67,11 +66,10 @@ async function call(
     signal,
   };
   const response = await post(request, errors.classify);
-  const { json, skeleton } = await extractImages(response, order.spool, signal);
-  const parsed = parseResponse(skeleton);
-  if (isObject(parsed) && parsed["error"] !== undefined) throw errors.classify(response, skeleton);
-  const reply = readGenerateReply(parsed, json, errors);
-  if (order.native && isObject(parsed)) return { ...reply, native: keepResponse(parsed, json) };
+  const parsed = await readImageJson(response, order.spool, signal);
+  if (parsed["error"] !== undefined) throw errors.classify(response, JSON.stringify(parsed));
+  const reply = readGenerateReply(parsed, errors);
+  if (order.native) return { ...reply, native: parsed };
   return { ...reply, isCompressed: connection.takesOutputOptions && order.format === "jpeg" };
 }
 

@@ -2,19 +2,18 @@ import type { ImageReply } from "../../domain/image.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { saneCount } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
+import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../lib/json-spool.ts";
 import { readImageUsage } from "../images/image-usage.ts";
-import type { ExtractedJson } from "../transport/extracted-json.ts";
-import { brokenResponse } from "../transport/http.ts";
+import { imageOf } from "../transport/image-json.ts";
 import { textOf, type VendorErrors } from "../transport/vendor-errors.ts";
 
 /**
  * Reads a response of success: its final pictures without the drafts among its thoughts (Gemini API reference,
  * `GenerateContentResponse`). Throws `refused` where the vendor blocked prompt or picture, `broken` where it made none.
  */
-export function readGenerateReply(parsed: unknown, json: ExtractedJson, errors: VendorErrors): ImageReply {
-  if (!isObject(parsed)) throw brokenResponse("gave no object");
+export function readGenerateReply(parsed: StreamedObject, errors: VendorErrors): ImageReply {
   const candidates = listOf(parsed["candidates"]);
-  const images = candidates.flatMap(partsOf).flatMap((part) => readImage(part, json) ?? []);
+  const images = candidates.flatMap(partsOf).flatMap((part) => readImage(part) ?? []);
   if (images.length > 0) return { images, usage: readUsage(parsed["usageMetadata"]) };
   throw noImage(parsed["promptFeedback"], candidates[0], errors);
 }
@@ -31,22 +30,21 @@ const REFUSALS: ReadonlySet<unknown> = new Set([
   "IMAGE_RECITATION",
 ]);
 
-function partsOf(candidate: Record<string, unknown>): Record<string, unknown>[] {
-  const { content } = candidate ?? {};
-  return isObject(content) ? listOf(content["parts"]) : [];
+function partsOf(candidate: StreamedObject): StreamedObject[] {
+  const { content } = candidate;
+  return isStreamedObject(content) ? listOf(content["parts"]) : [];
 }
 
-function listOf(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
+function listOf(value: StreamedJson | undefined): StreamedObject[] {
+  return Array.isArray(value) ? value.filter(isStreamedObject) : [];
 }
 
-function readImage(part: Record<string, unknown>, json: ExtractedJson): Blob | undefined {
+function readImage(part: StreamedObject): Blob | undefined {
   const { inlineData } = part;
-  if (part["thought"] === true || !isObject(inlineData)) return undefined;
+  if (part["thought"] === true || !isStreamedObject(inlineData)) return undefined;
   const { mimeType, data } = inlineData;
   if (typeof mimeType !== "string" || !mimeType.startsWith("image/")) return undefined;
-  if (typeof data !== "string" || data === "") return undefined;
-  return json.image(data);
+  return imageOf(data);
 }
 
 /** Nothing was made and nothing is charged, so a repeated call is safe. */

@@ -28,8 +28,8 @@ async function generate(
   const { errors, fetchResult } = connection;
   const write = order.references.length > 0 ? writeEdit : writeGeneration;
   const response = await post({ ...write(order, connection), signal }, errors.classify);
-  const { parsed, items, skeleton, pictures } = await readImageList(response, order.spool, signal);
-  if (hasError(parsed)) throw errors.classify(response, skeleton);
+  const { parsed, items, pictures } = await readImageList(response, order.spool, signal);
+  if (hasError(parsed)) throw errors.classify(response, JSON.stringify(parsed));
   if (!items) throw brokenResponse("gave no list of images");
   const images = await pictures(items, fetchResult);
   if (images.length === 0) throw brokenResponse("gave no image");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { isStreamedObject, writeJson, type StreamedJson } from "./json-stream.ts";
+import { isStreamedObject, writeJson, type StreamedJson } from "../json-spool.ts";
 import { SpooledString } from "./long-string.ts";
-import { WatchedBlob } from "../../test/support/pictures.ts";
+import { WatchedBlob } from "../../../test/support/pictures.ts";
 
 async function written(value: StreamedJson): Promise<string> {
   const pieces: Uint8Array[] = [];

@@ -1,5 +1,5 @@
-import { Base64Decoder, isDataUrl, readDataUrlHeader } from "./base64.ts";
-import type { Spool, SpoolFile } from "./spool.ts";
+import { Base64Decoder, isDataUrl, readDataUrlHeader } from "../base64.ts";
+import type { Spool, SpoolFile } from "../spool.ts";
 
 const HEAD_BYTES = 4096;
 const BASE64_HEAD = /^[A-Za-z0-9+/_\-=\s]+$/;

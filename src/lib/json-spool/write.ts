@@ -1,0 +1,77 @@
+import { detachBuffer } from "../detach-buffer.ts";
+import { yieldToEventLoop } from "../waiting.ts";
+import { SpooledString } from "./long-string.ts";
+import { isHandle, type Handle, type StreamedJson } from "./options.ts";
+
+/** JSON text in pieces: a handle stands for the base64 of its bytes, or for its escaped text. */
+export type JsonPieces = readonly (Buffer<ArrayBuffer> | Handle)[];
+
+/**
+ * Writes JSON in pieces, in constant memory beside the JSON's short strings: what is on disk is read and encoded
+ * while the reader takes it. A piece is valid until the next one is requested.
+ */
+export function writeJson(value: StreamedJson): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const pieces = splitJson((hold) => {
+    return JSON.stringify(value, (_, item: StreamedJson) => (isHandle(item) ? hold(item) : item));
+  });
+  return writePieces(pieces);
+}
+
+/**
+ * Splits JSON at its handles. `stringify` puts the text that `hold` returns where a handle's text belongs, alone in
+ * a string or inside a longer one such as a `data:` URL.
+ */
+export function splitJson(stringify: (hold: (handle: Handle) => string) => string): JsonPieces {
+  const handles: Handle[] = [];
+  // Random for each text, so that no string of the JSON can contain it.
+  const placeholder = `handle:${crypto.randomUUID()}:`;
+  const skeleton = stringify((handle) => {
+    handles.push(handle);
+    return placeholder + String(handles.length - 1).padStart(INDEX_DIGITS, "0");
+  });
+  const [first = "", ...rest] = skeleton.split(placeholder);
+  const pieces = rest.flatMap((text) => {
+    const handle = handles[Number(text.slice(0, INDEX_DIGITS))] ?? new Blob([]);
+    return [handle, Buffer.from(text.slice(INDEX_DIGITS))];
+  });
+  return [Buffer.from(first), ...pieces];
+}
+
+export async function* writePieces(pieces: JsonPieces): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for (const piece of pieces) {
+    if (piece instanceof Blob) yield* writeBase64(piece);
+    else if (piece instanceof SpooledString)
+      yield* piece.decoded ? writeBase64(piece.blob) : writeText(piece.blob);
+    else yield piece;
+  }
+}
+
+const INDEX_DIGITS = 6;
+/** A multiple of three, so that base64 pads the last slice only. */
+const SLICE_BYTES = 3 * 64 * 1024;
+
+async function* writeBase64(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  // Each reading of a file's `size` is a system call.
+  const { size } = blob;
+  const piece = Buffer.allocUnsafeSlow(4 * Math.ceil(Math.min(size, SLICE_BYTES) / 3));
+  for (let start = 0; start < size; start += SLICE_BYTES) {
+    const slice = await blob.slice(start, start + SLICE_BYTES).bytes();
+    // Many fast readers would otherwise block the event loop together.
+    const yielded = yieldToEventLoop();
+    if (yielded) await yielded;
+    const text = slice.toBase64();
+    detachBuffer(slice);
+    yield piece.subarray(0, piece.write(text, "latin1"));
+  }
+  detachBuffer(piece);
+}
+
+/** The decoder keeps a character that a slice cuts until the next slice. */
+async function* writeText(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  for (let start = 0; start < blob.size; start += SLICE_BYTES) {
+    const slice = await blob.slice(start, start + SLICE_BYTES).arrayBuffer();
+    const text = decoder.decode(slice, { stream: true });
+    yield Buffer.from(JSON.stringify(text).slice(1, -1));
+  }
+}

@@ -1,0 +1,51 @@
+import { decodeBase64 } from "../../lib/base64.ts";
+import {
+  isStreamedObject,
+  JsonSpoolError,
+  readSpooledJson,
+  SpooledString,
+  type JsonSpoolOptions,
+  type StreamedJson,
+  type StreamedObject,
+} from "../../lib/json-spool.ts";
+import type { Spool } from "../../lib/spool.ts";
+import { brokenResponse, MAX_IMAGE_BYTES, readPieces } from "./http.ts";
+
+/** The fields of the vendors' protocols that hold an image. */
+const IMAGE_FIELDS: ReadonlySet<unknown> = new Set(["b64_json", "data"]);
+
+const LIMITS: Partial<JsonSpoolOptions> = {
+  decode: (path) => IMAGE_FIELDS.has(path.at(-1)),
+  maxBodyBytes: MAX_IMAGE_BYTES,
+  maxStringBytes: MAX_IMAGE_BYTES,
+  maxSkeletonBytes: 4 * 1024 * 1024,
+  maxValues: 200_000,
+};
+
+/**
+ * Reads a JSON object whose images are base64 without ever holding the base64 or the images: they are decoded into
+ * `spool` as they arrive. Throws `broken` for anything else, or the signal's reason.
+ */
+export async function readImageJson(
+  response: Response,
+  spool: Spool,
+  signal: AbortSignal,
+): Promise<StreamedObject> {
+  try {
+    const value = await readSpooledJson(readPieces(response, MAX_IMAGE_BYTES, signal), spool, LIMITS);
+    if (!isStreamedObject(value)) throw brokenResponse("gave no object");
+    return value;
+  } catch (error) {
+    if (error instanceof JsonSpoolError) throw brokenResponse(`gave unreadable JSON: ${error.reason}`, error);
+    throw error;
+  }
+}
+
+/** The image of a base64 field, however long; undefined for an absent one. Throws `broken` for what is no base64. */
+export function imageOf(value: StreamedJson | undefined): Blob | undefined {
+  if (value instanceof SpooledString && value.decoded) return value.blob;
+  if (value === undefined || value === null || value === "") return undefined;
+  const bytes = typeof value === "string" ? decodeBase64(value) : null;
+  if (!bytes) throw brokenResponse("gave an image that is no base64");
+  return new Blob([new Uint8Array(bytes)]);
+}
