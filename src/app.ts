@@ -58,7 +58,7 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
   const processId = newId("proc");
   const storage = await openStorageOf(settings, processId, onProblem);
   const bootstrapped = await bootstrapStore(settings, storage);
-  const blobs = await openBlobsOf(settings, storage);
+  const blobs = await openBlobsOf(settings, storage, onProblem);
   const spoolDirectory = join(settings.dataDirectory, "spool");
   await sweepSpool(spoolDirectory);
   const codecSlots = createSemaphore(CODEC_SLOTS);
@@ -69,7 +69,7 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
     processId,
     onProblem,
   );
-  const metrics = new Metrics(gauges(storage, health, counters));
+  const metrics = new Metrics(gauges(storage, blobs, health, counters));
   const state = { isDraining: false };
   const server = startServer({
     core,
@@ -141,11 +141,12 @@ async function bootstrapStore(settings: Settings, { admin, snapshot }: Storage):
   return result;
 }
 
-function openBlobsOf(settings: Settings, { linkSecrets }: Storage): Promise<Blobs> {
+function openBlobsOf(settings: Settings, { linkSecrets }: Storage, onProblem: OnProblem): Promise<Blobs> {
   return openBlobs({
     ...settings.blobs,
     directory: settings.dataDirectory,
     linkSecrets,
+    onProblem,
     ...(settings.blobUrl !== null && { s3: readS3Address(settings.blobUrl) }),
   });
 }

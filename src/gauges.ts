@@ -1,10 +1,11 @@
 import type { Health } from "./gateway/routing/health.ts";
+import type { Blobs } from "./storage/blobs/index.ts";
 import type { Counters } from "./storage/counters/index.ts";
 import type { Storage } from "./storage/index.ts";
 import type { Gauge } from "./telemetry/metrics.ts";
 
 /** Metrics that are read from the parts of a running gateway at each scrape. */
-export function gauges(storage: Storage, health: Health, counters: Counters): Gauge[] {
+export function gauges(storage: Storage, blobs: Blobs, health: Health, counters: Counters): Gauge[] {
   return [
     {
       name: "gateway_ledger_backlog",
@@ -26,6 +27,16 @@ export function gauges(storage: Storage, health: Health, counters: Counters): Ga
       name: "gateway_database_up",
       help: "0 while the database is away.",
       value: () => Number(storage.snapshot.isDatabaseUp()),
+    },
+    {
+      name: "gateway_object_storage_up",
+      help: "0 while object storage is configured and away.",
+      value: () => Number(blobs.isRemoteUp()),
+    },
+    {
+      name: "gateway_pending_images",
+      help: "Images on the local disk that wait for the object storage.",
+      value: blobs.pending,
     },
     {
       name: "gateway_ejected_targets",

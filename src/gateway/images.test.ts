@@ -52,20 +52,34 @@ const giving = (count: number): ImageUpstream => ({
 });
 const failing = (error: Error): ImageUpstream => ({ generate: () => Promise.reject(error) });
 
-function open(images: readonly ImageUpstream[], options: Partial<PlainCoreOptions> = {}) {
+function open(
+  images: readonly ImageUpstream[],
+  { isStored = true, ...options }: Partial<PlainCoreOptions> & { isStored?: boolean } = {},
+) {
   const plain = plainCore({ model: MODEL, price: PRICE, images, budget: 1_000n, ...options });
   const unused = () => Promise.reject(new Error("not used by these requests"));
   const core: ImageCore = {
     ...plain.core,
     codecSlots: createSemaphore(1),
-    blobs: { put: unused, get: unused },
+    blobs: { put: unused, get: unused, isAvailable: () => isStored },
     links: { sign: () => "", check: () => "invalid" },
     safeFetch: { download: unused, post: unused },
   };
   const handle = (context = plain.request()) =>
     handleImages(core, context, REQUEST, { base: "", spool: testSpool });
-  return { ...plain, handle };
+  return { ...plain, core, handle };
 }
+
+test("a request for links is refused before a vendor is called while none could be stored", async () => {
+  let calls = 0;
+  const counting: ImageUpstream = { generate: async () => ({ images: [png], calls: calls++ }) };
+  const { core, handle, request } = open([counting], { isStored: false });
+  const linked = { ...REQUEST, delivery: "url" as const };
+  const refused = handleImages(core, request(), linked, { base: "", spool: testSpool });
+  await expect(refused).rejects.toMatchObject({ code: "dependency_unavailable" });
+  expect(calls).toBe(0);
+  expect((await handle()).delivery.images).toHaveLength(1);
+});
 
 test("what was delivered is charged, by the model's price", async () => {
   const { handle, charges, isAllGivenBack } = open([giving(2)]);

@@ -12,7 +12,13 @@ import { admit, type AdmittedImages } from "./admission/admitted.ts";
 import { fitToModel, type FittedImageRequest } from "./admission/fit-image-request.ts";
 import { takeImageLimits, type LimitGrant } from "./admission/limits.ts";
 import { requireModel, routeOf } from "./admission/model-access.ts";
-import { deliver, readPictures, type DeliverySettings, type ReadPicture } from "./delivery/images.ts";
+import {
+  deliver,
+  deliveryKind,
+  readPictures,
+  type DeliverySettings,
+  type ReadPicture,
+} from "./delivery/images.ts";
 import type { Core } from "./core.ts";
 import { noPrice, requirePrice } from "./metering/price.ts";
 import type { Call } from "./routing/call.ts";
@@ -48,6 +54,9 @@ export async function handleImages(
   request: ImageRequest,
   { base, spool }: ImageSurroundings,
 ): Promise<ImageOutcome> {
+  const { settings } = context.principal.organization;
+  // Links that could not be stored are refused before a vendor is paid for their pictures.
+  if (deliveryKind(request, settings).isLinked && !core.blobs.isAvailable()) throw noStorage();
   await using admission = await admitImages(core, context, request);
   const { admitted, fitted } = admission;
   const usesMask = FAMILIES[admitted.model.family].mask;
@@ -67,6 +76,11 @@ export async function handleImages(
   });
   settle(admission, target, request, delivery);
   return { delivery, requested: request.count, rate: admitted.rate };
+}
+
+function noStorage(): GatewayError {
+  const message = "Images cannot be stored just now. Retry shortly, or request them as base64.";
+  return new GatewayError("dependency_unavailable", message, { retryAfterSeconds: 10 });
 }
 
 /** An admitted request with what it was fitted to. */

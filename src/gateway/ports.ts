@@ -85,6 +85,8 @@ export interface BudgetRequest {
 /** Where delivered images are kept until their retention ends. */
 export interface BlobStore {
   put(image: Blob, format: ImageFormat, organizationId: string): Promise<StoredBlob>;
+  /** Whether `put` would succeed now, as far as is known. */
+  isAvailable(): boolean;
   /** The stored bytes, or null when unknown or gone. */
   get(name: string): Promise<Blob | null>;
 }

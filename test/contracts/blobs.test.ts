@@ -6,7 +6,11 @@ import { DependencyError } from "../../src/gateway/ports.ts";
 import { readS3Address } from "../../src/lib/s3-address.ts";
 import { createSpool, FilePool, type Spool } from "../../src/lib/spool.ts";
 import { openBlobs, type Blobs } from "../../src/storage/blobs/index.ts";
-import { isBlobName } from "../../src/storage/blobs/name.ts";
+import { openDiskStore } from "../../src/storage/blobs/disk.ts";
+import { openPendingStore } from "../../src/storage/blobs/pending.ts";
+import { openS3Store } from "../../src/storage/blobs/s3.ts";
+import { isBlobName, newBlobName } from "../../src/storage/blobs/name.ts";
+import { until } from "../support/gateway.ts";
 import { startS3, type S3Simulator } from "../upstreams/s3.ts";
 
 const linkSecrets = ["a secret of thirty-two characters"];
@@ -176,9 +180,6 @@ test("object storage that is down or refuses is an unavailable dependency, never
   const { name } = await store.put(new Blob(["x"]), "png", "org_1");
   s3.setDown(true);
   expect(await store.get(name).catch((error: unknown) => error)).toBeInstanceOf(DependencyError);
-  expect(await store.put(new Blob(["x"]), "png", "org_1").catch((error: unknown) => error)).toBeInstanceOf(
-    DependencyError,
-  );
   s3.setDown(false);
   const stranger = await openBlobs({
     directory,
@@ -186,6 +187,53 @@ test("object storage that is down or refuses is an unavailable dependency, never
     s3: { ...readS3Address(s3.address), secretAccessKey: "wrong" },
   });
   expect(await stranger.store.get(name).catch((error: unknown) => error)).toBeInstanceOf(DependencyError);
+});
+
+test("pictures that object storage does not take are served from disk and shipped when it is back", async () => {
+  const reports: string[] = [];
+  const open = () =>
+    openBlobs({
+      directory,
+      linkSecrets,
+      s3: readS3Address(s3.address),
+      onProblem: (message, _cause, level) => reports.push(`${level ?? "warn"} ${message}`),
+    });
+  const first = await open();
+  s3.setDown(true);
+  const pictures = ["one", "two"];
+  const names = await Promise.all(
+    pictures.map(async (text) => (await first.store.put(new Blob([text]), "png", "org_1")).name),
+  );
+  expect(await Promise.all(names.map(async (name) => (await first.store.get(name))?.text()))).toEqual(
+    pictures,
+  );
+  expect([first.isRemoteUp(), first.pending(), first.store.isAvailable()]).toEqual([false, 2, true]);
+  await first.close();
+  // The next process finds them.
+  const second = await open();
+  expect(second.pending()).toBe(2);
+  s3.setDown(false);
+  await until("the pictures in the bucket", () => (second.pending() === 0 ? true : undefined));
+  expect([...s3.objects.keys()].sort()).toEqual(names.map((name) => `made/here/${name}`).sort());
+  await second.close();
+  expect(reports).toEqual(["warn the object storage is away: pictures are kept on the local disk"]);
+});
+
+test("without room for more pictures the store is not available until the storage is back", async () => {
+  const s3Store = openS3Store(readS3Address(s3.address));
+  const store = await openPendingStore({
+    remote: s3Store,
+    local: openDiskStore(join(directory, "pending"), join(directory, "temporary")),
+    report() {},
+    intervalMs: 20,
+    maxPending: 1,
+  });
+  s3.setDown(true);
+  await store.write(newBlobName("png"), new Blob(["one"]));
+  expect(store.isAvailable()).toBe(false);
+  s3.setDown(false);
+  await until("the storage", () => (store.isAvailable() && store.pending() === 0 ? true : undefined));
+  await store.stop();
 });
 
 test("a disk that takes nothing is an unavailable dependency and keeps no half file", async () => {

@@ -38,7 +38,7 @@ export async function deliver(
   { blobs, links, codecSlots }: DeliverySettings,
   { request, reply, pictures: read, sent, base, settings, organizationId }: DeliveryRequest,
 ): Promise<ImageDelivery> {
-  const { isLinked, isInline } = delivery(request, settings);
+  const { isLinked, isInline } = deliveryKind(request, settings);
   const pictures = await Promise.all(
     read.slice(0, request.count).map((picture) => prepare(picture, request, reply, codecSlots)),
   );
@@ -97,7 +97,7 @@ function linkWith(link: (blob: Blob, format: ImageFormat) => Promise<string>): L
 }
 
 /** The interface's table: the organization's switch and what the caller requested. The native protocol has its own. */
-function delivery(
+export function deliveryKind(
   { delivery: asked, native }: ImageRequest,
   { forceImageUrls, nativeImageUrls }: OrganizationSettings,
 ): { isLinked: boolean; isInline: boolean } {

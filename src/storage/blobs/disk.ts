@@ -1,31 +1,29 @@
 import { existsSync } from "node:fs";
 import { link, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { DependencyError, type BlobStore } from "../../gateway/ports.ts";
+import { DependencyError } from "../../gateway/ports.ts";
 import { createSpool, isSpoolFileName } from "../../lib/spool.ts";
 import { createPrivateFolder } from "../private-files.ts";
-import { isBlobName, mimeTypeOf, newBlobName } from "./name.ts";
-import type { BlobInventory } from "./retention.ts";
+import { isBlobName, mimeTypeOf } from "./name.ts";
+import type { NamedStore } from "./named-store.ts";
 
 /**
  * Blobs as files of one directory, spread over 256 folders by the first two letters of their names. A file
- * appears under its name whole or not at all. Temporary files live in `temporaryDirectory`, on the same disk.
+ * appears under its name complete or not at all. Temporary files are in `temporaryDirectory`, on the same disk.
  */
-export function openDiskStore(directory: string, temporaryDirectory: string): BlobStore & BlobInventory {
+export function openDiskStore(directory: string, temporaryDirectory: string): NamedStore {
   for (const folder of [directory, temporaryDirectory].filter((folder) => existsSync(folder)))
     createPrivateFolder(folder, { isOwn: true });
   const folderOf = (name: string) => join(directory, name.slice(0, FOLDER_LETTERS));
   const pathOf = (name: string) => join(folderOf(name), name);
   return {
-    async put(image, format) {
-      const name = newBlobName(format);
+    async write(name, image) {
       try {
         await mkdir(folderOf(name), { recursive: true, mode: 0o700 });
         if (!(await linkSpooled(image, pathOf(name)))) await copy(image, pathOf(name), temporaryDirectory);
       } catch (cause) {
         throw new DependencyError("the disk did not take a blob", { cause });
       }
-      return { name };
     },
 
     async get(name) {
@@ -55,8 +53,8 @@ const FOLDER = /^[0-9a-f]{2}$/;
 const PAGE = 64;
 
 /**
- * Gives a picture that is a whole file of a spool a second name, under which it stays when the spool is gone. False
- * when it is something else, or lies on another disk.
+ * Gives a picture that is a complete file of a spool a second name, under which it stays when the spool is gone.
+ * False when it is something else, or on another disk.
  */
 async function linkSpooled(image: Blob, path: string): Promise<boolean> {
   const source = "name" in image && typeof image.name === "string" ? image.name : "";
@@ -78,7 +76,7 @@ const LINKLESS: ReadonlySet<unknown> = new Set(["EXDEV", "EPERM", "ENOTSUP", "EO
 async function copy(image: Blob, path: string, temporaryDirectory: string): Promise<void> {
   await using spool = createSpool(temporaryDirectory);
   const file = spool.create();
-  // The runtime's own copying of files takes a slice for the whole.
+  // Bun's own copying of files ignores the bounds of a slice.
   for await (const piece of image.stream()) {
     file.write(piece);
     await file.ready();
@@ -87,7 +85,7 @@ async function copy(image: Blob, path: string, temporaryDirectory: string): Prom
   await rename(file.path, path);
 }
 
-/** A file that went away meanwhile is as young as can be, so that nobody removes it again. */
+/** A file that is gone meanwhile counts as new, so that nobody removes it again. */
 async function ageOf(name: string, path: string): Promise<{ name: string; storedAt: number }> {
   const found = await stat(path).catch(() => null);
   return { name, storedAt: found?.mtimeMs ?? Infinity };

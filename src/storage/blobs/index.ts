@@ -5,17 +5,21 @@ import type { S3Address } from "../../lib/s3-address.ts";
 import { sweepSpool } from "../../lib/spool.ts";
 import { withDeadline } from "../../lib/waiting.ts";
 import { openDiskStore } from "./disk.ts";
+import type { Report } from "../report.ts";
 import { createLinks } from "./links.ts";
+import { newBlobName } from "./name.ts";
+import type { NamedStore } from "./named-store.ts";
+import { openPendingStore } from "./pending.ts";
 import { sweepBlobs, type SweepReport } from "./retention.ts";
 import { openS3Store } from "./s3.ts";
 
 /**
- * Opens the place where delivered images are kept, on disk or in S3-compatible storage, and clears what dead
- * processes left half written. Throws a `RangeError` on settings that cannot be meant.
+ * Opens the store of delivered images, on disk or in S3-compatible storage, and removes what ended processes left
+ * half written. Throws a `RangeError` on impossible settings.
  */
 export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
   const { clock = systemClock, linkHours = 24, retentionDays = 7 } = settings;
-  const store = await openStore(settings);
+  const { store, pending } = await openStore(settings);
   const links = createLinks({
     secrets: settings.linkSecrets,
     lifetimeSeconds: Math.round(linkHours * 3600),
@@ -25,8 +29,18 @@ export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
   let running: Promise<SweepReport> | null = null;
 
   return {
-    store,
+    store: {
+      async put(image, format) {
+        const name = newBlobName(format);
+        await store.write(name, image);
+        return { name };
+      },
+      get: (name) => store.get(name),
+      isAvailable: () => pending?.isAvailable() ?? true,
+    },
     links,
+    isRemoteUp: () => pending?.isRemoteUp() ?? true,
+    pending: () => pending?.pending() ?? 0,
     sweep() {
       const storedBefore = clock.now() - retentionDays * DAY_MS;
       running ??= sweepBlobs(store, storedBefore, closing.signal).finally(() => {
@@ -36,7 +50,8 @@ export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
     },
     async close() {
       closing.abort();
-      if (running) await withDeadline(MAX_CLOSE_MS, running, () => new Error("too late")).catch(() => {});
+      const ended = Promise.all([running, pending?.stop()]);
+      await withDeadline(MAX_CLOSE_MS, ended, () => new Error("too late")).catch(() => {});
     },
   };
 }
@@ -52,26 +67,34 @@ export interface BlobSettings {
   /** The first signs links, all check them. At least 32 characters each. */
   linkSecrets: readonly string[];
   clock?: Clock;
+  onProblem?: Report;
 }
 
 export interface Blobs {
   store: BlobStore;
   links: Links;
+  /** Whether the last call reached the object storage; true without one. */
+  isRemoteUp(): boolean;
+  /** Pictures on the local disk that wait for the object storage. */
+  pending(): number;
   /** Removes what is older than the retention period; the caller decides how often. One runs at a time. */
   sweep(): Promise<SweepReport>;
-  /** Ends a running sweep early and waits for it, for a second at most. */
+  /** Ends a running sweep early and waits for work under way, for a second at most. */
   close(): Promise<void>;
 }
 
 const MAX_CLOSE_MS = 1_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-async function openStore({ directory, s3 }: BlobSettings) {
-  if (s3 === undefined) {
-    const blobs = join(directory, "blobs");
-    const temporary = join(blobs, "temporary");
-    await sweepSpool(temporary);
-    return openDiskStore(blobs, temporary);
-  }
-  return openS3Store(s3);
+async function openStore({ directory, s3, onProblem = () => {} }: BlobSettings) {
+  if (s3 === undefined) return { store: await openLocalStore(join(directory, "blobs")), pending: null };
+  const local = await openLocalStore(join(directory, "blobs-pending"));
+  const pending = await openPendingStore({ remote: openS3Store(s3), local, report: onProblem });
+  return { store: pending, pending };
+}
+
+async function openLocalStore(directory: string): Promise<NamedStore> {
+  const temporary = join(directory, "temporary");
+  await sweepSpool(temporary);
+  return openDiskStore(directory, temporary);
 }

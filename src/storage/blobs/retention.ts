@@ -1,3 +1,5 @@
+import type { NamedStore } from "./named-store.ts";
+
 /**
  * Removes what is older than the retention period, a page at a time and a few at once. One that cannot be
  * removed is counted and left for the next sweep; a listing that fails ends the sweep with its error.
@@ -22,12 +24,7 @@ export async function sweepBlobs(
 }
 
 /** What a sweep needs of a store. */
-export interface BlobInventory {
-  /** Every stored blob, in pages of bounded length. `storedAt` is in Unix milliseconds. */
-  pages(): AsyncIterable<readonly { name: string; storedAt: number }[]>;
-  /** Succeeds when the blob is gone, whoever removed it. */
-  remove(name: string): Promise<void>;
-}
+export type BlobInventory = Pick<NamedStore, "pages" | "remove">;
 
 export interface SweepReport {
   removed: number;

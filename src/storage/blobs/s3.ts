@@ -1,20 +1,19 @@
-import { DependencyError, type BlobStore } from "../../gateway/ports.ts";
+import { DependencyError } from "../../gateway/ports.ts";
 import type { S3Address } from "../../lib/s3-address.ts";
-import { isBlobName, mimeTypeOf, newBlobName } from "./name.ts";
-import type { BlobInventory } from "./retention.ts";
+import { withDeadline } from "../../lib/waiting.ts";
+import { isBlobName, mimeTypeOf } from "./name.ts";
+import type { NamedStore } from "./named-store.ts";
 
 /**
  * Blobs as objects of an S3-compatible bucket, all under one prefix, which nothing else should share.
- * `get` reads the whole object: a picture is small, and a lazy reference would answer with a redirect.
+ * `get` reads the complete object: a picture is small, and a lazy reference would respond with a redirect.
  */
-export function openS3Store({ prefix, ...options }: S3Address): BlobStore & BlobInventory {
+export function openS3Store({ prefix, ...options }: S3Address): NamedStore {
   const client = new Bun.S3Client(options);
   const keyOf = (name: string) => prefix + name;
   return {
-    async put(image, format) {
-      const name = newBlobName(format);
-      await translated(client.write(keyOf(name), image, { type: mimeTypeOf(name) }));
-      return { name };
+    async write(name, image) {
+      await translated(client.write(keyOf(name), image, { type: mimeTypeOf(name) }), MAX_WRITE_MS);
     },
 
     async get(name) {
@@ -53,21 +52,16 @@ export function openS3Store({ prefix, ...options }: S3Address): BlobStore & Blob
 
 const PAGE = 500;
 const MAX_CALL_MS = 60_000;
-/** The client itself would wait without end. */
-async function translated<T>(work: Promise<T>): Promise<T> {
-  const { promise: deadline, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("no answer in time")), MAX_CALL_MS);
-  try {
-    return await Promise.race([work, deadline]);
-  } catch (error) {
-    throw unavailable(error);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+/** A client waits for it, and there is the local disk. */
+const MAX_WRITE_MS = 20_000;
 
-function unavailable(cause: unknown): DependencyError {
-  return new DependencyError("the object storage did not answer as it should", { cause });
+/** The S3 client itself would wait without end. */
+async function translated<T>(work: Promise<T>, maxMs = MAX_CALL_MS): Promise<T> {
+  try {
+    return await withDeadline(maxMs, work, () => new Error("no response in time"));
+  } catch (cause) {
+    throw new DependencyError("the object storage is unavailable", { cause });
+  }
 }
 
 function codeOf(error: unknown): unknown {

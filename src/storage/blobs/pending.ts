@@ -1,0 +1,98 @@
+import { every, type BackgroundWork } from "../../lib/waiting.ts";
+import { outageReport, type Report } from "../report.ts";
+import type { NamedStore } from "./named-store.ts";
+
+/**
+ * Object storage with a folder on the local disk for pictures that it does not take now. They are served from there
+ * and shipped when it is back, so that no picture is lost that a vendor was paid for.
+ */
+export interface PendingStore extends NamedStore, BackgroundWork {
+  /** Whether a picture would be stored, in one place or the other. */
+  isAvailable(): boolean;
+  /** Whether the last call reached the object storage. */
+  isRemoteUp(): boolean;
+  /** Pictures that wait for the object storage. */
+  pending(): number;
+}
+
+export interface PendingOptions {
+  remote: NamedStore;
+  local: NamedStore;
+  report: Report;
+  /** How often shipping is tried. Milliseconds. */
+  intervalMs?: number;
+  /** Most pictures that wait. */
+  maxPending?: number;
+}
+
+const INTERVAL_MS = 1000;
+const MAX_PENDING = 10_000;
+/** A shipped picture stays this long, for whoever is just reading it from the disk. */
+const REMOVE_AFTER_MS = 60_000;
+const STORAGE = {
+  lost: "the object storage is away: pictures are kept on the local disk",
+  available: "the object storage is available again",
+};
+
+/** Opens the store; what an earlier process left on the local disk is shipped, too. */
+export async function openPendingStore(options: PendingOptions): Promise<PendingStore> {
+  const { remote, local, report, intervalMs = INTERVAL_MS, maxPending = MAX_PENDING } = options;
+  const pending = new Set<string>();
+  /** When each shipped picture may be removed from the local disk (monotonic milliseconds), oldest first. */
+  const shipped = new Map<string, number>();
+  for await (const page of local.pages()) for (const { name } of page) pending.add(name);
+  const outage = outageReport(STORAGE, report);
+  const isAvailable = () => !outage.isLost || pending.size < maxPending;
+
+  async function tryRemote<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      const result = await call();
+      outage.available();
+      return result;
+    } catch (error) {
+      outage.lost(error);
+      throw error;
+    }
+  }
+
+  async function ship(): Promise<void> {
+    // One page tells whether the storage is back before a whole picture is sent.
+    if (outage.isLost) await tryRemote(() => remote.pages()[Symbol.asyncIterator]().next());
+    for (const name of pending) {
+      const image = await local.get(name);
+      if (image) await tryRemote(() => remote.write(name, image));
+      pending.delete(name);
+      shipped.set(name, performance.now() + REMOVE_AFTER_MS);
+    }
+    for (const [name, removeAt] of shipped) {
+      if (removeAt > performance.now()) return;
+      await local.remove(name);
+      shipped.delete(name);
+    }
+  }
+
+  const shipping = every(intervalMs, ship, (error) => {
+    if (!outage.isLost) report("pictures could not be shipped to the object storage", error);
+  });
+  return {
+    isAvailable,
+    isRemoteUp: () => !outage.isLost,
+    pending: () => pending.size,
+    async write(name, image) {
+      if (!outage.isLost) {
+        try {
+          return await tryRemote(() => remote.write(name, image));
+        } catch (error) {
+          if (!isAvailable()) throw error;
+        }
+      }
+      await local.write(name, image);
+      pending.add(name);
+    },
+    // Another process on this machine may have kept it.
+    get: async (name) => (await local.get(name)) ?? (await tryRemote(() => remote.get(name))),
+    pages: () => remote.pages(),
+    remove: (name) => remote.remove(name),
+    stop: () => shipping.stop(),
+  };
+}
