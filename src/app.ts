@@ -168,6 +168,9 @@ async function openCore(
 ): Promise<OpenedCore> {
   const clock = systemClock;
   const leases = new BudgetLeases(storage.leases, processId, clock);
+  storage.snapshot.onBudgetsChanged((budgets) => {
+    leases.revalidate(budgets).catch((error: unknown) => onProblem("leases were not given back", error));
+  });
   const health = new Health(clock, (ejection) => counters.announce(ejection));
   const counters = await openCounters({
     redisUrl: settings.redisUrl,

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { NOW, refusal, withOrganization } from "../../test/support/admin-context.ts";
-import { createBudget, listBudgets, periodStart, removeBudget, setBudgetAmount } from "./budgets.ts";
+import { periodStart } from "../domain/budget-period.ts";
+import { createBudget, listBudgets, removeBudget, setBudgetAmount } from "./budgets.ts";
 import { createKey } from "./keys.ts";
 import { createOrganization } from "./organizations.ts";
 

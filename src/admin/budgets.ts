@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { periodStart } from "../domain/budget-period.ts";
 import { newId } from "../lib/ids.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import { amountSchema, readInput } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
-import type { BudgetRecord } from "./ports.ts";
+import type { BudgetRecord, LeaseInDoubt } from "./ports.ts";
 
 /** Creates a budget of an organization or of one of its keys: a hard stop in the organization's currency. */
 export async function createBudget(context: AdminContext, input: unknown): Promise<BudgetRecord> {
@@ -56,11 +57,20 @@ export async function removeBudget(context: AdminContext, id: string): Promise<v
   if (!(await context.store.budgets.remove(id, context.by))) throw unknownBudget(id);
 }
 
-/** Unix milliseconds at which the period that holds `now` began, in UTC; a total began with the budget. */
-export function periodStart(period: BudgetRecord["period"], now: number): number {
-  const date = new Date(now);
-  if (period === "total") return now;
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), period === "day" ? date.getUTCDate() : 1);
+/** Money held by processes that vanished: it may be spent by charges in a journal nobody has posted. */
+export function listLeasesInDoubt(context: AdminContext): Promise<LeaseInDoubt[]> {
+  return context.store.budgets.leasesInDoubt();
+}
+
+/**
+ * Gives up on the journal of a process that vanished: what it held can be spent again. Throws 404 when the process
+ * holds nothing in doubt.
+ */
+export async function writeOffLeases(context: AdminContext, processId: string): Promise<LeaseInDoubt[]> {
+  const written = await context.store.budgets.writeOff(processId, context.by);
+  if (written.length === 0)
+    throw new AdminError(404, "process", `the process "${processId}" holds nothing in doubt`);
+  return written;
 }
 
 const budgetSchema = z.strictObject({

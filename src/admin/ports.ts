@@ -150,6 +150,18 @@ export interface BudgetRecord {
   createdAt: number;
 }
 
+/**
+ * What a process holds of a budget that has not renewed its leases for 15 minutes. Part of it may be spent: the
+ * charges then stand in the journal of that process.
+ */
+export interface LeaseInDoubt {
+  processId: string;
+  budget: string;
+  amount: Nanos;
+  /** When it would have had to be renewed. Unix milliseconds of the store. */
+  since: number;
+}
+
 export interface BudgetAdminStore {
   create(budget: BudgetRecord, by: Actor): Promise<void>;
   get(id: string): Promise<BudgetRecord | null>;
@@ -157,6 +169,9 @@ export interface BudgetAdminStore {
   /** Sets a new amount; spending goes on from where it stands. */
   setAmount(id: string, amount: Nanos, by: Actor): Promise<boolean>;
   remove(id: string, by: Actor): Promise<boolean>;
+  leasesInDoubt(): Promise<LeaseInDoubt[]>;
+  /** Returns what such a process holds to its budgets. Returns what that was; empty when it holds nothing in doubt. */
+  writeOff(processId: string, by: Actor): Promise<LeaseInDoubt[]>;
 }
 
 export interface AdministratorStore {

@@ -1,11 +1,18 @@
 import type { Command } from "commander";
-import { createBudget, listBudgets, removeBudget, setBudgetAmount } from "../admin/budgets.ts";
-import type { BudgetRecord } from "../admin/ports.ts";
+import {
+  createBudget,
+  listBudgets,
+  listLeasesInDoubt,
+  removeBudget,
+  setBudgetAmount,
+  writeOffLeases,
+} from "../admin/budgets.ts";
+import type { BudgetRecord, LeaseInDoubt } from "../admin/ports.ts";
 import { formatNanos } from "../lib/money.ts";
 import type { CommandContext } from "./context.ts";
 import { readWord } from "./options.ts";
 
-/** `budgets create|list|set|remove` */
+/** `budgets create|list|set|remove|in-doubt|write-off` */
 export function addBudgetCommands(program: Command, cli: CommandContext): void {
   const budgets = program.command("budgets").description("hard stops on spending");
   budgets
@@ -57,6 +64,31 @@ export function addBudgetCommands(program: Command, cli: CommandContext): void {
       await cli.administer((admin) => removeBudget(admin, id));
       cli.printLine(`Budget ${id} is removed.`);
     });
+  addInDoubtCommands(budgets, cli);
+}
+
+function addInDoubtCommands(budgets: Command, cli: CommandContext): void {
+  budgets
+    .command("in-doubt")
+    .description("list what processes hold that vanished without their journal being posted")
+    .option("--json", "print JSON")
+    .action(async ({ json }: { json?: boolean }) => {
+      const leases = await cli.administer(listLeasesInDoubt);
+      cli.print(json, leases.map(toLeaseRow), leases.map(toLeaseRow));
+    });
+  budgets
+    .command("write-off")
+    .description("return what such a process holds; only when its journal is lost")
+    .argument("<process>", "the process's id, as listed by in-doubt")
+    .option("--json", "print JSON")
+    .action(async (processId: string, { json }: { json?: boolean }) => {
+      const leases = await cli.administer((admin) => writeOffLeases(admin, processId));
+      cli.print(json, leases.map(toLeaseRow), leases.map(toLeaseRow));
+    });
+}
+
+function toLeaseRow({ processId, budget, amount, since }: LeaseInDoubt) {
+  return { process: processId, budget, amount: formatNanos(amount), since: new Date(since).toISOString() };
 }
 
 function toView(budget: BudgetRecord): object {

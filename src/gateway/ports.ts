@@ -51,33 +51,44 @@ export interface Journal {
 /** A `checkpoint` counts as the charge unless one with the same id follows. */
 export type JournalRecord = { type: "charge" | "checkpoint"; entry: LedgerEntry };
 
-/** Budgets in the shared store, of which processes take leases ahead of need. */
+/** Budgets in the shared store, of which a process takes leases ahead of need. */
 export interface BudgetStore {
   /**
-   * Moves an amount between `needed` and `wanted` of each budget into this process's lease, all or none. Returns
-   * what was granted and what is left of each budget; a budget that was removed limits nothing and is in neither
-   * map. Else returns the first budget with less than `needed` left, and asks other processes to give back unused
-   * money of it. Throws a `DependencyError` when the store is unavailable; the money may have moved all the same.
+   * Moves some of what is left of each budget into this process's lease, all or none. Returns what was granted
+   * (between `needed` and `wanted` each) and what is left of each budget after it; a budget the store no longer has
+   * limits nothing and is in neither map. Throws a `DependencyError` when the store is unavailable; the
+   * money may have moved all the same.
    */
-  take(
-    processId: string,
-    requests: readonly BudgetRequest[],
-  ): Promise<
-    { granted: Map<string, Nanos>; left: Map<string, Nanos> } | { exhausted: string; isHeldByOthers: boolean }
-  >;
-  /** Gives unused amounts back. */
+  take(processId: string, requests: readonly BudgetRequest[]): Promise<Granted | Exhausted>;
+  /** Gives back what this process does not use. */
   giveBack(processId: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
+  /** Gives back and then deletes those of these leases that hold nothing any more. */
+  close(processId: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
   /**
-   * Extends the process's leases by 15 minutes of the store's time. Returns what each has acquired, less what was
-   * given back or returned after it expired; a budget that is not in the map has no lease any more.
+   * Keeps leases for another 15 minutes of the store's time. Returns what each has drawn from its budget, less what
+   * was given back or written off. A budget that is not in the result has no lease any more.
    */
-  renew(processId: string): Promise<ReadonlyMap<string, Nanos>>;
-  /** Budgets this process has a lease of and other processes need money of. */
+  renew(processId: string, budgets: Iterable<string>): Promise<ReadonlyMap<string, Nanos>>;
+  /** Budgets this process holds money of and another one needs money of. */
   contended(processId: string): Promise<ReadonlySet<string>>;
+}
+
+export interface Granted {
+  granted: ReadonlyMap<string, Nanos>;
+  left: ReadonlyMap<string, Nanos>;
+}
+
+/** The first budget that has not even `needed` left. Where it would help, other processes are asked to give back. */
+export interface Exhausted {
+  exhausted: string;
+  /** Neither spent nor held. Below zero when the amount was lowered or a charge exceeded its hold. */
+  left: Nanos;
+  heldByOthers: Nanos;
 }
 
 export interface BudgetRequest {
   budget: string;
+  /** Zero finds out whether the budget is overdrawn. */
   needed: Nanos;
   wanted: Nanos;
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { DependencyError } from "../gateway/ports.ts";
+import type { LeaseStore } from "./budgets/leases.ts";
 import { systemClock } from "../lib/clock.ts";
 import { every, withDeadline, type BackgroundWork } from "../lib/waiting.ts";
 import { sharedSecrets } from "./database/shared-secrets.ts";
@@ -18,7 +19,7 @@ export { openStores, type Stores } from "./stores/stores.ts";
 export { migrate } from "./database/migrate.ts";
 export { openDatabase } from "./database/open.ts";
 export type { Database } from "./database/sql.ts";
-export { LEASE_TTL_MS, type LeaseStore } from "./budgets/leases.ts";
+export type { LeaseStore } from "./budgets/leases.ts";
 export type { AuditRecord, AuditStore } from "./stores/audit.ts";
 export type { Configured } from "./snapshot/directory.ts";
 export type { FileJournal } from "./journal/journal.ts";
@@ -60,7 +61,7 @@ export interface StorageOptions {
 }
 
 const RECOVERY_MS = 10_000;
-const SWEEP_MS = 30_000;
+const IN_DOUBT_MS = 30_000;
 
 /** Opens all of storage, after finishing what processes that have ended left in their journals. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
@@ -98,7 +99,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const work = [
     snapshot,
     startWork(RECOVERY_MS, () => recovery.run(), onProblem),
-    startWork(SWEEP_MS, () => stores.leases.sweep(), onProblem),
+    startWork(IN_DOUBT_MS, inDoubtReport(stores.leases, onProblem), onProblem),
   ];
   if (stores.database.kind === "sqlite")
     work.push(
@@ -155,4 +156,15 @@ function startWork(everyMs: number, work: () => Promise<unknown>, onProblem: Rep
   return every(everyMs, work, (error) => {
     if (!(error instanceof DependencyError)) onProblem("background work of the storage failed", error);
   });
+}
+
+/** Reports once of each process whose money stays held because it vanished. */
+function inDoubtReport(leases: LeaseStore, onProblem: Report): () => Promise<void> {
+  let reported = new Set<string>();
+  return async () => {
+    const inDoubt = new Set(await leases.processesInDoubt());
+    for (const processId of inDoubt.difference(reported))
+      onProblem(`process ${processId} is gone without its journal posted; what it held stays held`, null);
+    reported = inDoubt;
+  };
 }

@@ -26,6 +26,7 @@ onEachDatabase("The store", (ground) => {
       "0003_shared_secrets",
       "0004_no_request_index",
       "0005_ledger_and_keys",
+      "0006_wanted_budgets",
       "0007_price_ends",
     ]);
   });

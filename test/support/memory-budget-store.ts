@@ -1,11 +1,11 @@
 import { DependencyError, type BudgetStore, type BudgetRequest } from "../../src/gateway/ports.ts";
 
-/** What may become of the next call: lost before it happened, or its answer lost after it happened. */
+/** What may become of the next call: lost before it happened, or its result lost after it happened. */
 export type Fault = "before" | "after";
 
 export interface MemoryBudgetStore extends BudgetStore {
   budgets: Map<string, { amount: bigint; spent: bigint }>;
-  /** Slices by `lease budget`. */
+  /** Leases by `process budget`. */
   leases: Map<string, { amount: bigint; drawn: bigint }>;
   wanted: Set<string>;
   /** Calls in order. */
@@ -15,11 +15,11 @@ export interface MemoryBudgetStore extends BudgetStore {
   held(budget: string): bigint;
   /** Books a charge as the ledger does. */
   post(processId: string, budget: string, charged: bigint): void;
-  /** Returns a lease's slices as the sweeper does. */
-  sweep(processId: string): void;
+  /** Returns all that a process holds, as an operator does who writes it off. */
+  writeOff(processId: string): void;
 }
 
-/** The rules of budgets and slices in memory, with faults on demand. Every call answers a little later. */
+/** The rules of budgets and leases in memory, with faults on demand. Every call resolves a little later. */
 export function memoryBudgetStore(amounts: Record<string, bigint>): MemoryBudgetStore {
   const budgets: MemoryBudgetStore["budgets"] = new Map(
     Object.entries(amounts).map(([id, amount]) => [id, { amount, spent: 0n }]),
@@ -43,7 +43,7 @@ export function memoryBudgetStore(amounts: Record<string, bigint>): MemoryBudget
     calls: [],
     fault: () => undefined,
     held,
-    take: (processId, wishes) => call(`take ${processId}`, () => take(processId, wishes)),
+    take: (processId, requests) => call(`take ${processId}`, () => take(processId, requests)),
     giveBack: (processId, amounts) =>
       call(`giveBack ${processId}`, () => {
         for (const [budget, amount] of amounts) {
@@ -53,8 +53,22 @@ export function memoryBudgetStore(amounts: Record<string, bigint>): MemoryBudget
           lease.drawn -= amount;
         }
       }),
-    renew: (processId) =>
-      call(`renew ${processId}`, () => new Map(own(processId).map(([budget, { drawn }]) => [budget, drawn]))),
+    close: (processId, amounts) =>
+      call(`close ${processId}`, () => {
+        for (const [budget, amount] of amounts) {
+          const lease = leaseOf(processId, budget);
+          lease.amount -= amount;
+          lease.drawn -= amount;
+          if (lease.amount === 0n) leases.delete(`${processId} ${budget}`);
+        }
+      }),
+    renew: (processId, ids) =>
+      call(`renew ${processId}`, () => {
+        const asked = new Set(ids);
+        return new Map(
+          own(processId).flatMap(([budget, { drawn }]) => (asked.has(budget) ? [[budget, drawn]] : [])),
+        );
+      }),
     contended: (processId) =>
       call(
         `contended ${processId}`,
@@ -72,21 +86,22 @@ export function memoryBudgetStore(amounts: Record<string, bigint>): MemoryBudget
       lease.drawn += charged - moved;
       budgets.get(budget)!.spent += charged;
     },
-    sweep(processId) {
+    writeOff(processId) {
       for (const [, lease] of own(processId)) {
         lease.drawn -= lease.amount;
         lease.amount = 0n;
       }
     },
   };
-  const take = (processId: string, wishes: readonly BudgetRequest[]) => {
-    const known = wishes.filter(({ budget }) => budgets.has(budget));
+  const take = (processId: string, requests: readonly BudgetRequest[]) => {
+    const known = requests.filter(({ budget }) => budgets.has(budget));
     const rest = (id: string) => budgets.get(id)!.amount - budgets.get(id)!.spent - held(id);
     const short = known.find(({ budget, needed }) => rest(budget) < needed);
     if (short) {
-      const isHeldByOthers = held(short.budget) > leaseOf(processId, short.budget).amount;
-      if (isHeldByOthers) store.wanted.add(short.budget);
-      return { exhausted: short.budget, isHeldByOthers };
+      const heldByOthers = held(short.budget) - leaseOf(processId, short.budget).amount;
+      const left = rest(short.budget);
+      if (heldByOthers > 0n && left + heldByOthers >= short.needed) store.wanted.add(short.budget);
+      return { exhausted: short.budget, left, heldByOthers };
     }
     const granted = new Map<string, bigint>();
     const left = new Map<string, bigint>();
@@ -99,15 +114,15 @@ export function memoryBudgetStore(amounts: Record<string, bigint>): MemoryBudget
     }
     return { granted, left };
   };
-  const call = async <Answer>(name: string, work: () => Answer): Promise<Answer> => {
+  const call = async <Result>(name: string, work: () => Result): Promise<Result> => {
     store.calls.push(name);
     const fault = store.fault(name);
     await Promise.resolve();
     if (fault === "before") throw new DependencyError("the store is away");
-    const answer = work();
+    const result = work();
     await Promise.resolve();
-    if (fault === "after") throw new DependencyError("the answer is lost");
-    return answer;
+    if (fault === "after") throw new DependencyError("the result is lost");
+    return result;
   };
   return store;
 }

@@ -3,64 +3,84 @@ import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Principal } from "../../domain/api-key.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { DependencyError, type Journal } from "../ports.ts";
-import { NO_HOLD, type Hold, type BudgetLeases } from "./budget-leases.ts";
+import { NO_HOLD, type BudgetLeases, type Hold } from "./budget-leases.ts";
+import type { Refusal } from "./exhaustion-cache.ts";
 
 /**
  * The one place where usage becomes money: hold before dispatch, settle what was delivered, release the rest. A
  * settled charge is on the local disk before this returns, so before the caller gets its last byte.
  */
 export class Billing {
-  constructor(
-    private readonly leases: BudgetLeases,
-    private readonly journal: Journal,
-  ) {}
+  readonly #leases: BudgetLeases;
+  readonly #journal: Journal;
+
+  constructor(leases: BudgetLeases, journal: Journal) {
+    this.#leases = leases;
+    this.#journal = journal;
+  }
 
   /**
-   * Sets aside the most a request may cost. Throws `BILLING_BLOCKED` when a budget has not that much left, and
-   * `dependency_unavailable` when that cannot be known or nothing could be recorded.
+   * Sets aside the most a request may cost, or what the budgets cover of it when that is at least `floor`. Throws
+   * `BILLING_BLOCKED` when a budget has not that much left, and `dependency_unavailable` when that cannot be known
+   * or nothing could be recorded.
    */
-  hold({ key, organization }: Principal, ceiling: () => Nanos): Hold | Promise<Hold> {
-    if (!this.journal.isWritable()) throw unavailable("the journal cannot be written");
+  hold(
+    { key, organization }: Principal,
+    ceiling: () => Nanos,
+    floor: () => Nanos = ceiling,
+  ): Hold | Promise<Hold> {
+    if (!this.#journal.isWritable()) throw unavailable("the journal cannot be written");
     const budgets =
       key.budgets.length === 0 ? organization.budgets : [...organization.budgets, ...key.budgets];
-    const hold = budgets.length === 0 ? NO_HOLD : this.leases.hold(budgets, ceiling());
+    if (budgets.length === 0) return NO_HOLD;
+    const hold = this.#leases.hold(budgets, ceiling(), floor());
     if (hold instanceof Promise) return hold.then(required, failed);
     return required(hold);
   }
 
   /**
-   * Records a charge for good, then frees the rest of its hold. Throws `dependency_unavailable` when it cannot be
+   * Records a charge for good, then releases the rest of its hold. Throws `dependency_unavailable` when it cannot be
    * recorded; the hold is then still to be released.
    */
   settle(hold: Hold, entry: LedgerEntry): void {
     try {
-      this.journal.append({ type: "charge", entry });
+      this.#journal.append({ type: "charge", entry });
     } catch (cause) {
       throw unavailable(cause);
     }
-    this.leases.settle(hold, entry.amount);
+    this.#leases.settle(hold, entry.amount);
   }
 
-  /** Records what a long answer has cost so far, in case this process dies. */
+  /** Records what a stream has cost so far, in case this process dies. */
   checkpoint(entry: LedgerEntry): void {
     try {
-      this.journal.append({ type: "checkpoint", entry });
+      this.#journal.append({ type: "checkpoint", entry });
     } catch {
-      // A disk that is full now is no reason to break off an answer; the charge at its end will tell.
+      // A disk that is full now is no reason to end a stream: its charge decides.
     }
   }
 
-  /** Nothing was delivered: the whole hold is free again. */
+  /** Nothing was delivered: all of the hold can be held again. */
   release(hold: Hold): void {
-    this.leases.settle(hold, 0n);
+    this.#leases.settle(hold, 0n);
   }
 }
 
-function required(hold: Hold | null): Hold {
-  if (hold) return hold;
-  const message = "The balance or budget is exhausted. Raise it before trying again.";
-  throw new GatewayError("BILLING_BLOCKED", message, { shouldRetry: false });
+function required(hold: Hold | Refusal): Hold {
+  if (hold === "spent") {
+    const message = "The balance or budget is exhausted. Raise it before trying again.";
+    throw new GatewayError("BILLING_BLOCKED", message, { shouldRetry: false });
+  }
+  if (hold === "held") {
+    const message =
+      "Running requests hold what is left of the balance or budget. Retry when they have ended.";
+    throw new GatewayError("BILLING_BLOCKED", message, { retryAfterSeconds: HELD_RETRY_SECONDS });
+  }
+  return hold;
 }
+
+/** Running requests may end at any moment. */
+const HELD_RETRY_SECONDS = 1;
 
 function failed(error: unknown): never {
   throw error instanceof DependencyError ? unavailable(error) : error;

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { memoryBudgetStore } from "../../../test/support/memory-budget-store.ts";
 import { DependencyError } from "../ports.ts";
 import { BudgetLeases, type Hold } from "./budget-leases.ts";
+import type { Refusal } from "./exhaustion-cache.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -12,20 +13,20 @@ function world(amounts: Record<string, bigint>, processes = 1) {
   const time = { now: 0 };
   const clock = { now: () => time.now, monotonic: () => time.now };
   const all: BudgetLeases[] = [];
-  const pause = async (milliseconds: number) => {
+  const sleep = async (milliseconds: number) => {
     time.now += milliseconds;
     await Promise.all(all.map((budgetLeases) => budgetLeases.yieldContended()));
   };
   for (let index = 0; index < processes; index += 1)
-    all.push(new BudgetLeases(store, `p${index}`, clock, pause));
+    all.push(new BudgetLeases(store, `p${index}`, clock, sleep));
   return { store, time, all, budgetLeases: all[0]! };
 }
 
 /** The hold that is expected to be granted. */
-async function granted(hold: Hold | null | Promise<Hold | null>): Promise<Hold> {
-  const answer = await hold;
-  if (!answer) throw new Error("the hold was refused");
-  return answer;
+async function granted(hold: Hold | Refusal | Promise<Hold | Refusal>): Promise<Hold> {
+  const outcome = await hold;
+  if (typeof outcome === "string") throw new Error(`the hold was refused: ${outcome}`);
+  return outcome;
 }
 
 describe("holding", () => {
@@ -49,13 +50,13 @@ describe("holding", () => {
   test("requests that wait together are drawn for together", async () => {
     const { store, budgetLeases } = world({ b: 64n });
     const holds = await Promise.all(Array.from({ length: 64 }, () => budgetLeases.hold(["b"], 1n)));
-    expect(holds.filter(Boolean)).toHaveLength(64);
+    expect(holds.filter((hold) => typeof hold === "object")).toHaveLength(64);
     expect(store.calls.length).toBeLessThan(5);
   });
 
   test("all budgets are held or none", async () => {
     const { store, budgetLeases } = world({ rich: 100n, poor: 5n });
-    expect(await budgetLeases.hold(["rich", "poor"], 10n)).toBeNull();
+    expect(await budgetLeases.hold(["rich", "poor"], 10n)).toBe("spent");
     expect(store.held("rich")).toBe(0n);
     expect(
       (await granted(budgetLeases.hold(["rich", "poor"], 5n))).leases.map(({ budget }) => budget),
@@ -70,21 +71,21 @@ describe("holding", () => {
     const small = budgetLeases.hold(["b"], 2n);
     expect(await large).toMatchObject({ amount: 8n });
     expect(await small).toMatchObject({ amount: 2n });
-    expect(await budgetLeases.hold(["b"], 1n)).toBeNull();
+    expect(await budgetLeases.hold(["b"], 1n)).toBe("held");
   });
 
   test("what a request did not spend is free for the next", async () => {
     const { budgetLeases } = world({ b: 10n });
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 4n);
-    expect(await budgetLeases.hold(["b"], 7n)).toBeNull();
+    expect(await budgetLeases.hold(["b"], 7n)).toBe("spent");
     expect(await budgetLeases.hold(["b"], 6n)).toMatchObject({ amount: 6n });
   });
 
   test("a refusal is remembered a quarter of a second, and refuses no smaller request", async () => {
     const { store, time, budgetLeases } = world({ b: 10n });
-    expect(await budgetLeases.hold(["b"], 50n)).toBeNull();
+    expect(await budgetLeases.hold(["b"], 50n)).toBe("spent");
     const calls = store.calls.length;
-    expect(budgetLeases.hold(["b"], 60n)).toBeNull();
+    expect(budgetLeases.hold(["b"], 60n)).toBe("spent");
     expect(store.calls).toHaveLength(calls);
     expect(await budgetLeases.hold(["b"], 10n)).toMatchObject({ amount: 10n });
     store.budgets.get("b")!.amount = 100n;
@@ -111,6 +112,13 @@ test("a charge above its hold leaks nothing once it is posted", async () => {
   expect(store.held("b")).toBe(0n);
 });
 
+test("the debt of a charge above its hold counts once after it is posted", async () => {
+  const { store, budgetLeases } = world({ b: 100n });
+  budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 15n);
+  store.post("p0", "b", 15n);
+  expect(await budgetLeases.hold(["b"], 85n)).toMatchObject({ amount: 85n });
+});
+
 describe("contention", () => {
   test("money that another process does not use is given back to the one that misses it", async () => {
     const { store, all } = world({ b: 100n }, 2);
@@ -119,7 +127,7 @@ describe("contention", () => {
       idle.settle(hold, 0n);
     expect(store.held("b")).toBe(30n);
     for (let count = 0; count < 10; count += 1) await granted(busy.hold(["b"], 10n));
-    expect(await busy.hold(["b"], 1n)).toBeNull();
+    expect(await busy.hold(["b"], 1n)).toBe("held");
   });
 
   test("rests too small for a request are put together", async () => {
@@ -156,12 +164,122 @@ describe("contention", () => {
   test("waiting in vain is not repeated for five seconds", async () => {
     const { store, time, all } = world({ b: 10n }, 2);
     await all[1]!.hold(["b"], 10n);
-    expect(await all[0]!.hold(["b"], 1n)).toBeNull();
+    expect(await all[0]!.hold(["b"], 1n)).toBe("held");
     expect(time.now).toBe(900);
     time.now += 300;
     const calls = store.calls.length;
-    expect(await all[0]!.hold(["b"], 1n)).toBeNull();
+    expect(await all[0]!.hold(["b"], 1n)).toBe("held");
     expect(store.calls).toHaveLength(calls + 1);
+  });
+});
+
+describe("a hold between a floor and a ceiling", () => {
+  test("takes the ceiling where the budgets cover it", async () => {
+    const { budgetLeases } = world({ b: 100n });
+    expect(await budgetLeases.hold(["b"], 40n, 5n)).toMatchObject({ amount: 40n });
+  });
+
+  test("takes what the scarcest budget covers, of every budget the same", async () => {
+    const { store, budgetLeases } = world({ rich: 100n, poor: 30n });
+    const hold = await granted(budgetLeases.hold(["rich", "poor"], 40n, 5n));
+    expect(hold).toMatchObject({ amount: 30n });
+    budgetLeases.settle(hold, 0n);
+    await budgetLeases.giveBack();
+    expect([store.held("rich"), store.held("poor")]).toEqual([0n, 0n]);
+  });
+
+  test("is refused below the floor", async () => {
+    const { budgetLeases } = world({ b: 4n });
+    expect(await budgetLeases.hold(["b"], 40n, 5n)).toBe("spent");
+    expect(await budgetLeases.hold(["b"], 40n, 4n)).toMatchObject({ amount: 4n });
+    expect(await budgetLeases.hold(["b"], 40n, 4n)).toBe("held");
+  });
+
+  test("takes what is here while the store is away", async () => {
+    const { store, budgetLeases } = world({ b: 100n });
+    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 30n)), 0n);
+    store.fault = () => "before";
+    expect(await budgetLeases.hold(["b"], 40n, 5n)).toMatchObject({ amount: 30n });
+  });
+});
+
+describe("a budget that was changed", () => {
+  test("is given back at once and granted anew by the store", async () => {
+    const { store, budgetLeases } = world({ b: 1000n });
+    await granted(budgetLeases.hold(["b"], 1n));
+    await granted(budgetLeases.hold(["b"], 1n));
+    store.budgets.get("b")!.amount = 2n;
+    await budgetLeases.revalidate(["b"]);
+    expect(store.held("b")).toBe(2n);
+    expect(await budgetLeases.hold(["b"], 1n)).toBe("held");
+    store.budgets.get("b")!.amount = 3n;
+    await budgetLeases.revalidate(["b"]);
+    expect(await budgetLeases.hold(["b"], 1n)).toMatchObject({ amount: 1n });
+  });
+
+  test("is not spent from what running requests return", async () => {
+    const { store, budgetLeases } = world({ b: 100n });
+    const running = await granted(budgetLeases.hold(["b"], 50n));
+    store.budgets.get("b")!.amount = 0n;
+    await budgetLeases.revalidate(["b"]);
+    budgetLeases.settle(running, 10n);
+    expect(await budgetLeases.hold(["b"], 1n)).toBe("spent");
+    await budgetLeases.yieldContended();
+    expect(store.held("b")).toBe(10n);
+  });
+
+  test("is not spent from what the store granted before the change", async () => {
+    const { store, budgetLeases } = world({ b: 1000n });
+    await granted(budgetLeases.hold(["b"], 1n));
+    const before = budgetLeases.hold(["b"], 1n);
+    while (store.calls.length < 2) await Promise.resolve();
+    await Promise.resolve();
+    store.budgets.get("b")!.amount = 0n;
+    await budgetLeases.revalidate(["b"]);
+    await before;
+    expect(await budgetLeases.hold(["b"], 1n)).toBe("spent");
+    expect(store.held("b")).toBe(2n);
+  });
+});
+
+describe("idle leases", () => {
+  const IDLE_MS = 5 * MINUTE_MS;
+
+  test("are returned and forgotten by the store after five minutes", async () => {
+    const { store, time, budgetLeases } = world({ b: 100n, busy: 100n });
+    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 50n)), 0n);
+    await granted(budgetLeases.hold(["busy"], 50n));
+    time.now += IDLE_MS;
+    await budgetLeases.renew();
+    expect([...store.leases.keys()]).toEqual(["p0 busy"]);
+    expect(await budgetLeases.hold(["b"], 100n)).toMatchObject({ amount: 100n });
+  });
+
+  test("stay until what was spent of them is posted", async () => {
+    const { store, time, budgetLeases } = world({ b: 100n });
+    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 50n)), 20n);
+    time.now += IDLE_MS;
+    await budgetLeases.renew();
+    expect(store.held("b")).toBe(20n);
+    store.post("p0", "b", 20n);
+    time.now += IDLE_MS;
+    await budgetLeases.renew();
+    expect(store.leases.size).toBe(0);
+    expect(await budgetLeases.hold(["b"], 80n)).toMatchObject({ amount: 80n });
+  });
+
+  test("are right again when the result of their return was lost", async () => {
+    for (const fault of ["before", "after"] as const) {
+      const { store, time, budgetLeases } = world({ b: 100n });
+      budgetLeases.settle(await granted(budgetLeases.hold(["b"], 50n)), 0n);
+      time.now += IDLE_MS;
+      store.fault = (call) => (call === "close p0" ? fault : undefined);
+      await expect(budgetLeases.renew()).rejects.toBeInstanceOf(DependencyError);
+      budgetLeases.settle(await granted(budgetLeases.hold(["b"], 60n)), 0n);
+      store.fault = () => undefined;
+      await budgetLeases.renew();
+      expect(await budgetLeases.hold(["b"], 100n)).toMatchObject({ amount: 100n });
+    }
   });
 });
 
@@ -227,9 +345,9 @@ describe("a lease that ran out", () => {
     store.fault = () => undefined;
     await budgetLeases.renew();
     time.now += 15 * MINUTE_MS;
-    store.sweep("p0");
+    store.writeOff("p0");
     store.budgets.get("b")!.spent = 95n;
-    expect(await budgetLeases.hold(["b"], 10n)).toBeNull();
+    expect(await budgetLeases.hold(["b"], 10n)).toBe("spent");
   });
 
   test("and was returned is not spent again, nor given back twice", async () => {
@@ -238,23 +356,24 @@ describe("a lease that ran out", () => {
     const running = await granted(cutOff.hold(["b"], 60n));
     cutOff.settle(await granted(cutOff.hold(["b"], 10n)), 0n);
     time.now += 20 * MINUTE_MS;
-    store.sweep("p0");
+    store.writeOff("p0");
     await granted(other.hold(["b"], 40n));
     // 60 of 100 run on here, 40 there: nothing is left.
-    expect(await cutOff.hold(["b"], 1n)).toBeNull();
+    expect(await cutOff.hold(["b"], 1n)).toBe("held");
     cutOff.settle(running, 60n);
     store.post("p0", "b", 60n);
     await cutOff.renew();
     await cutOff.giveBack();
     expect(store.held("b")).toBe(40n);
-    expect(await cutOff.hold(["b"], 1n)).toBeNull();
+    expect(await cutOff.hold(["b"], 1n)).toBe("held");
   });
 
-  test("kept while it was asked for goes on as before", async () => {
+  test("is kept for as long as it is renewed and used", async () => {
     const { time, budgetLeases } = world({ b: 100n });
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 50n)), 0n);
     for (let count = 0; count < 60; count += 1) {
       time.now += 30_000;
+      budgetLeases.settle(await granted(budgetLeases.hold(["b"], 50n)), 0n);
       await budgetLeases.renew();
     }
     expect(budgetLeases.hold(["b"], 50n)).toMatchObject({ amount: 50n });
@@ -272,15 +391,20 @@ test(`any history of holds, faults and renewals spends no more than there is and
 
 interface Step {
   process: number;
-  kind: "hold" | "settle" | "post" | "renew" | "yield" | "giveBack";
+  kind: "hold" | "holdUpTo" | "settle" | "post" | "renew" | "idle" | "yield" | "giveBack" | "revalidate";
   amount: bigint;
   fault: "before" | "after" | undefined;
 }
 
+const KINDS = [
+  ...(["hold", "hold", "hold", "holdUpTo", "settle", "settle", "post"] as const),
+  ...(["renew", "idle", "yield", "giveBack", "revalidate"] as const),
+];
+
 function steps(): fc.Arbitrary<Step> {
   return fc.record({
     process: fc.integer({ min: 0, max: 1 }),
-    kind: fc.constantFrom("hold", "hold", "hold", "settle", "settle", "post", "renew", "yield", "giveBack"),
+    kind: fc.constantFrom(...KINDS),
     amount: fc.bigInt({ min: 1n, max: 30n }),
     fault: fc.constantFrom(undefined, undefined, undefined, "before", "after"),
   });
@@ -294,9 +418,10 @@ async function follow(history: readonly Step[]): Promise<void> {
     const budgetLeases = all[process]!;
     time.now += 260;
     store.fault = () => fault;
-    if (kind === "hold") {
-      const hold = await Promise.resolve(budgetLeases.hold(["b"], amount)).catch(() => null);
-      if (hold) holds[process]!.push(hold);
+    if (kind === "hold" || kind === "holdUpTo") {
+      const ceiling = kind === "hold" ? amount : amount * 5n;
+      const hold = await Promise.resolve(budgetLeases.hold(["b"], ceiling, amount)).catch(() => null);
+      if (hold && typeof hold === "object") holds[process]!.push(hold);
     } else if (kind === "settle") {
       const hold = holds[process]!.shift();
       const spent = hold && amount < hold.amount ? amount : (hold?.amount ?? 0n);
@@ -306,6 +431,10 @@ async function follow(history: readonly Step[]): Promise<void> {
       const spent = unposted[process]!.shift();
       if (spent !== undefined) store.post(`p${process}`, "b", spent);
     } else if (kind === "renew") await budgetLeases.renew().catch(() => {});
+    else if (kind === "idle") {
+      time.now += 5 * MINUTE_MS;
+      await budgetLeases.renew().catch(() => {});
+    } else if (kind === "revalidate") await budgetLeases.revalidate(["b"]).catch(() => {});
     else if (kind === "yield") await budgetLeases.yieldContended();
     else await budgetLeases.giveBack().catch(() => {});
     const promised = [...holds.flat().map((hold) => hold.amount), ...unposted.flat()];

@@ -1,19 +1,25 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Nanos } from "../../lib/money.ts";
-import { DependencyError, type BudgetStore } from "../ports.ts";
-import { ExhaustionCache } from "./exhaustion-cache.ts";
-import { aheadOfNeed, beginCall, emptyLease, reserve, unreserve, type BudgetLease } from "./budget-lease.ts";
+import { sleep } from "../../lib/waiting.ts";
+import { DependencyError, type BudgetStore, type Granted } from "../ports.ts";
+import {
+  aheadOfNeed,
+  beginCall,
+  holdOf,
+  reserve,
+  unreserve,
+  type BudgetLease,
+  type Reserve,
+} from "./budget-lease.ts";
+import { ExhaustionCache, exhaustionOf, type Exhaustion, type Refusal } from "./exhaustion-cache.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
+import { LeaseTable, USABLE_MS } from "./lease-table.ts";
 
 /** How long the store is left alone after it could not be asked. */
 const UNAVAILABLE_MS = 250;
-/** A slice is not used in its last minute, before the store may return it. */
-const USABLE_MS = 14 * 60_000;
-/** After others missed money of a budget: how long no more of it is drawn than requests need. */
-const SCARCE_MS = 5000;
 /** Others give back within half a second; a refusal waits for them twice that long. */
 const YIELD_ATTEMPTS = 9;
-const YIELD_PAUSE_MS = 100;
+const YIELD_SLEEP_MS = 100;
 
 /** Money set aside for one request until it is settled. */
 export interface Hold {
@@ -25,216 +31,204 @@ export interface Hold {
 export const NO_HOLD: Hold = { amount: 0n, leases: [] };
 
 /**
- * Slices of budgets held by this process, so that most requests are admitted without the store. What a slice holds
+ * Leases of budgets held by this process, so that most requests are admitted without the store. What a lease holds
  * is already held in the store, so no number of processes can spend more than a budget has. Where a process finds
  * a budget exhausted because others hold the rest, they give back what they do not use.
  */
 export class BudgetLeases {
-  readonly #leases = new Map<string, BudgetLease>();
+  readonly #table: LeaseTable;
   readonly #exhaustions: ExhaustionCache;
   readonly #queues = new KeyedMutex();
+  readonly #store: BudgetStore;
+  readonly #processId: string;
+  readonly #clock: Clock;
+  readonly #sleep: (milliseconds: number) => Promise<void>;
   #unavailableUntil = 0;
-  #isYielding = false;
 
   constructor(
-    private readonly store: BudgetStore,
-    private readonly processId: string,
-    private readonly clock: Clock,
-    private readonly pause: (milliseconds: number) => Promise<void> = Bun.sleep,
+    store: BudgetStore,
+    processId: string,
+    clock: Clock,
+    sleepFor: (milliseconds: number) => Promise<void> = sleep,
   ) {
+    this.#store = store;
+    this.#processId = processId;
+    this.#clock = clock;
+    this.#sleep = sleepFor;
+    this.#table = new LeaseTable(store, processId, clock);
     this.#exhaustions = new ExhaustionCache(clock);
   }
 
   /**
-   * Sets `amount` of every budget aside; null when one has not that much left. A promise only where the store has
-   * to be asked; it rejects with a `DependencyError` when that fails.
+   * Sets `ceiling` of every budget aside, or what they cover of it when that is at least `floor`; else tells why
+   * not. A promise only where the store has to be asked; it rejects with a `DependencyError` when that fails.
    */
-  hold(budgets: readonly string[], amount: Nanos): Hold | null | Promise<Hold | null> {
-    const held = this.#holdLocally(budgets, amount);
-    if (held) return held;
-    if (this.#isShort(budgets, amount)) return null;
-    return this.#queues.run(budgets[0] ?? "", amount, (waiting) =>
-      this.#holdFromStore(budgets, amount, waiting),
+  hold(
+    budgets: readonly string[],
+    ceiling: Nanos,
+    floor: Nanos = ceiling,
+  ): Hold | Refusal | Promise<Hold | Refusal> {
+    const outcome = this.#holdLocally(budgets, ceiling, ceiling) ?? this.#knownRefusal(budgets, floor);
+    if (outcome) return outcome;
+    return this.#queues.run(budgets[0] ?? "", ceiling, (waiting) =>
+      this.#holdFromStore(budgets, { ceiling, floor }, waiting),
     );
   }
 
-  /** Ends a hold: `spent` is gone (the store learns it with the ledger), the rest is free again. */
+  /** Ends a hold: `spent` is gone (the store learns it with the ledger), the rest can be held again. */
   settle({ leases, amount }: Hold, spent: Nanos): void {
-    // A slice that was forgotten meanwhile is no longer in the map; what returns to it is nobody's, as it should be.
-    for (const lease of leases) lease.available += amount - spent;
+    // A lease that was forgotten meanwhile is no longer in the table; what returns to it is nobody's, as it should be.
+    for (const lease of leases) {
+      lease.promised -= amount;
+      lease.available += amount - spent;
+    }
   }
 
-  /**
-   * Gives what is not in use back to the store, as when this process stops. Throws a `DependencyError`; the next
-   * renewal then finds out whether the money went.
-   */
-  async giveBack(budgets: Iterable<string> = [...this.#leases.keys()]): Promise<void> {
-    const amounts = new Map<string, Nanos>();
+  /** See `LeaseTable.giveBack`. */
+  giveBack(): Promise<void> {
+    return this.#table.giveBack();
+  }
+
+  /** See `LeaseTable.yieldContended`. */
+  yieldContended(): Promise<void> {
+    return this.#table.yieldContended();
+  }
+
+  /** See `LeaseTable.renew`. */
+  renew(): Promise<void> {
+    this.#exhaustions.prune();
+    return this.#table.renew();
+  }
+
+  /** The budgets were changed or removed. See `LeaseTable.revalidate`. */
+  revalidate(budgets: Iterable<string>): Promise<void> {
+    const changed = [...budgets];
+    for (const budget of changed) this.#exhaustions.forget(budget);
+    return this.#table.revalidate(changed);
+  }
+
+  /** Holds what the leases here cover of `ceiling`, if at least `floor`. */
+  #holdLocally(budgets: readonly string[], ceiling: Nanos, floor: Nanos): Hold | null {
+    let amount = ceiling;
     const leases: BudgetLease[] = [];
     for (const budget of budgets) {
-      const lease = this.#leases.get(budget);
-      if (!lease || lease.available <= 0n) continue;
-      amounts.set(budget, lease.available);
-      leases.push(lease);
-      lease.acquired -= lease.available;
-      lease.available = 0n;
-    }
-    if (leases.length === 0) return;
-    using _call = beginCall(leases);
-    await this.store.giveBack(this.processId, amounts);
-  }
-
-  /**
-   * Gives back what others miss. To be called about every quarter of a second; asks nothing of the store while
-   * this process has nothing to give, and passes over a store that cannot be asked.
-   */
-  async yieldContended(): Promise<void> {
-    if (this.#isYielding || !this.#leases.values().some((lease) => lease.available > 0n)) return;
-    this.#isYielding = true;
-    try {
-      const contended = await this.store.contended(this.processId);
-      for (const budget of contended) this.#markScarce(budget);
-      await this.giveBack(contended);
-    } catch (error) {
-      if (!(error instanceof DependencyError)) throw error;
-    } finally {
-      this.#isYielding = false;
-    }
-  }
-
-  /**
-   * Keeps the lease alive and learns what the store has made of it: calls whose answers were lost, slices it took
-   * back. To be called about every 30 seconds. Throws a `DependencyError`.
-   */
-  async renew(): Promise<void> {
-    if (this.#leases.size === 0) return;
-    const askedAt = this.clock.monotonic();
-    const calls = new Map(
-      [...this.#leases.values()].map((lease) => [lease, lease.callsUnderWay > 0 ? null : lease.calls]),
-    );
-    const kept = await this.store.renew(this.processId);
-    for (const [lease, before] of calls) {
-      const acquired = kept.get(lease.budget);
-      // A slice that was drawn by a call whose answer was lost has had no end so far.
-      const end = lease.usableUntil === Infinity ? 0 : lease.usableUntil;
-      if (acquired !== undefined) lease.usableUntil = Math.max(end, askedAt + USABLE_MS);
-      // What the store said is older than a call that ended since, or one that is still under way.
-      if (lease.callsUnderWay > 0 || lease.calls !== before) continue;
-      if (acquired === undefined) this.#forget(lease);
-      else {
-        lease.available += acquired - lease.acquired;
-        lease.acquired = acquired;
-      }
-    }
-  }
-
-  #holdLocally(budgets: readonly string[], amount: Nanos): Hold | null {
-    const now = this.clock.monotonic();
-    const leases: BudgetLease[] = [];
-    for (const budget of budgets) {
-      const lease = this.#leases.get(budget);
-      if (!lease || lease.available < amount || lease.usableUntil <= now) return null;
+      const lease = this.#table.usable(budget);
+      if (!lease || lease.available < floor) return null;
+      if (lease.available < amount) amount = lease.available;
       leases.push(lease);
     }
-    for (const lease of leases) lease.available -= amount;
+    const now = this.#clock.monotonic();
+    for (const lease of leases) {
+      lease.available -= amount;
+      lease.promised += amount;
+      lease.usedAt = now;
+    }
     return { amount, leases };
   }
 
   async #holdFromStore(
     budgets: readonly string[],
-    amount: Nanos,
+    { ceiling, floor }: { ceiling: Nanos; floor: Nanos },
     waiting: () => Nanos,
-  ): Promise<Hold | null> {
+  ): Promise<Hold | Refusal> {
     for (let attempt = 0; ; attempt += 1) {
       // Another request may have drawn enough, or met the end, while this one waited.
-      const held = this.#holdLocally(budgets, amount);
+      const held = this.#holdLocally(budgets, ceiling, ceiling);
       if (held) return held;
-      if (attempt === 0 && this.#isShort(budgets, amount)) return null;
-      const answer = await this.#acquire(budgets, amount, waiting());
-      if ("leases" in answer) return answer;
-      const budget = answer.exhausted;
-      const patience = answer.isHeldByOthers && this.#exhaustions.isWorthWaiting(budget) ? YIELD_ATTEMPTS : 0;
-      if (attempt >= patience) {
-        this.#exhaustions.note(budget, this.#missing(budget, amount), patience > 0);
-        return null;
+      const known = attempt === 0 ? this.#knownRefusal(budgets, floor) : null;
+      if (known) return known;
+      const result = await this.#acquire(budgets, { ceiling, floor }, waiting()).catch((error: unknown) => {
+        const rest = error instanceof DependencyError ? this.#holdLocally(budgets, ceiling, floor) : null;
+        if (rest) return rest;
+        throw error;
+      });
+      if ("leases" in result) return result;
+      const { budget, needed, canOthersHelp, refusal } = result;
+      const attempts = canOthersHelp && this.#exhaustions.isWorthWaiting(budget) ? YIELD_ATTEMPTS : 0;
+      if (attempt >= attempts) {
+        this.#exhaustions.note(budget, needed, refusal, attempts > 0);
+        return refusal;
       }
-      this.#markScarce(budget);
-      await this.giveBack([budget]);
-      await this.pause(YIELD_PAUSE_MS);
+      this.#table.markScarce(budget);
+      await this.#table.giveBack([budget]);
+      await this.#sleep(YIELD_SLEEP_MS);
     }
   }
 
-  /** One taking from the store of what is missing here; what is here meanwhile is out of others' reach. */
-  async #acquire(budgets: readonly string[], amount: Nanos, waiting: Nanos) {
-    if (this.clock.monotonic() < this.#unavailableUntil)
+  /** Asks the store once for what is missing here; what is here is meanwhile out of the reach of other requests. */
+  async #acquire(
+    budgets: readonly string[],
+    { ceiling, floor }: { ceiling: Nanos; floor: Nanos },
+    waiting: Nanos,
+  ): Promise<Hold | Exhaustion> {
+    if (this.#clock.monotonic() < this.#unavailableUntil)
       throw new DependencyError("the store did not answer just now");
-    // A slice that ran out may have been returned: only the store knows what is left of it.
-    if (budgets.some((budget) => this.#isStale(budget))) await this.renew();
-    const askedAt = this.clock.monotonic();
-    const leases = budgets.map((budget) => this.#lease(budget));
-    const reserves = reserve(leases, amount);
-    const short = reserves.filter(({ needed }) => needed > 0n);
-    if (short.length === 0) return { amount, leases };
-    const requests = short.map(({ lease, needed }) => {
-      const ahead = lease.scarceUntil > askedAt ? 0n : aheadOfNeed(lease, amount);
+    await this.#table.prepare(budgets);
+    const askedAt = this.#clock.monotonic();
+    const leases = budgets.map((budget) => this.#table.open(budget));
+    const reserves = reserve(leases, ceiling);
+    const short = reserves.filter(
+      ({ lease, reserved }) => reserved < ceiling || this.#table.isUnconfirmed(lease),
+    );
+    if (short.length === 0) return holdOf(reserves, ceiling);
+    const requests = short.map(({ lease, reserved }) => {
+      const ahead = lease.scarceUntil > askedAt ? 0n : aheadOfNeed(lease, ceiling);
       const forOthers = lease.budget === budgets[0] ? waiting : 0n;
-      return { budget: lease.budget, needed, wanted: needed + (ahead > forOthers ? ahead : forOthers) };
+      return {
+        budget: lease.budget,
+        needed: larger(floor - reserved, 0n),
+        wanted: ceiling - reserved + larger(ahead, forOthers),
+      };
     });
     using _call = beginCall(short.map(({ lease }) => lease));
-    const answer = await this.store.take(this.processId, requests).catch((error: unknown) => {
+    const answer = await this.#store.take(this.#processId, requests).catch((error: unknown) => {
       unreserve(reserves);
-      this.#unavailableUntil = this.clock.monotonic() + UNAVAILABLE_MS;
+      this.#unavailableUntil = this.#clock.monotonic() + UNAVAILABLE_MS;
       throw error;
     });
     if ("exhausted" in answer) {
       unreserve(reserves);
-      return answer;
+      const needed = requests.find(({ budget }) => budget === answer.exhausted)?.needed ?? 0n;
+      return exhaustionOf(answer, needed, this.#table.get(answer.exhausted)?.promised ?? 0n);
     }
-    const removed = new Set<BudgetLease>();
+    const removed = this.#addGranted(short, answer, askedAt);
+    return holdOf(
+      reserves.filter((part) => !removed.has(part)),
+      ceiling,
+    );
+  }
+
+  /** Adds what the store granted to what was reserved. Returns the parts whose budgets were removed. */
+  #addGranted(short: readonly Reserve[], { granted, left }: Granted, askedAt: number): Set<Reserve> {
+    const removed = new Set<Reserve>();
     for (const part of short) {
-      const { lease, needed } = part;
-      const granted = answer.granted.get(lease.budget);
-      if (granted === undefined) {
-        // The budget was removed, so it limits nothing.
+      const { lease, changes } = part;
+      const amount = granted.get(lease.budget);
+      if (amount === undefined) {
+        // A budget that was removed limits nothing.
         unreserve([part]);
-        this.#forget(lease);
-        removed.add(lease);
+        this.#table.forget(lease);
+        removed.add(part);
         continue;
       }
-      lease.acquired += granted;
-      lease.available += granted - needed;
-      lease.left = answer.left.get(lease.budget) ?? 0n;
+      lease.acquired += amount;
+      part.reserved += amount;
+      lease.left = left.get(lease.budget) ?? 0n;
       lease.usableUntil = askedAt + USABLE_MS;
+      this.#table.confirm(lease, changes);
     }
-    return { amount, leases: leases.filter((lease) => !removed.has(lease)) };
+    return removed;
   }
 
-  #isShort(budgets: readonly string[], amount: Nanos): boolean {
-    return budgets.some((budget) => this.#exhaustions.lacks(budget, this.#missing(budget, amount)));
+  #knownRefusal(budgets: readonly string[], floor: Nanos): Refusal | null {
+    for (const budget of budgets) {
+      const refusal = this.#exhaustions.find(budget, floor - (this.#table.usable(budget)?.available ?? 0n));
+      if (refusal) return refusal;
+    }
+    return null;
   }
+}
 
-  #missing(budget: string, amount: Nanos): Nanos {
-    return amount - (this.#leases.get(budget)?.available ?? 0n);
-  }
-
-  #markScarce(budget: string): void {
-    const lease = this.#leases.get(budget);
-    if (lease) lease.scarceUntil = this.clock.monotonic() + SCARCE_MS;
-  }
-
-  #isStale(budget: string): boolean {
-    return (this.#leases.get(budget)?.usableUntil ?? Infinity) <= this.clock.monotonic();
-  }
-
-  #forget(lease: BudgetLease): void {
-    if (this.#leases.get(lease.budget) === lease) this.#leases.delete(lease.budget);
-  }
-
-  #lease(budget: string): BudgetLease {
-    const known = this.#leases.get(budget);
-    if (known) return known;
-    const lease = emptyLease(budget);
-    this.#leases.set(budget, lease);
-    return lease;
-  }
+function larger(one: Nanos, other: Nanos): Nanos {
+  return one > other ? one : other;
 }

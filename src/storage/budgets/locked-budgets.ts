@@ -1,11 +1,12 @@
 import type { Nanos } from "../../lib/money.ts";
 import type { Integer } from "../database/columns.ts";
-import { runningPeriod, type Period } from "./period.ts";
+import { jsonRows } from "../database/json-rows.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import { runningPeriod, type Period } from "../../domain/budget-period.ts";
 
 /**
  * Budget rows locked for the rest of a transaction, in the order of their ids, so that transactions which take,
- * settle and return never wait for each other in a circle. A period that has changed has been begun anew.
+ * settle and return never wait for each other in a circle. A period that is over has been replaced by the next.
  */
 export interface LockedBudget {
   id: string;
@@ -15,7 +16,7 @@ export interface LockedBudget {
   period: Period;
   /** Unix milliseconds. */
   periodStart: number;
-  /** Until when it is wanted, and the time it was locked; both by the store's clock. Milliseconds. */
+  /** Until when another process needs money of it, and the time of the lock; both by the store's clock. */
   wantedUntil: number;
   now: number;
 }
@@ -25,67 +26,86 @@ export async function lockBudgets(
   sql: Sql,
   ids: Iterable<string>,
 ): Promise<Map<string, LockedBudget>> {
-  const wanted = [...new Set(ids)].sort();
-  if (wanted.length === 0) return new Map();
+  const tuples = tuplesOf(ids);
+  if (tuples.length === 0) return new Map();
   const rows = await sql<BudgetRow[]>`
     SELECT id, amount, period, spent, held, period_start, wanted_until, ${storeTime(kind, sql)} AS now
-    FROM budgets WHERE id IN ${sql(padded(wanted))} ORDER BY id ${forUpdate(kind, sql)}`;
+    FROM budgets WHERE id IN (SELECT value ->> 0 FROM ${jsonRows(kind, sql, tuples)})
+    ORDER BY id ${forUpdate(kind, sql)}`;
   return new Map(rows.map((row) => [row.id, readRow(row)]));
 }
 
-/** Writes back what a transaction has made of its budgets. */
-export async function saveBudgets(sql: Sql, budgets: Iterable<LockedBudget>): Promise<void> {
-  await Promise.all(
-    Array.from(
-      budgets,
-      ({ id, spent, held, periodStart }) =>
-        sql`UPDATE budgets SET spent = ${spent}, held = ${held}, period_start = ${periodStart} WHERE id = ${id}`,
-    ),
-  );
+/** Writes back what a transaction has made of its budgets, in one statement. */
+export async function saveBudgets(
+  kind: Database["kind"],
+  sql: Sql,
+  budgets: Iterable<LockedBudget>,
+): Promise<void> {
+  const tuples = Array.from(budgets, ({ id, spent, held, periodStart }) => [id, spent, held, periodStart]);
+  if (tuples.length === 0) return;
+  await sql`UPDATE budgets SET spent = changed.spent, held = changed.held, period_start = changed.period_start
+    FROM (SELECT value ->> 0 AS id, CAST(value ->> 1 AS BIGINT) AS spent, CAST(value ->> 2 AS BIGINT) AS held,
+      CAST(value ->> 3 AS BIGINT) AS period_start FROM ${jsonRows(kind, sql, tuples)}) AS changed
+    WHERE budgets.id = changed.id`;
 }
 
-/** The slices of one lease by budget, locked in the order of their budgets. Lock the budgets first. */
+/** What one process holds of one budget. */
+export interface LockedLease {
+  /** Held in the budget: `drawn` less the charges that were posted. */
+  amount: Nanos;
+  /** Taken from the budget so far, less what was given back. */
+  drawn: Nanos;
+}
+
+/** The leases of a process of some budgets, locked in the order of the budgets. Lock the budgets first. */
 export async function lockLeases(
   kind: Database["kind"],
   sql: Sql,
   processId: string,
-): Promise<Map<string, Nanos>> {
-  const rows = await sql<{ budget: string; amount: bigint }[]>`
-    SELECT budget, amount FROM leases WHERE lease = ${processId} ORDER BY budget ${forUpdate(kind, sql)}`;
-  return new Map(rows.map((row) => [row.budget, row.amount]));
+  budgets: Iterable<string>,
+): Promise<Map<string, LockedLease>> {
+  const rows = await sql<({ budget: string } & LockedLease)[]>`SELECT budget, amount, drawn FROM leases
+    WHERE lease = ${processId} AND budget IN (SELECT value ->> 0 FROM ${jsonRows(kind, sql, tuplesOf(budgets))})
+    ORDER BY budget ${forUpdate(kind, sql)}`;
+  return new Map(rows.map(({ budget, amount, drawn }) => [budget, { amount, drawn }]));
+}
+
+/** Writes back what a transaction has made of a process's leases, in one statement. */
+export async function saveLeases(
+  kind: Database["kind"],
+  sql: Sql,
+  processId: string,
+  leases: ReadonlyMap<string, LockedLease>,
+): Promise<void> {
+  if (leases.size === 0) return;
+  // The process stands in every tuple: given once, SQLite would walk all of its leases for each tuple.
+  const tuples = Array.from(leases, ([budget, { amount, drawn }]) => [processId, budget, amount, drawn]);
+  await sql`UPDATE leases SET amount = changed.amount, drawn = changed.drawn
+    FROM (SELECT value ->> 0 AS lease, value ->> 1 AS budget, CAST(value ->> 2 AS BIGINT) AS amount,
+      CAST(value ->> 3 AS BIGINT) AS drawn FROM ${jsonRows(kind, sql, tuples)}) AS changed
+    WHERE leases.lease = changed.lease AND leases.budget = changed.budget`;
 }
 
 /**
- * Books a charge on a slice: what the slice has leaves the budget's `held`, and what it lacks counts as drawn from
- * the budget just now, so that a slice is always what was drawn less what was charged.
+ * Books a charge on a lease: what the lease has leaves the budget's `held`, and what it lacks counts as drawn from
+ * the budget just now, so that a lease is always what was drawn less what was charged.
  */
-export async function chargeLease(
-  sql: Sql,
-  processId: string,
-  budget: LockedBudget,
-  lease: Nanos,
-  charged: Nanos,
-): Promise<void> {
-  if (charged <= 0n) return;
-  const moved = charged < lease ? charged : lease;
-  budget.held -= moved < budget.held ? moved : budget.held;
-  await sql`UPDATE leases SET amount = ${lease - moved}, drawn = drawn + ${charged - moved}
-    WHERE lease = ${processId} AND budget = ${budget.id}`;
+export function chargeLease(budget: LockedBudget, lease: LockedLease, charged: Nanos): void {
+  const moved = release(budget, lease, charged);
+  lease.drawn += charged - moved;
 }
 
-/** Returns an amount from a slice to its budget, as far as the slice has it. */
-export async function returnFromLease(
-  sql: Sql,
-  processId: string,
-  budget: LockedBudget,
-  lease: Nanos,
-  amount: Nanos,
-): Promise<void> {
-  const moved = amount < lease ? amount : lease;
-  if (moved <= 0n) return;
+/** Returns an amount from a lease to its budget, as far as the lease has it. */
+export function returnFromLease(budget: LockedBudget, lease: LockedLease, amount: Nanos): void {
+  lease.drawn -= release(budget, lease, amount);
+}
+
+/** Takes up to `amount` out of a lease and out of what its budget holds. Returns how much it was. */
+function release(budget: LockedBudget, lease: LockedLease, amount: Nanos): Nanos {
+  const moved = amount < lease.amount ? amount : lease.amount;
+  lease.amount -= moved;
   budget.held -= moved < budget.held ? moved : budget.held;
-  await sql`UPDATE leases SET amount = ${lease - moved}, drawn = drawn - ${moved}
-    WHERE lease = ${processId} AND budget = ${budget.id}`;
+  return moved;
 }
 
 /** The database's own clock as an SQL expression, Unix milliseconds: the one clock that all processes share. */
@@ -125,4 +145,8 @@ function readRow(row: BudgetRow): LockedBudget {
   const periodStart = runningPeriod(period, startedAt, now);
   const spent = periodStart > startedAt ? 0n : row.spent;
   return { id, amount, spent, held, period, periodStart, wantedUntil: Number(row.wanted_until), now };
+}
+
+function tuplesOf(ids: Iterable<string>): [string][] {
+  return [...new Set(ids)].map((id) => [id]);
 }

@@ -3,6 +3,7 @@ import contention from "../migrations/0002_contention_and_corrections.sql" with 
 import sharedSecrets from "../migrations/0003_shared_secrets.sql" with { type: "text" };
 import noRequestIndex from "../migrations/0004_no_request_index.sql" with { type: "text" };
 import ledgerAndKeys from "../migrations/0005_ledger_and_keys.sql" with { type: "text" };
+import wantedBudgets from "../migrations/0006_wanted_budgets.sql" with { type: "text" };
 import priceEnds from "../migrations/0007_price_ends.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
@@ -13,6 +14,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: "0003_shared_secrets", text: sharedSecrets },
   { name: "0004_no_request_index", text: noRequestIndex },
   { name: "0005_ledger_and_keys", text: ledgerAndKeys },
+  { name: "0006_wanted_budgets", text: wantedBudgets },
   { name: "0007_price_ends", text: priceEnds },
 ];
 

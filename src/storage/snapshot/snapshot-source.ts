@@ -11,6 +11,8 @@ import type { Database } from "../database/sql.ts";
 export interface SnapshotSource {
   /** Kinds of rows changed after one revision and up to another. */
   changedKinds(after: bigint, upTo: bigint): Promise<Set<ChangeKind>>;
+  /** Budgets created, changed or removed after one revision and up to another. */
+  changedBudgets(after: bigint, upTo: bigint): Promise<string[]>;
   /** Reads anew those parts whose kind is named, and keeps the others. */
   load(kinds: ReadonlySet<ChangeKind>, old: Stored): Promise<Stored>;
   /** Keys changed after one revision and up to another, page by page, once with each of their secrets. */
@@ -34,6 +36,13 @@ export function snapshotSource(database: Database): SnapshotSource {
           SELECT DISTINCT kind FROM audit WHERE revision > ${after} AND revision <= ${upTo}`,
       );
       return new Set(rows.map((row) => row.kind));
+    },
+    async changedBudgets(after, upTo) {
+      const rows = await database.read(
+        (sql) => sql<{ subject: string }[]>`
+          SELECT DISTINCT subject FROM audit WHERE revision > ${after} AND revision <= ${upTo} AND kind = 'budget'`,
+      );
+      return rows.map((row) => row.subject);
     },
     async load(kinds, old) {
       return {

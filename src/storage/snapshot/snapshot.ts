@@ -18,6 +18,8 @@ import type { Database } from "../database/sql.ts";
 export interface LiveSnapshot extends Snapshot, BackgroundWork {
   /** Reads changes now; returns when they are in force here. Throws a `DependencyError`. */
   refresh(): Promise<void>;
+  /** Calls `listener` with the ids of budgets that were changed or removed, from then on. */
+  onBudgetsChanged(listener: (budgets: readonly string[]) => void): void;
   /** Milliseconds since the database last confirmed what is in memory. */
   ageMs(): number;
   /** Whether the last poll reached the database. */
@@ -72,6 +74,7 @@ class PolledSnapshot implements LiveSnapshot {
   #polling: Promise<void> | null = null;
   #timer: BackgroundWork | null = null;
   readonly #outage: OutageReport;
+  #budgetListener: (budgets: readonly string[]) => void = () => {};
 
   constructor(database: Database, options: SnapshotOptions) {
     this.#database = database;
@@ -123,6 +126,10 @@ class PolledSnapshot implements LiveSnapshot {
     await this.#startPoll();
   }
 
+  onBudgetsChanged(listener: (budgets: readonly string[]) => void): void {
+    this.#budgetListener = listener;
+  }
+
   ageMs(): number {
     return this.#options.clock.monotonic() - this.#confirmedAt;
   }
@@ -155,7 +162,13 @@ class PolledSnapshot implements LiveSnapshot {
     if (isFirst) this.#keys.clear();
     const kinds = isFirst ? ALL_KINDS : await this.#source.changedKinds(this.#revision, revision);
     const stored = await this.#source.load(kinds, this.#stored);
-    if (kinds.has("budget")) this.#reassignBudgets(stored);
+    if (kinds.has("budget")) {
+      this.#reassignBudgets(stored);
+      const changed = isFirst
+        ? this.#stored.budgets.map(({ id }) => id)
+        : await this.#source.changedBudgets(this.#revision, revision);
+      this.#budgetListener(changed);
+    }
     if (kinds.has("key")) {
       for await (const page of this.#source.changedKeys(this.#revision, revision)) {
         for (const record of page) this.#keys.refresh(record.hash, this.#makeKey(record));

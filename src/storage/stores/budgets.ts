@@ -1,10 +1,11 @@
 import type { BudgetAdminStore, BudgetRecord } from "../../admin/ports.ts";
+import { leasesInDoubt, writeOffLeases } from "../budgets/leases-in-doubt.ts";
 import { makeChange } from "./change.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
-import { runningPeriod } from "../budgets/period.ts";
+import { runningPeriod } from "../../domain/budget-period.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
-/** Budgets as administration sees them. What requests take from them is the matter of leases and the ledger. */
+/** Budgets as administration sees them; requests reach them through leases and the ledger. */
 export function budgetAdminStore(database: Database): BudgetAdminStore {
   return {
     async create(budget, by) {
@@ -42,6 +43,8 @@ export function budgetAdminStore(database: Database): BudgetAdminStore {
         return { before, after: null };
       });
     },
+    leasesInDoubt: () => leasesInDoubt(database),
+    writeOff: (processId, by) => writeOffLeases(database, processId, by),
   };
 }
 
@@ -62,7 +65,7 @@ async function find(sql: Sql, id: string): Promise<BudgetRecord | null> {
   return row && readRow(row);
 }
 
-/** As it stands now: of a period that is over nothing is spent any more, though only the next request writes so. */
+/** A period that is over has nothing spent, though only the next request writes that to the row. */
 function readRow(row: BudgetRow): BudgetRecord {
   const startedAt = Number(row.period_start);
   const periodStart = runningPeriod(row.period, startedAt, Date.now());

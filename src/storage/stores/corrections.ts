@@ -1,4 +1,5 @@
 import type { ChargeHistory, LedgerAdminStore } from "../../admin/ledger-ports.ts";
+import { countsInPeriod } from "../../domain/budget-period.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { makeChange } from "./change.ts";
 import { readEntryRow, writeEntryRow, type LedgerRow } from "./ledger-row.ts";
@@ -95,8 +96,8 @@ async function writeCorrections(
       VALUES (${id}, ${entry.id}, ${entry.kind}, ${entry.amount})`;
     const budget = budgets.get(id);
     // What was spent in a period that is over is not part of `spent` any more.
-    if (budget && (budget.period === "total" || chargedAt >= budget.periodStart))
+    if (budget && countsInPeriod(budget.period, budget.periodStart, chargedAt, budget.now))
       budget.spent += entry.amount;
   }
-  await saveBudgets(sql, budgets.values());
+  await saveBudgets(kind, sql, budgets.values());
 }

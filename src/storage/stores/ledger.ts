@@ -4,7 +4,15 @@ import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
 import { readEntryRow, writeEntryRow, type LedgerRow } from "./ledger-row.ts";
-import { chargeLease, lockBudgets, lockLeases, saveBudgets } from "../budgets/locked-budgets.ts";
+import { countsInPeriod } from "../../domain/budget-period.ts";
+import {
+  chargeLease,
+  lockBudgets,
+  lockLeases,
+  saveBudgets,
+  saveLeases,
+  type LockedBudget,
+} from "../budgets/locked-budgets.ts";
 import { groupsOf, insertStatement } from "../database/insert-statement.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
@@ -104,31 +112,41 @@ async function bookEntries(
 ): Promise<void> {
   const bookings = entries.flatMap((entry) =>
     [...new Set(entry.budgets)].map((budget) => ({
-      budget,
-      entry: entry.id,
-      kind: entry.kind,
-      amount: entry.amount,
+      row: { budget, entry: entry.id, kind: entry.kind, amount: entry.amount },
+      at: entry.at,
     })),
   );
   if (bookings.length === 0) return;
-  for (const group of groupsOf(bookings)) await sql`INSERT INTO ledger_bookings ${sql(group)}`;
+  for (const group of groupsOf(bookings.map(({ row }) => row)))
+    await sql`INSERT INTO ledger_bookings ${sql(group)}`;
   const budgets = await lockBudgets(
     kind,
     sql,
-    bookings.map((booking) => booking.budget),
+    bookings.map(({ row }) => row.budget),
   );
-  const leases = await lockLeases(kind, sql, processId);
+  const leases = await lockLeases(kind, sql, processId, budgets.keys());
   const charged = new Map<string, Nanos>();
-  for (const { budget: id, kind: entryKind, amount } of bookings) {
+  for (const { row, at } of bookings) {
+    const { budget: id, kind: entryKind, amount } = row;
     const budget = budgets.get(id);
-    if (budget) budget.spent += amount;
+    if (!budget) continue;
+    if (countsIn(budget, at)) budget.spent += amount;
     if (entryKind === "charge") charged.set(id, (charged.get(id) ?? 0n) + amount);
   }
-  for (const budget of budgets.values()) {
-    const lease = leases.get(budget.id);
-    if (lease !== undefined) await chargeLease(sql, processId, budget, lease, charged.get(budget.id) ?? 0n);
+  for (const [id, lease] of leases) {
+    const budget = budgets.get(id);
+    if (budget) chargeLease(budget, lease, charged.get(id) ?? 0n);
   }
-  await saveBudgets(sql, budgets.values());
+  await saveLeases(kind, sql, processId, leases);
+  await saveBudgets(kind, sql, budgets.values());
+}
+
+/**
+ * Whether an entry adds to what its budget has spent in the running period. Its time is this machine's, periods
+ * begin by the store's clock: the difference is what the two clocks differ by now.
+ */
+function countsIn({ period, periodStart, now }: LockedBudget, at: number): boolean {
+  return countsInPeriod(period, periodStart, at + now - Date.now(), now);
 }
 
 function nameOf(entry: { id: string; kind: string }): string {

@@ -1,0 +1,32 @@
+/** How often a budget begins anew; days and months are UTC. */
+export type Period = "total" | "day" | "month";
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** How far ahead of the clock a period may have begun before that counts as the mistake of a clock. */
+const MAX_AHEAD_MS = { day: 2 * DAY_MS, month: 62 * DAY_MS };
+
+/** The start of the period that `now` falls in; a total begins now. Unix milliseconds. */
+export function periodStart(period: Period, now: number): number {
+  const date = new Date(now);
+  if (period === "total") return now;
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), period === "day" ? date.getUTCDate() : 1);
+}
+
+/**
+ * The start of the running period, given that of the last one known: never earlier, so that a clock that jumps back
+ * resets nothing twice. A start too far in the future was set by a wrong clock and is corrected, so that resets go on.
+ */
+export function runningPeriod(period: Period, startedAt: number, now: number): number {
+  if (period === "total") return startedAt;
+  const start = periodStart(period, now);
+  return startedAt - now > MAX_AHEAD_MS[period] ? start : Math.max(startedAt, start);
+}
+
+/**
+ * Whether a charge made at `at` counts in the period that began at `startedAt`. While that lies in the future
+ * because the clock jumped, all charges of the current period count in it.
+ */
+export function countsInPeriod(period: Period, startedAt: number, at: number, now: number): boolean {
+  return period === "total" || at >= Math.min(startedAt, periodStart(period, now));
+}

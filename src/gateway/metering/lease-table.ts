@@ -1,0 +1,209 @@
+import type { Clock } from "../../lib/clock.ts";
+import type { Nanos } from "../../lib/money.ts";
+import { DependencyError, type BudgetStore } from "../ports.ts";
+import { beginCall, emptyLease, type BudgetLease } from "./budget-lease.ts";
+
+/** A lease is not used in its last minute, before the store counts it as in doubt. */
+export const USABLE_MS = 14 * 60_000;
+/** After others missed money of a budget: how long no more of it is drawn than requests need. */
+const SCARCE_MS = 5000;
+/** A lease that no request has used for so long is returned. */
+const IDLE_MS = 5 * 60_000;
+
+/** The leases of this process, kept in step with the store. */
+export class LeaseTable {
+  readonly #leases = new Map<string, BudgetLease>();
+  /** Leases of budgets that were changed since the store last granted something of them. */
+  readonly #unconfirmed = new Set<BudgetLease>();
+  readonly #store: BudgetStore;
+  readonly #processId: string;
+  readonly #clock: Clock;
+  #isYielding = false;
+  /** Renewals run one after another. */
+  #renewal: Promise<void> = Promise.resolve();
+
+  constructor(store: BudgetStore, processId: string, clock: Clock) {
+    this.#store = store;
+    this.#processId = processId;
+    this.#clock = clock;
+  }
+
+  /** A lease from which requests may take without asking the store. */
+  usable(budget: string): BudgetLease | undefined {
+    const lease = this.#leases.get(budget);
+    if (!lease || lease.usableUntil <= this.#clock.monotonic() || this.#unconfirmed.has(lease))
+      return undefined;
+    return lease;
+  }
+
+  get(budget: string): BudgetLease | undefined {
+    return this.#leases.get(budget);
+  }
+
+  /** The lease of a budget, empty when there was none. */
+  open(budget: string): BudgetLease {
+    const lease = this.#leases.get(budget) ?? emptyLease(budget);
+    this.#leases.set(budget, lease);
+    lease.usedAt = this.#clock.monotonic();
+    return lease;
+  }
+
+  forget(lease: BudgetLease): void {
+    this.#unconfirmed.delete(lease);
+    if (this.#leases.get(lease.budget) === lease) this.#leases.delete(lease.budget);
+  }
+
+  /** Whether the store has to be asked before anything of the lease is used. */
+  isUnconfirmed(lease: BudgetLease): boolean {
+    return this.#unconfirmed.has(lease);
+  }
+
+  /** The store has granted something of the budget as it stood after so many changes. */
+  confirm(lease: BudgetLease, changes: number): void {
+    if (lease.changes === changes) this.#unconfirmed.delete(lease);
+  }
+
+  markScarce(budget: string): void {
+    const lease = this.#leases.get(budget);
+    if (lease) lease.scarceUntil = this.#clock.monotonic() + SCARCE_MS;
+  }
+
+  /**
+   * Brings the leases of some budgets to the point where the store can be asked for more of them: finds out what
+   * has become of those that ran out or are in debt, and gives back what a changed budget may no longer cover.
+   */
+  async prepare(budgets: readonly string[]): Promise<void> {
+    const now = this.#clock.monotonic();
+    const unclear: string[] = [];
+    for (const budget of budgets) {
+      const lease = this.#leases.get(budget);
+      if (!lease) continue;
+      lease.usedAt = now;
+      // The charge behind a debt may be posted meanwhile: the store then counts it itself.
+      if (lease.usableUntil <= now || lease.available < 0n) unclear.push(budget);
+    }
+    if (unclear.length > 0) await this.#inTurn(() => this.#renew(unclear));
+    if (this.#unconfirmed.size > 0)
+      await this.giveBack(budgets.filter((budget) => this.#isUnconfirmed(budget)));
+  }
+
+  /**
+   * Gives what is not in use back to the store, as when this process stops. Throws a `DependencyError`; the next
+   * renewal then finds out whether the money went.
+   */
+  async giveBack(budgets: Iterable<string> = [...this.#leases.keys()]): Promise<void> {
+    const leases: BudgetLease[] = [];
+    for (const budget of budgets) {
+      const lease = this.#leases.get(budget);
+      if (lease && lease.available > 0n) leases.push(lease);
+    }
+    if (leases.length === 0) return;
+    const amounts = emptied(leases);
+    using _call = beginCall(leases);
+    await this.#store.giveBack(this.#processId, amounts);
+  }
+
+  /** The budgets were changed: nothing of them is used any more until the store has granted it anew. */
+  async revalidate(budgets: Iterable<string>): Promise<void> {
+    const changed: string[] = [];
+    for (const budget of budgets) {
+      const lease = this.#leases.get(budget);
+      if (!lease) continue;
+      changed.push(budget);
+      lease.changes += 1;
+      lease.left = 0n;
+      this.#unconfirmed.add(lease);
+    }
+    await this.giveBack(changed);
+  }
+
+  /**
+   * Gives back what others miss, and what running requests have returned of changed budgets. Call it about every
+   * quarter of a second: it does not ask the store while there is nothing to give, and does nothing while the store
+   * is away.
+   */
+  async yieldContended(): Promise<void> {
+    if (this.#isYielding || !this.#leases.values().some((lease) => lease.available > 0n)) return;
+    this.#isYielding = true;
+    try {
+      const contended = await this.#store.contended(this.#processId);
+      for (const budget of contended) this.markScarce(budget);
+      await this.giveBack(new Set([...contended, ...this.#unconfirmed.values().map(({ budget }) => budget)]));
+    } catch (error) {
+      if (!(error instanceof DependencyError)) throw error;
+    } finally {
+      this.#isYielding = false;
+    }
+  }
+
+  /**
+   * Returns idle leases, keeps the others alive and learns what the store has made of them: calls whose results were
+   * lost, leases that were written off. Call it about every 30 seconds. Throws a `DependencyError`.
+   */
+  async renew(): Promise<void> {
+    await this.#inTurn(async () => {
+      await this.#closeIdle();
+      await this.#renew([...this.#leases.keys()]);
+    });
+  }
+
+  #isUnconfirmed(budget: string): boolean {
+    const lease = this.#leases.get(budget);
+    return lease !== undefined && this.#unconfirmed.has(lease);
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const run = this.#renewal.then(work);
+    this.#renewal = run.catch(() => {});
+    return run;
+  }
+
+  async #closeIdle(): Promise<void> {
+    const now = this.#clock.monotonic();
+    const idle = [...this.#leases.values()].filter(
+      ({ available, promised, callsUnderWay, usedAt }) =>
+        usedAt + IDLE_MS <= now && available >= 0n && promised === 0n && callsUnderWay === 0,
+    );
+    if (idle.length === 0) return;
+    // What becomes of them shows only in a renewal, so until then no request may use them.
+    for (const lease of idle) lease.usableUntil = -Infinity;
+    const amounts = emptied(idle);
+    using _call = beginCall(idle);
+    await this.#store.close(this.#processId, amounts);
+  }
+
+  async #renew(budgets: readonly string[]): Promise<void> {
+    const leases = budgets.flatMap((budget) => this.#leases.get(budget) ?? []);
+    if (leases.length === 0) return;
+    const askedAt = this.#clock.monotonic();
+    const calls = new Map(leases.map((lease) => [lease, lease.callsUnderWay > 0 ? null : lease.calls]));
+    const kept = await this.#store.renew(
+      this.#processId,
+      leases.map(({ budget }) => budget),
+    );
+    for (const [lease, before] of calls) {
+      const drawn = kept.get(lease.budget);
+      // The end of a lease that was drawn by a call whose result was lost is not known so far.
+      const end = lease.usableUntil === Infinity ? 0 : lease.usableUntil;
+      if (drawn !== undefined) lease.usableUntil = Math.max(end, askedAt + USABLE_MS);
+      // What the store returned is older than a call that ended since, or one that is still under way.
+      if (lease.callsUnderWay > 0 || lease.calls !== before) continue;
+      if (drawn === undefined) this.forget(lease);
+      else {
+        lease.available += drawn - lease.acquired;
+        lease.acquired = drawn;
+      }
+    }
+  }
+}
+
+/** Takes all that is available out of leases. Returns it by budget. */
+function emptied(leases: readonly BudgetLease[]): Map<string, Nanos> {
+  const amounts = new Map<string, Nanos>();
+  for (const lease of leases) {
+    amounts.set(lease.budget, lease.available);
+    lease.acquired -= lease.available;
+    lease.available = 0n;
+  }
+  return amounts;
+}

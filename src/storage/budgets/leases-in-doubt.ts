@@ -1,0 +1,71 @@
+import type { Actor, LeaseInDoubt } from "../../admin/ports.ts";
+import type { Integer } from "../database/columns.ts";
+import type { Database, Sql } from "../database/sql.ts";
+import { makeChange } from "../stores/change.ts";
+import { LEASES_A_TRANSACTION } from "./leases.ts";
+import {
+  lockBudgets,
+  lockLeases,
+  returnFromLease,
+  saveBudgets,
+  saveLeases,
+  storeTime,
+} from "./locked-budgets.ts";
+
+/** Leases that were not renewed in time and hold money, by process and budget. */
+export async function leasesInDoubt(database: Database): Promise<LeaseInDoubt[]> {
+  return await database.read((sql) => find(database.kind, sql, {}));
+}
+
+/**
+ * Returns to the budgets what a process holds in doubt, in steps with an audit row each. The emptied leases stay for
+ * a while and tell a process that was only cut off from the database what it still has.
+ */
+export async function writeOffLeases(
+  database: Database,
+  processId: string,
+  by: Actor,
+): Promise<LeaseInDoubt[]> {
+  const { kind } = database;
+  const change = { by, kind: "budget", action: "update", subject: processId } as const;
+  const filter = { processId, limit: LEASES_A_TRANSACTION };
+  const written: LeaseInDoubt[] = [];
+  for (;;) {
+    let page: LeaseInDoubt[] = [];
+    await makeChange(database, change, async (sql) => {
+      const candidates = (await find(kind, sql, filter)).map(({ budget }) => budget);
+      const budgets = await lockBudgets(kind, sql, candidates);
+      const leases = await lockLeases(kind, sql, processId, candidates);
+      // The process may have renewed some while this waited for the locks.
+      page = (await find(kind, sql, filter)).filter(({ budget }) => leases.has(budget));
+      for (const row of page) {
+        const lease = leases.get(row.budget);
+        const budget = budgets.get(row.budget);
+        if (lease && budget) returnFromLease(budget, lease, lease.amount);
+      }
+      await saveLeases(kind, sql, processId, leases);
+      await saveBudgets(kind, sql, budgets.values());
+      return page.length === 0 ? null : { before: { inDoubt: page }, after: { inDoubt: [] } };
+    });
+    if (page.length === 0) return written;
+    written.push(...page);
+  }
+}
+
+async function find(
+  kind: Database["kind"],
+  sql: Sql,
+  { processId, limit }: { processId?: string; limit?: number },
+): Promise<LeaseInDoubt[]> {
+  const rows = await sql<{ lease: string; budget: string; amount: bigint; expires_at: Integer }[]>`
+    SELECT lease, budget, amount, expires_at FROM leases
+    WHERE amount > 0 AND expires_at < (SELECT ${storeTime(kind, sql)})
+      ${processId === undefined ? sql`` : sql`AND lease = ${processId}`}
+    ORDER BY lease, budget ${limit === undefined ? sql`` : sql`LIMIT ${limit}`}`;
+  return rows.map(({ lease, budget, amount, expires_at }) => ({
+    processId: lease,
+    budget,
+    amount,
+    since: Number(expires_at),
+  }));
+}

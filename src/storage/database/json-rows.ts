@@ -1,0 +1,14 @@
+import { toColumn } from "./columns.ts";
+import type { Database, Sql } from "./sql.ts";
+
+/**
+ * A table of so many rows from one parameter, for statements over sets of any size: each row is a tuple in the
+ * column `value`, read with `value ->> 0` (text) and so on. Whole numbers pass as text, so CAST them.
+ */
+export function jsonRows(kind: Database["kind"], sql: Sql, tuples: readonly (readonly unknown[])[]) {
+  const text = toColumn(tuples);
+  // The inner cast keeps the PostgreSQL client from encoding the text as JSON once more.
+  return kind === "postgres"
+    ? sql`json_array_elements(CAST(CAST(${text} AS TEXT) AS JSON))`
+    : sql`json_each(${text})`;
+}
