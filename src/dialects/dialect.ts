@@ -1,9 +1,7 @@
-/**
- * A wire dialect is the same language whether it is served or called, so it stands below both ends.
- */
+/** A wire format of text models. It is the same at both ends, served and called. */
 export type TextDialectName = "chat";
 
-/** A message as it was said: its exact text, and our reading of it. Repeating it repeats every character. */
+/** A message as it was sent: its exact text, which is forwarded character for character, and what was parsed of it. */
 export interface Payload<Parsed = unknown> {
   dialect: TextDialectName;
   raw: string;

@@ -2,8 +2,8 @@ import type { RateState, RateWindow } from "../domain/limits.ts";
 import { systemClock } from "../lib/clock.ts";
 
 /**
- * Rate headers of a reply or of a 429. `now` is Unix milliseconds. Images and chat: OpenAI rate limit reference;
- * messages: Anthropic rate limit reference (resets are RFC 3339 instants).
+ * Rate limit headers of a response. `now` is Unix milliseconds. Chat, responses and images: OpenAI's rate limit
+ * reference; messages: Anthropic's, whose resets are RFC 3339 instants.
  */
 export function rateHeaders(
   rate: RateState | null,

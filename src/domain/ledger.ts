@@ -3,8 +3,8 @@ import type { PriceSource } from "./price.ts";
 import type { Usage } from "./usage.ts";
 
 /**
- * One immutable line of the ledger. Unique by (`id`, `kind`), so that a replay changes nothing. `id` is the
- * gateway's own; the caller's `X-Request-Id` is only carried along.
+ * One immutable entry of the ledger, unique by (`id`, `kind`), so that posting it again changes nothing. `id` is the
+ * gateway's own; `requestId` is the caller's `X-Request-Id` where it sent a usable one.
  */
 export interface LedgerEntry {
   id: string;
@@ -13,7 +13,7 @@ export interface LedgerEntry {
   organizationId: string;
   keyId: string;
   model: string;
-  /** Channel and vendor model that answered; null when none did. */
+  /** Channel and vendor model of the response; null when there was none. */
   channel: string | null;
   upstreamModel: string | null;
   /** Unix milliseconds. */
@@ -25,7 +25,7 @@ export interface LedgerEntry {
   amount: Nanos;
   currency: string;
   priceSource: PriceSource;
-  /** What our own duplicate vendor calls are thought to have cost; recorded, never billed. */
+  /** Likely cost of vendor calls whose response was never delivered; recorded, never billed. */
   orphanCost: Nanos;
   /** Budgets it is booked on. */
   budgets: readonly string[];
@@ -35,9 +35,12 @@ export interface LedgerEntry {
   corrects?: string;
 }
 
-/** `price_correction` tells a refund or an adjustment by a corrected price from what was refunded for other reasons. */
+/** `price_correction`: a refund or an adjustment because a price was corrected, and for no other reason. */
 export type LedgerFlag =
   "estimated" | "anomalous" | "partial" | "caller_gone" | "over_hold" | "price_correction";
+
+/** The most one charge may be, over a billion of a currency's units: sums of them fit the stores' 64 bits. */
+export const MAX_CHARGE: Nanos = 2n ** 60n;
 
 /** One call to a vendor and how it ended. */
 export interface Attempt {
@@ -48,7 +51,7 @@ export interface Attempt {
   outcome: "answered" | "caller_gone" | AttemptFailure;
   /** HTTP status, when there was one. */
   status?: number;
-  /** The vendor may have done the work, and charge for it, although no answer came. */
+  /** The vendor may have done the work, and charge for it, although no response arrived. */
   isAmbiguous?: boolean;
 }
 

@@ -36,6 +36,7 @@ interface StartOptions {
   isEndless?: boolean;
   isDetachable?: boolean;
   idleMs?: number;
+  isCheckpointBroken?: boolean;
   /** The client is gone before it reads the body. */
   isDisconnected?: boolean;
 }
@@ -64,6 +65,7 @@ function start(chunks: readonly Uint8Array[], options: StartOptions = {}) {
     checkpoint: () => {
       checkpoints.push(stream.usage().tokens.output ?? 0);
       checkpointed.resolve();
+      if (options.isCheckpointBroken) throw new Error("no entry");
     },
     end: (how) => {
       ends.push(how);
@@ -117,6 +119,12 @@ test("a stream that bursts and stalls has a checkpoint of everything it sent, an
   expect(checkpoints).toEqual([50 * 100]);
   await text;
   expect(checkpoints).toEqual([50 * 100]);
+});
+
+test("a checkpoint that cannot be made ends the stream and nothing else", async () => {
+  const { body, ends } = start([word("a")], { isEndless: true, isCheckpointBroken: true });
+  expect(await new Response(body).text()).toEndWith('data: {"error":"told"}\n\n');
+  expect(ends).toMatchObject([{ kind: "cut", isClientDisconnected: false }]);
 });
 
 describe("when the client disconnects", () => {

@@ -167,23 +167,30 @@ class RunningRelay {
    * Only the upstream's silence counts: while the client's reading is awaited, no time passes.
    */
   #check(): void {
-    const { call, clientSignal, idleMs, checkpoint } = this.relay;
+    const { clientSignal, idleMs, checkpoint } = this.relay;
     // The body of a client that disconnected before it read any is neither pulled nor cancelled.
     if (!this.#client && clientSignal.aborted) return this.#runWithoutClient();
-    if (this.#hasNews) checkpoint();
+    try {
+      if (this.#hasNews) checkpoint();
+    } catch (cause) {
+      return this.#abort(new Error("the checkpoint failed", { cause }));
+    }
     this.#hasNews = false;
     const now = performance.now();
     const since = this.#waitingSince ?? now;
     if (now - since >= idleMs) {
       const message = `silent for ${Math.round(now - since)} ms`;
-      const error = new UpstreamError("timeout", message, { isAmbiguous: true });
-      call.abort(error);
-      if (!this.#client) this.#end({ kind: "cut", error });
-      return;
+      return this.#abort(new UpstreamError("timeout", message, { isAmbiguous: true }));
     }
     if (now - Math.max(since, this.#keptAliveAt) >= KEEP_ALIVE_MS) this.#sendKeepAlive(now);
     const untilKeepAliveMs = KEEP_ALIVE_MS - (now - Math.max(since, this.#keptAliveAt));
     this.#watch = this.#watchFor(Math.min(CHECKPOINT_MS, untilKeepAliveMs, idleMs - (now - since)));
+  }
+
+  /** Whatever awaits the upstream throws this error; where nothing does yet, the stream ends here. */
+  #abort(error: Error): void {
+    this.relay.call.abort(error);
+    if (!this.#client) this.#end({ kind: "cut", error });
   }
 
   #runWithoutClient(): void {

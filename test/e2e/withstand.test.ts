@@ -172,6 +172,20 @@ describe("a whole answer that comes oddly is passed on and billed", () => {
     expect(row!.amount).toBe(18_000n);
   });
 
+  test("counts beyond what the request can cause are capped, in the bill and in the response", async () => {
+    house.vendor.next({ usage: { prompt_tokens: 1e12, completion_tokens: 1e12, total_tokens: 2e12 } });
+    const response = await house.gateway.call("/v1/chat/completions", {
+      body: { model: CHAT, max_tokens: 1_000, messages: [{ role: "user", content: "capped" }] },
+      headers: { "x-request-id": "o-capped" },
+    });
+    const { usage } = (await response.json()) as Answer;
+    expect(usage.completion_tokens).toBe(1_000 + 65_536);
+    expect(usage.prompt_tokens).toBeWithin(4_096, 4_296);
+    const [row] = await house.gateway.charged("o-capped");
+    expect(row!.flags).toEqual(["anomalous"]);
+    expect(row!.amount).toBe(chatNanos(usage));
+  });
+
   test("the key goes only to the channel's own address: a redirect is not followed", async () => {
     await using elsewhere = await openListener();
     house.vendor.next({ fault: "redirect", text: elsewhere.url });

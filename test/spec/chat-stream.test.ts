@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { ChatStream } from "../../src/dialects/chat/index.ts";
 import { policyFor } from "../support/usage-policy.ts";
 
-/** The relayed stream's promises, whatever the upstream's chunks and line ends. */
+/* What a relayed stream guarantees, whatever the upstream's chunks and line ends. */
 const SEED = 20_261_121;
 
-test("the events for the caller do not depend on how the upstream's bytes were cut", () => {
+test("the events for the caller do not depend on the upstream's chunks", () => {
   const ends = fc.constantFrom("\n", "\r\n", "\r");
   const pieces = fc.array(fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }), {
     minLength: 1,
@@ -34,7 +34,7 @@ test("the vendor's model name is in no chunk, the public one in each", () => {
   expect(sent.split('"model":"public"')).toHaveLength(6);
 });
 
-test("content in the same chunk as an error frame is delivered before the error is told", () => {
+test("content in the same chunk as an error frame is delivered before the error", () => {
   const stream = new ChatStream("public", policyFor(10));
   stream.push(frame({ choices: [{ index: 0, delta: { content: "one" } }] }));
   const output = stream.push(
@@ -50,7 +50,7 @@ test("content in the same chunk as an error frame is delivered before the error 
   expect(stream.usage()).toMatchObject({ source: "estimated", tokens: { output: 2 } });
 });
 
-test("an error frame before any content is told at once, so that another target can be asked", () => {
+test("an error frame before any content throws at once, so that another target can be called", () => {
   const stream = new ChatStream("public", policyFor(10));
   const chunk = Buffer.concat([
     frame({ choices: [{ index: 0, delta: { content: "unseen" } }] }),
@@ -59,7 +59,7 @@ test("an error frame before any content is told at once, so that another target 
   expect(() => stream.push(chunk)).toThrow("error inside the stream");
 });
 
-describe("what no vendor should send", () => {
+describe("an invalid event", () => {
   test.each([
     ["words", "data: nonsense\n\n"],
     ["a list", "data: []\n\n"],
@@ -69,7 +69,7 @@ describe("what no vendor should send", () => {
     expect(() => new ChatStream("public", policyFor(1)).push(Buffer.from(text))).toThrow();
   });
 
-  test("an event without an end is given up, and finding that out takes little time", () => {
+  test("an event without an end is refused within bounded time", () => {
     const stream = new ChatStream("public", policyFor(1));
     const piece = Buffer.alloc(64 * 1024, 0x61);
     const startedAt = performance.now();

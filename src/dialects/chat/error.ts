@@ -1,11 +1,11 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 
-/** The body of an error on chat: the code stands in `code`, but for a shut door in `type`. */
+/** The body of an error on chat: its code is in `code`, that of a refused authentication in `type`. */
 export interface ChatErrorBody {
   error: { code?: string; message: string; type: string; param: string | null };
 }
 
-/** The `type` words official clients know. */
+/** The values of `type` that official clients know. */
 const TYPES = {
   parameter: "invalid_request_error",
   authentication: "authentication_error",
@@ -17,7 +17,7 @@ const TYPES = {
   overload: "server_error",
 } as const;
 
-/** Says an error in the words of chat completions. */
+/** Writes an error as chat completions do. */
 export function writeError({ code, kind, message, param }: GatewayError): ChatErrorBody {
   if (kind === "door") return { error: { message, type: code, param } };
   return { error: { code, message, type: TYPES[kind], param } };

@@ -21,7 +21,7 @@ const textOrTexts: Check = {
   must: "a string or an array of strings",
 };
 
-/** The documented fields and their types. Ranges and words on which vendors differ are theirs to refuse. */
+/** The documented fields and their types. Ranges and enumerations differ between vendors, which refuse them. */
 const FIELDS: readonly (readonly [string, Check])[] = [
   ["stream", boolean],
   ["stream_options", object],
@@ -37,7 +37,7 @@ const FIELDS: readonly (readonly [string, Check])[] = [
   ["reasoning_effort", text],
 ];
 
-/** Throws a `GatewayError` that names the first documented field of a wrong type; other fields are not looked at. */
+/** Throws a `GatewayError` that names the first documented field of a wrong type; other fields are not checked. */
 export function checkFields(body: Record<string, unknown>): void {
   checkMessages(body["messages"]);
   for (const [name, check] of FIELDS) {
@@ -62,7 +62,7 @@ function checkMessages(messages: unknown): void {
   }
 }
 
-/** What an item must be and is not; undefined when it is in order. */
+/** What an item must be and is not; undefined when it is valid. */
 type Wrong = (item: unknown) => string | undefined;
 
 function checkEach(name: string, items: unknown, wrong: Wrong): void {
@@ -73,7 +73,7 @@ function checkEach(name: string, items: unknown, wrong: Wrong): void {
   }
 }
 
-/** Parts of other kinds are the vendor's to know. */
+/** Parts of other kinds are left to the vendor. */
 function wrongOfPart(part: unknown): string | undefined {
   if (!isObject(part) || typeof part["type"] !== "string") return "an object with a `type`";
   if (part["type"] === "text" && typeof part["text"] !== "string")
@@ -85,13 +85,13 @@ function wrongOfPart(part: unknown): string | undefined {
     : "a part with `image_url` that is an object with a `url`";
 }
 
-/** Tools of other kinds are the vendor's to know. */
+/** Tools of other kinds are left to the vendor. */
 function wrongOfTool(tool: unknown): string | undefined {
   if (!isObject(tool) || typeof tool["type"] !== "string") return "an object with a `type`";
   if (tool["type"] !== "function") return undefined;
-  const described = tool["function"];
-  if (!isObject(described) || typeof described["name"] !== "string") return "a `function` with a `name`";
-  const parameters = described["parameters"] ?? {};
+  const definition = tool["function"];
+  if (!isObject(definition) || typeof definition["name"] !== "string") return "a `function` with a `name`";
+  const parameters = definition["parameters"] ?? {};
   return isObject(parameters) ? undefined : "a `function` whose `parameters` are a schema object";
 }
 

@@ -7,7 +7,7 @@ const MESSAGES = [{ role: "user", content: "hi" }];
 
 const TEXT = { type: "text", text: "x" };
 const TOOL = { type: "function", function: { name: "f", description: "d", parameters: { type: "object" } } };
-const said = (content: unknown) => ({ role: "user", content });
+const userMessage = (content: unknown) => ({ role: "user", content });
 
 const bytesOf = (body: unknown): Uint8Array<ArrayBuffer> =>
   new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
@@ -24,7 +24,7 @@ function refusal(body: unknown): { code: string; param: string | null } {
 }
 
 describe("reading a request", () => {
-  test("takes what the gateway decides by, and leaves the rest alone", () => {
+  test("reads what the gateway decides by", () => {
     const { raw, parsed } = read({
       model: "m",
       messages: MESSAGES,
@@ -42,21 +42,33 @@ describe("reading a request", () => {
     });
   });
 
-  test("of two output caps the larger one is reckoned with, as vendors differ in which they obey", () => {
+  test("of two output maximums the larger one counts, as vendors differ in which they obey", () => {
     expect(
       read({ model: "m", messages: MESSAGES, max_tokens: 9, max_completion_tokens: 7 }).parsed.maxTokens,
     ).toBe(9);
   });
 
-  test("an inline picture counts a fixed number, a linked one besides its link", () => {
+  test("an inline image counts a fixed number, a linked one besides its link", () => {
     const url = `data:image/png;base64,${"A".repeat(100_000)}`;
-    const asking = (link: string) =>
+    const imageRequest = (link: string) =>
       read({
         model: "m",
         messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: link } }] }],
       });
-    expect(asking(url).parsed.inputCeiling).toBeWithin(12_288, 12_600);
-    expect(asking("https://e.example/a.png").parsed.inputCeiling).toBeGreaterThan(12_288);
+    expect(imageRequest(url).parsed.inputCeiling).toBeWithin(12_288, 12_600);
+    expect(imageRequest("https://e.example/a.png").parsed.inputCeiling).toBeGreaterThan(12_288);
+    expect(imageRequest(url).parsed.estimatedInput).toBeWithin(1_536, 1_600);
+  });
+
+  test.each([
+    ["ASCII text", "a".repeat(4_000), 1_000],
+    ["CJK text", "世".repeat(1_000), 1_000],
+    ["audio", [{ type: "input_audio", input_audio: { data: "A".repeat(64_000), format: "wav" } }], 1_000],
+    ["a document", [{ type: "file", file: { file_data: "A".repeat(64_000) } }], 1_000],
+  ])("the input of %s is estimated", (_, content, tokens) => {
+    const { parsed } = read({ model: "m", messages: [{ role: "user", content }] });
+    expect(parsed.estimatedInput).toBeWithin(tokens, tokens + 50);
+    expect(parsed.inputCeiling).toBeGreaterThan(parsed.estimatedInput);
   });
 
   test("null stands for an absent field", () => {
@@ -66,9 +78,9 @@ describe("reading a request", () => {
   });
 });
 
-test("what vendors know beyond the documented kinds is left to them", () => {
+test("parts and tools of undocumented kinds are left to the vendor", () => {
   const messages = [
-    said([TEXT, { type: "input_audio", input_audio: { data: "AA==", format: "wav" } }]),
+    userMessage([TEXT, { type: "input_audio", input_audio: { data: "AA==", format: "wav" } }]),
     {
       role: "assistant",
       content: null,
@@ -106,17 +118,17 @@ describe("a request is refused", () => {
     [{ model: "m", messages: MESSAGES, n: -1 }, "invalid_parameter", "n"],
     [{ model: "m", messages: MESSAGES, stop: [1] }, "invalid_parameter", "stop"],
     [{ model: "m", messages: MESSAGES, tools: {} }, "invalid_parameter", "tools"],
-    [{ model: "m", messages: [...MESSAGES, said(5)] }, "invalid_parameter", "messages[1].content"],
-    [{ model: "m", messages: [said({ text: "x" })] }, "invalid_parameter", "messages[0].content"],
-    [{ model: "m", messages: [said(["x"])] }, "invalid_parameter", "messages[0].content[0]"],
-    [{ model: "m", messages: [said([{ text: "x" }])] }, "invalid_parameter", "messages[0].content[0]"],
+    [{ model: "m", messages: [...MESSAGES, userMessage(5)] }, "invalid_parameter", "messages[1].content"],
+    [{ model: "m", messages: [userMessage({ text: "x" })] }, "invalid_parameter", "messages[0].content"],
+    [{ model: "m", messages: [userMessage(["x"])] }, "invalid_parameter", "messages[0].content[0]"],
+    [{ model: "m", messages: [userMessage([{ text: "x" }])] }, "invalid_parameter", "messages[0].content[0]"],
     [
-      { model: "m", messages: [said([TEXT, { type: "text", text: 5 }])] },
+      { model: "m", messages: [userMessage([TEXT, { type: "text", text: 5 }])] },
       "invalid_parameter",
       "messages[0].content[1]",
     ],
     [
-      { model: "m", messages: [said([{ type: "image_url", image_url: "https://e.example/a.png" }])] },
+      { model: "m", messages: [userMessage([{ type: "image_url", image_url: "https://e.example/a.png" }])] },
       "invalid_parameter",
       "messages[0].content[0]",
     ],
@@ -142,7 +154,7 @@ describe("a request is refused", () => {
 });
 
 describe("the text for the vendor", () => {
-  test("is the very same where nothing has to change", () => {
+  test("is unchanged where nothing has to change", () => {
     const payload = read({ model: "m", messages: MESSAGES });
     expect(forUpstream(payload, "m")).toBe(payload.raw);
   });
@@ -153,7 +165,7 @@ describe("the text for the vendor", () => {
     expect(forUpstream(read(body), 'v"1')).toBe(body.replace('"m" ,', '"v\\"1" ,'));
   });
 
-  test("asks for usage on every stream and keeps what else the caller asked of it", () => {
+  test("requests usage on every stream and keeps the other stream options", () => {
     const sent = (extra: object) =>
       JSON.parse(forUpstream(read({ model: "m", messages: MESSAGES, stream: true, ...extra }), "v"));
     expect(sent({})).toMatchObject({ model: "v", stream_options: { include_usage: true } });
@@ -166,7 +178,7 @@ describe("the text for the vendor", () => {
     });
   });
 
-  test("says the same as before but for these, whatever the request", () => {
+  test("differs in these two alone, whatever the request", () => {
     const fields = fc.dictionary(
       fc.string().filter((name) => !RESERVED.has(name)),
       fc.jsonValue(),
@@ -178,9 +190,9 @@ describe("the text for the vendor", () => {
       for (const name of names) Object.assign(body, { [name]: after[name] });
       const text = JSON.stringify(body, null, indent);
       const sent = JSON.parse(forUpstream(read(text), "vendor"));
-      const said = JSON.parse(text);
+      const sent = JSON.parse(text);
       expect(sent).toEqual({
-        ...said,
+        ...sent,
         model: "vendor",
         ...(stream && { stream_options: { include_usage: true } }),
       });

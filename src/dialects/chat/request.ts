@@ -4,11 +4,11 @@ import { checkFields } from "./fields.ts";
 import { eighthsOf, wholeTokens } from "../token-estimate.ts";
 import { hasMoreValues, hasRepeatedName, isObject, scanObject, splice, type Span } from "../../lib/json.ts";
 
-/** What the gateway itself reads of a chat completions request; every other field is forwarded untouched. */
+/** What the gateway itself reads of a chat completions request; every other field is forwarded unchanged. */
 export interface ChatRequest {
   model: string;
   isStream: boolean;
-  /** Most output tokens of one choice, when the caller set it. */
+  /** Maximum of output tokens of one choice, where the caller set it. */
   maxTokens: number | null;
   choices: number;
   /** Upper bound of the input tokens: no token is shorter than a byte, an image counts a fixed number. */
@@ -23,7 +23,7 @@ export type ChatPayload = Payload<ChatRequest>;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const MAX_DEPTH = 128;
-/** Bodies up to this size are parsed without counting; larger ones must not keep everyone waiting. */
+/** Bodies up to this size are parsed without counting values; larger ones could block the event loop. */
 const LARGE_BYTES = 256 * 1024;
 const MAX_VALUES = 500_000;
 /** Upper bound of what vendors count for one image, and what they count for most. */
@@ -65,16 +65,16 @@ export function readRequest(bytes: Uint8Array): ChatPayload {
 }
 
 /**
- * The text for an upstream that speaks the same dialect: its own model name, usage always asked for on a stream,
- * everything else as the caller said it.
+ * The text for an upstream of the same dialect: its own model name, usage always requested on a stream, everything
+ * else as the caller wrote it.
  */
 export function forUpstream({ raw, parsed }: ChatPayload, upstreamModel: string): string {
   const { model, spans, isStream, body } = parsed;
   const edits: { span: Span; text: string }[] = [];
   if (upstreamModel !== model) edits.push({ span: spans.model, text: JSON.stringify(upstreamModel) });
   if (isStream) {
-    const asked = body["stream_options"];
-    const options = JSON.stringify({ ...(isObject(asked) ? asked : {}), include_usage: true });
+    const requested = body["stream_options"];
+    const options = JSON.stringify({ ...(isObject(requested) ? requested : {}), include_usage: true });
     if (spans.streamOptions) edits.push({ span: spans.streamOptions, text: options });
     else {
       const start = { start: spans.bodyStart, end: spans.bodyStart };
@@ -103,7 +103,7 @@ function readObject(bytes: Uint8Array): { raw: string; body: Record<string, unkn
   return { raw, body };
 }
 
-/** Encoding the text again gives the same bytes, but for a byte order mark. */
+/** Encoding the text again gives the same bytes, except for a byte order mark. */
 function readText(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
@@ -116,7 +116,7 @@ function malformed(message: string): GatewayError {
   return new GatewayError("invalid_request_body", message);
 }
 
-/** Vendors obey the one or the other, and what is held must do for both. */
+/** Vendors obey the one or the other, and the hold must cover both. */
 function largerOf(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.max(one, other);
 }

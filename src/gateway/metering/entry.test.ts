@@ -46,7 +46,7 @@ test("what was delivered is charged, and nothing more is noted when no attempt i
   expect(entry).toMatchObject({ amount: 40n, orphanCost: 0n, channel: "second" });
 });
 
-test("each attempt in doubt is noted with the price of all that was asked for", () => {
+test("each ambiguous attempt is recorded with the price of all that was requested", () => {
   const inDoubt = { outcome: "timeout", isAmbiguous: true } as const;
   expect(entryAfter([inDoubt, inDoubt, { outcome: "answered" }])).toMatchObject({
     amount: 40n,
@@ -56,6 +56,10 @@ test("each attempt in doubt is noted with the price of all that was asked for", 
 
 test("an entry says when its request was admitted, which is when its price was taken", () => {
   expect(entryAfter([])).toMatchObject({ admittedAt: 3, at: 7, priceSource: "default" });
+});
+
+test("an amount that no ledger takes is an error", () => {
+  expect(() => entryAfter([], { ...usage, count: 2 ** 55 })).toThrow(RangeError);
 });
 
 test("a usage that the price does not cover is an error and never free", () => {

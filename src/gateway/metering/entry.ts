@@ -1,5 +1,5 @@
 import type { Target } from "../../domain/channel.ts";
-import type { LedgerEntry, LedgerFlag } from "../../domain/ledger.ts";
+import { MAX_CHARGE, type LedgerEntry, type LedgerFlag } from "../../domain/ledger.ts";
 import { charge, type ChargedAmount, type Price } from "../../domain/price.ts";
 import type { Usage } from "../../domain/usage.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -21,7 +21,10 @@ export interface ChargeFacts {
   at: number;
 }
 
-/** The ledger entry for what a request used. Throws when the price does not cover it: nothing is free by mistake. */
+/**
+ * The ledger entry for what a request used. Throws when the price does not cover it, as nothing is free by mistake,
+ * and when no ledger would take the amount, as a refused entry would leave its budget in debt.
+ */
 export function chargeEntry({
   context,
   model,
@@ -65,6 +68,7 @@ export function chargeEntry({
 
 function requireCharge(price: Price, usage: Usage): ChargedAmount {
   const found = charge(price, usage);
+  if (found && found.amount > MAX_CHARGE) throw new RangeError("the charge is more than a ledger takes");
   if (found) return found;
   const cell = usage.unit === "image" ? `${usage.tier}:${usage.quality}` : "tokens";
   throw new Error(`the price by ${price.unit} has no rate for ${cell}`);

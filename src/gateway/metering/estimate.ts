@@ -1,3 +1,4 @@
+import { MAX_CHARGE } from "../../domain/ledger.ts";
 import { tokenRate, type TokenPrice } from "../../domain/price.ts";
 import { INPUT_CATEGORIES, OUTPUT_CATEGORIES, type TokenCategory } from "../../domain/usage.ts";
 import { divideHalfUp, type Nanos } from "../../lib/money.ts";
@@ -8,11 +9,8 @@ export function textCeiling(price: TokenPrice, inputTokens: number, outputTokens
     BigInt(inputTokens) * dearest(price, INPUT_CATEGORIES) +
     BigInt(outputTokens) * dearest(price, OUTPUT_CATEGORIES);
   const ceiling = divideHalfUp(numerator, 1_000_000n) + 1n;
-  return ceiling < MAX_HELD ? ceiling : MAX_HELD;
+  return ceiling < MAX_CHARGE ? ceiling : MAX_CHARGE;
 }
-
-/** More than any budget has, and what fits the stores' 64 bits. */
-const MAX_HELD: Nanos = 2n ** 62n;
 
 function dearest(price: TokenPrice, categories: readonly TokenCategory[]): Nanos {
   return categories

@@ -1,0 +1,22 @@
+import { expect, test } from "bun:test";
+import { editMembers } from "./json-edit.ts";
+
+const one = () => "1";
+
+test.each([
+  ['{ "a" : 0 , "b":[{"a":2}] }', '{ "a" : 1 , "b":[{"a":2}] }'],
+  ['{"b":0,"a":"x","a" :null}', '{"b":0,"a":"x","a" :1}'],
+  ['{"b":0}', '{"a":1,"b":0}'],
+  ["{ }", '{"a":1 }'],
+  ['{"\\u0061":0}', '{"\\u0061":1}'],
+])("a member of %p is set in place or inserted", (text, expected) => {
+  expect(editMembers(text, { a: one })).toBe(expected);
+});
+
+test("several members are edited at once, and undefined leaves one as it is", () => {
+  const double = (value = "0") => String(2 * Number(value));
+  expect(editMembers('{"c":3,"a":4}', { a: double, b: double, c: double, d: () => undefined })).toBe(
+    '{"b":0,"c":6,"a":8}',
+  );
+  expect(editMembers('{"c":3}', { a: () => undefined })).toBe('{"c":3}');
+});
