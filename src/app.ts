@@ -21,6 +21,7 @@ import { openUpstreams } from "./providers/registry.ts";
 import { startServer } from "./server/index.ts";
 import { openStorage, type Storage } from "./storage/index.ts";
 import { openBlobs, type Blobs } from "./storage/blobs/index.ts";
+import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
 import { openCounters, type Counters } from "./storage/counters/index.ts";
 import { databaseOf } from "./database.ts";
 import { gauges } from "./gauges.ts";
@@ -52,7 +53,7 @@ const FLUSH_MS = 5_000;
 const write = (lines: string): void => void process.stdout.write(lines);
 
 /** Joins settings and adapters into a gateway that serves requests. */
-export async function startGateway(settings: Settings): Promise<Gateway> {
+export async function startGateway(settings: Settings, supervisor: SupervisorLink | null): Promise<Gateway> {
   const log = requestLog(write);
   const onProblem = systemLog(write);
   const processId = newId("proc");
@@ -62,13 +63,12 @@ export async function startGateway(settings: Settings): Promise<Gateway> {
   const spoolDirectory = join(settings.dataDirectory, "spool");
   await sweepSpool(spoolDirectory);
   const codecSlots = createSemaphore(CODEC_SLOTS);
-  const { core, leases, health, counters } = await openCore(
-    settings,
+  const { core, leases, health, counters } = await openCore(settings, supervisor, {
     storage,
     codecSlots,
     processId,
     onProblem,
-  );
+  });
   const metrics = new Metrics(gauges(storage, blobs, health, counters));
   const state = { isDraining: false };
   const server = startServer({
@@ -151,6 +151,13 @@ function openBlobsOf(settings: Settings, { linkSecrets }: Storage, onProblem: On
   });
 }
 
+interface CoreParts {
+  storage: Storage;
+  codecSlots: Semaphore;
+  processId: string;
+  onProblem: OnProblem;
+}
+
 interface OpenedCore {
   core: Core;
   leases: BudgetLeases;
@@ -158,13 +165,11 @@ interface OpenedCore {
   counters: Counters;
 }
 
-/** The core over its adapters; health and limits are shared with other processes where Redis is configured. */
+/** The core over its adapters. Workers share limits through their supervisor, or all processes through Redis. */
 async function openCore(
   settings: Settings,
-  storage: Storage,
-  codecSlots: Semaphore,
-  processId: string,
-  onProblem: OnProblem,
+  supervisor: SupervisorLink | null,
+  { storage, codecSlots, processId, onProblem }: CoreParts,
 ): Promise<OpenedCore> {
   const clock = systemClock;
   const leases = new BudgetLeases(storage.leases, processId, clock);
@@ -174,6 +179,7 @@ async function openCore(
   const health = new Health(clock, (ejection) => counters.announce(ejection));
   const counters = await openCounters({
     redisUrl: settings.redisUrl,
+    supervisor,
     processes: settings.workers,
     clock,
     onEjection: (ejection) => health.apply(ejection),

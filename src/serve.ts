@@ -8,6 +8,7 @@ import { requireFreePort } from "./free-port.ts";
 import { systemClock } from "./lib/clock.ts";
 import { migrate, openDatabase, openStores } from "./storage/index.ts";
 import { LEAVE_SIGNAL, supervise } from "./supervise.ts";
+import { openSupervisorLink } from "./supervisor-link.ts";
 
 /** Serves until a signal stops it. Resolves after a graceful stop; the process then exits with 0. */
 export async function serve(settings: Settings): Promise<void> {
@@ -17,7 +18,9 @@ export async function serve(settings: Settings): Promise<void> {
     process.stderr.write(welcome(addressOf(settings), await bootstrapStore(settings), settings));
     return supervise(settings);
   }
-  const gateway = await startGateway(settings);
+  const supervisor = settings.worker === null ? null : openSupervisorLink();
+  const gateway = await startGateway(settings, supervisor);
+  supervisor?.sendReady();
   if (settings.worker === null) process.stderr.write(welcome(gateway.url, gateway.bootstrap, settings));
   await untilStopped(gateway, settings.worker !== null);
 }

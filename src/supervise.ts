@@ -1,63 +1,172 @@
 import type { Subprocess } from "bun";
 import { processEnvironment, WORKER_VARIABLE, type Settings } from "./config/index.ts";
+import { systemClock } from "./lib/clock.ts";
+import { every, sleep } from "./lib/waiting.ts";
+import { LimitCoordinator } from "./storage/counters/limit-coordinator.ts";
+import type { SupervisorMessage, WorkerMessage } from "./supervisor-link.ts";
+import { systemLog } from "./telemetry/log.ts";
 
-/** A worker that dies sooner than this after its start is restarted with growing pauses. */
-const STABLE_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
+/** Starts in a row that fail while no worker serves, after which the supervisor gives up. */
+const MAX_FAILED_STARTS = 5;
+const PING_MS = 1_000;
+/** Pings in a row without any message from a worker after which it is killed: five seconds of silence. */
+const MAX_MISSED_PINGS = 5;
 
-/** Tells a worker to leave at once. A second SIGTERM would not do: it merges with a first one not yet delivered. */
+/** Makes a worker exit at once. A second SIGTERM would not do: it merges with a first one not yet delivered. */
 export const LEAVE_SIGNAL = "SIGUSR2";
 
-/** Running workers by their number, from 1. */
-type Workers = Map<number, Subprocess>;
-
 /**
- * Runs the workers of one port and starts a new one for each that dies. The first signal is passed on and the
- * workers are waited for; at the second they leave at once. Resolves when all have ended; throws when
- * one cannot even start once.
+ * Runs the workers of one port, starts a new one for each that ends, and kills those that no longer respond. The first
+ * signal is passed on and the workers are waited for; at the second they exit at once. Resolves when all have ended;
+ * throws when a worker cannot start the first time, or none can any more.
  */
 export async function supervise({ workers }: Settings): Promise<void> {
-  const running: Workers = new Map();
-  const state = { isStopping: false };
-  const pass = (): void => {
-    const signal = state.isStopping ? LEAVE_SIGNAL : "SIGTERM";
-    state.isStopping = true;
-    for (const worker of running.values()) worker.kill(signal);
-  };
-  process.on("SIGTERM", pass);
-  process.on("SIGINT", pass);
-  await Promise.all(Array.from({ length: workers }, (_, index) => keepRunning(index + 1, running, state)));
+  await new Supervisor(workers).run();
 }
 
-async function keepRunning(number: number, running: Workers, state: { isStopping: boolean }): Promise<void> {
-  let pauseMs = FIRST_PAUSE_MS;
-  for (let isFirst = true; !state.isStopping; isFirst = false) {
-    const startedAt = performance.now();
-    const worker = start(number, running);
-    running.set(number, worker);
-    await worker.exited;
-    running.delete(number);
-    if (state.isStopping) return;
-    if (isFirst && worker.signalCode === null && performance.now() - startedAt < STABLE_MS) {
-      for (const other of running.values()) other.kill();
-      state.isStopping = true;
-      throw new Error("a worker could not start; what it said stands above");
+class Supervisor {
+  readonly #count: number;
+  /** By number, from 1. */
+  readonly #workers = new Map<number, Worker>();
+  readonly #stopping = new AbortController();
+  readonly #limits: LimitCoordinator;
+  readonly #onProblem = systemLog((lines) => void process.stdout.write(lines));
+  #failedStarts = 0;
+  #failure: Error | null = null;
+
+  constructor(count: number) {
+    this.#count = count;
+    this.#limits = new LimitCoordinator({
+      workers: count,
+      clock: systemClock,
+      send: (number, limits) => this.#workers.get(number)?.send({ kind: "limits", limits }),
+    });
+  }
+
+  async run(): Promise<void> {
+    const stop = (): void => this.#stop();
+    process.on("SIGTERM", stop);
+    process.on("SIGINT", stop);
+    const pings = every(
+      PING_MS,
+      () => this.#ping(),
+      (error) => this.#onProblem("workers could not be pinged", error),
+    );
+    await Promise.all(Array.from({ length: this.#count }, (_, index) => this.#keepRunning(index + 1)));
+    await pings.stop();
+    if (this.#failure) throw this.#failure;
+  }
+
+  async #keepRunning(number: number): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS;
+    for (let isFirst = true; !this.#stopping.signal.aborted; isFirst = false) {
+      const worker = new Worker(number, (message) => this.#receive(worker, message));
+      this.#workers.set(number, worker);
+      const how = await worker.ended;
+      this.#workers.delete(number);
+      this.#limits.workerEnded(number);
+      if (this.#stopping.signal.aborted) return;
+      this.#onProblem("a worker ended and is started again", `worker ${number} ${how}`);
+      if (!worker.isReady) this.#startFailed(isFirst && worker.hasExited);
+      pauseMs = worker.isReady ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS);
+      await sleep(pauseMs, this.#stopping.signal).catch(() => {});
     }
-    pauseMs =
-      performance.now() - startedAt > STABLE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS);
-    await Bun.sleep(pauseMs);
+  }
+
+  /** A configuration that has become invalid, or a newer database, would otherwise leave a supervisor without workers. */
+  #startFailed(isFatal: boolean): void {
+    this.#failedStarts++;
+    const serves = [...this.#workers.values()].some(({ isReady }) => isReady);
+    if (!isFatal && (serves || this.#failedStarts < MAX_FAILED_STARTS)) return;
+    this.#failure ??= new Error("a worker could not start; its error stands above");
+    this.#stop();
+  }
+
+  #receive(worker: Worker, message: WorkerMessage | RelayedMessage): void {
+    if (!("kind" in message)) {
+      for (const [to, other] of this.#workers)
+        if (to !== message.from && (message.to ?? to) === to) other.send(message);
+      return;
+    }
+    if (message.kind === "limits") this.#limits.receive(worker.number, message.limits);
+    if (message.kind === "ready") this.#failedStarts = 0;
+  }
+
+  #ping(): void {
+    for (const worker of this.#workers.values()) {
+      if (worker.ping()) continue;
+      this.#onProblem("a worker no longer responds and is killed", `worker ${worker.number}`);
+      worker.kill("SIGKILL");
+    }
+  }
+
+  #stop(): void {
+    const signal = this.#stopping.signal.aborted ? LEAVE_SIGNAL : "SIGTERM";
+    this.#stopping.abort();
+    for (const worker of this.#workers.values()) worker.kill(signal);
   }
 }
 
-function start(number: number, running: Workers): Subprocess {
-  return Bun.spawn([process.execPath, ...process.argv.slice(1)], {
-    env: { ...processEnvironment(), [WORKER_VARIABLE]: String(number) },
-    stdio: ["ignore", "inherit", "inherit"],
-    // Workers say something to one of them, or to all others; the supervisor only hands it on.
-    ipc(message: { from: number; to?: number }) {
-      for (const [to, worker] of running)
-        if (to !== message.from && (message.to ?? to) === to) worker.send(message);
-    },
-  });
+/** A message that one worker sends to another, or without `to` to all others. */
+interface RelayedMessage {
+  from: number;
+  to?: number;
+}
+
+/** One worker process. */
+class Worker {
+  readonly number: number;
+  /** Resolves with how it ended. */
+  readonly ended: Promise<string>;
+  /** Whether it has served. */
+  isReady = false;
+  readonly #process: Subprocess;
+  /** A worker is pinged from the beginning, but must respond only once it has responded before. */
+  #hasResponded = false;
+  #missedPings = 0;
+  #isConnected = true;
+
+  constructor(number: number, receive: (message: WorkerMessage | RelayedMessage) => void) {
+    this.number = number;
+    this.#process = Bun.spawn([process.execPath, ...process.argv.slice(1)], {
+      env: { ...processEnvironment(), [WORKER_VARIABLE]: String(number) },
+      stdio: ["ignore", "inherit", "inherit"],
+      ipc: (message: WorkerMessage | RelayedMessage) => {
+        this.#hasResponded = true;
+        this.#missedPings = 0;
+        this.isReady ||= "kind" in message && message.kind === "ready";
+        receive(message);
+      },
+      onDisconnect: () => {
+        this.#isConnected = false;
+      },
+    });
+    const { pid, exited } = this.#process;
+    this.ended = exited.then(
+      (code) => `(process ${pid}) ended by ${this.#process.signalCode ?? `exit ${code}`}`,
+    );
+  }
+
+  /** Whether it has ended by itself, not by a signal. */
+  get hasExited(): boolean {
+    return this.#process.exitCode !== null && this.#process.signalCode === null;
+  }
+
+  /** Pings the worker unless it has been silent for too long; returns false then. */
+  ping(): boolean {
+    if (this.#hasResponded && this.#missedPings >= MAX_MISSED_PINGS) return false;
+    this.#missedPings++;
+    this.send({ kind: "ping" });
+    return true;
+  }
+
+  send(message: SupervisorMessage | RelayedMessage): void {
+    if (this.#isConnected) this.#process.send(message);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
 }

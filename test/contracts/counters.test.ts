@@ -13,6 +13,7 @@ async function open(redisUrl: string | null) {
   const onProblem = (message: string) => void told.push(message.split(/[,:]/)[0]!);
   const counters = await openCounters({
     redisUrl,
+    supervisor: null,
     processes: 2,
     clock: systemClock,
     onEjection() {},

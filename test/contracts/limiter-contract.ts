@@ -11,34 +11,34 @@ export const WINDOW_MS = 1_000;
 
 export interface Subject {
   limiter: Limiter;
-  /** Lets time go by: turned by hand on a fake clock, waited for on a real one. */
+  /** Lets time pass: advances a fake clock, or waits on a real one. */
   pass(durationMs: number): Promise<void>;
 }
 
-/** What every limiter keeps, whatever it counts in. */
+/** What every limiter guarantees, whatever it counts in. */
 export function contract(make: () => Subject | Promise<Subject>): void {
   test("exactly the limit is admitted in a window, and again when it has passed", async () => {
     const { limiter, pass } = await make();
-    const asked = [request("requests", "org", 10)];
-    expect(await count(limiter, asked, 25)).toBe(10);
+    const requests = [request("requests", "org", 10)];
+    expect(await count(limiter, requests, 25)).toBe(10);
     await pass(WINDOW_MS / 2);
-    expect(await count(limiter, asked, 5)).toBe(0);
+    expect(await count(limiter, requests, 5)).toBe(0);
     await pass(WINDOW_MS / 2 + WINDOW_MS / 20);
-    expect(await count(limiter, asked, 25)).toBe(10);
+    expect(await count(limiter, requests, 25)).toBe(10);
   });
 
-  test("the window slides: room comes back as each use leaves it, not all at a boundary", async () => {
+  test("the window slides: each use becomes available again by itself, not all at a boundary", async () => {
     const { limiter, pass } = await make();
-    const asked = [request("images", "org", 6, 2)];
-    await admitted(limiter, asked);
+    const requests = [request("images", "org", 6, 2)];
+    await admitted(limiter, requests);
     await pass(WINDOW_MS / 2);
-    await admitted(limiter, asked);
-    await admitted(limiter, asked);
+    await admitted(limiter, requests);
+    await admitted(limiter, requests);
     await pass(WINDOW_MS / 2 + WINDOW_MS / 15);
-    expect(await count(limiter, asked, 3)).toBe(1);
+    expect(await count(limiter, requests, 3)).toBe(1);
   });
 
-  test("all or none: a wish that fails leaves the others uncounted, and is named", async () => {
+  test("all or none: a request that fails leaves the others uncounted, and is named", async () => {
     const { limiter } = await make();
     await admitted(limiter, [request("tokens", "org", 100, 90)]);
     const requests = [
@@ -54,7 +54,7 @@ export function contract(make: () => Subject | Promise<Subject>): void {
     expect(await count(limiter, [request("concurrent_images", "org", 5)], 10)).toBe(5);
   });
 
-  test("the windows tell limit, remaining and reset of each minute wish in order", async () => {
+  test("the windows show limit, remaining and reset of each minute limit in order", async () => {
     const { limiter } = await make();
     const verdict = await limiter.take([
       request("requests", "org", 5),
@@ -80,20 +80,20 @@ export function contract(make: () => Subject | Promise<Subject>): void {
     }
   });
 
-  test("places bound what runs at once and are free again when released", async () => {
+  test("slots bound what runs at once and are available again when released", async () => {
     const { limiter, pass } = await make();
-    const asked = [request("concurrent_images", "key", 2)];
-    const first = await admitted(limiter, asked);
-    await admitted(limiter, asked);
-    expect(await limiter.take(asked)).toMatchObject({ isAdmitted: false, retryAfterSeconds: 5 });
+    const requests = [request("concurrent_images", "key", 2)];
+    const first = await admitted(limiter, requests);
+    await admitted(limiter, requests);
+    expect(await limiter.take(requests)).toMatchObject({ isAdmitted: false, retryAfterSeconds: 5 });
     await pass(WINDOW_MS * 1.1);
-    expect(await isAdmitted(limiter, asked)).toBe(false);
+    expect(await isAdmitted(limiter, requests)).toBe(false);
     first.release();
-    await until(() => isAdmitted(limiter, asked));
-    expect(await isAdmitted(limiter, asked)).toBe(false);
+    await until(() => isAdmitted(limiter, requests));
+    expect(await isAdmitted(limiter, requests)).toBe(false);
   });
 
-  test("a correction frees what was not used and counts what was used beyond the estimate", async () => {
+  test("a correction subtracts what was not used and adds what was used beyond the estimate", async () => {
     const { limiter } = await make();
     const remaining = async () =>
       (await limiter.take([request("tokens", "org", 1_000, 0)])).windows[0]?.remaining;
@@ -105,7 +105,7 @@ export function contract(make: () => Subject | Promise<Subject>): void {
     expect(await isAdmitted(limiter, [request("tokens", "org", 1_000, 1)])).toBe(false);
   });
 
-  test("a correction that comes after its window takes nothing from others", async () => {
+  test("a correction that comes after its window changes nothing", async () => {
     const { limiter, pass } = await make();
     const late = await admitted(limiter, [request("tokens", "org", 1_000, 900)]);
     await pass(WINDOW_MS * 1.1);
@@ -144,7 +144,7 @@ export async function count(limiter: Limiter, requests: LimitRequest[], tries: n
 export async function until(isMet: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 5_000;
   while (!(await isMet())) {
-    if (performance.now() > deadline) throw new Error("it did not come about within five seconds");
+    if (performance.now() > deadline) throw new Error("the condition was not met within five seconds");
     await Bun.sleep(10);
   }
 }

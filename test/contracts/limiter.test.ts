@@ -74,7 +74,7 @@ withRedis("limiter on Redis", () => {
     expect(admitted.reduce((sum, count) => sum + count, 0)).toBe(10);
   });
 
-  test("two limiters see one count, and tickets of one correct what both see", async () => {
+  test("two limiters see one count, and corrections of one reach the other", async () => {
     const prefix = "pair:";
     const one = (await open({ prefix })).limiter;
     const other = (await open({ prefix })).limiter;
@@ -84,8 +84,8 @@ withRedis("limiter on Redis", () => {
     await until(async () => isAdmitted(other, [request("tokens", "org", 100, 30)]));
   });
 
-  test("places of a process that died come back, those of a living one are kept", async () => {
-    const prefix = "places:";
+  test("slots of a process that died come back, those of a living one are kept", async () => {
+    const prefix = "slots:";
     const slotMs = 300;
     const dying = (await open({ prefix, slotMs })).limiter;
     const living = (await open({ prefix, slotMs })).limiter;
@@ -140,13 +140,13 @@ withRedis("limiter on Redis", () => {
     expect(oneByOne).toBeLessThan(5_000);
   });
 
-  test("an address nobody answers at means local limits from the start, and no wait", async () => {
+  test("an address without a server means limits by share from the start, without a wait", async () => {
     const { limiter, states } = await open({ url: "redis://127.0.0.1:1" });
     expect(states).toEqual([true]);
     expect(limiter.take([request("requests", "org", 10)])).not.toBeInstanceOf(Promise);
   });
 
-  test("a store that refuses to write degrades the limits and not the requests", async () => {
+  test("a store that refuses writes degrades the limits and fails no request", async () => {
     const server = await startRedis("binary" in found ? found.binary : "");
     try {
       const { limiter, states } = await open({ url: server.url });
@@ -161,7 +161,7 @@ withRedis("limiter on Redis", () => {
     }
   });
 
-  test("killed mid-way and restarted: nobody fails, the local share holds, the sum is exact again after", async () => {
+  test("killed and restarted: no request fails, the share holds meanwhile, the sum is exact again after", async () => {
     const server = await startRedis("binary" in found ? found.binary : "");
     try {
       const { limiter, states } = await open({ url: server.url, windowMs: 60_000 });
@@ -169,7 +169,7 @@ withRedis("limiter on Redis", () => {
       const before = await Promise.all([admitted(limiter, ask()), admitted(limiter, ask())]);
       await server.crash();
       const during = await Promise.all(Array.from({ length: 20 }, () => limiter.take(ask())));
-      // Half of 10 images for this process, of which 2 are used; half of 3 places rounded down, both taken.
+      // Half of 10 images for this process, of which 2 are used; half of 3 slots rounded down, both taken.
       expect(during.filter((verdict) => verdict.isAdmitted).length).toBe(0);
       before[0]!.release();
       before[1]!.release();
@@ -184,7 +184,7 @@ withRedis("limiter on Redis", () => {
     }
   });
 
-  test("places held through a restart are known to the new server", async () => {
+  test("slots held through a restart are known to the new server", async () => {
     const server = await startRedis("binary" in found ? found.binary : "");
     try {
       const { limiter, states } = await open({ url: server.url });

@@ -1,12 +1,19 @@
 import { expect, test } from "bun:test";
-import { openFleet, type Fleet, type FleetOptions } from "../support/fleet.ts";
+import {
+  IMAGE_MODEL,
+  openFleet,
+  untilServing,
+  type ChatRequest,
+  type Fleet,
+  type FleetOptions,
+} from "../support/fleet.ts";
 import { tellExact } from "../support/figure.ts";
 import { until } from "../support/gateway.ts";
+import { readError } from "../support/vendor.ts";
 import { findRedis, startRedis } from "../support/redis.ts";
 
 /*
- * Ten requests a minute are ten in sum on three processes that share a store, and each one's share of ten, rounded
- * down, where they share none.
+ * Ten requests a minute are ten in sum on the three workers of one machine, and on three machines that share a store.
  */
 const LIMIT = 10;
 const PROCESSES = 3;
@@ -16,16 +23,68 @@ const YAML = `limits: { default: { requests_per_minute: ${LIMIT} } }`;
 const redis = findRedis();
 if ("missing" in redis) console.warn(`SKIPPED limits through Redis: ${redis.missing}`);
 
-test("without a shared store each process keeps to its share of a limit", async () => {
+test("the workers of one machine admit exactly the limit without a shared store", async () => {
   await using fleet = await openLimited({ workers: PROCESSES });
   const { served, refused } = await flood(fleet);
-  const share = Math.floor(LIMIT / PROCESSES) * PROCESSES;
-  expect(tellExact("L1 alone", "served of 10 a minute on 3 processes", served, "requests", share)).toBe(true);
-  expect(refused).toBe(TRIES - share);
+  expect(tellExact("L1 workers", "served of 10 a minute on 3 workers", served, "requests", LIMIT)).toBe(true);
+  expect(refused).toBe(TRIES - LIMIT);
+}, 20_000);
+
+test("a key limited to four a minute is served four times, whichever worker gets its requests", async () => {
+  await using fleet = await openFleet({ workers: 2 });
+  const key = await createKey(fleet, "requests_per_minute=4");
+  const statuses: number[] = [];
+  for (let sent = 0; sent < 12; sent += 1) statuses.push(await statusOf(fleet, { key }));
+  expect(statuses.filter((status) => status === 200)).toHaveLength(4);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(8);
+}, 20_000);
+
+test("an ample limit is exact too when two workers use it up at full speed", async () => {
+  const limit = 400;
+  await using fleet = await openFleet({ workers: 2 });
+  const key = await createKey(fleet, `requests_per_minute=${limit}`);
+  const counts = { served: 0, refused: 0 };
+  const client = async (): Promise<void> => {
+    for (let sent = 0; sent < 60; sent += 1) {
+      const status = await statusOf(fleet, { key });
+      if (status === 200) counts.served += 1;
+      if (status === 429) counts.refused += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: 10 }, client));
+  expect(counts).toEqual({ served: limit, refused: 600 - limit });
+}, 30_000);
+
+test("image slots are shared by workers, and those of a worker that dies come back", async () => {
+  await using fleet = await openFleet({ workers: 2 });
+  const key = await createKey(fleet, "concurrent_images=3");
+  const [vendor] = fleet.vendors;
+  vendor!.next(...Array.from({ length: 3 }, () => "stall" as const));
+  const running = Array.from({ length: 3 }, () => generate(fleet, key).catch(() => 0));
+  await vendor!.waitForHits(3);
+  expect(await generate(fleet, key)).toBe(429);
+  const pids = fleet.pids();
+  for (const pid of pids) process.kill(pid, "SIGKILL");
+  await Promise.all(running);
+  await until("new workers", () =>
+    fleet.pids().length === 2 && !fleet.pids().some((pid) => pids.includes(pid)) ? true : undefined,
+  );
+  await untilServing(fleet.gateways[0]!, 2);
+  const statuses = await Promise.all(Array.from({ length: 3 }, () => generate(fleet, key)));
+  expect(statuses).toEqual([200, 200, 200]);
+}, 30_000);
+
+test("a request larger than a whole limit is a 400 that the client does not retry", async () => {
+  await using fleet = await openFleet({ workers: 2 });
+  const key = await createKey(fleet, "tokens_per_minute=100");
+  const response = await fleet.chat({ key, tokens: 500 });
+  expect(response.status).toBe(400);
+  expect(response.headers.get("retry-after")).toBeNull();
+  expect((await readError(response))["message"]).toContain("This key's limit of 100 tokens a minute");
 }, 20_000);
 
 test.skipIf("missing" in redis)(
-  "a shared store makes it ten in sum, and its end costs nobody an error",
+  "machines that share a store admit exactly the limit, and its loss fails no request",
   async () => {
     if ("missing" in redis) return;
     const store = await startRedis(redis.binary);
@@ -40,9 +99,15 @@ test.skipIf("missing" in redis)(
       await store.crash();
       const after = await flood(fleet);
       expect(
-        tellExact("L1 redis", "answers but 200 and 429 while the store is gone", after.others, "answers", 0),
+        tellExact(
+          "L1 redis",
+          "responses but 200 and 429 while the store is gone",
+          after.others,
+          "responses",
+          0,
+        ),
       ).toBe(true);
-      await until("the metric to tell", async () => {
+      await until("the metric to show it", async () => {
         const states = await Promise.all(fleet.gateways.map((gateway) => degraded(gateway.url)));
         return states.every((state) => state === 1) ? true : undefined;
       });
@@ -64,7 +129,35 @@ function openLimited(options: FleetOptions): Promise<Fleet> {
   return openFleet({ ...options, yaml: YAML, env: { GATEWAY_DEFAULT_LIMITS: "", ...options.env } });
 }
 
-/** Many requests at once, each on a connection of its own, so that every process gets far more than its share. */
+async function createKey(fleet: Fleet, limit: string): Promise<string> {
+  const created = await fleet.gateways[0]!.cli("keys", "create", "--name", "k", "--limit", limit, "--json");
+  const { secret } = JSON.parse(created);
+  await until("the key to be known", async () => {
+    const response = await fleet.gateways[0]!.call("/v1/models", {
+      headers: { authorization: `Bearer ${secret}`, connection: "close" },
+    });
+    return response.status === 200 ? true : undefined;
+  });
+  return secret;
+}
+
+/** On a connection of its own, so that the system picks a worker for each request. */
+async function statusOf(fleet: Fleet, request: ChatRequest): Promise<number> {
+  const response = await fleet.chat({ ...request, isOnNewConnection: true });
+  await response.text();
+  return response.status;
+}
+
+async function generate(fleet: Fleet, key: string): Promise<number> {
+  const response = await fleet.gateways[0]!.call("/v1/images/generations", {
+    body: { model: IMAGE_MODEL, prompt: "a lighthouse", size: "1024x1024" },
+    headers: { authorization: `Bearer ${key}`, connection: "close" },
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** Many requests at once, each on a connection of its own, so that every process gets more than the limit. */
 async function flood(
   fleet: Fleet,
 ): Promise<{ served: number; refused: number; others: number; waits: number[] }> {
@@ -86,7 +179,7 @@ async function flood(
   };
 }
 
-/** The metric that tells of limits kept alone. */
+/** The metric that shows limits by share. */
 async function degraded(url: string): Promise<number> {
   const text = await fetch(`${url}/metrics`).then((response) => response.text());
   return Number(/^gateway_limits_degraded (\d)/m.exec(text)?.[1]);

@@ -5,7 +5,7 @@ import { tellAtMost, tellExact } from "../support/figure.ts";
 import { startTestGateway, until } from "../support/gateway.ts";
 
 /*
- * WORKERS=3 is one gateway to the outside: one port, a process that dies is replaced, a signal ends all of them.
+ * WORKERS=3 is one gateway to clients: one port, a process that ends is replaced, a signal ends all of them.
  */
 const WORKERS = 3;
 const REPLACED_MS = 5_000;
@@ -16,11 +16,11 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => fleet[Symbol.asyncDispose]());
 
-test("several processes listen on one port, and each of them answers", async () => {
+test("several processes listen on one port, and each of them serves", async () => {
   const [gateway] = fleet.gateways;
   expect(listeners(Number(new URL(gateway!.url).port))).toBe(WORKERS);
   const before = fleet.pids().map(cpuTicks);
-  // The system spreads connections over the processes, so each of many connections is a draw.
+  // The system picks a process at random for each connection.
   await Promise.all(
     Array.from({ length: 300 }, () =>
       fleet.chat({ isOnNewConnection: true }).then((response) => response.text()),
@@ -32,7 +32,7 @@ test("several processes listen on one port, and each of them answers", async () 
   ).toBe(true);
 });
 
-test("metrics tell of every process, whichever is asked", async () => {
+test("metrics cover every process, whichever serves them", async () => {
   const url = `${fleet.gateways[0]!.url}/metrics`;
   const before = requestsByProcess(await fetch(url).then((response) => response.text()));
   await Promise.all(Array.from({ length: 60 }, () => fleet.chat().then((response) => response.text())));
@@ -44,7 +44,7 @@ test("metrics tell of every process, whichever is asked", async () => {
   }
 });
 
-test("a killed process is replaced, and callers who try again see no gap", async () => {
+test("a killed process is replaced, and clients that retry see no gap", async () => {
   const [victim, ...others] = fleet.pids();
   const killedAt = performance.now();
   process.kill(victim!, "SIGKILL");
@@ -53,7 +53,7 @@ test("a killed process is replaced, and callers who try again see no gap", async
       async (response) => (await response.text()) !== "" && response.status === 200,
       () => false,
     );
-  await until("an answer after the kill", async () => ((await isAnswered()) ? true : undefined));
+  await until("a response after the kill", async () => ((await isAnswered()) ? true : undefined));
   await until(
     "a new process",
     () => (fleet.pids().length === WORKERS && !fleet.pids().includes(victim!) ? true : undefined),
@@ -67,7 +67,57 @@ test("a killed process is replaced, and callers who try again see no gap", async
   );
 });
 
-test("SIGTERM lets running answers end in every process, then all are gone with exit 0", async () => {
+test("a worker that no longer responds is replaced, and its charges are in the ledger", async () => {
+  await using own = await openFleet({ workers: 2 });
+  for (let sent = 0; sent < 20; sent += 1)
+    expect((await own.chat({ isOnNewConnection: true })).status).toBe(200);
+  const [stopped, other] = own.pids();
+  const stoppedAt = performance.now();
+  process.kill(stopped!, "SIGSTOP");
+  await until(
+    "a new worker",
+    () => (own.pids().length === 2 && !own.pids().includes(stopped!) ? true : undefined),
+    15_000,
+  );
+  await untilServing(own.gateways[0]!, 2);
+  const replacedMs = Math.round(performance.now() - stoppedAt);
+  expect(replacedMs).toBeGreaterThan(4_000);
+  expect(tellAtMost("W6", "silent worker replaced after", replacedMs, "ms", 10_000)).toBe(true);
+  expect(own.pids()).toContain(other!);
+  await until("all charges", async () =>
+    (await own.query("SELECT id FROM ledger")).length === 20 ? true : undefined,
+  );
+  const lines = own.gateways[0]!.logs().map(({ message }) => message);
+  expect(lines).toContain("a worker no longer responds and is killed");
+  expect(lines).toContain("a worker ended and is started again");
+}, 40_000);
+
+test("workers that can no longer start end the supervisor instead of leaving a dead port", async () => {
+  await using own = await openFleet({ workers: 2 });
+  const [gateway] = own.gateways;
+  await Bun.write(`${gateway!.dataDirectory}/../gateway.yaml`, "workers: many\n");
+  for (const pid of own.pids()) process.kill(pid, "SIGKILL");
+  expect(await gateway!.exited).toBe(1);
+  expect(own.pids()).toEqual([]);
+}, 30_000);
+
+test("a worker that cannot start again is retried as long as another one serves", async () => {
+  await using own = await openFleet({ workers: 2 });
+  const [gateway] = own.gateways;
+  const path = `${gateway!.dataDirectory}/../gateway.yaml`;
+  const valid = await Bun.file(path).text();
+  await Bun.write(path, "workers: many\n");
+  const [killed] = own.pids();
+  process.kill(killed!, "SIGKILL");
+  const restarts = () =>
+    gateway!.logs().filter(({ message }) => message === "a worker ended and is started again").length;
+  await until("some failed starts", () => (restarts() > 3 ? true : undefined));
+  expect((await own.chat({ isOnNewConnection: true })).status).toBe(200);
+  await Bun.write(path, valid);
+  await untilServing(gateway!, 2);
+}, 30_000);
+
+test("SIGTERM lets running requests end in every process, then all exit with 0", async () => {
   await using own = await openFleet({ workers: WORKERS });
   const [gateway] = own.gateways;
   const pids = own.pids();
@@ -88,7 +138,7 @@ test("SIGTERM lets running answers end in every process, then all are gone with 
   expect(rows).toHaveLength(slow.length);
 }, 20_000);
 
-test("a second SIGTERM ends all at once and loses no charge", async () => {
+test("a second SIGTERM ends all processes at once and loses no charge", async () => {
   await using own = await openFleet({ workers: WORKERS });
   const [gateway] = own.gateways;
   for (let sent = 0; sent < 20; sent += 1) await own.chat();
@@ -100,7 +150,7 @@ test("a second SIGTERM ends all at once and loses no charge", async () => {
     ),
   );
   await own.vendors[0]!.waitForHits(20 + hanging.length);
-  // One process gets to neither signal before both are there.
+  // One process receives neither signal before both are sent.
   process.kill(pids[0]!, "SIGSTOP");
   gateway!.signal("SIGTERM");
   await until("the processes to drain", async () => {
@@ -127,7 +177,7 @@ test("a second SIGTERM ends all at once and loses no charge", async () => {
   });
 }, 30_000);
 
-test("processes whose supervisor is killed end by themselves, and nothing is lost", async () => {
+test("processes whose supervisor is killed end by themselves and lose no charge", async () => {
   await using own = await openFleet({ workers: WORKERS });
   const pids = own.pids();
   const answers = await Promise.all(Array.from({ length: 20 }, () => own.chat()));
@@ -171,7 +221,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** Whether a process is there and more than an entry nobody has read yet. */
+/** Whether a process runs and is not a zombie. */
 function isRunning(pid: number): boolean {
   try {
     return statOf(pid)[0] !== "Z";
@@ -186,7 +236,7 @@ function cpuTicks(pid: number): number {
   return Number(fields[11]) + Number(fields[12]);
 }
 
-/** What the system says of a process, from its state on (proc_pid_stat). */
+/** Fields of a process from its state on (proc_pid_stat). */
 function statOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
 }

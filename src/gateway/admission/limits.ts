@@ -11,11 +11,15 @@ export interface Limiter {
 /** `concurrent_images` are slots, released when the call ends; everything else counts for a minute. */
 export type LimitQuantity = "requests" | "tokens" | "images" | "concurrent_images";
 
-export interface LimitRequest {
+/** What is counted: one quantity of one organization or key. */
+export interface LimitCounter {
   quantity: LimitQuantity;
   scope: "organization" | "key";
   /** Id of the organization or key. */
   owner: string;
+}
+
+export interface LimitRequest extends LimitCounter {
   limit: number;
   /** How much of the limit it takes; always 1 for `concurrent_images`. */
   amount: number;

@@ -2,6 +2,7 @@ import type { Clock } from "../../lib/clock.ts";
 import {
   SLOT_RETRY_MS,
   retrySeconds,
+  type LimitCounter,
   type Limiter,
   type LimitQuantity,
   type LimitReservation,
@@ -13,7 +14,7 @@ import { SlidingWindow } from "./sliding-window.ts";
 
 export const MINUTE_MS = 60_000;
 
-/** `share` is the number of processes a limit is divided between, 1 for the whole of it. */
+/** `share` is the number of processes between which a limit is divided; 1 for the whole limit. */
 export interface MemoryLimiterOptions {
   clock: Clock;
   share?: number;
@@ -21,11 +22,11 @@ export interface MemoryLimiterOptions {
 }
 
 /**
- * Counts within this process, on the monotonic clock only. A limit is kept in every minute wherever it begins;
- * what was used may be free up to two seconds later than a minute after. Counters nobody uses are dropped.
+ * Counts within this process, by the monotonic clock. A limit holds in every minute, wherever it begins; what was used
+ * is available again after a minute, at most two seconds later. Unused counters are dropped.
  *
- * With a `share` each limit is divided by it and rounded down, but never below 1, so that limits smaller than the
- * number of processes are exceeded rather than closed; a request larger than the share takes all of it.
+ * With a `share` each limit is divided by it and rounded down, but never below 1: limits smaller than the number of
+ * processes are exceeded rather than closed. A request larger than the share takes all of it.
  */
 export class MemoryLimiter implements Limiter {
   readonly #windows: Record<LimitRequest["scope"], Record<LimitQuantity, WindowTable>>;
@@ -72,6 +73,13 @@ export class MemoryLimiter implements Limiter {
     return this.#count(requests, this.#clock.monotonic());
   }
 
+  /** Adds `by`, which may be negative, to what was counted at `takenAt` (monotonic milliseconds). */
+  correct(counter: LimitCounter, takenAt: number, by: number): void {
+    const now = this.#clock.monotonic();
+    if (by > 0) this.#table(counter).open(counter.owner, now).add(now, by);
+    else this.#table(counter).find(counter.owner, now)?.reduce(now, takenAt, -by);
+  }
+
   /** Counters in memory now. */
   get size(): number {
     const tables = [...Object.values(this.#windows.organization), ...Object.values(this.#windows.key)];
@@ -109,7 +117,7 @@ export class MemoryLimiter implements Limiter {
     };
   }
 
-  /** What a request that takes so much counts here: no more than the share, which it then has taken whole. */
+  /** How much an amount counts here: no more than the share. */
   #counted(request: LimitRequest, amount: number): number {
     return this.#share === 1 ? amount : Math.min(amount, this.#limitOf(request));
   }
@@ -120,13 +128,11 @@ export class MemoryLimiter implements Limiter {
     quantity: LimitQuantity,
     { before, after }: { before: number; after: number },
   ): void {
-    const now = this.#clock.monotonic();
     for (const request of requests) {
       if (request.quantity !== quantity) continue;
       const by =
         this.#counted(request, request.amount + after) - this.#counted(request, request.amount + before);
-      if (by > 0) this.#table(request).open(request.owner, now).add(now, by);
-      else this.#table(request).find(request.owner, now)?.reduce(now, takenAt, -by);
+      this.correct(request, takenAt, by);
     }
   }
 
@@ -148,7 +154,7 @@ export class MemoryLimiter implements Limiter {
     return states;
   }
 
-  #table({ scope, quantity }: LimitRequest): WindowTable {
+  #table({ scope, quantity }: LimitCounter): WindowTable {
     return this.#windows[scope][quantity];
   }
 
@@ -157,13 +163,16 @@ export class MemoryLimiter implements Limiter {
   }
 }
 
-/** Windows by owner in two generations: one that nobody touched for a whole window falls out without a search. */
+/** Windows by owner in two generations: one that was not used for a whole window is dropped without a search. */
 class WindowTable {
   #young = new Map<string, SlidingWindow>();
   #old = new Map<string, SlidingWindow>();
   #turnsAt = -Infinity;
+  readonly #windowMs: number;
 
-  constructor(private readonly windowMs: number) {}
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs;
+  }
 
   get size(): number {
     return this.#young.size + this.#old.size;
@@ -183,14 +192,14 @@ class WindowTable {
   open(owner: string, now: number): SlidingWindow {
     const found = this.find(owner, now);
     if (found) return found;
-    const window = new SlidingWindow(this.windowMs);
+    const window = new SlidingWindow(this.#windowMs);
     this.#young.set(owner, window);
     return window;
   }
 
   #turn(now: number): void {
-    this.#old = now < this.#turnsAt + this.windowMs ? this.#young : new Map();
+    this.#old = now < this.#turnsAt + this.#windowMs ? this.#young : new Map();
     this.#young = new Map();
-    this.#turnsAt = now + this.windowMs;
+    this.#turnsAt = now + this.#windowMs;
   }
 }

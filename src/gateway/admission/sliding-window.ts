@@ -4,9 +4,9 @@ const SLOTS = 30;
 const CAPACITY = SLOTS + 2;
 
 /**
- * How much was used in the last `windowMs`. What is added counts for the whole window and then for at most a
- * thirtieth of it longer (two seconds of a minute), never shorter: a sum kept below a limit is below it in every
- * span of that length, wherever it begins.
+ * How much was used in the last `windowMs`. What is added counts for the whole window and at most a thirtieth of it
+ * longer (two seconds of a minute), never shorter: a sum that never exceeds a limit here exceeds it in no span of
+ * that length, wherever it begins.
  */
 export class SlidingWindow {
   /** A ring of slots: what was added in each, and when for the last time. */
@@ -17,12 +17,15 @@ export class SlidingWindow {
   #total = 0;
   /** When the newest slot began. */
   #newestBeganAt = 0;
+  readonly #windowMs: number;
 
-  constructor(private readonly windowMs: number) {}
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs;
+  }
 
   /** The sum at `now`. Times are monotonic milliseconds and never go back from call to call. */
   used(now: number): number {
-    while (this.#size > 0 && this.#at(this.#lastAt, 0) + this.windowMs <= now) {
+    while (this.#size > 0 && this.#at(this.#lastAt, 0) + this.#windowMs <= now) {
       this.#total -= this.#at(this.#amounts, 0);
       this.#head = (this.#head + 1) % CAPACITY;
       this.#size--;
@@ -33,7 +36,7 @@ export class SlidingWindow {
   add(now: number, amount: number): void {
     this.used(now);
     const isFull = this.#size === CAPACITY;
-    if (this.#size === 0 || (now - this.#newestBeganAt >= this.windowMs / SLOTS && !isFull)) {
+    if (this.#size === 0 || (now - this.#newestBeganAt >= this.#windowMs / SLOTS && !isFull)) {
       this.#size++;
       this.#newestBeganAt = now;
       this.#amounts[this.#slot(this.#size - 1)] = 0;
@@ -44,9 +47,9 @@ export class SlidingWindow {
     this.#total += amount;
   }
 
-  /** Takes back part of what was added at `addedAt`, as far as it still counts. */
+  /** Subtracts part of what was added at `addedAt`, as far as it still counts. */
   reduce(now: number, addedAt: number, by: number): void {
-    if (addedAt + this.windowMs <= now) return;
+    if (addedAt + this.#windowMs <= now) return;
     this.used(now);
     for (let index = 0; index < this.#size; index++) {
       if (this.#at(this.#lastAt, index) < addedAt) continue;
@@ -63,14 +66,14 @@ export class SlidingWindow {
     if (excess <= 0) return 0;
     for (let index = 0; index < this.#size; index++) {
       excess -= this.#at(this.#amounts, index);
-      if (excess <= 0) return this.#at(this.#lastAt, index) + this.windowMs - now;
+      if (excess <= 0) return this.#at(this.#lastAt, index) + this.#windowMs - now;
     }
-    return this.windowMs;
+    return this.#windowMs;
   }
 
   /** Milliseconds until the sum is 0 if nothing is added. */
   resetMs(now: number): number {
-    return this.used(now) === 0 ? 0 : this.#at(this.#lastAt, this.#size - 1) + this.windowMs - now;
+    return this.used(now) === 0 ? 0 : this.#at(this.#lastAt, this.#size - 1) + this.#windowMs - now;
   }
 
   #at(ring: Float64Array, index: number): number {

@@ -3,41 +3,47 @@ import { MemoryLimiter } from "../../gateway/admission/memory-limiter.ts";
 import type { Ejection } from "../../gateway/routing/health.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { RedisLimiter } from "./redis-limiter.ts";
+import type { SupervisorLink } from "./limit-messages.ts";
 import { SharedHealth } from "./shared-health.ts";
+import { WorkerLimiter } from "./worker-limiter.ts";
 
-/** What processes count and find out together; alone where there is no shared store. */
+/** What processes count and find out together. */
 export interface Counters {
   limiter: Limiter;
-  /** Tells the other processes of an ejected target. */
+  /** Publishes an ejection to the other processes that share the store. */
   announce(ejection: Ejection): void;
-  /** True while limits are kept by this process alone although a shared store is configured. */
+  /** True while this process keeps to its share of the limits although a shared store is configured. */
   isDegraded(): boolean;
   close(): void;
 }
 
 export interface CountersOptions {
-  /** Null keeps everything in this process, limits divided by the number of processes. */
+  /** The store in which all machines count together; null where each machine counts for itself. */
   redisUrl: string | null;
+  /** Counts for the workers of this machine where there is no store; null in a process that has it to itself. */
+  supervisor: SupervisorLink | null;
+  /** Processes between which limits are divided while the store or the supervisor is away. */
   processes: number;
   clock: Clock;
   onEjection(ejection: Ejection): void;
-  /** Hears once when the store is lost, with the reason, and once when it is back. */
+  /** Called once when the store is lost, with the reason, and once when it is back. */
   onProblem(message: string, cause: unknown): void;
 }
 
-/** The runtime does not tell a wrong password from a server that is not there. */
+/** The runtime reports a wrong password and a server that is not there as the same error. */
 const AWAY =
   "Redis is away, so each process keeps to its share of the limits; check REDIS_URL, its password, and that Redis runs";
 
 /** Opens the counters; a store that is away now is used as soon as it is there. */
 export async function openCounters(options: CountersOptions): Promise<Counters> {
-  const { redisUrl, processes, clock, onEjection, onProblem } = options;
+  const { redisUrl, supervisor, processes, clock, onEjection, onProblem } = options;
   if (redisUrl === null) {
+    const shared = supervisor && new WorkerLimiter({ link: supervisor, workers: processes, clock });
     return {
-      limiter: new MemoryLimiter({ clock, share: processes }),
+      limiter: shared ?? new MemoryLimiter({ clock }),
       announce() {},
       isDegraded: () => false,
-      close() {},
+      close: () => shared?.close(),
     };
   }
   let isDegraded = false;

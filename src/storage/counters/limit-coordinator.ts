@@ -1,0 +1,190 @@
+import type { LimitCounter, LimitReservation, LimitVerdict } from "../../gateway/admission/limits.ts";
+import { MemoryLimiter, MINUTE_MS } from "../../gateway/admission/memory-limiter.ts";
+import type { Clock } from "../../lib/clock.ts";
+import {
+  counterName,
+  CREDIT_MS,
+  type LimitCredit,
+  type LimitTake,
+  type ReturnedCredit,
+  type SupervisorLimits,
+  type WorkerLimits,
+} from "./limit-messages.ts";
+
+/** A credit is worth its messages from so many requests on. */
+const MIN_CREDIT_REQUESTS = 8;
+/** Every worker may hold this part of what is left, divided by the number of workers. */
+const CREDIT_SHARE = 1 / 4;
+/** Credits are given while this part of the limit is left; below it each request is counted here. */
+const AMPLE_SHARE = 1 / 2;
+/** The longest a take waits for workers to return their credits. */
+const RECALL_MS = 250;
+
+export interface LimitCoordinatorOptions {
+  workers: number;
+  clock: Clock;
+  /** How long what was taken counts: what a credit counts may be used up to `CREDIT_MS` later. */
+  windowMs?: number;
+  send(worker: number, message: SupervisorLimits): void;
+}
+
+/**
+ * Counts the limits of all workers of a machine. Small limits are counted here request by request; of ample ones
+ * workers get credits, which count as used until they are returned. So the sum never exceeds a limit, and before a
+ * request is refused the credits of its limit are recalled.
+ */
+export class LimitCoordinator {
+  readonly #options: LimitCoordinatorOptions;
+  readonly #limiter: MemoryLimiter;
+  /** By counter, then by worker. */
+  readonly #credits = new Map<string, Map<number, Credit>>();
+  /** Reservations with slots, by worker and take. */
+  readonly #slots = new Map<number, Map<number, LimitReservation>>();
+  readonly #waiting = new Set<WaitingTake>();
+
+  constructor(options: LimitCoordinatorOptions) {
+    this.#options = options;
+    const { clock, windowMs = MINUTE_MS + CREDIT_MS } = options;
+    this.#limiter = new MemoryLimiter({ clock, windowMs });
+  }
+
+  receive(worker: number, { returns, corrections, releases, takes }: WorkerLimits): void {
+    for (const returned of returns) this.#return(worker, returned);
+    for (const { counter, takenAt, by } of corrections) this.#limiter.correct(counter, takenAt, by);
+    for (const id of releases) {
+      this.#slots.get(worker)?.get(id)?.release();
+      this.#slots.get(worker)?.delete(id);
+    }
+    for (const take of takes) this.#decide({ worker, take, recalled: new Set(), holders: new Set() });
+  }
+
+  /** Releases the slots of a worker that has ended. What it may have used of its credits stays counted. */
+  workerEnded(worker: number): void {
+    for (const reservation of this.#slots.get(worker)?.values() ?? []) reservation.release();
+    this.#slots.delete(worker);
+    for (const [name, credits] of this.#credits) {
+      credits.delete(worker);
+      if (credits.size === 0) this.#credits.delete(name);
+    }
+    for (const waiting of this.#waiting) {
+      if (waiting.worker === worker) this.#stopWaiting(waiting);
+      else this.#returned(waiting, worker);
+    }
+  }
+
+  #decide(waiting: WaitingTake): void {
+    const { worker, take } = waiting;
+    const takenAt = this.#options.clock.monotonic();
+    const verdict = this.#limiter.take(take.requests);
+    if (!verdict.isAdmitted) {
+      if (this.#recall(waiting, verdict.failed)) return;
+      this.#options.send(worker, { kind: "verdict", id: take.id, verdict, takenAt, credits: [] });
+      return;
+    }
+    if (take.requests.some(({ quantity }) => quantity === "concurrent_images")) {
+      const slots = this.#slots.get(worker) ?? new Map<number, LimitReservation>();
+      this.#slots.set(worker, slots.set(take.id, verdict.reservation));
+    }
+    const { windows } = verdict;
+    const credits = take.wantsCredit ? this.#grantCredits(worker, take, verdict, takenAt) : [];
+    const message = { id: take.id, verdict: { isAdmitted: true as const, windows }, takenAt, credits };
+    this.#options.send(worker, { kind: "verdict", ...message });
+  }
+
+  #grantCredits(
+    worker: number,
+    { id, requests }: LimitTake,
+    verdict: LimitVerdict,
+    takenAt: number,
+  ): LimitCredit[] {
+    const credits: LimitCredit[] = [];
+    const counted = requests.filter(({ quantity }) => quantity !== "concurrent_images");
+    for (const [index, request] of counted.entries()) {
+      const { remaining = 0, resetSeconds = 0 } = verdict.windows[index] ?? {};
+      const amount = Math.floor((remaining * CREDIT_SHARE) / this.#options.workers);
+      const isAmple =
+        remaining >= request.limit * AMPLE_SHARE && amount >= MIN_CREDIT_REQUESTS * request.amount;
+      if (!isAmple || request.amount === 0) continue;
+      const holders = this.#holdersOf(request);
+      if (holders.has(worker)) continue;
+      const { scope, quantity, owner, limit } = request;
+      const counter = { scope, quantity, owner };
+      const reservation = this.#limiter.record([{ ...request, amount }]);
+      this.#credits.set(
+        counterName(counter),
+        holders.set(worker, { takeId: id, reservation, grantedAt: takenAt }),
+      );
+      credits.push({ counter, limit, amount, remaining: remaining - amount, resetSeconds });
+    }
+    return credits;
+  }
+
+  /** The workers that may still hold credits of a counter. */
+  #holdersOf(counter: LimitCounter): Map<number, Credit> {
+    const holders = this.#credits.get(counterName(counter)) ?? new Map<number, Credit>();
+    const expiredAt = this.#options.clock.monotonic() - CREDIT_MS - RECALL_MS;
+    for (const [worker, { grantedAt }] of holders) if (grantedAt <= expiredAt) holders.delete(worker);
+    return holders;
+  }
+
+  /** Recalls the credits of a counter that has nothing left; returns false when there are none to wait for. */
+  #recall(waiting: WaitingTake, counter: LimitCounter): boolean {
+    const name = counterName(counter);
+    const holders = waiting.recalled.has(name) ? [] : [...this.#holdersOf(counter).keys()];
+    if (holders.length === 0) return false;
+    waiting.recalled.add(name);
+    waiting.holders = new Set(holders);
+    waiting.timer = setTimeout(() => this.#decideAgain(waiting), RECALL_MS);
+    this.#waiting.add(waiting);
+    const { scope, quantity, owner } = counter;
+    for (const holder of holders)
+      this.#options.send(holder, { kind: "recall", counter: { scope, quantity, owner } });
+    return true;
+  }
+
+  #return(worker: number, { counter, takeId, unused }: ReturnedCredit): void {
+    const name = counterName(counter);
+    const holders = this.#credits.get(name);
+    const credit = holders?.get(worker);
+    if (credit?.takeId === takeId) {
+      credit.reservation.correct(counter.quantity, -unused);
+      holders?.delete(worker);
+      if (holders?.size === 0) this.#credits.delete(name);
+    }
+    for (const waiting of this.#waiting) if (waiting.recalled.has(name)) this.#returned(waiting, worker);
+  }
+
+  #returned(waiting: WaitingTake, worker: number): void {
+    waiting.holders.delete(worker);
+    if (waiting.holders.size === 0) this.#decideAgain(waiting);
+  }
+
+  #decideAgain(waiting: WaitingTake): void {
+    this.#stopWaiting(waiting);
+    this.#decide(waiting);
+  }
+
+  #stopWaiting(waiting: WaitingTake): void {
+    clearTimeout(waiting.timer);
+    this.#waiting.delete(waiting);
+  }
+}
+
+interface Credit {
+  /** The worker's take with which it was granted. */
+  takeId: number;
+  reservation: LimitReservation;
+  /** Monotonic milliseconds. */
+  grantedAt: number;
+}
+
+/** A take that waits for workers to return credits. */
+interface WaitingTake {
+  worker: number;
+  take: LimitTake;
+  /** Counters whose credits were recalled for it. */
+  recalled: Set<string>;
+  /** Workers that have not yet returned theirs. */
+  holders: Set<number>;
+  timer?: ReturnType<typeof setTimeout>;
+}

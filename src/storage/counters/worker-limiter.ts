@@ -1,0 +1,224 @@
+import type {
+  LimitCounter,
+  Limiter,
+  LimitQuantity,
+  LimitRequest,
+  LimitReservation,
+  LimitVerdict,
+} from "../../gateway/admission/limits.ts";
+import { MemoryLimiter } from "../../gateway/admission/memory-limiter.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { every, type BackgroundWork } from "../../lib/waiting.ts";
+import {
+  counterName,
+  CREDIT_MS,
+  type LimitCredit,
+  type SupervisorLimits,
+  type SupervisorLink,
+  type WorkerLimits,
+} from "./limit-messages.ts";
+
+/** Corrections are sent, and expired credits returned, this often. */
+const FLUSH_MS = 100;
+/** A counter taken from twice within this time is busy enough for a credit. */
+const BUSY_MS = 100;
+/** A supervisor that takes longer is not waited for. */
+const MAX_WAIT_MS = 1_000;
+
+export interface WorkerLimiterOptions {
+  link: SupervisorLink;
+  workers: number;
+  clock: Clock;
+}
+
+/**
+ * Counts together with the other workers of the machine, through their supervisor: exact in sum. Requests within a
+ * credit are admitted at once, all others by one message there and back. While the supervisor is not there each
+ * worker keeps to its share of the limits.
+ */
+export class WorkerLimiter implements Limiter {
+  readonly #link: SupervisorLink;
+  readonly #clock: Clock;
+  readonly #fallback: MemoryLimiter;
+  readonly #credits = new Map<string, Credit>();
+  /** When a counter was last taken from at the supervisor. */
+  readonly #takenAt = new Map<string, number>();
+  readonly #pending = new Map<number, PendingTake>();
+  readonly #background: BackgroundWork;
+  #outbox: WorkerLimits = emptyMessage();
+  #isFlushing = false;
+  #nextId = 0;
+
+  constructor({ link, workers, clock }: WorkerLimiterOptions) {
+    this.#link = link;
+    this.#clock = clock;
+    this.#fallback = new MemoryLimiter({ clock, share: workers });
+    link.onLimits((message) => this.#receive(message));
+    this.#background = every(
+      FLUSH_MS,
+      () => this.#tick(),
+      () => {},
+    );
+  }
+
+  take(requests: readonly LimitRequest[]): LimitVerdict | Promise<LimitVerdict> {
+    if (!this.#link.isConnected()) return this.#fallback.take(requests);
+    return this.#takeFromCredits(requests) ?? this.#takeFromSupervisor(requests);
+  }
+
+  close(): void {
+    void this.#background.stop();
+  }
+
+  #takeFromCredits(requests: readonly LimitRequest[]): LimitVerdict | null {
+    const now = this.#clock.monotonic();
+    const credits: Credit[] = [];
+    for (const request of requests) {
+      const credit = this.#credits.get(counterName(request));
+      if (!credit || credit.endsAt <= now || credit.limit !== request.limit || credit.left < request.amount)
+        return null;
+      credits.push(credit);
+    }
+    const windows = requests.map(({ quantity, limit, amount }, index) => {
+      const { remaining = 0, left = 0, resetSeconds = 0 } = credits[index] ?? {};
+      return { quantity, limit, remaining: remaining + left - amount, resetSeconds };
+    });
+    for (const [index, credit] of credits.entries()) credit.left -= requests[index]?.amount ?? 0;
+    return { isAdmitted: true, windows, reservation: this.#creditReservation(credits) };
+  }
+
+  #takeFromSupervisor(requests: readonly LimitRequest[]): Promise<LimitVerdict> {
+    const now = this.#clock.monotonic();
+    let wantsCredit = false;
+    for (const request of requests) {
+      const name = counterName(request);
+      wantsCredit ||= now - (this.#takenAt.get(name) ?? -Infinity) < BUSY_MS;
+      this.#takenAt.set(name, now);
+    }
+    const { promise, resolve } = Promise.withResolvers<LimitVerdict>();
+    const id = this.#nextId++;
+    this.#pending.set(id, { requests, resolve, sentAt: now, isAbandoned: false });
+    this.#outbox.takes.push({ id, requests, wantsCredit });
+    this.#flushSoon();
+    return promise;
+  }
+
+  #receive(message: SupervisorLimits): void {
+    if (message.kind === "recall") {
+      this.#returnCredit(message.counter);
+      this.#flush();
+      return;
+    }
+    const { id, verdict, takenAt, credits } = message;
+    const endsAt = this.#clock.monotonic() + CREDIT_MS;
+    for (const credit of credits) {
+      this.#credits.set(counterName(credit.counter), {
+        ...credit,
+        takeId: id,
+        left: credit.amount,
+        takenAt,
+        endsAt,
+      });
+    }
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (!pending) return;
+    if (!verdict.isAdmitted) return pending.resolve(verdict);
+    const reservation = this.#reservation(id, pending.requests, takenAt);
+    if (!pending.isAbandoned) return pending.resolve({ ...verdict, reservation });
+    for (const { quantity, amount } of pending.requests) reservation.correct(quantity, -amount);
+    reservation.release();
+  }
+
+  /** What the supervisor counted for one take. */
+  #reservation(id: number, requests: readonly LimitRequest[], takenAt: number): LimitReservation {
+    return {
+      correct: (quantity, by) => {
+        for (const request of requests)
+          if (request.quantity === quantity) this.#correct(request, takenAt, by);
+      },
+      release: () => {
+        if (!requests.some(({ quantity }) => quantity === "concurrent_images")) return;
+        this.#outbox.releases.push(id);
+        this.#flushSoon();
+      },
+    };
+  }
+
+  /** What this worker counted against its credits; those that were returned are corrected at the supervisor. */
+  #creditReservation(credits: readonly Credit[]): LimitReservation {
+    return {
+      correct: (quantity: LimitQuantity, by: number) => {
+        for (const credit of credits) {
+          if (credit.counter.quantity !== quantity) continue;
+          const isHeld = this.#credits.get(counterName(credit.counter)) === credit;
+          if (isHeld && credit.left >= by) credit.left -= by;
+          else this.#correct(credit.counter, credit.takenAt, by);
+        }
+      },
+      release: () => {},
+    };
+  }
+
+  #correct({ scope, quantity, owner }: LimitCounter, takenAt: number, by: number): void {
+    if (quantity === "concurrent_images") return;
+    this.#outbox.corrections.push({ counter: { scope, quantity, owner }, takenAt, by });
+  }
+
+  /** Confirms a recall also where nothing is held any more, as the supervisor waits for it. */
+  #returnCredit(counter: LimitCounter): void {
+    const name = counterName(counter);
+    const { takeId = null, left: unused = 0 } = this.#credits.get(name) ?? {};
+    this.#outbox.returns.push({ counter, takeId, unused });
+    this.#credits.delete(name);
+  }
+
+  #tick(): void {
+    const now = this.#clock.monotonic();
+    for (const { counter, endsAt } of this.#credits.values()) if (endsAt <= now) this.#returnCredit(counter);
+    for (const [name, at] of this.#takenAt) if (now - at > BUSY_MS) this.#takenAt.delete(name);
+    for (const pending of this.#pending.values()) {
+      if (pending.isAbandoned || now - pending.sentAt < MAX_WAIT_MS) continue;
+      pending.isAbandoned = true;
+      pending.resolve(this.#fallback.take(pending.requests));
+    }
+    this.#flush();
+  }
+
+  /** Sends what has collected in this turn of the event loop as one message. */
+  #flushSoon(): void {
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#isFlushing = false;
+    const message = this.#outbox;
+    if (Object.values(message).every((items) => items.length === 0)) return;
+    this.#outbox = emptyMessage();
+    this.#link.sendLimits(message);
+  }
+}
+
+interface Credit extends LimitCredit {
+  takeId: number;
+  left: number;
+  /** When it was counted; monotonic milliseconds of the supervisor. */
+  takenAt: number;
+  /** Monotonic milliseconds of this process. */
+  endsAt: number;
+}
+
+interface PendingTake {
+  requests: readonly LimitRequest[];
+  resolve(verdict: LimitVerdict): void;
+  /** Monotonic milliseconds. */
+  sentAt: number;
+  /** It was decided here because the supervisor was late; what that still grants is given back. */
+  isAbandoned: boolean;
+}
+
+function emptyMessage(): WorkerLimits {
+  return { returns: [], corrections: [], releases: [], takes: [] };
+}

@@ -1,0 +1,156 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { systemClock, type Clock } from "../../src/lib/clock.ts";
+import { LimitCoordinator } from "../../src/storage/counters/limit-coordinator.ts";
+import type { SupervisorLimits } from "../../src/storage/counters/limit-messages.ts";
+import { WorkerLimiter } from "../../src/storage/counters/worker-limiter.ts";
+import { WINDOW_MS, admitted, contract, count, isAdmitted, request, until } from "./limiter-contract.ts";
+
+const opened: WorkerLimiter[] = [];
+afterEach(() => {
+  for (const limiter of opened.splice(0)) limiter.close();
+});
+
+/** A coordinator and its workers, joined by messages that are copied and delivered later, as between processes. */
+function machine({ workers = 2, clock = systemClock as Clock, windowMs = 60_500 } = {}) {
+  const state = { messages: 0, isFrozen: false, isConnected: true };
+  const receivers: ((message: SupervisorLimits) => void)[] = [];
+  const coordinator = new LimitCoordinator({
+    workers,
+    clock,
+    windowMs,
+    send(worker, message) {
+      state.messages += 1;
+      const copy = structuredClone(message);
+      queueMicrotask(() => receivers[worker]?.(copy));
+    },
+  });
+  const limiters = Array.from({ length: workers }, (_, worker) => {
+    const limiter = new WorkerLimiter({
+      workers,
+      clock,
+      link: {
+        isConnected: () => state.isConnected,
+        onLimits: (receive) => void (receivers[worker] = receive),
+        sendLimits(message) {
+          state.messages += 1;
+          const copy = structuredClone(message);
+          const deliver = () =>
+            state.isFrozen ? setTimeout(deliver, 20) : coordinator.receive(worker, copy);
+          queueMicrotask(deliver);
+        },
+      },
+    });
+    opened.push(limiter);
+    return limiter;
+  });
+  return { coordinator, limiters, one: limiters[0]!, other: limiters[1]!, state };
+}
+
+describe("limiter of a worker", () => {
+  contract(() => {
+    let monotonic = 1_000;
+    const clock = { now: () => 0, monotonic: () => monotonic };
+    return {
+      limiter: machine({ clock, windowMs: WINDOW_MS }).one,
+      pass: async (durationMs) => {
+        monotonic += durationMs;
+      },
+    };
+  });
+});
+
+test("small limits are exact in sum, whichever worker takes", async () => {
+  const { one, other } = machine();
+  const small = [request("requests", "org", 4)];
+  let granted = 0;
+  for (let turn = 0; turn < 6; turn += 1)
+    for (const limiter of [one, other]) if (await isAdmitted(limiter, small)) granted += 1;
+  expect(granted).toBe(4);
+});
+
+test("ample limits are taken from credits, almost all without a message", async () => {
+  const { one, state } = machine();
+  const ample = [request("requests", "org", 100_000), request("tokens", "org", 10_000_000, 50)];
+  for (let turn = 0; turn < 5_000; turn += 1) await one.take(ample);
+  expect(state.messages).toBeLessThan(50);
+});
+
+test("an ample limit is used up exactly by two workers, credits included", async () => {
+  const { one, other } = machine();
+  const ample = () => [request("requests", "org", 1_000)];
+  let granted = 0;
+  for (let turn = 0; turn < 600; turn += 1)
+    for (const limiter of [one, other]) if (await isAdmitted(limiter, ample())) granted += 1;
+  expect(granted).toBe(1_000);
+  expect(await count(one, ample(), 50)).toBe(0);
+});
+
+test("credits of one worker are recalled before another one is refused", async () => {
+  const { one, other } = machine();
+  const limit = 1_000;
+  for (let turn = 0; turn < 3; turn += 1) await admitted(one, [request("requests", "org", limit)]);
+  // The first worker holds about an eighth of the limit as a credit; the second gets all but what was used.
+  expect(await count(other, [request("requests", "org", limit)], limit)).toBe(limit - 3);
+});
+
+test("a correction reaches what was taken from a credit, also after it was returned", async () => {
+  const { one, other } = machine();
+  const tokens = (amount: number) => [request("tokens", "org", 100_000, amount)];
+  const reservations = [];
+  for (let turn = 0; turn < 10; turn += 1) reservations.push(await admitted(one, tokens(1_000)));
+  expect(await isAdmitted(other, tokens(95_000))).toBe(false);
+  for (const reservation of reservations) reservation.correct("tokens", -900);
+  await until(() => isAdmitted(other, tokens(99_000)));
+  expect(await isAdmitted(one, tokens(1))).toBe(false);
+});
+
+test("slots are shared, and a worker that ended gives its own back", async () => {
+  const { coordinator, one, other } = machine();
+  const slots = [request("concurrent_images", "key", 3)];
+  await admitted(one, slots);
+  await admitted(one, slots);
+  const kept = await admitted(other, slots);
+  expect(await isAdmitted(other, slots)).toBe(false);
+  coordinator.workerEnded(0);
+  expect(await count(other, slots, 3)).toBe(2);
+  kept.release();
+  await until(() => isAdmitted(other, slots));
+});
+
+test("a worker that ended with a credit delays nobody, and what it may have used stays counted", async () => {
+  const { coordinator, one, other } = machine();
+  const limit = 1_000;
+  for (let turn = 0; turn < 3; turn += 1) await admitted(one, [request("requests", "org", limit)]);
+  coordinator.workerEnded(0);
+  const startedAt = performance.now();
+  const granted = await count(other, [request("requests", "org", limit)], limit);
+  expect(granted).toBeLessThan(limit - 3);
+  expect(granted).toBeGreaterThan(limit * 0.8);
+  expect(performance.now() - startedAt).toBeLessThan(200);
+});
+
+test("a supervisor that does not respond means limits by share, and what it grants late is given back", async () => {
+  const { one, state } = machine();
+  const small = () => [request("requests", "org", 4), request("concurrent_images", "org", 4)];
+  state.isFrozen = true;
+  const late = await Promise.all(Array.from({ length: 4 }, () => one.take(small())));
+  expect(late.filter((verdict) => verdict.isAdmitted)).toHaveLength(2);
+  state.isFrozen = false;
+  await until(async () => (await count(one, small(), 4)) === 4);
+});
+
+test("without a supervisor a worker keeps to its share", async () => {
+  const { one, state } = machine();
+  state.isConnected = false;
+  expect(await count(one, [request("requests", "org", 10)], 20)).toBe(5);
+});
+
+test("an expired credit is returned, so that the rest is available to others", async () => {
+  const { one, other } = machine();
+  const limit = 1_000;
+  for (let turn = 0; turn < 3; turn += 1) await admitted(one, [request("requests", "org", limit)]);
+  await until(async () => {
+    const { windows } = await other.take([request("requests", "org", limit, 0)]);
+    return windows[0]?.remaining === limit - 3;
+  });
+});
