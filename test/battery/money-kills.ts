@@ -73,7 +73,7 @@ function startLoad(fleet: Fleet): { stop(): Promise<Map<string, number>> } {
 /** The tokens that a whole answer reports; null for anything less than a whole answer. */
 async function askOne(fleet: Fleet, requestId: string, isStream: boolean): Promise<number | null> {
   const tokens = 1 + Math.floor(Math.random() * 20);
-  const prompt = `id=${requestId} [[answer tokens=${tokens} frameDelayMs=1]]`;
+  const prompt = `id=${requestId} [[reply tokens=${tokens} frameDelayMs=1]]`;
   const response = await fleet.chat({ requestId, isStream, tokens: 20, prompt });
   const text = await response.text();
   if (response.status !== 200 || (isStream && !text.includes("data: [DONE]"))) return null;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { UpstreamError, type UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
-import { describeDepartures, describeVendor } from "../support/carriage-contract.ts";
-import { ARK } from "../support/bench-options.ts";
-import { failureOf, looksOf, never } from "../support/image-calls.ts";
-import { openBench } from "../support/vendor-bench.ts";
+import { describeDisconnects, describeVendor } from "../support/vendor-contract.ts";
+import { ARK } from "../support/harness-options.ts";
+import { failureOf, describeImages, never } from "../support/image-calls.ts";
+import { openHarness } from "../support/vendor-harness.ts";
 import { STATUS_BY_CODE } from "../upstreams/ark/refusals.ts";
-import type { Plan } from "../upstreams/plan.ts";
+import type { Behaviour } from "../upstreams/behaviour.ts";
 
-const bench = await openBench(ARK);
+const bench = await openHarness(ARK);
 const { vendor, open, order, generate } = bench;
 
 describe("a failure", () => {
@@ -53,8 +53,8 @@ describe("a failure", () => {
     [{ fault: "error-in-200", text: "Whatever" }, "broken"],
     [{ fault: "no-images" }, "broken"],
     [{ fault: "bad-base64" }, "broken"],
-  ] as [Plan, UpstreamErrorKind][])("of the sort %j is %s", async (plan, kind) => {
-    vendor.next(plan);
+  ] as [Behaviour, UpstreamErrorKind][])("of the sort %j is %s", async (behaviour, kind) => {
+    vendor.next(behaviour);
     expect((await failureOf(generate())).kind).toBe(kind);
   });
 
@@ -83,14 +83,14 @@ describe("a failure", () => {
 describe("a picture given as a link", () => {
   test("is fetched from the vendor's own address, without the credential", async () => {
     vendor.next("links");
-    expect(await looksOf(await generate())).toEqual(["1024x1024 jpeg"]);
+    expect(await describeImages(await generate())).toEqual(["1024x1024 jpeg"]);
     const { headers, method } = vendor.hits[1]!;
     expect(method).toBe("GET");
     expect(headers).not.toHaveProperty("authorization");
   });
 
   test("is fetched again once when that fails", async () => {
-    vendor.next({ fault: "links", linked: [{ fault: "error-status", status: 503 }] });
+    vendor.next({ fault: "links", linkBehaviours: [{ fault: "error-status", status: 503 }] });
     expect((await generate()).images).toHaveLength(1);
     expect(vendor.hits).toHaveLength(3);
   });
@@ -101,11 +101,14 @@ describe("a picture given as a link", () => {
     ["leads elsewhere", { fault: "redirect" }],
     ["is empty", { fault: "empty" }],
     ["never ends", { fault: "flood" }],
-  ] as [string, Plan][])("that %s twice leaves nothing, though the work was done", async (_, plan) => {
-    vendor.next({ fault: "links", linked: [plan, plan] });
-    expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
-    expect(vendor.hits).toHaveLength(3);
-  });
+  ] as [string, Behaviour][])(
+    "that %s twice leaves nothing, though the work was done",
+    async (_, behaviour) => {
+      vendor.next({ fault: "links", linkBehaviours: [behaviour, behaviour] });
+      expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
+      expect(vendor.hits).toHaveLength(3);
+    },
+  );
 
   test.each([
     "http://127.0.0.1:1",
@@ -122,8 +125,8 @@ describe("a picture given as a link", () => {
   });
 
   test("that cannot be had costs only its own place", async () => {
-    const gone: Plan = { fault: "error-status", status: 404 };
-    vendor.next({ fault: "links", linked: [gone, gone] });
+    const gone: Behaviour = { fault: "error-status", status: 404 };
+    vendor.next({ fault: "links", linkBehaviours: [gone, gone] });
     expect((await generate({ count: 3 }, "seedream-4-0")).images).toHaveLength(2);
     expect(vendor.hits).toHaveLength(1 + 2 + 2);
   });
@@ -134,17 +137,17 @@ test("a caller that goes closes every call that was fanned out, and what came be
   const controller = new AbortController();
   const call = open({ fanOut: true }).generate(order({ count: 3 }), controller.signal);
   await vendor.waitForHits(3);
-  while (vendor.book.answered < 1) await Bun.sleep(5);
+  while (vendor.totals.delivered < 1) await Bun.sleep(5);
   await Bun.sleep(30);
   controller.abort(new UpstreamError("timeout", "too long"));
   await vendor.waitForClose(2);
   expect((await call).images).toHaveLength(1);
 });
 
-describeDepartures(bench, [
+describeDisconnects(bench, [
   ["before any answer", { fault: "stall" }, 1],
   ["inside an answer", { fault: "stall-midway" }, 1],
-  ["inside a linked picture", { fault: "links", linked: [{ fault: "stall-midway" }] }, 2],
+  ["inside a linked picture", { fault: "links", linkBehaviours: [{ fault: "stall-midway" }] }, 2],
 ]);
 
 describeVendor(bench, "echo-authorization");

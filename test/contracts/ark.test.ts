@@ -1,15 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import type { RequestedSize } from "../../src/domain/image.ts";
 import { ark } from "../../src/providers/ark.ts";
-import { ARK } from "../support/bench-options.ts";
-import { failureOf, imageModel, looksOf, makeOrder, never, pngReference } from "../support/image-calls.ts";
+import { ARK } from "../support/harness-options.ts";
+import {
+  failureOf,
+  imageModel,
+  describeImages,
+  makeOrder,
+  never,
+  pngReference,
+} from "../support/image-calls.ts";
 import { makeBmp, makeGif } from "../support/pictures.ts";
-import { openBench } from "../support/vendor-bench.ts";
+import { openHarness } from "../support/vendor-harness.ts";
 import { MODELS } from "../upstreams/ark/models.table.ts";
 import { SIMULATED_KEY, startArk } from "../upstreams/ark.ts";
-import type { Plan } from "../upstreams/plan.ts";
+import type { Behaviour } from "../upstreams/behaviour.ts";
 
-const bench = await openBench(ARK);
+const bench = await openHarness(ARK);
 const { vendor, open, order, generate } = bench;
 
 describe("a generation", () => {
@@ -49,14 +56,14 @@ describe("a generation", () => {
   test.each(sizes)("of the size %j asks for %s and gets a picture of that size", async (wish, size) => {
     const reply = await generate({ wish });
     expect(vendor.hits[0]!.json()).toMatchObject({ size, watermark: false });
-    expect(await looksOf(reply)).toEqual([`${size} jpeg`]);
+    expect(await describeImages(reply)).toEqual([`${size} jpeg`]);
   });
 
   test("tells the vendor's tokens, of which none are counted as input", async () => {
     const reply = await generate({ wish: { kind: "tier", tier: "2K", ratio: "16:9" } });
     expect(reply.usage).toEqual({ input: 0, output: 17_424, total: 17_424 });
     expect(reply).not.toHaveProperty("quality");
-    expect(vendor.book).toMatchObject({ received: 1, answered: 1, usages: [{ generated_images: 1 }] });
+    expect(vendor.totals).toMatchObject({ received: 1, delivered: 1, usages: [{ generated_images: 1 }] });
   });
 
   test.each([
@@ -66,8 +73,8 @@ describe("a generation", () => {
     [{ usage: "many" }, undefined],
     [{ usage: { output_tokens: 9, total_tokens: 4 } }, { input: 0, output: 9, total: 9 }],
     [{ usage: { output_tokens: 9, total_tokens: 12 } }, { input: 3, output: 9, total: 12 }],
-  ] as [Plan, unknown][])("with the report %j tells %j", async (plan, usage) => {
-    vendor.next(plan);
+  ] as [Behaviour, unknown][])("with the report %j tells %j", async (behaviour, usage) => {
+    vendor.next(behaviour);
     expect((await generate()).usage).toEqual(usage as never);
   });
 
@@ -81,13 +88,13 @@ describe("a generation", () => {
   ] as const)("by %s in the format %s sends %s and gets %s", async (id, format, sent, got) => {
     const reply = await generate({ format }, id);
     expect(vendor.hits[0]!.json()["output_format"]).toBe(sent!);
-    expect((await looksOf(reply))[0]).toEndWith(got);
+    expect((await describeImages(reply))[0]).toEndWith(got);
   });
 
   test("reads an answer whose slashes are escaped, and one that comes in many pieces", async () => {
     vendor.next("escaped-slashes", "gzip");
-    expect(await looksOf(await generate())).toEqual(["1024x1024 jpeg"]);
-    expect(await looksOf(await generate())).toEqual(["1024x1024 jpeg"]);
+    expect(await describeImages(await generate())).toEqual(["1024x1024 jpeg"]);
+    expect(await describeImages(await generate())).toEqual(["1024x1024 jpeg"]);
   });
 });
 
@@ -101,13 +108,13 @@ describe("several images", () => {
 
   test("are as many calls where the channel fans out, with summed usage", async () => {
     const reply = await open({ fanOut: true }).generate(order({ count: 3 }), never);
-    expect(await looksOf(reply)).toEqual(Array(3).fill("1024x1024 jpeg"));
+    expect(await describeImages(reply)).toEqual(Array(3).fill("1024x1024 jpeg"));
     expect(reply.usage).toEqual({ input: 0, output: 3 * 4096, total: 3 * 4096 });
     expect(vendor.hits).toHaveLength(3);
   });
 
   test("fanned out are those that succeeded, and an error only when none did", async () => {
-    const refusal: Plan = { fault: "content-refused", text: "OutputImageSensitiveContentDetected" };
+    const refusal: Behaviour = { fault: "content-refused", text: "OutputImageSensitiveContentDetected" };
     vendor.next(refusal, {}, { fault: "error-status", text: "InternalServiceError" });
     expect((await open({ fanOut: true }).generate(order({ count: 3 }), never)).images).toHaveLength(1);
     vendor.next(refusal, refusal);
@@ -128,7 +135,7 @@ describe("several images", () => {
     vendor.next({ fault: "failed-items", images: 3 }, { images: 2 });
     expect((await generate({ count: 4 }, "seedream-4-0")).images).toHaveLength(3);
     expect((await generate({ count: 4 }, "seedream-4-0")).images).toHaveLength(2);
-    expect(vendor.book.usages).toMatchObject([{ generated_images: 3 }, { generated_images: 2 }]);
+    expect(vendor.totals.usages).toMatchObject([{ generated_images: 3 }, { generated_images: 2 }]);
   });
 });
 
@@ -142,7 +149,7 @@ describe("an edit", () => {
       bytes.map((image) => `data:image/png;base64,${Buffer.from(image).toString("base64")}`),
     );
     expect(hit!.headers["content-length"]).toBe(String(hit!.body.byteLength));
-    expect(vendor.book.usages).toMatchObject([{ input_images: 2 }]);
+    expect(vendor.totals.usages).toMatchObject([{ input_images: 2 }]);
   });
 
   test("of one image carries it alone", async () => {
@@ -152,7 +159,7 @@ describe("an edit", () => {
 
   test("without a size keeps the shape of the first image, by the model's own table", async () => {
     const reply = await generate({ references: [pngReference(320, 180), pngReference()] });
-    expect(await looksOf(reply)).toEqual(["1424x800 jpeg"]);
+    expect(await describeImages(reply)).toEqual(["1424x800 jpeg"]);
   });
 
   test("takes the formats that the vendor reads as they are", async () => {
@@ -170,7 +177,7 @@ describe("an edit", () => {
     const image = vendor.hits[0]!.json()["image"] as string;
     expect(image).toStartWith("data:image/webp;base64,");
     const sent = new Blob([Buffer.from(image.slice(image.indexOf(",") + 1), "base64")]);
-    expect(await looksOf({ images: [sent] })).toEqual(["64x64 webp"]);
+    expect(await describeImages({ images: [sent] })).toEqual(["64x64 webp"]);
   });
 
   test("of an image in a format nobody here can read is rejected, naming the image", async () => {

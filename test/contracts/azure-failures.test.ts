@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
 import { callAzure } from "../support/azure-calls.ts";
-import { describeCarriage } from "../support/carriage-contract.ts";
+import { describeTransportFaults } from "../support/vendor-contract.ts";
 import { failureOf } from "../support/image-calls.ts";
 import { SIMULATED_KEY, startAzure } from "../upstreams/azure.ts";
-import type { Plan } from "../upstreams/plan.ts";
+import type { Behaviour } from "../upstreams/behaviour.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
 let vendor: Simulator;
@@ -17,11 +17,11 @@ afterAll(() => vendor.close());
 
 const calls = (extra: object = {}) => callAzure(vendor.url, extra);
 
-describeCarriage("a resource of Azure OpenAI", () => ({
+describeTransportFaults("a resource of Azure OpenAI", () => ({
   vendor,
   secret: SIMULATED_KEY,
   generate: (signal) => calls().generate({}, signal),
-  drawAt: (url) => callAzure(url).generate(),
+  generateAt: (url) => callAzure(url).generate(),
 }));
 
 describe("a failure", () => {
@@ -50,8 +50,8 @@ describe("a failure", () => {
     content_filter: "Please modify your prompt and retry.",
   };
   test.each(rows)("%s (%i) is %s, of pictures and of text", async (text, status, kind) => {
-    const plan: Plan = { fault: "error-status", text, retryAfter: "7" };
-    vendor.next(plan, plan, plan);
+    const behaviour: Behaviour = { fault: "error-status", text, retryAfter: "7" };
+    vendor.next(behaviour, behaviour, behaviour);
     const failing = [
       () => calls().generate(),
       () => calls().ask(),

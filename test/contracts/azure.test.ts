@@ -3,7 +3,7 @@ import { ChatStream, readReply } from "../../src/dialects/chat/index.ts";
 import { policyFor } from "../support/usage-policy.ts";
 import { azure } from "../../src/providers/azure.ts";
 import { azureSettings, callAzure } from "../support/azure-calls.ts";
-import { imageModel, looksOf, pngReference, shippedSettings } from "../support/image-calls.ts";
+import { imageModel, describeImages, pngReference, shippedSettings } from "../support/image-calls.ts";
 import { makeGif } from "../support/pictures.ts";
 import { SIMULATED_KEY, startAzure } from "../upstreams/azure.ts";
 import type { Hit, Simulator } from "../upstreams/simulator.ts";
@@ -49,7 +49,7 @@ describe.each(SURFACES)("the surface %s", (surface, chatPath, imagePath, version
       host: hit.headers["host"]!,
       "user-agent": "model-inference-gateway",
     });
-    expect(await looksOf(reply)).toEqual(["1280x720 jpeg", "1280x720 jpeg"]);
+    expect(await describeImages(reply)).toEqual(["1280x720 jpeg", "1280x720 jpeg"]);
     expect(reply).toMatchObject({ quality: "low", background: "opaque", usage: { input: 3 } });
   });
 
@@ -82,7 +82,7 @@ describe.each(SURFACES)("the surface %s", (surface, chatPath, imagePath, version
     expect(hit.headers).toMatchObject({ "api-key": SIMULATED_KEY, accept: "application/json" });
     expect(hit.headers).not.toHaveProperty("authorization");
     expect(answer).toMatchObject({ kind: "whole", parsed: { prompt_filter_results: [{}] } });
-    expect(vendor.book).toMatchObject({ received: 1, answered: 1, usages: [{ completion_tokens: 8 }] });
+    expect(vendor.totals).toMatchObject({ received: 1, delivered: 1, usages: [{ completion_tokens: 8 }] });
   });
 
   test("streams a chat answer whose first frame has no choices", async () => {
@@ -117,7 +117,7 @@ describe("an image request", () => {
     const reply = await callAzure(vendor.url).generate({ format, compression: format && 50 });
     expect(vendor.hits[0]!.json()["output_format"]).toBe(asked!);
     expect(vendor.hits[0]!.json()["output_compression"]).toBe(asked === "jpeg" ? 50 : (undefined as never));
-    expect(await looksOf(reply)).toEqual([`1024x1024 ${asked ?? "png"}`]);
+    expect(await describeImages(reply)).toEqual([`1024x1024 ${asked ?? "png"}`]);
   });
 
   test("sends references in formats that the vendor reads, in their order and size", async () => {
@@ -138,7 +138,7 @@ describe("an image request", () => {
       "image-2.png image/png",
       "image-3.png image/png",
     ]);
-    expect(await looksOf({ images: files })).toEqual(["40x20 png", "24x48 png", "20x30 png"]);
+    expect(await describeImages({ images: files })).toEqual(["40x20 png", "24x48 png", "20x30 png"]);
     expect(await files[0]!.bytes()).toEqual(await png.blob.bytes());
   });
 
@@ -153,8 +153,8 @@ describe("an image request", () => {
   test("understands escaped slashes and an answer that comes compressed", async () => {
     vendor.next("escaped-slashes", "gzip");
     const { generate } = callAzure(vendor.url);
-    expect(await looksOf(await generate())).toEqual(["1024x1024 png"]);
-    expect(await looksOf(await generate())).toEqual(["1024x1024 png"]);
+    expect(await describeImages(await generate())).toEqual(["1024x1024 png"]);
+    expect(await describeImages(await generate())).toEqual(["1024x1024 png"]);
   });
 });
 
@@ -178,7 +178,7 @@ describe("a channel", () => {
     async (end) => {
       await callAzure(`${vendor.url}${end}`).generate();
       await callAzure(`${vendor.url}${end}`, { surface: "classic" }).generate();
-      expect(vendor.book.answered).toBe(2);
+      expect(vendor.totals.delivered).toBe(2);
     },
   );
 

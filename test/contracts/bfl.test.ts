@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { RequestedSize } from "../../src/domain/image.ts";
 import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
-import { describeDepartures, describeErrorRows, describeVendor } from "../support/carriage-contract.ts";
-import { failureOf, looksOf, never, pngReference, webpReference } from "../support/image-calls.ts";
-import { openBench } from "../support/vendor-bench.ts";
+import { describeDisconnects, describeErrorRows, describeVendor } from "../support/vendor-contract.ts";
+import { failureOf, describeImages, never, pngReference, webpReference } from "../support/image-calls.ts";
+import { openHarness } from "../support/vendor-harness.ts";
 import { SIMULATED_KEY, startBfl } from "../upstreams/bfl.ts";
 import { row } from "../upstreams/error-rows.ts";
 
-const bench = await openBench({
+const bench = await openHarness({
   channel: "bfl",
   variables: ["BFL_API_KEY"],
   key: SIMULATED_KEY,
@@ -39,7 +39,7 @@ describe("a generation", () => {
       "GET /results/*",
     ]);
     expect(vendor.hits.at(-1)!.headers).not.toHaveProperty("x-key");
-    expect(await looksOf(reply)).toEqual(["2720x1536 png"]);
+    expect(await describeImages(reply)).toEqual(["2720x1536 png"]);
     expect(reply.usage).toBeUndefined();
   });
 
@@ -50,7 +50,7 @@ describe("a generation", () => {
       aspect_ratio: "21:9",
       output_format: "png",
     });
-    expect(await looksOf(reply)).toEqual(["1568x672 png"]);
+    expect(await describeImages(reply)).toEqual(["1568x672 png"]);
   });
 
   const sizes: RequestedSize[] = [
@@ -61,11 +61,11 @@ describe("a generation", () => {
   ];
   test.each(sizes)("of any size, such as %j, is one the vendor makes", async (wish) => {
     for (const id of ["flux-2-pro", "flux-2-max", "flux-kontext-pro", "flux-kontext-max"])
-      expect(await looksOf(await generate({ wish }, id))).toHaveLength(1);
+      expect(await describeImages(await generate({ wish }, id))).toHaveLength(1);
   });
 
   test("that takes long is looked at whatever word the vendor has for being busy", async () => {
-    vendor.next({ looks: 4 });
+    vendor.next({ polls: 4 });
     expect((await generate()).images).toHaveLength(1);
     expect(calls().filter((call) => call === "GET /v1/get_result")).toHaveLength(5);
   });
@@ -78,7 +78,7 @@ describe("a generation", () => {
   });
 
   test("of several delivers what was made when the rest was refused", async () => {
-    vendor.next({}, { fate: "Content Moderated" });
+    vendor.next({}, { outcome: "Content Moderated" });
     expect((await open({ fanOut: true }).generate(order({ count: 2 }), never)).images).toHaveLength(1);
   });
 });
@@ -90,7 +90,7 @@ describe("an edit", () => {
     const sent = vendor.hits[0]!.json();
     expect(sent["input_image"]).toBe(Buffer.from(await reference.blob.bytes()).toString("base64"));
     expect(Number(sent["width"]) / Number(sent["height"])).toBeCloseTo(2, 1);
-    expect((await looksOf(reply))[0]).toBe(`${sent["width"]}x${sent["height"]} jpeg`);
+    expect((await describeImages(reply))[0]).toBe(`${sent["width"]}x${sent["height"]} jpeg`);
     vendor.reset();
     await generate({ references: [reference] }, "flux-kontext-max");
     expect(vendor.hits[0]!.json()).not.toHaveProperty("aspect_ratio");
@@ -130,7 +130,7 @@ describe("a failure", () => {
     expect(await failureOf(generate())).toMatchObject({ kind: "limited", retryAfterSeconds: 7 });
   });
 
-  const fates: [string, UpstreamErrorKind, boolean][] = [
+  const outcomes: [string, UpstreamErrorKind, boolean][] = [
     ["Request Moderated", "refused", false],
     ["Content Moderated", "refused", false],
     ["Error", "overloaded", false],
@@ -138,8 +138,8 @@ describe("a failure", () => {
     ["Task not found", "broken", true],
     ["No Sample", "broken", true],
   ];
-  test.each(fates)("of the job, %s, is told as %s", async (fate, kind, isAmbiguous) => {
-    vendor.next({ fate });
+  test.each(outcomes)("of the job, %s, is told as %s", async (outcome, kind, isAmbiguous) => {
+    vendor.next({ outcome });
     expect(await failureOf(generate())).toMatchObject({ kind, isAmbiguous });
   });
 
@@ -160,9 +160,9 @@ describe("a failure", () => {
 
   test("of the link is tried once more, and then told as broken", async () => {
     const expired = { fault: "error-status", status: 403 } as const;
-    vendor.next({ linked: [expired] });
+    vendor.next({ linkBehaviours: [expired] });
     expect((await generate()).images).toHaveLength(1);
-    vendor.next({ linked: [expired, expired] });
+    vendor.next({ linkBehaviours: [expired, expired] });
     expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
   });
 });
@@ -183,7 +183,7 @@ describe("a polling address", () => {
 
 describe("a caller that goes", () => {
   test("while the job is running is let go at once, and nobody looks again", async () => {
-    vendor.next({ looks: 1_000_000 });
+    vendor.next({ polls: 1_000_000 });
     const controller = new AbortController();
     const call = generate({}, undefined, controller.signal);
     await vendor.waitForHits(3);
@@ -196,6 +196,6 @@ describe("a caller that goes", () => {
   });
 });
 
-describeDepartures(bench, [["while the vendor is silent", { fault: "stall" }, 1]]);
+describeDisconnects(bench, [["while the vendor is silent", { fault: "stall" }, 1]]);
 
 describeVendor(bench);

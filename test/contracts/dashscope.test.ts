@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { RequestedSize } from "../../src/domain/image.ts";
-import { describeDepartures, describeErrorRows, describeVendor } from "../support/carriage-contract.ts";
-import { bmpReference, failureOf, looksOf, never, pngReference } from "../support/image-calls.ts";
-import { openBench } from "../support/vendor-bench.ts";
+import { describeDisconnects, describeErrorRows, describeVendor } from "../support/vendor-contract.ts";
+import { bmpReference, failureOf, describeImages, never, pngReference } from "../support/image-calls.ts";
+import { openHarness } from "../support/vendor-harness.ts";
 import { SIMULATED_KEY, startDashscope } from "../upstreams/dashscope.ts";
 import { row } from "../upstreams/error-rows.ts";
 
-const bench = await openBench({
+const bench = await openHarness({
   channel: "dashscope",
   variables: ["DASHSCOPE_API_KEY"],
   key: SIMULATED_KEY,
@@ -27,7 +27,7 @@ describe("a generation", () => {
     expect(vendor.hits[0]!.path).toBe("/api/v1/services/aigc/multimodal-generation/generation");
     expect(vendor.hits[0]!.headers["authorization"]).toBe(`Bearer ${SIMULATED_KEY}`);
     expect(vendor.hits.slice(1).every(({ headers }) => !("authorization" in headers))).toBe(true);
-    expect(await looksOf(reply)).toEqual(["2304x1728 png", "2304x1728 png"]);
+    expect(await describeImages(reply)).toEqual(["2304x1728 png", "2304x1728 png"]);
     expect(reply.usage).toBeUndefined();
   });
 
@@ -58,7 +58,7 @@ describe("an edit", () => {
     const { content } = Object(input).messages[0];
     expect(content.slice(1)).toEqual([{ image: link }, { text: "a red fox" }]);
     expect(parameters).toEqual({ n: 1, watermark: false });
-    expect(await looksOf(reply)).toEqual(["1456x720 png"]);
+    expect(await describeImages(reply)).toEqual(["1456x720 png"]);
   });
 
   test("sends a picture the vendor does not read as PNG", async () => {
@@ -105,7 +105,11 @@ describe("a failure", () => {
 
   test("of some links costs their pictures only", async () => {
     const gone = { fault: "error-status", status: 404 } as const;
-    vendor.next({ linked: [gone, gone] }, { linked: [gone] }, { linked: [gone, gone] });
+    vendor.next(
+      { linkBehaviours: [gone, gone] },
+      { linkBehaviours: [gone] },
+      { linkBehaviours: [gone, gone] },
+    );
     expect((await generate({ count: 3 })).images).toHaveLength(2);
     expect((await generate({ count: 3 })).images).toHaveLength(3);
     expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
@@ -119,9 +123,9 @@ describe("a failure", () => {
   });
 });
 
-describeDepartures(bench, [
+describeDisconnects(bench, [
   ["while the vendor is silent", { fault: "stall" }, 1],
-  ["while the picture is on its way", { linked: [{ fault: "stall-midway" }] }, 2],
+  ["while the picture is on its way", { linkBehaviours: [{ fault: "stall-midway" }] }, 2],
 ]);
 
 describeVendor(bench);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
-import { describeErrorRows, describeVendor } from "../support/carriage-contract.ts";
-import { failureOf, looksOf, never, pngReference } from "../support/image-calls.ts";
-import { openBench } from "../support/vendor-bench.ts";
+import { describeErrorRows, describeVendor } from "../support/vendor-contract.ts";
+import { failureOf, describeImages, never, pngReference } from "../support/image-calls.ts";
+import { openHarness } from "../support/vendor-harness.ts";
 import { row } from "../upstreams/error-rows.ts";
 import { SIMULATED_KEY, startFal } from "../upstreams/fal.ts";
 
-const bench = await openBench({
+const bench = await openHarness({
   channel: "fal",
   variables: ["FAL_KEY"],
   key: SIMULATED_KEY,
@@ -34,7 +34,7 @@ describe("a generation", () => {
       "GET /results/*",
       "GET /results/*",
     ]);
-    expect(await looksOf(reply)).toEqual(["1360x768 png", "1360x768 png"]);
+    expect(await describeImages(reply)).toEqual(["1360x768 png", "1360x768 png"]);
   });
 
   test("by a model of free sizes names pixels, and one image a call is made", async () => {
@@ -47,7 +47,7 @@ describe("a generation", () => {
       image_size: { width: 1008, height: 496 },
       output_format: "jpeg",
     });
-    expect(await looksOf(reply)).toEqual(["1008x496 jpeg"]);
+    expect(await describeImages(reply)).toEqual(["1008x496 jpeg"]);
   });
 
   test("of several at such a model is as many calls where the channel says so", async () => {
@@ -73,7 +73,7 @@ describe("an edit", () => {
       num_images: 1,
       output_format: "png",
     });
-    expect(await looksOf(reply)).toEqual(["1456x720 png"]);
+    expect(await describeImages(reply)).toEqual(["1456x720 png"]);
   });
 
   test("of a model that takes a list sends one, and the shape of the first", async () => {
@@ -98,7 +98,7 @@ describeErrorRows(bench, [
 ]);
 
 describe("a failure", () => {
-  const fates: [string, UpstreamErrorKind][] = [
+  const outcomes: [string, UpstreamErrorKind][] = [
     ["content_policy_violation", "refused"],
     ["image_too_large", "rejected"],
     ["sentence", "rejected"],
@@ -111,17 +111,17 @@ describe("a failure", () => {
     ["nsfw:0", "refused"],
     ["no-images", "broken"],
   ];
-  test.each(fates)("told in place of the result, %s, is told as %s at once", async (fate, kind) => {
-    vendor.next({ fate });
+  test.each(outcomes)("told in place of the result, %s, is told as %s at once", async (outcome, kind) => {
+    vendor.next({ outcome });
     expect(await failureOf(generate())).toMatchObject({
       kind,
-      isAmbiguous: kind === "broken" && fate === "no-images",
+      isAmbiguous: kind === "broken" && outcome === "no-images",
     });
     expect(vendor.hits).toHaveLength(4);
   });
 
   test("of the account when asking for the result leaves open whether the picture was made", async () => {
-    vendor.next({ fate: "locked" });
+    vendor.next({ outcome: "locked" });
     expect(await failureOf(generate())).toMatchObject({ kind: "account", isAmbiguous: true });
     while (!vendor.jobs.all.at(-1)!.isCancelled) await Bun.sleep(1);
   });
@@ -136,16 +136,16 @@ describe("a failure", () => {
   });
 
   test("of some pictures only, found indecent or gone, delivers the others", async () => {
-    vendor.next({ fate: "nsfw:1" });
+    vendor.next({ outcome: "nsfw:1" });
     expect((await generate({ count: 3 })).images).toHaveLength(2);
     const gone = { fault: "error-status", status: 404 } as const;
-    vendor.next({ linked: [gone, gone] }, { linked: [gone] });
+    vendor.next({ linkBehaviours: [gone, gone] }, { linkBehaviours: [gone] });
     expect((await generate({ count: 3 })).images).toHaveLength(2);
     expect((await generate({ count: 3 })).images).toHaveLength(3);
   });
 
   test("of a look, or of the queue when asked for the result, is passed over", async () => {
-    vendor.next({ looks: 0 }, row("overloaded"), "html", {}, row("bad-gateway"), "truncated");
+    vendor.next({ polls: 0 }, row("overloaded"), "html", {}, row("bad-gateway"), "truncated");
     expect((await generate()).images).toHaveLength(1);
   });
 
@@ -162,7 +162,7 @@ describe("a caller that goes", () => {
   const reason = new Error("gone");
 
   test("while the job is running has it cancelled, with the credential and nothing else", async () => {
-    vendor.next({ looks: 1_000_000 });
+    vendor.next({ polls: 1_000_000 });
     const controller = new AbortController();
     const call = generate({}, undefined, controller.signal);
     await vendor.waitForHits(3);
@@ -175,7 +175,7 @@ describe("a caller that goes", () => {
   });
 
   test("before the vendor has named the job has it cancelled as soon as it is named", async () => {
-    vendor.next({ delayMs: 50, looks: 1_000_000 });
+    vendor.next({ delayMs: 50, polls: 1_000_000 });
     const controller = new AbortController();
     const call = generate({}, undefined, controller.signal);
     await vendor.waitForHits(1);
@@ -186,7 +186,7 @@ describe("a caller that goes", () => {
   });
 
   test("has the others cancelled, too, where several were asked for", async () => {
-    vendor.next({ looks: 1_000_000 }, { looks: 1_000_000 });
+    vendor.next({ polls: 1_000_000 }, { polls: 1_000_000 });
     const controller = new AbortController();
     const call = open({ fanOut: true }).generate(order({ count: 2 }, "flux-2-pro"), controller.signal);
     await vendor.waitForHits(4);

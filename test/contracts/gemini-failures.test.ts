@@ -2,10 +2,10 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ImageOrder } from "../../src/domain/image.ts";
 import type { UpstreamError } from "../../src/domain/upstream-error.ts";
 import { gemini } from "../../src/providers/gemini.ts";
-import { makeOrder, makeReference, troubleOf } from "../support/gemini-order.ts";
-import { SIMULATED_KEY, startGemini } from "../upstreams/gemini.ts";
-import type { Plan } from "../upstreams/plan.ts";
 import { createSemaphore } from "../../src/lib/semaphore.ts";
+import { failureOf, makeOrder, makeReference } from "../support/gemini-order.ts";
+import { SIMULATED_KEY, startGemini } from "../upstreams/gemini.ts";
+import type { Behaviour } from "../upstreams/behaviour.ts";
 
 const vendor = await startGemini();
 const never = new AbortController().signal;
@@ -17,9 +17,9 @@ function open(baseUrl = vendor.url) {
   return gemini.image!(gemini.settings.parse({ baseUrl, apiKey: SIMULATED_KEY }), createSemaphore(2));
 }
 
-async function fail(plan: Plan, change: Partial<ImageOrder> = {}): Promise<UpstreamError> {
-  vendor.next(plan);
-  return await troubleOf(open().generate(makeOrder(change), never));
+async function fail(behaviour: Behaviour, change: Partial<ImageOrder> = {}): Promise<UpstreamError> {
+  vendor.next(behaviour);
+  return await failureOf(open().generate(makeOrder(change), never));
 }
 
 describe("a refusal inside a success", () => {
@@ -104,8 +104,8 @@ describe("a failure", () => {
     ["deadline", "overloaded", 504, undefined, { fault: "error-status", text: "DEADLINE_EXCEEDED" }],
     ["payload too large", "rejected", 413, undefined, { fault: "error-status", status: 413 }],
     ["status nobody expects", "broken", 418, undefined, { fault: "error-status", status: 418 }],
-  ] as const)("by %s is %s, status %p, hint %p", async (_name, kind, status, prefix, plan) => {
-    const error = await fail(plan as Plan);
+  ] as const)("by %s is %s, status %p, hint %p", async (_name, kind, status, prefix, behaviour) => {
+    const error = await fail(behaviour as Behaviour);
     expect([error.kind, error.status, error.retryAfterSeconds]).toEqual([kind, status, prefix]);
   });
 

@@ -4,13 +4,13 @@ import type { SizeTier } from "../../src/domain/usage.ts";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
 import { createGenerateContentImages } from "../../src/providers/generate-content/images.ts";
 import { gemini } from "../../src/providers/gemini.ts";
-import { makeOrder, makeReference, troubleOf } from "../support/gemini-order.ts";
+import { createSemaphore } from "../../src/lib/semaphore.ts";
+import { failureOf, makeOrder, makeReference } from "../support/gemini-order.ts";
 import { makeBmp, makeHeif, makePng, makeTiff } from "../support/pictures.ts";
 import { MODELS } from "../upstreams/gemini/models.table.ts";
-import { makeNoise } from "../upstreams/gemini/picture.ts";
+import { makeNoise } from "../upstreams/gemini/noise.ts";
 import { SIMULATED_KEY, startGemini } from "../upstreams/gemini.ts";
-import type { Plan } from "../upstreams/plan.ts";
-import { createSemaphore } from "../../src/lib/semaphore.ts";
+import type { Behaviour } from "../upstreams/behaviour.ts";
 
 const vendor = await startGemini();
 const never = new AbortController().signal;
@@ -88,7 +88,7 @@ describe("the request", () => {
 
   test("leaves an undecodable reference to the caller, before the vendor is asked", async () => {
     const tiff: ReferenceImage = { ...makeReference(), blob: new Blob([makeTiff(8, 8)]), format: "tiff" };
-    const error = await troubleOf(open().generate(makeOrder({ references: [makeReference(), tiff] }), never));
+    const error = await failureOf(open().generate(makeOrder({ references: [makeReference(), tiff] }), never));
     expect([error.kind, error.param, error.publicMessage?.slice(0, 7)]).toEqual([
       "rejected",
       "image",
@@ -170,7 +170,7 @@ describe("the answer", () => {
       never,
     );
     expect(usage).toEqual({ input: 3 + 2 * 1120, output: 1120 + 300, total: 3 + 2240 + 1420 });
-    expect(vendor.book.answered).toBe(1);
+    expect(vendor.totals.delivered).toBe(1);
   });
 
   test("never gives a draft among thoughts for the picture, and survives its long signature", async () => {
@@ -206,8 +206,8 @@ describe("the answer", () => {
       },
       { input: 7, output: 7, total: 14 },
     ],
-  ] as const)("reads a usage report with %s", async (_name, plan, expected) => {
-    vendor.next(plan as Plan);
+  ] as const)("reads a usage report with %s", async (_name, behaviour, expected) => {
+    vendor.next(behaviour as Behaviour);
     expect((await open().generate(makeOrder(), never)).usage).toEqual(expected);
   });
 
@@ -252,7 +252,7 @@ describe("several pictures", () => {
   });
 
   test("are refused when every call is", async () => {
-    const refused: Plan = { fault: "content-refused", text: "prompt:SAFETY" };
+    const refused: Behaviour = { fault: "content-refused", text: "prompt:SAFETY" };
     vendor.next(refused, refused);
     await expect(open(true).generate(makeOrder({ count: 2 }), never)).rejects.toMatchObject({
       kind: "refused",

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
 import { callOpenAi, failureOf, readText, type OpenAiCalls } from "../support/openai-calls.ts";
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
-import type { Fault, Plan } from "../upstreams/plan.ts";
+import type { Fault, Behaviour } from "../upstreams/behaviour.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
 let vendor: Simulator;
@@ -45,7 +45,7 @@ describe("a chat request", () => {
     if (answer.kind !== "whole") throw new Error("not whole");
     expect(answer.parsed).toEqual(JSON.parse(answer.text));
     expect(answer.parsed).toMatchObject({ object: "chat.completion", usage: { completion_tokens: 8 } });
-    expect(vendor.book).toMatchObject({ received: 1, answered: 1, usages: [{ completion_tokens: 8 }] });
+    expect(vendor.totals).toMatchObject({ received: 1, delivered: 1, usages: [{ completion_tokens: 8 }] });
   });
 
   test("for a stream gives the vendor's events untouched", async () => {
@@ -56,7 +56,7 @@ describe("a chat request", () => {
     expect(frames).toHaveLength(1 + 8 + 1 + 1 + 1);
     expect(frames.at(-2)).toContain('"choices":[],"usage":{"prompt_tokens"');
     expect(frames.at(-1)).toBe("data: [DONE]");
-    expect(vendor.book.usages).toHaveLength(1);
+    expect(vendor.totals.usages).toHaveLength(1);
   });
 
   test("with tools is answered by a call of the first one", async () => {
@@ -110,7 +110,7 @@ describe("a chat request", () => {
 
 describe("a failure", () => {
   interface Row {
-    plan: Plan;
+    behaviour: Behaviour;
     kind: UpstreamErrorKind;
     status?: number;
     isAmbiguous?: boolean;
@@ -119,46 +119,46 @@ describe("a failure", () => {
     param?: string;
   }
   const rows: Row[] = [
-    { plan: { fault: "reset-before-headers" }, kind: "unreachable", isAmbiguous: true },
-    { plan: { fault: "close-before-headers" }, kind: "unreachable", isAmbiguous: true },
-    { plan: { fault: "garbage" }, kind: "broken", isAmbiguous: true },
-    { plan: { fault: "html" }, kind: "broken", status: 200 },
-    { plan: { fault: "empty" }, kind: "broken", isAmbiguous: true },
-    { plan: { fault: "redirect" }, kind: "broken", status: 302 },
-    { plan: { fault: "flood" }, kind: "broken", isAmbiguous: true },
-    { plan: { fault: "gzip-bomb" }, kind: "broken", isAmbiguous: true },
-    { plan: { fault: "truncated" }, kind: "broken", isAmbiguous: true },
-    { plan: { fault: "reset-midway" }, kind: "broken", isAmbiguous: true },
-    { plan: { fault: "close-midway" }, kind: "broken", isAmbiguous: true },
-    { plan: { fault: "choices-null" }, kind: "broken", isAmbiguous: true },
-    { plan: { fault: "choices-missing" }, kind: "broken", isAmbiguous: true },
-    { plan: { fault: "error-in-200" }, kind: "overloaded", status: 200 },
-    { plan: { fault: "rate-limited" }, kind: "limited", status: 429 },
-    { plan: { fault: "rate-limited", retryAfter: "7" }, kind: "limited", retryAfterSeconds: 7 },
-    { plan: { fault: "rate-limited", retryAfter: "1.2" }, kind: "limited", retryAfterSeconds: 2 },
-    { plan: { fault: "rate-limited", retryAfter: "-1" }, kind: "limited", retryAfterSeconds: 0 },
-    { plan: { fault: "rate-limited", retryAfter: "1e9" }, kind: "limited", retryAfterSeconds: 3600 },
-    { plan: { fault: "rate-limited", retryAfter: "soon" }, kind: "limited" },
+    { behaviour: { fault: "reset-before-headers" }, kind: "unreachable", isAmbiguous: true },
+    { behaviour: { fault: "close-before-headers" }, kind: "unreachable", isAmbiguous: true },
+    { behaviour: { fault: "garbage" }, kind: "broken", isAmbiguous: true },
+    { behaviour: { fault: "html" }, kind: "broken", status: 200 },
+    { behaviour: { fault: "empty" }, kind: "broken", isAmbiguous: true },
+    { behaviour: { fault: "redirect" }, kind: "broken", status: 302 },
+    { behaviour: { fault: "flood" }, kind: "broken", isAmbiguous: true },
+    { behaviour: { fault: "gzip-bomb" }, kind: "broken", isAmbiguous: true },
+    { behaviour: { fault: "truncated" }, kind: "broken", isAmbiguous: true },
+    { behaviour: { fault: "reset-midway" }, kind: "broken", isAmbiguous: true },
+    { behaviour: { fault: "close-midway" }, kind: "broken", isAmbiguous: true },
+    { behaviour: { fault: "choices-null" }, kind: "broken", isAmbiguous: true },
+    { behaviour: { fault: "choices-missing" }, kind: "broken", isAmbiguous: true },
+    { behaviour: { fault: "error-in-200" }, kind: "overloaded", status: 200 },
+    { behaviour: { fault: "rate-limited" }, kind: "limited", status: 429 },
+    { behaviour: { fault: "rate-limited", retryAfter: "7" }, kind: "limited", retryAfterSeconds: 7 },
+    { behaviour: { fault: "rate-limited", retryAfter: "1.2" }, kind: "limited", retryAfterSeconds: 2 },
+    { behaviour: { fault: "rate-limited", retryAfter: "-1" }, kind: "limited", retryAfterSeconds: 0 },
+    { behaviour: { fault: "rate-limited", retryAfter: "1e9" }, kind: "limited", retryAfterSeconds: 3600 },
+    { behaviour: { fault: "rate-limited", retryAfter: "soon" }, kind: "limited" },
     {
-      plan: { fault: "rate-limited", retryAfter: "Thu, 01 Jan 1970 00:00:00 GMT" },
+      behaviour: { fault: "rate-limited", retryAfter: "Thu, 01 Jan 1970 00:00:00 GMT" },
       kind: "limited",
       retryAfterSeconds: 0,
     },
-    { plan: { fault: "insufficient-quota", retryAfter: "5" }, kind: "account", status: 429 },
-    { plan: { fault: "unauthorized" }, kind: "account", status: 401 },
-    { plan: { fault: "forbidden" }, kind: "account", status: 403 },
-    { plan: { fault: "unknown-model" }, kind: "account", status: 404 },
-    { plan: { fault: "error-status", status: 402 }, kind: "account", status: 402 },
-    { plan: { fault: "error-status", status: 500 }, kind: "overloaded", status: 500 },
-    { plan: { fault: "error-status", status: 502 }, kind: "overloaded", status: 502 },
+    { behaviour: { fault: "insufficient-quota", retryAfter: "5" }, kind: "account", status: 429 },
+    { behaviour: { fault: "unauthorized" }, kind: "account", status: 401 },
+    { behaviour: { fault: "forbidden" }, kind: "account", status: 403 },
+    { behaviour: { fault: "unknown-model" }, kind: "account", status: 404 },
+    { behaviour: { fault: "error-status", status: 402 }, kind: "account", status: 402 },
+    { behaviour: { fault: "error-status", status: 500 }, kind: "overloaded", status: 500 },
+    { behaviour: { fault: "error-status", status: 502 }, kind: "overloaded", status: 502 },
     {
-      plan: { fault: "error-status", status: 503, retryAfter: "3" },
+      behaviour: { fault: "error-status", status: 503, retryAfter: "3" },
       kind: "overloaded",
       retryAfterSeconds: 3,
     },
-    { plan: { fault: "error-status", status: 529 }, kind: "overloaded", status: 529 },
+    { behaviour: { fault: "error-status", status: 529 }, kind: "overloaded", status: 529 },
     {
-      plan: { fault: "context-length" },
+      behaviour: { fault: "context-length" },
       kind: "rejected",
       status: 400,
       param: "messages",
@@ -166,15 +166,15 @@ describe("a failure", () => {
         "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
     },
     {
-      plan: { fault: "content-refused" },
+      behaviour: { fault: "content-refused" },
       kind: "refused",
       status: 400,
       publicMessage: "Your request was rejected by the safety system.",
     },
-    { plan: { fault: "echo-authorization" }, kind: "rejected", publicMessage: "Send another one." },
+    { behaviour: { fault: "echo-authorization" }, kind: "rejected", publicMessage: "Send another one." },
   ];
-  test.each(rows)("of the sort $plan is $kind", async ({ plan, kind, ...detail }) => {
-    vendor.next(plan);
+  test.each(rows)("of the sort $behaviour is $kind", async ({ behaviour, kind, ...detail }) => {
+    vendor.next(behaviour);
     const error = await failureOf(calls.ask({}));
     expect({ ...error, kind: error.kind }).toMatchObject({ kind, ...detail });
     expect(error.retryAfterSeconds).toBe(detail.retryAfterSeconds);
@@ -228,26 +228,26 @@ describe("a failure", () => {
 });
 
 describe("an aborted signal", () => {
-  const places: { place: string; plan: Plan; isStream: boolean }[] = [
-    { place: "before any answer", plan: { fault: "stall" }, isStream: false },
-    { place: "inside a whole answer", plan: { fault: "stall-midway" }, isStream: false },
-    { place: "inside a stream", plan: { fault: "stall-midway" }, isStream: true },
-    { place: "inside a running stream", plan: { tokens: 100_000, frameDelayMs: 1 }, isStream: true },
+  const places: { place: string; behaviour: Behaviour; isStream: boolean }[] = [
+    { place: "before any answer", behaviour: { fault: "stall" }, isStream: false },
+    { place: "inside a whole answer", behaviour: { fault: "stall-midway" }, isStream: false },
+    { place: "inside a stream", behaviour: { fault: "stall-midway" }, isStream: true },
+    { place: "inside a running stream", behaviour: { tokens: 100_000, frameDelayMs: 1 }, isStream: true },
   ];
   test.each(places)(
     "$place ends the call with its own reason and closes the socket within 100 ms",
     async (row) => {
-      vendor.next(row.plan);
+      vendor.next(row.behaviour);
       const controller = new AbortController();
       const reason = new Error("the caller went");
       const call = calls.ask({ stream: row.isStream }, controller.signal).then(readText);
       const hit = await vendor.waitForHits(1);
-      while (row.plan.fault !== "stall" && hit.status === null) await Bun.sleep(1);
+      while (row.behaviour.fault !== "stall" && hit.status === null) await Bun.sleep(1);
       const abortedAt = performance.now();
       controller.abort(reason);
       expect(await call.catch((error: unknown) => error)).toBe(reason);
       expect((await vendor.waitForClose()) - abortedAt).toBeLessThan(100);
-      expect(vendor.book).toMatchObject({ received: 1, answered: 0, usages: [] });
+      expect(vendor.totals).toMatchObject({ received: 1, delivered: 0, usages: [] });
     },
   );
 

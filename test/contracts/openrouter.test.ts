@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { describeDepartures, describeErrorRows, describeVendor } from "../support/carriage-contract.ts";
-import { failureOf, looksOf, never, pngReference } from "../support/image-calls.ts";
-import { openBench, type Change } from "../support/vendor-bench.ts";
+import { describeDisconnects, describeErrorRows, describeVendor } from "../support/vendor-contract.ts";
+import { failureOf, describeImages, never, pngReference } from "../support/image-calls.ts";
+import { openHarness, type Change } from "../support/vendor-harness.ts";
 import { SIMULATED_KEY, startOpenRouter } from "../upstreams/openrouter.ts";
-import type { Plan } from "../upstreams/plan.ts";
+import type { Behaviour } from "../upstreams/behaviour.ts";
 
-const bench = await openBench({
+const bench = await openHarness({
   channel: "openrouter",
   variables: ["OPENROUTER_API_KEY", "OPENAI_API_KEY"],
   key: SIMULATED_KEY,
@@ -30,7 +30,7 @@ describe("a generation", () => {
       "content-type": "application/json",
       "content-length": String(body.length),
     });
-    expect(await looksOf(reply)).toEqual(["2496x1664 png"]);
+    expect(await describeImages(reply)).toEqual(["2496x1664 png"]);
     expect(reply.usage).toEqual({ input: 9, output: 1120, total: 1129 });
   });
 
@@ -48,7 +48,7 @@ describe("a generation", () => {
       output_format: "webp",
       output_compression: 40,
     });
-    expect(await looksOf(reply)).toEqual(Array.from({ length: 3 }, () => "1024x1024 webp"));
+    expect(await describeImages(reply)).toEqual(Array.from({ length: 3 }, () => "1024x1024 webp"));
   });
 
   test("as PNG asks for no compression", async () => {
@@ -65,13 +65,13 @@ describe("a generation", () => {
   });
 
   test("without a sane report has no usage", async () => {
-    const plans: Plan[] = [
+    const behaviours: Behaviour[] = [
       { fault: "no-usage" },
       { usage: { prompt_tokens: -1, completion_tokens: 1 } },
       { usage: 7 },
     ];
-    vendor.next(...plans);
-    for (const _ of plans) expect((await generate()).usage).toBeUndefined();
+    vendor.next(...behaviours);
+    for (const _ of behaviours) expect((await generate()).usage).toBeUndefined();
   });
 
   test("gives as many pictures as came", async () => {
@@ -89,7 +89,7 @@ describe("an edit", () => {
     expect(sent).toHaveLength(2);
     expect(Object(sent)[0]).toEqual({ type: "image_url", image_url: { url: link } });
     expect(rest).not.toHaveProperty("aspect_ratio");
-    expect(await looksOf(reply)).toEqual(["1456x720 png"]);
+    expect(await describeImages(reply)).toEqual(["1456x720 png"]);
   });
 });
 
@@ -123,7 +123,7 @@ describe("a failure", () => {
   );
 });
 
-describeDepartures(bench, [
+describeDisconnects(bench, [
   ["before any answer", { fault: "stall" }, 1],
   ["inside an answer", { fault: "stall-midway" }, 1],
 ]);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
-import { describeErrorRows, describeVendor } from "../support/carriage-contract.ts";
-import { failureOf, imageModel, looksOf, never, pngReference } from "../support/image-calls.ts";
-import { openBench } from "../support/vendor-bench.ts";
+import { describeErrorRows, describeVendor } from "../support/vendor-contract.ts";
+import { failureOf, imageModel, describeImages, never, pngReference } from "../support/image-calls.ts";
+import { openHarness } from "../support/vendor-harness.ts";
 import { row } from "../upstreams/error-rows.ts";
 import { SIMULATED_KEY, startReplicate } from "../upstreams/replicate.ts";
 
-const bench = await openBench({
+const bench = await openHarness({
   channel: "replicate",
   variables: ["REPLICATE_API_TOKEN"],
   key: SIMULATED_KEY,
@@ -29,12 +29,12 @@ describe("a generation", () => {
     });
     expect(calls()).toEqual(["POST /v1/models/black-forest-labs/flux-2-pro/predictions", "GET /results/*"]);
     expect(vendor.hits[1]!.headers).not.toHaveProperty("authorization");
-    expect(await looksOf(reply)).toEqual(["2496x1664 png"]);
+    expect(await describeImages(reply)).toEqual(["2496x1664 png"]);
   });
 
   test("that takes longer is looked at on the vendor's own address, whatever address it names", async () => {
-    vendor.next({ looks: 2, fate: "one-link" });
-    expect(await looksOf(await generate({}, "flux-kontext-pro"))).toEqual(["1024x1024 png"]);
+    vendor.next({ polls: 2, outcome: "one-link" });
+    expect(await describeImages(await generate({}, "flux-kontext-pro"))).toEqual(["1024x1024 png"]);
     expect(calls().slice(1)).toEqual(["GET /v1/predictions/*", "GET /v1/predictions/*", "GET /results/*"]);
   });
 
@@ -62,7 +62,7 @@ describe("a generation", () => {
     vendor.next({ images: 3 });
     expect((await generate()).images).toHaveLength(3);
     const expired = { fault: "error-status", status: 404 } as const;
-    vendor.next({ linked: [expired, expired] });
+    vendor.next({ linkBehaviours: [expired, expired] });
     expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
   });
 });
@@ -73,7 +73,7 @@ describe("an edit", () => {
     const { input } = vendor.hits[0]!.json();
     expect(input).toMatchObject({ aspect_ratio: "match_input_image", resolution: "1 MP" });
     expect(Object(input)["input_images"]).toHaveLength(2);
-    expect(await looksOf(reply)).toEqual(["1456x720 jpeg"]);
+    expect(await describeImages(reply)).toEqual(["1456x720 jpeg"]);
   });
 
   test("at a model of one reference sends the first", async () => {
@@ -107,7 +107,7 @@ describe("a failure", () => {
     expect((await failureOf(generate())).retryAfterSeconds).toBe(4);
   });
 
-  const fates: [string, UpstreamErrorKind][] = [
+  const outcomes: [string, UpstreamErrorKind][] = [
     ["flagged", "refused"],
     ["nsfw", "refused"],
     ["invalid-input", "rejected"],
@@ -117,19 +117,19 @@ describe("a failure", () => {
     ["aborted", "overloaded"],
     ["no-output", "broken"],
   ];
-  test.each(fates)(
+  test.each(outcomes)(
     "of the prediction, %s, is told as %s, within the wait and after it",
-    async (fate, kind) => {
-      vendor.next({ fate });
+    async (outcome, kind) => {
+      vendor.next({ outcome });
       expect((await failureOf(generate())).kind).toBe(kind);
-      vendor.next({ fate, looks: 1 });
+      vendor.next({ outcome, polls: 1 });
       expect((await failureOf(generate())).kind).toBe(kind);
       expect(calls().some((path) => path.endsWith("/cancel"))).toBe(false);
     },
   );
 
   test("of a look is passed over", async () => {
-    vendor.next({ looks: 2 }, row("overloaded"), "html", "truncated", "close-before-headers");
+    vendor.next({ polls: 2 }, row("overloaded"), "html", "truncated", "close-before-headers");
     expect((await generate()).images).toHaveLength(1);
   });
 });
@@ -138,8 +138,8 @@ describe("a caller that goes", () => {
   const reason = new Error("gone");
 
   test.each([
-    ["within the wait", { delayMs: 50, looks: 1_000_000 }, 1],
-    ["after the wait", { looks: 1_000_000 }, 3],
+    ["within the wait", { delayMs: 50, polls: 1_000_000 }, 1],
+    ["after the wait", { polls: 1_000_000 }, 3],
   ] as const)("%s has the prediction cancelled", async (_, plan, hits) => {
     vendor.next(plan);
     const controller = new AbortController();
@@ -158,7 +158,7 @@ describe("a caller that goes", () => {
     const hit = await vendor.waitForHits(1);
     controller.abort(reason);
     expect(await call.catch((error: unknown) => error)).toBe(reason);
-    while (hit.answeredAt === null) await Bun.sleep(1);
+    while (hit.respondedAt === null) await Bun.sleep(1);
     await Bun.sleep(20);
     expect(vendor.hits).toHaveLength(1);
   });

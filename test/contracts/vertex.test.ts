@@ -3,12 +3,12 @@ import type { ReferenceImage } from "../../src/domain/image.ts";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
 import { knownKeys } from "../../src/lib/schema-problems.ts";
 import { vertex } from "../../src/providers/vertex/index.ts";
-import { makeOrder, makeReference, troubleOf } from "../support/gemini-order.ts";
-import { makeNoise } from "../upstreams/gemini/picture.ts";
+import { createSemaphore } from "../../src/lib/semaphore.ts";
+import { failureOf, makeOrder, makeReference } from "../support/gemini-order.ts";
+import { makeNoise } from "../upstreams/gemini/noise.ts";
 import { SIMULATED_PROJECT, startVertex } from "../upstreams/gemini.ts";
 import { startTokenServer } from "../upstreams/google-tokens.ts";
-import type { Plan } from "../upstreams/plan.ts";
-import { createSemaphore } from "../../src/lib/semaphore.ts";
+import type { Behaviour } from "../upstreams/behaviour.ts";
 
 const tokens = await startTokenServer();
 const revoked = new Set<string>();
@@ -84,7 +84,7 @@ describe("access tokens", () => {
     const upstream = open();
     await upstream.generate(makeOrder(), never);
     revoked.add(tokens.granted.at(-1)!);
-    expect(await troubleOf(upstream.generate(makeOrder(), never))).toMatchObject({
+    expect(await failureOf(upstream.generate(makeOrder(), never))).toMatchObject({
       kind: "account",
       status: 401,
     });
@@ -109,9 +109,9 @@ describe("access tokens", () => {
     ["broken", undefined, undefined, { fault: "no-usage" }],
   ] as const)(
     "that are not granted fail as %s, status %p, hint %p, without ambiguity: %p",
-    async (kind, status, prefix, plan) => {
-      tokens.next(plan as Plan);
-      const error = await troubleOf(open().generate(makeOrder(), never));
+    async (kind, status, prefix, behaviour) => {
+      tokens.next(behaviour as Behaviour);
+      const error = await failureOf(open().generate(makeOrder(), never));
       expect([error.kind, error.status, error.retryAfterSeconds, error.isAmbiguous]).toEqual([
         kind,
         status,
@@ -136,8 +136,8 @@ describe("access tokens", () => {
     vendor.next("echo-authorization");
     tokens.next({}, { fault: "error-status", status: 400 });
     const errors = await Promise.all([
-      troubleOf(open().generate(makeOrder(), never)),
-      troubleOf(open().generate(makeOrder(), never)),
+      failureOf(open().generate(makeOrder(), never)),
+      failureOf(open().generate(makeOrder(), never)),
     ]);
     const told = Bun.inspect(errors) + errors.map(({ publicMessage }) => publicMessage).join();
     expect(told).not.toContain("ya29.simulated");
@@ -154,9 +154,9 @@ describe("a failure", () => {
     ["refused", { fault: "content-refused", text: "IMAGE_PROHIBITED_CONTENT" }],
     ["refused", { fault: "content-refused", text: "prompt:MODEL_ARMOR" }],
     ["broken", { fault: "no-images", text: "NO_IMAGE" }],
-  ] as const)("is %s by %p", async (kind, plan) => {
-    vendor.next(plan as Plan);
-    expect((await troubleOf(open().generate(makeOrder(), never))).kind).toBe(kind);
+  ] as const)("is %s by %p", async (kind, behaviour) => {
+    vendor.next(behaviour as Behaviour);
+    expect((await failureOf(open().generate(makeOrder(), never))).kind).toBe(kind);
   });
 
   test("a caller that goes closes the vendor's connection", async () => {

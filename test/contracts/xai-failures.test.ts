@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
-import { describeDepartures, describeVendor } from "../support/carriage-contract.ts";
-import { XAI } from "../support/bench-options.ts";
-import { failureOf, imageModel, looksOf, makeOrder, never } from "../support/image-calls.ts";
-import { openBench } from "../support/vendor-bench.ts";
-import type { Plan } from "../upstreams/plan.ts";
+import { describeDisconnects, describeVendor } from "../support/vendor-contract.ts";
+import { XAI } from "../support/harness-options.ts";
+import { failureOf, imageModel, describeImages, makeOrder, never } from "../support/image-calls.ts";
+import { openHarness } from "../support/vendor-harness.ts";
+import type { Behaviour } from "../upstreams/behaviour.ts";
 
-const bench = await openBench(XAI);
+const bench = await openHarness(XAI);
 const { vendor, open, order, generate } = bench;
 
 describe("moderation", () => {
@@ -19,12 +19,15 @@ describe("moderation", () => {
     ["an empty place for each", { fault: "failed-items" }, 200],
     ["no place at all", { fault: "no-images" }, 200],
     ["an error", { fault: "content-refused" }, 400],
-  ] as [string, Plan, number][])("of all pictures, told by %s, is a refusal", async (_, plan, status) => {
-    vendor.next(plan);
-    const error = await failureOf(generate({ count: 2 }));
-    expect(error).toMatchObject({ kind: "refused", status });
-    if (status === 400) expect(error.publicMessage).toBe("Generated image rejected by content moderation.");
-  });
+  ] as [string, Behaviour, number][])(
+    "of all pictures, told by %s, is a refusal",
+    async (_, behaviour, status) => {
+      vendor.next(behaviour);
+      const error = await failureOf(generate({ count: 2 }));
+      expect(error).toMatchObject({ kind: "refused", status });
+      if (status === 400) expect(error.publicMessage).toBe("Generated image rejected by content moderation.");
+    },
+  );
 });
 
 describe("a failure", () => {
@@ -43,8 +46,8 @@ describe("a failure", () => {
     [{ fault: "error-status", status: 503 }, "overloaded"],
     [{ fault: "error-in-200" }, "overloaded"],
     [{ fault: "bad-base64" }, "broken"],
-  ] as [Plan, UpstreamErrorKind][])("of the sort %j is %s", async (plan, kind) => {
-    vendor.next(plan);
+  ] as [Behaviour, UpstreamErrorKind][])("of the sort %j is %s", async (behaviour, kind) => {
+    vendor.next(behaviour);
     const error = await failureOf(generate());
     expect(error.kind).toBe(kind);
     expect(error.publicMessage).toBe(kind === "rejected" ? "Trouble." : undefined);
@@ -78,16 +81,16 @@ describe("a failure", () => {
 describe("a picture given as a link", () => {
   test("is fetched without the credential, from the vendor's own address or a public one only", async () => {
     vendor.next("links", { fault: "links", text: "https://192.168.0.1" });
-    expect(await looksOf(await generate())).toEqual(["1024x1024 jpeg"]);
+    expect(await describeImages(await generate())).toEqual(["1024x1024 jpeg"]);
     expect(vendor.hits[1]!.headers).not.toHaveProperty("authorization");
     expect((await failureOf(generate())).kind).toBe("broken");
   });
 });
 
-describeDepartures(bench, [
+describeDisconnects(bench, [
   ["before any answer", { fault: "stall" }, 1],
   ["inside an answer", { fault: "stall-midway" }, 1],
-  ["inside a linked picture", { fault: "links", linked: [{ fault: "stall-midway" }] }, 2],
+  ["inside a linked picture", { fault: "links", linkBehaviours: [{ fault: "stall-midway" }] }, 2],
 ]);
 
 describeVendor(bench, "echo-authorization");

@@ -1,12 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import type { RequestedSize } from "../../src/domain/image.ts";
-import { XAI } from "../support/bench-options.ts";
-import { failureOf, imageModel, looksOf, pngReference, webpReference } from "../support/image-calls.ts";
-import { openBench } from "../support/vendor-bench.ts";
-import type { Plan } from "../upstreams/plan.ts";
+import { XAI } from "../support/harness-options.ts";
+import {
+  failureOf,
+  imageModel,
+  describeImages,
+  pngReference,
+  webpReference,
+} from "../support/image-calls.ts";
+import { openHarness } from "../support/vendor-harness.ts";
+import type { Behaviour } from "../upstreams/behaviour.ts";
 import { SIMULATED_KEY } from "../upstreams/xai.ts";
 
-const bench = await openBench(XAI);
+const bench = await openHarness(XAI);
 const { vendor, generate } = bench;
 
 describe("a generation", () => {
@@ -50,19 +56,20 @@ describe("a generation", () => {
 
   test("gives as many pictures as asked for by one call, and no token report", async () => {
     const reply = await generate({ count: 4 });
-    expect(await looksOf(reply)).toEqual(Array(4).fill("1024x1024 jpeg"));
+    expect(await describeImages(reply)).toEqual(Array(4).fill("1024x1024 jpeg"));
     expect(reply.usage).toBeUndefined();
     expect(reply.quality).toBeUndefined();
-    expect(vendor.book).toMatchObject({ received: 1, answered: 1 });
+    expect(vendor.totals).toMatchObject({ received: 1, delivered: 1 });
   });
 
-  test.each([{ fault: "no-usage" }, { usage: { cost_in_usd_ticks: "many" } }, { fault: "gzip" }] as Plan[])(
-    "answered with the oddity %j is answered all the same",
-    async (plan) => {
-      vendor.next(plan);
-      expect((await generate()).images).toHaveLength(1);
-    },
-  );
+  test.each([
+    { fault: "no-usage" },
+    { usage: { cost_in_usd_ticks: "many" } },
+    { fault: "gzip" },
+  ] as Behaviour[])("answered with the oddity %j is answered all the same", async (behaviour) => {
+    vendor.next(behaviour);
+    expect((await generate()).images).toHaveLength(1);
+  });
 
   test("by the model that takes a quality sends the catalogue's and tells it", async () => {
     const reply = await generate({ quality: "auto" }, "grok-imagine-image-2.0");
@@ -90,7 +97,7 @@ describe("an edit", () => {
       response_format: "b64_json",
     });
     expect(hit!.headers["content-length"]).toBe(String(hit!.body.byteLength));
-    expect(await looksOf(reply)).toEqual(["1456x720 jpeg"]);
+    expect(await describeImages(reply)).toEqual(["1456x720 jpeg"]);
   });
 
   test("of several images names a ratio only when the caller did", async () => {

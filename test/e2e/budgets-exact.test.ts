@@ -78,7 +78,7 @@ async function prove(id: string, options: FleetOptions): Promise<void> {
   const overNanos = Number(spent - AMOUNT_NANOS);
   const isWithin = tellExact(id, "spent over the budget", Math.max(0, overNanos), "nano-units", 0);
   expect(other).toEqual([]);
-  expect(fleet.vendors[0]!.book.answered).toBe(served);
+  expect(fleet.vendors[0]!.totals.delivered).toBe(served);
   expect(BigInt(String(charges!["sum"]))).toBe(BigInt(served) * COST_NANOS);
   expect(spent).toBe(BigInt(served) * COST_NANOS);
   expect([isExact, isWithin]).toEqual([true, true]);

@@ -88,7 +88,7 @@ test.skipIf(hasNone).concurrent(
       env: { ...clock.env, GATEWAY_DEFAULT_LIMITS: "" },
     });
     // A stream that begins before the jumps and ends after them.
-    const stream = fleet.chat({ isStream: true, prompt: "[[answer tokens=8 frameDelayMs=60]]" });
+    const stream = fleet.chat({ isStream: true, prompt: "[[reply tokens=8 frameDelayMs=60]]" });
     await fleet.vendors[0]!.waitForHits(1);
     let served = 1;
     for (const jump of [0, JUMP_SECONDS, -JUMP_SECONDS, 0]) {

@@ -15,7 +15,7 @@ describe("a client that disconnects is no failure in the log", () => {
     until("the log line", () => house.gateway.logs().find((line) => line["request_id"] === requestId));
 
   test("inside a stream", async () => {
-    const content = "[[answer tokens=200 frameDelayMs=20]]";
+    const content = "[[reply tokens=200 frameDelayMs=20]]";
     const response = await house.gateway.call("/v1/chat/completions", {
       body: { model: CHAT, stream: true, messages: [{ role: "user", content }] },
       headers: { "x-request-id": "gone-reading" },

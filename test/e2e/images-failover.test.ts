@@ -6,7 +6,7 @@ import { row } from "../upstreams/error-rows.ts";
 import { startFal, SIMULATED_KEY as FAL_KEY, type Fal } from "../upstreams/fal.ts";
 import { startGemini, SIMULATED_KEY as GEMINI_KEY } from "../upstreams/gemini.ts";
 import { startOpenAi, SIMULATED_KEY as OPENAI_KEY } from "../upstreams/openai.ts";
-import type { Plan } from "../upstreams/plan.ts";
+import type { Behaviour } from "../upstreams/behaviour.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { formOf } from "../support/images-forms.ts";
 import { openImageHouse, readCatalogue } from "./images-vendors.ts";
@@ -27,7 +27,7 @@ interface Lane {
   /** Nano-units of the picture. */
   price: bigint;
   /** How the first vendor keeps its caller waiting. */
-  wait: Plan;
+  wait: Behaviour;
   /** Resolves once the first vendor knows that nobody waits. */
   cancelled(): Promise<unknown>;
 }
@@ -46,7 +46,7 @@ beforeAll(async () => {
   gemini = laneOf(await startGemini(), await startGemini(), "gemini-3.1-flash-image", 67_200_000n);
   queue = {
     ...laneOf(fal, await startBfl(), "flux-2-pro", 45_000_000n),
-    wait: { looks: 1_000_000 },
+    wait: { polls: 1_000_000 },
     cancelled: () => untilCancelled(fal),
   };
   lanes = [openai, gemini, queue];
@@ -138,8 +138,8 @@ describe.each(Object.entries(ENTRANCES))("%s that times out", (name, { lane, pat
     expect(await countPictures(response)).toBe(1);
     expect(tookMs).toBeGreaterThan(FALLBACK_SECONDS * 1_000 - 50);
     await cancelled();
-    expect(first.book.pictures).toBe(0);
-    expect(second.book.pictures).toBe(1);
+    expect(first.totals.pictures).toBe(0);
+    expect(second.totals.pictures).toBe(1);
     expect(await gateway.charged(nameOf("on", name))).toMatchObject([
       {
         kind: "charge",
@@ -158,7 +158,7 @@ describe.each(Object.entries(ENTRANCES))("%s that times out", (name, { lane, pat
 
 test("a job that is lost sight of is made by the next vendor, and its own cost is noted", async () => {
   // Asked for the result, the vendor has locked the account: the picture may have been made.
-  queue.first.next({ fate: "locked" });
+  queue.first.next({ outcome: "locked" });
   const body = { model: queue.model, ...FIELDS };
   const response = await call(keys.off, "/v1/images/generations", body, "lost-job");
   expect(response.status).toBe(200);

@@ -128,10 +128,10 @@ const drawn = new Map<VendorName, number>();
 /** Takes down what the vendors did since the last time; nothing of it may have been refused. */
 function closeBooks(): void {
   for (const name of VENDOR_NAMES) {
-    const { hits, book, reset } = house.vendors[name];
+    const { hits, totals, reset } = house.vendors[name];
     const refused = hits.filter(({ status }) => status !== 200 && status !== 201);
     expect(refused.map(({ path, status }) => ({ path, status }))).toEqual([]);
-    if (book.pictures > 0) drawn.set(name, (drawn.get(name) ?? 0) + book.pictures);
+    if (totals.pictures > 0) drawn.set(name, (drawn.get(name) ?? 0) + totals.pictures);
     reset();
   }
 }

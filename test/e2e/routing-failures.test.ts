@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openFleet, type Fleet } from "../support/fleet.ts";
 import { tellAtLeast, tellAtMost } from "../support/figure.ts";
 import { until } from "../support/gateway.ts";
-import type { Plan } from "../upstreams/plan.ts";
+import type { Behaviour } from "../upstreams/behaviour.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
 /*
  * One of three vendors fails, in each of six ways: after its first five failures under 1 % of requests fail, and once
  * it has recovered it gets traffic again. When all fail, retries do not add to their load.
  */
-const WAYS: Record<string, Plan> = {
+const WAYS: Record<string, Behaviour> = {
   "answers-503": { fault: "error-status", status: 503 },
   resets: { fault: "reset-before-headers" },
   hangs: { fault: "stall" },
@@ -22,7 +22,7 @@ const CLIENTS = 6;
 /** How long each vendor fails under load. */
 const FAILING_MS = 3_000;
 const RECOVERED_MS = 40_000;
-const NORMAL: Plan = { delayMs: 20 };
+const NORMAL: Behaviour = { delayMs: 20 };
 const MANY = 5_000;
 
 let fleet: Fleet;
@@ -36,13 +36,13 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => fleet[Symbol.asyncDispose]());
 
-for (const [way, plan] of Object.entries(WAYS)) {
+for (const [way, behaviour] of Object.entries(WAYS)) {
   test.concurrent(
     `a vendor that ${way.replaceAll("-", " ")} fails under 1 % of requests and gets traffic again`,
     async () => {
       const [broken, ...others] = fleet.lanes.get(way)!;
       for (const vendor of others) repeat(vendor, NORMAL);
-      repeat(broken!, plan);
+      repeat(broken!, behaviour);
       const errors = await errorsOfLoad(way, broken!, FAILING_MS);
       const share = (100 * errors.afterFifth) / errors.requests;
       const name = `${way}: errors of ${errors.requests} requests after the fifth failure`;
@@ -118,7 +118,7 @@ async function recover(model: string, vendor: Simulator): Promise<number> {
     `${model} to get traffic`,
     async () => {
       await statusOf(model);
-      return vendor.book.answered > 0 ? true : undefined;
+      return vendor.totals.delivered > 0 ? true : undefined;
     },
     RECOVERED_MS,
   );
@@ -131,6 +131,6 @@ async function statusOf(model: string): Promise<number> {
   return response.status;
 }
 
-function repeat(vendor: Simulator, plan: Plan): void {
-  vendor.next(...Array.from({ length: MANY }, () => plan));
+function repeat(vendor: Simulator, behaviour: Behaviour): void {
+  vendor.next(...Array.from({ length: MANY }, () => behaviour));
 }

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { openFleet, type ChatRequest, type Fleet, type FleetOptions } from "../support/fleet.ts";
 import { until, type TestGateway } from "../support/gateway.ts";
-import type { Plan } from "../upstreams/plan.ts";
+import type { Behaviour } from "../upstreams/behaviour.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
 /*
  * A healthy target of a route is reached within a request's attempts, whatever the others do. Each test starts a
  * gateway of its own, which knows nothing of any target's health yet.
  */
-const DOWN: Plan = { fault: "error-status", status: 503 };
+const DOWN: Behaviour = { fault: "error-status", status: 503 };
 const MODEL = "one";
 
 test("twenty parallel requests of a fresh process all reach the second target", async () => {
@@ -87,6 +87,6 @@ function all200(count: number): number[] {
   return Array.from({ length: count }, () => 200);
 }
 
-function repeat(vendor: Simulator, plan: Plan): void {
-  vendor.next(...Array.from({ length: 1_000 }, () => plan));
+function repeat(vendor: Simulator, behaviour: Behaviour): void {
+  vendor.next(...Array.from({ length: 1_000 }, () => behaviour));
 }

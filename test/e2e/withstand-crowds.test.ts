@@ -81,7 +81,7 @@ test(`${SLOW_READERS} slow readers at once all get their whole answer`, async ()
   const before = await settled();
   const sockets = await Promise.all(
     Array.from({ length: SLOW_READERS }, (_, index) =>
-      ask(`slow-${index}`, "[[answer tokens=2000 frames=50]]"),
+      ask(`slow-${index}`, "[[reply tokens=2000 frames=50]]"),
     ),
   );
   const bodies = await Promise.all(sockets.map(readSlowly));

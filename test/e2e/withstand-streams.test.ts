@@ -222,7 +222,7 @@ describe("another target takes over until the first content", () => {
 
 test("a caller who hangs up is billed for what was sent, and the vendor is let go", async () => {
   const abort = new AbortController();
-  const prompt = "hang [[answer tokens=1000 frameDelayMs=5]]";
+  const prompt = "hang [[reply tokens=1000 frameDelayMs=5]]";
   const response = await house.gateway.call("/v1/chat/completions", {
     body: { model: CHAT, stream: true, messages: [{ role: "user", content: prompt }] },
     headers: { "x-request-id": "hang-up" },

@@ -123,7 +123,7 @@ test("SIGTERM lets running requests end in every process, then all exit with 0",
   const pids = own.pids();
   const slow = Array.from({ length: 30 }, () =>
     own
-      .chat({ isStream: true, prompt: "[[answer tokens=8 frameDelayMs=60]]" })
+      .chat({ isStream: true, prompt: "[[reply tokens=8 frameDelayMs=60]]" })
       .then((response) => response.text()),
   );
   await own.vendors[0]!.waitForHits(slow.length);

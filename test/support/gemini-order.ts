@@ -43,7 +43,7 @@ export function makeReference(width = 8, height = 8): ReferenceImage {
 }
 
 /** The trouble that a call came to. */
-export async function troubleOf(drawn: Promise<unknown>): Promise<UpstreamError> {
+export async function failureOf(drawn: Promise<unknown>): Promise<UpstreamError> {
   return await drawn.then(
     () => Promise.reject(new Error("it succeeded")),
     (error: UpstreamError) => error,

@@ -60,7 +60,7 @@ export function bmpReference(): ReferenceImage {
 }
 
 /** Width, height and format of each picture, by its bytes. */
-export async function looksOf({ images }: ImageReply): Promise<string[]> {
+export async function describeImages({ images }: ImageReply): Promise<string[]> {
   const headers = await Promise.all(images.map((image) => readImageHeader(image)));
   return headers.map(({ width, height, format }) => `${width}x${height} ${format}`);
 }

@@ -75,7 +75,7 @@ async function askChat(gateway: TestGateway, requestId: string): Promise<bigint>
 }
 
 async function askStream(gateway: TestGateway, requestId: string): Promise<bigint> {
-  const prompt = `${requestId} [[answer tokens=20 frameDelayMs=2]]`;
+  const prompt = `${requestId} [[reply tokens=20 frameDelayMs=2]]`;
   const response = await gateway.call("/v1/chat/completions", {
     body: { model: CHAT, stream: true, messages: [{ role: "user", content: prompt }] },
     headers: { "x-request-id": requestId },
@@ -126,7 +126,7 @@ function vendorCosts(vendor: Simulator): Map<string, bigint> {
       const requestId = /"(k\d+-\d+-\d+)/.exec(hit.body.toString())?.[1] ?? "";
       if (hit.path.includes("images")) return [requestId, IMAGE_NANOS];
       const prompt_tokens = Math.ceil(hit.body.length / 4);
-      return [requestId, chatNanos({ prompt_tokens, completion_tokens: hit.plan.tokens ?? 8 })];
+      return [requestId, chatNanos({ prompt_tokens, completion_tokens: hit.behaviour.tokens ?? 8 })];
     }),
   );
 }

@@ -1,5 +1,5 @@
 import { SIMULATED_KEY, startGemini } from "../upstreams/gemini.ts";
-import { sendJson } from "../upstreams/delivery.ts";
+import { sendJson } from "../upstreams/transport.ts";
 import { startSimulator, type Simulator } from "../upstreams/simulator.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 

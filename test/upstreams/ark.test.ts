@@ -78,7 +78,7 @@ describe("the simulated vendor refuses", () => {
   });
 });
 
-test("the simulated vendor gives links unless told otherwise, and takes tiers and links", async () => {
+test("the simulated vendor returns links by default, and accepts tiers and links", async () => {
   const response = await post({ size: "1.5K", image: "https://files.example/1.png" });
   expect(await response.json()).toMatchObject({ data: [{ url: expect.any(String), size: "1536x1536" }] });
 });

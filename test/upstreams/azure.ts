@@ -1,8 +1,8 @@
-import { FILTER_REPORTS } from "./azure/manners.ts";
+import { FILTER_REPORTS } from "./azure/filter-reports.ts";
 import { findRefusal, refuse, REFUSALS, type Refusal } from "./azure/refusals.ts";
 import { bodyModel, findImageFault, readTarget, type Target } from "./azure/rules.ts";
-import type { ReceivedRequest } from "./connection.ts";
-import { strikeFirst } from "./delivery.ts";
+import type { ReceivedRequest } from "./http-server.ts";
+import { applyEarlyFault } from "./transport.ts";
 import { handleChat } from "./openai/chat.ts";
 import { handleImages } from "./openai/images.ts";
 import { startSimulator, type Simulator, type Vendor } from "./simulator.ts";
@@ -15,27 +15,27 @@ export const IMAGE_DEPLOYMENT = "gpt-image-2";
 
 /**
  * A simulated resource of Azure OpenAI with both surfaces. It refuses what the vendor refuses and OpenAI does not,
- * and leaves the rest to the rules of the simulated OpenAI. The base address for a channel is its own.
+ * and applies the rules of the simulated OpenAI otherwise. The base address for a channel is its own.
  */
 export function startAzure(): Promise<Simulator> {
-  return startSimulator(answerRequest);
+  return startSimulator(handleRequest);
 }
 
-const answerRequest: Vendor = async (request, answer, exchange) => {
-  const plan = exchange.takePlan(undefined);
-  if (await strikeFirst(plan, answer)) return;
-  const planned = findRefusal(plan, request.headers["api-key"] ?? "");
-  if (planned) return refuse(answer, planned, plan);
+const handleRequest: Vendor = async (request, response, exchange) => {
+  const behaviour = exchange.takeBehaviour(undefined);
+  if (await applyEarlyFault(behaviour, response)) return;
+  const planned = findRefusal(behaviour, request.headers["api-key"] ?? "");
+  if (planned) return refuse(response, planned, behaviour);
   const target = findTarget(request);
-  if ("status" in target) return refuse(answer, target);
+  if ("status" in target) return refuse(response, target);
   if (target.operation === "chat/completions")
-    return handleChat(request, answer, exchange, [CHAT_DEPLOYMENT], FILTER_REPORTS);
+    return handleChat(request, response, exchange, [CHAT_DEPLOYMENT], FILTER_REPORTS);
   const fault = findImageFault(request);
-  if (fault) return refuse(answer, fault);
-  return handleImages(request, answer, exchange, [IMAGE_DEPLOYMENT]);
+  if (fault) return refuse(response, fault);
+  return handleImages(request, response, exchange, [IMAGE_DEPLOYMENT]);
 };
 
-/** Who asks, for what, of which deployment: in the vendor's order. */
+/** Checks key, operation and deployment in the vendor's order. */
 function findTarget(request: ReceivedRequest): Target | Refusal {
   if (request.headers["api-key"] !== SIMULATED_KEY || "authorization" in request.headers)
     return REFUSALS["401"]!;

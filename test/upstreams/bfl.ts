@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
-import { sendJson } from "./delivery.ts";
+import { sendJson } from "./transport.ts";
 import { megapixelOf, readJsonBody, startVendor, type ErrorRows, type VendorCall } from "./error-rows.ts";
 import { createJobs, type SimulatedJobs } from "./jobs.ts";
-import { drawPicture } from "./openai/drawing.ts";
+import { makePicture } from "./picture.ts";
 import type { Simulator } from "./simulator.ts";
 
 export const SIMULATED_KEY = "bfl-simulated-0123-4567-89abcdef0123";
@@ -79,39 +79,39 @@ export interface Bfl extends Simulator {
 }
 
 /**
- * A simulated BFL that refuses what the vendor refuses. The base address for a channel is `{url}/v1`. A plan's `fate`
- * is the status a job ends with; its `text` is the polling address to name, where it is no row of the table.
+ * A simulated BFL that refuses what the vendor refuses. The base address for a channel is `{url}/v1`. `outcome` is the
+ * status a job ends with; `text` is the polling address to return, unless it is a row of the table.
  */
 export async function startBfl(): Promise<Bfl> {
   const jobs: Jobs = createJobs();
   const simulator = await startVendor(ROWS, (call) => {
     const { method, path, headers } = call.request;
     if (headers["x-key"] !== SIMULATED_KEY) return call.refuse("unauthorized");
-    if (method === "GET" && path === "/v1/get_result") return answerLook(call, jobs);
-    return answerSubmission(call, jobs);
+    if (method === "GET" && path === "/v1/get_result") return handlePoll(call, jobs);
+    return handleSubmission(call, jobs);
   });
   return Object.assign(simulator, { jobs });
 }
 
-async function answerSubmission(call: VendorCall, jobs: Jobs): Promise<void> {
-  const { request, answer, plan, results, origin, refuse } = call;
+async function handleSubmission(call: VendorCall, jobs: Jobs): Promise<void> {
+  const { request, response, behaviour, results, origin, refuse } = call;
   const model = request.path.replace("/v1/", "");
   if (request.method !== "POST" || !Object.hasOwn(MODELS, model)) return refuse("unknown-model");
   const schema: z.ZodType<z.infer<typeof kontext> | z.infer<typeof flux2>> =
     MODELS[model as keyof typeof MODELS];
   const read = schema.safeParse(readJsonBody(request));
   const wrong = (message: string, field: string) =>
-    sendJson(answer, 422, problem(message, "value_error", field));
+    sendJson(response, 422, problem(message, "value_error", field));
   if (!read.success)
     return wrong(read.error.issues[0]!.message, String(read.error.issues[0]!.path[0] ?? "body"));
   const first = read.data.input_image === undefined ? undefined : await readBase64(read.data.input_image);
   if (first === null) return wrong("Unreadable image.", "input_image");
   const { width, height } = "width" in read.data ? read.data : megapixelOf(read.data.aspect_ratio, first, 32);
   const format = read.data.output_format;
-  const path = results.keep(await drawPicture(width, height, format), format, plan.linked);
-  const { id } = jobs.open(plan, { link: origin + path });
-  const polling = plan.text ?? `${origin}/v1/get_result?id=${id}`;
-  await sendJson(answer, 200, { id, polling_url: polling, cost: 4 }, plan);
+  const path = results.keep(await makePicture(width, height, format), format, behaviour.linkBehaviours);
+  const { id } = jobs.open(behaviour, { link: origin + path });
+  const polling = behaviour.text ?? `${origin}/v1/get_result?id=${id}`;
+  await sendJson(response, 200, { id, polling_url: polling, cost: 4 }, behaviour);
 }
 
 async function readBase64(text: string): Promise<{ width: number; height: number } | null> {
@@ -119,20 +119,25 @@ async function readBase64(text: string): Promise<{ width: number; height: number
   return header && ["png", "jpeg"].includes(header.format) ? header : null;
 }
 
-/** What a job that still runs may be called, look after look. */
+/** Statuses of a running job, poll by poll. */
 const BUSY = ["Pending", "Reasoning", "Generating"];
 
-async function answerLook({ request, answer, plan, exchange }: VendorCall, jobs: Jobs): Promise<void> {
+async function handlePoll({ request, response, behaviour, exchange }: VendorCall, jobs: Jobs): Promise<void> {
   const job = jobs.find(request.query.get("id"));
-  if (!job) return sendJson(answer, 200, { id: "", status: "Task not found", result: null });
-  const { id, fate = "Ready", output, looked } = job;
-  if (!job.look())
-    return sendJson(answer, 200, { id, status: BUSY[looked % BUSY.length], result: null }, plan);
-  const isReady = fate === "Ready";
+  if (!job) return sendJson(response, 200, { id: "", status: "Task not found", result: null });
+  const { id, outcome = "Ready", output, polled } = job;
+  if (!job.poll())
+    return sendJson(response, 200, { id, status: BUSY[polled % BUSY.length], result: null }, behaviour);
+  const isReady = outcome === "Ready";
   const result = isReady
     ? { sample: output.link, prompt: "…", seed: 1, start_time: 0, end_time: 0, duration: 0 }
     : null;
-  const details = fate.endsWith("Moderated") ? { "Moderation Reasons": ["violence"] } : null;
-  await sendJson(answer, 200, { id, status: fate === "No Sample" ? "Ready" : fate, result, details }, plan);
-  if (answer.isFinished && isReady) exchange.reportPictures(1);
+  const details = outcome.endsWith("Moderated") ? { "Moderation Reasons": ["violence"] } : null;
+  await sendJson(
+    response,
+    200,
+    { id, status: outcome === "No Sample" ? "Ready" : outcome, result, details },
+    behaviour,
+  );
+  if (response.isFinished && isReady) exchange.reportPictures(1);
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { sendJson } from "./delivery.ts";
+import { sendJson } from "./transport.ts";
 import {
   megapixelOf,
   readJsonBody,
@@ -9,7 +9,7 @@ import {
   type VendorCall,
 } from "./error-rows.ts";
 import { readInlineImage } from "./inline-image.ts";
-import { drawPicture } from "./openai/drawing.ts";
+import { makePicture } from "./picture.ts";
 import type { Simulator } from "./simulator.ts";
 
 export const SIMULATED_KEY = "sk-simulated0123456789abcdef01234567";
@@ -75,7 +75,7 @@ const body = z.strictObject({
 });
 
 interface Model {
-  /** Fewest references. */
+  /** Minimum number of references. */
   least: number;
   hasSize: boolean;
   takes(width: number, height: number): boolean;
@@ -101,11 +101,11 @@ export function startDashscope(): Promise<Simulator> {
   return startVendor(ROWS, (call) => {
     const { method, path, headers } = call.request;
     if (headers["authorization"] !== `Bearer ${SIMULATED_KEY}`) return call.refuse("InvalidApiKey");
-    return method === "POST" && path === PATH ? answerCall(call) : call.refuse("ModelNotFound");
+    return method === "POST" && path === PATH ? handleCall(call) : call.refuse("ModelNotFound");
   });
 }
 
-async function answerCall(call: VendorCall): Promise<void> {
+async function handleCall(call: VendorCall): Promise<void> {
   const { request, refuse } = call;
   const read = body.safeParse(readJsonBody(request)).data;
   if (!read) return refuse("InvalidParameter");
@@ -126,23 +126,23 @@ async function answerCall(call: VendorCall): Promise<void> {
     (size === undefined || model.takes(width, height));
   if (!isLegal) return refuse("InvalidParameter");
   const pixels = size === undefined ? megapixelOf(undefined, images.at(-1), 16) : { width, height };
-  await answerPictures(pixels, n, call);
+  await sendPictures(pixels, n, call);
 }
 
-async function answerPictures(
+async function sendPictures(
   { width, height }: { width: number; height: number },
   count: number,
-  { answer, exchange, plan, results, origin }: VendorCall,
+  { response, exchange, behaviour, results, origin }: VendorCall,
 ): Promise<void> {
-  const picture = await drawPicture(width, height, "png");
-  const given = plan.fault === "no-images" ? 0 : (plan.images ?? count);
+  const picture = await makePicture(width, height, "png");
+  const given = behaviour.fault === "no-images" ? 0 : (behaviour.images ?? count);
   const content = Array.from({ length: given }, (_, index) => ({
-    image: origin + results.keep(picture, "png", index === 0 ? plan.linked : []),
+    image: origin + results.keep(picture, "png", index === 0 ? behaviour.linkBehaviours : []),
   }));
   const usage = { image_count: given, width, height };
   const choice = { finish_reason: "stop", message: { role: "assistant", content } };
-  await sendJson(answer, 200, { output: { choices: [choice] }, usage, request_id: REQUEST_ID }, plan);
-  if (!answer.isFinished) return;
+  await sendJson(response, 200, { output: { choices: [choice] }, usage, request_id: REQUEST_ID }, behaviour);
+  if (!response.isFinished) return;
   exchange.reportPictures(given);
   exchange.reportUsage(usage);
 }

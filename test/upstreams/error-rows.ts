@@ -1,6 +1,6 @@
-import type { Answer, ReceivedRequest } from "./connection.ts";
-import { sendJson, strikeFirst } from "./delivery.ts";
-import type { Plan } from "./plan.ts";
+import type { SimulatedResponse, ReceivedRequest } from "./http-server.ts";
+import { sendJson, applyEarlyFault } from "./transport.ts";
+import type { Behaviour } from "./behaviour.ts";
 import { createResultFiles, type ResultFiles } from "./result-files.ts";
 import { startSimulator, type HttpExchange, type Simulator } from "./simulator.ts";
 
@@ -12,59 +12,59 @@ export interface ErrorRow {
 
 export type ErrorRows = Readonly<Record<string, ErrorRow>>;
 
-/** The plan that lets a row be answered. */
-export function row(text: string, more: Plan = {}): Plan {
+/** The behaviour that sends a row. */
+export function row(text: string, more: Behaviour = {}): Behaviour {
   return { fault: "error-status", text, ...more };
 }
 
-/** A call that no plan has struck yet. */
+/** A request that its behaviour has not failed yet. */
 export interface VendorCall {
   request: ReceivedRequest;
-  answer: Answer;
+  response: SimulatedResponse;
   exchange: HttpExchange;
-  plan: Plan;
+  behaviour: Behaviour;
   results: ResultFiles;
-  /** Address of the simulator as the caller wrote it. */
+  /** Address of the simulator as in the request. */
   origin: string;
-  /** Answers a row of the table. */
+  /** Sends a row of the table. */
   refuse(name: string): Promise<void>;
 }
 
 /**
- * Starts a vendor whose errors stand in a table: `error-status` answers the row that a plan's `text` names, and
- * `error-in-200` does so with the status of a success. Links to its results work without a credential only.
+ * Starts a vendor whose errors are a table: `error-status` sends the row that `text` names, and `error-in-200` sends
+ * it with status 200. Links to its results refuse requests with a credential.
  */
 export function startVendor(
   rows: ErrorRows,
   handle: (call: VendorCall) => Promise<void>,
 ): Promise<Simulator> {
   const results = createResultFiles();
-  return startSimulator(async (request, answer, exchange) => {
-    if (await results.serve(request, answer)) return;
-    // Nobody waits for a cancel call, so it would take the plan of another test's request.
-    const plan = request.path.endsWith("/cancel") ? {} : exchange.takePlan(undefined);
-    if (await strikeFirst(plan, answer)) return;
+  return startSimulator(async (request, response, exchange) => {
+    if (await results.serve(request, response)) return;
+    // The adapter does not await a cancel call, so it could take the behaviour of another test's request.
+    const behaviour = request.path.endsWith("/cancel") ? {} : exchange.takeBehaviour(undefined);
+    if (await applyEarlyFault(behaviour, response)) return;
     const origin = `http://${request.headers["host"]}`;
-    const refuse = (name: string) => answerRow(answer, rows, name);
-    if (plan.fault === "error-status") return answerRow(answer, rows, plan.text, plan);
-    if (plan.fault === "error-in-200") return answerRow(answer, rows, plan.text, { status: 200 });
-    await handle({ request, answer, exchange, plan, results, origin, refuse });
+    const refuse = (name: string) => sendRow(response, rows, name);
+    if (behaviour.fault === "error-status") return sendRow(response, rows, behaviour.text, behaviour);
+    if (behaviour.fault === "error-in-200") return sendRow(response, rows, behaviour.text, { status: 200 });
+    await handle({ request, response, exchange, behaviour, results, origin, refuse });
   });
 }
 
-async function answerRow(
-  answer: Answer,
+async function sendRow(
+  response: SimulatedResponse,
   rows: ErrorRows,
   name = "",
-  { status, retryAfter }: Plan = {},
+  { status, retryAfter }: Behaviour = {},
 ): Promise<void> {
   const found = rows[name];
   if (!found) throw new Error(`no row is called ${name}`);
   const headers: Record<string, string> = retryAfter === undefined ? {} : { "retry-after": retryAfter };
-  await sendJson(answer, status ?? found.status, found.body, {}, headers);
+  await sendJson(response, status ?? found.status, found.body, {}, headers);
 }
 
-/** The JSON of a request, or undefined where it is none or does not say so. */
+/** The JSON of a request; undefined where body or content type is not JSON. */
 export function readJsonBody({ headers, body }: ReceivedRequest): unknown {
   if (headers["content-type"] !== "application/json") return undefined;
   try {
@@ -74,7 +74,7 @@ export function readJsonBody({ headers, body }: ReceivedRequest): unknown {
   }
 }
 
-/** About one megapixel of a ratio, else of a picture's shape, else square; in multiples of `multiple`. */
+/** About one megapixel of a ratio, else of a picture's shape, else square; edges are multiples of `multiple`. */
 export function megapixelOf(
   ratio: string | undefined,
   picture: { width: number; height: number } | null | undefined,

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { sendJson } from "./delivery.ts";
+import { sendJson } from "./transport.ts";
 import { megapixelOf, readJsonBody, startVendor, type ErrorRows, type VendorCall } from "./error-rows.ts";
 import { readInlineImage } from "./inline-image.ts";
 import { createJobs, type SimulatedJob, type SimulatedJobs } from "./jobs.ts";
-import { drawPicture } from "./openai/drawing.ts";
-import type { Plan } from "./plan.ts";
+import { makePicture } from "./picture.ts";
+import type { Behaviour } from "./behaviour.ts";
 import type { Simulator } from "./simulator.ts";
 
 export const SIMULATED_KEY = "0123abcd-simulated:89abcdef01234567";
@@ -51,12 +51,16 @@ const common = {
   safety_tolerance: z.string().optional(),
   output_format: z.enum(["jpeg", "png"]).default("jpeg"),
 };
-const drawn = { ...common, aspect_ratio: ratio.default("1:1"), num_images: z.int().min(1).max(4).default(1) };
-const edited = { ...drawn, aspect_ratio: ratio.optional(), image_url: z.string() };
-const KONTEXT = { drawn: z.strictObject(drawn), edited: z.strictObject(edited) };
+const generation = {
+  ...common,
+  aspect_ratio: ratio.default("1:1"),
+  num_images: z.int().min(1).max(4).default(1),
+};
+const edit = { ...generation, aspect_ratio: ratio.optional(), image_url: z.string() };
+const KONTEXT = { generation: z.strictObject(generation), edit: z.strictObject(edit) };
 const FLUX2 = {
-  drawn: z.strictObject({ ...common, image_size: size.default({ width: 1024, height: 768 }) }),
-  edited: z.strictObject({
+  generation: z.strictObject({ ...common, image_size: size.default({ width: 1024, height: 768 }) }),
+  edit: z.strictObject({
     ...common,
     image_size: size.optional(),
     image_urls: z.array(z.string()).min(1).max(8),
@@ -64,17 +68,17 @@ const FLUX2 = {
 };
 
 const MODELS: Readonly<Record<string, z.ZodType>> = {
-  "fal-ai/flux-pro/kontext/text-to-image": KONTEXT.drawn,
-  "fal-ai/flux-pro/kontext": KONTEXT.edited,
-  "fal-ai/flux-pro/kontext/max/text-to-image": KONTEXT.drawn,
-  "fal-ai/flux-pro/kontext/max": KONTEXT.edited,
-  "fal-ai/flux-2-pro": FLUX2.drawn,
-  "fal-ai/flux-2-pro/edit": FLUX2.edited,
-  "fal-ai/flux-2-max": FLUX2.drawn,
-  "fal-ai/flux-2-max/edit": FLUX2.edited,
+  "fal-ai/flux-pro/kontext/text-to-image": KONTEXT.generation,
+  "fal-ai/flux-pro/kontext": KONTEXT.edit,
+  "fal-ai/flux-pro/kontext/max/text-to-image": KONTEXT.generation,
+  "fal-ai/flux-pro/kontext/max": KONTEXT.edit,
+  "fal-ai/flux-2-pro": FLUX2.generation,
+  "fal-ai/flux-2-pro/edit": FLUX2.edit,
+  "fal-ai/flux-2-max": FLUX2.generation,
+  "fal-ai/flux-2-max/edit": FLUX2.edit,
 };
 
-interface Wish {
+interface ParsedRequest {
   image_size?: { width: number; height: number };
   aspect_ratio?: string;
   num_images?: number;
@@ -94,8 +98,8 @@ export interface Fal extends Simulator {
 }
 
 /**
- * A simulated queue of fal that refuses what the vendor refuses. The base address for a channel is its own. A plan's
- * `fate` is a row of the table that a job's result is answered with, `nsfw:` and the places found indecent, or
+ * A simulated queue of fal that refuses what the vendor refuses. The base address for a channel is its own.
+ * `outcome` is a row of the table that is sent as the job's result, `nsfw:` with the indexes found indecent, or
  * `no-images`.
  */
 export async function startFal(): Promise<Fal> {
@@ -105,82 +109,82 @@ export async function startFal(): Promise<Fal> {
     if (headers["authorization"] !== `Key ${SIMULATED_KEY}`) return call.refuse("unauthorized");
     const [, application, id, rest = ""] =
       /^\/([\w-]+\/[\w.-]+)\/requests\/([\w-]+)(\/.*)?$/.exec(path) ?? [];
-    if (application === undefined) return answerSubmission(call, jobs);
+    if (application === undefined) return handleSubmission(call, jobs);
     const job = jobs.find(id);
     if (!job || job.output.application !== application) return call.refuse("unknown-request");
-    return answerAbout(job, rest, call);
+    return handleJob(job, rest, call);
   });
   return Object.assign(simulator, { jobs });
 }
 
-async function answerAbout(
+async function handleJob(
   job: SimulatedJob<Output>,
   rest: string,
-  { request, answer, exchange, plan, refuse }: VendorCall,
+  { request, response, exchange, behaviour, refuse }: VendorCall,
 ): Promise<void> {
-  const { id, fate = "", output, hasEnded } = job;
+  const { id, outcome = "", output, hasEnded } = job;
   switch (`${request.method} ${rest}`) {
     case "PUT /cancel":
       job.isCancelled = true;
       return hasEnded
-        ? sendJson(answer, 400, { status: "ALREADY_COMPLETED" })
-        : sendJson(answer, 202, { status: "CANCELLATION_REQUESTED" });
+        ? sendJson(response, 400, { status: "ALREADY_COMPLETED" })
+        : sendJson(response, 202, { status: "CANCELLATION_REQUESTED" });
     case "GET /status": {
-      const status = job.look() ? "COMPLETED" : "IN_PROGRESS";
-      return sendJson(answer, 200, { request_id: id, status }, plan);
+      const status = job.poll() ? "COMPLETED" : "IN_PROGRESS";
+      return sendJson(response, 200, { request_id: id, status }, behaviour);
     }
     case "GET ":
-      if (Object.hasOwn(ROWS, fate)) return refuse(fate);
-      await sendJson(answer, 200, output.result, plan);
-      if (answer.isFinished) exchange.reportPictures(output.result.images.length);
+      if (Object.hasOwn(ROWS, outcome)) return refuse(outcome);
+      await sendJson(response, 200, output.result, behaviour);
+      if (response.isFinished) exchange.reportPictures(output.result.images.length);
       return;
     default:
       return refuse("wrong-method");
   }
 }
 
-async function answerSubmission(call: VendorCall, jobs: Jobs): Promise<void> {
-  const { request, answer, plan, origin, refuse } = call;
+async function handleSubmission(call: VendorCall, jobs: Jobs): Promise<void> {
+  const { request, response, behaviour, origin, refuse } = call;
   const model = request.path.slice(1);
   const schema = MODELS[model];
   if (request.method !== "POST" || !schema) return refuse("unknown-model");
   const read = schema.safeParse(readJsonBody(request));
   const issue = read.error?.issues[0];
   if (issue)
-    return sendJson(answer, 422, problem("value_error", String(issue.path[0] ?? "body"), issue.message));
-  const wish = read.data as Wish;
-  const links = wish.image_urls ?? (wish.image_url === undefined ? [] : [wish.image_url]);
+    return sendJson(response, 422, problem("value_error", String(issue.path[0] ?? "body"), issue.message));
+  const parsed = read.data as ParsedRequest;
+  const links = parsed.image_urls ?? (parsed.image_url === undefined ? [] : [parsed.image_url]);
   const references = await Promise.all(links.map(readInlineImage));
   if (references.includes(null)) return refuse("file_download_error");
-  const pixels = wish.image_size ?? megapixelOf(wish.aspect_ratio, references[0], 16);
-  const result = await drawResult(wish, pixels, call);
+  const pixels = parsed.image_size ?? megapixelOf(parsed.aspect_ratio, references[0], 16);
+  const result = await makeResult(parsed, pixels, call);
   const application = model.split("/").slice(0, 2).join("/");
-  const { id } = jobs.open(plan, { application, result });
+  const { id } = jobs.open(behaviour, { application, result });
   const url = `${origin}/${application}/requests/${id}`;
   const addresses = { response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
   const queued = { request_id: id, status: "IN_QUEUE", queue_position: 0, ...addresses };
-  await sendJson(answer, 200, queued, plan);
+  await sendJson(response, 200, queued, behaviour);
 }
 
-async function drawResult(
-  { output_format: format, num_images: wanted = 1 }: Wish,
+async function makeResult(
+  { output_format: format, num_images: wanted = 1 }: ParsedRequest,
   { width, height }: { width: number; height: number },
-  { plan, results, origin }: VendorCall,
+  { behaviour, results, origin }: VendorCall,
 ): Promise<Output["result"]> {
-  const { fate = "", images = wanted }: Plan = plan;
-  const picture = await drawPicture(width, height, format);
-  const indecent = fate.startsWith("nsfw:") ? fate.slice(5).split(",").map(Number) : [];
-  const places = Array.from({ length: fate === "no-images" ? 0 : images }, (_, index) => index);
+  const { outcome = "", images = wanted }: Behaviour = behaviour;
+  const picture = await makePicture(width, height, format);
+  const indecent = outcome.startsWith("nsfw:") ? outcome.slice(5).split(",").map(Number) : [];
+  const indexes = Array.from({ length: outcome === "no-images" ? 0 : images }, (_, index) => index);
   const result = {
-    images: places.map((index) => ({
-      // The plans of links are those of the first picture's.
-      url: origin + results.keep(picture, format, index === 0 ? plan.linked : []),
+    images: indexes.map((index) => ({
+      // The behaviours are those of the first picture's link.
+      url: origin + results.keep(picture, format, index === 0 ? behaviour.linkBehaviours : []),
       width,
       height,
       content_type: `image/${format}`,
     })),
     seed: 1,
-    has_nsfw_concepts: places.map((index) => indecent.includes(index)),
+    has_nsfw_concepts: indexes.map((index) => indecent.includes(index)),
     prompt: "…",
   };
   return result;

@@ -7,7 +7,7 @@ import {
   type ServiceAccount,
 } from "../../src/providers/vertex/credentials/service-account.ts";
 import { makePng } from "../support/pictures.ts";
-import { makeNoise } from "./gemini/picture.ts";
+import { makeNoise } from "./gemini/noise.ts";
 import { SIMULATED_KEY, SIMULATED_PROJECT, startGemini, startVertex } from "./gemini.ts";
 import { startTokenServer } from "./google-tokens.ts";
 
@@ -23,7 +23,7 @@ describe("the address for keys refuses", () => {
 
   test.each([
     ["a field it does not know", { contents: contents(text), n: 2 }],
-    ["a ratio outside of its place", { contents: contents(text), generationConfig: { aspectRatio: "1:1" } }],
+    ["a ratio outside of its object", { contents: contents(text), generationConfig: { aspectRatio: "1:1" } }],
     ["a tier in lower case", { contents: contents(text), ...config({ imageSize: "2k" }) }],
     ["pixels for a tier", { contents: contents(text), ...config({ imageSize: "1024x1024" }) }],
     ["a ratio it does not list", { contents: contents(text), ...config({ aspectRatio: "2:1" }) }],

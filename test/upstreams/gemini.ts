@@ -1,6 +1,6 @@
-import type { Answer, ReceivedRequest } from "./connection.ts";
-import { strikeFirst } from "./delivery.ts";
-import { answerWish } from "./gemini/answer.ts";
+import type { SimulatedResponse, ReceivedRequest } from "./http-server.ts";
+import { applyEarlyFault } from "./transport.ts";
+import { sendReply } from "./gemini/reply.ts";
 import {
   findRefusal,
   invalid,
@@ -10,60 +10,60 @@ import {
   WRONG_KEY,
   WRONG_TOKEN,
 } from "./gemini/refusals.ts";
-import { readWish } from "./gemini/rules.ts";
+import { parseRequest } from "./gemini/rules.ts";
 import { startSimulator, type HttpExchange, type Simulator } from "./simulator.ts";
 
 export const SIMULATED_KEY = "AIzaSimulated0123456789abcdefghijklmnop";
 export const SIMULATED_PROJECT = "simulated-project";
 
-/** A simulated Gemini API: the address for keys, which it takes in its header only. */
+/** A simulated Gemini API, the address for API keys, which it takes in their header only. */
 export function startGemini(apiKey = SIMULATED_KEY): Promise<Simulator> {
-  return startSimulator(async (request, answer, exchange) => {
+  return startSimulator(async (request, response, exchange) => {
     const { "x-goog-api-key": key = "", authorization } = request.headers;
-    const plan = exchange.takePlan(undefined);
-    if (await strikeFirst(plan, answer)) return;
-    const refusal = findRefusal(plan, key);
-    if (refusal) return refuse(answer, refusal);
-    if (key === "") return refuse(answer, NO_KEY);
-    if (key !== apiKey || authorization !== undefined) return refuse(answer, WRONG_KEY);
+    const behaviour = exchange.takeBehaviour(undefined);
+    if (await applyEarlyFault(behaviour, response)) return;
+    const refusal = findRefusal(behaviour, key);
+    if (refusal) return refuse(response, refusal);
+    if (key === "") return refuse(response, NO_KEY);
+    if (key !== apiKey || authorization !== undefined) return refuse(response, WRONG_KEY);
     const path = /^\/v1beta\/models\/([^/:]+):generateContent$/.exec(request.path);
-    await generate(path?.[1], { request, answer, exchange }, false);
+    await generate(path?.[1], { request, response, exchange }, false);
   });
 }
 
 export interface VertexOptions {
-  /** Whether an access token is good. */
+  /** Whether an access token is valid. */
   accepts(token: string): boolean;
   region?: string;
 }
 
-/** A simulated Vertex AI in one project and region, entered with access tokens. */
+/** A simulated Vertex AI in one project and region, with access tokens as credential. */
 export function startVertex({ accepts, region = "global" }: VertexOptions): Promise<Simulator> {
   const models = `/v1beta1/projects/${SIMULATED_PROJECT}/locations/${region}/publishers/google/models/`;
-  return startSimulator(async (request, answer, exchange) => {
+  return startSimulator(async (request, response, exchange) => {
     const { authorization = "", "x-goog-api-key": key } = request.headers;
-    const plan = exchange.takePlan(undefined);
-    if (await strikeFirst(plan, answer)) return;
-    const refusal = findRefusal(plan, authorization);
-    if (refusal) return refuse(answer, refusal);
+    const behaviour = exchange.takeBehaviour(undefined);
+    if (await applyEarlyFault(behaviour, response)) return;
+    const refusal = findRefusal(behaviour, authorization);
+    if (refusal) return refuse(response, refusal);
     const token = /^Bearer (\S+)$/.exec(authorization)?.[1] ?? "";
-    if (!accepts(token) || key !== undefined) return refuse(answer, WRONG_TOKEN);
+    if (!accepts(token) || key !== undefined) return refuse(response, WRONG_TOKEN);
     const rest = request.path.startsWith(models) ? request.path.slice(models.length) : "";
-    await generate(/^([^/:]+):generateContent$/.exec(rest)?.[1], { request, answer, exchange }, true);
+    await generate(/^([^/:]+):generateContent$/.exec(rest)?.[1], { request, response, exchange }, true);
   });
 }
 
 interface Call {
   request: ReceivedRequest;
-  answer: Answer;
+  response: SimulatedResponse;
   exchange: HttpExchange;
 }
 
 async function generate(model: string | undefined, call: Call, isVertex: boolean): Promise<void> {
-  const { request, answer, exchange } = call;
-  if (model === undefined) return refuse(answer, unknownModel(request.path));
-  if (request.method !== "POST") return refuse(answer, invalid("POST is expected."));
-  if (request.query.size > 0) return refuse(answer, invalid("Nothing is expected in the query."));
-  const wish = readWish(request, decodeURIComponent(model), { isVertex });
-  return "code" in wish ? refuse(answer, wish) : answerWish(wish, answer, exchange);
+  const { request, response, exchange } = call;
+  if (model === undefined) return refuse(response, unknownModel(request.path));
+  if (request.method !== "POST") return refuse(response, invalid("POST is expected."));
+  if (request.query.size > 0) return refuse(response, invalid("Nothing is expected in the query."));
+  const parsed = parseRequest(request, decodeURIComponent(model), { isVertex });
+  return "code" in parsed ? refuse(response, parsed) : sendReply(parsed, response, exchange);
 }

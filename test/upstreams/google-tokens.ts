@@ -1,11 +1,11 @@
 import { createPublicKey, generateKeyPairSync, verify } from "node:crypto";
-import type { Answer, ReceivedRequest } from "./connection.ts";
-import { sendJson, strikeFirst } from "./delivery.ts";
+import type { SimulatedResponse, ReceivedRequest } from "./http-server.ts";
+import { sendJson, applyEarlyFault } from "./transport.ts";
 import { startSimulator, type HttpExchange, type Simulator } from "./simulator.ts";
 
-/** A simulated token server: OAuth for service accounts, and a machine's metadata server. */
+/** A simulated token server: OAuth for service accounts, and a metadata server. */
 export interface TokenServer extends Simulator {
-  /** The JSON of the only service account it knows. */
+  /** JSON of the only service account that is accepted. */
   accountKey: string;
   /** Tokens that were granted, in order. */
   granted: readonly string[];
@@ -18,25 +18,25 @@ const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const KEY_ID = "0123456789abcdef";
 const METADATA_PATH = "/computeMetadata/v1/instance/service-accounts/default/token";
 
-/** Grants tokens of `lifetimeSeconds`. It refuses statements that break any rule of the vendor's. */
+/** Grants tokens of `lifetimeSeconds`. It refuses assertions that break any rule of the vendor. */
 export async function startTokenServer(lifetimeSeconds = 3600): Promise<TokenServer> {
   const granted: string[] = [];
-  const grant = async (answer: Answer, { hit }: HttpExchange) => {
+  const grant = async (response: SimulatedResponse, { hit }: HttpExchange) => {
     const token = `ya29.simulated-${granted.length + 1}-${crypto.randomUUID()}`;
     granted.push(token);
     const body = { access_token: token, expires_in: lifetimeSeconds, token_type: "Bearer" };
-    await sendJson(answer, 200, hit.plan.fault === "no-usage" ? {} : body, hit.plan);
+    await sendJson(response, 200, hit.behaviour.fault === "no-usage" ? {} : body, hit.behaviour);
   };
-  const simulator = await startSimulator(async (request, answer, exchange) => {
-    const plan = exchange.takePlan(undefined);
-    if (await strikeFirst(plan, answer)) return;
-    if (plan.fault === "error-status")
-      return refuse(answer, plan.status ?? 500, "internal_failure", plan.retryAfter);
-    const trouble =
+  const simulator = await startSimulator(async (request, response, exchange) => {
+    const behaviour = exchange.takeBehaviour(undefined);
+    if (await applyEarlyFault(behaviour, response)) return;
+    if (behaviour.fault === "error-status")
+      return refuse(response, behaviour.status ?? 500, "internal_failure", behaviour.retryAfter);
+    const error =
       request.path === METADATA_PATH
         ? findMetadataTrouble(request)
         : findTrouble(request, `${simulator.url}/token`);
-    return trouble ? refuse(answer, 400, trouble) : grant(answer, exchange);
+    return error ? refuse(response, 400, error) : grant(response, exchange);
   });
   const accountKey = JSON.stringify({
     type: "service_account",
@@ -53,16 +53,21 @@ const PAIR = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const PRIVATE_KEY = PAIR.privateKey.export({ type: "pkcs8", format: "pem" });
 const PUBLIC_KEY = createPublicKey(PAIR.publicKey.export({ type: "spki", format: "pem" }));
 
-async function refuse(answer: Answer, status: number, error: string, retryAfter?: string): Promise<void> {
+async function refuse(
+  response: SimulatedResponse,
+  status: number,
+  error: string,
+  retryAfter?: string,
+): Promise<void> {
   const headers = retryAfter === undefined ? undefined : { "retry-after": retryAfter };
-  await sendJson(answer, status, { error, error_description: "Refused." }, {}, headers);
+  await sendJson(response, status, { error, error_description: "Refused." }, {}, headers);
 }
 
 function findMetadataTrouble({ method, headers }: ReceivedRequest): string | undefined {
   return method === "GET" && headers["metadata-flavor"] === "Google" ? undefined : "missing_header";
 }
 
-/** What is wrong with a statement, if anything (RFC 7523, 3). */
+/** The error of an assertion, if it has one (RFC 7523, 3). */
 function findTrouble({ method, path, headers, body }: ReceivedRequest, audience: string): string | undefined {
   const isForm = headers["content-type"] === "application/x-www-form-urlencoded";
   if (method !== "POST" || path !== "/token" || !isForm) return "invalid_request";

@@ -1,14 +1,14 @@
 import { readImageHeader } from "../../src/imaging/sniff.ts";
 import type { ImageHeader } from "../../src/imaging/header-reader.ts";
 
-/** A picture inside a request as a `data:` URL, taken apart as a strict vendor would. */
+/** A picture of a request that came as a `data:` URL. */
 export interface InlineImage extends ImageHeader {
   bytes: Buffer;
 }
 
 const HEADER = /^data:image\/([a-z]+);base64,/;
 
-/** Null for anything that is no `data:` URL in lower case with whole base64 of a picture of the type it claims. */
+/** As strict as a vendor: null unless the URL is in lower case, with canonical base64 of a picture of its type. */
 export async function readInlineImage(url: unknown): Promise<InlineImage | null> {
   const text = typeof url === "string" ? url : "";
   const match = HEADER.exec(text);

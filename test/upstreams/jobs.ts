@@ -1,46 +1,46 @@
-import type { Plan } from "./plan.ts";
+import type { Behaviour } from "./behaviour.ts";
 
-/** Jobs of a simulated vendor that answers later. */
+/** Jobs of a simulated asynchronous vendor. */
 export interface SimulatedJobs<Output> {
   all: readonly SimulatedJob<Output>[];
-  /** Takes a job in, whose end its plan tells. */
-  open(plan: Plan, output: Output): SimulatedJob<Output>;
+  /** Accepts a job, which ends as the behaviour says. */
+  open(behaviour: Behaviour, output: Output): SimulatedJob<Output>;
   find(id: string | null | undefined): SimulatedJob<Output> | undefined;
 }
 
 export interface SimulatedJob<Output> {
   id: string;
   output: Output;
-  fate: string | undefined;
+  outcome: string | undefined;
   isCancelled: boolean;
-  /** Looks that found it running. */
-  readonly looked: number;
-  /** Whether the next look finds that it has ended. */
+  /** Number of polls that found it running. */
+  readonly polled: number;
+  /** Whether the next poll finds it ended. */
   readonly hasEnded: boolean;
-  /** True when it has ended; each look that finds it running brings its end nearer. */
-  look(): boolean;
+  /** Counts a poll; true when the job has ended. */
+  poll(): boolean;
 }
 
 export function createJobs<Output>(): SimulatedJobs<Output> {
   const all: SimulatedJob<Output>[] = [];
   return {
     all,
-    open({ fate, looks = 1 }, output) {
-      let looked = 0;
+    open({ outcome, polls = 1 }, output) {
+      let polled = 0;
       const job: SimulatedJob<Output> = {
         id: `job-${all.length + 1}-${crypto.randomUUID()}`,
         output,
-        fate,
+        outcome,
         isCancelled: false,
-        get looked() {
-          return looked;
+        get polled() {
+          return polled;
         },
         get hasEnded() {
-          return looked >= looks;
+          return polled >= polls;
         },
-        look() {
-          if (looked >= looks) return true;
-          looked += 1;
+        poll() {
+          if (polled >= polls) return true;
+          polled += 1;
           return false;
         },
       };

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { makePng } from "../support/pictures.ts";
 import { SIMULATED_KEY, startOpenAi } from "./openai.ts";
-import { readMarker } from "./plan.ts";
+import { readMarker } from "./behaviour.ts";
 import type { Simulator } from "./simulator.ts";
 
 let vendor: Simulator;
@@ -65,7 +65,7 @@ describe("the simulated vendor refuses", () => {
     const response = await send();
     expect(response.status).toBe(status);
     expect(((await response.json()) as { error: object }).error).toMatchObject({ param });
-    expect(vendor.book).toMatchObject({ received: 1, answered: 0, usages: [] });
+    expect(vendor.totals).toMatchObject({ received: 1, delivered: 0, usages: [] });
   });
 });
 
@@ -87,12 +87,12 @@ describe("the simulated vendor", () => {
     expect((await chat({ messages })).headers.get("retry-after")).toBeNull();
     expect((await chat({ messages })).headers.get("retry-after")).toBe("7");
     expect(
-      await (await chat({ messages: [{ role: "user", content: "[[answer tokens=3]]" }] })).text(),
+      await (await chat({ messages: [{ role: "user", content: "[[reply tokens=3]]" }] })).text(),
     ).toContain('"completion_tokens":3');
     expect(() => readMarker("[[no-such-fault]]")).toThrow("no-such-fault");
   });
 
-  test("cuts an answer at max_tokens", async () => {
+  test("cuts a response at max_tokens", async () => {
     const text = await (await chat({ max_completion_tokens: 2 })).text();
     expect(text).toContain('"finish_reason":"length"');
     expect(text).toContain('"completion_tokens":2');
@@ -108,14 +108,14 @@ describe("the simulated vendor", () => {
     expect(await (await chat({ stream: true })).text()).toMatch(shape);
   });
 
-  test("books a stream that broke as received and not answered, and no hang-up of the client", async () => {
+  test("counts a broken stream as received, not as delivered, and no disconnect of the client", async () => {
     vendor.next("reset-midway", "close-midway", "truncated");
     for (let index = 0; index < 3; index += 1) await (await chat({ stream: true })).text().catch(() => "");
-    expect(vendor.book).toMatchObject({ received: 3, usages: [] });
+    expect(vendor.totals).toMatchObject({ received: 3, usages: [] });
     expect(vendor.closedAt).toBeNull();
   });
 
-  test("sends frames at the pace it was told", async () => {
+  test("sends frames at the given pace", async () => {
     vendor.next({ frames: 5, tokens: 5, frameDelayMs: 10 });
     const startedAt = performance.now();
     await (await chat({ stream: true })).text();

@@ -1,12 +1,12 @@
-import { strikeFirst } from "./delivery.ts";
+import { applyEarlyFault } from "./transport.ts";
 import { handleChat } from "./openai/chat.ts";
 import { handleImages } from "./openai/images.ts";
 import { findRefusal, refuse, UNKNOWN_URL, WRONG_KEY } from "./openai/refusals.ts";
-import { readMarker } from "./plan.ts";
+import { readMarker } from "./behaviour.ts";
 import { startSimulator, type Simulator, type Vendor } from "./simulator.ts";
 
 export interface OpenAiOptions {
-  /** The only key that is let in. */
+  /** The only key that is accepted. */
   apiKey?: string;
   chatModels?: readonly string[];
   imageModels?: readonly string[];
@@ -14,7 +14,7 @@ export interface OpenAiOptions {
 
 export const SIMULATED_KEY = "sk-simulated-0123456789abcdef";
 
-/** Prompts stand before files, so a marker is near the beginning. */
+/** Prompts precede files, so a marker is near the beginning. */
 const MARKED_BYTES = 1024 * 1024;
 
 const DEFAULTS = {
@@ -32,22 +32,22 @@ export function startOpenAi(options: OpenAiOptions = {}): Promise<Simulator> {
 }
 
 function createOpenAi({ apiKey, chatModels, imageModels }: Required<OpenAiOptions>): Vendor {
-  return async (request, answer, exchange) => {
+  return async (request, response, exchange) => {
     const authorization = request.headers["authorization"] ?? "";
-    const plan = exchange.takePlan(readMarker(request.body.toString("latin1", 0, MARKED_BYTES)));
-    if (await strikeFirst(plan, answer)) return;
-    const refusal = findRefusal(plan, authorization);
-    if (refusal) return refuse(answer, refusal);
-    if (authorization !== `Bearer ${apiKey}`) return refuse(answer, WRONG_KEY);
-    if (request.method !== "POST") return refuse(answer, UNKNOWN_URL);
+    const behaviour = exchange.takeBehaviour(readMarker(request.body.toString("latin1", 0, MARKED_BYTES)));
+    if (await applyEarlyFault(behaviour, response)) return;
+    const refusal = findRefusal(behaviour, authorization);
+    if (refusal) return refuse(response, refusal);
+    if (authorization !== `Bearer ${apiKey}`) return refuse(response, WRONG_KEY);
+    if (request.method !== "POST") return refuse(response, UNKNOWN_URL);
     switch (request.path) {
       case "/v1/chat/completions":
-        return handleChat(request, answer, exchange, chatModels);
+        return handleChat(request, response, exchange, chatModels);
       case "/v1/images/generations":
       case "/v1/images/edits":
-        return handleImages(request, answer, exchange, imageModels);
+        return handleImages(request, response, exchange, imageModels);
       default:
-        return refuse(answer, UNKNOWN_URL);
+        return refuse(response, UNKNOWN_URL);
     }
   };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { sendJson } from "./delivery.ts";
+import { sendJson } from "./transport.ts";
 import {
   megapixelOf,
   readJsonBody,
@@ -9,7 +9,7 @@ import {
   type VendorCall,
 } from "./error-rows.ts";
 import { readInlineImage } from "./inline-image.ts";
-import { drawPicture } from "./openai/drawing.ts";
+import { makePicture } from "./picture.ts";
 import type { Simulator } from "./simulator.ts";
 
 export const SIMULATED_KEY = "sk-or-v1-simulated0123456789abcdef";
@@ -65,7 +65,7 @@ const body = z.strictObject({
   provider: z.looseObject({}).optional(),
 });
 
-/** Models by how many images their makers give a call. */
+/** Maximum of images a call, by model. */
 const MODELS: Readonly<Record<string, number>> = {
   "black-forest-labs/flux.2-pro": 1,
   "black-forest-labs/flux.2-max": 1,
@@ -78,36 +78,36 @@ export function startOpenRouter(): Promise<Simulator> {
   return startVendor(ROWS, (call) => {
     const { method, path, headers } = call.request;
     if (headers["authorization"] !== `Bearer ${SIMULATED_KEY}`) return call.refuse("unauthorized");
-    return method === "POST" && path === "/api/v1/images" ? answerCall(call) : call.refuse("unknown-model");
+    return method === "POST" && path === "/api/v1/images" ? handleCall(call) : call.refuse("unknown-model");
   });
 }
 
-async function answerCall({ request, answer, exchange, plan, refuse }: VendorCall): Promise<void> {
-  const wish = body.safeParse(readJsonBody(request)).data;
-  if (!wish) return refuse("bad-request");
-  const most = MODELS[wish.model];
-  if (most === undefined) return refuse("unknown-model");
+async function handleCall({ request, response, exchange, behaviour, refuse }: VendorCall): Promise<void> {
+  const parsed = body.safeParse(readJsonBody(request)).data;
+  if (!parsed) return refuse("bad-request");
+  const max = MODELS[parsed.model];
+  if (max === undefined) return refuse("unknown-model");
   const references = await Promise.all(
-    wish.input_references.map(({ image_url: { url } }) => readInlineImage(url)),
+    parsed.input_references.map(({ image_url: { url } }) => readInlineImage(url)),
   );
-  const isContradiction = wish.size !== undefined && wish.resolution !== undefined;
-  const isUselessCompression = wish.output_compression !== undefined && wish.output_format === "png";
-  if (isContradiction || isUselessCompression || wish.n > most || references.includes(null))
+  const isContradiction = parsed.size !== undefined && parsed.resolution !== undefined;
+  const isUselessCompression = parsed.output_compression !== undefined && parsed.output_format === "png";
+  if (isContradiction || isUselessCompression || parsed.n > max || references.includes(null))
     return refuse("bad-request");
-  const { width, height } = megapixelOf(wish.aspect_ratio, references[0], 16);
-  const scale = SCALES[wish.resolution ?? "1K"] ?? 1;
-  const count = plan.fault === "no-images" ? 0 : (plan.images ?? wish.n);
-  const picture = await drawPicture(width * scale, height * scale, wish.output_format);
-  const text = plan.fault === "bad-base64" ? "*".repeat(100_000) : picture.toString("base64");
+  const { width, height } = megapixelOf(parsed.aspect_ratio, references[0], 16);
+  const scale = SCALES[parsed.resolution ?? "1K"] ?? 1;
+  const count = behaviour.fault === "no-images" ? 0 : (behaviour.images ?? parsed.n);
+  const picture = await makePicture(width * scale, height * scale, parsed.output_format);
+  const text = behaviour.fault === "bad-base64" ? "*".repeat(100_000) : picture.toString("base64");
   const data = Array.from({ length: count }, () => ({
     b64_json: text,
-    media_type: `image/${wish.output_format}`,
+    media_type: `image/${parsed.output_format}`,
   }));
   const output = 1120 * count;
   const counted = { prompt_tokens: 9, completion_tokens: output, total_tokens: 9 + output, cost: 0.03 };
-  const usage = plan.fault === "no-usage" ? undefined : (plan.usage ?? counted);
-  await sendJson(answer, 200, { created: 1_790_000_000, data, usage }, plan);
-  if (!answer.isFinished) return;
+  const usage = behaviour.fault === "no-usage" ? undefined : (behaviour.usage ?? counted);
+  await sendJson(response, 200, { created: 1_790_000_000, data, usage }, behaviour);
+  if (!response.isFinished) return;
   exchange.reportPictures(count);
   if (usage !== undefined) exchange.reportUsage(usage);
 }

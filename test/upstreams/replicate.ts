@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { sendJson } from "./delivery.ts";
+import { sendJson } from "./transport.ts";
 import { megapixelOf, readJsonBody, startVendor, type ErrorRows, type VendorCall } from "./error-rows.ts";
 import { readInlineImage } from "./inline-image.ts";
 import { createJobs, type SimulatedJob, type SimulatedJobs } from "./jobs.ts";
-import { drawPicture } from "./openai/drawing.ts";
+import { makePicture } from "./picture.ts";
 import type { Simulator } from "./simulator.ts";
 
 export const SIMULATED_KEY = "r8_simulated0123456789abcdef";
@@ -26,7 +26,7 @@ export const ROWS: ErrorRows = {
   echo: problem(400, "Bad request", `Bad header Authorization: Bearer ${SIMULATED_KEY}. Send another one.`),
 };
 
-/** Ends of predictions that failed, by what `error` says. */
+/** Texts of `error` in failed predictions. */
 const FAILURES: Readonly<Record<string, string>> = {
   flagged: "The input or output was flagged as sensitive. Please try again with different inputs. (E005)",
   nsfw: "NSFW content detected. Try running it again, or try a different prompt.",
@@ -75,7 +75,7 @@ const MODELS: Readonly<Record<string, z.ZodType>> = {
   [VERSION]: flux2,
 };
 
-interface Wish {
+interface ParsedRequest {
   input_image?: string;
   input_images?: string[];
   aspect_ratio: string;
@@ -93,8 +93,8 @@ export interface Replicate extends Simulator {
 }
 
 /**
- * A simulated Replicate that refuses what the vendor refuses. The base address for a channel is `{url}/v1`. A plan's
- * `fate` is a key of the failures, or a status, or `one-link` or `no-output`; without `looks` the wait is enough.
+ * A simulated Replicate that refuses what the vendor refuses. The base address for a channel is `{url}/v1`. `outcome`
+ * is a key of the failures, a status, `one-link` or `no-output`; without `polls` the prediction ends within the wait.
  */
 export async function startReplicate(): Promise<Replicate> {
   const jobs: Jobs = createJobs();
@@ -102,18 +102,18 @@ export async function startReplicate(): Promise<Replicate> {
     const { method, path, headers } = call.request;
     if (headers["authorization"] !== `Bearer ${SIMULATED_KEY}`) return call.refuse("unauthorized");
     const [, id, action = ""] = /^\/v1\/predictions\/([\w-]+)(\/cancel)?$/.exec(path) ?? [];
-    if (id === undefined) return answerSubmission(call, jobs);
+    if (id === undefined) return handleSubmission(call, jobs);
     const job = jobs.find(id);
     if (!job || !["GET ", "POST /cancel"].includes(`${method} ${action}`))
       return call.refuse("unknown-model");
     if (action !== "") job.isCancelled = true;
-    return answerJob(job, call);
+    return sendJob(job, call);
   });
   return Object.assign(simulator, { jobs });
 }
 
-async function answerSubmission(call: VendorCall, jobs: Jobs): Promise<void> {
-  const { request, plan, results, origin, refuse } = call;
+async function handleSubmission(call: VendorCall, jobs: Jobs): Promise<void> {
+  const { request, behaviour, results, origin, refuse } = call;
   const body = z
     .strictObject({ version: z.string().optional(), input: z.unknown() })
     .safeParse(readJsonBody(request)).data;
@@ -126,44 +126,45 @@ async function answerSubmission(call: VendorCall, jobs: Jobs): Promise<void> {
     return refuse("bad-request");
   const read = schema.safeParse(body?.input);
   if (!read.success || (named && body?.version !== undefined)) return refuse("invalid");
-  const wish = read.data as Wish;
+  const parsed = read.data as ParsedRequest;
   const references = await Promise.all(
-    (wish.input_images ?? [wish.input_image ?? []].flat()).map(readInlineImage),
+    (parsed.input_images ?? [parsed.input_image ?? []].flat()).map(readInlineImage),
   );
   if (references.includes(null)) return refuse("invalid");
-  const ratio = wish.aspect_ratio === "match_input_image" ? undefined : wish.aspect_ratio;
+  const ratio = parsed.aspect_ratio === "match_input_image" ? undefined : parsed.aspect_ratio;
   const { width, height } = megapixelOf(ratio, references[0], 16);
-  const scale = wish.resolution === "4 MP" ? 2 : 1;
-  const format = wish.output_format === "jpg" ? "jpeg" : wish.output_format;
-  const picture = await drawPicture(width * scale, height * scale, format);
+  const scale = parsed.resolution === "4 MP" ? 2 : 1;
+  const format = parsed.output_format === "jpg" ? "jpeg" : parsed.output_format;
+  const picture = await makePicture(width * scale, height * scale, format);
   const links = Array.from(
-    { length: plan.images ?? 1 },
-    () => origin + results.keep(picture, format, plan.linked),
+    { length: behaviour.images ?? 1 },
+    () => origin + results.keep(picture, format, behaviour.linkBehaviours),
   );
-  await answerJob(jobs.open({ looks: 0, ...plan }, { links }), call, true);
+  await sendJob(jobs.open({ polls: 0, ...behaviour }, { links }), call, true);
 }
 
-async function answerJob(
+async function sendJob(
   job: SimulatedJob<Output>,
-  { answer, exchange, plan }: VendorCall,
+  { response, exchange, behaviour }: VendorCall,
   isNew = false,
 ): Promise<void> {
   const { hasEnded } = job;
-  const told = describe(job);
+  const prediction = describe(job);
   const status = !isNew ? 200 : hasEnded ? 201 : 202;
-  await sendJson(answer, status, told, plan);
-  if (answer.isFinished && told.status === "succeeded") exchange.reportPictures(job.output.links.length);
+  await sendJson(response, status, prediction, behaviour);
+  if (response.isFinished && prediction.status === "succeeded")
+    exchange.reportPictures(job.output.links.length);
 }
 
 function describe(job: SimulatedJob<Output>): { status: string } {
-  const { id, fate = "", output, isCancelled } = job;
+  const { id, outcome = "", output, isCancelled } = job;
   const urls = { get: "https://elsewhere.example/get", cancel: "https://elsewhere.example/cancel" };
   const running = { id, status: "processing", input: {}, output: null, error: null, logs: "", urls };
   if (isCancelled) return { ...running, status: "canceled" };
-  if (!job.look()) return { ...running, status: job.looked === 1 ? "starting" : "processing" };
-  if (Object.hasOwn(FAILURES, fate))
-    return Object.assign(running, { status: "failed", error: FAILURES[fate] });
-  if (fate === "canceled" || fate === "aborted") return { ...running, status: fate };
-  const given = fate === "no-output" ? null : fate === "one-link" ? output.links[0] : output.links;
+  if (!job.poll()) return { ...running, status: job.polled === 1 ? "starting" : "processing" };
+  if (Object.hasOwn(FAILURES, outcome))
+    return Object.assign(running, { status: "failed", error: FAILURES[outcome] });
+  if (outcome === "canceled" || outcome === "aborted") return { ...running, status: outcome };
+  const given = outcome === "no-output" ? null : outcome === "one-link" ? output.links[0] : output.links;
   return Object.assign(running, { status: "succeeded", output: given, metrics: { predict_time: 1.5 } });
 }

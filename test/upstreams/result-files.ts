@@ -1,19 +1,19 @@
-import type { Answer, ReceivedRequest } from "./connection.ts";
-import { strikeFirst } from "./delivery.ts";
-import type { Plan } from "./plan.ts";
+import type { SimulatedResponse, ReceivedRequest } from "./http-server.ts";
+import { applyEarlyFault } from "./transport.ts";
+import type { Behaviour } from "./behaviour.ts";
 
-/** Pictures a simulated vendor keeps for a while and gives links to. Whoever sends a credential is refused. */
+/** Pictures that a simulated vendor stores and returns links to. Requests with a credential are refused. */
 export interface ResultFiles {
-  /** Keeps a picture and answers the path of its link. `linked` says how requests of it are answered, in turn. */
-  keep(picture: Buffer, format: string, linked?: readonly Plan[]): string;
-  /** Answers a request of a link; false when it is no such request. */
-  serve(request: ReceivedRequest, answer: Answer): Promise<boolean>;
+  /** Stores a picture and returns the path of its link. Requests of it have these behaviours in turn. */
+  keep(picture: Buffer, format: string, linkBehaviours?: readonly Behaviour[]): string;
+  /** Handles a request of a link; false when it is another request. */
+  serve(request: ReceivedRequest, response: SimulatedResponse): Promise<boolean>;
 }
 
 interface ResultFile {
   picture: Buffer;
   format: string;
-  plans: Plan[];
+  behaviours: Behaviour[];
 }
 
 const CREDENTIALS = ["authorization", "x-api-key", "x-key", "cookie"];
@@ -21,39 +21,39 @@ const CREDENTIALS = ["authorization", "x-api-key", "x-key", "cookie"];
 export function createResultFiles(): ResultFiles {
   const files = new Map<string, ResultFile>();
   return {
-    keep(picture, format, linked = []) {
+    keep(picture, format, linkBehaviours = []) {
       const path = `/results/${files.size + 1}.${format}`;
-      files.set(path, { picture, format, plans: [...linked] });
+      files.set(path, { picture, format, behaviours: [...linkBehaviours] });
       return path;
     },
-    async serve({ method, path, headers }, answer) {
+    async serve({ method, path, headers }, response) {
       if (!path.startsWith("/results/")) return false;
       const file = files.get(path);
-      const plan = file?.plans.shift() ?? {};
-      if (await strikeFirst(plan, answer)) return true;
-      if (!file || method !== "GET") await send(answer, 404, "text/plain", Buffer.from("gone"));
+      const behaviour = file?.behaviours.shift() ?? {};
+      if (await applyEarlyFault(behaviour, response)) return true;
+      if (!file || method !== "GET") await send(response, 404, "text/plain", Buffer.from("gone"));
       else if (CREDENTIALS.some((name) => headers[name] !== undefined))
-        await send(answer, 400, "text/plain", Buffer.from("a credential was sent"));
-      else if (plan.fault === "error-status")
-        await send(answer, plan.status ?? 403, "text/plain", Buffer.from("expired"));
-      else await send(answer, 200, `image/${file.format}`, file.picture, plan);
+        await send(response, 400, "text/plain", Buffer.from("a credential was sent"));
+      else if (behaviour.fault === "error-status")
+        await send(response, behaviour.status ?? 403, "text/plain", Buffer.from("expired"));
+      else await send(response, 200, `image/${file.format}`, file.picture, behaviour);
       return true;
     },
   };
 }
 
 async function send(
-  answer: Answer,
+  response: SimulatedResponse,
   status: number,
   type: string,
   bytes: Buffer,
-  plan: Plan = {},
+  behaviour: Behaviour = {},
 ): Promise<void> {
-  await answer.start(status, { "content-type": type, "content-length": String(bytes.byteLength) });
-  if (plan.fault === "reset-midway" || plan.fault === "stall-midway") {
-    await answer.write(bytes.subarray(0, bytes.byteLength / 2));
-    return plan.fault === "stall-midway" ? answer.gone() : answer.cut("rst");
+  await response.start(status, { "content-type": type, "content-length": String(bytes.byteLength) });
+  if (behaviour.fault === "reset-midway" || behaviour.fault === "stall-midway") {
+    await response.write(bytes.subarray(0, bytes.byteLength / 2));
+    return behaviour.fault === "stall-midway" ? response.closed() : response.cut("rst");
   }
-  await answer.write(bytes);
-  await answer.end();
+  await response.write(bytes);
+  await response.end();
 }

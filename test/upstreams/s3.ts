@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 /**
  * A strict S3-compatible service on loopback with one bucket: it checks every signature (Signature Version 4),
- * wants a length on every body, and keeps objects in memory for the test to look at.
+ * requires a length for every body, and keeps objects in memory, where tests can read them.
  */
 export function startS3(): S3Simulator {
   const objects = new Map<string, StoredObject>();
@@ -10,7 +10,7 @@ export function startS3(): S3Simulator {
   const requests: string[] = [];
   let isDown = false;
 
-  async function answer(request: Request): Promise<Response> {
+  async function response(request: Request): Promise<Response> {
     const url = new URL(request.url);
     requests.push(`${request.method} ${url.pathname}`);
     if (isDown) return failure(503, "ServiceUnavailable");
@@ -65,7 +65,7 @@ export function startS3(): S3Simulator {
     }
   }
 
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", maxRequestBodySize: 2 ** 28, fetch: answer });
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", maxRequestBodySize: 2 ** 28, fetch: response });
   return {
     address: `s3://${ACCESS_KEY}:${encodeURIComponent(SECRET)}@${BUCKET}/made/here?endpoint=${encodeURIComponent(`http://127.0.0.1:${server.port}`)}&region=${REGION}`,
     objects,
@@ -80,13 +80,13 @@ export function startS3(): S3Simulator {
 }
 
 export interface S3Simulator {
-  /** The blob address that leads here, with a prefix. */
+  /** The blob address of this service, with a prefix. */
   address: string;
   /** By key, prefix included. */
   objects: Map<string, StoredObject>;
   /** Method and path of every request, in order. */
   requests: string[];
-  /** While down, every request is answered 503. */
+  /** While down, every request gets a 503. */
   setDown(value: boolean): void;
   stop(): Promise<void>;
 }
@@ -104,7 +104,7 @@ const ACCESS_KEY = "SIMULATEDKEY";
 const SECRET = "simulated/secret+of/forty/characters/xxxx";
 const MAX_CLOCK_SKEW_MS = 15 * 60 * 1000;
 
-/** The body, or null when the caller did not say how long it is or told it wrong. */
+/** The body, or null when its length is missing or wrong. */
 async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer> | null> {
   const body = new Uint8Array(await request.arrayBuffer());
   const declared = request.headers.get("content-length");
@@ -117,20 +117,20 @@ function list(objects: Map<string, StoredObject>, url: URL): Response {
   if (url.searchParams.get("list-type") !== "2") return failure(400, "InvalidArgument");
   const prefix = url.searchParams.get("prefix") ?? "";
   const after = url.searchParams.get("start-after") ?? "";
-  const most = Math.min(Number(url.searchParams.get("max-keys") ?? 1000), 1000);
+  const max = Math.min(Number(url.searchParams.get("max-keys") ?? 1000), 1000);
   const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
-  const contents = keys.slice(0, most).map((key) => {
+  const contents = keys.slice(0, max).map((key) => {
     const { bytes, modifiedAt } = objects.get(key)!;
     const modified = new Date(modifiedAt).toISOString();
     return `<Contents><Key>${key}</Key><LastModified>${modified}</LastModified><Size>${bytes.length}</Size></Contents>`;
   });
-  const isTruncated = keys.length > most;
+  const isTruncated = keys.length > max;
   return xml(
-    `<ListBucketResult><Name>${BUCKET}</Name><KeyCount>${contents.length}</KeyCount><MaxKeys>${most}</MaxKeys><IsTruncated>${isTruncated}</IsTruncated>${contents.join("")}</ListBucketResult>`,
+    `<ListBucketResult><Name>${BUCKET}</Name><KeyCount>${contents.length}</KeyCount><MaxKeys>${max}</MaxKeys><IsTruncated>${isTruncated}</IsTruncated>${contents.join("")}</ListBucketResult>`,
   );
 }
 
-/** The error code a wrong signature earns, or null. Source: Signature Version 4, header based. */
+/** The error code of a wrong signature, or null (Signature Version 4, header based). */
 function checkSignature(request: Request, url: URL): string | null {
   const match = AUTHORIZATION.exec(request.headers.get("authorization") ?? "");
   if (!match) return "AccessDenied";

@@ -1,45 +1,49 @@
-import { Answer, listen, type ReceivedRequest } from "./connection.ts";
-import type { Fault, Plan } from "./plan.ts";
+import { SimulatedResponse, listen, type ReceivedRequest } from "./http-server.ts";
+import type { Fault, Behaviour } from "./behaviour.ts";
 
-/** What a vendor does with a request. `exchange` carries its plan and takes what it reports. */
-export type Vendor = (request: ReceivedRequest, answer: Answer, exchange: HttpExchange) => Promise<void>;
+/** How a vendor handles a request. `exchange` has its behaviour and records what was sent. */
+export type Vendor = (
+  request: ReceivedRequest,
+  response: SimulatedResponse,
+  exchange: HttpExchange,
+) => Promise<void>;
 
-/** One request and what became of it. Times are `performance.now()`; null is not yet, or never. */
+/** One request and its outcome. Times are `performance.now()`; null is not yet, or never. */
 export interface Hit extends ReceivedRequest {
   receivedAt: number;
-  plan: Plan;
+  behaviour: Behaviour;
   /** Status that was sent; null while there is none. */
   readonly status: number | null;
-  /** When the whole answer was handed to the system. */
-  answeredAt: number | null;
-  /** When the client closed the connection before the answer was whole. */
+  /** When the whole response was written to the socket. */
+  respondedAt: number | null;
+  /** When the client closed the connection before the response was whole. */
   closedAt: number | null;
-  /** The usage that really went out. */
+  /** The usage that was sent. */
   usage: unknown;
-  /** Pictures, or links to them, that really went out. */
+  /** Number of pictures, or links to them, that were sent. */
   pictures: number;
   json(): Record<string, unknown>;
 }
 
 export interface HttpExchange {
   hit: Hit;
-  /** The plan of this request: queued first, then the prompt's, which the vendor finds. */
-  takePlan(fromPrompt: Plan | undefined): Plan;
-  /** To be called when a usage report has been written. */
+  /** The behaviour for this request: a queued one, else that of the prompt, else normal. */
+  takeBehaviour(fromPrompt: Behaviour | undefined): Behaviour;
+  /** Call when a usage report has been written. */
   reportUsage(usage: unknown): void;
-  /** To be called when an answer with so many pictures has been written. */
+  /** Call when a response with so many pictures has been written. */
   reportPictures(count: number): void;
 }
 
-/** The vendor's own ledger, to be compared with the gateway's. */
-export interface Book {
+/** What the vendor counts, to be compared with the gateway's ledger. */
+export interface Totals {
   /** Requests that arrived whole. */
   received: number;
-  /** Answers with a success status that went out whole. */
-  answered: number;
-  /** Usage reports of those answers. */
+  /** Responses of success that were sent whole. */
+  delivered: number;
+  /** Usage reports of those responses. */
   usages: unknown[];
-  /** Pictures that went out. */
+  /** Pictures that were sent. */
   pictures: number;
 }
 
@@ -47,12 +51,12 @@ export interface Simulator extends AsyncDisposable {
   /** Base address, without the vendor's own path. */
   url: string;
   hits: readonly Hit[];
-  readonly book: Book;
-  /** When a client last closed a connection before its answer was whole. */
+  readonly totals: Totals;
+  /** When a client last closed a connection before its response was whole. */
   readonly closedAt: number | null;
-  /** Queues how the next requests are answered, one plan each; these go before markers in prompts. */
-  next(...plans: (Fault | Plan)[]): void;
-  /** Forgets hits and queued plans. */
+  /** Queues the behaviours of the next requests, one each; they take precedence over markers in prompts. */
+  next(...behaviours: (Fault | Behaviour)[]): void;
+  /** Forgets hits and queued behaviours. */
   reset(): void;
   /** Waits until so many requests have arrived. */
   waitForHits(count: number): Promise<Hit>;
@@ -64,34 +68,36 @@ export interface Simulator extends AsyncDisposable {
 /** Starts a simulated vendor on a free loopback port. */
 export async function startSimulator(vendor: Vendor): Promise<Simulator> {
   const hits: Hit[] = [];
-  const queue: Plan[] = [];
-  const watchers = new Set<() => void>();
-  const notify = () => watchers.forEach((watcher) => watcher());
-  const server = await listen(async (request, answer) => {
-    const hit = openHit(request, answer);
+  const queue: Behaviour[] = [];
+  const listeners = new Set<() => void>();
+  const notify = () => listeners.forEach((listener) => listener());
+  const server = await listen(async (request, response) => {
+    const hit = openHit(request, response);
     hits.push(hit);
-    answer.onClose(() => {
+    response.onClose(() => {
       hit.closedAt = performance.now();
       notify();
     });
     notify();
-    await vendor(request, answer, openExchange(hit, queue));
-    if (answer.isFinished) hit.answeredAt = performance.now();
+    await vendor(request, response, openExchange(hit, queue));
+    if (response.isFinished) hit.respondedAt = performance.now();
     notify();
   });
-  const until = <T>(read: () => T | undefined) => waitUntil(read, watchers);
+  const until = <T>(read: () => T | undefined) => waitUntil(read, listeners);
   const closed = () => hits.flatMap(({ closedAt }) => (closedAt === null ? [] : [closedAt]));
   return {
     url: `http://127.0.0.1:${server.port}`,
     hits,
-    get book() {
-      return writeBook(hits);
+    get totals() {
+      return countTotals(hits);
     },
     get closedAt() {
       return closed().at(-1) ?? null;
     },
-    next: (...plans) => {
-      queue.push(...plans.map((plan) => (typeof plan === "string" ? { fault: plan } : plan)));
+    next: (...behaviours) => {
+      queue.push(
+        ...behaviours.map((behaviour) => (typeof behaviour === "string" ? { fault: behaviour } : behaviour)),
+      );
     },
     reset: () => {
       hits.length = 0;
@@ -104,15 +110,15 @@ export async function startSimulator(vendor: Vendor): Promise<Simulator> {
   };
 }
 
-function openHit(request: ReceivedRequest, answer: Answer): Hit {
+function openHit(request: ReceivedRequest, response: SimulatedResponse): Hit {
   return {
     ...request,
     receivedAt: performance.now(),
-    plan: {},
+    behaviour: {},
     get status() {
-      return answer.status;
+      return response.status;
     },
-    answeredAt: null,
+    respondedAt: null,
     closedAt: null,
     usage: undefined,
     pictures: 0,
@@ -120,34 +126,34 @@ function openHit(request: ReceivedRequest, answer: Answer): Hit {
   };
 }
 
-function openExchange(hit: Hit, queue: Plan[]): HttpExchange {
+function openExchange(hit: Hit, queue: Behaviour[]): HttpExchange {
   return {
     hit,
-    takePlan: (fromPrompt) => (hit.plan = queue.shift() ?? fromPrompt ?? {}),
+    takeBehaviour: (fromPrompt) => (hit.behaviour = queue.shift() ?? fromPrompt ?? {}),
     reportUsage: (usage) => (hit.usage = usage),
     reportPictures: (count) => (hit.pictures = count),
   };
 }
 
-function writeBook(hits: readonly Hit[]): Book {
-  const answered = hits.filter((hit) => hit.answeredAt !== null && hit.status === 200);
+function countTotals(hits: readonly Hit[]): Totals {
+  const delivered = hits.filter((hit) => hit.respondedAt !== null && hit.status === 200);
   return {
     received: hits.length,
-    answered: answered.length,
-    usages: answered.map((hit) => hit.usage).filter((usage) => usage !== undefined),
+    delivered: delivered.length,
+    usages: delivered.map((hit) => hit.usage).filter((usage) => usage !== undefined),
     pictures: hits.reduce((sum, hit) => sum + hit.pictures, 0),
   };
 }
 
-function waitUntil<T>(read: () => T | undefined, watchers: Set<() => void>): Promise<T> {
+function waitUntil<T>(read: () => T | undefined, listeners: Set<() => void>): Promise<T> {
   return new Promise((resolve) => {
-    const look = () => {
+    const check = () => {
       const value = read();
       if (value === undefined) return;
-      watchers.delete(look);
+      listeners.delete(check);
       resolve(value);
     };
-    watchers.add(look);
-    look();
+    listeners.add(check);
+    check();
   });
 }

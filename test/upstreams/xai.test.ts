@@ -49,7 +49,7 @@ describe("the simulated vendor refuses", () => {
   });
 });
 
-test("the simulated vendor keeps the shape of a single image whatever ratio is asked for", async () => {
+test("the simulated vendor keeps the shape of a single image whatever ratio is requested", async () => {
   const sizeOf = async (body: object) => {
     const response = await post("edits", { response_format: "b64_json", aspect_ratio: "16:9", ...body });
     const { data } = (await response.json()) as { data: { b64_json: string }[] };

@@ -1,4 +1,4 @@
-/** What each model of the vendor takes (Ark image generation reference). */
+/** What a model accepts (Ark image generation reference). */
 export interface ArkModel {
   minPixels: number;
   maxPixels: number;
@@ -6,7 +6,7 @@ export interface ArkModel {
   references: number;
   /** Whether `output_format` may be sent; jpeg otherwise. */
   hasFormat: boolean;
-  /** Whether groups and streams are offered. */
+  /** Whether groups and streams are supported. */
   hasGroups: boolean;
 }
 
@@ -33,7 +33,7 @@ const FOUR: ArkModel = {
   tiers: { "1K": "1024x1024", "2K": "2048x2048", "4K": "4096x4096" },
 };
 
-/** Names belong to a region: a key of one cannot call the other's. */
+/** By region: a key of one region cannot call models of the other. */
 export const MODELS: Readonly<Record<"cn" | "global", Readonly<Record<string, ArkModel>>>> = {
   cn: {
     "doubao-seedream-5-0-pro-260628": PRO,

@@ -1,8 +1,8 @@
-import type { Answer } from "../connection.ts";
-import { sendJson } from "../delivery.ts";
-import type { Plan } from "../plan.ts";
+import type { SimulatedResponse } from "../http-server.ts";
+import { sendJson } from "../transport.ts";
+import type { Behaviour } from "../behaviour.ts";
 
-/** An error answer in the vendor's envelope (Ark API reference, error codes). */
+/** An error response in the vendor's envelope (Ark API reference, error codes). */
 export interface Refusal {
   status: number;
   code: string;
@@ -14,16 +14,16 @@ export interface Refusal {
 
 const REQUEST_ID = "0217000000000000a1b2c3d4e5f60718293a4b5c6d7e8f90";
 
-/** Each message of the vendor ends with the id of the request. */
+/** The vendor's messages end with the id of the request. */
 export function envelope({ code, message, param = "", type = "BadRequest" }: Refusal): object {
   return { error: { code, message: `${message} Request id: ${REQUEST_ID}`, param, type } };
 }
 
-export async function refuse(answer: Answer, refusal: Refusal): Promise<void> {
-  await sendJson(answer, refusal.status, envelope(refusal), {}, refusal.headers);
+export async function refuse(response: SimulatedResponse, refusal: Refusal): Promise<void> {
+  await sendJson(response, refusal.status, envelope(refusal), {}, refusal.headers);
 }
 
-/** A request the vendor finds wrong. */
+/** An invalid request. */
 export function invalid(param: string, why: string, code = "InvalidParameter"): Refusal {
   const message = `The parameter \`${param}\` specified in the request is not valid: ${why}.`;
   return { status: 400, code, message, param };
@@ -48,7 +48,7 @@ export function unknownModel(model: string): Refusal {
   return { status: 404, code: "InvalidEndpointOrModel.NotFound", message, type: "NotFound" };
 }
 
-/** Status of each code of the vendor's table; `content-refused` and `error-status` name one in the plan's text. */
+/** Status of each code of the vendor's table; `content-refused` and `error-status` name one in `text`. */
 export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   InvalidParameter: 400,
   MissingParameter: 400,
@@ -81,17 +81,17 @@ export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
 
 export const SENSITIVE = "The request failed because the output image may contain sensitive information.";
 
-/** The error a plan asks for, by its code where the plan's text names one. */
-export function findRefusal(plan: Plan, authorization: string): Refusal | undefined {
-  const headers = plan.retryAfter === undefined ? undefined : { "retry-after": plan.retryAfter };
-  const code = plan.text ?? "";
-  switch (plan.fault) {
+/** The error of a behaviour, by its code where `text` names one. */
+export function findRefusal(behaviour: Behaviour, authorization: string): Refusal | undefined {
+  const headers = behaviour.retryAfter === undefined ? undefined : { "retry-after": behaviour.retryAfter };
+  const code = behaviour.text ?? "";
+  switch (behaviour.fault) {
     case "echo-authorization":
       return { ...invalid("model", `bad header ${authorization}`), headers };
     case "content-refused":
       return { status: STATUS_BY_CODE[code] ?? 400, code, message: SENSITIVE, headers };
     case "error-status": {
-      const status = plan.status ?? STATUS_BY_CODE[code] ?? 500;
+      const status = behaviour.status ?? STATUS_BY_CODE[code] ?? 500;
       const type = status === 429 ? "TooManyRequests" : "BadRequest";
       return { status, code, message: "The request failed.", type, headers };
     }

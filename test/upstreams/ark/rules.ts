@@ -1,17 +1,17 @@
-import type { ReceivedRequest } from "../connection.ts";
+import type { ReceivedRequest } from "../http-server.ts";
 import { readInlineImage } from "../inline-image.ts";
 import type { ArkModel } from "./models.table.ts";
 import { invalid, unknownModel, type Refusal } from "./refusals.ts";
 
-/** A request the vendor would carry out. */
-export interface Wish {
+/** A valid request. */
+export interface ParsedRequest {
   modelName: string;
   prompt: string;
   width: number;
   height: number;
   format: "jpeg" | "png";
-  /** Most pictures of a group; 1 without one. */
-  most: number;
+  /** Maximum of pictures in a group; 1 without one. */
+  max: number;
   references: number;
   isInline: boolean;
 }
@@ -37,8 +37,8 @@ const MAX_REFERENCE_BYTES = 30_000_000;
 const MAX_REFERENCE_PIXELS = 36_000_000;
 const MAX_OF_A_GROUP = 15;
 
-/** Reads a request as the vendor would: JSON only, every field and value checked. */
-export async function readWish(request: ReceivedRequest, models: Models): Promise<Read<Wish>> {
+/** Reads a request as strictly as the vendor: JSON only, every field and value checked. */
+export async function parseRequest(request: ReceivedRequest, models: Models): Promise<Read<ParsedRequest>> {
   if (request.headers["content-type"] !== "application/json")
     return { refusal: invalid("body", "content type must be application/json") };
   const values: Values = JSON.parse(request.body.toString("utf8"));
@@ -94,7 +94,7 @@ function readFormat(format: unknown, model: ArkModel): Read<{ format: "jpeg" | "
   return { format };
 }
 
-function readGroup(values: Values, model: ArkModel, references: number): Read<{ most: number }> {
+function readGroup(values: Values, model: ArkModel, references: number): Read<{ max: number }> {
   const { stream, sequential_image_generation: group = "disabled" } = values;
   const options = values["sequential_image_generation_options"];
   if (!model.hasGroups) {
@@ -106,11 +106,11 @@ function readGroup(values: Values, model: ArkModel, references: number): Read<{ 
     return { refusal: invalid("stream", "must be a boolean") };
   if (group !== "auto" && group !== "disabled")
     return { refusal: invalid("sequential_image_generation", "must be auto or disabled") };
-  if (group === "disabled") return { most: 1 };
-  const most: unknown = Object(options)["max_images"] ?? MAX_OF_A_GROUP;
-  if (typeof most !== "number" || !Number.isInteger(most) || most < 1 || most + references > MAX_OF_A_GROUP)
+  if (group === "disabled") return { max: 1 };
+  const max: unknown = Object(options)["max_images"] ?? MAX_OF_A_GROUP;
+  if (typeof max !== "number" || !Number.isInteger(max) || max < 1 || max + references > MAX_OF_A_GROUP)
     return { refusal: invalid("max_images", "references and images must be at most 15") };
-  return { most };
+  return { max };
 }
 
 async function countReferences(image: unknown, model: ArkModel): Promise<number | { refusal: Refusal }> {

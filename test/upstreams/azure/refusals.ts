@@ -1,27 +1,31 @@
-import type { Answer } from "../connection.ts";
-import { sendJson } from "../delivery.ts";
-import type { Plan } from "../plan.ts";
+import type { SimulatedResponse } from "../http-server.ts";
+import { sendJson } from "../transport.ts";
+import type { Behaviour } from "../behaviour.ts";
 
-/** An error answer: the status, and what stands in its body. */
+/** An error response: the status and its body. */
 export interface Refusal {
   status: number;
-  /** Stands under `error`. */
+  /** Value of `error`. */
   error: Record<string, unknown>;
-  /** Stands beside it. */
+  /** Fields beside it. */
   beside?: Record<string, unknown>;
 }
 
-export async function refuse(answer: Answer, refusal: Refusal, plan: Plan = {}): Promise<void> {
+export async function refuse(
+  response: SimulatedResponse,
+  refusal: Refusal,
+  behaviour: Behaviour = {},
+): Promise<void> {
   const { status, error, beside } = refusal;
-  await sendJson(answer, status, { ...beside, error }, {}, retryHeaders(plan));
+  await sendJson(response, status, { ...beside, error }, {}, retryHeaders(behaviour));
 }
 
-/** A request the vendor finds wrong. */
+/** An invalid request. */
 export function invalid(message: string, param: string, code = "invalid_value"): Refusal {
   return { status: 400, error: { message, type: "invalid_request_error", param, code } };
 }
 
-/** Rows of the vendor's errors by what tests call them (Azure OpenAI image how-to, content filter and quota pages). */
+/** The vendor's errors by their name in tests (Azure OpenAI image how-to, content filter and quota pages). */
 export const REFUSALS: Readonly<Record<string, Refusal>> = {
   contentFilter: {
     status: 400,
@@ -109,13 +113,13 @@ export const REFUSALS: Readonly<Record<string, Refusal>> = {
   Timeout: { status: 408, error: { code: "Timeout", message: "The operation was timeout." } },
 };
 
-/** The error a plan asks for: `error-status` and `error-in-200` name a row in `text`. */
-export function findRefusal(plan: Plan, apiKey: string): Refusal | undefined {
-  const row = REFUSALS[plan.text ?? ""];
-  switch (plan.fault) {
+/** The error of a behaviour: `error-status` and `error-in-200` name a row in `text`. */
+export function findRefusal(behaviour: Behaviour, apiKey: string): Refusal | undefined {
+  const row = REFUSALS[behaviour.text ?? ""];
+  switch (behaviour.fault) {
     case "error-status":
-      if (plan.text === "echo") return invalid(`Wrong header api-key: ${apiKey}. Send another one.`, "");
-      return row ?? { status: plan.status ?? 500, error: { code: "Whatever", message: "Trouble" } };
+      if (behaviour.text === "echo") return invalid(`Wrong header api-key: ${apiKey}. Send another one.`, "");
+      return row ?? { status: behaviour.status ?? 500, error: { code: "Whatever", message: "Trouble" } };
     case "error-in-200":
       return row && { ...row, status: 200 };
     default:
@@ -123,8 +127,8 @@ export function findRefusal(plan: Plan, apiKey: string): Refusal | undefined {
   }
 }
 
-/** The hint in seconds, or in milliseconds where the plan's ends in `ms`. */
-function retryHeaders({ retryAfter }: Plan): Record<string, string> {
+/** Retry-after in seconds, or in milliseconds where the behaviour's value ends in `ms`. */
+function retryHeaders({ retryAfter }: Behaviour): Record<string, string> {
   if (retryAfter === undefined) return {};
   return retryAfter.endsWith("ms")
     ? { "retry-after-ms": retryAfter.slice(0, -2) }

@@ -1,10 +1,10 @@
-import type { ReceivedRequest } from "../connection.ts";
+import type { ReceivedRequest } from "../http-server.ts";
 import { invalid, REFUSALS, type Refusal } from "./refusals.ts";
 
 export type Surface = "v1" | "classic";
 export type Operation = "chat/completions" | "images/generations" | "images/edits";
 
-/** What a path asks for; the deployment stands in it on the classic surface only. */
+/** Operation and deployment of a path; only the classic surface has the deployment in it. */
 export interface Target {
   surface: Surface;
   operation: Operation;
@@ -16,10 +16,10 @@ const V1 = new RegExp(`^/openai/v1/${OPERATION}$`);
 const CLASSIC = new RegExp(`^/openai/deployments/([^/]+)/${OPERATION}$`);
 
 const V1_VERSIONS: ReadonlySet<string | null> = new Set([null, "v1", "preview"]);
-/** Versions of the classic surface that have images. */
+/** Versions of the classic surface that support images. */
 const CLASSIC_VERSIONS: ReadonlySet<string | null> = new Set(["2025-04-01-preview", "2026-01-01-preview"]);
 
-/** Reads path and version as the vendor does: dated versions belong to one surface, the others to the other one. */
+/** Reads path and version as the vendor does: dated versions belong to the classic surface, the others to v1. */
 export function readTarget({ path, query }: ReceivedRequest): Target | Refusal {
   const version = query.get("api-version");
   const onV1 = V1.exec(path);
@@ -33,7 +33,7 @@ export function readTarget({ path, query }: ReceivedRequest): Target | Refusal {
   return { surface: "classic", operation: onClassic[2] as Operation, deployment };
 }
 
-/** What this vendor refuses of pictures and OpenAI does not: webp either way, and a single file called `image`. */
+/** Refused by this vendor but not by OpenAI: WebP in both directions, and a single file named `image`. */
 export function findImageFault({ body }: ReceivedRequest): Refusal | undefined {
   const text = body.toString("latin1");
   if (/"output_format":"webp"|name="output_format"\r\n\r\nwebp\r\n/.test(text))
@@ -47,7 +47,7 @@ export function findImageFault({ body }: ReceivedRequest): Refusal | undefined {
   return undefined;
 }
 
-/** The deployment that the body names. */
+/** The deployment in the body. */
 export function bodyModel({ body, headers }: ReceivedRequest): string | undefined {
   const text = body.toString("latin1");
   if (headers["content-type"]?.startsWith("multipart/form-data"))

@@ -1,4 +1,4 @@
-/** Pixels of a tier and ratio, as the vendor's image guide lists them; 21:9 exists across only. */
+/** Pixels of a tier and ratio, as in the vendor's image guide; 21:9 exists in landscape only. */
 const SIZES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "1:1": { "512": "512x512", "1K": "1024x1024", "2K": "2048x2048", "4K": "4096x4096" },
   "1:4": { "512": "256x1024", "1K": "512x2048", "2K": "1024x4096", "4K": "2048x8192" },
@@ -19,7 +19,7 @@ export interface SimulatedModel {
   tokens: Readonly<Record<string, number>>;
   /** Tokens of a reference. */
   inputTokens: number;
-  /** Whether it shows drafts among its thoughts. */
+  /** Whether it returns drafts among its thoughts. */
   isThinking: boolean;
 }
 

@@ -1,8 +1,8 @@
-import type { Answer } from "../connection.ts";
-import { sendJson } from "../delivery.ts";
-import type { Plan } from "../plan.ts";
+import type { SimulatedResponse } from "../http-server.ts";
+import { sendJson } from "../transport.ts";
+import type { Behaviour } from "../behaviour.ts";
 
-/** An error answer in the vendor's envelope (Gemini API reference, errors). */
+/** An error response in the vendor's envelope (Gemini API reference, errors). */
 export interface Refusal {
   code: number;
   status: string;
@@ -11,21 +11,21 @@ export interface Refusal {
   headers?: Record<string, string>;
 }
 
-export async function refuse(answer: Answer, { headers, ...error }: Refusal): Promise<void> {
-  await sendJson(answer, error.code, { error }, {}, headers);
+export async function refuse(response: SimulatedResponse, { headers, ...error }: Refusal): Promise<void> {
+  await sendJson(response, error.code, { error }, {}, headers);
 }
 
-/** A request the vendor finds wrong. */
+/** An invalid request. */
 export function invalid(message: string, field?: string): Refusal {
   const violation = { field, description: message };
   const details = [{ "@type": `${TYPES}BadRequest`, fieldViolations: [violation] }];
   return { code: 400, status: "INVALID_ARGUMENT", message, ...(field !== undefined && { details }) };
 }
 
-export function unknownName(name: string, place: string): Refusal {
+export function unknownName(name: string, path: string): Refusal {
   return invalid(
-    `Invalid JSON payload received. Unknown name "${name}" at '${place}': Cannot find field.`,
-    place,
+    `Invalid JSON payload received. Unknown name "${name}" at '${path}': Cannot find field.`,
+    path,
   );
 }
 
@@ -56,7 +56,7 @@ export const WRONG_TOKEN: Refusal = {
   details: [{ "@type": `${TYPES}ErrorInfo`, reason: "ACCESS_TOKEN_TYPE_UNSUPPORTED" }],
 };
 
-/** What `error-status` answers by the word in the plan's text; the status alone decides the rest. */
+/** Errors of `error-status` by `text`; without a text the status alone counts. */
 const BY_WORD: Readonly<Record<string, Refusal>> = {
   FAILED_PRECONDITION: {
     code: 400,
@@ -94,14 +94,14 @@ const BY_WORD: Readonly<Record<string, Refusal>> = {
   },
 };
 
-/** The error a plan asks for. */
-export function findRefusal(plan: Plan, credential: string): Refusal | undefined {
-  const headers = plan.retryAfter === undefined ? undefined : { "retry-after": plan.retryAfter };
-  switch (plan.fault) {
+/** The error of a behaviour. */
+export function findRefusal(behaviour: Behaviour, credential: string): Refusal | undefined {
+  const headers = behaviour.retryAfter === undefined ? undefined : { "retry-after": behaviour.retryAfter };
+  switch (behaviour.fault) {
     case "error-status": {
-      const refusal = BY_WORD[plan.text ?? ""];
-      if (!refusal && plan.text !== undefined) throw new Error(`no error is called ${plan.text}`);
-      const other = { code: plan.status ?? 500, status: "UNKNOWN", message: "Trouble." };
+      const refusal = BY_WORD[behaviour.text ?? ""];
+      if (!refusal && behaviour.text !== undefined) throw new Error(`no error is called ${behaviour.text}`);
+      const other = { code: behaviour.status ?? 500, status: "UNKNOWN", message: "Trouble." };
       return { ...(refusal ?? other), headers };
     }
     case "rate-limited":

@@ -1,16 +1,16 @@
 import { decodeBase64 } from "../../../src/lib/base64.ts";
 import { isObject } from "../../../src/lib/json.ts";
-import type { ReceivedRequest } from "../connection.ts";
+import type { ReceivedRequest } from "../http-server.ts";
 import { MODELS, type SimulatedModel } from "./models.table.ts";
 import { invalid, unknownModel, unknownName, type Refusal } from "./refusals.ts";
 
-/** A request that the vendor would carry out. */
-export interface Wish {
+/** A valid request. */
+export interface ParsedRequest {
   modelName: string;
   model: SimulatedModel;
   prompt: string;
   references: Reference[];
-  /** Undefined follows the first reference. */
+  /** Undefined means the shape of the first reference. */
   ratio: string | undefined;
   tier: string;
   mimeType: "image/png" | "image/jpeg";
@@ -22,7 +22,7 @@ export interface Reference {
   bytes: Buffer;
 }
 
-/** What differs between the two addresses. */
+/** The address of the request. */
 export interface Surface {
   isVertex: boolean;
 }
@@ -35,7 +35,7 @@ const CONFIG =
   "responseModalities imageConfig candidateCount seed temperature topP topK thinkingConfig".split(" ");
 const IMAGE = ["aspectRatio", "imageSize"];
 const VERTEX_IMAGE = [...IMAGE, "imageOutputOptions", "personGeneration", "prominentPeople"];
-/** First bytes by type; the vendor decodes what it gets. */
+/** Checks of the first bytes, by type. */
 const SIGNATURES: Readonly<Record<string, (head: string) => boolean>> = {
   "image/png": (head) => head.startsWith("\x89PNG"),
   "image/jpeg": (head) => head.startsWith("\xff\xd8\xff"),
@@ -45,7 +45,7 @@ const SIGNATURES: Readonly<Record<string, (head: string) => boolean>> = {
   "image/avif": (head) => head.slice(4, 12) === "ftypavif",
 };
 
-/** Thrown by the readers below, and given back by `readWish`. */
+/** Thrown by the readers below, returned by `parseRequest`. */
 class Refused extends Error {
   constructor(readonly refusal: Refusal) {
     super(refusal.message);
@@ -53,7 +53,11 @@ class Refused extends Error {
 }
 
 /** Reads a request as strictly as the vendor does. */
-export function readWish(request: ReceivedRequest, modelName: string, surface: Surface): Wish | Refusal {
+export function parseRequest(
+  request: ReceivedRequest,
+  modelName: string,
+  surface: Surface,
+): ParsedRequest | Refusal {
   try {
     return read(request, modelName, surface);
   } catch (error) {
@@ -62,7 +66,7 @@ export function readWish(request: ReceivedRequest, modelName: string, surface: S
   }
 }
 
-function read(request: ReceivedRequest, modelName: string, surface: Surface): Wish {
+function read(request: ReceivedRequest, modelName: string, surface: Surface): ParsedRequest {
   const model = MODELS[modelName];
   if (!model) throw new Refused(unknownModel(modelName));
   if (request.headers["content-type"] !== "application/json")
@@ -74,7 +78,7 @@ function read(request: ReceivedRequest, modelName: string, surface: Surface): Wi
   return { modelName, model, prompt, references, ...readConfig(body["generationConfig"], model, surface) };
 }
 
-function readContents(contents: unknown, surface: Surface): Pick<Wish, "prompt" | "references"> {
+function readContents(contents: unknown, surface: Surface): Pick<ParsedRequest, "prompt" | "references"> {
   if (!Array.isArray(contents) || contents.length === 0)
     throw new Refused(invalid("* GenerateContentRequest.contents: contents is not specified", "contents"));
   const texts: string[] = [];
@@ -96,17 +100,16 @@ function readContents(contents: unknown, surface: Surface): Pick<Wish, "prompt" 
 }
 
 function readReference(value: unknown, { isVertex }: Surface): Reference {
-  const place = "contents[0].parts[0].inline_data";
-  const { mimeType, data } = objectAt(value, place, ["mimeType", "data"]);
+  const path = "contents[0].parts[0].inline_data";
+  const { mimeType, data } = objectAt(value, path, ["mimeType", "data"]);
   const matches = SIGNATURES[String(mimeType)];
-  if (!matches)
-    throw new Refused(invalid(`Unsupported MIME type: ${String(mimeType)}`, `${place}.mime_type`));
+  if (!matches) throw new Refused(invalid(`Unsupported MIME type: ${String(mimeType)}`, `${path}.mime_type`));
   const bytes = typeof data === "string" ? decodeBase64(data) : null;
-  if (!bytes) throw new Refused(invalid("Base64 decoding failed.", place));
+  if (!bytes) throw new Refused(invalid("Base64 decoding failed.", path));
   if (!matches(bytes.toString("latin1", 0, 12)))
-    throw new Refused(invalid("Unable to process input image.", place));
+    throw new Refused(invalid("Unable to process input image.", path));
   if (isVertex && bytes.byteLength > MAX_VERTEX_BYTES)
-    throw new Refused(invalid("The inline image exceeds 7 MB.", place));
+    throw new Refused(invalid("The inline image exceeds 7 MB.", path));
   return { mimeType: String(mimeType), bytes };
 }
 
@@ -117,37 +120,37 @@ function readConfig(value: unknown, model: SimulatedModel, surface: Surface) {
     throw new Refused(invalid("The model does not support the requested response modalities."));
   if ((config["candidateCount"] ?? 1) !== 1)
     throw new Refused(invalid("Multiple candidates is not enabled for this model", "candidate_count"));
-  const place = "generation_config.image_config";
-  const image = objectAt(config["imageConfig"] ?? {}, place, surface.isVertex ? VERTEX_IMAGE : IMAGE);
+  const path = "generation_config.image_config";
+  const image = objectAt(config["imageConfig"] ?? {}, path, surface.isVertex ? VERTEX_IMAGE : IMAGE);
   const { aspectRatio: ratio, imageSize: tier = "1K", imageOutputOptions: output } = image;
   if (ratio !== undefined && !model.ratios.some((one) => one === ratio))
-    throw new Refused(invalid(`aspect_ratio ${String(ratio)} is not supported.`, `${place}.aspect_ratio`));
+    throw new Refused(invalid(`aspect_ratio ${String(ratio)} is not supported.`, `${path}.aspect_ratio`));
   if (typeof tier !== "string" || model.tokens[tier] === undefined)
-    throw new Refused(invalid(`image_size ${String(tier)} is not supported.`, `${place}.image_size`));
+    throw new Refused(invalid(`image_size ${String(tier)} is not supported.`, `${path}.image_size`));
   return {
     ratio: ratio === undefined ? undefined : String(ratio),
     tier,
-    mimeType: readOutput(output, `${place}.image_output_options`),
+    mimeType: readOutput(output, `${path}.image_output_options`),
     hasProse: modalities.includes("TEXT"),
   };
 }
 
-function readOutput(value: unknown, place: string): Wish["mimeType"] {
-  const { mimeType = "image/png", compressionQuality = 75 } = objectAt(value ?? {}, place, [
+function readOutput(value: unknown, path: string): ParsedRequest["mimeType"] {
+  const { mimeType = "image/png", compressionQuality = 75 } = objectAt(value ?? {}, path, [
     "mimeType",
     "compressionQuality",
   ]);
   if (mimeType !== "image/png" && mimeType !== "image/jpeg")
-    throw new Refused(invalid(`Unsupported output mime type ${String(mimeType)}.`, place));
+    throw new Refused(invalid(`Unsupported output mime type ${String(mimeType)}.`, path));
   const quality = Number(compressionQuality);
   if (!Number.isInteger(quality) || quality < 0 || quality > 100)
-    throw new Refused(invalid("compression_quality must be from 0 to 100.", place));
+    throw new Refused(invalid("compression_quality must be from 0 to 100.", path));
   return mimeType;
 }
 
-function objectAt(value: unknown, place: string, known: readonly string[]): Record<string, unknown> {
-  if (!isObject(value)) throw new Refused(invalid(`Invalid value at '${place}'.`, place));
+function objectAt(value: unknown, path: string, known: readonly string[]): Record<string, unknown> {
+  if (!isObject(value)) throw new Refused(invalid(`Invalid value at '${path}'.`, path));
   const unknown = Object.keys(value).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new Refused(unknownName(unknown, place));
+  if (unknown !== undefined) throw new Refused(unknownName(unknown, path));
   return value;
 }

@@ -1,4 +1,4 @@
-import type { ReceivedRequest } from "../connection.ts";
+import type { ReceivedRequest } from "../http-server.ts";
 import { invalid, unknownModel, type Refusal } from "./refusals.ts";
 
 const FIELDS: ReadonlySet<string> = new Set(
@@ -12,7 +12,7 @@ const FIELDS: ReadonlySet<string> = new Set(
 );
 const ROLES: ReadonlySet<unknown> = new Set(["developer", "system", "user", "assistant", "tool", "function"]);
 
-/** What the vendor finds wrong with a chat request, or undefined. */
+/** The error of an invalid chat request; undefined for a valid one. */
 export function findChatFault(request: ReceivedRequest, models: readonly string[]): Refusal | undefined {
   if (request.headers["content-type"] !== "application/json")
     return invalid("You must send JSON with content type application/json.", null);

@@ -1,14 +1,14 @@
-import { sendFrames, sendJson } from "../delivery.ts";
-import type { Answer, ReceivedRequest } from "../connection.ts";
-import type { Plan } from "../plan.ts";
+import { sendFrames, sendJson } from "../transport.ts";
+import type { SimulatedResponse, ReceivedRequest } from "../http-server.ts";
+import type { Behaviour } from "../behaviour.ts";
 import type { HttpExchange } from "../simulator.ts";
 import { findChatFault } from "./chat-rules.ts";
-import { PLAIN_MANNERS } from "./manners.ts";
+import { NO_EXTENSIONS } from "./extensions.ts";
 import { refuse } from "./refusals.ts";
 import { reportUsage } from "./usage.ts";
 import { writeFrames } from "./frames.ts";
 
-/** What a simulated model says. */
+/** The reply of a simulated model. */
 export interface ChatReply {
   id: string;
   model: string;
@@ -17,62 +17,66 @@ export interface ChatReply {
   pieces: string[];
   tool: { name: string; arguments: string } | null;
   finish: "stop" | "length" | "tool_calls";
-  /** What the report says; undefined is no report. */
+  /** The usage report; undefined is none. */
   usage: unknown;
 }
 
 /** Chat completions, whole and as a stream (OpenAI chat reference). */
 export async function handleChat(
   request: ReceivedRequest,
-  answer: Answer,
+  response: SimulatedResponse,
   exchange: HttpExchange,
   models: readonly string[],
-  manners = PLAIN_MANNERS,
+  extensions = NO_EXTENSIONS,
 ): Promise<void> {
   const fault = findChatFault(request, models);
-  if (fault) return refuse(answer, fault);
+  if (fault) return refuse(response, fault);
   const body = exchange.hit.json();
-  const { plan } = exchange.hit;
-  const reply = makeReply(body, plan, request.body.byteLength);
+  const { behaviour } = exchange.hit;
+  const reply = makeReply(body, behaviour, request.body.byteLength);
   const options = Object(body["stream_options"]);
   if (body["stream"] !== true) {
-    await sendJson(answer, 200, manners.whole(writeWhole(reply, plan)), plan);
-    if (answer.isFinished) exchange.reportUsage(reply.usage);
-  } else if (plan.fault === "json-for-stream") {
-    await sendJson(answer, 200, manners.whole(writeWhole(reply, plan)), plan);
+    await sendJson(response, 200, extensions.whole(writeWhole(reply, behaviour)), behaviour);
+    if (response.isFinished) exchange.reportUsage(reply.usage);
+  } else if (behaviour.fault === "json-for-stream") {
+    await sendJson(response, 200, extensions.whole(writeWhole(reply, behaviour)), behaviour);
     exchange.reportUsage(reply.usage);
-  } else if (plan.fault === "error-json-for-stream") {
-    await sendJson(answer, 200, {
+  } else if (behaviour.fault === "error-json-for-stream") {
+    await sendJson(response, 200, {
       error: { message: "Slow down", type: "requests", code: "rate_limit_exceeded" },
     });
   } else {
     const hasUsage = options.include_usage === true;
-    const isWhole = await sendFrames(answer, manners.frames(writeFrames(reply, plan, hasUsage)), plan);
+    const isWhole = await sendFrames(
+      response,
+      extensions.frames(writeFrames(reply, behaviour, hasUsage)),
+      behaviour,
+    );
     if (isWhole && hasUsage) exchange.reportUsage(reply.usage);
   }
 }
 
-/** The choices of a response or a chunk, as wrong as the plan wants them. */
-export function bentChoices(choices: unknown[], { fault }: Plan): unknown[] | null {
+/** The choices of a response or a chunk, with the fault of the behaviour. */
+export function faultyChoices(choices: unknown[], { fault }: Behaviour): unknown[] | null {
   if (fault === "choices-null") return null;
   return fault === "choices-empty" ? [] : choices;
 }
 
-function makeReply(body: Record<string, unknown>, plan: Plan, requestBytes: number): ChatReply {
+function makeReply(body: Record<string, unknown>, behaviour: Behaviour, requestBytes: number): ChatReply {
   const limit = Number(body["max_completion_tokens"] ?? body["max_tokens"] ?? Number.POSITIVE_INFINITY);
-  const wanted = plan.tokens ?? 8;
+  const wanted = behaviour.tokens ?? 8;
   const tokens = Math.min(wanted, limit);
   const tool = chooseTool(body);
-  const text = tool ? "" : (plan.text ?? makeWords(tokens));
+  const text = tool ? "" : (behaviour.text ?? makeWords(tokens));
   const prompt = Math.ceil(requestBytes / 4);
   return {
     id: "chatcmpl-simulated",
     model: String(body["model"]),
     text,
-    pieces: cut(text, plan.frames ?? tokens),
+    pieces: cut(text, behaviour.frames ?? tokens),
     tool,
     finish: tool ? "tool_calls" : wanted > limit ? "length" : "stop",
-    usage: reportUsage({ prompt, completion: tokens }, plan),
+    usage: reportUsage({ prompt, completion: tokens }, behaviour),
   };
 }
 
@@ -98,7 +102,7 @@ function chooseTool(body: Record<string, unknown>): ChatReply["tool"] {
   return { name: String(first.function?.name), arguments: JSON.stringify(values) };
 }
 
-function writeWhole(reply: ChatReply, plan: Plan): object {
+function writeWhole(reply: ChatReply, behaviour: Behaviour): object {
   const { tool } = reply;
   const calls = tool && [{ id: "call_1", type: "function", function: tool }];
   const message = {
@@ -113,7 +117,7 @@ function writeWhole(reply: ChatReply, plan: Plan): object {
     object: "chat.completion",
     created: 1_790_000_000,
     model: reply.model,
-    ...(plan.fault !== "choices-missing" && { choices: bentChoices(choices, plan) }),
+    ...(behaviour.fault !== "choices-missing" && { choices: faultyChoices(choices, behaviour) }),
     ...(reply.usage !== undefined && { usage: reply.usage }),
   };
 }

@@ -1,54 +1,56 @@
-import type { Plan } from "../plan.ts";
-import { bentChoices, type ChatReply } from "./chat.ts";
+import type { Behaviour } from "../behaviour.ts";
+import { faultyChoices, type ChatReply } from "./chat.ts";
 
 const STREAM_ERROR = {
   error: { message: "The server had an error", type: "server_error", param: null, code: null },
 };
 
-/** The frames of a streamed chat answer, as text with their line ends, bent as the plan says. */
-export function* writeFrames(reply: ChatReply, plan: Plan, hasUsage: boolean): Generator<string> {
-  const write = (data: string) => frame(data, plan);
-  if (plan.fault === "error-frame-first") {
+/** The frames of a streamed chat response as text with line ends, with the fault of the behaviour. */
+export function* writeFrames(reply: ChatReply, behaviour: Behaviour, hasUsage: boolean): Generator<string> {
+  const write = (data: string) => frame(data, behaviour);
+  if (behaviour.fault === "error-frame-first") {
     yield write(JSON.stringify(STREAM_ERROR));
     return;
   }
-  if (plan.fault === "done-only") {
+  if (behaviour.fault === "done-only") {
     yield write("[DONE]");
     return;
   }
-  if (plan.fault === "comments") yield ": waiting for the model\n\n";
+  if (behaviour.fault === "comments") yield ": waiting for the model\n\n";
   let sent = 0;
   for (const delta of deltas(reply)) {
-    yield write(chunk(reply, plan, hasUsage, [{ index: 0, delta, logprobs: null, finish_reason: null }]));
+    yield write(
+      chunk(reply, behaviour, hasUsage, [{ index: 0, delta, logprobs: null, finish_reason: null }]),
+    );
     sent += 1;
-    if (plan.fault === "comments") yield ": still here\n\n";
-    if (plan.fault === "error-frame-later" && sent > (plan.after ?? 2)) {
+    if (behaviour.fault === "comments") yield ": still here\n\n";
+    if (behaviour.fault === "error-frame-later" && sent > (behaviour.after ?? 2)) {
       yield write(JSON.stringify(STREAM_ERROR));
       return;
     }
   }
   yield write(
-    chunk(reply, plan, hasUsage, [{ index: 0, delta: {}, logprobs: null, finish_reason: reply.finish }]),
+    chunk(reply, behaviour, hasUsage, [{ index: 0, delta: {}, logprobs: null, finish_reason: reply.finish }]),
   );
-  yield* endings(reply, plan, hasUsage, write);
+  yield* endings(reply, behaviour, hasUsage, write);
 }
 
 function* endings(
   reply: ChatReply,
-  plan: Plan,
+  behaviour: Behaviour,
   hasUsage: boolean,
   write: (data: string) => string,
 ): Generator<string> {
   const report = JSON.stringify({ ...envelope(reply), choices: [], usage: reply.usage });
   if (hasUsage && reply.usage !== undefined) {
     yield write(report);
-    if (plan.fault === "usage-twice") yield write(report);
+    if (behaviour.fault === "usage-twice") yield write(report);
   }
-  if (plan.fault !== "no-done") yield write("[DONE]");
-  if (plan.fault === "done-twice") yield write("[DONE]");
-  if (plan.fault === "chunk-after-done")
+  if (behaviour.fault !== "no-done") yield write("[DONE]");
+  if (behaviour.fault === "done-twice") yield write("[DONE]");
+  if (behaviour.fault === "chunk-after-done")
     yield write(
-      chunk(reply, plan, hasUsage, [{ index: 0, delta: { content: "late" }, finish_reason: null }]),
+      chunk(reply, behaviour, hasUsage, [{ index: 0, delta: { content: "late" }, finish_reason: null }]),
     );
 }
 
@@ -63,10 +65,10 @@ function* deltas(reply: ChatReply): Generator<unknown> {
     yield { tool_calls: [{ index: 0, function: { arguments: piece } }] };
 }
 
-function chunk(reply: ChatReply, plan: Plan, hasUsage: boolean, choices: unknown[]): string {
+function chunk(reply: ChatReply, behaviour: Behaviour, hasUsage: boolean, choices: unknown[]): string {
   return JSON.stringify({
     ...envelope(reply),
-    ...(plan.fault !== "choices-missing" && { choices: bentChoices(choices, plan) }),
+    ...(behaviour.fault !== "choices-missing" && { choices: faultyChoices(choices, behaviour) }),
     // With the option on, every chunk but the last carries a null report.
     ...(hasUsage && { usage: null }),
   });
@@ -76,7 +78,7 @@ function envelope(reply: ChatReply): object {
   return { id: reply.id, object: "chat.completion.chunk", created: 1_790_000_000, model: reply.model };
 }
 
-function frame(data: string, plan: Plan): string {
-  const end = plan.fault === "crlf" ? "\r\n" : plan.fault === "cr" ? "\r" : "\n";
-  return `data:${plan.fault === "no-space" ? "" : " "}${data}${end}${end}`;
+function frame(data: string, behaviour: Behaviour): string {
+  const end = behaviour.fault === "crlf" ? "\r\n" : behaviour.fault === "cr" ? "\r" : "\n";
+  return `data:${behaviour.fault === "no-space" ? "" : " "}${data}${end}${end}`;
 }

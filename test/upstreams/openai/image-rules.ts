@@ -1,4 +1,4 @@
-import type { ReceivedRequest } from "../connection.ts";
+import type { ReceivedRequest } from "../http-server.ts";
 import { invalid, unknownModel, type Refusal } from "./refusals.ts";
 
 export interface ImageFields {
@@ -9,7 +9,7 @@ export interface ImageFields {
   quality: string;
   background: string;
   output_format: "png" | "jpeg" | "webp";
-  /** Reference images that came along. */
+  /** Number of reference images. */
   files: number;
 }
 
@@ -23,7 +23,7 @@ const FIELDS: ReadonlySet<string> = new Set(
 const FILE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/webp"]);
 const MAX_FILES = 16;
 
-/** Reads a generation as the vendor would. */
+/** Reads a generation as strictly as the vendor. */
 export async function readGeneration(
   request: ReceivedRequest,
   models: readonly string[],
@@ -38,7 +38,7 @@ export async function readGeneration(
   return readFields(values, 0, models);
 }
 
-/** Reads the form of an edit as the vendor would. */
+/** Reads the form of an edit as strictly as the vendor. */
 export async function readEdit(request: ReceivedRequest, models: readonly string[]): Promise<ReadImages> {
   const values: Record<string, unknown> = {};
   const files: FormPart[] = [];
@@ -59,7 +59,7 @@ interface FormPart {
   body: Buffer;
 }
 
-/** The parts as they were sent: a form reader of the platform would guess the type of an untyped file. */
+/** The parts as they were sent; the platform's own form reader would guess the type of an untyped file. */
 function* readParts({ body, headers }: ReceivedRequest): Generator<FormPart> {
   const boundary = `--${/boundary=(.+)$/.exec(headers["content-type"] ?? "")?.[1]}`;
   let start = body.indexOf(boundary) + boundary.length + 2;

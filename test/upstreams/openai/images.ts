@@ -1,8 +1,8 @@
-import type { Answer, ReceivedRequest } from "../connection.ts";
-import { sendJson } from "../delivery.ts";
-import type { Plan } from "../plan.ts";
+import type { SimulatedResponse, ReceivedRequest } from "../http-server.ts";
+import { sendJson } from "../transport.ts";
+import type { Behaviour } from "../behaviour.ts";
 import type { HttpExchange } from "../simulator.ts";
-import { drawPicture } from "./drawing.ts";
+import { makePicture } from "../picture.ts";
 import { readGeneration, readEdit, type ImageFields } from "./image-rules.ts";
 import { refuse } from "./refusals.ts";
 
@@ -12,26 +12,26 @@ const FACTORS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   default: { low: 16, medium: 24, high: 48, xhigh: 64, max: 96 },
 };
 
-/** Generations and edits: real pictures of the exact size asked for, and their usage (OpenAI image reference). */
+/** Generations and edits: real pictures of the requested size, with usage (OpenAI image reference). */
 export async function handleImages(
   request: ReceivedRequest,
-  answer: Answer,
+  response: SimulatedResponse,
   exchange: HttpExchange,
   models: readonly string[],
 ): Promise<void> {
   const isEdit = request.path.endsWith("/edits");
   const read = await (isEdit ? readEdit : readGeneration)(request, models);
-  if ("refusal" in read) return refuse(answer, read.refusal);
+  if ("refusal" in read) return refuse(response, read.refusal);
   const { fields } = read;
-  const { plan } = exchange.hit;
-  const quality = fields.quality === "auto" ? (plan.quality ?? "high") : fields.quality;
-  const size = plan.size ?? (fields.size === "auto" ? "1024x1024" : fields.size);
-  const count = plan.fault === "no-images" ? 0 : (plan.images ?? fields.n);
-  const data = await drawAll(fields, size, count, plan);
-  const usage = plan.usage ?? countTokens(fields, size, quality, count);
-  const hasUsage = plan.fault !== "no-usage";
+  const { behaviour } = exchange.hit;
+  const quality = fields.quality === "auto" ? (behaviour.quality ?? "high") : fields.quality;
+  const size = behaviour.size ?? (fields.size === "auto" ? "1024x1024" : fields.size);
+  const count = behaviour.fault === "no-images" ? 0 : (behaviour.images ?? fields.n);
+  const data = await makeItems(fields, size, count, behaviour);
+  const usage = behaviour.usage ?? countTokens(fields, size, quality, count);
+  const hasUsage = behaviour.fault !== "no-usage";
   await sendJson(
-    answer,
+    response,
     200,
     {
       created: 1_790_000_000,
@@ -42,22 +42,27 @@ export async function handleImages(
       data,
       ...(hasUsage && { usage }),
     },
-    plan,
+    behaviour,
   );
-  if (!answer.isFinished) return;
+  if (!response.isFinished) return;
   exchange.reportPictures(count);
   if (hasUsage) exchange.reportUsage(usage);
 }
 
-async function drawAll(fields: ImageFields, size: string, count: number, plan: Plan): Promise<unknown[]> {
-  if (plan.fault === "bad-base64")
+async function makeItems(
+  fields: ImageFields,
+  size: string,
+  count: number,
+  behaviour: Behaviour,
+): Promise<unknown[]> {
+  if (behaviour.fault === "bad-base64")
     return Array.from({ length: count }, () => ({ b64_json: "*".repeat(200_000) }));
   const [width = 0, height = 0] = size.split("x").map(Number);
-  const picture = await drawPicture(width, height, fields.output_format);
+  const picture = await makePicture(width, height, fields.output_format);
   return Array.from({ length: count }, () => ({ b64_json: picture.toString("base64") }));
 }
 
-/** Tokens of the prompt by its length; of an image by area and shape. */
+/** Tokens of the prompt follow from its length, those of an image from area and shape. */
 function countTokens(fields: ImageFields, size: string, quality: string, count: number): object {
   const [width = 1, height = 1] = size.split("x").map(Number);
   const factor = (FACTORS[fields.model] ?? FACTORS["default"])?.[quality] ?? 0;

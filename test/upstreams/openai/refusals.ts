@@ -1,8 +1,8 @@
-import type { Answer } from "../connection.ts";
-import { sendJson } from "../delivery.ts";
-import type { Fault, Plan } from "../plan.ts";
+import type { SimulatedResponse } from "../http-server.ts";
+import { sendJson } from "../transport.ts";
+import type { Fault, Behaviour } from "../behaviour.ts";
 
-/** An error answer in the vendor's envelope (OpenAI error codes guide). */
+/** An error response in the vendor's envelope (OpenAI error codes guide). */
 export interface Refusal {
   status: number;
   message: string;
@@ -12,12 +12,12 @@ export interface Refusal {
   headers?: Record<string, string>;
 }
 
-export async function refuse(answer: Answer, refusal: Refusal): Promise<void> {
+export async function refuse(response: SimulatedResponse, refusal: Refusal): Promise<void> {
   const { status, message, type, code, param = null, headers } = refusal;
-  await sendJson(answer, status, { error: { message, type, param, code } }, {}, headers);
+  await sendJson(response, status, { error: { message, type, param, code } }, {}, headers);
 }
 
-/** A request the vendor finds wrong. */
+/** An invalid request. */
 export function invalid(message: string, param: string | null, code: string | null = null): Refusal {
   return { status: 400, message, type: "invalid_request_error", code, param };
 }
@@ -55,7 +55,7 @@ const BY_FAULT: Partial<Record<Fault, Refusal>> = {
   },
   "insufficient-quota": {
     status: 429,
-    message: "You exceeded your current quota, please check your plan and billing details.",
+    message: "You exceeded your current quota, please check your behaviour and billing details.",
     type: "insufficient_quota",
     code: "insufficient_quota",
   },
@@ -78,13 +78,13 @@ const BY_FAULT: Partial<Record<Fault, Refusal>> = {
   unauthorized: WRONG_KEY,
 };
 
-/** The error a plan asks for. */
-export function findRefusal(plan: Plan, authorization: string): Refusal | undefined {
-  const headers = plan.retryAfter === undefined ? undefined : { "retry-after": plan.retryAfter };
-  if (plan.fault === "echo-authorization")
+/** The error of a behaviour. */
+export function findRefusal(behaviour: Behaviour, authorization: string): Refusal | undefined {
+  const headers = behaviour.retryAfter === undefined ? undefined : { "retry-after": behaviour.retryAfter };
+  if (behaviour.fault === "echo-authorization")
     return invalid(`Bad header Authorization: ${authorization}. Send another one.`, null);
-  if (plan.fault === "error-status")
-    return { status: plan.status ?? 500, message: "Trouble", type: "server_error", code: null, headers };
-  const refusal = plan.fault && BY_FAULT[plan.fault];
+  if (behaviour.fault === "error-status")
+    return { status: behaviour.status ?? 500, message: "Trouble", type: "server_error", code: null, headers };
+  const refusal = behaviour.fault && BY_FAULT[behaviour.fault];
   return refusal && { ...refusal, headers };
 }

@@ -1,10 +1,10 @@
-import type { Plan } from "../plan.ts";
+import type { Behaviour } from "../behaviour.ts";
 
-/** The usage report of a chat answer, wrong where the plan wants it wrong; undefined is none. */
-export function reportUsage(counts: { prompt: number; completion: number }, plan: Plan): unknown {
-  if (plan.usage !== undefined) return plan.usage;
+/** The usage report of a chat response, with the fault of the behaviour; undefined is none. */
+export function reportUsage(counts: { prompt: number; completion: number }, behaviour: Behaviour): unknown {
+  if (behaviour.usage !== undefined) return behaviour.usage;
   const { prompt, completion } = counts;
-  switch (plan.fault) {
+  switch (behaviour.fault) {
     case "no-usage":
       return undefined;
     case "usage-null":

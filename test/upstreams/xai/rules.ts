@@ -1,15 +1,15 @@
-import type { ReceivedRequest } from "../connection.ts";
+import type { ReceivedRequest } from "../http-server.ts";
 import { readInlineImage } from "../inline-image.ts";
 
-/** An error answer; the vendor uses several shapes of body (xAI API reference). */
+/** An error response; the vendor uses several shapes of body (xAI API reference). */
 export interface Refusal {
   status: number;
   body: object;
   headers?: Record<string, string>;
 }
 
-/** A request the vendor would carry out. */
-export interface Wish {
+/** A valid request. */
+export interface ParsedRequest {
   n: number;
   width: number;
   height: number;
@@ -17,7 +17,7 @@ export interface Wish {
   isInline: boolean;
 }
 
-/** Largest number of references, by model; only the newer one takes a quality. */
+/** Maximum of references by model; only the newer one takes a quality. */
 const MODELS: Readonly<Record<string, { references: number; hasQuality: boolean }>> = {
   "grok-imagine-image": { references: 3, hasQuality: false },
   "grok-imagine-image-2.0": { references: 5, hasQuality: true },
@@ -30,8 +30,8 @@ const COMMON = "model prompt n response_format aspect_ratio resolution quality u
 type Values = Readonly<Record<string, unknown>>;
 type Read<Wanted> = Wanted | { refusal: Refusal };
 
-/** Reads a generation or an edit as the vendor would: JSON only, every field and value checked. */
-export async function readWish(request: ReceivedRequest): Promise<Read<Wish>> {
+/** Reads a generation or an edit as strictly as the vendor: JSON only, every field and value checked. */
+export async function parseRequest(request: ReceivedRequest): Promise<Read<ParsedRequest>> {
   if (request.headers["content-type"] !== "application/json")
     return {
       refusal: flat(415, "invalid-argument", "Expected request with `Content-Type: application/json`"),
@@ -86,12 +86,12 @@ interface Shape {
   height: number;
 }
 
-async function readReferences(values: Values, most: number): Promise<Shape[] | { refusal: Refusal }> {
+async function readReferences(values: Values, max: number): Promise<Shape[] | { refusal: Refusal }> {
   const wrong = (why: string) => ({ refusal: flat(400, "invalid-argument", why) });
   const { image, images } = values;
   if ((image === undefined) === (images === undefined)) return wrong("either image or images is required");
   const given: unknown[] = Array.isArray(images) ? images : [image];
-  if (given.length === 0 || given.length > most) return wrong(`1 to ${most} images are supported`);
+  if (given.length === 0 || given.length > max) return wrong(`1 to ${max} images are supported`);
   const shapes: Shape[] = [];
   for (const item of given) {
     const { url, type = "image_url", ...rest } = Object(item);
@@ -103,7 +103,7 @@ async function readReferences(values: Values, most: number): Promise<Shape[] | {
   return shapes;
 }
 
-/** One image keeps its shape whatever is asked for; several take the first one's unless a ratio is named. */
+/** A single image keeps its shape whatever is requested; several take the first one's unless a ratio is sent. */
 function ratioOf(label: string, [first, ...rest]: readonly Shape[]): number {
   if (first && (rest.length === 0 || label === "auto")) return first.width / first.height;
   const [across = 1, down = 1] = label === "auto" ? [1, 1] : label.split(":").map(Number);

@@ -1,10 +1,10 @@
 import { SIMULATED_KEY as ARK_KEY, startArk } from "../upstreams/ark.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { SIMULATED_KEY as XAI_KEY, startXai } from "../upstreams/xai.ts";
-import type { BenchOptions } from "./vendor-bench.ts";
+import type { HarnessOptions } from "./vendor-harness.ts";
 
 /** Benches of several files. */
-export const ARK: BenchOptions<Simulator> = {
+export const ARK: HarnessOptions<Simulator> = {
   channel: "ark",
   variables: ["ARK_API_KEY", "BYTEPLUS_API_KEY"],
   key: ARK_KEY,
@@ -13,7 +13,7 @@ export const ARK: BenchOptions<Simulator> = {
   model: "seedream-5-0-pro",
 };
 
-export const XAI: BenchOptions<Simulator> = {
+export const XAI: HarnessOptions<Simulator> = {
   channel: "xai",
   variables: ["XAI_API_KEY"],
   key: XAI_KEY,

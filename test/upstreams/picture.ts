@@ -1,7 +1,7 @@
-import { makePng } from "../../support/pictures.ts";
+import { makePng } from "../support/pictures.ts";
 
-/** A real picture of exactly this size, in this format. Plain, so that it is small and quick to make. */
-export async function drawPicture(
+/** A real picture of this size and format. It is plain, so that it is small and fast to make. */
+export async function makePicture(
   width: number,
   height: number,
   format: "png" | "jpeg" | "webp",

@@ -1,14 +1,14 @@
-import type { ChatManners } from "../openai/manners.ts";
+import type { ChatExtensions } from "../openai/extensions.ts";
 
 const SAFE = { hate: { filtered: false, severity: "safe" }, violence: { filtered: false, severity: "safe" } };
 const PROMPT = [{ prompt_index: 0, content_filter_results: SAFE }];
 
 /**
- * The content filter's reports: of the prompt in a first frame without choices, id or model, of the answer in each
- * choice (Azure OpenAI content streaming).
+ * The reports of the content filter: on the prompt in a first frame without choices, id or model, on the response in
+ * each choice (Azure OpenAI content streaming).
  */
-export const FILTER_REPORTS: ChatManners = {
-  whole: (answer) => ({ ...answer, prompt_filter_results: PROMPT }),
+export const FILTER_REPORTS: ChatExtensions = {
+  whole: (response) => ({ ...response, prompt_filter_results: PROMPT }),
   *frames(frames) {
     const first = { choices: [], created: 0, id: "", model: "", object: "", prompt_filter_results: PROMPT };
     yield `data: ${JSON.stringify(first)}\n\n`;

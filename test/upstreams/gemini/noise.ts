@@ -1,7 +1,7 @@
 import { deflateSync } from "node:zlib";
 import { pngChunk, pngHeader, pngOf } from "../../support/pictures.ts";
 
-/** A PNG of black and white noise: real, of exactly this size, quick to make and hard to compress. */
+/** A PNG of black and white noise, fast to make and hard to compress. */
 export function makeSpeckles(width: number, height: number): Buffer<ArrayBuffer> {
   return assemble(width, height, { colourType: 0, depth: 1, bytesPerRow: Math.ceil(width / 8) });
 }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
 import { row } from "../upstreams/error-rows.ts";
-import type { Fault, Plan } from "../upstreams/plan.ts";
+import type { Fault, Behaviour } from "../upstreams/behaviour.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { bmpReference, failureOf, never, pngReference } from "./image-calls.ts";
-import type { VendorBench } from "./vendor-bench.ts";
+import type { VendorHarness } from "./vendor-harness.ts";
 
 /** What every image vendor's first call must withstand, whatever it speaks. */
-export function describeCarriage(name: string, subject: () => CarriageSubject): void {
+export function describeTransportFaults(name: string, subject: () => TransportSubject): void {
   describe(`${name} is called over a bad wire`, () => {
     const faults: [Fault, UpstreamErrorKind, boolean][] = [
       ["reset-before-headers", "unreachable", true],
@@ -30,8 +30,8 @@ export function describeCarriage(name: string, subject: () => CarriageSubject): 
     });
 
     test("and no address that answers is an unreachable vendor, surely not asked", async () => {
-      const { drawAt } = subject();
-      expect(await failureOf(drawAt("http://127.0.0.1:9"))).toMatchObject({
+      const { generateAt } = subject();
+      expect(await failureOf(generateAt("http://127.0.0.1:9"))).toMatchObject({
         kind: "unreachable",
         isAmbiguous: false,
       });
@@ -55,26 +55,26 @@ export function describeCarriage(name: string, subject: () => CarriageSubject): 
   });
 }
 
-export interface CarriageSubject {
+export interface TransportSubject {
   vendor: Simulator;
   secret: string;
   generate(signal?: AbortSignal): Promise<unknown>;
   /** The same through a channel at another address. */
-  drawAt(url: string): Promise<unknown>;
-  /** The plan of an error that repeats the credential; the row `echo` unless told. */
-  echo?: Fault | Plan;
+  generateAt(url: string): Promise<unknown>;
+  /** The behaviour of an error that repeats the credential; the row `echo` unless told. */
+  echo?: Fault | Behaviour;
 }
 
 /** The same for the vendor of a bench, which has no masks. */
 export function describeVendor(
-  { vendor, key, open, order, generate }: VendorBench,
-  echo?: CarriageSubject["echo"],
+  { vendor, key, open, order, generate }: VendorHarness,
+  echo?: TransportSubject["echo"],
 ): void {
-  describeCarriage("the vendor", () => ({
+  describeTransportFaults("the vendor", () => ({
     vendor,
     secret: key,
     generate: (signal) => generate({}, undefined, signal),
-    drawAt: (baseUrl) => open({ baseUrl }).generate(order(), never),
+    generateAt: (baseUrl) => open({ baseUrl }).generate(order(), never),
     echo,
   }));
 
@@ -93,7 +93,7 @@ export function describeVendor(
 
 /** Rows of a vendor's table of errors, by status and, where the vendor does so, inside a success. */
 export function describeErrorRows(
-  { vendor, generate }: VendorBench,
+  { vendor, generate }: VendorHarness,
   rows: readonly [name: string, kind: UpstreamErrorKind, isByRequest?: boolean][],
   { inSuccess = false } = {},
 ): void {
@@ -115,13 +115,13 @@ export function describeErrorRows(
 }
 
 /** A caller that goes at the given time, once the vendor has got so many requests, closes the connection. */
-export function describeDepartures(
-  { vendor, generate }: VendorBench,
-  times: readonly (readonly [when: string, plan: Plan, hits: number])[],
+export function describeDisconnects(
+  { vendor, generate }: VendorHarness,
+  times: readonly (readonly [when: string, behaviour: Behaviour, hits: number])[],
 ): void {
   describe("a caller that goes", () => {
-    test.each(times)("%s ends the call with its own reason and closes it", async (_, plan, hits) => {
-      vendor.next(plan);
+    test.each(times)("%s ends the call with its own reason and closes it", async (_, behaviour, hits) => {
+      vendor.next(behaviour);
       const controller = new AbortController();
       const reason = new Error("the caller went");
       const call = generate({}, undefined, controller.signal);

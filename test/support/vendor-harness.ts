@@ -9,7 +9,7 @@ import { createSemaphore } from "../../src/lib/semaphore.ts";
 export type Change = Partial<ImageOrder> & { wish?: RequestedSize };
 
 /** A shipped channel whose vendor is simulated, for the tests of one file. */
-export interface VendorBench<Vendor extends Simulator = Simulator> {
+export interface VendorHarness<Vendor extends Simulator = Simulator> {
   vendor: Vendor;
   key: string;
   settings: Awaited<ReturnType<typeof shippedSettings>>;
@@ -22,7 +22,7 @@ export interface VendorBench<Vendor extends Simulator = Simulator> {
   calls(): string[];
 }
 
-export interface BenchOptions<Vendor extends Simulator> {
+export interface HarnessOptions<Vendor extends Simulator> {
   /** Id of the channel, which is also that of its provider. */
   channel: string;
   /** Variables that carry the credential; further ones switch on channels with models of its own. */
@@ -35,14 +35,14 @@ export interface BenchOptions<Vendor extends Simulator> {
 }
 
 /** Starts the vendor, and ends it with the file; between two tests it forgets everything. */
-export async function openBench<Vendor extends Simulator>({
+export async function openHarness<Vendor extends Simulator>({
   channel,
   variables,
   key,
   start,
   path,
   model: ownModel,
-}: BenchOptions<Vendor>): Promise<VendorBench<Vendor>> {
+}: HarnessOptions<Vendor>): Promise<VendorHarness<Vendor>> {
   const settings = await shippedSettings(Object.fromEntries(variables.map((name) => [name, key])));
   const vendor = await start();
   afterEach(() => vendor.reset());

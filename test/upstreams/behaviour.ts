@@ -1,48 +1,48 @@
 /**
- * How a simulated vendor shall answer one request. A plan is queued with `simulator.next` or travels in the prompt
- * as a marker: `[[stall]]`, `[[rate-limited retryAfter=7]]`, `[[answer tokens=50 frameDelayMs=2]]`.
+ * How a simulated vendor responds to one request. A behaviour is queued with `simulator.next`, or is in the prompt as
+ * a marker: `[[stall]]`, `[[rate-limited retryAfter=7]]`, `[[reply tokens=50 frameDelayMs=2]]`.
  */
-export interface Plan {
+export interface Behaviour {
   fault?: Fault;
-  /** Frames of a stream, or bytes of a whole answer, that are sent before a fault in the middle strikes. */
+  /** Frames of a stream, or bytes of a whole response, that are sent before a fault in the middle. */
   after?: number;
   /** Value of the header `retry-after`. */
   retryAfter?: string;
   /** Status of `error-status`. */
   status?: number;
-  /** The answer's text; words are made up when it is absent. */
+  /** The response's text; generated words when absent. */
   text?: string;
-  /** Completion tokens, which are also the made-up words. */
+  /** Completion tokens, which are also the generated words. */
   tokens?: number;
   /** Content frames of a stream; one for each token when absent. */
   frames?: number;
-  /** Wait before the answer begins. */
+  /** Wait before the response begins. */
   delayMs?: number;
-  /** Wait before each frame of a stream, or each slice of a slow drip. */
+  /** Wait before each frame of a stream, or each byte of a slow drip. */
   frameDelayMs?: number;
-  /** Images to give, whatever was asked. */
+  /** Images to return, whatever was requested. */
   images?: number;
   /** The quality that a request for `auto` gets. */
   quality?: string;
   /** The size that every request gets, as `1024x1024`. */
   size?: string;
-  /** How the first of the `links` is answered, one plan for each request of it. */
-  linked?: Plan[];
-  /** How the job ends that this request hands in; well when absent. */
-  fate?: string;
-  /** Looks at that job that find it running; one when absent. */
-  looks?: number;
+  /** Behaviours of the first of the `links`, one for each request of it. */
+  linkBehaviours?: Behaviour[];
+  /** How the job of this submission ends; with success when absent. */
+  outcome?: string;
+  /** Number of polls that find the job running; one when absent. */
+  polls?: number;
   /** Replaces the usage report. */
   usage?: unknown;
 }
 
 export const FAULTS = [
-  // Before any answer.
+  // Before any response byte.
   "reset-before-headers",
   "close-before-headers",
   "stall",
   "garbage",
-  // A wrong answer.
+  // A wrong response.
   "html",
   "empty",
   "redirect",
@@ -59,7 +59,7 @@ export const FAULTS = [
   "content-refused",
   "echo-authorization",
   "error-in-200",
-  // A right answer, carried badly. Whole or as a stream.
+  // A right response, carried badly. Whole or as a stream.
   "truncated",
   "reset-midway",
   "close-midway",
@@ -67,7 +67,7 @@ export const FAULTS = [
   "slow-drip",
   "one-byte",
   "gzip",
-  // A right answer with a wrong report.
+  // A right response with a wrong report.
   "no-usage",
   "usage-null",
   "usage-strings",
@@ -75,7 +75,7 @@ export const FAULTS = [
   "usage-huge",
   "usage-float",
   "usage-twice",
-  // A chat answer of the wrong shape.
+  // A chat response of the wrong shape.
   "choices-null",
   "choices-missing",
   "choices-empty",
@@ -91,7 +91,7 @@ export const FAULTS = [
   "cr",
   "comments",
   "no-space",
-  // An images answer of the wrong shape.
+  // An images response of the wrong shape.
   "no-images",
   "bad-base64",
   "escaped-slashes",
@@ -112,17 +112,17 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "images",
 ]);
 
-/** The plan of the first marker in a prompt; undefined without one. Throws on a word that is no fault. */
-export function readMarker(prompt: string): Plan | undefined {
+/** The behaviour of the first marker in a prompt; undefined without one. Throws on an unknown fault. */
+export function readMarker(prompt: string): Behaviour | undefined {
   const match = MARKER.exec(prompt);
   if (!match) return undefined;
   const [, name = "", settings = ""] = match;
   const fault = FAULTS.find((fault) => fault === name);
-  if (!fault && name !== "answer") throw new Error(`no fault is called ${name}`);
-  const plan: Record<string, unknown> = { fault };
+  if (!fault && name !== "reply") throw new Error(`no fault is called ${name}`);
+  const behaviour: Record<string, unknown> = { fault };
   for (const setting of settings.trim().split(" ").filter(Boolean)) {
     const [key = "", value = ""] = setting.split("=");
-    plan[key] = NUMBERS.has(key) ? Number(value) : value;
+    behaviour[key] = NUMBERS.has(key) ? Number(value) : value;
   }
-  return plan;
+  return behaviour;
 }

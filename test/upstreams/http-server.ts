@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 
-/** A request as it arrived, whole. Header names are in lower case. */
+/** A whole request as it arrived. Header names are in lower case. */
 export interface ReceivedRequest {
   method: string;
   path: string;
@@ -9,11 +9,11 @@ export interface ReceivedRequest {
   body: Buffer<ArrayBuffer>;
 }
 
-export type Handle = (request: ReceivedRequest, answer: Answer) => Promise<void>;
+export type Handle = (request: ReceivedRequest, response: SimulatedResponse) => Promise<void>;
 
 /**
- * A bare HTTP/1.1 server on a free loopback port. It is written on sockets so that a test can break every rule:
- * cut an answer anywhere, by FIN or by RST, and see the moment at which the client goes.
+ * An HTTP/1.1 server on a free loopback port. It uses sockets directly so that a test can break the protocol: cut a
+ * response anywhere, by FIN or RST, and observe when the client disconnects.
  */
 export async function listen(handle: Handle): Promise<{ port: number; close(): Promise<void> }> {
   const sockets = new Set<Socket>();
@@ -44,13 +44,13 @@ async function serveConnection(socket: Socket, handle: Handle): Promise<void> {
   for (;;) {
     const request = await readRequest(inbox);
     if (!request || socket.destroyed) return;
-    const answer = new Answer(socket);
-    await handle(request, answer);
-    if (!answer.isFinished || socket.destroyed) return;
+    const response = new SimulatedResponse(socket);
+    await handle(request, response);
+    if (!response.isFinished || socket.destroyed) return;
   }
 }
 
-/** Bytes that arrived and were not read yet. */
+/** Bytes that arrived and are not read yet. */
 class Inbox {
   private waiting: Buffer[] = [];
   private wake: (() => void) | undefined;
@@ -67,7 +67,7 @@ class Inbox {
     });
   }
 
-  /** The next bytes; null when the client has gone. */
+  /** The next bytes; null when the client has disconnected. */
   async take(): Promise<Buffer | null> {
     while (this.waiting.length === 0) {
       if (this.hasEnded) return null;
@@ -147,21 +147,21 @@ async function readLine(inbox: Inbox): Promise<string | null> {
   }
 }
 
-/** One answer on its way out. Writing waits while the client does not read; writing to a client that went does nothing. */
-export class Answer {
+/** One response. Writes wait while the client does not read, and do nothing once it has disconnected. */
+export class SimulatedResponse {
   status: number | null = null;
-  /** True once the last byte was handed to the system. */
+  /** True once the last byte was written to the socket. */
   isFinished = false;
   private isChunked = false;
   private readonly listeners: (() => void)[] = [];
 
   constructor(private readonly socket: Socket) {}
 
-  get isGone(): boolean {
+  get isClosed(): boolean {
     return this.socket.destroyed;
   }
 
-  /** Calls back when the client closes the connection before the answer is whole. */
+  /** Calls `listener` when the client closes the connection before the response is whole. */
   onClose(listener: () => void): void {
     if (this.socket.destroyed) return listener();
     this.listeners.push(listener);
@@ -186,13 +186,13 @@ export class Answer {
 
   async end(): Promise<void> {
     if (this.isChunked) await this.writeRaw("0\r\n\r\n");
-    this.isFinished = !this.isGone;
+    this.isFinished = !this.isClosed;
     this.forgetListeners();
   }
 
-  /** Bytes outside of HTTP's framing. */
+  /** Writes bytes outside of HTTP's framing. */
   async writeRaw(bytes: Uint8Array | string): Promise<void> {
-    if (this.isGone || this.socket.write(bytes)) return;
+    if (this.isClosed || this.socket.write(bytes)) return;
     await new Promise<void>((resolve) => {
       const done = () => {
         this.socket.off("drain", done).off("close", done);
@@ -202,7 +202,7 @@ export class Answer {
     });
   }
 
-  /** Ends the connection in the middle of whatever it was. */
+  /** Ends the connection at once. */
   cut(how: "fin" | "rst"): void {
     this.forgetListeners();
     if (how === "rst") this.socket.resetAndDestroy();
@@ -213,8 +213,8 @@ export class Answer {
     for (const listener of this.listeners.splice(0)) this.socket.off("close", listener);
   }
 
-  /** Waits for the client to go. */
-  async gone(): Promise<void> {
+  /** Waits for the client to disconnect. */
+  async closed(): Promise<void> {
     await new Promise<void>((resolve) => this.onClose(resolve));
   }
 }

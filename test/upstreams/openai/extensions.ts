@@ -1,0 +1,9 @@
+/** What a compatible vendor adds to OpenAI's chat responses. */
+export interface ChatExtensions {
+  /** Extends a whole response. */
+  whole(response: object): object;
+  /** Extends the frames of a stream. */
+  frames(frames: Iterable<string>): Iterable<string>;
+}
+
+export const NO_EXTENSIONS: ChatExtensions = { whole: (response) => response, frames: (frames) => frames };

@@ -1,0 +1,165 @@
+import type { SimulatedResponse } from "./http-server.ts";
+import type { Behaviour } from "./behaviour.ts";
+
+/**
+ * Sends the bytes of a simulated vendor, with the transport faults that are the same for every vendor and protocol.
+ */
+const JSON_TYPE = { "content-type": "application/json", "x-request-id": "req_simulated0001" };
+const FLOOD = Buffer.alloc(64 * 1024, 0x20);
+
+/** Applies the faults before or instead of a response. True when nothing is left to do. */
+export async function applyEarlyFault(behaviour: Behaviour, response: SimulatedResponse): Promise<boolean> {
+  if (behaviour.delayMs) await Bun.sleep(behaviour.delayMs);
+  switch (behaviour.fault) {
+    case "reset-before-headers":
+      response.cut("rst");
+      return true;
+    case "close-before-headers":
+      response.cut("fin");
+      return true;
+    case "stall":
+      await response.closed();
+      return true;
+    case "garbage":
+      await response.writeRaw("HTTP/1.1 200 Simulated\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n");
+      response.cut("fin");
+      return true;
+    case "html":
+      await sendBytes(
+        response,
+        200,
+        { "content-type": "text/html; charset=utf-8" },
+        "<!doctype html><p>Sorry",
+      );
+      return true;
+    case "empty":
+      await sendBytes(response, 200, JSON_TYPE, "");
+      return true;
+    case "redirect":
+      await sendBytes(response, 302, { location: behaviour.text ?? "http://127.0.0.1:9/elsewhere" }, "");
+      return true;
+    case "flood":
+      await flood(response);
+      return true;
+    case "gzip-bomb":
+      await sendBytes(response, 200, { ...JSON_TYPE, "content-encoding": "gzip" }, bomb());
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Sends a JSON body with the transport fault of the behaviour. */
+export async function sendJson(
+  response: SimulatedResponse,
+  status: number,
+  value: unknown,
+  behaviour: Behaviour = {},
+  headers: Record<string, string> = {},
+): Promise<void> {
+  const text =
+    behaviour.fault === "escaped-slashes"
+      ? JSON.stringify(value).replaceAll("/", "\\/")
+      : JSON.stringify(value);
+  const bytes = Buffer.from(text);
+  const all = { ...JSON_TYPE, ...headers };
+  const after = behaviour.after ?? Math.floor(bytes.byteLength / 2);
+  switch (behaviour.fault) {
+    case "truncated":
+      return sendBytes(response, status, all, bytes.subarray(0, after));
+    case "reset-midway":
+    case "close-midway":
+    case "stall-midway":
+      await response.start(status, all);
+      await response.write(bytes.subarray(0, after));
+      return breakOff(response, behaviour);
+    case "slow-drip":
+    case "one-byte":
+      await response.start(status, all);
+      await drip(response, bytes, behaviour);
+      return response.end();
+    case "gzip":
+      return sendBytes(response, status, { ...all, "content-encoding": "gzip" }, Bun.gzipSync(bytes));
+    default:
+      return sendBytes(response, status, all, bytes);
+  }
+}
+
+/** Sends the frames of a stream with the transport fault of the behaviour. True when all were sent. */
+export async function sendFrames(
+  response: SimulatedResponse,
+  frames: Iterable<string>,
+  behaviour: Behaviour,
+): Promise<boolean> {
+  const isCompressed = behaviour.fault === "gzip";
+  const headers = { "content-type": "text/event-stream; charset=utf-8", "x-request-id": "req_simulated0001" };
+  await response.start(200, isCompressed ? { ...headers, "content-encoding": "gzip" } : headers);
+  if (isCompressed) await response.write(Bun.gzipSync(Buffer.from([...frames].join(""))));
+  else if (!(await sendEach(response, frames, behaviour))) return false;
+  await response.end();
+  return response.isFinished;
+}
+
+async function sendEach(
+  response: SimulatedResponse,
+  frames: Iterable<string>,
+  behaviour: Behaviour,
+): Promise<boolean> {
+  let sent = 0;
+  for (const frame of frames) {
+    if (response.isClosed) return false;
+    if (behaviour.frameDelayMs && behaviour.fault !== "slow-drip") await Bun.sleep(behaviour.frameDelayMs);
+    const breaks = behaviour.fault?.endsWith("-midway") || behaviour.fault === "truncated";
+    if (breaks && sent === (behaviour.after ?? 2)) {
+      if (behaviour.fault !== "truncated") await breakOff(response, behaviour);
+      else {
+        await response.write(frame.slice(0, frame.length / 2));
+        await response.end();
+      }
+      return false;
+    }
+    const isSliced = behaviour.fault === "one-byte" || behaviour.fault === "slow-drip";
+    await (isSliced ? drip(response, Buffer.from(frame), behaviour) : response.write(frame));
+    sent += 1;
+  }
+  return true;
+}
+
+/** Byte by byte, which also splits multi-byte characters. */
+async function drip(response: SimulatedResponse, bytes: Buffer, behaviour: Behaviour): Promise<void> {
+  for (const byte of bytes) {
+    if (response.isClosed) return;
+    if (behaviour.fault === "slow-drip") await Bun.sleep(behaviour.frameDelayMs ?? 20);
+    await response.write(Uint8Array.of(byte));
+  }
+}
+
+async function breakOff(response: SimulatedResponse, behaviour: Behaviour): Promise<void> {
+  // A reset discards what has not been sent yet.
+  await Bun.sleep(5);
+  if (behaviour.fault === "stall-midway") await response.closed();
+  else response.cut(behaviour.fault === "reset-midway" ? "rst" : "fin");
+}
+
+async function sendBytes(
+  response: SimulatedResponse,
+  status: number,
+  headers: Record<string, string>,
+  body: Uint8Array | string,
+): Promise<void> {
+  const bytes = Buffer.from(body);
+  await response.start(status, { ...headers, "content-length": String(bytes.byteLength) });
+  await response.write(bytes);
+  await response.end();
+}
+
+/** Endless. */
+async function flood(response: SimulatedResponse): Promise<void> {
+  await response.start(200, JSON_TYPE);
+  while (!response.isClosed) await response.write(FLOOD);
+}
+
+/** About 64 KiB that decompress to 64 MiB. */
+function bomb(): Uint8Array {
+  return Bun.gzipSync(Buffer.alloc(64 * 1024 * 1024, 0x20));
+}
