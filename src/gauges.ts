@@ -39,6 +39,16 @@ export function gauges(storage: Storage, blobs: Blobs, health: Health, counters:
       value: blobs.pending,
     },
     {
+      name: "gateway_ledger_differences",
+      help: "Differences that the last verification of the ledger found.",
+      value: () => storage.verification().differences,
+    },
+    {
+      name: "gateway_ledger_verified_timestamp_seconds",
+      help: "When the ledger was last verified, Unix time; 0 is never.",
+      value: () => storage.verification().at / 1000,
+    },
+    {
       name: "gateway_ejected_targets",
       help: "Targets out of service.",
       value: () => new Set(health.ejections().map(({ target }) => target)).size,

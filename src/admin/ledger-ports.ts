@@ -1,4 +1,5 @@
 import type { LedgerEntry } from "../domain/ledger.ts";
+import type { Nanos } from "../lib/money.ts";
 
 /** The ledger as administration sees it: nothing in it changes, corrections are entries of their own. */
 export interface LedgerAdminStore {
@@ -20,6 +21,52 @@ export interface LedgerAdminStore {
     decide: (history: ChargeHistory) => LedgerEntry | null,
     note: CorrectionNote | null,
   ): Promise<LedgerEntry[]>;
+  /** Compares the ledger with budgets, leases and journals; changes nothing. */
+  verify(): Promise<LedgerVerification>;
+  /** The time of the oldest entry, Unix milliseconds; null when there is none. */
+  oldest(): Promise<number | null>;
+  /**
+   * Writes the entries of a month to a file in a folder, reads it back, and only then removes from the ledger what
+   * the file has. A run that was interrupted is finished first. Null when there was nothing to do.
+   */
+  archive(month: string, folder: string, by: { actor: string }): Promise<LedgerArchive | null>;
+}
+
+/** How the ledger compares with what else is known of money. */
+export interface LedgerVerification {
+  /** Unix milliseconds. */
+  at: number;
+  entries: number;
+  budgets: number;
+  /** Charges journaled on this machine and not yet in the ledger; normal while processes run. */
+  waiting: number;
+  differenceCount: number;
+  /** The first hundred. */
+  differences: LedgerDifference[];
+}
+
+/**
+ * `spent`: of a budget, by its bookings. `held`: of a budget, by its leases. `booking`: of an entry, by the entry.
+ * `journal`: of a charge in the ledger, by its journal. `refused`: an entry that the database did not take.
+ * `quarantined`: a file of a journal that was not understood.
+ */
+export interface LedgerDifference {
+  check: "spent" | "held" | "booking" | "journal" | "refused" | "quarantined";
+  subject: string;
+  expected: Nanos | null;
+  found: Nanos | null;
+}
+
+/** A file of entries that have left the ledger. */
+export interface LedgerArchive {
+  /** `2026-01`, in UTC. */
+  month: string;
+  file: string;
+  entries: number;
+  /** Sums by currency and kind. */
+  sums: Record<string, Partial<Record<LedgerEntry["kind"], Nanos>>>;
+  /** Of the file as it is on the disk, lower-case hex. */
+  sha256: string;
 }
 
 /** Which entries are meant; what is absent does not matter. */

@@ -187,7 +187,7 @@ export interface AdministratorStore {
 /** What kinds of rows administration changes; running gateways reload by kind. */
 export type ChangeKind = "organization" | "key" | "price" | "budget" | "administrator" | "ledger";
 
-export type AuditAction = "create" | "update" | "remove" | "rotate" | "refund" | "correct prices";
+export type AuditAction = "create" | "update" | "remove" | "rotate" | "refund" | "correct prices" | "archive";
 
 /** One line of the audit: never changed, never removed. */
 export interface AuditRecord {

@@ -1,13 +1,14 @@
 import type { Command } from "commander";
 import { exportLedger, getCharge, listLedger, refund, type LedgerView } from "../admin/ledger.ts";
-import type { LedgerEntry } from "../domain/ledger.ts";
+import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES, type Usage } from "../domain/usage.ts";
 import { formatNanos } from "../lib/money.ts";
 import type { CommandContext } from "./context.ts";
+import { addUpkeepCommands } from "./ledger-upkeep.ts";
 import { CSV_HEADINGS, toCsvLine } from "./ledger-csv.ts";
 import { readCount, readTime, readWord } from "./options.ts";
 
-/** `ledger list|export|show|refund` */
+/** `ledger list|export|show|refund|verify|archive` */
 export function addLedgerCommands(program: Command, cli: CommandContext): void {
   const ledger = program.command("ledger").description("what was charged, and corrections of it");
   addFilterOptions(ledger.command("list").description("list entries, newest first"))
@@ -29,6 +30,7 @@ export function addLedgerCommands(program: Command, cli: CommandContext): void {
           await cli.write(entries.map(format === "csv" ? toCsvLine : toJsonLine).join(""));
       });
     });
+  addUpkeepCommands(ledger, cli);
   ledger
     .command("show")
     .description("show a charge with its refunds and adjustments")
@@ -121,15 +123,18 @@ function usageText(usage: Usage | null): string {
 }
 
 function details({ charge, net }: LedgerView): string {
-  const attempts = charge.attempts.map(
-    ({ channel, upstreamModel, outcome, durationMs }) =>
-      `${channel}/${upstreamModel} ${outcome} in ${durationMs} ms`,
-  );
+  const { requestId, keyId, priceSource, flags, attempts, orphanCost, currency } = charge;
   return [
-    `Request ${charge.requestId} by key ${charge.keyId}, at the ${charge.priceSource} price.`,
-    ...(charge.flags.length > 0 ? [`Flags: ${charge.flags.join(", ")}.`] : []),
-    `Attempts: ${attempts.join("; ") || "none"}.`,
-    ...(charge.orphanCost > 0n ? [`Orphan cost ${formatNanos(charge.orphanCost)} ${charge.currency}.`] : []),
-    `Net ${formatNanos(net)} ${charge.currency}.`,
-  ].join(" ");
+    `Request ${requestId} by key ${keyId}, at the ${priceSource} price.`,
+    ...(flags.length > 0 ? [`Flags: ${flags.join(", ")}.`] : []),
+    ...(attempts.length > 0 ? ["Attempts:", ...attempts.map(attemptText)] : ["No attempts."]),
+    ...(orphanCost > 0n ? [`Orphan cost ${formatNanos(orphanCost)} ${currency}.`] : []),
+    `Net ${formatNanos(net)} ${currency}.`,
+  ].join("\n");
+}
+
+function attemptText({ channel, upstreamModel, outcome, durationMs, status, isAmbiguous }: Attempt): string {
+  const statusPart = status === undefined ? "" : `, status ${status}`;
+  const ambiguousPart = isAmbiguous ? ", perhaps carried out" : "";
+  return `  ${channel}/${upstreamModel} ${outcome} in ${durationMs} ms${statusPart}${ambiguousPart}`;
 }

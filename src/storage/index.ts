@@ -7,6 +7,7 @@ import { sharedSecrets } from "./database/shared-secrets.ts";
 import { startWalCheckpoints } from "./database/wal-checkpoints.ts";
 import { countQuarantined, createFolder, type JournalFolder } from "./journal/journal-folder.ts";
 import { openJournal, type FileJournal } from "./journal/journal.ts";
+import { REFUSED_FILE } from "./journal/posting.ts";
 import { createRecovery } from "./journal/recovery.ts";
 import { startShipper, type Shipper } from "./journal/shipper.ts";
 import { createPrivateFolder } from "./private-files.ts";
@@ -14,6 +15,7 @@ import type { Report } from "./report.ts";
 import type { Configured } from "./snapshot/directory.ts";
 import { openSnapshot, type LiveSnapshot } from "./snapshot/snapshot.ts";
 import { openStores, type Stores } from "./stores/stores.ts";
+import { readVerification } from "./stores/verification.ts";
 
 export { openStores, type Stores } from "./stores/stores.ts";
 export { migrate } from "./database/migrate.ts";
@@ -32,6 +34,8 @@ export interface Storage extends Stores {
   linkSecrets: readonly string[];
   snapshot: LiveSnapshot;
   journal: FileJournal;
+  /** When the ledger was last verified (Unix milliseconds, 0 is never) and the differences found then. */
+  verification(): { at: number; differences: number };
   /** Charges of this process that are not yet in the ledger. */
   backlog(): number;
   /** Charges of processes that had ended, posted by this one. */
@@ -62,6 +66,7 @@ export interface StorageOptions {
 
 const RECOVERY_MS = 10_000;
 const IN_DOUBT_MS = 30_000;
+const VERIFICATION_MS = 30_000;
 
 /** Opens all of storage, after finishing what processes that have ended left in their journals. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
@@ -71,7 +76,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const posting = {
     ledger: stores.ledger,
     persist: () => stores.database.persist(),
-    refusedPath: join(root, "refused.log"),
+    refusedPath: join(root, REFUSED_FILE),
     onProblem,
   };
   const recovery = createRecovery({ ...posting, leases: stores.leases, root, processId });
@@ -96,10 +101,16 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     onRefused: (entry) => shipper.keep(entry),
     onProblem,
   });
+  let verification = await readVerification(stores.database);
   const work = [
     snapshot,
     startWork(RECOVERY_MS, () => recovery.run(), onProblem),
     startWork(IN_DOUBT_MS, inDoubtReport(stores.leases, onProblem), onProblem),
+    startWork(
+      VERIFICATION_MS,
+      async () => (verification = await readVerification(stores.database)),
+      onProblem,
+    ),
   ];
   if (stores.database.kind === "sqlite")
     work.push(
@@ -110,6 +121,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     linkSecrets,
     snapshot,
     journal,
+    verification: () => verification,
     backlog: () => shipper.backlog(),
     recovered: () => recovery.recovered(),
     quarantined: () => countQuarantined(root),

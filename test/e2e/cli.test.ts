@@ -454,7 +454,8 @@ test("the ledger is listed, a charge shown and refunded", async () => {
     corrects: "req_1",
   });
   expect((await cli.run("ledger show req_1")).stdout).toEndWith(
-    "Request request-req_1 by key key_a, at the default price. Attempts: sandbox/sandbox-chat answered in 5 ms. Net 0.35 USD.\n",
+    "Request request-req_1 by key key_a, at the default price.\nAttempts:\n" +
+      "  sandbox/sandbox-chat answered in 5 ms, status 200\nNet 0.35 USD.\n",
   );
   expect((await cli.run("audit list --subject req_1")).stdout).toMatch(/ada +refund +req_1 +reason, amount/);
   expect(await cli.run("ledger refund req_1 --amount 0.36 --reason more")).toMatchObject({
@@ -477,6 +478,33 @@ test("the ledger of a request, a key, a model or a time is listed, page by page"
   const last = await cli.run("ledger list --limit 2 --cursor req_2");
   expect(last.stdout).toMatch(/^ID .*\nreq_1 .*\n$/);
   expect((await cli.run("ledger list --key key_none")).stderr).toBe('error: there is no key "key_none"\n');
+});
+
+test("a verification that finds a difference shows it and fails", async () => {
+  await using cli = await shellWithCharges();
+  expect(await cli.run("ledger verify")).toMatchObject({
+    code: 0,
+    stdout: "Compared 3 entries and 0 budgets: no difference.\n",
+  });
+  cli.store.ledger.differences.push({ check: "spent", subject: "budget_1", expected: 5n, found: null });
+  const failed = await cli.run("ledger verify");
+  expect(failed).toMatchObject({ code: 1, stderr: "error: the ledger has 1 difference\n" });
+  expect(failed.stdout).toMatch(/^spent +budget_1 +0\.000000005 +none$/m);
+  expect((await cli.run("ledger verify --json")).json()).toMatchObject({
+    at: "1970-01-01T00:00:00.000Z",
+    differenceCount: 1,
+    differences: [{ check: "spent", subject: "budget_1", expected: "0.000000005", found: null }],
+  });
+});
+
+test("only months that are over are archived", async () => {
+  await using cli = await shellWithCharges();
+  expect((await cli.run("ledger archive --before 2026-02 --to archive")).stdout).toBe("(none)\n");
+  expect(await cli.run("ledger archive --before 9999-01 --to archive")).toMatchObject({
+    code: 1,
+    stderr: "error: the month before 9999-01 is not over yet\n",
+  });
+  expect((await cli.run("ledger archive --before 2026-02")).code).toBe(2);
 });
 
 test("the ledger is exported as CSV and as JSON lines, and no cell is a formula", async () => {

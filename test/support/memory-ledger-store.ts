@@ -1,15 +1,23 @@
-import type { ChargeHistory, LedgerAdminStore, LedgerPosition } from "../../src/admin/ledger-ports.ts";
+import type {
+  ChargeHistory,
+  LedgerAdminStore,
+  LedgerDifference,
+  LedgerPosition,
+} from "../../src/admin/ledger-ports.ts";
 import type { AuditRecord, AuditStore } from "../../src/admin/ports.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 
 export interface MemoryLedgerStore extends LedgerAdminStore {
   /** Every entry in the order it was written. */
   entries: LedgerEntry[];
+  /** What a verification finds. */
+  differences: LedgerDifference[];
 }
 
 /** The ledger's administration in memory. Pages hold two charges, so that few entries make several pages. */
 export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
   const entries: LedgerEntry[] = [];
+  const differences: LedgerDifference[] = [];
   const audited: AuditRecord[] = [];
   const historyOf = (charge: LedgerEntry): ChargeHistory => ({
     charge,
@@ -18,6 +26,7 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
   const charge = (id: string) => entries.find((entry) => entry.id === id && entry.kind === "charge");
   return {
     entries,
+    differences,
     audit: {
       list: async ({ subject, limit }) =>
         audited
@@ -36,6 +45,16 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
         .toSorted((one, other) => inOrder(other, one))
         .slice(0, limit),
     position: async (id) => entries.find((entry) => entry.id === id) ?? null,
+    verify: async () => ({
+      at: 0,
+      entries: entries.length,
+      budgets: 0,
+      waiting: 0,
+      differenceCount: differences.length,
+      differences,
+    }),
+    oldest: async () => entries.map(({ at }) => at).toSorted((one, other) => one - other)[0] ?? null,
+    archive: async () => null,
     async history(id) {
       const found = charge(id);
       return found ? historyOf(found) : null;

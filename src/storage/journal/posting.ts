@@ -5,19 +5,22 @@ import type { Report } from "../report.ts";
 import type { LedgerStore } from "../stores/ledger.ts";
 import { isRefusal } from "../database/unavailable.ts";
 
-/** Where journaled entries go, and what becomes of those that no ledger can take. */
+/** Name of the file, in the folder of all journals, that keeps entries the database refuses for good. */
+export const REFUSED_FILE = "refused.log";
+
+/** Where journaled entries go, and where those are kept that no ledger can take. */
 export interface Posting {
   ledger: LedgerStore;
-  /** Returns once all that was posted survives a loss of power; only then may its journal go. */
+  /** Returns once all that was posted survives a loss of power; only then may its journal be removed. */
   persist(): Promise<void>;
-  /** A file that keeps entries the database refuses for good, one JSON line each, for people to look at. */
+  /** The file of refused entries: one JSON line each, until a person has dealt with them. */
   refusedPath: string;
   onProblem: Report;
 }
 
 /**
  * Posts entries together. When the database refuses the batch for its data, each is tried alone, so that one
- * impossible entry holds up no other. Throws when they must be posted again later.
+ * impossible entry delays no other. Throws when they must be posted again later.
  */
 export async function postEntries(
   posting: Posting,

@@ -10,7 +10,9 @@ import type { Database, Sql } from "../database/sql.ts";
  * Corrections of charges: read with what they correct, and written so that two people who correct the same charge
  * at once do it one after the other.
  */
-export function correctionStore(database: Database): Omit<LedgerAdminStore, "list" | "position"> {
+export function correctionStore(
+  database: Database,
+): Pick<LedgerAdminStore, "history" | "charges" | "correct"> {
   const { kind } = database;
   return {
     history: (charge) =>

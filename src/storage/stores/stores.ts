@@ -7,6 +7,8 @@ import { keyStore } from "./keys.ts";
 import { leaseStore, type LeaseStore } from "../budgets/leases.ts";
 import { ledgerStore, type LedgerStore } from "./ledger.ts";
 import { migrate } from "../database/migrate.ts";
+import { archiveStore } from "./ledger-archive.ts";
+import { verifyLedger } from "./verification.ts";
 import { organizationStore } from "./organizations.ts";
 import { priceStore } from "./prices.ts";
 import { openDatabase, type DatabaseOptions } from "../database/open.ts";
@@ -25,7 +27,7 @@ export interface Stores {
  * Opens a `postgres://` address or a SQLite file and brings it to the form this program needs. Throws a
  * `DependencyError` when it cannot be asked, an `Error` when it belongs to a newer program.
  */
-export async function openStores(location: string, options?: DatabaseOptions): Promise<Stores> {
+export async function openStores(location: string, options: StoresOptions = {}): Promise<Stores> {
   const database = await openDatabase(location, options);
   try {
     await migrate(database);
@@ -33,11 +35,16 @@ export async function openStores(location: string, options?: DatabaseOptions): P
     await database.close();
     throw error;
   }
-  return storesOn(database);
+  return storesOn(database, options.journals);
+}
+
+export interface StoresOptions extends DatabaseOptions {
+  /** The folder of all journals of this machine, which the ledger is verified with. */
+  journals?: string;
 }
 
 /** The stores on a database that is already migrated. */
-export function storesOn(database: Database): Stores {
+export function storesOn(database: Database, journals?: string): Stores {
   const audit = auditStore(database);
   const ledger = ledgerStore(database);
   return {
@@ -48,7 +55,13 @@ export function storesOn(database: Database): Stores {
       prices: priceStore(database),
       budgets: budgetAdminStore(database),
       administrators: administratorStore(database),
-      ledger: { list: ledger.list, position: ledger.position, ...correctionStore(database) },
+      ledger: {
+        list: ledger.list,
+        position: ledger.position,
+        ...correctionStore(database),
+        verify: () => verifyLedger(database, journals ?? null),
+        ...archiveStore(database),
+      },
       audit,
     },
     audit,

@@ -1,0 +1,82 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { LedgerArchive, LedgerDifference, LedgerVerification } from "../admin/ledger-ports.ts";
+import { archiveLedger, verifyLedger } from "../admin/ledger-upkeep.ts";
+import { formatNanos, type Nanos } from "../lib/money.ts";
+import type { CommandContext } from "./context.ts";
+
+/** `ledger verify|archive` */
+export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
+  ledger
+    .command("verify")
+    .description("compare the ledger with budgets, leases and this machine's journals; fails on a difference")
+    .option("--json", "print JSON")
+    .action(async ({ json }: { json?: boolean }) => {
+      const verification = await cli.administer(verifyLedger);
+      const { differences, differenceCount } = verification;
+      if (json || differenceCount > 0) cli.print(json, toView(verification), differences.map(toRow));
+      if (!json) cli.printLine(summary(verification));
+      if (differenceCount > 0) throw new Error(`the ledger has ${countText(differenceCount)}`);
+    });
+  ledger
+    .command("archive")
+    .description("move months that are over to files, each verified before anything is removed")
+    .requiredOption("--before <month>", "first month that stays, for example 2026-01")
+    .requiredOption("--to <folder>", "folder of the files")
+    .option("--json", "print JSON")
+    .action(async ({ before, to, json }: { before: string; to: string; json?: boolean }) => {
+      const folder = resolve(cli.context.cwd, to);
+      const archives = await cli.administer((admin) =>
+        Array.fromAsync(archiveLedger(admin, { before, folder })),
+      );
+      cli.print(
+        json,
+        archives.map((archive) => ({ ...archive, sums: mapSums(archive, formatNanos) })),
+        archives.map(toArchiveRow),
+      );
+    });
+}
+
+function toView({ at, differences, ...verification }: LedgerVerification): object {
+  return {
+    ...verification,
+    at: new Date(at).toISOString(),
+    differences: differences.map(({ expected, found, ...difference }) => ({
+      ...difference,
+      expected: expected === null ? null : formatNanos(expected),
+      found: found === null ? null : formatNanos(found),
+    })),
+  };
+}
+
+function toRow({ check, subject, expected, found }: LedgerDifference) {
+  const text = (amount: Nanos | null) => (amount === null ? "none" : formatNanos(amount));
+  return { check, subject, expected: text(expected), found: text(found) };
+}
+
+function summary({ entries, budgets, waiting, differenceCount }: LedgerVerification): string {
+  const waitingPart = waiting > 0 ? ` ${waiting} journaled charges are not posted yet.` : "";
+  const result = countText(differenceCount);
+  return `Compared ${entries} entries and ${budgets} budgets: ${result}.${waitingPart}`;
+}
+
+function countText(count: number): string {
+  return count === 0 ? "no difference" : count === 1 ? "1 difference" : `${count} differences`;
+}
+
+function toArchiveRow(archive: LedgerArchive) {
+  const { month, file, entries } = archive;
+  const sums = Object.entries(archive.sums).map(([currency, kinds]) => {
+    const total = Object.values(kinds).reduce((sum, amount) => sum + amount, 0n);
+    return `${formatNanos(total)} ${currency}`;
+  });
+  return { month, entries: String(entries), sum: sums.join(", "), file };
+}
+
+function mapSums({ sums }: LedgerArchive, format: (amount: Nanos) => string): object {
+  const currencies = Object.entries(sums).map(([currency, kinds]) => [
+    currency,
+    Object.fromEntries(Object.entries(kinds).map(([kind, amount]) => [kind, format(amount)])),
+  ]);
+  return Object.fromEntries(currencies);
+}

@@ -1,0 +1,101 @@
+import { createReadStream } from "node:fs";
+import { open, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { createInterface } from "node:readline";
+import { createGunzip } from "node:zlib";
+import type { LedgerArchive } from "../../admin/ledger-ports.ts";
+import type { LedgerEntry } from "../../domain/ledger.ts";
+import { toColumn } from "../database/columns.ts";
+
+/** What a file of entries adds up to. */
+export type EntrySums = Pick<LedgerArchive, "entries" | "sums">;
+
+export function addEntry(total: EntrySums, { currency, kind, amount }: LedgerEntry): void {
+  const sums = (total.sums[currency] ??= {});
+  sums[kind] = (sums[kind] ?? 0n) + amount;
+  total.entries += 1;
+}
+
+/**
+ * Writes entries as gzipped JSON lines, money as decimal strings of nano-units, and returns the file's SHA-256. The
+ * file has its name only once it is whole and on the disk.
+ */
+export async function writeEntries(path: string, pages: AsyncIterable<LedgerEntry[]>): Promise<string> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  const partial = `${path}.partial`;
+  const file = await open(partial, "w", 0o600);
+  try {
+    // Gzip files may be joined, so each page is one of its own.
+    for await (const entries of pages) {
+      const page = Bun.gzipSync(entries.map((entry) => `${toColumn(entry)}\n`).join(""));
+      hasher.update(page);
+      await file.writeFile(page);
+    }
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await moveInPlace(partial, path);
+  return hasher.digest("hex");
+}
+
+/** Gives a file its name so that it has it after a loss of power, too. */
+async function moveInPlace(partial: string, path: string): Promise<void> {
+  await rename(partial, path);
+  const folder = await open(dirname(path), "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Reads the entries of a file back, in pages. */
+export async function* readEntries(path: string, pageSize: number): AsyncGenerator<LedgerEntry[]> {
+  const lines = createInterface({ input: createReadStream(path).pipe(createGunzip()), crlfDelay: Infinity });
+  let page: LedgerEntry[] = [];
+  for await (const line of lines) {
+    const entry = JSON.parse(line);
+    page.push({ ...entry, amount: BigInt(entry.amount), orphanCost: BigInt(entry.orphanCost) });
+    if (page.length < pageSize) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}
+
+export async function fileHash(path: string): Promise<string> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  for await (const chunk of createReadStream(path)) hasher.update(chunk);
+  return hasher.digest("hex");
+}
+
+/** What stands beside a file: what it has, and whether the ledger still has it. */
+export interface Manifest extends LedgerArchive {
+  isRemoved: boolean;
+}
+
+export async function writeManifest(path: string, manifest: Manifest): Promise<void> {
+  const partial = `${path}.partial`;
+  await writeFile(partial, `${toColumn(manifest)}\n`, { mode: 0o600, flush: true });
+  await moveInPlace(partial, path);
+}
+
+/** Null when there is none. */
+export async function readManifest(path: string): Promise<Manifest | null> {
+  try {
+    const { sums, ...manifest } = JSON.parse(await readFile(path, "utf8"));
+    return { ...manifest, sums: readSums(sums) };
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function readSums(written: Record<string, Record<string, string>>): LedgerArchive["sums"] {
+  const currencies = Object.entries(written).map(([currency, kinds]) => [
+    currency,
+    Object.fromEntries(Object.entries(kinds).map(([kind, sum]) => [kind, BigInt(sum)])),
+  ]);
+  return Object.fromEntries(currencies);
+}

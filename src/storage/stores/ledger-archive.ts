@@ -1,0 +1,132 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { LedgerAdminStore, LedgerArchive, LedgerPosition } from "../../admin/ledger-ports.ts";
+import type { LedgerEntry } from "../../domain/ledger.ts";
+import type { Nanos } from "../../lib/money.ts";
+import { padded } from "../budgets/locked-budgets.ts";
+import type { Integer } from "../database/columns.ts";
+import type { Database, Sql } from "../database/sql.ts";
+import {
+  addEntry,
+  fileHash,
+  readEntries,
+  readManifest,
+  writeEntries,
+  writeManifest,
+  type EntrySums,
+  type Manifest,
+} from "./archive-file.ts";
+import { makeChange } from "./change.ts";
+import { readEntryRow, type LedgerRow } from "./ledger-row.ts";
+import { ARCHIVED } from "./verification.ts";
+
+/**
+ * Moves months of the ledger to files. What is removed is read from a file that was verified before, entry by entry,
+ * so whatever interrupts it, each entry is in the ledger or in a file. Entries of the month that reach the ledger
+ * later go to a file of their own.
+ */
+export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldest" | "archive"> {
+  return {
+    async oldest() {
+      const [row] = await database.read(
+        (sql) => sql<{ at: Integer | null }[]>`SELECT MIN(at) AS at FROM ledger`,
+      );
+      return row && row.at !== null ? Number(row.at) : null;
+    },
+    async archive(month, folder, by) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      for (let part = 1; ; part += 1) {
+        const name = part === 1 ? `ledger-${month}` : `ledger-${month}-${part}`;
+        const manifestPath = join(folder, `${name}.json`);
+        const existing = await readManifest(manifestPath);
+        if (existing?.isRemoved) continue;
+        const manifest = existing ?? (await writeMonth(database, month, folder, `${name}.jsonl.gz`));
+        if (!manifest) return null;
+        if (!existing) await writeManifest(manifestPath, manifest);
+        await removeArchived(database, join(folder, manifest.file), manifest);
+        const { isRemoved: _, ...archive } = manifest;
+        const change = { by, kind: "ledger", action: "archive", subject: month } as const;
+        await makeChange(database, change, async () => ({ before: null, after: archive }));
+        await writeManifest(manifestPath, { ...archive, isRemoved: true });
+        return archive;
+      }
+    },
+  };
+}
+
+const PAGE = 1000;
+/** Few enough that a process which charges waits for milliseconds only. */
+const REMOVED_AT_ONCE = 200;
+
+/** Writes what the ledger has of a month, on one state of it, and checks the file against the database's own sums. */
+async function writeMonth(
+  database: Database,
+  month: string,
+  folder: string,
+  file: string,
+): Promise<Manifest | null> {
+  const from = Date.parse(`${month}-01T00:00:00Z`);
+  const to = new Date(from).setUTCMonth(new Date(from).getUTCMonth() + 1);
+  const path = join(folder, file);
+  return await database.readConsistently(async (sql) => {
+    const expected = await sumsOf(sql, from, to);
+    if (expected.entries === 0) return null;
+    const sha256 = await writeEntries(path, entriesOf(sql, from, to));
+    const found: EntrySums = { entries: 0, sums: {} };
+    for await (const page of readEntries(path, PAGE)) for (const entry of page) addEntry(found, entry);
+    if (!Bun.deepEquals(found, expected) || (await fileHash(path)) !== sha256)
+      throw new Error(`${path} does not have what the ledger has; nothing was removed`);
+    return { month, file, ...found, sha256, isRemoved: false };
+  });
+}
+
+async function sumsOf(sql: Sql, from: number, to: number): Promise<EntrySums> {
+  const rows = await sql<{ currency: string; kind: LedgerEntry["kind"]; count: Integer; sum: string }[]>`
+    SELECT currency, kind, COUNT(*) AS count, CAST(SUM(amount) AS TEXT) AS sum FROM ledger
+      WHERE at >= ${from} AND at < ${to} GROUP BY currency, kind`;
+  const sums: LedgerArchive["sums"] = {};
+  for (const { currency, kind, sum } of rows) (sums[currency] ??= {})[kind] = BigInt(sum);
+  return { entries: rows.reduce((count, row) => count + Number(row.count), 0), sums };
+}
+
+async function* entriesOf(sql: Sql, from: number, to: number): AsyncGenerator<LedgerEntry[]> {
+  let last: LedgerPosition = { at: from, id: "" };
+  for (;;) {
+    // An id may be that of an entry of each kind; a page ends between ids.
+    const rows = await sql<LedgerRow[]>`SELECT * FROM ledger
+      WHERE (at, id) > (${last.at}, ${last.id}) AND at < ${to} ORDER BY at, id, kind LIMIT ${PAGE}`;
+    const entries = rows.map(readEntryRow);
+    const end = entries.at(-1);
+    if (!end) return;
+    const isLast = rows.length < PAGE;
+    const whole = isLast ? entries : entries.filter(({ id }) => id !== end.id);
+    yield whole;
+    if (isLast) return;
+    last = whole.at(-1) ?? end;
+  }
+}
+
+/** Removes the entries of a verified file. What an earlier run has removed is passed over. */
+async function removeArchived(database: Database, path: string, { sha256 }: Manifest): Promise<void> {
+  if ((await fileHash(path)) !== sha256)
+    throw new Error(`${path} has changed since it was verified; nothing more was removed`);
+  for await (const entries of readEntries(path, REMOVED_AT_ONCE))
+    await database.begin((sql) => removeEntries(sql, entries));
+}
+
+/** A budget's sum stays what it was: one booking stands for all that were archived. */
+async function removeEntries(sql: Sql, entries: readonly LedgerEntry[]): Promise<void> {
+  for (const [kind, ofKind] of Map.groupBy(entries, (entry) => entry.kind)) {
+    const ids = padded(ofKind.map(({ id }) => id));
+    await sql`DELETE FROM ledger WHERE kind = ${kind} AND id IN ${sql(ids)}`;
+    for (const budget of new Set(ofKind.flatMap(({ budgets }) => budgets))) {
+      const removed = await sql<{ amount: bigint }[]>`DELETE FROM ledger_bookings
+        WHERE budget = ${budget} AND kind = ${kind} AND entry IN ${sql(ids)} RETURNING amount`;
+      const sum = removed.reduce((total: Nanos, { amount }) => total + amount, 0n);
+      if (removed.length > 0)
+        await sql`INSERT INTO ledger_bookings (budget, entry, kind, amount)
+          VALUES (${budget}, ${ARCHIVED}, ${ARCHIVED}, ${sum})
+          ON CONFLICT (budget, entry, kind) DO UPDATE SET amount = ledger_bookings.amount + excluded.amount`;
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import type { LedgerDifference, LedgerVerification } from "../../admin/ledger-ports.ts";
+import type { Nanos } from "../../lib/money.ts";
+import type { Integer } from "../database/columns.ts";
+import type { Database, Sql } from "../database/sql.ts";
+import { compareJournals, listQuarantined, readRefused } from "./journal-verification.ts";
+
+/** Differences that are named; all are counted. */
+const MAX_NAMED = 100;
+
+/** The booking that stands for all entries of a budget that were archived. */
+export const ARCHIVED = "archived";
+
+/**
+ * Compares, on one state of the database, what budgets have spent and hold with bookings and leases, bookings with
+ * entries, and the journals of this machine with the ledger. Changes nothing but the row that metrics are read from.
+ * `journals` is the folder of all journals, null where there is none.
+ */
+export async function verifyLedger(database: Database, journals: string | null): Promise<LedgerVerification> {
+  const at = Date.now();
+  const { kind } = database;
+  const found = await database.readConsistently(async (sql) => {
+    const journaled = journals === null ? NO_JOURNALS : await compareJournals(sql, journals);
+    const differences = [
+      ...(await spentDifferences(kind, sql)),
+      ...(await heldDifferences(sql)),
+      ...(await strayBookings(sql)),
+      ...(await missingBookings(kind, sql)),
+      ...journaled.differences,
+      ...(journals === null ? [] : [...(await readRefused(journals)), ...listQuarantined(journals)]),
+    ];
+    const [count] = await sql<{ entries: Integer; budgets: Integer }[]>`
+      SELECT (SELECT COUNT(*) FROM ledger) AS entries, (SELECT COUNT(*) FROM budgets) AS budgets`;
+    return { differences, waiting: journaled.waiting, ...count };
+  });
+  const differenceCount = found.differences.length;
+  await database.begin(
+    (sql) => sql`INSERT INTO ledger_verification (id, at, differences) VALUES (1, ${at}, ${differenceCount})
+      ON CONFLICT (id) DO UPDATE SET at = excluded.at, differences = excluded.differences`,
+  );
+  return {
+    at,
+    entries: Number(found.entries ?? 0),
+    budgets: Number(found.budgets ?? 0),
+    waiting: found.waiting,
+    differenceCount,
+    differences: found.differences.slice(0, MAX_NAMED),
+  };
+}
+
+const NO_JOURNALS = { waiting: 0, differences: [] };
+
+/** When the ledger was last verified (Unix milliseconds, 0 is never) and the differences found then. */
+export async function readVerification(database: Database): Promise<{ at: number; differences: number }> {
+  const [row] = await database.read(
+    (sql) => sql<{ at: Integer; differences: Integer }[]>`SELECT at, differences FROM ledger_verification`,
+  );
+  return { at: Number(row?.at ?? 0), differences: Number(row?.differences ?? 0) };
+}
+
+interface Sums {
+  id: string;
+  expected: string;
+  found: bigint;
+}
+
+function asDifference(check: LedgerDifference["check"]) {
+  return ({ id, expected, found }: Sums): LedgerDifference => ({
+    check,
+    subject: id,
+    expected: BigInt(expected),
+    found,
+  });
+}
+
+/**
+ * A budget has spent what is booked on it: in all, or of charges in its running period. A correction counts in the
+ * period of its charge.
+ */
+async function spentDifferences(kind: Database["kind"], sql: Sql): Promise<LedgerDifference[]> {
+  const inAll = await sql<Sums[]>`
+    SELECT budgets.id, CAST(COALESCE(SUM(ledger_bookings.amount), 0) AS TEXT) AS expected, budgets.spent AS found
+      FROM budgets LEFT JOIN ledger_bookings ON ledger_bookings.budget = budgets.id
+      WHERE budgets.period = 'total' GROUP BY budgets.id, budgets.spent
+      HAVING COALESCE(SUM(ledger_bookings.amount), 0) <> budgets.spent ORDER BY budgets.id`;
+  // Without the hint SQLite reads all bookings of a budget and looks up the time of each.
+  const entries = kind === "sqlite" ? sql`ledger INDEXED BY ledger_by_organization` : sql`ledger`;
+  const inPeriod = await sql<Sums[]>`
+    SELECT id, CAST(expected AS TEXT) AS expected, found FROM (
+      SELECT budgets.id, budgets.spent AS found, COALESCE((
+        SELECT SUM(ledger_bookings.amount) FROM ${entries}
+          JOIN ledger_bookings ON ledger_bookings.budget = budgets.id
+            AND ledger_bookings.entry = ledger.id AND ledger_bookings.kind = ledger.kind
+          LEFT JOIN ledger AS charge ON charge.id = ledger.corrects AND charge.kind = 'charge'
+          WHERE ledger.organization_id = budgets.organization_id AND ledger.at >= budgets.period_start
+            AND COALESCE(charge.at, ledger.at) >= budgets.period_start
+      ), 0) AS expected FROM budgets WHERE budgets.period <> 'total'
+    ) AS compared WHERE expected <> found ORDER BY id`;
+  return [...inAll, ...inPeriod].map(asDifference("spent"));
+}
+
+/** A budget holds what the leases of all processes have left. */
+async function heldDifferences(sql: Sql): Promise<LedgerDifference[]> {
+  const rows = await sql<Sums[]>`
+    SELECT budgets.id, CAST(COALESCE(SUM(leases.amount), 0) AS TEXT) AS expected, budgets.held AS found
+      FROM budgets LEFT JOIN leases ON leases.budget = budgets.id GROUP BY budgets.id, budgets.held
+      HAVING COALESCE(SUM(leases.amount), 0) <> budgets.held ORDER BY budgets.id`;
+  return rows.map(asDifference("held"));
+}
+
+interface Booking {
+  id: string;
+  budget: string;
+  expected: Nanos | null;
+  found: Nanos | null;
+}
+
+/** Bookings without an entry, or with another amount. */
+async function strayBookings(sql: Sql): Promise<LedgerDifference[]> {
+  const rows = await sql<Booking[]>`
+    SELECT entry AS id, budget, ledger.amount AS expected, ledger_bookings.amount AS found
+      FROM ledger_bookings LEFT JOIN ledger ON ledger.id = entry AND ledger.kind = ledger_bookings.kind
+      WHERE ledger_bookings.kind <> ${ARCHIVED} AND (ledger.id IS NULL OR ledger.amount <> ledger_bookings.amount)`;
+  return rows.map(bookingDifference);
+}
+
+/** Entries without a booking on each of their budgets. */
+async function missingBookings(kind: Database["kind"], sql: Sql): Promise<LedgerDifference[]> {
+  const named =
+    kind === "postgres"
+      ? sql`json_array_elements_text(CAST(ledger.budgets AS json)) AS named (value)`
+      : sql`json_each(ledger.budgets) AS named`;
+  const rows = await sql<Booking[]>`
+    SELECT ledger.id, named.value AS budget, ledger.amount AS expected, ledger_bookings.amount AS found
+      FROM ledger CROSS JOIN ${named} LEFT JOIN ledger_bookings ON ledger_bookings.budget = named.value
+        AND entry = ledger.id AND ledger_bookings.kind = ledger.kind
+      WHERE ledger.budgets <> '[]' AND entry IS NULL`;
+  return rows.map(bookingDifference);
+}
+
+function bookingDifference({ id, budget, expected, found }: Booking): LedgerDifference {
+  return { check: "booking", subject: `${id} on ${budget}`, expected, found };
+}

@@ -1,0 +1,169 @@
+import { beforeAll, beforeEach, expect, test } from "bun:test";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AdminContext } from "../../src/admin/context.ts";
+import { archiveLedger, verifyLedger } from "../../src/admin/ledger-upkeep.ts";
+import { refund } from "../../src/admin/ledger.ts";
+import { writeLine } from "../../src/storage/journal/record-line.ts";
+import { migrate } from "../../src/storage/database/migrate.ts";
+import type { Database } from "../../src/storage/database/sql.ts";
+import { readEntries } from "../../src/storage/stores/archive-file.ts";
+import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { readVerification } from "../../src/storage/stores/verification.ts";
+import { adminContext, NOW, refusal } from "../support/admin-context.ts";
+import { aBudget, anEntry, anOrganization, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
+
+const MARCH = Date.UTC(2026, 2, 1);
+const APRIL = Date.UTC(2026, 3, 1);
+const MAY = Date.UTC(2026, 4, 1);
+
+onEachDatabase("Upkeep of the ledger", (ground) => {
+  const root = temporaryFolder();
+  let count = 0;
+  let journals: string;
+  let folder: string;
+  let database: Database;
+  let stores: Stores;
+  let context: AdminContext;
+  beforeAll(() => mkdirSync(root, { recursive: true }));
+  beforeEach(async () => {
+    count += 1;
+    journals = join(root, `${count}-journal`);
+    folder = join(root, `${count}-archive`);
+    database = await ground.open(await ground.location());
+    await migrate(database);
+    stores = storesOn(database, journals);
+    context = { ...(await adminContext()), store: stores.admin };
+    await stores.admin.organizations.create(anOrganization("org_a"), BY);
+    await stores.admin.budgets.create(aBudget("total", 10n ** 12n), BY);
+    await stores.admin.budgets.create(
+      aBudget("month", 10n ** 12n, { period: "month", periodStart: MAY }),
+      BY,
+    );
+    await stores.leases.take("proc", [{ budget: "total", needed: 1n, wanted: 10_000n }]);
+    const entry = (id: string, at: number) => anEntry(id, 10n, { at, budgets: ["total", "month"] });
+    const entries = [MARCH, APRIL, MAY].flatMap((start) =>
+      Array.from({ length: 450 }, (_, index) => entry(`${start}-${index}`, start + index * 1000)),
+    );
+    await stores.ledger.post("proc", entries);
+    await stores.ledger.post("", [anEntry("free", 0n, { at: MARCH, currency: "EUR" })]);
+    // As it is when each charge was posted in its month.
+    await database.begin(
+      (sql) => sql`UPDATE budgets SET spent = 4500, period_start = ${MAY} WHERE id = 'month'`,
+    );
+  });
+
+  const archive = (before: string) => Array.fromAsync(archiveLedger(context, { before, folder }));
+  const execute = (text: string) => database.begin((sql) => sql.unsafe(text));
+  const found = async () =>
+    (await verifyLedger(context)).differences.map(({ check, subject, expected, found }) => [
+      check,
+      subject,
+      expected,
+      found,
+    ]);
+
+  test("a ledger that agrees with everything has no differences", async () => {
+    await refund(context, `${MARCH}-3`, { reason: "late", amount: "0.000000004" });
+    await refund(context, `${MAY}-3`, { reason: "late", amount: "0.000000004" });
+    expect(await verifyLedger(context)).toEqual({
+      at: expect.any(Number),
+      entries: 1353,
+      budgets: 2,
+      waiting: 0,
+      differenceCount: 0,
+      differences: [],
+    });
+    expect(await readVerification(database)).toEqual({ at: expect.any(Number), differences: 0 });
+  });
+
+  test("each kind of difference is found", async () => {
+    await execute("UPDATE budgets SET spent = spent + 1, held = held + 2 WHERE id = 'total'");
+    await execute("UPDATE budgets SET spent = spent - 3 WHERE id = 'month'");
+    await execute(`DELETE FROM ledger_bookings WHERE entry = '${MARCH}-1' AND budget = 'month'`);
+    await execute(`UPDATE ledger_bookings SET amount = 11 WHERE entry = '${MARCH}-2' AND budget = 'month'`);
+    await execute(`DELETE FROM ledger WHERE id = '${MARCH}-4'`);
+    mkdirSync(join(journals, "proc_gone"), { recursive: true });
+    const charges = [anEntry("unposted", 5n), anEntry(`${MAY}-1`, 12n)];
+    const lines = charges.map((entry) => writeLine({ type: "charge", entry }));
+    writeFileSync(join(journals, "proc_gone", "00000001.log"), lines.join(""));
+    writeFileSync(join(journals, "refused.log"), '{"id":"impossible","amount":"7"}\n');
+    mkdirSync(join(journals, "quarantine", "proc_old"), { recursive: true });
+    writeFileSync(join(journals, "quarantine", "proc_old", "00000002.log"), "?");
+    expect((await found()).toSorted()).toEqual(
+      [
+        ["spent", "total", 13_500n, 13_501n],
+        ["spent", "month", 4500n, 4497n],
+        ["held", "total", 0n, 2n],
+        ["booking", `${MARCH}-1 on month`, 10n, null],
+        ["booking", `${MARCH}-2 on month`, 10n, 11n],
+        ["booking", `${MARCH}-4 on month`, null, 10n],
+        ["booking", `${MARCH}-4 on total`, null, 10n],
+        ["journal", `${MAY}-1`, 12n, 10n],
+        ["refused", "impossible", 7n, null],
+        ["quarantined", "proc_old/00000002.log", null, null],
+      ].toSorted(),
+    );
+    expect((await verifyLedger(context)).waiting).toBe(1);
+    expect((await readVerification(database)).differences).toBe(10);
+  });
+
+  test("months move to verified files, and every sum stays", async () => {
+    const archives = await archive("2026-05");
+    expect(archives).toMatchObject([
+      { month: "2026-03", entries: 451, sums: { USD: { charge: 4500n }, EUR: { charge: 0n } } },
+      { month: "2026-04", entries: 450, sums: { USD: { charge: 4500n } } },
+    ]);
+    const [first] = archives;
+    const bytes = readFileSync(join(folder, first!.file));
+    expect(new Bun.CryptoHasher("sha256").update(bytes).digest("hex")).toBe(first!.sha256);
+    const [page] = await Array.fromAsync(readEntries(join(folder, first!.file), 1000));
+    expect(page![1]).toEqual(anEntry("free", 0n, { at: MARCH, currency: "EUR" }));
+    expect(page![2]).toEqual(anEntry(`${MARCH}-1`, 10n, { at: MARCH + 1000, budgets: ["total", "month"] }));
+    expect(await stores.ledger.list({ limit: 2000 })).toHaveLength(450);
+    expect(await stores.ledger.sumOfBudget("total")).toBe(13_500n);
+    expect(await found()).toEqual([]);
+    expect(await archive("2026-05")).toEqual([]);
+    const audited = await stores.audit.list({ subject: "2026-03", limit: 10 });
+    expect(audited).toMatchObject([{ action: "archive", after: { entries: 451, sha256: first!.sha256 } }]);
+  });
+
+  test("a run that was interrupted is finished, and late entries get a file of their own", async () => {
+    const isolated = context.store.ledger;
+    const broken: Database = {
+      ...database,
+      begin: () => Promise.reject(new Error("the power is gone")),
+    };
+    const store = { ...stores.admin, ledger: storesOn(broken, journals).admin.ledger };
+    const interrupted = archiveLedger({ ...context, store }, { before: "2026-04", folder });
+    await expect(Array.fromAsync(interrupted)).rejects.toThrow("the power is gone");
+    expect(await isolated.oldest()).toBe(MARCH);
+    await stores.ledger.post("", [anEntry("late", 3n, { at: MARCH + 7, budgets: ["total"] })]);
+    expect(await archive("2026-04")).toMatchObject([{ entries: 451 }]);
+    expect(await archive("2026-04")).toMatchObject([{ entries: 1, file: "ledger-2026-03-2.jsonl.gz" }]);
+    expect(await isolated.oldest()).toBe(APRIL);
+    expect(await found()).toEqual([]);
+  });
+
+  test("nothing is removed by a file that has changed since it was verified", async () => {
+    const broken: Database = { ...database, begin: () => Promise.reject(new Error("stopped")) };
+    const store = { ...stores.admin, ledger: storesOn(broken, journals).admin.ledger };
+    await expect(
+      Array.fromAsync(archiveLedger({ ...context, store }, { before: "2026-04", folder })),
+    ).rejects.toThrow("stopped");
+    const file = readdirSync(folder).find((name) => name.endsWith(".gz"))!;
+    appendFileSync(join(folder, file), "x");
+    await expect(archive("2026-04")).rejects.toThrow("has changed since it was verified");
+    expect(await stores.ledger.list({ limit: 2000 })).toHaveLength(1351);
+  });
+
+  test("a month that is not over stays", async () => {
+    expect(new Date(NOW).toISOString()).toStartWith("2026-05");
+    expect(await refusal(archive("2026-06"))).toEqual([
+      400,
+      "before",
+      "the month before 2026-06 is not over yet",
+    ]);
+    expect(await refusal(archive("May"))).toEqual([400, "before", "before must be a month such as 2026-01"]);
+  });
+});

@@ -1,0 +1,58 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { startTestGateway } from "../support/gateway.ts";
+
+const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "Hello" }] };
+
+test("a caller's request id leads to the charge and its attempts", async () => {
+  await using gateway = await startTestGateway();
+  const response = await gateway.call("/v1/chat/completions", {
+    headers: { "x-request-id": "order-4711" },
+    body: CHAT,
+  });
+  expect(response.status).toBe(200);
+  const [row] = await gateway.charged("order-4711");
+  const listed = JSON.parse(await gateway.cli("ledger", "list", "--request", "order-4711", "--json"));
+  expect(listed).toMatchObject([{ id: row!.id, requestId: "order-4711" }]);
+  expect(await gateway.cli("ledger", "show", row!.id)).toMatch(
+    /^Request order-4711 by key .*\nAttempts:\n {2}sandbox\/sandbox-chat answered in \d+ ms(, status 200)?\n/m,
+  );
+});
+
+test("a verification fails on a difference, and metrics tell of it", async () => {
+  await using gateway = await startTestGateway();
+  await gateway.cli("budgets", "create", "--amount", "100", "--period", "month");
+  await gateway.call("/v1/chat/completions", { headers: { "x-request-id": "paid" }, body: CHAT });
+  await gateway.charged("paid");
+  expect(await gateway.cli("ledger", "verify")).toBe("Compared 1 entries and 1 budgets: no difference.\n");
+  await gateway.stop();
+  using database = new Database(join(gateway.dataDirectory, "gateway.sqlite"));
+  database.run("UPDATE budgets SET spent = spent + 1");
+  await expect(gateway.cli("ledger", "verify")).rejects.toThrow("the ledger has 1 difference");
+  await gateway.restart();
+  const metrics = await (await gateway.call("/metrics")).text();
+  expect(metrics).toMatch(/^gateway_ledger_differences 1$/m);
+  expect(metrics).toMatch(/^gateway_ledger_verified_timestamp_seconds \d{10}\.\d+$/m);
+});
+
+test("a month is archived while the gateway serves", async () => {
+  await using gateway = await startTestGateway();
+  await gateway.call("/v1/chat/completions", { headers: { "x-request-id": "old" }, body: CHAT });
+  const [row] = await gateway.charged("old");
+  using database = new Database(join(gateway.dataDirectory, "gateway.sqlite"));
+  database.run("UPDATE ledger SET at = ?", [Date.UTC(2020, 0, 5)]);
+  const folder = join(gateway.dataDirectory, "archive");
+  const archived = JSON.parse(
+    await gateway.cli("ledger", "archive", "--before", "2020-02", "--to", folder, "--json"),
+  );
+  expect(archived).toMatchObject([{ month: "2020-01", entries: 1 }]);
+  expect((await readdir(folder)).toSorted()).toEqual(["ledger-2020-01.json", "ledger-2020-01.jsonl.gz"]);
+  const text = new TextDecoder().decode(
+    Bun.gunzipSync(await Bun.file(join(folder, "ledger-2020-01.jsonl.gz")).bytes()),
+  );
+  expect(JSON.parse(text)).toMatchObject({ id: row!.id, requestId: "old" });
+  expect(await gateway.ledger()).toEqual([]);
+  expect(await gateway.cli("ledger", "verify")).toContain("no difference");
+});
