@@ -70,7 +70,6 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
     onProblem,
   });
   const metrics = new Metrics(gauges(storage, blobs, health, counters));
-  const state = { isDraining: false };
   const server = startServer({
     core,
     blobs,
@@ -83,7 +82,6 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
     hash: hashSecret,
     listeners: [log.listener, metrics.listener],
     metrics: gatherMetrics(metrics, settings),
-    isDraining: () => state.isDraining,
   });
   const background = startBackgroundWork(blobs, leases, onProblem);
   const close = async (): Promise<void> => {
@@ -99,9 +97,9 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
     url: server.url,
     bootstrap: bootstrapped,
     async stop() {
-      state.isDraining = true;
-      const endsAt = performance.now() + settings.server.drainSeconds * 1000;
-      await server.drain(endsAt - performance.now(), () => core.detachedCalls.refuse());
+      const { leaveSeconds, drainSeconds } = settings.server;
+      const endsAt = performance.now() + (leaveSeconds + drainSeconds) * 1000;
+      await server.stop(leaveSeconds * 1000, drainSeconds * 1000, () => core.detachedCalls.refuse());
       await core.detachedCalls.settled(endsAt - performance.now());
       await endCalls(core);
       await close();

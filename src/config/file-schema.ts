@@ -82,6 +82,13 @@ export const fileSchema = z.strictObject({
         .max(3600)
         .default(30)
         .describe("Time for running requests after SIGTERM"),
+      leave_seconds: z
+        .number()
+        .min(0)
+        .max(3600)
+        .default(0)
+        .describe("Time after SIGTERM in which only /readyz says no, for balancers that only probe"),
+      idle_seconds: z.int().min(1).max(255).default(75).describe("Longest silence of a connection"),
     })
     .prefault({}),
   data_dir: z.string().min(1).default("./data").describe("Folder of the SQLite file, blobs and the journal"),

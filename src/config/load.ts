@@ -193,6 +193,8 @@ function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
       publicUrl: server.public_url?.replace(/(?<!\/)\/+$/, "") ?? null,
       trustedProxies: parseAddressList(server.trusted_proxies),
       drainSeconds: server.drain_seconds,
+      leaveSeconds: server.leave_seconds,
+      idleSeconds: server.idle_seconds,
     },
     database: { poolSize: database.pool_size },
     blobs: { linkHours: blobs.link_hours, retentionDays: blobs.retention_days },

@@ -16,6 +16,10 @@ export interface Settings {
     trustedProxies: AddressList;
     /** How long running requests may go on after SIGTERM. */
     drainSeconds: number;
+    /** How long the server goes on serving after SIGTERM while `/readyz` answers 503. */
+    leaveSeconds: number;
+    /** Longest silence of a connection. */
+    idleSeconds: number;
   };
   /** Absolute path. */
   dataDirectory: string;

@@ -35,9 +35,19 @@ export function callerAddress(request: Request, server: Server<undefined>, trust
 
 /** The base address the caller used, without a trailing slash; a trusted proxy may say what it was. */
 export function callerBase(request: Request, server: Server<undefined>, trusted: AddressList): string {
-  const origin = request.url.slice(0, request.url.indexOf("/", 8));
-  const scheme = request.headers.get("x-forwarded-proto");
-  if (scheme === null || !trusted.has(plainAddress(server.requestIP(request)?.address ?? ""))) return origin;
-  const host = request.headers.get("x-forwarded-host") ?? request.headers.get("host") ?? "";
-  return /^https?$/.test(scheme) && /^[\w.:[\]-]+$/.test(host) ? `${scheme}://${host}` : origin;
+  // A request without a Host (HTTP/1.0) has a path for its URL.
+  const origin = request.url.startsWith("/")
+    ? `http://${server.hostname}:${server.port}`
+    : request.url.slice(0, request.url.indexOf("/", 8));
+  const forwarded = {
+    scheme: request.headers.get("x-forwarded-proto"),
+    host: request.headers.get("x-forwarded-host"),
+  };
+  if (forwarded.scheme === null && forwarded.host === null) return origin;
+  if (!trusted.has(plainAddress(server.requestIP(request)?.address ?? ""))) return origin;
+  const host = request.headers.get("host") ?? "";
+  const base = { scheme: forwarded.scheme ?? "http", host: forwarded.host ?? host };
+  return /^https?$/.test(base.scheme) && /^[\w.:[\]-]+$/.test(base.host)
+    ? `${base.scheme}://${base.host}`
+    : origin;
 }

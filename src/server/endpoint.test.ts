@@ -8,6 +8,7 @@ import { ClientDisconnected } from "../gateway/routing/call.ts";
 import { parseAddressList } from "../lib/cidr.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createHandler } from "./endpoint.ts";
+import { Lifecycle, type Phase } from "./lifecycle.ts";
 import { RouteTable, type Route, type RouteResult } from "./routes.ts";
 
 const KEY = "gk_known";
@@ -16,7 +17,9 @@ const { principal, core } = plainCore({
 });
 
 /** The handler over one keyed chat route and one public route, with the records it reports. */
-function open(handle: () => RouteResult | Promise<RouteResult>, { isDraining = false } = {}) {
+function open(handle: () => RouteResult | Promise<RouteResult>, phase: Phase = "serving") {
+  const lifecycle = new Lifecycle();
+  lifecycle.phase = phase;
   const events: RequestEvent[] = [];
   const routes: Route[] = [
     { method: "POST", path: "/keyed", name: "keyed", family: "chat", auth: "key", scope: "ai:llm", handle },
@@ -36,7 +39,8 @@ function open(handle: () => RouteResult | Promise<RouteResult>, { isDraining = f
     clock: systemClock,
     trustedProxies: parseAddressList([]),
     listeners: [(event) => events.push(event)],
-    isDraining: () => isDraining,
+    lifecycle,
+    idleSeconds: 75,
   });
   const server = { timeout() {}, requestIP: () => null } as unknown as Server<undefined>;
   const call = (method: string, path: string, headers: Record<string, string> = {}, signal?: AbortSignal) =>
@@ -76,6 +80,7 @@ describe("a request is refused before its handler", () => {
     ["an unknown path", "GET", "/nothing", keyed, 404, "not_found"],
     ["another method", "GET", "/keyed", keyed, 405, "method_not_allowed"],
     ["two Host headers", "POST", "/keyed", { ...keyed, host: "a, b" }, 400, "invalid_parameter"],
+    ["a Host that is no host", "GET", "/public", { host: "x?y" }, 400, "invalid_parameter"],
     ["no key", "POST", "/keyed", {}, 401, "missing_api_key"],
     [
       "an unknown key",
@@ -95,12 +100,18 @@ describe("a request is refused before its handler", () => {
     expect(events).toHaveLength(1);
   });
 
-  test("while the process drains, but for public routes", async () => {
-    const { call } = open(ok, { isDraining: true });
+  test("once the server stops, but for public routes", async () => {
+    const { call } = open(ok, "stopping");
     const response = await call("POST", "/keyed", keyed);
     expect([response.status, response.headers.get("connection")]).toEqual([503, "close"]);
     expect((await call("GET", "/public")).status).toBe(200);
   });
+});
+
+test("while the server drains, a request is served and ends its connection", async () => {
+  const { call } = open(ok, "draining");
+  const response = await call("POST", "/keyed", keyed);
+  expect([response.status, response.headers.get("connection")]).toEqual([200, "close"]);
 });
 
 describe("what a handler throws", () => {

@@ -10,7 +10,13 @@ import type { AddressList } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { callerAddress, readSecret } from "./credentials.ts";
-import { restoreIdleTimeout, type AuthenticatedExchange, type HttpExchange } from "./http-exchange.ts";
+import {
+  pathOf,
+  restoreIdleTimeout,
+  type AuthenticatedExchange,
+  type HttpExchange,
+} from "./http-exchange.ts";
+import type { Lifecycle } from "./lifecycle.ts";
 import { errorResponse } from "./respond.ts";
 import type { ErrorFamily, OtherMethods, Route, RouteResult, RouteTable } from "./routes.ts";
 
@@ -20,12 +26,15 @@ export interface EndpointSettings {
   clock: Clock;
   trustedProxies: AddressList;
   listeners: readonly RequestListener[];
-  /** True once the process is stopping: new work is refused. */
-  isDraining(): boolean;
+  lifecycle: Lifecycle;
+  /** Longest silence of a connection while its client is to send or to receive. */
+  idleSeconds: number;
 }
 
+/** Duplicate Host headers arrive comma-joined; a proxy may have used the other one (request smuggling, RFC 9112). */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
-const DRAINING_RETRY_SECONDS = 1;
+const STOPPING_RETRY_SECONDS = 1;
 
 /**
  * The one way from HTTP into the gateway: every request gets an id, is authenticated as its route asks, has its
@@ -36,21 +45,24 @@ export function createHandler(
 ): (request: Request, server: Server<undefined>) => Promise<Response> {
   return async (request, server) => {
     const exchange = openExchange(settings.clock, request, server);
+    const host = request.headers.get("host");
+    if (host !== null && !HOST.test(host)) return refuse(settings, exchange, badHost());
     const found = settings.table.find(request.method, pathOf(request.url));
-    const unroutable = findUnroutable(request, found);
-    if (unroutable) return refuse(settings, exchange, unroutable);
     if (!found || "allow" in found) return refuse(settings, exchange, notRouted(found));
     const { route } = found;
     exchange.parameter = found.parameter;
     try {
       const result = await handle(settings, route, exchange);
-      if (result instanceof Response) return report(settings, exchange, { route, response: result });
-      const { response, ended } = result;
+      const response = result instanceof Response ? result : result.response;
+      if (settings.lifecycle.phase === "draining") closeConnection(settings.lifecycle, response);
+      if (result instanceof Response) return report(settings, exchange, { route, response });
       const firstByteMs = settings.clock.monotonic() - exchange.startedAt;
-      void ended.then((failure) => report(settings, exchange, { route, response, failure, firstByteMs }));
+      void result.ended.then((failure) =>
+        report(settings, exchange, { route, response, failure, firstByteMs }),
+      );
       return response;
     } catch (thrown) {
-      const failure = failureOf(thrown, request);
+      const failure = failureOf(settings, thrown, request);
       const response = renderFailure(failure, route.family, exchange.requestId);
       return report(settings, exchange, { route, response, failure });
     }
@@ -80,10 +92,7 @@ async function handle(
   exchange: HttpExchange,
 ): Promise<RouteResult> {
   if (route.auth === "public") return route.handle(exchange);
-  if (settings.isDraining()) {
-    const message = "This server is stopping. Retry; another will answer.";
-    throw new GatewayError("overloaded", message, { retryAfterSeconds: DRAINING_RETRY_SECONDS });
-  }
+  if (settings.lifecycle.phase === "stopping") throw stopping();
   const { request, server } = exchange;
   const credentials = {
     secret: readSecret(request.headers, route.keyHeaders?.(request.headers) ?? []),
@@ -94,11 +103,27 @@ async function handle(
 }
 
 /** A client that disconnects while it sends breaks the reading of its body, with errors of many kinds. */
-function failureOf(thrown: unknown, { signal }: Request): GatewayError | ClientDisconnected {
-  if (thrown instanceof ClientDisconnected) return thrown;
-  return signal.aborted && !(thrown instanceof GatewayError)
-    ? new ClientDisconnected()
-    : asGatewayError(thrown);
+function failureOf(
+  { lifecycle }: EndpointSettings,
+  thrown: unknown,
+  { signal }: Request,
+): GatewayError | ClientDisconnected {
+  const isDisconnected =
+    thrown instanceof ClientDisconnected || (signal.aborted && !(thrown instanceof GatewayError));
+  if (!isDisconnected) return asGatewayError(thrown);
+  return lifecycle.phase === "stopping" ? stopping() : new ClientDisconnected();
+}
+
+/** While the server drains, an open connection serves one more request. */
+function closeConnection(lifecycle: Lifecycle, { headers }: Response): void {
+  headers.set("connection", "close");
+  lifecycle.notice();
+}
+
+/** The server itself cuts connections when it stops, which a handler sees as a client that disconnects. */
+function stopping(): GatewayError {
+  const message = "This server is stopping. Retry; another will answer.";
+  return new GatewayError("overloaded", message, { retryAfterSeconds: STOPPING_RETRY_SECONDS });
 }
 
 function renderFailure(
@@ -119,11 +144,9 @@ interface Refusal {
   headers?: Record<string, string>;
 }
 
-/** Duplicate Host headers arrive comma-joined; a proxy may have used the other one (request smuggling, RFC 9112). */
-function findUnroutable(request: Request, found: ReturnType<RouteTable["find"]>): Refusal | null {
-  if (!request.headers.get("host")?.includes(",")) return null;
-  const { family = "images" } = found && "route" in found ? found.route : (found ?? {});
-  return { error: new GatewayError("invalid_parameter", "Send a single Host header."), family };
+function badHost(): Refusal {
+  const error = new GatewayError("invalid_parameter", "Send a single Host header that names a host.");
+  return { error, family: "images" };
 }
 
 function notRouted(found: OtherMethods | null): Refusal {
@@ -150,7 +173,11 @@ interface Ending {
 }
 
 /** Gives the listeners the one record of the request, which has ended. */
-function report({ clock, listeners }: EndpointSettings, exchange: HttpExchange, ending: Ending): Response {
+function report(
+  { clock, listeners, idleSeconds }: EndpointSettings,
+  exchange: HttpExchange,
+  ending: Ending,
+): Response {
   const { requestId, at, startedAt, attempts, facts } = exchange;
   const { principal } = exchange as Partial<AuthenticatedExchange>;
   const { route, response, failure, firstByteMs } = ending;
@@ -175,12 +202,6 @@ function report({ clock, listeners }: EndpointSettings, exchange: HttpExchange, 
     cause: failure?.cause,
   };
   for (const listener of listeners) listener(event);
-  restoreIdleTimeout(exchange);
+  restoreIdleTimeout(exchange, idleSeconds);
   return response;
-}
-
-function pathOf(url: string): string {
-  const start = url.indexOf("/", 8);
-  const query = url.indexOf("?", start);
-  return query < 0 ? url.slice(start) : url.slice(start, query);
 }

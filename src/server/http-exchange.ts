@@ -32,14 +32,23 @@ export function contextOf(exchange: AuthenticatedExchange): RequestContext {
   return { id, requestId, principal, signal: request.signal, attempts, facts };
 }
 
-/** Longest silence of a connection while its client is to send or to receive. */
-export const CLIENT_IDLE_SECONDS = 60;
-
 /** Lets the client wait for a vendor as long as that takes; the vendor's timeouts bound it. */
 export function suspendIdleTimeout({ server, request }: HttpExchange): void {
   server.timeout(request, 0);
 }
 
-export function restoreIdleTimeout({ server, request }: HttpExchange): void {
-  server.timeout(request, CLIENT_IDLE_SECONDS);
+export function restoreIdleTimeout({ server, request }: HttpExchange, idleSeconds: number): void {
+  server.timeout(request, idleSeconds);
+}
+
+/** The path of a request's URL, which has no origin when the request had no Host (HTTP/1.0). */
+export function pathOf(url: string): string {
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", 8);
+  const query = url.indexOf("?", start);
+  return query < 0 ? url.slice(start) : url.slice(start, query);
+}
+
+export function queryOf(url: string): URLSearchParams {
+  const start = url.indexOf("?");
+  return new URLSearchParams(start < 0 ? "" : url.slice(start + 1));
 }

@@ -5,9 +5,11 @@ import type { AddressList } from "../lib/cidr.ts";
 import type { SafeFetch } from "../lib/safe-fetch.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
 import { FilePool } from "../lib/spool.ts";
+import { sleep } from "../lib/waiting.ts";
 import { callerBase } from "./credentials.ts";
 import { createHandler } from "./endpoint.ts";
-import { CLIENT_IDLE_SECONDS } from "./http-exchange.ts";
+import { Lifecycle } from "./lifecycle.ts";
+import { stopListening } from "./listening-socket.ts";
 import { consoleRoutes } from "./endpoints/console.ts";
 import { fileRoutes } from "./endpoints/files.ts";
 import { healthRoutes } from "./endpoints/health.ts";
@@ -26,13 +28,18 @@ export interface ServerOptions {
   spoolDirectory: string;
   /** Bounds the pictures that are decoded or encoded at once. */
   codecSlots: Semaphore;
-  server: { host: string; port: number; publicUrl: string | null; trustedProxies: AddressList };
+  server: {
+    host: string;
+    port: number;
+    publicUrl: string | null;
+    trustedProxies: AddressList;
+    idleSeconds: number;
+  };
   /** Whether a text has the form of a key. */
   isWellFormed(secret: string): boolean;
   hash(secret: string): string;
   listeners: readonly RequestListener[];
   metrics(): Promise<string>;
-  isDraining(): boolean;
   /** Whether several processes listen on the port. */
   isShared: boolean;
 }
@@ -40,16 +47,28 @@ export interface ServerOptions {
 export interface RunningServer {
   /** Without a trailing slash. */
   url: string;
-  /** Waits for running requests, at most so many milliseconds, then calls `onCut` and closes every connection. */
-  drain(withinMs: number, onCut: () => void): Promise<void>;
+  /**
+   * Leaves: `/readyz` answers 503 while everything else goes on for `leaveMs`. Then drains: new connections are
+   * refused, requests on open ones are served and close them. Ends all connections once no request has run for
+   * half a second, after `drainMs` at the latest; `onCut` is called just before.
+   */
+  stop(leaveMs: number, drainMs: number, onCut: () => void): Promise<void>;
   abandon(): void;
 }
+
+/** A connection that carries no request for so long while the server drains is closed. */
+const QUIET_MS = 500;
+const DRAIN_POLL_MS = 20;
 
 /** Larger than any body a route takes; the routes have limits of their own. */
 const MAX_BYTES = 1024 ** 3;
 
 /** Every route of the gateway. */
-export function allRoutes(options: ServerOptions, filePool = new FilePool()): Route[] {
+export function allRoutes(
+  options: ServerOptions,
+  filePool = new FilePool(),
+  lifecycle = new Lifecycle(),
+): Route[] {
   const { core, blobs, server: address } = options;
   const { clock, snapshot } = core;
   const files = { blobs: blobs.store, links: blobs.links, codecSlots: options.codecSlots };
@@ -69,7 +88,7 @@ export function allRoutes(options: ServerOptions, filePool = new FilePool()): Ro
     ...modelRoutes(snapshot, clock),
     ...priceRoutes(snapshot, clock),
     ...fileRoutes(files),
-    ...healthRoutes(options),
+    ...healthRoutes({ lifecycle, metrics: options.metrics }),
     ...consoleRoutes(),
   ];
 }
@@ -79,8 +98,9 @@ export function startServer(options: ServerOptions): RunningServer {
   const { core, server: address } = options;
   const { clock, snapshot } = core;
   const filePool = new FilePool();
+  const lifecycle = new Lifecycle();
   const handle = createHandler({
-    table: new RouteTable(allRoutes(options, filePool)),
+    table: new RouteTable(allRoutes(options, filePool, lifecycle)),
     authenticator: {
       snapshot,
       isWellFormed: options.isWellFormed,
@@ -90,22 +110,32 @@ export function startServer(options: ServerOptions): RunningServer {
     clock,
     trustedProxies: address.trustedProxies,
     listeners: options.listeners,
-    isDraining: options.isDraining,
+    lifecycle,
+    idleSeconds: address.idleSeconds,
   });
   const server = Bun.serve({
     hostname: address.host,
     port: address.port,
     reusePort: options.isShared,
     maxRequestBodySize: MAX_BYTES,
-    idleTimeout: CLIENT_IDLE_SECONDS,
+    idleTimeout: address.idleSeconds,
     development: false,
     fetch: handle,
   });
   return {
     url: `http://${address.host.includes(":") ? `[${address.host}]` : address.host}:${server.port}`,
-    async drain(withinMs, onCut) {
-      const end = clock.monotonic() + withinMs;
-      while (server.pendingRequests > 0 && clock.monotonic() < end) await Bun.sleep(20);
+    async stop(leaveMs, drainMs, onCut) {
+      lifecycle.phase = "leaving";
+      await sleep(leaveMs);
+      lifecycle.phase = "draining";
+      const endsAt = clock.monotonic() + drainMs;
+      const isListening = drainMs === 0 || !(await stopListening(server.port ?? 0));
+      // Elsewhere the runtime's own graceful stop refuses new connections; it closes idle ones at once.
+      if (isListening) void server.stop();
+      const isQuiet = () =>
+        server.pendingRequests === 0 && lifecycle.quietMs() >= (isListening ? 0 : QUIET_MS);
+      while (!isQuiet() && clock.monotonic() < endsAt) await sleep(DRAIN_POLL_MS);
+      lifecycle.phase = "stopping";
       onCut();
       await server.stop(true);
       await filePool.clear();

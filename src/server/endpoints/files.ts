@@ -1,7 +1,7 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { DeliverySettings } from "../../gateway/delivery/images.ts";
 import { idHeaders } from "../respond.ts";
-import type { HttpExchange } from "../http-exchange.ts";
+import { queryOf, type HttpExchange } from "../http-exchange.ts";
 import type { Route } from "../routes.ts";
 
 const TYPES: Readonly<Record<string, string>> = { png: "image/png", jpg: "image/jpeg", webp: "image/webp" };
@@ -25,7 +25,7 @@ async function file(
   { blobs, links }: DeliverySettings,
   { request, parameter, requestId }: HttpExchange,
 ): Promise<Response> {
-  const query = new URL(request.url).searchParams;
+  const query = queryOf(request.url);
   const verdict = links.check(parameter, query.get("exp"), query.get("sig"));
   const blob = verdict === "valid" ? await blobs.get(parameter) : null;
   if (!blob) {

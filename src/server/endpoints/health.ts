@@ -1,15 +1,16 @@
 import type { HttpExchange } from "../http-exchange.ts";
+import type { Lifecycle } from "../lifecycle.ts";
 import { idHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
 export interface HealthSettings {
-  isDraining(): boolean;
+  lifecycle: Lifecycle;
   /** Metrics of every process on the port, in Prometheus' text format. */
   metrics(): Promise<string>;
 }
 
 /** Health, readiness and metrics for operators. */
-export function healthRoutes({ isDraining, metrics }: HealthSettings): Route[] {
+export function healthRoutes({ lifecycle, metrics }: HealthSettings): Route[] {
   const open = {
     method: "GET",
     family: "images",
@@ -29,9 +30,9 @@ export function healthRoutes({ isDraining, metrics }: HealthSettings): Route[] {
       path: "/readyz",
       name: "readiness",
       handle: (exchange: HttpExchange) =>
-        isDraining()
-          ? Response.json({ status: "draining" }, { status: 503, headers: ids(exchange) })
-          : Response.json({ status: "ready" }, { headers: ids(exchange) }),
+        lifecycle.phase === "serving"
+          ? Response.json({ status: "ready" }, { headers: ids(exchange) })
+          : Response.json({ status: "draining" }, { status: 503, headers: ids(exchange) }),
     },
     {
       ...open,

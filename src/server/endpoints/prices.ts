@@ -11,7 +11,7 @@ import { requireScope } from "../../gateway/access/authenticate.ts";
 import type { Snapshot } from "../../gateway/ports.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { formatNanos } from "../../lib/money.ts";
-import type { AuthenticatedExchange } from "../http-exchange.ts";
+import { queryOf, type AuthenticatedExchange } from "../http-exchange.ts";
 import { idHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
@@ -32,7 +32,7 @@ export function priceRoutes(snapshot: Snapshot, clock: Clock): Route[] {
 }
 
 function lookUp(snapshot: Snapshot, clock: Clock, { request, principal }: AuthenticatedExchange): object {
-  const query = new URL(request.url).searchParams;
+  const query = queryOf(request.url);
   const id = query.get("model");
   const directory = snapshot.directory();
   if (!id)

@@ -4,7 +4,7 @@ import { rateHeaders } from "../../dialects/rate-headers.ts";
 import type { Core } from "../../gateway/core.ts";
 import { handleChat } from "../../gateway/chat.ts";
 import { readJsonBody } from "../body.ts";
-import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
+import { contextOf, queryOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { idHeaders } from "../respond.ts";
 import type { Route, RouteResult } from "../routes.ts";
 
@@ -38,13 +38,15 @@ async function chat(core: Core, exchange: AuthenticatedExchange): Promise<RouteR
   }
   headers["content-type"] = "text/event-stream";
   headers["cache-control"] = "no-cache";
+  // nginx buffers responses unless told otherwise.
+  headers["x-accel-buffering"] = "no";
   return { response: new Response(outcome.body, { headers }), ended: outcome.ended };
 }
 
 /** The gateway chooses the provider. A body field of that name is refused by the dialect. */
 function refuseProvider({ headers, url }: Request): void {
   const isInHeader = headers.has("x-provider");
-  const isInQuery = url.includes("?") && new URL(url).searchParams.has("provider");
+  const isInQuery = url.includes("?") && queryOf(url).has("provider");
   if (!isInHeader && !isInQuery) return;
   const where = isInHeader ? "the `X-Provider` header" : "the `provider` query parameter";
   const message = `Remove ${where}: the gateway chooses the provider by itself.`;
