@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { freePort, listeners, openFleet, untilServing, type Fleet } from "../support/fleet.ts";
 import { tellAtMost, tellExact } from "../support/figure.ts";
 import { startTestGateway, until } from "../support/gateway.ts";
@@ -210,6 +212,19 @@ test.each([
   },
   20_000,
 );
+
+test("workers older than the database are not restarted for ever: the rest serve, then all ends with 1", async () => {
+  await using own = await openFleet({ workers: 2 });
+  const [gateway] = own.gateways;
+  const [first, second] = own.pids();
+  using database = new Database(join(gateway!.dataDirectory, "gateway.sqlite"));
+  database.run("INSERT INTO schema_migrations VALUES (999, 'of_a_newer_version', 0)");
+  process.kill(first!, "SIGKILL");
+  await until("one worker", () => (own.pids().length === 1 ? true : undefined));
+  expect((await own.chat()).status).toBe(200);
+  process.kill(second!, "SIGKILL");
+  expect(await gateway!.exited).toBe(1);
+}, 20_000);
 
 /** Chat requests counted by each process. */
 function requestsByProcess(text: string): number[] {

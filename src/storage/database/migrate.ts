@@ -7,8 +7,11 @@ import wantedBudgets from "../migrations/0006_wanted_budgets.sql" with { type: "
 import priceEnds from "../migrations/0007_price_ends.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
-/** Every migration, in order. Its version is its place in the list, and the number its file begins with. */
-const MIGRATIONS: readonly Migration[] = [
+/**
+ * Every migration, in order; its version is its position in this list. Processes of the version before go on
+ * working while a new one migrates, so a migration only adds: tables, indexes, columns that may be left out.
+ */
+export const MIGRATIONS: readonly Migration[] = [
   { name: "0001_first_tables", text: firstTables },
   { name: "0002_contention_and_corrections", text: contention },
   { name: "0003_shared_secrets", text: sharedSecrets },
