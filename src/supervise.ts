@@ -123,8 +123,6 @@ class Worker {
   /** Whether it has served. */
   isReady = false;
   readonly #process: Subprocess;
-  /** A worker is pinged from the beginning, but must respond only once it has responded before. */
-  #hasResponded = false;
   #missedPings = 0;
   #isConnected = true;
 
@@ -134,7 +132,6 @@ class Worker {
       env: { ...processEnvironment(), [WORKER_VARIABLE]: String(number) },
       stdio: ["ignore", "inherit", "inherit"],
       ipc: (message: WorkerMessage | RelayedMessage) => {
-        this.#hasResponded = true;
         this.#missedPings = 0;
         this.isReady ||= "kind" in message && message.kind === "ready";
         receive(message);
@@ -154,9 +151,9 @@ class Worker {
     return this.#process.exitCode !== null && this.#process.signalCode === null;
   }
 
-  /** Pings the worker unless it has been silent for too long; returns false then. */
+  /** Pings the worker unless it has been silent for too long since it serves; returns false then. */
   ping(): boolean {
-    if (this.#hasResponded && this.#missedPings >= MAX_MISSED_PINGS) return false;
+    if (this.isReady && this.#missedPings >= MAX_MISSED_PINGS) return false;
     this.#missedPings++;
     this.send({ kind: "ping" });
     return true;

@@ -50,6 +50,25 @@ test("more failing targets than attempts hide the healthy one from the first req
   expect(await statuses(fleet, 20)).toEqual(all200(20));
 });
 
+test("'Cancel on timeout and use fallback' switches for every one of many parallel pictures", async () => {
+  await using fleet = await openTargets({ vendors: 2, deadlines: { firstByteMs: 3_000 } });
+  const [gateway] = fleet.gateways;
+  await gateway!.cli("orgs", "set", "default", "--fallback-after", "1");
+  repeat(fleet.vendors[0]!, { fault: "stall" });
+  const generate = async (): Promise<number> => {
+    const body = { model: `${MODEL}-image`, prompt: "a lighthouse", size: "1024x1024" };
+    const response = await gateway!.call("/v1/images/generations", { body });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  await until(
+    "the switch to be in force",
+    async () => ((await generate()) === 200 ? true : undefined),
+    20_000,
+  );
+  expect(await Promise.all(Array.from({ length: 20 }, generate))).toEqual(all200(20));
+}, 40_000);
+
 test("requests of one organization that fail at the vendor keep no other organization out", async () => {
   await using fleet = await openTargets({ vendors: 1 });
   const [gateway] = fleet.gateways;

@@ -2,25 +2,25 @@ import { hasScope, type ApiKey, type Principal, type Scope } from "../../domain/
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { DependencyError, type Snapshot } from "../ports.ts";
 
-/** What a request shows at the door, read from its headers before its body. */
+/** The credentials of a request, from its headers, read before its body. */
 export interface Credentials {
   /** The key; null when none was sent. */
   secret: string | null;
-  /** The caller's address; asked for only when the key is bound to addresses. */
+  /** The client's address; called only when the key has an allowlist. */
   address(): string;
 }
 
 export interface Authenticator {
   snapshot: Snapshot;
-  /** Whether a text can be a key at all, told without the store. */
+  /** Whether a text has the form and checksum of a key, without a look into the store. */
   isWellFormed(secret: string): boolean;
   hash(secret: string): string;
   now(): number;
 }
 
 /**
- * Lets a request in or not. Answers at once for a known key. A fault of the store is never the caller's: it is
- * `dependency_unavailable`, not a 401.
+ * Authenticates a request: returns its key and organization, at once for a known key, or throws a `GatewayError`. A
+ * failure of the store is `dependency_unavailable`, never a 401.
  */
 export function authenticate(
   authenticator: Authenticator,
@@ -69,7 +69,7 @@ function admitKey(
   return { key, organization };
 }
 
-/** Throws the error of a route that asks for a scope the key lacks. */
+/** Throws `authentication_required` when the key lacks the scope that a route needs. */
 export function requireScope(key: ApiKey, scope: Scope): void {
   if (!hasScope(key, scope))
     throw new GatewayError("authentication_required", `This key lacks the scope \`${scope}\`.`);

@@ -24,7 +24,7 @@ function fakeClock(): Clock & { wall: number; ticks: number } {
   };
 }
 
-test("a wall clock that jumps by two hours gives no room and takes none", () => {
+test("a wall clock that jumps by two hours changes nothing", () => {
   const clock = fakeClock();
   const limiter = new MemoryLimiter({ clock });
   for (let index = 0; index < 10; index++) expect(limiter.take([requests("org", 10)]).isAdmitted).toBe(true);
@@ -36,7 +36,7 @@ test("a wall clock that jumps by two hours gives no room and takes none", () => 
   for (let index = 0; index < 10; index++) expect(limiter.take([requests("org", 10)]).isAdmitted).toBe(true);
 });
 
-test("a share of the limit is rounded down, is at least one, and leaves a limit of nothing at nothing", () => {
+test("a share of the limit is rounded down, is at least one, and 0 for a limit of 0", () => {
   const admitted = (limit: number) => {
     const limiter = new MemoryLimiter({ clock: fakeClock(), share: 3 });
     return Array.from({ length: 20 }, () => limiter.take([requests("org", limit)])).filter(
@@ -49,20 +49,20 @@ test("a share of the limit is rounded down, is at least one, and leaves a limit 
   );
 });
 
-test("a request larger than the share of its limit takes the whole share instead of waiting for ever", () => {
+test("a request larger than the share of its limit takes the whole share", () => {
   const limiter = new MemoryLimiter({ clock: fakeClock(), share: 4 });
   expect(limiter.take([requests("org", 100, 60)]).isAdmitted).toBe(true);
   expect(limiter.take([requests("org", 100, 1)]).isAdmitted).toBe(false);
 });
 
-test("what another limiter admitted counts here too", () => {
+test("what was recorded from elsewhere counts here too", () => {
   const limiter = new MemoryLimiter({ clock: fakeClock() });
   limiter.record([requests("org", 2)]);
   limiter.record([requests("org", 2)]);
   expect(limiter.take([requests("org", 2)]).isAdmitted).toBe(false);
 });
 
-test("counters nobody uses any more are dropped, while one in use is kept", () => {
+test("unused counters are dropped, used ones are kept", () => {
   const clock = fakeClock();
   const limiter = new MemoryLimiter({ clock });
   for (let minute = 0; minute < 4; minute++) {
@@ -76,7 +76,7 @@ test("counters nobody uses any more are dropped, while one in use is kept", () =
   expect(limiter.size).toBeLessThan(20_002);
 });
 
-test("counters of finished image calls leave no trace", () => {
+test("counters of finished image calls are dropped", () => {
   const limiter = new MemoryLimiter({ clock: fakeClock() });
   for (let index = 0; index < 1_000; index++) {
     const verdict = limiter.take([
@@ -87,7 +87,7 @@ test("counters of finished image calls leave no trace", () => {
   expect(limiter.size).toBe(0);
 });
 
-test("a request larger than the share counts the whole share also once its real use is known", () => {
+test("a request larger than the share counts the whole share also after its correction", () => {
   const tokens = { ...requests("org", 1_000_000, 500_000), quantity: "tokens" as const };
   const limiter = new MemoryLimiter({ clock: fakeClock(), share: 4 });
   for (const [estimate, used] of [
@@ -102,7 +102,7 @@ test("a request larger than the share counts the whole share also once its real 
   }
 });
 
-test("what a request used is told in steps, each of which replaces the one before", () => {
+test("corrections of one request add up", () => {
   const tokens = { ...requests("org", 1_000, 600), quantity: "tokens" as const };
   const limiter = new MemoryLimiter({ clock: fakeClock(), share: 2 });
   const verdict = limiter.take([tokens]);

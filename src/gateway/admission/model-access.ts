@@ -11,14 +11,14 @@ export const MODEL_SCOPES: Readonly<Record<Model["type"], Scope>> = {
   image: "ai:image",
 };
 
-/** True when a call of the model would be let in: it is not retired, and key and organization may both call it. */
+/** Whether a call of the model would be admitted: it is not retired, and key and organization may both call it. */
 export function mayCall({ key, organization }: Principal, { id, type, isRetired }: Model): boolean {
   return (
     !isRetired && hasScope(key, MODEL_SCOPES[type]) && has(key.models, id) && has(organization.models, id)
   );
 }
 
-/** The model a request names, or the error that says why it cannot be called here. */
+/** Returns the model that a request names, or throws why it cannot be called here. */
 export function requireModel<Type extends Model["type"]>(
   directory: Directory,
   { key, organization }: Principal,
@@ -46,7 +46,7 @@ export function requireModel<Type extends Model["type"]>(
   return model;
 }
 
-/** The organization's own route of a model, else the configured one. */
+/** Returns the organization's own route of a model, else the configured one. */
 export function routeOf(directory: Directory, { organization }: Principal, model: string): Route {
   const route = organization.routes.get(model) ?? directory.routes.get(model);
   if (route && route.targets.length > 0) return route;

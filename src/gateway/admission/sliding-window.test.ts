@@ -4,14 +4,14 @@ import { SlidingWindow } from "./sliding-window.ts";
 
 const WINDOW_MS = 60_000;
 
-test("what was added counts for the whole window and is gone right after it", () => {
+test("what was added counts for the whole window and not after it", () => {
   const window = new SlidingWindow(WINDOW_MS);
   window.add(1_000, 10);
   expect(window.used(60_999)).toBe(10);
   expect(window.used(61_000)).toBe(0);
 });
 
-test("no span of a window ever holds more than the limit, and room comes back at most two seconds late", () => {
+test("no span of a window exceeds the limit, and uses count at most two seconds too long", () => {
   const steps = fc.array(
     fc.record({ afterMs: fc.integer({ min: 0, max: 20_000 }), amount: fc.integer({ min: 1, max: 4 }) }),
     {
@@ -41,7 +41,7 @@ test("no span of a window ever holds more than the limit, and room comes back at
   );
 });
 
-test("the announced wait is exact: a moment before it there is no room, after it there is", () => {
+test("the announced wait is exact", () => {
   const window = new SlidingWindow(WINDOW_MS);
   window.add(0, 6);
   window.add(30_000, 4);
@@ -51,7 +51,7 @@ test("the announced wait is exact: a moment before it there is no room, after it
   expect(window.waitMs(40_000 + waitMs, 10, 3)).toBe(0);
 });
 
-test("a reduction frees what was added at that time and leaves others alone", () => {
+test("a reduction subtracts from what was added at that time only", () => {
   const window = new SlidingWindow(WINDOW_MS);
   window.add(0, 100);
   window.add(10_000, 50);
@@ -60,7 +60,7 @@ test("a reduction frees what was added at that time and leaves others alone", ()
   expect(window.used(60_000)).toBe(20);
 });
 
-test("a reduction of what has left the window, or beyond what was added, takes nothing from others", () => {
+test("a reduction of what has left the window, or beyond what was added, changes nothing else", () => {
   const window = new SlidingWindow(WINDOW_MS);
   window.add(0, 100);
   window.add(50_000, 40);
@@ -71,7 +71,7 @@ test("a reduction of what has left the window, or beyond what was added, takes n
   expect(window.used(63_000)).toBe(40);
 });
 
-test("a million additions take no more memory than one and lose nothing", () => {
+test("a million additions take no more memory than one", () => {
   const window = new SlidingWindow(WINDOW_MS);
   for (let index = 0; index < 1_000_000; index++) window.add(index / 20, 1);
   expect(window.used(50_000)).toBe(1_000_000);
