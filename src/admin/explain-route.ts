@@ -142,6 +142,6 @@ function asked<Value>(rule: () => Value): { value: Value } | { refusal: GatewayE
   }
 }
 
-function refusalOf(answer: { value: unknown } | { refusal: GatewayError }): GatewayError | null {
-  return "refusal" in answer ? answer.refusal : null;
+function refusalOf(outcome: { value: unknown } | { refusal: GatewayError }): GatewayError | null {
+  return "refusal" in outcome ? outcome.refusal : null;
 }

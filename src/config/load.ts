@@ -45,7 +45,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   const problems: Problem[] = [];
   // Of a part that was refused, what is then missed is no problem of its own.
   const report: Report = (path, message) => {
-    if (!problems.some((told) => isAtOrBelow(told.path, path))) problems.push({ path, message });
+    if (!problems.some((known) => isAtOrBelow(known.path, path))) problems.push({ path, message });
   };
   const file = await readConfigurationFile(options, report);
   const overrides = readOverrides(options.env, report);

@@ -10,7 +10,7 @@ export interface Semaphore {
 export function createSemaphore(slots: number): Semaphore {
   if (!Number.isInteger(slots) || slots < 1) throw new RangeError("a semaphore needs at least one place");
   const waiters = new Set<() => void>();
-  let free = slots;
+  let available = slots;
 
   function takeSlot(): Disposable {
     let isHeld = true;
@@ -20,7 +20,7 @@ export function createSemaphore(slots: number): Semaphore {
         isHeld = false;
         const [next] = waiters;
         if (next) next();
-        else free += 1;
+        else available += 1;
       },
     };
   }
@@ -28,8 +28,8 @@ export function createSemaphore(slots: number): Semaphore {
   return {
     async acquire(signal) {
       signal?.throwIfAborted();
-      if (free > 0) {
-        free -= 1;
+      if (available > 0) {
+        available -= 1;
         return takeSlot();
       }
       const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -22,18 +22,18 @@ export interface Spool extends AsyncDisposable {
 /** With `spareFiles` its files are written over those of earlier spools of the same directory, where there are any. */
 export function createSpool(directory: string, filePool?: FilePool): Spool {
   const files: SpoolFile[] = [];
-  const ground: SpoolContext = { directory, filePool, bufferPool: [] };
+  const context: SpoolContext = { directory, filePool, bufferPool: [] };
   const spoolTag = newSpoolTag();
   let isEnded = false;
   const end = async (endFile: (file: SpoolFile) => Promise<void>) => {
     isEnded = true;
     await Promise.all(files.splice(0).map(endFile));
-    for (const buffer of ground.bufferPool.splice(0)) detachBuffer(buffer);
+    for (const buffer of context.bufferPool.splice(0)) detachBuffer(buffer);
   };
   let count = 0;
   return {
     create() {
-      const file = new SpoolFile(ground, nameSpoolFile(count, spoolTag));
+      const file = new SpoolFile(context, nameSpoolFile(count, spoolTag));
       count += 1;
       files.push(file);
       if (isEnded) void file.remove();

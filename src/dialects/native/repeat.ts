@@ -31,8 +31,8 @@ export function repeatRequest(
     const parts = findObjects(turn, "parts");
     return parts ? withValue(turn, parts.key, parts.value.map(repeatPart)) : turn;
   });
-  const said = withValue(body, contents?.key ?? "contents", demandsRoles ? turns.map(withRole) : turns);
-  return alignSize(said, size);
+  const reported = withValue(body, contents?.key ?? "contents", demandsRoles ? turns.map(withRole) : turns);
+  return alignSize(reported, size);
 }
 
 function withRole(turn: StreamedObject): StreamedObject {
@@ -54,15 +54,15 @@ function repeatPicture(
     return Object.fromEntries(renamed);
   }
   const { inline, data } = picture;
-  const said = withValue(inline.value, data.key, reference.blob);
-  const typeKey = findField(said, "mimeType")?.key ?? "mimeType";
+  const reported = withValue(inline.value, data.key, reference.blob);
+  const typeKey = findField(reported, "mimeType")?.key ?? "mimeType";
   const isTrue = isSameType(picture.mimeType, mimeType);
-  return withValue(part, inline.key, isTrue ? said : withValue(said, typeKey, mimeType));
+  return withValue(part, inline.key, isTrue ? reported : withValue(reported, typeKey, mimeType));
 }
 
 /** HEIF and HEIC are one format by their bytes. */
-function isSameType(said: string | undefined, found: string): boolean {
-  return said === found || (said === "image/heif" && found === "image/heic");
+function isSameType(reported: string | undefined, found: string): boolean {
+  return reported === found || (reported === "image/heif" && found === "image/heic");
 }
 
 /** The tier a vendor makes when it is told none. */
@@ -77,15 +77,15 @@ function alignSize(body: StreamedObject, resolved: ResolvedSize): StreamedObject
 }
 
 function alignTier(image: StreamedObject, { tier }: ResolvedSize): StreamedObject {
-  const said = findField(image, "imageSize");
-  if ((said?.value ?? DEFAULT_TIER) === tier) return image;
-  return withValue(image, said?.key ?? "imageSize", tier);
+  const reported = findField(image, "imageSize");
+  if ((reported?.value ?? DEFAULT_TIER) === tier) return image;
+  return withValue(image, reported?.key ?? "imageSize", tier);
 }
 
 /** A shape the model does not have becomes its nearest one; a word that is no shape is left out. */
 function alignRatio(image: StreamedObject, { ratio }: ResolvedSize): StreamedObject {
-  const said = findField(image, "aspectRatio");
-  if (!said || said.value === ratio) return image;
-  if (ratioValue(String(said.value)) !== null) return withValue(image, said.key, ratio);
-  return Object.fromEntries(Object.entries(image).filter(([key]) => key !== said.key));
+  const reported = findField(image, "aspectRatio");
+  if (!reported || reported.value === ratio) return image;
+  if (ratioValue(String(reported.value)) !== null) return withValue(image, reported.key, ratio);
+  return Object.fromEntries(Object.entries(image).filter(([key]) => key !== reported.key));
 }

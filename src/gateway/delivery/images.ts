@@ -116,8 +116,8 @@ interface Picture {
 }
 
 /** A picture without an alpha channel is opaque, whatever the vendor reports. */
-function backgroundOf({ format, hasAlpha }: Picture, said: string | undefined): string {
-  return hasAlpha && format !== "jpeg" && said === "transparent" ? "transparent" : "opaque";
+function backgroundOf({ format, hasAlpha }: Picture, reported: string | undefined): string {
+  return hasAlpha && format !== "jpeg" && reported === "transparent" ? "transparent" : "opaque";
 }
 
 async function prepare(

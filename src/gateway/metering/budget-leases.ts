@@ -181,17 +181,17 @@ export class BudgetLeases {
       };
     });
     using _call = beginCall(short.map(({ lease }) => lease));
-    const answer = await this.#store.take(this.#processId, requests).catch((error: unknown) => {
+    const result = await this.#store.take(this.#processId, requests).catch((error: unknown) => {
       unreserve(reserves);
       this.#unavailableUntil = this.#clock.monotonic() + UNAVAILABLE_MS;
       throw error;
     });
-    if ("exhausted" in answer) {
+    if ("exhausted" in result) {
       unreserve(reserves);
-      const needed = requests.find(({ budget }) => budget === answer.exhausted)?.needed ?? 0n;
-      return exhaustionOf(answer, needed, this.#table.get(answer.exhausted)?.promised ?? 0n);
+      const needed = requests.find(({ budget }) => budget === result.exhausted)?.needed ?? 0n;
+      return exhaustionOf(result, needed, this.#table.get(result.exhausted)?.promised ?? 0n);
     }
-    const removed = this.#addGranted(short, answer, askedAt);
+    const removed = this.#addGranted(short, result, askedAt);
     return holdOf(
       reserves.filter((part) => !removed.has(part)),
       ceiling,

@@ -182,16 +182,16 @@ export class LeaseTable {
       leases.map(({ budget }) => budget),
     );
     for (const [lease, before] of calls) {
-      const drawn = kept.get(lease.budget);
-      // The end of a lease that was drawn by a call whose result was lost is not known so far.
+      const acquired = kept.get(lease.budget);
+      // The end of a lease that was acquired by a call whose result was lost is not known so far.
       const end = lease.usableUntil === Infinity ? 0 : lease.usableUntil;
-      if (drawn !== undefined) lease.usableUntil = Math.max(end, askedAt + USABLE_MS);
+      if (acquired !== undefined) lease.usableUntil = Math.max(end, askedAt + USABLE_MS);
       // What the store returned is older than a call that ended since, or one that is still under way.
       if (lease.callsUnderWay > 0 || lease.calls !== before) continue;
-      if (drawn === undefined) this.forget(lease);
+      if (acquired === undefined) this.forget(lease);
       else {
-        lease.available += drawn - lease.acquired;
-        lease.acquired = drawn;
+        lease.available += acquired - lease.acquired;
+        lease.acquired = acquired;
       }
     }
   }

@@ -79,15 +79,15 @@ export class MultipartSource {
     await this.chunks.return?.();
   }
 
-  private async readUntil(mark: Buffer, maxBytes: number): Promise<Buffer> {
+  private async readUntil(delimiter: Buffer, maxBytes: number): Promise<Buffer> {
     for (;;) {
-      const end = this.data.indexOf(mark);
-      if (end > maxBytes || (end < 0 && this.data.byteLength > maxBytes + mark.byteLength))
+      const end = this.data.indexOf(delimiter);
+      if (end > maxBytes || (end < 0 && this.data.byteLength > maxBytes + delimiter.byteLength))
         throw new MultipartError("malformed");
       if (end >= 0) {
         // The room is filled again.
         const bytes = Buffer.from(this.data.subarray(0, end));
-        this.data = this.data.subarray(end + mark.byteLength);
+        this.data = this.data.subarray(end + delimiter.byteLength);
         return bytes;
       }
       await this.fill();

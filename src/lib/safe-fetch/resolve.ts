@@ -4,7 +4,7 @@ const TRY_MS = 1000;
 const TRIES = 2;
 const TOTAL_MS = 2000;
 
-/** Finds all addresses of a name. An empty answer means that there are none. */
+/** Finds all addresses of a name. An empty list means that there are none. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<string[]>;
 
 /**
@@ -17,8 +17,8 @@ export const resolveName: Resolve = async (name, signal) => {
   const timer = setTimeout(cancel, TOTAL_MS);
   signal.addEventListener("abort", cancel, { once: true });
   try {
-    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-    return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+    const results = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", cancel);

@@ -37,10 +37,10 @@ export class SpoolFile {
   private failure: { cause: unknown } | undefined;
 
   constructor(
-    private readonly ground: SpoolContext,
+    private readonly context: SpoolContext,
     name: string,
   ) {
-    this.path = join(ground.directory, name);
+    this.path = join(context.directory, name);
   }
 
   /** Takes the bytes at once; await `ready` between writes so that what is not yet on disk stays bounded. */
@@ -48,7 +48,7 @@ export class SpoolFile {
     this.byteLength += bytes.byteLength;
     let from = 0;
     while (from < bytes.byteLength) {
-      this.current ??= this.ground.bufferPool.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
+      this.current ??= this.context.bufferPool.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
       const taken = Math.min(bytes.byteLength - from, BUFFER_BYTES - this.used);
       this.current.set(bytes.subarray(from, from + taken), this.used);
       this.used += taken;
@@ -82,7 +82,7 @@ export class SpoolFile {
 
   /** The same for a file that nobody reads any more: another spool may write over it. */
   async retire(): Promise<void> {
-    const { filePool } = this.ground;
+    const { filePool } = this.context;
     if (!this.isFinished || !filePool) return this.remove();
     await this.end();
     await filePool.give(this.path);
@@ -141,19 +141,19 @@ export class SpoolFile {
   }
 
   private async open(): Promise<FileHandle> {
-    const used = this.ground.filePool?.take();
+    const used = this.context.filePool?.take();
     if (used && (await isRenamed(used.path, this.path))) {
       this.isMade = true;
       this.usedBytes = used.byteLength;
       return await open(this.path, "r+");
     }
-    const handle = await openNew(this.ground.directory, this.path);
+    const handle = await openNew(this.context.directory, this.path);
     this.isMade = true;
     return handle;
   }
 
   private keepBuffer({ buffer }: Buffer<ArrayBuffer>): void {
-    const { bufferPool } = this.ground;
+    const { bufferPool } = this.context;
     const whole = Buffer.from(buffer);
     if (bufferPool.length > BACKLOG_BUFFERS) detachBuffer(whole);
     else if (whole.byteLength === BUFFER_BYTES) bufferPool.push(whole);

@@ -1,0 +1,188 @@
+import { expect, test } from "bun:test";
+import { join, resolve } from "node:path";
+
+/*
+ * Terms of an earlier vocabulary that were replaced by the field's own. None may return as an identifier or as the
+ * name of a file in `src`. A key is matched as a whole identifier; one that ends with `*` as its beginning.
+ */
+const REPLACED: Readonly<Record<string, string>> = {
+  heart: "core",
+  Heart: "Core",
+  ImageHeart: "ImageCore",
+  till: "billing",
+  Till: "Billing",
+  door: "authenticator",
+  Door: "Authenticator",
+  authorize: "authenticate",
+  visit: "context",
+  Visit: "RequestContext",
+  Exchange: "HttpExchange",
+  wish: "request",
+  wishes: "requests",
+  wished: "requested",
+  Wish: "RequestedSize, LimitRequest, BudgetRequest",
+  SizeWish: "RequestedSize",
+  SizePlan: "ResolvedSize",
+  LimitWish: "LimitRequest",
+  BudgetWish: "BudgetRequest",
+  ImageWish: "FittedImageRequest",
+  BootstrapWishes: "BootstrapInput",
+  planSize: "resolveSize",
+  sight: "jobStatus",
+  Sight: "JobStatus",
+  ticket: "jobId",
+  Ticket: "JobId",
+  handIn: "submit",
+  place: "slot, path, position",
+  places: "slots",
+  Place: "slot, path, position",
+  Places: "ConcurrencyLimiter",
+  CODEC_PLACES: "CODEC_SLOTS",
+  Slice: "BudgetLease",
+  slices: "leases",
+  TakingQueues: "KeyedMutex",
+  Shortages: "ExhaustionCache",
+  shortage: "exhaustion",
+  shortages: "exhaustions",
+  Drains: "DetachedCalls",
+  drains: "detachedCalls",
+  CallerGone: "ClientDisconnected",
+  isCallerGone: "isClientDisconnected",
+  Deadlines: "Timeouts (durations), DeadlineTimer (a timer)",
+  answer: "handle, response, reply",
+  Answer: "Response, Reply, Result",
+  ask: "call",
+  asks: "calls",
+  askTarget: "callTarget",
+  draw: "random, generate",
+  drawn: "acquired",
+  tell: "notify",
+  told: "reported",
+  hear: "onEvent",
+  heard: "upstreamParts",
+  say: "print",
+  said: "clientParts",
+  show: "print",
+  desk: "CommandContext",
+  Desk: "CommandContext",
+  voice: "redaction",
+  Voice: "Redaction",
+  neutralize: "sanitize",
+  createNeutralizer: "createSanitizer",
+  books: "refcounts",
+  SegmentBooks: "SegmentRefcounts",
+  SliceWatch: "LeaseExpiry",
+  sliceWatch: "leaseExpiry",
+  stand: "history",
+  stands: "histories",
+  ChargeStand: "ChargeHistory",
+  outline: "skeleton",
+  lifted: "extracted",
+  LiftedJson: "ExtractedJson",
+  mark: "placeholder",
+  spoken: "clientParts",
+  hole: "slot",
+  pause: "sleep, yieldToEventLoop",
+  breathe: "yieldToEventLoop",
+  Breathe: "yieldToEventLoop",
+  free: "detachBuffer",
+  SpareFiles: "FilePool",
+  spareFiles: "filePool",
+  SpoolGround: "SpoolContext",
+  ground: "context",
+  isPlausible: "isWellFormed",
+  Whole: "Integer",
+  wholeNumber: "integer",
+  hint: "prefix (of a key), retryAfter (of a vendor)",
+  secretHint: "secretPrefix",
+  startCheckpoints: "startWalCheckpoints",
+  "MOST_*": "MAX_",
+  "LONGEST_*": "MAX_",
+  "SHORTEST_*": "MIN_",
+  "LEAST_*": "MIN_",
+  "DEEPEST*": "MAX_DEPTH",
+  "USUAL_*": "DEFAULT_",
+};
+
+const FILES = [
+  "heart",
+  "till",
+  "visit",
+  "authorize",
+  "image-wish",
+  "plan",
+  "places",
+  "slice",
+  "shortages",
+  "taking-queues",
+  "drains",
+  "breathe",
+  "draw",
+  "free",
+  "spare-files",
+  "segment-books",
+  "slice-watch",
+  "lifted-json",
+];
+
+/** Columns of the database keep their names. */
+const COLUMNS: Readonly<Record<string, readonly string[]>> = { "storage/": ["drawn", "hint"] };
+/** Names that a library gives to its exports. */
+const IMPORTED: Readonly<Record<string, readonly string[]>> = { "config/yaml.ts": ["visit"] };
+
+const ROOT = resolve(import.meta.dir, "../src");
+const paths = Array.from(new Bun.Glob("**/*.{ts,tsx}").scanSync(ROOT)).filter(
+  (path) => !path.endsWith(".test.ts"),
+);
+
+test("no replaced term is an identifier", async () => {
+  const found: string[] = [];
+  for (const path of paths) {
+    for (const name of identifiersOf(await Bun.file(join(ROOT, path)).text())) {
+      const better = replacementOf(name);
+      if (better && !isAllowed(path, name)) found.push(`${path}: ${name} → ${better}`);
+    }
+  }
+  expect(found).toEqual([]);
+});
+
+test("no replaced term is the name of a file", () => {
+  const names = paths.map((path) => path.slice(path.lastIndexOf("/") + 1).replace(/\.tsx?$/, ""));
+  expect(names.filter((name) => FILES.includes(name))).toEqual([]);
+});
+
+test("the search sees identifiers and not strings, comments or database columns", () => {
+  const source = 'const till = `heart ${door}`; // visit\n/* desk */ use("wish", row.hint, { voice: till });';
+  expect([...identifiersOf(source)].toSorted()).toEqual(["const", "door", "row", "till", "use", "voice"]);
+  expect(replacementOf("MOST_BYTES")).toBe("MAX_");
+  expect(replacementOf("constructor")).toBeUndefined();
+});
+
+function isAllowed(path: string, name: string): boolean {
+  return [COLUMNS, IMPORTED].some((allowed) =>
+    Object.entries(allowed).some(([start, names]) => path.startsWith(start) && names.includes(name)),
+  );
+}
+
+function replacementOf(name: string): string | undefined {
+  if (Object.hasOwn(REPLACED, name)) return REPLACED[name];
+  const prefix = Object.keys(REPLACED).find((key) => key.endsWith("*") && name.startsWith(key.slice(0, -1)));
+  return prefix && REPLACED[prefix];
+}
+
+/** Identifiers outside of strings and comments; those in `${…}` of a template count. Members after a dot do not. */
+function identifiersOf(source: string): Set<string> {
+  return new Set([...strip(source).matchAll(/(?<![\w$.])[A-Za-z_$][\w$]*/g)].map(([name]) => name));
+}
+
+/** Blanks comments, strings and regular expressions, but for the expressions inside of templates. */
+function strip(source: string): string {
+  const pattern =
+    /\/\/.*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=[=(,:[!&|?{};]\s*)\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g;
+  return source.replace(pattern, (match) => {
+    if (!match.startsWith("`")) return " ";
+    return [...match.matchAll(/\$\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}/g)]
+      .map(([, code]) => strip(code ?? ""))
+      .join(" ; ");
+  });
+}
