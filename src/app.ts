@@ -17,7 +17,7 @@ import { createSemaphore, type Semaphore } from "./lib/semaphore.ts";
 import { sweepSpool } from "./lib/spool.ts";
 import { hashSecret, secretTest } from "./lib/secret.ts";
 import { every, sleep, type BackgroundWork } from "./lib/waiting.ts";
-import { openUpstreams } from "./providers/registry.ts";
+import { openUpstreams, type OpenedUpstreams } from "./providers/registry.ts";
 import { startServer } from "./server/index.ts";
 import { openStorage, type Storage } from "./storage/index.ts";
 import { openBlobs, type Blobs } from "./storage/blobs/index.ts";
@@ -25,7 +25,8 @@ import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
 import { openCounters, type Counters } from "./storage/counters/index.ts";
 import { databaseOf } from "./database.ts";
 import { gauges } from "./gauges.ts";
-import { requestLog, systemLog } from "./telemetry/log.ts";
+import { LiveSettings } from "./live-settings.ts";
+import { requestLog, systemLog, type SystemLog } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 import { gatherMetrics } from "./telemetry/process-metrics.ts";
 
@@ -37,6 +38,10 @@ export interface Gateway {
   bootstrap: BootstrapResult;
   /** Refuses new requests, lets running ones finish within the drain time, and gives everything back. */
   stop(): Promise<void>;
+  /** Takes over what a running process can of new settings: models, channels, routes, prices, limits and timeouts. */
+  reconfigure(settings: Settings): void;
+  /** Writes a line of the gateway's log. */
+  log: SystemLog;
   /** Exits at once; what is not settled is settled by the next start. */
   abandon(): Promise<void>;
 }
@@ -63,7 +68,8 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
   const spoolDirectory = join(settings.dataDirectory, "spool");
   await sweepSpool(spoolDirectory);
   const codecSlots = createSemaphore(CODEC_SLOTS);
-  const { core, leases, health, counters } = await openCore(settings, supervisor, {
+  const live = new LiveSettings(settings);
+  const { core, upstreams, leases, health, counters } = await openCore(live, supervisor, {
     storage,
     codecSlots,
     processId,
@@ -96,6 +102,14 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
   return {
     url: server.url,
     bootstrap: bootstrapped,
+    reconfigure(next) {
+      upstreams.open(next.channels.values());
+      for (const [id, channel] of live.current.channels)
+        if (next.channels.get(id) !== channel) health.forgetChannel(id);
+      storage.snapshot.reconfigure(next);
+      live.current = next;
+    },
+    log: onProblem,
     async stop() {
       const { leaveSeconds, drainSeconds } = settings.server;
       const endsAt = performance.now() + (leaveSeconds + drainSeconds) * 1000;
@@ -114,20 +128,12 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
   };
 }
 
-type OnProblem = (message: string, cause: unknown, level?: "info" | "warn") => void;
-
-function openStorageOf(settings: Settings, processId: string, onProblem: OnProblem): Promise<Storage> {
-  const { models, channels, routes, prices } = settings;
+function openStorageOf(settings: Settings, processId: string, onProblem: SystemLog): Promise<Storage> {
   return openStorage({
     ...databaseOf(settings),
     journals: join(settings.dataDirectory, "journal"),
     processId,
-    configured: {
-      models,
-      channels,
-      routes,
-      prices,
-    },
+    configured: settings,
     onProblem,
   });
 }
@@ -139,7 +145,7 @@ async function bootstrapStore(settings: Settings, { admin, snapshot }: Storage):
   return result;
 }
 
-function openBlobsOf(settings: Settings, { linkSecrets }: Storage, onProblem: OnProblem): Promise<Blobs> {
+function openBlobsOf(settings: Settings, { linkSecrets }: Storage, onProblem: SystemLog): Promise<Blobs> {
   return openBlobs({
     ...settings.blobs,
     directory: settings.dataDirectory,
@@ -153,11 +159,12 @@ interface CoreParts {
   storage: Storage;
   codecSlots: Semaphore;
   processId: string;
-  onProblem: OnProblem;
+  onProblem: SystemLog;
 }
 
 interface OpenedCore {
   core: Core;
+  upstreams: OpenedUpstreams;
   leases: BudgetLeases;
   health: Health;
   counters: Counters;
@@ -165,11 +172,13 @@ interface OpenedCore {
 
 /** The core over its adapters. Workers share limits through their supervisor, or all processes through Redis. */
 async function openCore(
-  settings: Settings,
+  live: LiveSettings,
   supervisor: SupervisorLink | null,
   { storage, codecSlots, processId, onProblem }: CoreParts,
 ): Promise<OpenedCore> {
   const clock = systemClock;
+  const settings = live.current;
+  const upstreams = openUpstreams(settings.channels.values(), codecSlots);
   const leases = new BudgetLeases(storage.leases, processId, clock);
   storage.snapshot.onBudgetsChanged((budgets) => {
     leases.revalidate(budgets).catch((error: unknown) => onProblem("leases were not given back", error));
@@ -185,9 +194,9 @@ async function openCore(
   });
   const core: Core = {
     snapshot: storage.snapshot,
-    upstreams: openUpstreams(settings.channels.values(), codecSlots),
+    upstreams,
     limiter: counters.limiter,
-    limits: settings.limits,
+    limits: live.limits,
     billing: new Billing(leases, storage.journal),
     failover: {
       clock,
@@ -199,13 +208,13 @@ async function openCore(
     },
     detachedCalls: new DetachedCalls(),
     clock,
-    timeouts: settings.timeouts,
+    timeouts: live.timeouts,
     random: Math.random,
   };
-  return { core, leases, health, counters };
+  return { core, upstreams, leases, health, counters };
 }
 
-function startBackgroundWork(blobs: Blobs, leases: BudgetLeases, onProblem: OnProblem): BackgroundWork[] {
+function startBackgroundWork(blobs: Blobs, leases: BudgetLeases, onProblem: SystemLog): BackgroundWork[] {
   const sweep = async (): Promise<void> => void (await blobs.sweep());
   void sweep().catch((error: unknown) => onProblem("old images were not removed", error));
   return [

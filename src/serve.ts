@@ -2,16 +2,21 @@ import { mkdir } from "node:fs/promises";
 import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
 import type { AdminStore } from "./admin/ports.ts";
 import { startGateway, type Gateway } from "./app.ts";
-import type { Settings } from "./config/index.ts";
+import type { LoadedSettings, Settings } from "./config/index.ts";
 import { databaseOf } from "./database.ts";
 import { requireFreePort } from "./free-port.ts";
 import { systemClock } from "./lib/clock.ts";
+import { reloadOnChange } from "./reload.ts";
 import { migrate, openDatabase, openStores } from "./storage/index.ts";
 import { LEAVE_SIGNAL, supervise } from "./supervise.ts";
 import { openSupervisorLink } from "./supervisor-link.ts";
 
-/** Serves until a signal stops it. Resolves after a graceful stop; the process then exits with 0. */
-export async function serve(settings: Settings): Promise<void> {
+/**
+ * Serves until a signal stops it. Resolves after a graceful stop; the process then exits with 0. `load` loads the
+ * configuration anew, for reloads.
+ */
+export async function serve(loaded: LoadedSettings, load: () => Promise<LoadedSettings>): Promise<void> {
+  const { settings } = loaded;
   await makeDataFolder(settings);
   if (settings.worker === null) await requireFreePort(settings);
   if (settings.workers > 1 && settings.worker === null) {
@@ -22,7 +27,11 @@ export async function serve(settings: Settings): Promise<void> {
   const gateway = await startGateway(settings, supervisor);
   supervisor?.sendReady();
   if (settings.worker === null) process.stderr.write(welcome(gateway.url, gateway.bootstrap, settings));
+  const { log } = gateway;
+  const reloading = reloadOnChange({ loaded, load, apply: (next) => gateway.reconfigure(next), log });
+  supervisor?.onReload(() => void reloading.reload());
   await untilStopped(gateway, settings.worker !== null);
+  await reloading.stop();
 }
 
 /** The first start's work, done once for all workers. */

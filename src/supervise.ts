@@ -49,6 +49,10 @@ class Supervisor {
     const stop = (): void => this.#stop();
     process.on("SIGTERM", stop);
     process.on("SIGINT", stop);
+    // By message: a signal would end a worker that is only starting, which loads the newest configuration anyway.
+    process.on("SIGHUP", () => {
+      for (const worker of this.#workers.values()) worker.send({ kind: "reload" });
+    });
     const pings = every(
       PING_MS,
       () => this.#ping(),

@@ -13,8 +13,8 @@ import { formatTable, type Row } from "./table.ts";
 
 /** What the command line needs from the program around it. */
 export interface CliContext {
-  /** Runs the gateway until it is told to stop. */
-  serve(settings: Settings): Promise<void>;
+  /** Runs the gateway until it is stopped; `load` loads the configuration anew. */
+  serve(loaded: LoadedSettings, load: () => Promise<LoadedSettings>): Promise<void>;
   /** Opens the database for administration. */
   openAdmin(settings: Settings): Promise<{ store: AdminStore; close(): Promise<void> }>;
   /** Brings the database to the newest form and names what was applied. */

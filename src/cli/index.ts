@@ -58,10 +58,10 @@ function buildProgram(context: CliContext): Command {
 
   const cli = openCommandContext(context, program);
   const serve = async () => {
-    const { settings, warnings } = await cli.loadSettings();
+    const loaded = await cli.loadSettings();
     // The supervisor has told them already when its workers start.
-    if (settings.worker === null) cli.warn(warnings);
-    await context.serve(settings);
+    if (loaded.settings.worker === null) cli.warn(loaded.warnings);
+    await context.serve(loaded, cli.loadSettings);
   };
   program.command("serve").description("run the gateway, as without a command").action(serve);
   program

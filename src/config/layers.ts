@@ -2,12 +2,17 @@ import { resolve } from "node:path";
 import type { Environment, Override } from "./environment.ts";
 import { fileSchema } from "./file-schema.ts";
 import type { Report } from "./problems.ts";
+import { versionOf } from "./watch.ts";
 import { readYaml } from "./yaml.ts";
 
 /** The configuration file as it was written. */
 export interface WrittenFile {
   /** As it was named; null when there is none. */
   name: string | null;
+  /** Absolute; where it would be when there is none. */
+  path: string;
+  /** Tells its content from any other content. */
+  version: string;
   content: Record<string, unknown>;
   /** Ids under `channels`, sound or not. */
   channelIds: string[];
@@ -22,16 +27,19 @@ export async function readConfigurationFile(
 ): Promise<WrittenFile> {
   const named = options.configPath ?? (options.env["GATEWAY_CONFIG"] || undefined);
   const name = named ?? DEFAULT_NAME;
-  const file = Bun.file(resolve(options.cwd, name));
-  const text = await file.text().catch(() => null);
+  const path = resolve(options.cwd, name);
+  const text = await Bun.file(path)
+    .text()
+    .catch(() => null);
+  const version = versionOf(text);
   if (text === null) {
     if (named !== undefined)
       report(name, "cannot be read: name an existing file by --config or GATEWAY_CONFIG");
-    return { name: null, content: {}, channelIds: [] };
+    return { name: null, path, version, content: {}, channelIds: [] };
   }
   const content = parseMapping(name, text, report);
   const channels = content["channels"];
-  return { name, content, channelIds: isMapping(channels) ? Object.keys(channels) : [] };
+  return { name, path, version, content, channelIds: isMapping(channels) ? Object.keys(channels) : [] };
 }
 
 /** A copy of the content with what the environment fixed. */

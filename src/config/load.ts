@@ -35,6 +35,8 @@ export interface LoadedSettings {
   rows: readonly SettingRow[];
   /** What is valid and probably a mistake. */
   warnings: readonly Problem[];
+  /** The configuration file, whether it exists or not: its absolute path, and its content at the time of loading. */
+  file: { path: string; version: string };
 }
 
 /**
@@ -99,7 +101,8 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
     channels: new Set(channels.keys()),
     routes: settings.routes,
   });
-  return { settings, origins: new Map(rows.map((row) => [row.path, row.origin])), rows, warnings };
+  const origins = new Map(rows.map((row) => [row.path, row.origin]));
+  return { settings, origins, rows, warnings, file: { path: file.path, version: file.version } };
 }
 
 const SHIPPED_CATALOGUE = resolve(import.meta.dir, "../../catalogue");

@@ -38,17 +38,28 @@ export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
   register(openrouter),
 ]);
 
-/** Opens the upstreams of the configured channels, each once. */
-export function openUpstreams(channels: Iterable<Channel>, codecSlots: Semaphore): Upstreams {
-  const opened = new Map<string, ReturnType<RegisteredProvider["open"]>>();
-  for (const { id, provider, settings } of channels) {
-    const registered = PROVIDERS.get(provider);
-    if (registered) opened.set(id, registered.open(settings, codecSlots));
-  }
-  return {
-    text: ({ id }) => opened.get(id)?.text,
-    image: ({ id }) => opened.get(id)?.image,
+/** The upstreams of channels. A request keeps the channel it was routed to, also when a reload replaces it. */
+export interface OpenedUpstreams extends Upstreams {
+  /** Opens the channels that are not open yet. Throws when one cannot be; then none is. */
+  open(channels: Iterable<Channel>): void;
+}
+
+/** Opens each channel once. An upstream lasts as long as its channel is referenced. */
+export function openUpstreams(channels: Iterable<Channel>, codecSlots: Semaphore): OpenedUpstreams {
+  const opened = new WeakMap<Channel, ReturnType<RegisteredProvider["open"]>>();
+  const upstreams: OpenedUpstreams = {
+    open(added) {
+      const entries = [...added].flatMap((channel) => {
+        const registered = opened.has(channel) ? undefined : PROVIDERS.get(channel.provider);
+        return registered ? [{ channel, upstream: registered.open(channel.settings, codecSlots) }] : [];
+      });
+      for (const { channel, upstream } of entries) opened.set(channel, upstream);
+    },
+    text: (channel) => opened.get(channel)?.text,
+    image: (channel) => opened.get(channel)?.image,
   };
+  upstreams.open(channels);
+  return upstreams;
 }
 
 function register<Settings>({

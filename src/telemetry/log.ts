@@ -41,10 +41,10 @@ export function requestLog(write: (lines: string) => void): RequestLog {
   };
 }
 
-/** Writes one line for each event outside of requests; `warn` is the level unless given. */
-export function systemLog(
-  write: (lines: string) => void,
-): (message: string, cause: unknown, level?: "info" | "warn") => void {
+/** Logs an event outside of requests as one line; `warn` is the level unless given. */
+export type SystemLog = (message: string, cause: unknown, level?: "info" | "warn") => void;
+
+export function systemLog(write: (lines: string) => void): SystemLog {
   return (message, cause, level = "warn") => {
     const fields = {
       time: new Date().toISOString(),

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { chmod, stat } from "node:fs/promises";
 import { runCli } from "../../src/cli/index.ts";
-import { loadSettings, type Settings } from "../../src/config/index.ts";
+import { loadSettings, type LoadedSettings } from "../../src/config/index.ts";
 import { isWellFormedSecret } from "../../src/lib/secret.ts";
 import { runMigrations } from "../../src/serve.ts";
 import { folderWithCatalogue, TEST_PROVIDERS } from "../support/config-fixture.ts";
@@ -16,7 +16,7 @@ async function shell(options: { env?: Record<string, string>; files?: Record<str
   const run = async (line: string) => {
     const written = { stdout: "", stderr: "" };
     const code = await runCli(line === "" ? [] : line.split(" "), {
-      serve: async (settings: Settings) => void calls.push(`serve ${settings.server.port}`),
+      serve: async ({ settings }: LoadedSettings) => void calls.push(`serve ${settings.server.port}`),
       openAdmin: async () => ({ store, close: async () => void calls.push("close") }),
       migrate: async () => ({ applied: ["0001"] }),
       providers: TEST_PROVIDERS,

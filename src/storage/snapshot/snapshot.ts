@@ -20,6 +20,8 @@ export interface LiveSnapshot extends Snapshot, BackgroundWork {
   refresh(): Promise<void>;
   /** Calls `listener` with the ids of budgets that were changed or removed, from then on. */
   onBudgetsChanged(listener: (budgets: readonly string[]) => void): void;
+  /** Replaces what is configured, from the next request on. */
+  reconfigure(configured: Configured): void;
   /** Milliseconds since the database last confirmed what is in memory. */
   ageMs(): number;
   /** Whether the last poll reached the database. */
@@ -64,6 +66,7 @@ class PolledSnapshot implements LiveSnapshot {
   /** Hashes that no key has, and until when that is assumed (monotonic milliseconds). */
   readonly #unknown = new Map<string, number>();
   readonly #lookups = new Map<string, Promise<ApiKey | null>>();
+  #configured: Configured;
   #stored: Stored = { organizations: [], prices: [], budgets: [] };
   #keyBudgets = new Map<string, string[]>();
   #directory: Directory;
@@ -79,6 +82,7 @@ class PolledSnapshot implements LiveSnapshot {
   constructor(database: Database, options: SnapshotOptions) {
     this.#database = database;
     this.#options = options;
+    this.#configured = options.configured;
     this.#source = snapshotSource(database);
     this.#keys = keyCache(options.maxKeys ?? MAX_KEYS);
     this.#make = keyFactory((message) => options.onProblem(message, null));
@@ -128,6 +132,11 @@ class PolledSnapshot implements LiveSnapshot {
 
   onBudgetsChanged(listener: (budgets: readonly string[]) => void): void {
     this.#budgetListener = listener;
+  }
+
+  reconfigure(configured: Configured): void {
+    this.#configured = configured;
+    this.#directory = this.#build();
   }
 
   ageMs(): number {
@@ -182,7 +191,7 @@ class PolledSnapshot implements LiveSnapshot {
   }
 
   #build(): Directory {
-    return buildDirectory(this.#options.configured, this.#stored, (message) =>
+    return buildDirectory(this.#configured, this.#stored, (message) =>
       this.#options.onProblem(message, null),
     );
   }

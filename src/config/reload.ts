@@ -1,0 +1,121 @@
+import type { Channel, Route } from "../domain/channel.ts";
+import { formatPath } from "../lib/schema-problems.ts";
+import type { SettingRow } from "./describe.ts";
+import type { LoadedSettings } from "./load.ts";
+import type { Settings } from "./settings.ts";
+
+/** What a process runs with after a reload. */
+export interface Reload {
+  /** The running settings with every part of the new ones that a running process can take over. */
+  loaded: LoadedSettings;
+  /** Paths that took effect, such as `models.house-chat`. */
+  changed: string[];
+  /** Paths that differ and take effect at the next start. */
+  needsRestart: string[];
+}
+
+/** Sections of the file that a running process takes over. */
+const RELOADABLE = new Set(["channels", "models", "limits", "deadlines", "sandbox", "catalogue"]);
+
+/**
+ * Compares newly loaded settings with the running ones. A channel that did not change stays the same object, in routes
+ * too, so that what is kept for it (connections, tokens) is kept on.
+ */
+export function mergeReloaded(running: LoadedSettings, next: LoadedSettings): Reload {
+  const channels = keepUnchanged(running.settings.channels, next.settings.channels);
+  const { models, prices, limits, timeouts, sandbox } = next.settings;
+  const routes = new Map([...next.settings.routes].map(([id, route]) => [id, withChannels(route, channels)]));
+  const settings = {
+    ...running.settings,
+    models,
+    channels,
+    routes,
+    prices,
+    limits,
+    timeouts,
+    sandbox,
+  };
+  const rows = [...next.rows.filter(isReloadable), ...running.rows.filter((row) => !isReloadable(row))];
+  const differing = differingRows(running.rows, next.rows);
+  return {
+    loaded: { ...next, settings, rows },
+    changed: [
+      ...differing.filter((row) => isReloadable(row) && !isEntry(row)).map(({ path }) => path),
+      ...changedIds(running.settings.channels, channels).map((id) => formatPath(["channels", id])),
+      ...changedIds(modelsOf(running.settings), modelsOf(settings)).map((id) => formatPath(["models", id])),
+    ],
+    needsRestart: [
+      ...differing.filter((row) => !isReloadable(row)).map(({ path }) => path),
+      ...changedAddresses(running.settings, next.settings),
+    ],
+  };
+}
+
+function isReloadable({ path }: SettingRow): boolean {
+  return RELOADABLE.has(sectionOf(path));
+}
+
+/** Channels and models have one row each, which does not show everything of them. */
+function isEntry({ path }: SettingRow): boolean {
+  return ["channels", "models"].includes(sectionOf(path));
+}
+
+function sectionOf(path: string): string {
+  return /^\w+/.exec(path)?.[0] ?? path;
+}
+
+function differingRows(running: readonly SettingRow[], next: readonly SettingRow[]): SettingRow[] {
+  const values = new Map(running.map(({ path, value }) => [path, value]));
+  return next.filter(({ path, value }) => values.get(path) !== value);
+}
+
+/** Addresses are shown masked, so that their rows may be equal although a secret file has changed. */
+function changedAddresses(running: Settings, next: Settings): string[] {
+  const addresses = [
+    ["database_url", "databaseUrl"],
+    ["redis_url", "redisUrl"],
+    ["blob_url", "blobUrl"],
+  ] as const;
+  const isSecretOnly = (one: string | null, other: string | null) =>
+    one !== null && other !== null && one !== other;
+  return addresses.filter(([, name]) => isSecretOnly(running[name], next[name])).map(([path]) => path);
+}
+
+function keepUnchanged(
+  running: ReadonlyMap<string, Channel>,
+  next: ReadonlyMap<string, Channel>,
+): Map<string, Channel> {
+  return new Map(
+    [...next].map(([id, channel]) => {
+      const old = running.get(id);
+      return [id, old && Bun.deepEquals(old, channel) ? old : channel];
+    }),
+  );
+}
+
+function withChannels({ strategy, targets }: Route, channels: ReadonlyMap<string, Channel>): Route {
+  return {
+    strategy,
+    targets: targets.map(({ channel, upstreamModel, weight }) => ({
+      channel: channels.get(channel.id) ?? channel,
+      upstreamModel,
+      weight,
+    })),
+  };
+}
+
+/** Everything of each model, channels by their ids: a changed channel is reported once, not with all of its models. */
+function modelsOf({ models, prices, routes }: Settings): Map<string, unknown> {
+  return new Map(
+    [...models].map(([id, model]) => {
+      const { strategy, targets = [] } = routes.get(id) ?? {};
+      const named = targets.map(({ channel, upstreamModel, weight }) => [channel.id, upstreamModel, weight]);
+      return [id, [model, prices.get(id), strategy, named]];
+    }),
+  );
+}
+
+function changedIds(running: ReadonlyMap<string, unknown>, next: ReadonlyMap<string, unknown>): string[] {
+  const ids = new Set([...running.keys(), ...next.keys()]);
+  return [...ids].filter((id) => !Bun.deepEquals(running.get(id), next.get(id)));
+}

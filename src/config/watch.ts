@@ -1,0 +1,41 @@
+import { every, type BackgroundWork } from "../lib/waiting.ts";
+
+const POLL_MS = 500;
+
+/** What a configuration file contains at a moment; two equal versions are the same content. */
+export async function fileVersion(path: string): Promise<string> {
+  const text = await Bun.file(path)
+    .text()
+    .catch(() => null);
+  return versionOf(text);
+}
+
+export function versionOf(text: string | null): string {
+  return text === null ? "absent" : Bun.hash(text).toString(36);
+}
+
+/**
+ * Calls `onChange` when the file's content is no longer `version` and has been the same twice in a row, as an editor
+ * may be writing it. Its content is compared, because volumes of containers change by a link and keep their times.
+ */
+export function watchFile(
+  path: string,
+  version: string,
+  onChange: () => Promise<void>,
+  onProblem: (error: unknown) => void,
+): BackgroundWork {
+  let handled = version;
+  let pending = version;
+  return every(
+    POLL_MS,
+    async () => {
+      const found = await fileVersion(path);
+      const isStable = found === pending;
+      pending = found;
+      if (!isStable || found === handled) return;
+      handled = found;
+      await onChange();
+    },
+    onProblem,
+  );
+}
