@@ -16,6 +16,7 @@ import { aBudget, anEntry, anOrganization, BY, onEachDatabase, temporaryFolder }
 const MARCH = Date.UTC(2026, 2, 1);
 const APRIL = Date.UTC(2026, 3, 1);
 const MAY = Date.UTC(2026, 4, 1);
+const HOUR_MS = 3_600_000;
 
 onEachDatabase("Upkeep of the ledger", (ground) => {
   const root = temporaryFolder();
@@ -43,7 +44,7 @@ onEachDatabase("Upkeep of the ledger", (ground) => {
     await stores.leases.take("proc", [{ budget: "total", needed: 1n, wanted: 10_000n }]);
     const entry = (id: string, at: number) => anEntry(id, 10n, { at, budgets: ["total", "month"] });
     const entries = [MARCH, APRIL, MAY].flatMap((start) =>
-      Array.from({ length: 450 }, (_, index) => entry(`${start}-${index}`, start + index * 1000)),
+      Array.from({ length: 450 }, (_, index) => entry(`${start}-${index}`, start + HOUR_MS + index * 1000)),
     );
     await stores.ledger.post("proc", entries);
     await stores.ledger.post("", [anEntry("free", 0n, { at: MARCH, currency: "EUR" })]);
@@ -75,6 +76,17 @@ onEachDatabase("Upkeep of the ledger", (ground) => {
       differences: [],
     });
     expect(await readVerification(database)).toEqual({ at: expect.any(Number), differences: 0 });
+  });
+
+  test("a charge around the start of a period may count in either", async () => {
+    const early = anEntry("early", 7n, { at: MAY - 20, budgets: ["month"] });
+    await stores.ledger.post("", [early]);
+    for (const spent of [4500, 4507]) {
+      await execute(`UPDATE budgets SET spent = ${spent}, period_start = ${MAY} WHERE id = 'month'`);
+      expect(await found()).toEqual([]);
+    }
+    await execute("UPDATE budgets SET spent = 4508 WHERE id = 'month'");
+    expect(await found()).toEqual([["spent", "month", 4500n, 4508n]]);
   });
 
   test("each kind of difference is found", async () => {
@@ -118,8 +130,10 @@ onEachDatabase("Upkeep of the ledger", (ground) => {
     const bytes = readFileSync(join(folder, first!.file));
     expect(new Bun.CryptoHasher("sha256").update(bytes).digest("hex")).toBe(first!.sha256);
     const [page] = await Array.fromAsync(readEntries(join(folder, first!.file), 1000));
-    expect(page![1]).toEqual(anEntry("free", 0n, { at: MARCH, currency: "EUR" }));
-    expect(page![2]).toEqual(anEntry(`${MARCH}-1`, 10n, { at: MARCH + 1000, budgets: ["total", "month"] }));
+    expect(page![0]).toEqual(anEntry("free", 0n, { at: MARCH, currency: "EUR" }));
+    expect(page![2]).toEqual(
+      anEntry(`${MARCH}-1`, 10n, { at: MARCH + HOUR_MS + 1000, budgets: ["total", "month"] }),
+    );
     expect(await stores.ledger.list({ limit: 2000 })).toHaveLength(450);
     expect(await stores.ledger.sumOfBudget("total")).toBe(13_500n);
     expect(await found()).toEqual([]);
@@ -141,7 +155,7 @@ onEachDatabase("Upkeep of the ledger", (ground) => {
     await stores.ledger.post("", [anEntry("late", 3n, { at: MARCH + 7, budgets: ["total"] })]);
     expect(await archive("2026-04")).toMatchObject([{ entries: 451 }]);
     expect(await archive("2026-04")).toMatchObject([{ entries: 1, file: "ledger-2026-03-2.jsonl.gz" }]);
-    expect(await isolated.oldest()).toBe(APRIL);
+    expect(await isolated.oldest()).toBe(APRIL + HOUR_MS);
     expect(await found()).toEqual([]);
   });
 

@@ -72,10 +72,7 @@ function asDifference(check: LedgerDifference["check"]) {
   });
 }
 
-/**
- * A budget has spent what is booked on it: in all, or of charges in its running period. A correction counts in the
- * period of its charge.
- */
+/** A budget has spent what is booked on it: in all, or on charges of its running period and their corrections. */
 async function spentDifferences(kind: Database["kind"], sql: Sql): Promise<LedgerDifference[]> {
   const inAll = await sql<Sums[]>`
     SELECT budgets.id, CAST(COALESCE(SUM(ledger_bookings.amount), 0) AS TEXT) AS expected, budgets.spent AS found
@@ -84,19 +81,33 @@ async function spentDifferences(kind: Database["kind"], sql: Sql): Promise<Ledge
       HAVING COALESCE(SUM(ledger_bookings.amount), 0) <> budgets.spent ORDER BY budgets.id`;
   // Without the hint SQLite reads all bookings of a budget and looks up the time of each.
   const entries = kind === "sqlite" ? sql`ledger INDEXED BY ledger_by_organization` : sql`ledger`;
-  const inPeriod = await sql<Sums[]>`
+  const booked = sql`${entries}
+    JOIN ledger_bookings ON ledger_bookings.budget = budgets.id
+      AND ledger_bookings.entry = ledger.id AND ledger_bookings.kind = ledger.kind
+    LEFT JOIN ledger AS charge ON charge.id = ledger.corrects AND charge.kind = 'charge'
+    WHERE ledger.organization_id = budgets.organization_id`;
+  const candidates = await sql<Sums[]>`
     SELECT id, CAST(expected AS TEXT) AS expected, found FROM (
-      SELECT budgets.id, budgets.spent AS found, COALESCE((
-        SELECT SUM(ledger_bookings.amount) FROM ${entries}
-          JOIN ledger_bookings ON ledger_bookings.budget = budgets.id
-            AND ledger_bookings.entry = ledger.id AND ledger_bookings.kind = ledger.kind
-          LEFT JOIN ledger AS charge ON charge.id = ledger.corrects AND charge.kind = 'charge'
-          WHERE ledger.organization_id = budgets.organization_id AND ledger.at >= budgets.period_start
-            AND COALESCE(charge.at, ledger.at) >= budgets.period_start
+      SELECT budgets.id, budgets.spent AS found, COALESCE((SELECT SUM(ledger_bookings.amount) FROM ${booked}
+        AND ledger.at >= budgets.period_start AND COALESCE(charge.at, ledger.at) >= budgets.period_start
       ), 0) AS expected FROM budgets WHERE budgets.period <> 'total'
     ) AS compared WHERE expected <> found ORDER BY id`;
+  const inPeriod: Sums[] = [];
+  for (const candidate of candidates) {
+    const { id, expected, found } = candidate;
+    const [around] = await sql<{ sum: string }[]>`
+      SELECT CAST(COALESCE((SELECT SUM(ABS(ledger_bookings.amount)) FROM ${booked}
+          AND ledger.at >= budgets.period_start - ${CLOCK_TOLERANCE_MS}
+          AND ABS(COALESCE(charge.at, ledger.at) - budgets.period_start) <= ${CLOCK_TOLERANCE_MS}
+        ), 0) AS TEXT) AS sum FROM budgets WHERE id = ${id}`;
+    const difference = found - BigInt(expected);
+    if ((difference < 0n ? -difference : difference) > BigInt(around?.sum ?? 0)) inPeriod.push(candidate);
+  }
   return [...inAll, ...inPeriod].map(asDifference("spent"));
 }
+
+/** Clocks of processes and of the database differ, so what is charged around a period's start may count in either. */
+const CLOCK_TOLERANCE_MS = 60_000;
 
 /** A budget holds what the leases of all processes have left. */
 async function heldDifferences(sql: Sql): Promise<LedgerDifference[]> {
