@@ -63,7 +63,7 @@ function open(
     codecSlots: createSemaphore(1),
     blobs: { put: unused, get: unused, isAvailable: () => isStored },
     links: { sign: () => "", check: () => "invalid" },
-    safeFetch: { download: unused, post: unused },
+    safeFetch: { download: unused },
   };
   const handle = (context = plain.request()) =>
     handleImages(core, context, REQUEST, { base: "", spool: testSpool });

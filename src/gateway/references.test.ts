@@ -12,7 +12,6 @@ test.each([
   const settings: ReferenceSettings = {
     safeFetch: {
       download: (link) => Promise.resolve(fetched.push(link)),
-      post: () => Promise.reject(new Error("nothing is posted")),
     },
     blobs: {
       get: () => Promise.resolve(blob),

@@ -4,114 +4,116 @@ const WHITE_SPACE = /[ \t\r\n]+/g;
 const ALPHABET = /^([A-Za-z0-9+/_-]*)(=*)$/;
 const HEADER = /^data:([^,;"\s]*)((?:;[^,;]*)*);base64,/i;
 
-/** Text that should have been base64 is not. */
+/** The text is not base64. */
 export class Base64Error extends Error {
   override readonly name = "Base64Error";
 }
 
 /**
- * Decodes base64 as it arrives, in either alphabet, with or without padding, spaces ignored; anything else throws
- * a `Base64Error`. Tabs and line ends are ignored too when `skipsLineEnds` is set.
+ * Decodes base64 as it arrives, in either alphabet, with or without padding, ignoring spaces, and tabs and line ends
+ * too when `skipsLineEnds` is set. Throws a `Base64Error` for anything else.
  */
 export class Base64Decoder {
-  /** What could not be decoded yet: of plain text three characters at most, else up to a batch. */
-  private readonly input = Buffer.allocUnsafeSlow(BATCH_CHARACTERS);
-  private readonly output = Buffer.allocUnsafeSlow((BATCH_CHARACTERS / 4) * 3);
-  private used = 0;
-  private padding = 0;
-  /** The one to three characters before the padding, once it has begun. */
-  private tail = "";
+  /** Characters not decoded yet: at most three of plain text, else up to a batch. */
+  readonly #input = Buffer.allocUnsafeSlow(BATCH_CHARACTERS);
+  readonly #output = Buffer.allocUnsafeSlow((BATCH_CHARACTERS / 4) * 3);
+  #used = 0;
+  #padding = 0;
+  /** The one to three characters before the padding, once that has begun. */
+  #tail = "";
+  readonly #sink: (bytes: Uint8Array) => void;
+  readonly #skipsLineEnds: boolean;
 
-  /** `sink` must have used or copied the bytes when it returns: the buffer is filled again. */
-  constructor(
-    private readonly sink: (bytes: Uint8Array) => void,
-    private readonly skipsLineEnds: boolean,
-  ) {}
+  /** The buffer is reused: `sink` must have used or copied the bytes when it returns. */
+  constructor(sink: (bytes: Uint8Array) => void, skipsLineEnds: boolean) {
+    this.#sink = sink;
+    this.#skipsLineEnds = skipsLineEnds;
+  }
 
   write(text: Buffer): void {
-    let from = this.complete(text, 0);
+    let from = this.#complete(text, 0);
     while (text.byteLength - from >= 4) {
-      from += this.decodeBatch(text, from);
-      from += this.complete(text, from);
+      from += this.#decodeBatch(text, from);
+      from += this.#complete(text, from);
     }
-    this.keep(text, from, BATCH_CHARACTERS);
+    this.#keep(text, from, BATCH_CHARACTERS);
   }
 
-  /** Decodes what is left and checks length and padding. */
+  /** Decodes the remaining characters and checks length and padding. */
   finish(): void {
-    if (this.used > 0) this.decodeOther();
-    const rest = this.padding > 0 ? this.tail : this.input.toString("latin1", 0, this.used);
-    const isComplete = this.padding > 0 ? rest.length + this.padding === 4 : rest.length !== 1;
+    if (this.#used > 0) this.#decodeOther();
+    const rest = this.#padding > 0 ? this.#tail : this.#input.toString("latin1", 0, this.#used);
+    const isComplete = this.#padding > 0 ? rest.length + this.#padding === 4 : rest.length !== 1;
     if (!isComplete) throw new Base64Error("length");
-    if (rest !== "") this.sink(Buffer.from(rest, "base64"));
+    if (rest !== "") this.#sink(Buffer.from(rest, "base64"));
   }
 
-  /** Decodes the next characters, where they stand when they are plain; answers how many it took. */
-  private decodeBatch(text: Buffer, from: number): number {
+  /** Decodes the next characters, without a copy when they are plain; returns how many it took. */
+  #decodeBatch(text: Buffer, from: number): number {
     const whole = Math.min(BATCH_CHARACTERS, (text.byteLength - from) & ~3);
-    if (this.decodePlain(text, from, from + whole)) return whole;
-    const taken = this.keep(text, from, BATCH_CHARACTERS);
-    this.decodeOther();
+    if (this.#decodePlain(text, from, from + whole)) return whole;
+    const taken = this.#keep(text, from, BATCH_CHARACTERS);
+    this.#decodeOther();
     return taken;
   }
 
-  /** Fills the characters that were left up to four and decodes them; answers how many it took. */
-  private complete(text: Buffer, from: number): number {
+  /** Completes remaining characters to four and decodes them; returns how many it took. */
+  #complete(text: Buffer, from: number): number {
     let taken = 0;
-    while (this.used > 0 && from + taken < text.byteLength) {
-      taken += this.keep(text, from + taken, 4);
-      if (this.used < 4) break;
-      if (this.decodePlain(this.input, 0, 4)) this.used = 0;
-      else this.decodeOther();
+    while (this.#used > 0 && from + taken < text.byteLength) {
+      taken += this.#keep(text, from + taken, 4);
+      if (this.#used < 4) break;
+      if (this.#decodePlain(this.#input, 0, 4)) this.#used = 0;
+      else this.#decodeOther();
     }
     return taken;
   }
 
-  /** Keeps text until there are `most` characters; answers how many it took. */
-  private keep(text: Buffer, from: number, max: number): number {
-    const taken = text.copy(this.input, this.used, from, from + max - this.used);
-    this.used += taken;
+  /** Keeps text up to `max` characters; returns how many it took. */
+  #keep(text: Buffer, from: number, max: number): number {
+    const taken = text.copy(this.#input, this.#used, from, from + max - this.#used);
+    this.#used += taken;
     return taken;
   }
 
-  /** False when the text needs a closer look: spaces, the other alphabet, padding, or what is no base64. */
-  private decodePlain(text: Buffer, from: number, to: number): boolean {
+  /** False when the text is not plain: spaces, the other alphabet, padding, or no base64. */
+  #decodePlain(text: Buffer, from: number, to: number): boolean {
     const whole = ((to - from) / 4) * 3;
-    if (this.padding > 0 || this.decodeStrictly(text.toString("latin1", from, to)) !== whole) return false;
-    this.sink(this.output.subarray(0, whole));
+    if (this.#padding > 0 || this.#decodeStrictly(text.toString("latin1", from, to)) !== whole) return false;
+    this.#sink(this.#output.subarray(0, whole));
     return true;
   }
 
-  /** How many bytes the native decoder made of it; it passes over spaces and line ends. */
-  private decodeStrictly(text: string): number {
+  /** Bytes written by the native decoder, which ignores spaces and line ends; -1 for what it refuses. */
+  #decodeStrictly(text: string): number {
     try {
-      return this.output.setFromBase64(text).written;
+      return this.#output.setFromBase64(text).written;
     } catch (error) {
       if (error instanceof SyntaxError) return -1;
       throw error;
     }
   }
 
-  private decodeOther(): void {
-    const white = this.skipsLineEnds ? WHITE_SPACE : SPACE;
-    const match = ALPHABET.exec(this.input.toString("latin1", 0, this.used).replace(white, ""));
+  #decodeOther(): void {
+    const white = this.#skipsLineEnds ? WHITE_SPACE : SPACE;
+    const match = ALPHABET.exec(this.#input.toString("latin1", 0, this.#used).replace(white, ""));
     const [, characters = "", padding = ""] = match ?? [];
-    if (!match || (this.padding > 0 && characters !== "")) throw new Base64Error("alphabet");
+    if (!match || (this.#padding > 0 && characters !== "")) throw new Base64Error("alphabet");
     const whole = characters.length - (characters.length % 4);
-    this.sink(this.output.subarray(0, this.output.write(characters.slice(0, whole), "base64")));
-    this.used = 0;
-    if (this.padding > 0 || padding !== "") this.keepPadding(characters.slice(whole), padding.length);
-    else this.used = this.input.write(characters.slice(whole), "latin1");
+    this.#sink(this.#output.subarray(0, this.#output.write(characters.slice(0, whole), "base64")));
+    this.#used = 0;
+    if (this.#padding > 0 || padding !== "") this.#keepPadding(characters.slice(whole), padding.length);
+    else this.#used = this.#input.write(characters.slice(whole), "latin1");
   }
 
-  private keepPadding(tail: string, padding: number): void {
-    this.tail += tail;
-    this.padding += padding;
-    if (this.padding > 2 || this.tail.length < 2) throw new Base64Error("padding");
+  #keepPadding(tail: string, padding: number): void {
+    this.#tail += tail;
+    this.#padding += padding;
+    if (this.#padding > 2 || this.#tail.length < 2) throw new Base64Error("padding");
   }
 }
 
-/** Decodes a whole text by the same rules, white space ignored; null when it is not base64. */
+/** Decodes a complete text by the same rules, ignoring white space; null when it is not base64. */
 export function decodeBase64(text: string): Buffer | null {
   const pieces: Uint8Array[] = [];
   const decoder = new Base64Decoder((bytes) => pieces.push(Uint8Array.from(bytes)), true);

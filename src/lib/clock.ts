@@ -1,8 +1,8 @@
 /** Time as an argument, so that tests can move it. */
 export interface Clock {
-  /** Wall clock, Unix milliseconds. May jump; only for what people and vendors read. */
+  /** Wall clock, Unix milliseconds. May jump; for people and vendors only. */
   now(): number;
-  /** Milliseconds that only ever go forward. For durations, leases and limits. */
+  /** Milliseconds that never go back. For durations, leases and limits. */
   monotonic(): number;
 }
 

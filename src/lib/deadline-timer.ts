@@ -1,27 +1,29 @@
 /**
- * Many deadlines on one coarse timer: a deadline fires up to a tick late and costs nothing to set or clear. Made
- * for limits of seconds on the request path, where a timer of its own for each call would be waste, and so would
- * a listener on each caller's signal.
+ * Many deadlines on one coarse timer: a deadline fires up to a tick late and costs almost nothing to set or clear.
+ * For limits of seconds on the request path, in place of a timer and an abort listener for each call.
  */
 export class DeadlineTimer {
   /**
-   * In no order; each knows its place. A `Set` is no use here: the tables it outgrows hang on to one another
-   * until a full collection, and so does everything that was waiting in them.
+   * Unordered; each deadline has its index. Not a `Set`: the tables it outgrows reference one another until a full
+   * collection, with everything that was in them.
    */
   readonly #pending: PendingDeadline[] = [];
   #timer: ReturnType<typeof setInterval> | undefined;
+  readonly #tickMs: number;
 
-  constructor(private readonly tickMs = 100) {}
+  constructor(tickMs = 100) {
+    this.#tickMs = tickMs;
+  }
 
   /** Calls `expire` once after `afterMs`, or within a tick of the signal's abort, unless cleared before. */
   set(afterMs: number, expire: () => void, signal: AbortSignal | null = null): Deadline {
     const deadline = { at: performance.now() + afterMs, expire, signal, index: this.#pending.length };
     this.#pending.push(deadline);
-    this.#timer ??= setInterval(() => this.#tick(), this.tickMs);
+    this.#timer ??= setInterval(() => this.#tick(), this.#tickMs);
     return deadline;
   }
 
-  /** Ends a deadline; one that has fired or was cleared stays so. */
+  /** Clears a deadline; no effect on one that has fired or was cleared. */
   clear(deadline: Deadline): void {
     const { index } = deadline;
     const last = this.#pending.at(-1);
@@ -34,7 +36,7 @@ export class DeadlineTimer {
   #tick(): void {
     const now = performance.now();
     for (const deadline of this.#pending.filter(({ at, signal }) => at <= now || signal?.aborted)) {
-      // One that fired before may have cleared this one.
+      // An earlier `expire` may have cleared this one.
       if (this.#pending[deadline.index] !== deadline) continue;
       this.clear(deadline);
       deadline.expire();
@@ -46,7 +48,7 @@ export class DeadlineTimer {
   }
 }
 
-/** A pending call, for its maker to end. */
+/** A pending deadline, to be cleared by whoever set it. */
 export interface Deadline {
   readonly index: number;
 }

@@ -22,11 +22,14 @@ const DEFAULTS: JsonSpoolOptions = {
   maxDepth: 128,
 };
 
+// Our own reader, because streaming parsers from packages make a value of every token: an edit carries up to 800 MiB of
+// base64, which this one decodes at the speed of the native decoder in constant memory.
+
 /**
- * Reads a JSON body of any size in constant memory: strings over 64 KiB go to disk while they arrive and stand in
- * the value as `SpooledString`s, base64 ones decoded where `decode` says so. Accepts what `JSON.parse` accepts,
- * within named limits and without repeated top-level keys; throws a `JsonSpoolError` otherwise. The body's chunks are
- * given up: their memory is taken back as soon as they were read.
+ * Reads a JSON body of any size in constant memory: strings over 64 KiB go to disk while they arrive and are
+ * `SpooledString`s in the value, decoded from base64 where `decode` returns true. Accepts what `JSON.parse` accepts,
+ * within named limits and without repeated top-level keys; throws a `JsonSpoolError` otherwise. Chunks are detached
+ * once they are read.
  */
 export async function readSpooledJson(
   body: AsyncIterable<Uint8Array>,
@@ -41,8 +44,8 @@ export async function readSpooledJson(
     if (received > settings.maxBodyBytes) throw new JsonSpoolError("body_too_large");
     const data = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     for (let from = 0; from < data.byteLength; from += SLICE_BYTES) {
-      const paused = yieldToEventLoop();
-      if (paused) await paused;
+      const yielded = yieldToEventLoop();
+      if (yielded) await yielded;
       await scanner.scan(data.subarray(from, from + SLICE_BYTES));
     }
     detachBuffer(chunk);
@@ -60,7 +63,7 @@ function parseSkeleton(skeleton: Buffer): StreamedJson {
   }
 }
 
-/** Puts the strings where their placeholders stand. Depth is bounded by the scanner, so recursion is safe. */
+/** Replaces placeholders by their strings. The scanner bounds the depth, so recursion is safe. */
 function putStrings(
   value: StreamedJson,
   placeholder: string,

@@ -1,7 +1,4 @@
-/**
- * JSON as text: where the members of an object lie, so that one value can be replaced and every other character
- * stays as it was said.
- */
+// JSON as text: the positions of an object's members, so that one value can be replaced without changing another byte.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -20,7 +17,7 @@ export interface Span {
 }
 
 export interface ObjectScan {
-  /** Where the values of the asked-for members lie; undefined for a member that is not there. */
+  /** Positions of the values of the requested members; undefined for an absent member. */
   spans: (Span | undefined)[];
   /** How many members the object has, repeated names counted each time. */
   count: number;
@@ -31,8 +28,8 @@ export interface ObjectScan {
 }
 
 /**
- * Whether a text has more values than `most`, told without parsing it: by the commas and opening brackets outside
- * of its strings. Quick also where parsing would take seconds.
+ * Whether a text has more values than `max`, counted by the commas and opening brackets outside of strings. Fast even
+ * where parsing would take seconds.
  */
 export function hasMoreValues(text: string, max: number): boolean {
   let values = 0;
@@ -52,8 +49,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Where members of an object lie. The text must be an object that `JSON.parse` takes. Of a repeated name the last
- * value counts, as there.
+ * Finds members of an object. The text must be an object that `JSON.parse` accepts. The last value of a repeated name
+ * counts, as there.
  */
 export function scanObject(text: string, names: readonly string[]): ObjectScan {
   const spans: (Span | undefined)[] = names.map(() => undefined);
@@ -98,7 +95,7 @@ export function hasRepeatedName(scan: ObjectScan, parsed: Record<string, unknown
   return Object.keys(parsed).length !== scan.count;
 }
 
-/** Puts replacements, ordered and not overlapping, in the place of their spans; everything else stays. */
+/** Replaces spans, which must be ordered and must not overlap. */
 export function splice(text: string, edits: readonly { span: Span; text: string }[]): string {
   let spliced = "";
   let from = 0;
@@ -122,9 +119,9 @@ function endOfString(text: string, from: number): number {
   }
 }
 
-/** A name as it is meant: an escaped one can still spell one of ours. Names outside of ASCII are not asked for. */
-function nameOf(words: string): string {
-  return words.includes("\\") ? String(JSON.parse(`"${words}"`)) : words;
+/** A name without its escapes, which may hide one of the requested names. */
+function nameOf(escaped: string): string {
+  return escaped.includes("\\") ? String(JSON.parse(`"${escaped}"`)) : escaped;
 }
 
 function trimmed(text: string, from: number, to: number): Span {

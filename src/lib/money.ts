@@ -1,6 +1,5 @@
 /**
- * Money as whole nano-units (1e-9) of a currency. Every amount in the gateway is such a bigint; floats never
- * touch money.
+ * Money in nano-units (1e-9) of a currency. Every amount in the gateway is such a bigint, never a float.
  */
 export type Nanos = bigint;
 

@@ -15,8 +15,8 @@ const PARAMETERS: ReadonlySet<string> = new Set(["endpoint", "region", "style"])
 
 /**
  * Reads `s3://id:secret@bucket/prefix?endpoint=https://…&region=…&style=path|virtual`; prefix and parameters may be
- * left out. Throws a `RangeError` that says what must change and repeats nothing: a secret with an unescaped sign in
- * it leaves its rest in any part of the address.
+ * left out. Throws a `RangeError` that repeats nothing of the address: an unescaped character in the secret can move
+ * its rest to any part of the address.
  */
 export function readS3Address(address: string): S3Address {
   const url = URL.parse(address);

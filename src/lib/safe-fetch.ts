@@ -8,18 +8,19 @@ import { resolveName, type Resolve } from "./safe-fetch/resolve.ts";
 
 export { SafeFetchError, type SafeFetchFault } from "./safe-fetch/error.ts";
 
+// Our own guard, because fetch resolves a name again after any check (DNS rebinding) and packages that pin the address
+// need Node's sockets. Here the checked address is the one that is connected to.
+
 /**
- * Requests to addresses that somebody else chose. They go to the public internet only: every answer of the name
- * servers is checked, the checked address is the one dialled, and each redirect starts over.
+ * Downloads from addresses that a caller chose, on the public internet only: every resolved address is checked before
+ * one is connected to, and each redirect is checked like a new link.
  */
 export interface SafeFetch {
   /**
-   * Hands the bytes behind a link to `sink` piece by piece; a piece is good until the sink's promise settles.
-   * Throws a `SafeFetchError`, what the sink throws, or the signal's reason. Answers the number of bytes.
+   * Passes the bytes behind a link to `sink` piece by piece; a piece is valid until the sink's promise settles. Returns
+   * the number of bytes. Throws a `SafeFetchError`, what the sink throws, or the signal's reason.
    */
   download(link: string, sink: Sink, options: DownloadOptions): Promise<number>;
-  /** Posts once, without following redirects, and answers the status. Throws like `download`. */
-  post(link: string, request: PostRequest): Promise<number>;
 }
 
 export type Sink = (bytes: Uint8Array) => void | Promise<void>;
@@ -30,29 +31,23 @@ export interface DownloadOptions {
   maxBytes?: number;
 }
 
-export interface PostRequest {
-  headers: Readonly<Record<string, string>>;
-  body: Uint8Array<ArrayBuffer>;
-  signal: AbortSignal;
-}
-
 export interface SafeFetchOptions {
   resolve?: Resolve;
   dial?: Dial;
   /** PEM of a certificate authority to trust instead of the system's own. */
   certificateAuthority?: string;
-  /** Addresses refused besides those that are not public, such as our own. */
+  /** Addresses refused besides those that are not public, such as our own networks. */
   denied?: AddressList;
   limits?: Partial<SafeFetchLimits>;
 }
 
 export interface SafeFetchLimits {
-  /** Requests of this process at once; the rest waits within its total time. */
+  /** Downloads of this process at once; further ones wait within their total time. */
   concurrency: number;
   connectTimeoutMs: number;
-  /** From the wait for a place to the last byte. */
+  /** From the wait for a slot to the last byte. */
   totalTimeoutMs: number;
-  /** Redirects followed. */
+  /** Maximum number of redirects. */
   redirects: number;
 }
 
@@ -65,11 +60,7 @@ const LIMITS: SafeFetchLimits = {
 const MAX_BYTES = 36_700_160;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const USER_AGENT = "model-inference-gateway";
-const GET = {
-  method: "GET",
-  headers: { accept: "image/*", "accept-encoding": "identity", "user-agent": USER_AGENT },
-  body: undefined,
-} as const;
+const HEADERS = { accept: "image/*", "accept-encoding": "identity", "user-agent": USER_AGENT };
 
 export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   const limits = { ...LIMITS, ...options.limits };
@@ -81,42 +72,32 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
     connectTimeoutMs: limits.connectTimeoutMs,
   };
 
-  /** Gives the work a place and a deadline; whatever it opened is closed when it ends. */
-  async function run<Result>(outer: AbortSignal, work: (call: AbortController) => Promise<Result>) {
-    const call = new AbortController();
-    const timer = setTimeout(
-      () => call.abort(new SafeFetchError("failed", "timeout")),
-      limits.totalTimeoutMs,
-    );
-    const leave = () => call.abort(outer.reason);
-    outer.addEventListener("abort", leave, { once: true });
+  /** Runs a download in a slot within the total time. When it ends, everything it opened is closed. */
+  async function run<Result>(outer: AbortSignal, download: (signal: AbortSignal) => Promise<Result>) {
+    const end = new AbortController();
+    const expire = (): void => end.abort(new SafeFetchError("failed", "timeout"));
+    const timer = setTimeout(expire, limits.totalTimeoutMs);
+    const signal = AbortSignal.any([outer, end.signal]);
     try {
-      outer.throwIfAborted();
-      using _slot = await slots.acquire(call.signal);
-      return await work(call);
+      using _slot = await slots.acquire(signal);
+      return await download(signal);
     } catch (error) {
-      call.signal.throwIfAborted();
+      signal.throwIfAborted();
       throw error;
     } finally {
       clearTimeout(timer);
-      outer.removeEventListener("abort", leave);
-      call.abort();
+      end.abort();
     }
   }
 
   return {
     async download(text, sink, { signal, maxBytes = MAX_BYTES }) {
       const link = allow(readLink(text));
-      return await run(signal, async (call) => {
-        const response = await follow(link, network, limits.redirects, call.signal);
+      return await run(signal, async (signal) => {
+        const response = await follow(link, network, limits.redirects, signal);
         refuseResponse(response, maxBytes);
-        return await copyBody(response, sink, maxBytes, call.signal);
+        return await copyBody(response, sink, maxBytes, signal);
       });
-    },
-    async post(text, { headers, body, signal }) {
-      const link = allow(readLink(text));
-      const sent = { method: "POST", headers: { ...headers, "user-agent": USER_AGENT }, body } as const;
-      return await run(signal, async (call) => (await connect(link, sent, network, call.signal)).status);
     },
   };
 }
@@ -134,7 +115,7 @@ async function follow(
 ): Promise<Response> {
   let link = first;
   for (let followed = 0; followed <= redirects; followed += 1) {
-    const response = await connect(link, GET, network, signal);
+    const response = await connect(link, HEADERS, network, signal);
     const location = response.headers.get("location");
     if (!REDIRECTS.has(response.status) || location === null) return response;
     await response.body?.cancel();

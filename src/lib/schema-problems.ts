@@ -2,8 +2,8 @@ import { z, type ZodType } from "zod";
 import { didYouMean } from "./suggest.ts";
 
 /**
- * Checks input from people against a schema and says everything that is wrong with it at once: each problem
- * with its path and what to change, and never with the value, which may be a secret.
+ * Checks input from people against a schema and returns every problem at once: each with its path and what to change,
+ * never with the value, which may be a secret.
  */
 export function readStrictly<Output>(
   schema: ZodType<Output>,
@@ -17,7 +17,7 @@ export function readStrictly<Output>(
 }
 
 export interface ReadOptions {
-  /** What a key is called in messages: `setting` or `field`. */
+  /** The word for a key in messages: `setting` or `field`. */
   noun?: string;
   /** Words people use for a key of ours: `api_key` for `credential`. */
   synonyms?: Readonly<Record<string, string>>;

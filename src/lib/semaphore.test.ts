@@ -31,18 +31,18 @@ test("waiters enter in order of arrival", async () => {
   expect(order).toEqual([1, 2, 3]);
 });
 
-test("a waiter that gives up takes no place", async () => {
+test("an aborted waiter takes no slot", async () => {
   const semaphore = createSemaphore(1);
   const held = await semaphore.acquire();
   const controller = new AbortController();
   const waiting = semaphore.acquire(controller.signal);
-  controller.abort(new Error("gone"));
-  expect(waiting).rejects.toThrow("gone");
+  controller.abort(new Error("disconnected"));
+  expect(waiting).rejects.toThrow("disconnected");
   held[Symbol.dispose]();
   using _slot = await semaphore.acquire();
 });
 
-test("a place given back twice counts once", async () => {
+test("a slot released twice counts once", async () => {
   const semaphore = createSemaphore(1);
   const slot = await semaphore.acquire();
   slot[Symbol.dispose]();
@@ -53,6 +53,20 @@ test("a place given back twice counts once", async () => {
   await second.catch(() => undefined);
 });
 
-test("an aborted caller is turned away even when a place is free", () => {
+test("an aborted signal is refused even when a slot is free", () => {
   expect(createSemaphore(1).acquire(AbortSignal.abort())).rejects.toThrow();
+});
+
+test("a slot passed on to a waiter that aborts in the same turn is not lost", async () => {
+  const semaphore = createSemaphore(1);
+  const held = await semaphore.acquire();
+  const controller = new AbortController();
+  const waiting = semaphore.acquire(controller.signal).then(
+    (slot) => slot[Symbol.dispose](),
+    () => undefined,
+  );
+  controller.abort();
+  held[Symbol.dispose]();
+  await waiting;
+  using _slot = await semaphore.acquire(AbortSignal.timeout(1_000));
 });

@@ -1,14 +1,16 @@
+import { untilAborted } from "./waiting.ts";
+
 /**
- * Bounds how many callers do something at once. Waiters are served in order of arrival.
+ * Bounds how many callers do something at once. Callers wait in order of arrival.
  */
 export interface Semaphore {
-  /** Waits for a place; dispose of it to give it back. Rejects with the signal's reason when that aborts first. */
+  /** Waits for a slot, which disposing releases. Rejects with the signal's reason when that aborts first. */
   acquire(signal?: AbortSignal): Promise<Disposable>;
 }
 
-/** A semaphore of `places`, at least one. */
+/** A semaphore of `slots`, at least one. */
 export function createSemaphore(slots: number): Semaphore {
-  if (!Number.isInteger(slots) || slots < 1) throw new RangeError("a semaphore needs at least one place");
+  if (!Number.isInteger(slots) || slots < 1) throw new RangeError("a semaphore needs at least one slot");
   const waiters = new Set<() => void>();
   let available = slots;
 
@@ -19,8 +21,9 @@ export function createSemaphore(slots: number): Semaphore {
         if (!isHeld) return;
         isHeld = false;
         const [next] = waiters;
-        if (next) next();
-        else available += 1;
+        if (!next) return void (available += 1);
+        waiters.delete(next);
+        next();
       },
     };
   }
@@ -32,19 +35,15 @@ export function createSemaphore(slots: number): Semaphore {
         available -= 1;
         return takeSlot();
       }
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const leave = () => {
-        waiters.delete(enter);
-        reject(signal?.reason);
-      };
-      const enter = () => {
-        waiters.delete(enter);
-        signal?.removeEventListener("abort", leave);
-        resolve();
-      };
-      waiters.add(enter);
-      signal?.addEventListener("abort", leave, { once: true });
-      await promise;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiters.add(resolve);
+      try {
+        await (signal ? untilAborted(promise, signal) : promise);
+      } catch (error) {
+        // The slot may have been passed on in the same turn as the abort.
+        if (!waiters.delete(resolve)) takeSlot()[Symbol.dispose]();
+        throw error;
+      }
       return takeSlot();
     },
   };

@@ -9,17 +9,17 @@ export { FilePool } from "./spool/file-pool.ts";
 export { sweepSpool } from "./spool/sweep.ts";
 
 /**
- * Temporary files of one request. Disposing the spool removes all of them, finished or not, and whoever still
- * writes leaves nothing behind: `await using spool = createSpool(directory)`.
+ * Temporary files of one request. Disposing the spool removes all of them, finished or not, also when a writer is
+ * still active: `await using spool = createSpool(directory)`.
  */
 export interface Spool extends AsyncDisposable {
-  /** A new empty file. The directory is made when it is missing. */
+  /** Creates an empty file, and the directory when it is missing. */
   create(): SpoolFile;
-  /** Ends it as disposing does, after everything went well: nobody reads the files, so they can be used again. */
+  /** Like disposing, when nobody reads the files any more: the file pool may reuse them. */
   retire(): Promise<void>;
 }
 
-/** With `spareFiles` its files are written over those of earlier spools of the same directory, where there are any. */
+/** With a `filePool`, files of earlier spools of the same directory are overwritten where there are any. */
 export function createSpool(directory: string, filePool?: FilePool): Spool {
   const files: SpoolFile[] = [];
   const context: SpoolContext = { directory, filePool, bufferPool: [] };

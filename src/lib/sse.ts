@@ -1,6 +1,5 @@
-/**
- * Server-sent events as bytes (WHATWG HTML, "Server-sent events"): where frames end and what their data is.
- */
+// Server-sent events as bytes (WHATWG HTML, "Server-sent events"). Our own, because the relay passes frames on byte by
+// byte: parsers from packages give decoded events and keep neither comments nor the bytes of a frame.
 
 /** A blank line: two line ends in a row, each CRLF, LF or CR. */
 const FRAME_END = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
@@ -10,13 +9,13 @@ const LINE_END = /\r\n|\n|\r/;
 
 /** Cuts a byte stream into frames, whatever its chunks. Each frame keeps its bytes, the blank line included. */
 export class FrameSplitter {
-  /** What has come of the frame that is not complete yet. */
+  /** The incomplete frame so far. */
   #pieces: Uint8Array[] = [];
   #restBytes = 0;
-  /** The rest's last characters, in which a blank line may have begun. */
+  /** Its last characters, in which a blank line may have begun. */
   #tail = "";
 
-  /** True when nothing is left over, so that the next chunk begins a frame. */
+  /** True when the next chunk begins a frame. */
   get isEmpty(): boolean {
     return this.#restBytes === 0;
   }
@@ -42,7 +41,7 @@ export class FrameSplitter {
     return frames;
   }
 
-  /** What is left when the stream has ended: a frame without its blank line. */
+  /** The rest at the end of the stream: a frame without its blank line. */
   end(): Buffer {
     const [only] = this.#pieces;
     const rest = this.#pieces.length === 1 && only ? view(only) : Buffer.concat(this.#pieces);

@@ -1,4 +1,4 @@
-/** The candidate a mistyped word was most likely meant to be, or undefined when none is near enough. */
+/** The candidate nearest to a mistyped word, or undefined when none is near enough. */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase();
   let best: string | undefined;
@@ -19,7 +19,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
   return meant === undefined ? "" : `; did you mean "${meant}"?`;
 }
 
-/** Least number of inserted, dropped, replaced or swapped neighbouring characters between two words. */
+/** Number of insertions, deletions, replacements and swaps of neighbours between two words (Damerau-Levenshtein). */
 export function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);

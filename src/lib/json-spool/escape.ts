@@ -4,7 +4,7 @@ const LETTER_U = 0x75;
 const MAX_ESCAPE_BYTES = 12;
 const HEX = /^[0-9a-fA-F]{4}$/;
 
-/** What the letter after a backslash stands for; 0 where it is no simple escape. */
+/** The character for the letter after a backslash; 0 where it is no simple escape. */
 const SIMPLE = new Uint8Array(256);
 SIMPLE.set([0x22], 0x22);
 SIMPLE.set([0x5c], 0x5c);
@@ -15,17 +15,17 @@ SIMPLE.set([0x0a], 0x6e);
 SIMPLE.set([0x0d], 0x72);
 SIMPLE.set([0x09], 0x74);
 
-/** How far `unescape` came and why it stopped. */
+/** Bytes read and written by `unescape`, and why it stopped. */
 export interface Unescaped {
   read: number;
   written: number;
-  /** The closing quote, the end of the data, an escape that has not wholly arrived, or what JSON forbids. */
+  /** The closing quote, the end of the data, an incomplete escape, or what JSON forbids. */
   stop: "quote" | "end" | "more" | "invalid";
 }
 
 /**
  * Writes the text of a JSON string to `out`, which must be as long as `data`. A surrogate pair counts as one escape;
- * a lone surrogate becomes U+FFFD, as it has no bytes in UTF-8. Line ends and tabs are left out on demand.
+ * a lone surrogate becomes U+FFFD, because UTF-8 cannot encode it. `skipsLineEnds` also skips tabs.
  */
 export function unescape(data: Buffer, out: Buffer, skipsLineEnds: boolean): Unescaped {
   let read = 0;

@@ -4,24 +4,24 @@ import type { Spool, SpoolFile } from "../spool.ts";
 const HEAD_BYTES = 4096;
 const BASE64_HEAD = /^[A-Za-z0-9+/_\-=\s]+$/;
 
-/** A string too long for memory, on disk instead: the decoded bytes of base64 text, or the text in UTF-8. */
+/** A long string on disk: the decoded bytes of base64, or the text in UTF-8. */
 export class SpooledString {
   constructor(
     readonly blob: Blob,
     readonly byteLength: number,
-    /** True when the text was base64 and the blob holds the bytes it stood for. */
+    /** True when the text was base64 and the blob holds its decoded bytes. */
     readonly decoded: boolean,
-    /** The MIME type a `data:` URL named, in lower case. */
+    /** The MIME type of a `data:` URL, in lower case. */
     readonly mime: string | undefined,
   ) {}
 }
 
 export interface LongStringOptions {
-  /** Decode the text when it is a `data:` URL or bare base64; else it is kept as text. */
+  /** Whether a `data:` URL or bare base64 is decoded; other text is kept as it is. */
   decode: boolean;
-  /** Most bytes the file may get. */
+  /** Maximum size of the file. */
   maxBytes: number;
-  /** Whether raw control characters may stand in the text; JSON forbids them. */
+  /** Whether raw control characters are allowed; JSON forbids them. */
   allowsControls: boolean;
 }
 
@@ -34,84 +34,83 @@ export class LongStringError extends Error {
   }
 }
 
-/** Carries one string to disk while it arrives. What it is, is decided from its first 4 KiB. */
+/** Writes one string to disk while it arrives. Its first 4 KiB decide whether it is base64. */
 export class LongString {
-  private readonly file: SpoolFile;
-  private readonly utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  private head: Buffer | undefined = Buffer.alloc(0);
-  private decoder: Base64Decoder | undefined;
-  private mime: string | undefined;
+  readonly #file: SpoolFile;
+  readonly #utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  #head: Buffer | undefined = Buffer.alloc(0);
+  #decoder: Base64Decoder | undefined;
+  #mime: string | undefined;
+  readonly #options: LongStringOptions;
 
-  constructor(
-    spool: Spool,
-    private readonly options: LongStringOptions,
-  ) {
-    this.file = spool.create();
+  constructor(spool: Spool, options: LongStringOptions) {
+    this.#options = options;
+    this.#file = spool.create();
   }
 
-  /** Text as it stood on the wire. */
+  /** Writes text without escapes. */
   write(text: Buffer): void {
-    if (this.decoder) return this.decodeText(this.decoder, text);
-    if (!this.options.allowsControls) refuseControls(text);
+    if (this.#decoder) return this.#decodeText(this.#decoder, text);
+    if (!this.#options.allowsControls) refuseControls(text);
     this.writeEscaped(text);
   }
 
-  /** Text in which control characters are in order, as escapes stood for them. */
+  /** Writes text that was escaped, in which control characters are allowed. */
   writeEscaped(text: Buffer): void {
-    if (this.decoder) this.decodeText(this.decoder, text);
-    else if (this.head) {
-      this.head = Buffer.concat([this.head, text]);
-      if (this.head.byteLength >= HEAD_BYTES) this.decide(this.head);
-    } else this.writeText(text);
+    if (this.#decoder) this.#decodeText(this.#decoder, text);
+    else if (this.#head) {
+      this.#head = Buffer.concat([this.#head, text]);
+      if (this.#head.byteLength >= HEAD_BYTES) this.#decide(this.#head);
+    } else this.#writeText(text);
   }
 
-  /** Whether the text is base64, known after its first 4 KiB: line ends then mean nothing. */
+  /** Whether the text is base64, known after its first 4 KiB. Line ends are ignored then. */
   get isDecoding(): boolean {
-    return this.decoder !== undefined;
+    return this.#decoder !== undefined;
   }
 
-  /** Waits until little is left to be written to disk. */
+  /** Waits until little is unwritten. */
   ready(): Promise<void> | undefined {
-    return this.file.ready();
+    return this.#file.ready();
   }
 
   async finish(): Promise<SpooledString> {
-    if (this.head) this.decide(this.head);
-    if (this.decoder) this.guard("invalid_base64", () => this.decoder?.finish());
-    else this.guard("invalid_utf8", () => this.utf8.decode());
-    const blob = await this.file.finish(this.mime);
-    return new SpooledString(blob, this.file.byteLength, this.decoder !== undefined, this.mime);
+    if (this.#head) this.#decide(this.#head);
+    if (this.#decoder) this.#guard("invalid_base64", () => this.#decoder?.finish());
+    else this.#guard("invalid_utf8", () => this.#utf8.decode());
+    const blob = await this.#file.finish(this.#mime);
+    return new SpooledString(blob, this.#file.byteLength, this.#decoder !== undefined, this.#mime);
   }
 
-  private decide(head: Buffer): void {
-    this.head = undefined;
+  #decide(head: Buffer): void {
+    this.#head = undefined;
     const text = head.toString("latin1", 0, HEAD_BYTES);
     const isData = isDataUrl(text);
-    if (!this.options.decode || !(isData || BASE64_HEAD.test(text))) return this.writeText(head);
+    if (!this.#options.decode || !(isData || BASE64_HEAD.test(text))) return this.#writeText(head);
     const header = readDataUrlHeader(text);
     if (isData && !header) throw new LongStringError("invalid_base64");
-    this.mime = header?.mime;
-    this.decoder = new Base64Decoder((bytes) => this.store(bytes), this.options.allowsControls);
+    this.#mime = header?.mime;
+    this.#decoder = new Base64Decoder((bytes) => this.#store(bytes), this.#options.allowsControls);
     const start = head.toString("latin1", header?.length ?? 0).replace(/[ \t\r\n]+/g, "");
-    this.decodeText(this.decoder, Buffer.from(start, "latin1"));
+    this.#decodeText(this.#decoder, Buffer.from(start, "latin1"));
   }
 
-  private decodeText(decoder: Base64Decoder, text: Buffer): void {
-    this.guard("invalid_base64", () => decoder.write(text));
+  #decodeText(decoder: Base64Decoder, text: Buffer): void {
+    this.#guard("invalid_base64", () => decoder.write(text));
   }
 
-  private writeText(text: Buffer): void {
-    this.guard("invalid_utf8", () => this.utf8.decode(text, { stream: true }));
-    this.store(text);
+  #writeText(text: Buffer): void {
+    this.#guard("invalid_utf8", () => this.#utf8.decode(text, { stream: true }));
+    this.#store(text);
   }
 
-  private store(bytes: Uint8Array): void {
-    if (this.file.byteLength + bytes.byteLength > this.options.maxBytes)
+  #store(bytes: Uint8Array): void {
+    if (this.#file.byteLength + bytes.byteLength > this.#options.maxBytes)
       throw new LongStringError("too_large");
-    this.file.write(bytes);
+    this.#file.write(bytes);
   }
 
-  private guard(reason: LongStringFault, work: () => unknown): void {
+  #guard(reason: LongStringFault, work: () => unknown): void {
     try {
       work();
     } catch (error) {

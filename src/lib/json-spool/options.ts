@@ -29,21 +29,21 @@ export function holdsHandles(value: StreamedJson): boolean {
 }
 
 export interface JsonSpoolOptions {
-  /** Whether the string at a path is an image: a `data:` URL or base64 there is decoded. May throw to refuse. */
+  /** Whether the string at a path is an image, which is decoded from a `data:` URL or base64. May throw to refuse. */
   decode(path: JsonPath): boolean;
   /** Strings longer than this go to disk. */
   thresholdBytes: number;
-  /** Most bytes of the body as it arrives. */
+  /** Maximum size of the body. */
   maxBodyBytes: number;
-  /** Most bytes one long string may take on disk. */
+  /** Maximum size of one long string on disk. */
   maxStringBytes: number;
-  /** Most long strings. */
+  /** Maximum number of long strings. */
   maxStrings: number;
-  /** Most bytes of everything that is not a long string. */
+  /** Maximum size of everything besides long strings. */
   maxSkeletonBytes: number;
-  /** Most values, counted by commas and opening brackets. */
+  /** Maximum number of values, counted by commas and opening brackets. */
   maxValues: number;
-  /** Most arrays and objects within each other. */
+  /** Maximum nesting of arrays and objects. */
   maxDepth: number;
 }
 

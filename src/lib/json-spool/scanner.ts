@@ -12,201 +12,203 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const FIRST_BYTES = 64 * 1024;
-const ROOM_BYTES = 256 * 1024;
+const OPEN_STRING_BYTES = 256 * 1024;
 const EMPTY = Buffer.alloc(0);
 
-/** An open array or object: where in it the scanner stands. */
+/** An open array or object and the position of the scanner in it. */
 interface Level {
   isArray: boolean;
   index: number;
-  /** Place of the latest key in the outline, from its opening quote up to but without the closing one. */
+  /** Span of the latest key in the skeleton, with its opening quote and without the closing one. */
   keyStart: number;
   keyEnd: number;
   expectsKey: boolean;
 }
 
 /**
- * Follows JSON bytes closely enough to take long strings out: what is left, the outline, is short JSON in which a
- * placeholder stands for each of them. Whether the grammar is right is for the native parser of the outline to say.
+ * Extracts long strings from JSON bytes. The rest, the skeleton, is short JSON with a placeholder for each of them; the
+ * native parser checks its grammar.
  */
 export class JsonScanner {
-  /** No text a caller sends can hold this, as it is drawn for each body anew. */
+  /** Random for each body, so that no text of a caller can contain it. */
   readonly placeholder = `spooled:${crypto.randomUUID()}:`;
   readonly strings: SpooledString[] = [];
-  private skeleton = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  private skeletonLength = 0;
-  private readonly levels: Level[] = [];
-  private readonly topLevelKeys = new Set<string>();
-  private valueCount = 1;
-  /** Where the open short string began in the outline, its quote included; -1 outside of strings. */
-  private stringStart = -1;
-  private isEscaped = false;
-  private long: LongString | undefined;
-  private longPath: JsonPath = [];
-  private carried: Buffer | undefined;
-  private scratch = EMPTY;
+  #skeleton = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #skeletonLength = 0;
+  readonly #levels: Level[] = [];
+  readonly #topLevelKeys = new Set<string>();
+  #valueCount = 1;
+  /** Position in the skeleton where the open short string began, quote included; -1 outside of strings. */
+  #stringStart = -1;
+  #isEscaped = false;
+  #long: LongString | undefined;
+  #longPath: JsonPath = [];
+  #carried: Buffer | undefined;
+  #scratch = EMPTY;
+  readonly #spool: Spool;
+  readonly #options: JsonSpoolOptions;
 
-  constructor(
-    private readonly spool: Spool,
-    private readonly options: JsonSpoolOptions,
-  ) {}
+  constructor(spool: Spool, options: JsonSpoolOptions) {
+    this.#spool = spool;
+    this.#options = options;
+  }
 
   async scan(slice: Buffer): Promise<void> {
-    let data = this.carried ? Buffer.concat([this.carried, slice]) : slice;
-    this.carried = undefined;
+    let data = this.#carried ? Buffer.concat([this.#carried, slice]) : slice;
+    this.#carried = undefined;
     while (data.byteLength > 0) {
-      data = this.long ? await this.scanLong(this.long, data) : this.scanShort(data);
+      data = this.#long ? await this.#scanLong(this.#long, data) : this.#scanShort(data);
     }
   }
 
-  /** The outline as bytes, once the whole body was scanned. */
+  /** The bytes of the skeleton, after the last slice. */
   finish(): Buffer {
-    if (this.long) throw new JsonSpoolError("invalid_json", this.longPath);
-    if (this.skeletonLength > this.options.maxSkeletonBytes) throw new JsonSpoolError("too_complex");
-    return this.skeleton.subarray(0, this.skeletonLength);
+    if (this.#long) throw new JsonSpoolError("invalid_json", this.#longPath);
+    if (this.#skeletonLength > this.#options.maxSkeletonBytes) throw new JsonSpoolError("too_complex");
+    return this.#skeleton.subarray(0, this.#skeletonLength);
   }
 
-  /** Copies to the outline until a string proves long; answers the bytes that are still to be scanned. */
-  private scanShort(data: Buffer): Buffer {
+  /** Copies to the skeleton until a string proves long; returns the bytes still to be scanned. */
+  #scanShort(data: Buffer): Buffer {
     let copied = 0;
     for (let at = 0; at < data.byteLength; at += 1) {
       const byte = data[at];
-      if (this.stringStart < 0) {
-        if (byte === QUOTE) this.stringStart = this.skeletonLength + at - copied;
-        else this.scanStructure(byte);
-      } else if (this.isEscaped) this.isEscaped = false;
-      else if (byte === BACKSLASH) this.isEscaped = true;
+      if (this.#stringStart < 0) {
+        if (byte === QUOTE) this.#stringStart = this.#skeletonLength + at - copied;
+        else this.#scanStructure(byte);
+      } else if (this.#isEscaped) this.#isEscaped = false;
+      else if (byte === BACKSLASH) this.#isEscaped = true;
       else if (byte === QUOTE) {
-        this.append(data, copied, at);
+        this.#append(data, copied, at);
         copied = at;
-        if (this.isLong()) return this.startLong(data.subarray(at));
-        this.endString();
+        if (this.#isLong()) return this.#startLong(data.subarray(at));
+        this.#endString();
       }
     }
-    this.append(data, copied, data.byteLength);
-    return this.stringStart >= 0 && this.isLong() ? this.startLong(data.subarray(data.byteLength)) : EMPTY;
+    this.#append(data, copied, data.byteLength);
+    return this.#stringStart >= 0 && this.#isLong() ? this.#startLong(data.subarray(data.byteLength)) : EMPTY;
   }
 
-  private scanStructure(byte: number | undefined): void {
-    const level = this.levels.at(-1);
-    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) this.open(byte === OPEN_ARRAY);
-    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) this.close(level, byte === CLOSE_ARRAY);
-    else if (byte === COMMA) this.next(level);
+  #scanStructure(byte: number | undefined): void {
+    const level = this.#levels.at(-1);
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) this.#open(byte === OPEN_ARRAY);
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) this.#close(level, byte === CLOSE_ARRAY);
+    else if (byte === COMMA) this.#next(level);
     else if (byte === COLON && level) level.expectsKey = false;
   }
 
-  private open(isArray: boolean): void {
-    if (this.levels.length >= this.options.maxDepth) throw new JsonSpoolError("too_deep", this.path());
-    this.countValue();
-    this.levels.push({ isArray, index: 0, keyStart: 0, keyEnd: 0, expectsKey: !isArray });
+  #open(isArray: boolean): void {
+    if (this.#levels.length >= this.#options.maxDepth) throw new JsonSpoolError("too_deep", this.#path());
+    this.#countValue();
+    this.#levels.push({ isArray, index: 0, keyStart: 0, keyEnd: 0, expectsKey: !isArray });
   }
 
-  private close(level: Level | undefined, isArray: boolean): void {
-    if (level?.isArray !== isArray) throw new JsonSpoolError("invalid_json", this.path());
-    this.levels.pop();
+  #close(level: Level | undefined, isArray: boolean): void {
+    if (level?.isArray !== isArray) throw new JsonSpoolError("invalid_json", this.#path());
+    this.#levels.pop();
   }
 
-  private next(level: Level | undefined): void {
+  #next(level: Level | undefined): void {
     if (!level) throw new JsonSpoolError("invalid_json", []);
-    this.countValue();
+    this.#countValue();
     level.index += 1;
     level.expectsKey = !level.isArray;
   }
 
-  private countValue(): void {
-    this.valueCount += 1;
-    if (this.valueCount > this.options.maxValues) throw new JsonSpoolError("too_complex", this.path());
+  #countValue(): void {
+    this.#valueCount += 1;
+    if (this.#valueCount > this.#options.maxValues) throw new JsonSpoolError("too_complex", this.#path());
   }
 
-  /** Keys stay in the outline however long they are. */
-  private isLong(): boolean {
-    const length = this.skeletonLength - this.stringStart - 1;
-    return length > this.options.thresholdBytes && this.levels.at(-1)?.expectsKey !== true;
+  /** Keys stay in the skeleton at any length. */
+  #isLong(): boolean {
+    const length = this.#skeletonLength - this.#stringStart - 1;
+    return length > this.#options.thresholdBytes && this.#levels.at(-1)?.expectsKey !== true;
   }
 
-  private endString(): void {
-    const start = this.stringStart;
-    const end = this.skeletonLength;
-    const level = this.levels.at(-1);
-    this.stringStart = -1;
+  #endString(): void {
+    const start = this.#stringStart;
+    const end = this.#skeletonLength;
+    const level = this.#levels.at(-1);
+    this.#stringStart = -1;
     if (!level?.expectsKey) return;
     level.keyStart = start;
     level.keyEnd = end;
-    if (this.levels.length === 1) this.noteTopLevelKey(this.readKey(start, end));
+    if (this.#levels.length === 1) this.#addTopLevelKey(this.#readKey(start, end));
   }
 
-  private noteTopLevelKey(key: string): void {
-    if (this.topLevelKeys.has(key)) throw new JsonSpoolError("duplicate_key", [key]);
-    this.topLevelKeys.add(key);
+  #addTopLevelKey(key: string): void {
+    if (this.#topLevelKeys.has(key)) throw new JsonSpoolError("duplicate_key", [key]);
+    this.#topLevelKeys.add(key);
   }
 
-  /** Moves the string that began in the outline to disk and goes on with it from its first character. */
-  private startLong(rest: Buffer): Buffer {
-    const start = this.stringStart + 1;
-    const begun = Buffer.from(this.skeleton.subarray(start, this.skeletonLength));
-    this.skeletonLength = start;
-    this.stringStart = -1;
-    this.isEscaped = false;
-    this.longPath = this.path();
-    if (this.strings.length >= this.options.maxStrings)
-      throw new JsonSpoolError("too_complex", this.longPath);
-    this.long = new LongString(this.spool, {
-      decode: this.options.decode(this.longPath),
-      maxBytes: this.options.maxStringBytes,
+  /** Moves the string that began in the skeleton to disk and continues from its first character. */
+  #startLong(rest: Buffer): Buffer {
+    const start = this.#stringStart + 1;
+    const begun = Buffer.from(this.#skeleton.subarray(start, this.#skeletonLength));
+    this.#skeletonLength = start;
+    this.#stringStart = -1;
+    this.#isEscaped = false;
+    this.#longPath = this.#path();
+    if (this.strings.length >= this.#options.maxStrings)
+      throw new JsonSpoolError("too_complex", this.#longPath);
+    this.#long = new LongString(this.#spool, {
+      decode: this.#options.decode(this.#longPath),
+      maxBytes: this.#options.maxStringBytes,
       allowsControls: false,
     });
     return Buffer.concat([begun, rest]);
   }
 
-  private async scanLong(long: LongString, data: Buffer): Promise<Buffer> {
+  async #scanLong(long: LongString, data: Buffer): Promise<Buffer> {
     try {
-      const end = this.copyLong(long, data);
+      const end = this.#copyLong(long, data);
       await long.ready();
       if (end < 0) return EMPTY;
       this.strings.push(await long.finish());
-      this.long = undefined;
-      this.append(Buffer.from(`${this.placeholder}${this.strings.length - 1}"`));
+      this.#long = undefined;
+      this.#append(Buffer.from(`${this.placeholder}${this.strings.length - 1}"`));
       return data.subarray(end + 1);
     } catch (error) {
-      if (error instanceof LongStringError) throw this.translate(error);
+      if (error instanceof LongStringError) throw this.#translate(error);
       throw error;
     }
   }
 
-  /** Writes up to the closing quote and answers its place, or -1 when it has not come yet. */
-  private copyLong(long: LongString, data: Buffer): number {
+  /** Writes up to the closing quote and returns its index, or -1 when it has not arrived yet. */
+  #copyLong(long: LongString, data: Buffer): number {
     const quote = data.indexOf(QUOTE);
     const end = quote < 0 ? data.byteLength : quote;
     const backslash = data.indexOf(BACKSLASH);
-    if (backslash >= 0 && backslash < end) return this.copyEscaped(long, data);
+    if (backslash >= 0 && backslash < end) return this.#copyEscaped(long, data);
     long.write(data.subarray(0, end));
     return quote;
   }
 
-  private copyEscaped(long: LongString, data: Buffer): number {
-    if (this.scratch.byteLength < data.byteLength) this.scratch = Buffer.allocUnsafeSlow(data.byteLength);
-    const { read, written, stop } = unescape(data, this.scratch, long.isDecoding);
-    if (stop === "invalid") throw new JsonSpoolError("invalid_json", this.longPath);
-    long.writeEscaped(this.scratch.subarray(0, written));
-    if (stop === "more") this.carried = Buffer.from(data.subarray(read));
+  #copyEscaped(long: LongString, data: Buffer): number {
+    if (this.#scratch.byteLength < data.byteLength) this.#scratch = Buffer.allocUnsafeSlow(data.byteLength);
+    const { read, written, stop } = unescape(data, this.#scratch, long.isDecoding);
+    if (stop === "invalid") throw new JsonSpoolError("invalid_json", this.#longPath);
+    long.writeEscaped(this.#scratch.subarray(0, written));
+    if (stop === "more") this.#carried = Buffer.from(data.subarray(read));
     return stop === "quote" ? read : -1;
   }
 
-  private translate(error: LongStringError): JsonSpoolError {
+  #translate(error: LongStringError): JsonSpoolError {
     const isSyntax = error.reason === "control_character" || error.reason === "invalid_utf8";
     const reason = isSyntax ? "invalid_json" : error.reason === "too_large" ? "too_large" : "invalid_base64";
-    return new JsonSpoolError(reason, this.longPath);
+    return new JsonSpoolError(reason, this.#longPath);
   }
 
-  private path(): JsonPath {
-    return this.levels.map((level) =>
-      level.isArray ? level.index : this.readKey(level.keyStart, level.keyEnd),
+  #path(): JsonPath {
+    return this.#levels.map((level) =>
+      level.isArray ? level.index : this.#readKey(level.keyStart, level.keyEnd),
     );
   }
 
-  /** A key as text; what is no JSON string is left to the native parser to refuse. */
-  private readKey(start: number, end: number): string {
-    const text = this.skeleton.toString("utf8", start, end);
+  /** A key as text; the native parser refuses later what is no JSON string. */
+  #readKey(start: number, end: number): string {
+    const text = this.#skeleton.toString("utf8", start, end);
     try {
       return String(JSON.parse(`${text}"`));
     } catch {
@@ -214,17 +216,17 @@ export class JsonScanner {
     }
   }
 
-  /** An open string may yet leave the outline, so it is given room beyond the limit until it ends. */
-  private append(data: Buffer, from = 0, to = data.byteLength): void {
-    const needed = this.skeletonLength + to - from;
-    if (needed > this.options.maxSkeletonBytes + this.options.thresholdBytes + ROOM_BYTES)
-      throw new JsonSpoolError("too_complex", this.path());
-    if (needed > this.skeleton.byteLength) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.skeleton.byteLength * 2));
-      this.skeleton.copy(grown, 0, 0, this.skeletonLength);
-      this.skeleton = grown;
+  /** An open string may still leave the skeleton, so the limit is higher until it ends. */
+  #append(data: Buffer, from = 0, to = data.byteLength): void {
+    const needed = this.#skeletonLength + to - from;
+    if (needed > this.#options.maxSkeletonBytes + this.#options.thresholdBytes + OPEN_STRING_BYTES)
+      throw new JsonSpoolError("too_complex", this.#path());
+    if (needed > this.#skeleton.byteLength) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#skeleton.byteLength * 2));
+      this.#skeleton.copy(grown, 0, 0, this.#skeletonLength);
+      this.#skeleton = grown;
     }
-    data.copy(this.skeleton, this.skeletonLength, from, to);
-    this.skeletonLength = needed;
+    data.copy(this.#skeleton, this.#skeletonLength, from, to);
+    this.#skeletonLength = needed;
   }
 }

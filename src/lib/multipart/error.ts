@@ -9,7 +9,7 @@ export type MultipartFault =
   /** A text value that is not UTF-8. */
   | "invalid_text";
 
-/** The form cannot be read. `part` is the field name where that is known. */
+/** The form cannot be read. `part` is the field name where it is known. */
 export class MultipartError extends Error {
   override readonly name = "MultipartError";
   constructor(

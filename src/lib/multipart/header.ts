@@ -1,6 +1,6 @@
 import { MultipartError } from "./error.ts";
 
-/** What a part says of itself. Names are UTF-8; a file name is for reading only, never a path. */
+/** The header of a part. Names are UTF-8; a file name is never used as a path. */
 export type PartHeader =
   { kind: "text"; name: string } | { kind: "file"; name: string; fileName: string; type: string };
 
@@ -58,7 +58,7 @@ function readDisposition(value: string): { name: string; fileName: string | unde
   return { name, fileName: fileName ?? parameters.get("filename") };
 }
 
-/** Every parameter must be understood to the end: what one parser skips, another may read. */
+/** Every character must belong to a parameter: what one parser skips, another may read. */
 function readParameters(text: string): Map<string, string> {
   const parameters = new Map<string, string>();
   let read = 0;

@@ -4,33 +4,31 @@ import { MultipartError } from "./error.ts";
 
 const MAX_PREAMBLE_BYTES = 8 * 1024;
 const MAX_PADDING_BYTES = 256;
-const ROOM_BYTES = 256 * 1024;
+const WINDOW_BYTES = 256 * 1024;
 const LINE_END = Buffer.from("\r\n");
 const HEADER_END = Buffer.from("\r\n\r\n");
 const DASHES = Buffer.from("--");
 const EMPTY = new Uint8Array(0);
 
-/** The bytes of a multipart body, cut at its boundaries. Holds one chunk, and what a boundary needs. */
+/** The bytes of a multipart body, split at its boundaries. Holds one chunk and a window. */
 export class MultipartSource {
-  private readonly chunks: AsyncIterator<Uint8Array>;
-  private readonly delimiter: Buffer;
-  private readonly room = Buffer.allocUnsafeSlow(ROOM_BYTES);
-  /** What was read and is not used yet, a part of the room. */
-  private data: Buffer;
-  /** The chunk that came last, and how much of it went into the room. */
-  private chunk: Uint8Array = EMPTY;
-  private used = 0;
-  private received = 0;
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  readonly #delimiter: Buffer;
+  readonly #window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
+  /** What was read and is not used yet, a part of the window. */
+  #data: Buffer;
+  /** The last chunk, and how much of it was copied to the window. */
+  #chunk: Uint8Array = EMPTY;
+  #used = 0;
+  #received = 0;
+  readonly #maxBodyBytes: number;
 
-  constructor(
-    body: AsyncIterable<Uint8Array>,
-    boundary: string,
-    private readonly maxBodyBytes: number,
-  ) {
-    this.chunks = body[Symbol.asyncIterator]();
-    this.delimiter = Buffer.from(`\r\n--${boundary}`);
-    // A line end that is not in the body, so that the first boundary looks like all others.
-    this.data = this.room.subarray(0, LINE_END.copy(this.room));
+  constructor(body: AsyncIterable<Uint8Array>, boundary: string, maxBodyBytes: number) {
+    this.#maxBodyBytes = maxBodyBytes;
+    this.#chunks = body[Symbol.asyncIterator]();
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`);
+    // A line end before the body, so that the first boundary is like all others.
+    this.#data = this.#window.subarray(0, LINE_END.copy(this.#window));
   }
 
   /** Reads to just after the first boundary. */
@@ -44,97 +42,97 @@ export class MultipartSource {
 
   /** Reads what follows a boundary: the end of the form, or the line end before the next part. */
   async isAtEnd(): Promise<boolean> {
-    await this.need(2);
-    if (this.data.subarray(0, 2).equals(DASHES)) {
-      await this.skipEpilogue();
+    await this.#need(2);
+    if (this.#data.subarray(0, 2).equals(DASHES)) {
+      await this.#skipEpilogue();
       return true;
     }
-    const padding = await this.readUntil(LINE_END, MAX_PADDING_BYTES);
+    const padding = await this.#readUntil(LINE_END, MAX_PADDING_BYTES);
     if (padding.some((byte) => byte !== 0x20 && byte !== 0x09)) throw new MultipartError("malformed");
     return false;
   }
 
   /** The header lines of a part, without the empty line that ends them. */
   readHeader(maxBytes: number): Promise<Buffer> {
-    return this.readUntil(HEADER_END, maxBytes);
+    return this.#readUntil(HEADER_END, maxBytes);
   }
 
-  /** Gives the content up to the next boundary to `sink`, in pieces that are good until it is done with them. */
+  /** Passes the content up to the next boundary to `sink`, in pieces that are valid until its promise settles. */
   async readContent(sink: (bytes: Buffer) => Promise<void> | undefined | void): Promise<void> {
     for (;;) {
-      const end = this.data.indexOf(this.delimiter);
-      const safe = end >= 0 ? end : Math.max(0, this.data.byteLength - this.delimiter.byteLength + 1);
+      const end = this.#data.indexOf(this.#delimiter);
+      const safe = end >= 0 ? end : Math.max(0, this.#data.byteLength - this.#delimiter.byteLength + 1);
       if (safe > 0) {
-        const taken = sink(this.data.subarray(0, safe));
+        const taken = sink(this.#data.subarray(0, safe));
         if (taken) await taken;
       }
-      this.data = this.data.subarray(end >= 0 ? end + this.delimiter.byteLength : safe);
+      this.#data = this.#data.subarray(end >= 0 ? end + this.#delimiter.byteLength : safe);
       if (end >= 0) return;
-      await this.fill();
+      await this.#fill();
     }
   }
 
-  /** Lets go of the body; the sender is told to stop when it was not read to its end. */
+  /** Releases the body, and cancels it when it was not read to its end. */
   async close(): Promise<void> {
-    await this.chunks.return?.();
+    await this.#chunks.return?.();
   }
 
-  private async readUntil(delimiter: Buffer, maxBytes: number): Promise<Buffer> {
+  async #readUntil(delimiter: Buffer, maxBytes: number): Promise<Buffer> {
     for (;;) {
-      const end = this.data.indexOf(delimiter);
-      if (end > maxBytes || (end < 0 && this.data.byteLength > maxBytes + delimiter.byteLength))
+      const end = this.#data.indexOf(delimiter);
+      if (end > maxBytes || (end < 0 && this.#data.byteLength > maxBytes + delimiter.byteLength))
         throw new MultipartError("malformed");
       if (end >= 0) {
-        // The room is filled again.
-        const bytes = Buffer.from(this.data.subarray(0, end));
-        this.data = this.data.subarray(end + delimiter.byteLength);
+        // The window is overwritten.
+        const bytes = Buffer.from(this.#data.subarray(0, end));
+        this.#data = this.#data.subarray(end + delimiter.byteLength);
         return bytes;
       }
-      await this.fill();
+      await this.#fill();
     }
   }
 
-  private async need(byteLength: number): Promise<void> {
-    while (this.data.byteLength < byteLength) await this.fill();
+  async #need(byteLength: number): Promise<void> {
+    while (this.#data.byteLength < byteLength) await this.#fill();
   }
 
-  /** The epilogue means nothing, but is read so that the connection can be used again. */
-  private async skipEpilogue(): Promise<void> {
-    do this.data = this.room.subarray(0, 0);
-    while (await this.pull());
+  /** The epilogue is ignored, but read so that the connection can be reused. */
+  async #skipEpilogue(): Promise<void> {
+    do this.#data = this.#window.subarray(0, 0);
+    while (await this.#pull());
   }
 
-  private async fill(): Promise<void> {
-    if (!(await this.pull())) throw new MultipartError("malformed");
+  async #fill(): Promise<void> {
+    if (!(await this.#pull())) throw new MultipartError("malformed");
   }
 
-  /** Moves what is there to the beginning of the room and puts more behind it; false at the end of the body. */
-  private async pull(): Promise<boolean> {
-    if (this.used === this.chunk.byteLength && !(await this.pullChunk())) return false;
-    const paused = yieldToEventLoop();
-    if (paused) await paused;
-    const kept = this.data.copy(this.room);
-    const added = Math.min(this.chunk.byteLength - this.used, ROOM_BYTES - kept);
-    this.room.set(this.chunk.subarray(this.used, this.used + added), kept);
-    this.data = this.room.subarray(0, kept + added);
-    this.used += added;
-    if (this.used === this.chunk.byteLength) this.drop();
+  /** Moves the unused bytes to the beginning of the window and appends more; false at the end of the body. */
+  async #pull(): Promise<boolean> {
+    if (this.#used === this.#chunk.byteLength && !(await this.#pullChunk())) return false;
+    const yielded = yieldToEventLoop();
+    if (yielded) await yielded;
+    const kept = this.#data.copy(this.#window);
+    const added = Math.min(this.#chunk.byteLength - this.#used, WINDOW_BYTES - kept);
+    this.#window.set(this.#chunk.subarray(this.#used, this.#used + added), kept);
+    this.#data = this.#window.subarray(0, kept + added);
+    this.#used += added;
+    if (this.#used === this.#chunk.byteLength) this.#drop();
     return true;
   }
 
-  private async pullChunk(): Promise<boolean> {
-    const next = await this.chunks.next();
+  async #pullChunk(): Promise<boolean> {
+    const next = await this.#chunks.next();
     if (next.done === true) return false;
     const chunk = next.value;
-    this.received += chunk.byteLength;
-    if (this.received > this.maxBodyBytes) throw new MultipartError("body_too_large");
-    this.chunk = chunk;
+    this.#received += chunk.byteLength;
+    if (this.#received > this.#maxBodyBytes) throw new MultipartError("body_too_large");
+    this.#chunk = chunk;
     return true;
   }
 
-  private drop(): void {
-    detachBuffer(this.chunk);
-    this.chunk = EMPTY;
-    this.used = 0;
+  #drop(): void {
+    detachBuffer(this.#chunk);
+    this.#chunk = EMPTY;
+    this.#used = 0;
   }
 }

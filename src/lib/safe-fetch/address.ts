@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { parseAddressList, plainAddress } from "../cidr.ts";
 
-/** Networks that are not the public internet, or where clouds keep their metadata (IANA special-purpose registry). */
+/** Networks that are not public (IANA special-purpose registry), and addresses of cloud metadata services. */
 const DENIED_V4 = parseAddressList([
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -24,7 +24,7 @@ const DENIED_V4 = parseAddressList([
   "240.0.0.0/4",
 ]);
 
-/** Only global unicast is public, which leaves out every form that carries an IPv4 address, but for these. */
+/** Only global unicast is public. The networks below embed IPv4 addresses or are reserved. */
 const GLOBAL_V6 = parseAddressList(["2000::/3"]);
 const DENIED_V6 = parseAddressList([
   "2001::/23",
@@ -34,7 +34,7 @@ const DENIED_V6 = parseAddressList([
   "3fff::/20",
 ]);
 
-/** Whether an address, as a resolver or a URL gives it, is one of the public internet. */
+/** Whether an address from a resolver or a URL is on the public internet. */
 export function isPublicAddress(address: string): boolean {
   if (address.includes("%")) return false;
   const plain = plainAddress(address);
@@ -53,7 +53,7 @@ function isPublicTunnel(address: string): boolean {
   return isPublicAddress([high >> 8, high & 0xff, low >> 8, low & 0xff].join("."));
 }
 
-/** The eight groups of an IPv6 address. The URL parser brings every spelling into one form first. */
+/** The eight groups of an IPv6 address, normalized by the URL parser first. */
 function readGroups(address: string): number[] {
   const canonical = new URL(`https://[${address}]/`).hostname.slice(1, -1);
   const [front = "", back] = canonical.split("::");

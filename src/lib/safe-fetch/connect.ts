@@ -1,6 +1,6 @@
 import type { AddressList } from "../cidr.ts";
 import { isPublicAddress } from "./address.ts";
-import type { Dial, DialTarget } from "./dial.ts";
+import type { Dial } from "./dial.ts";
 import { SafeFetchError } from "./error.ts";
 import type { Link } from "./link.ts";
 import type { Resolve } from "./resolve.ts";
@@ -10,15 +10,15 @@ const MAX_ADDRESSES_TRIED = 4;
 export interface ConnectOptions {
   resolve: Resolve;
   dial: Dial;
-  /** Addresses refused besides those that are not public, such as our own. */
+  /** Addresses refused besides those that are not public, such as our own networks. */
   denied: AddressList;
   connectTimeoutMs: number;
 }
 
-/** Sends one request to a checked address of the link's host, the next one when a connection cannot be had. */
+/** Sends a GET to a checked address of the link's host, or to the next one when the connection fails. */
 export async function connect(
   link: Link,
-  request: Pick<DialTarget, "method" | "headers" | "body">,
+  headers: Readonly<Record<string, string>>,
   options: ConnectOptions,
   signal: AbortSignal,
 ): Promise<Response> {
@@ -28,7 +28,7 @@ export async function connect(
     signal.throwIfAborted();
     const attempt = new Attempt(options);
     try {
-      const target = { ...request, link, address, onConnect: () => attempt.connected() };
+      const target = { headers, link, address, onConnect: () => attempt.connected() };
       return await options.dial(target, AbortSignal.any([signal, attempt.signal]));
     } catch (error) {
       failure = error;
@@ -41,7 +41,7 @@ export async function connect(
   throw new SafeFetchError("failed", "no answer", failure);
 }
 
-/** All addresses of the host. One that is not public spoils the rest: an honest name has none. */
+/** Returns all addresses of the host. Refuses a name with a single address that is not public: no honest name has one. */
 async function findAddresses(link: Link, options: ConnectOptions, signal: AbortSignal): Promise<string[]> {
   const addresses = link.isAddress ? [link.host] : await resolve(link, options, signal);
   if (addresses.length === 0) throw new SafeFetchError("failed", "no address");
@@ -59,19 +59,19 @@ async function resolve(link: Link, options: ConnectOptions, signal: AbortSignal)
   }
 }
 
-/** One attempt, which ends itself unless it is connected in time. */
+/** One attempt to connect, which aborts after the connect timeout. */
 class Attempt {
   isConnected = false;
-  private readonly controller = new AbortController();
-  private readonly timer: Timer;
+  readonly #controller = new AbortController();
+  readonly #timer: Timer;
 
   constructor({ connectTimeoutMs }: ConnectOptions) {
-    const fail = (): void => this.controller.abort(new SafeFetchError("failed", "timeout"));
-    this.timer = setTimeout(fail, connectTimeoutMs);
+    const fail = (): void => this.#controller.abort(new SafeFetchError("failed", "timeout"));
+    this.#timer = setTimeout(fail, connectTimeoutMs);
   }
 
   get signal(): AbortSignal {
-    return this.controller.signal;
+    return this.#controller.signal;
   }
 
   connected(): void {
@@ -80,6 +80,6 @@ class Attempt {
   }
 
   end(): void {
-    clearTimeout(this.timer);
+    clearTimeout(this.#timer);
   }
 }

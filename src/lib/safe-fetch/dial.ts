@@ -1,31 +1,27 @@
 import { checkServerIdentity } from "node:tls";
 import type { Link } from "./link.ts";
 
-/** One request to one address that was found to be public. */
+/** A GET request to one address that was checked. */
 export interface DialTarget {
   link: Link;
-  /** The address to connect to; nothing else may be. */
+  /** The only address to connect to. */
   address: string;
-  method: "GET" | "POST";
   headers: Readonly<Record<string, string>>;
-  body: Uint8Array<ArrayBuffer> | undefined;
-  /** To be called once the connection stands and the certificate is right. */
+  /** Called once the connection is established and the certificate is valid. */
   onConnect(): void;
 }
 
-/** Sends the request and answers with what came back, redirects and encoded bodies as they are. */
+/** Sends the request and returns the response; redirects are not followed, bodies not decoded. */
 export type Dial = (target: DialTarget, signal: AbortSignal) => Promise<Response>;
 
-/** Dials with Bun's fetch. `certificateAuthority` (PEM) stands in for the system's own; tests use it. */
+/** Connects with Bun's fetch. `certificateAuthority` (PEM) replaces the system's authorities, for tests. */
 export function createDial(certificateAuthority?: string): Dial {
   return (target, signal) => {
     const { link, address } = target;
     const dialled = new URL(link.url);
     dialled.hostname = address.includes(":") ? `[${address}]` : address;
     const options: BunFetchRequestInit & { decompress: boolean } = {
-      method: target.method,
       headers: { ...target.headers, host: link.url.host },
-      body: target.body,
       redirect: "manual",
       keepalive: false,
       decompress: false,
@@ -34,7 +30,7 @@ export function createDial(certificateAuthority?: string): Dial {
       tls: {
         ...(link.isAddress ? {} : { serverName: link.host }),
         ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
-        // A check of its own also gives the request a connection of its own.
+        // A request with its own check is never sent over a pooled connection.
         checkServerIdentity: (_name, certificate) => {
           const error = checkServerIdentity(link.host, certificate);
           if (!error) target.onConnect();

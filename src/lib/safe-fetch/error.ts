@@ -1,11 +1,11 @@
 export type SafeFetchFault =
-  /** The link, or one it led to, is not one we fetch. */
+  /** The link, or a redirect of it, is not allowed. */
   | "not_allowed"
-  /** It could not be had: no answer, not in time, not with status 200. */
+  /** No response, not in time, or a status other than 200. */
   | "failed"
   | "too_large";
 
-/** A link was not fetched. `detail` is for the operator's log: a caller must not learn about the target. */
+/** A link was not fetched. `detail` is for the operator's log: a caller must not learn anything about the target. */
 export class SafeFetchError extends Error {
   override readonly name = "SafeFetchError";
   constructor(

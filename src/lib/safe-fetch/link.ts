@@ -3,10 +3,10 @@ import { isPublicAddress } from "./address.ts";
 
 const MAX_CHARACTERS = 2048;
 const NAME = /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/;
-const INNER_SUFFIX =
+const PRIVATE_SUFFIX =
   /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|arpa|test|invalid|onion)$/;
 
-/** A link that passed the gate: where it goes, read once and never again from the caller's text. */
+/** A link that was allowed. Parsed once: nothing reads the caller's text again. */
 export interface Link {
   url: URL;
   /** The host as a name, or as an address without brackets. */
@@ -15,8 +15,8 @@ export interface Link {
 }
 
 /**
- * Reads a link somebody else chose: `https`, default port, no credentials, a full public name or a public address.
- * Null is for everything else. `base` is for redirects.
+ * Reads a link that a caller chose: `https`, default port, no credentials, a full public name or a public address.
+ * Returns null for everything else. `base` is for redirects.
  */
 export function readLink(text: string, base?: URL): Link | null {
   if (text.length > MAX_CHARACTERS || hasForbiddenCharacter(text)) return null;
@@ -25,11 +25,11 @@ export function readLink(text: string, base?: URL): Link | null {
   if (url.username !== "" || url.password !== "") return null;
   const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
   const isAddress = isIP(host) !== 0;
-  const isAllowed = isAddress ? isPublicAddress(host) : NAME.test(host) && !INNER_SUFFIX.test(host);
+  const isAllowed = isAddress ? isPublicAddress(host) : NAME.test(host) && !PRIVATE_SUFFIX.test(host);
   return isAllowed ? { url, host, isAddress } : null;
 }
 
-/** Spaces, control characters and backslashes are where two readers of one link come to differ. */
+/** Parsers of links disagree about spaces, control characters and backslashes. */
 function hasForbiddenCharacter(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

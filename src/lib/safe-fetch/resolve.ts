@@ -4,12 +4,12 @@ const TRY_MS = 1000;
 const TRIES = 2;
 const TOTAL_MS = 2000;
 
-/** Finds all addresses of a name. An empty list means that there are none. */
+/** Finds all addresses of a name; empty when there are none. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<string[]>;
 
 /**
- * Asks the name servers directly: no hosts file, no search domains, and no thread of the system's own resolver,
- * of which a few slow names would take all.
+ * Queries the name servers directly: no hosts file, no search domains, and none of the few threads of the system's
+ * resolver, which slow names would occupy.
  */
 export const resolveName: Resolve = async (name, signal) => {
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });

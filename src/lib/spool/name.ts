@@ -5,7 +5,7 @@ const NAME = /^(?:spool|spare)-([0-9a-f]{16})-(\d+)-([0-9a-f]{16})-\d+-[0-9a-f]{
 const HOST_TAG = Bun.hash(hostname()).toString(16).padStart(16, "0");
 const PROCESS_TAG = randomBytes(8).toString("hex");
 
-/** The name of a spool's file, which tells whose it is; every spool has a tag of its own. */
+/** The name of a file: host, process, index and the random tag of its spool. */
 export function nameSpoolFile(index: number, spoolTag: string): string {
   return `spool-${HOST_TAG}-${process.pid}-${PROCESS_TAG}-${index}-${spoolTag}`;
 }
@@ -14,17 +14,17 @@ export function newSpoolTag(): string {
   return randomBytes(8).toString("hex");
 }
 
-/** Whether a file's name is one of a spool's, and not that of a spare file. */
+/** Whether a name belongs to a file in use by a spool, not in the pool. */
 export function isSpoolFileName(name: string): boolean {
   return NAME.test(name) && name.startsWith("spool");
 }
 
-/** The name of a spool's file while no spool has it. */
+/** The name of a file in the pool. */
 export function namePooledFile(name: string): string {
   return name.replace(/^spool/, "spare");
 }
 
-/** Who made a file, read from its name; null when it is none of these. */
+/** The process that created a file, read from its name; null for other files. */
 export function ownerOf(name: string): { isOwn: boolean; isOwnHost: boolean; processId: number } | null {
   const [, hostTag, processId, processTag] = NAME.exec(name) ?? [];
   if (processId === undefined) return null;

@@ -4,7 +4,7 @@ import { ownerOf } from "./name.ts";
 
 const ORPHAN_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** Removes the temporary files of processes that are no more; answers how many. Call it once at start. */
+/** Removes the temporary files of ended processes; returns how many. Call it once at start. */
 export async function sweepSpool(directory: string, now = Date.now()): Promise<number> {
   const names = await readdir(directory).catch(() => []);
   let removed = 0;
@@ -17,7 +17,7 @@ export async function sweepSpool(directory: string, now = Date.now()): Promise<n
   return removed;
 }
 
-/** Process numbers mean something on their own host only; files of other hosts are judged by age alone. */
+/** Process ids are valid on their own host only; files of other hosts are removed by age. */
 async function isOrphan(name: string, path: string, now: number): Promise<boolean> {
   const owner = ownerOf(name);
   if (!owner || owner.isOwn) return false;

@@ -21,7 +21,6 @@ function answering(...answers: (Uint8Array | Error)[]) {
       response.fill(0);
       return byteLength;
     },
-    post: () => Promise.reject(new Error("not posted")),
   };
   return { asked, fetchResult: createFetchResult(BASE, safeFetch) };
 }
