@@ -89,6 +89,8 @@ class Supervisor {
   }
 
   #receive(worker: Worker, message: WorkerMessage | RelayedMessage): void {
+    // What a worker sent may arrive after its end, when its slots have been released.
+    if (this.#workers.get(worker.number) !== worker) return;
     if (!("kind" in message)) {
       for (const [to, other] of this.#workers)
         if (to !== message.from && (message.to ?? to) === to) other.send(message);

@@ -8,13 +8,13 @@ export interface SharedHealthOptions {
   url: string;
   /** Begins the name of every key and of the channel. */
   prefix?: string;
-  /** Hears of targets that other processes ejected, maybe more than once. Must not throw. */
+  /** Called with ejections of other processes, perhaps more than once for each. Must not throw. */
   onEjection(ejection: Ejection): void;
 }
 
-/** A late answer here delays nobody's request, so the bound is generous. */
+/** A late response here delays no request, so the bound is generous. */
 const BOUND_MS = 1_000;
-/** A connection that hears nothing looks like one that is dead; asking tells them apart. */
+/** A subscription without messages looks like a dead connection; a ping tells them apart. */
 const PING_MS = 5_000;
 /** Longer than any ejection. */
 const KEPT_MS = 120_000;
@@ -28,12 +28,12 @@ redis.call("PEXPIRE", KEYS[1], ARGV[1])
 redis.call("PUBLISH", ARGV[2], ARGV[4])
 `);
 
-/** KEYS: the hash of ejections. Answers the server's time, then each entry. */
-const RECALL = script(`
+/** KEYS: the hash of ejections. Returns the server's time, then each entry. */
+const LIST = script(`
 local time = redis.call("TIME")
-local answer = {tostring(time[1] * 1000 + math.floor(time[2] / 1000))}
-for _, entry in ipairs(redis.call("HVALS", KEYS[1])) do answer[#answer + 1] = entry end
-return answer
+local entries = {tostring(time[1] * 1000 + math.floor(time[2] / 1000))}
+for _, entry in ipairs(redis.call("HVALS", KEYS[1])) do entries[#entries + 1] = entry end
+return entries
 `);
 
 const messageSchema = z.object({
@@ -45,68 +45,68 @@ const messageSchema = z.object({
 });
 
 /**
- * Tells other processes which targets are ejected and hears it from them, at once by message and after every
- * (re)connection by what is still in force. Without the store each process goes by what it finds out itself.
+ * Shares ejections between processes: at once by message, and after every (re)connection by the list of those still
+ * in force. Without the store each process knows only its own.
  */
 export class SharedHealth {
   readonly #id = newId("proc");
   readonly #hash: string;
   readonly #channel: string;
-  readonly #teller: RedisLink;
-  readonly #listener: RedisLink;
+  readonly #publisher: RedisLink;
+  readonly #subscriber: RedisLink;
   readonly #pinger: ReturnType<typeof setInterval>;
 
   constructor(private readonly options: SharedHealthOptions) {
     const { url, prefix = "gateway:" } = options;
     this.#hash = `${prefix}ejections`;
     this.#channel = `${prefix}ejected`;
-    // Whichever connection stands last recalls, so nothing falls between recalling and listening.
+    // The connection that is ready last reads the list, so no ejection is lost between reading and subscribing.
     const onState = (isUp: boolean) => {
-      if (isUp) this.#recall();
+      if (isUp) this.#readList();
     };
-    this.#teller = new RedisLink({
+    this.#publisher = new RedisLink({
       url,
       boundMs: BOUND_MS,
       onState,
       prepare: async (send) => {
-        for (const { source } of [ANNOUNCE, RECALL]) await send("SCRIPT", ["LOAD", source]);
+        for (const { source } of [ANNOUNCE, LIST]) await send("SCRIPT", ["LOAD", source]);
       },
     });
-    this.#listener = new RedisLink({
+    this.#subscriber = new RedisLink({
       url,
       boundMs: BOUND_MS,
       onState,
       prepare: async (send, client) => {
         const subscribed = client.subscribe(this.#channel, (message) => this.#onEjection(message, 0));
-        // Subscribing has no bound of its own; a late ping closes the connection, which ends it too.
+        // Subscribing has no deadline of its own; a late ping closes the connection and so ends it.
         await Promise.all([subscribed, send("PING", [])]);
       },
     });
-    this.#pinger = setInterval(() => this.#listener.send("PING", []).catch(() => {}), PING_MS);
+    this.#pinger = setInterval(() => this.#subscriber.send("PING", []).catch(() => {}), PING_MS);
     this.#pinger.unref();
   }
 
   /** Settles when the first attempts to connect are over. */
   get ready(): Promise<unknown> {
-    return Promise.all([this.#teller.ready, this.#listener.ready]);
+    return Promise.all([this.#publisher.ready, this.#subscriber.ready]);
   }
 
-  /** Made for `Health`, which calls it for every ejection of its own. Neither waits nor throws. */
+  /** Publishes an ejection of this process. Neither waits nor throws. */
   announce(ejection: Ejection): void {
     const message = JSON.stringify({ from: this.#id, ...ejection });
     const field = JSON.stringify([ejection.target, ejection.organization]);
     const args = [ANNOUNCE.sha, "1", this.#hash, String(KEPT_MS), this.#channel, field, message];
-    this.#teller.send("EVALSHA", args).catch(() => {});
+    this.#publisher.send("EVALSHA", args).catch(() => {});
   }
 
   close(): void {
     clearInterval(this.#pinger);
-    this.#teller.close();
-    this.#listener.close();
+    this.#publisher.close();
+    this.#subscriber.close();
   }
 
-  #recall(): void {
-    this.#teller.send("EVALSHA", [RECALL.sha, "1", this.#hash]).then(
+  #readList(): void {
+    this.#publisher.send("EVALSHA", [LIST.sha, "1", this.#hash]).then(
       (response) => {
         if (!Array.isArray(response)) return;
         const [now, ...entries] = response.map(String);

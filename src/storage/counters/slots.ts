@@ -2,8 +2,8 @@ import { RENEW } from "./limit-scripts.ts";
 import type { Send } from "./redis-link.ts";
 
 /**
- * The places this process holds in shared sets. A place lives for `placeMs` unless renewed, so those of a process
- * that died come back by themselves; those given back while the store was away are removed when it returns.
+ * The slots that this process holds in shared sets. A slot expires after `slotMs` unless renewed, so those of a process
+ * that died come back by themselves; those released while the store was away are removed when it returns.
  */
 export class ConcurrencySlots {
   readonly #held = new Map<string, readonly string[]>();
@@ -25,7 +25,7 @@ export class ConcurrencySlots {
     this.#held.set(name, keys);
   }
 
-  /** Removes a place from its sets, now or when the store is back; also one that may not have been taken. */
+  /** Removes a slot from its sets, now or when the store is back; also one that may not have been taken. */
   giveBack(name: string, keys: readonly string[], send: Send): void {
     this.#held.delete(name);
     this.#owed.set(name, keys);
@@ -35,7 +35,7 @@ export class ConcurrencySlots {
     );
   }
 
-  /** Pays what is owed and renews what is held. Rejects when the store does not answer. */
+  /** Removes released slots and renews held ones. Rejects when the store does not respond. */
   async renew(send: Send): Promise<void> {
     for (const [name, keys] of this.#owed) {
       await Promise.all(keys.map((key) => send("ZREM", [key, name])));
