@@ -6,7 +6,7 @@ import { bootstrap } from "./bootstrap.ts";
 const NOTHING = { key: null, administratorPassword: null };
 const FIXED = { key: "gk_fixed-by-the-operator_1", administratorPassword: "open sesame!" };
 
-test("the first start makes an organization, an administrator and a key, and tells their secrets once", async () => {
+test("the first start makes an organization, an administrator and a key, and shows their secrets once", async () => {
   const context = await adminContext();
   const first = await bootstrap(context, NOTHING);
   expect(first.organizationId).toBe("default");
@@ -59,7 +59,7 @@ test("a secret fixed anew on a later start is taken over", async () => {
   expect(await Bun.password.verify(FIXED.administratorPassword, administrator!.passwordHash)).toBe(true);
 });
 
-test("two machines that start at once with the same fixed secrets both succeed", async () => {
+test("two machines that start together with the same fixed secrets both succeed", async () => {
   const context = await adminContext();
   await Promise.all([bootstrap(context, FIXED), bootstrap(context, FIXED)]);
   expect(await context.store.keys.list()).toHaveLength(1);

@@ -20,8 +20,8 @@ export interface BootstrapResult {
 }
 
 /**
- * Makes sure of one organization, one administrator and one key. Repeating it changes nothing but what the
- * operator has fixed anew. Only one process of a first start should do it: each would generate a key.
+ * Ensures one organization, one administrator and one key. Repeating it changes only what the operator has
+ * fixed differently. Only one process of a first start should do it: each would generate a key.
  */
 export async function bootstrap(context: AdminContext, input: BootstrapInput): Promise<BootstrapResult> {
   if (input.key !== null && !isFixableSecret(input.key))
@@ -84,7 +84,7 @@ async function ensureKey(context: AdminContext, fixed: string | null): Promise<B
   if (fixed !== null) {
     const hash = hashSecret(fixed);
     const { keys } = context.store;
-    // A secret that was rotated away or deleted must not come back to life by a restart.
+    // A restart must not make a rotated or deleted secret valid again.
     const isThere = async () => (await keys.findByHash(hash)) !== null || (await keys.isRetired(hash));
     if (!(await isThere()))
       await unlessDoneByAnother(isThere, () => createKey(context, { ...fields, secret: fixed }));
@@ -96,7 +96,7 @@ async function ensureKey(context: AdminContext, fixed: string | null): Promise<B
   return { secret, prefix: key.prefix };
 }
 
-/** Two machines may start at once; the slower one finds its work done. */
+/** Two machines may start at the same time; the slower one finds the work done. */
 async function unlessDoneByAnother(
   isDone: () => Promise<boolean>,
   work: () => Promise<unknown>,

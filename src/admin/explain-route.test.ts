@@ -21,8 +21,8 @@ async function withRoute(strategy: "ordered" | "weighted") {
   return context;
 }
 
-describe("who answers", () => {
-  test("without a route of its own it is the configured target", async () => {
+describe("which target serves", () => {
+  test("without an own route it is the configured target", async () => {
     const explanation = await explainRoute(await withOrganization(), question);
     expect(explanation).toMatchObject({
       source: "default",
@@ -34,7 +34,7 @@ describe("who answers", () => {
     });
   });
 
-  test("an ordered route is asked as it is written", async () => {
+  test("an ordered route is followed in its written order", async () => {
     const { source, targets, verdict } = await explainRoute(await withRoute("ordered"), question);
     expect(source).toBe("organization");
     expect(targets.map(({ share }) => share)).toEqual([1, 0]);
@@ -52,7 +52,7 @@ describe("who answers", () => {
     );
   });
 
-  test("an ejected target is passed over", async () => {
+  test("an ejected target is skipped", async () => {
     const health = [
       { target: "sandbox/sandbox-chat", organization: null, reason: "overload" as const, durationMs: 4000 },
     ];
@@ -62,7 +62,7 @@ describe("who answers", () => {
     }
   });
 
-  test("an ejection whose time is over counts no more: the next request probes", async () => {
+  test("an ejection whose time is over does not count", async () => {
     const health = [
       { target: "sandbox/sandbox-chat", organization: null, reason: "overload" as const, durationMs: 0 },
     ];
@@ -79,7 +79,7 @@ describe("who answers", () => {
     expect(verdict).toBe("Nothing would be sent: every target is ejected, the first for another 4 s.");
   });
 
-  test("a saved route whose channel has left the configuration is left out and named", async () => {
+  test("a saved route with a channel that is no longer configured is ignored and named", async () => {
     const context = await withOrganization();
     const routes = {
       "sandbox-chat": { strategy: "ordered" as const, targets: [{ ...HERE, channel: "gone", weight: 1 }] },
@@ -93,8 +93,8 @@ describe("who answers", () => {
   });
 });
 
-describe("who is refused", () => {
-  test("a caller whose organization or key may not call the model", async () => {
+describe("which requests are refused", () => {
+  test("the organization or the key may not call the model", async () => {
     const context = await withOrganization();
     const { key } = await createKey(context, { organizationId: "acme", name: "k", models: ["sandbox-a"] });
     const byKey = await explainRoute(context, { ...question, key: key.id });
@@ -139,7 +139,7 @@ test("the price is the one that would be charged: the organization's own first",
   });
 });
 
-test("an unknown organization or model, or another's key, is not explained", async () => {
+test("an unknown organization or model, or another's key, is refused", async () => {
   const context = await withOrganization();
   expect(await refusal(explainRoute(context, { ...question, organization: "acmee" }))).toEqual([
     404,

@@ -16,30 +16,30 @@ import type { KeyRecord, OrganizationRecord } from "./ports.ts";
 import { priceIndex } from "./price-index.ts";
 import { resolveRoute } from "./routes.ts";
 
-/** Whose request is imagined. */
+/** Which request is simulated. */
 export interface RouteQuestion {
   organization: string;
-  /** Id of a key; without one only the organization's rules are looked at. */
+  /** Id of a key; without one only the organization's rules apply. */
   key?: string;
   model: string;
-  /** What is ejected now, where a running gateway told. */
+  /** Targets out of service now, where a running gateway reports them. */
   health?: readonly Ejection[];
 }
 
-/** Which channel would answer, and why. */
+/** Which channel would serve the request, and why. */
 export interface RouteExplanation {
   organization: string;
   key: string | null;
   model: string;
   source: "organization" | "default";
-  /** A channel that the organization's own route names and nobody configures; the route is then left out. */
+  /** A channel that the organization's own route names but that is not configured; the route is then ignored. */
   missingChannel: string | null;
   strategy: Route["strategy"];
-  /** In the order they are asked; under `weighted` the likeliest first. */
+  /** In the order of calls; under `weighted` the likeliest first. */
   targets: ExplainedTarget[];
   /** The price row in force now. */
   price: Price | null;
-  /** What the caller would be told instead of an answer. */
+  /** The error that the caller would get. */
   refusal: { code: ErrorCode; message: string } | null;
   verdict: string;
 }
@@ -74,9 +74,9 @@ export async function explainRoute(
   };
   const principal = { organization, key: keyOf(record, key) };
   const price = findPrice(directory, record, known, clock.now());
-  const route = asked(() => routeOf(directory, principal, model));
-  const access = asked(() => {
-    letIn(directory, principal.key, model, clock.now());
+  const route = tryRule(() => routeOf(directory, principal, model));
+  const access = tryRule(() => {
+    checkKey(directory, principal.key, model, clock.now());
     requireModel(directory, principal, model, ["chat", "messages", "image"]);
   });
   const refusal = refusalOf(access) ?? (price ? null : noPrice()) ?? refusalOf(route);
@@ -102,7 +102,7 @@ async function findKey({ store }: AdminContext, id: string, organizationId: stri
   throw new AdminError(404, "key", `the organization "${organizationId}" has no key "${id}"`);
 }
 
-/** The key as the door sees it, from an address it may be used from; without a record one that may do everything. */
+/** The key as authentication sees it, used from an allowed address. Without a record: a key without restrictions. */
 function keyOf({ id: organizationId }: OrganizationRecord, record: KeyRecord | null): ApiKey {
   return {
     id: record?.id ?? "",
@@ -119,8 +119,8 @@ function keyOf({ id: organizationId }: OrganizationRecord, record: KeyRecord | n
   };
 }
 
-/** The door's own rules, with the key already found. */
-function letIn(directory: Directory, key: ApiKey, model: string, now: number): void {
+/** Applies the rules of authentication to a key that is already found. */
+function checkKey(directory: Directory, key: ApiKey, model: string, now: number): void {
   const snapshot = { directory: () => directory, key: () => key };
   const authenticator = {
     snapshot,
@@ -133,7 +133,7 @@ function letIn(directory: Directory, key: ApiKey, model: string, now: number): v
   void authenticate(authenticator, { secret: key.id, address: () => "" }, scope);
 }
 
-function asked<Value>(rule: () => Value): { value: Value } | { refusal: GatewayError } {
+function tryRule<Value>(rule: () => Value): { value: Value } | { refusal: GatewayError } {
   try {
     return { value: rule() };
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Route, Target } from "../domain/channel.ts";
 import { targetName, type Ejection } from "../gateway/routing/health.ts";
 import { orderTargets } from "../gateway/routing/order-targets.ts";
 
-/** A target of a route as a dry run sees it. */
+/** A target of a route in a dry run. */
 export interface ExplainedTarget {
   /** `channel/upstream-model`. */
   name: string;
@@ -10,24 +10,24 @@ export interface ExplainedTarget {
   provider: string;
   upstreamModel: string;
   weight: number;
-  /** Part of the requests that ask it first, from 0 to 1, ejections counted. */
+  /** Part of the requests that call it first, from 0 to 1, ejections taken into account. */
   share: number;
-  /** Why it is passed over, and for how long. */
+  /** Why it is skipped, and for how long. */
   ejection: Ejection | null;
 }
 
-/** A route's targets in the order they are asked; under `weighted` the likeliest first. */
+/** A route's targets in the order of calls; under `weighted` the likeliest first. */
 export function explainTargets(route: Route, health: readonly Ejection[]): ExplainedTarget[] {
-  // A draw of nothing leaves the order as it is written.
+  // A random number of 0 leaves the written order.
   const order = orderTargets(route, () => 0).map((target) => ({
     target,
     ejection: ejectionOf(target, health),
   }));
-  const asked = order.filter(({ ejection }) => !ejection).map(({ target }) => target);
-  const total = asked.reduce((sum, { weight }) => sum + weight, 0);
+  const available = order.filter(({ ejection }) => !ejection).map(({ target }) => target);
+  const total = available.reduce((sum, { weight }) => sum + weight, 0);
   const shareOf = (target: Target): number => {
-    if (!asked.includes(target)) return 0;
-    return route.strategy === "weighted" ? target.weight / total : Number(target === asked[0]);
+    if (!available.includes(target)) return 0;
+    return route.strategy === "weighted" ? target.weight / total : Number(target === available[0]);
   };
   const targets = order.map(({ target, ejection }) => ({
     name: targetName(target),
@@ -41,12 +41,12 @@ export function explainTargets(route: Route, health: readonly Ejection[]): Expla
   return route.strategy === "weighted" ? targets.toSorted((one, other) => other.share - one.share) : targets;
 }
 
-/** An ejection whose time is over is none: the next request probes the target. */
+/** An ejection whose time is over does not count: the next request probes the target. */
 function ejectionOf(target: Target, health: readonly Ejection[]): Ejection | null {
   return health.find((each) => each.target === targetName(target) && each.durationMs > 0) ?? null;
 }
 
-/** Which of them would answer, in one sentence. */
+/** Which of them would serve the request, in one sentence. */
 export function verdictOn(targets: readonly ExplainedTarget[]): string {
   const first = targets.filter(({ share }) => share > 0);
   if (first.length === 0) {

@@ -18,35 +18,35 @@ test("a key's secret is well formed, shown once, and stored as its hash only", a
   expect(await context.store.keys.findByHash(hashSecret(secret))).toEqual(key);
 });
 
-test("a key is refused when its organization, model, scope, address or expiry makes no sense", async () => {
+test("a key is refused when its organization, model, scope, address or expiry is invalid", async () => {
   const context = await withOrganization();
-  const parsed = { organizationId: "acme", name: "k" };
-  expect(await refusal(createKey(context, { ...parsed, organizationId: "none" }))).toEqual([
+  const valid = { organizationId: "acme", name: "k" };
+  expect(await refusal(createKey(context, { ...valid, organizationId: "none" }))).toEqual([
     404,
     "organizationId",
     expect.any(String),
   ]);
-  expect(await refusal(createKey(context, { ...parsed, models: ["nothing"] }))).toEqual([
+  expect(await refusal(createKey(context, { ...valid, models: ["nothing"] }))).toEqual([
     400,
     "models",
     expect.any(String),
   ]);
-  expect(await refusal(createKey(context, { ...parsed, scopes: ["ai:video"] }))).toEqual([
+  expect(await refusal(createKey(context, { ...valid, scopes: ["ai:video"] }))).toEqual([
     400,
     "scopes[0]",
     expect.any(String),
   ]);
-  expect(await refusal(createKey(context, { ...parsed, scopes: [] }))).toEqual([
+  expect(await refusal(createKey(context, { ...valid, scopes: [] }))).toEqual([
     400,
     "scopes",
     expect.any(String),
   ]);
-  expect(await refusal(createKey(context, { ...parsed, addresses: ["10.0.0.0/33"] }))).toEqual([
+  expect(await refusal(createKey(context, { ...valid, addresses: ["10.0.0.0/33"] }))).toEqual([
     400,
     "addresses[0]",
     "addresses[0] must be an address or a network such as 10.0.0.0/8",
   ]);
-  expect(await refusal(createKey(context, { ...parsed, expiresAt: NOW }))).toEqual([
+  expect(await refusal(createKey(context, { ...valid, expiresAt: NOW }))).toEqual([
     400,
     "expiresAt",
     expect.any(String),

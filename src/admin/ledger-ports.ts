@@ -1,18 +1,18 @@
 import type { LedgerEntry } from "../domain/ledger.ts";
 import type { Nanos } from "../lib/money.ts";
 
-/** The ledger as administration sees it: nothing in it changes, corrections are entries of their own. */
+/** The ledger for administration. Entries never change; a correction is an entry of its own. */
 export interface LedgerAdminStore {
   /** Newest first: the first page, or the one below a position. */
   list(page: LedgerPage): Promise<LedgerEntry[]>;
-  /** Where the entry of an id stands, or null when there is none. */
+  /** Position of the entry with an id, or null when there is none. */
   position(id: string): Promise<LedgerPosition | null>;
   /** A charge with its corrections, or null when there is no such charge. */
   history(charge: string): Promise<ChargeHistory | null>;
   /** A page of an organization's charges for a model, oldest first. A page may be empty and yet not the last. */
   charges(page: ChargePage): Promise<{ histories: ChargeHistory[]; next: LedgerPosition | null }>;
   /**
-   * Writes corrections of charges in one transaction, in which nobody else corrects them: `decide` is given each
+   * Writes corrections of charges in one transaction, during which no other correction of them is written: `decide` is given each
    * in its present state and returns the entry to write, if any. Adds to the `spent` of the charge's budgets as far as
    * the charge fell in their running period. `note` makes it leave an audit row. Returns what was written.
    */
@@ -74,7 +74,7 @@ export interface LedgerFilter {
   organizationId?: string;
   keyId?: string;
   model?: string;
-  /** The caller's `X-Request-Id`, or the one that the gateway gave in its place. */
+  /** The caller's `X-Request-Id`, or the id that the gateway generated. */
   requestId?: string;
   /** Unix milliseconds, inclusive. */
   from?: number;
@@ -103,7 +103,7 @@ export interface ChargePage {
   after: LedgerPosition | null;
 }
 
-/** Where an entry stands in the ledger's order of time and id. */
+/** Position of an entry in the ledger, which is ordered by time and id. */
 export interface LedgerPosition {
   /** Unix milliseconds. */
   at: number;

@@ -9,7 +9,7 @@ import { getOrganization } from "./organizations.ts";
 import type { ChargeHistory, LedgerFilter, LedgerPosition } from "./ledger-ports.ts";
 import type { AuditRecord } from "./ports.ts";
 
-/** A charge, what corrects it, and what it comes to after all. */
+/** A charge with its corrections, and their sum. */
 export interface LedgerView extends ChargeHistory {
   net: Nanos;
 }
@@ -28,7 +28,7 @@ export async function listLedger(context: AdminContext, input: unknown): Promise
   const { cursor, limit, ...filter } = readInput(listSchema, input);
   await checkFilter(context, filter);
   const below = cursor === undefined ? undefined : await positionOf(context, cursor);
-  // One more than asked for tells whether another page follows.
+  // One more than the page shows whether another page follows.
   const found = await context.store.ledger.list({ ...filter, below, limit: limit + 1 });
   const entries = found.slice(0, limit);
   return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null };
@@ -96,7 +96,7 @@ export async function listAudit(context: AdminContext, input: unknown): Promise<
   return await context.store.audit.list(readInput(auditSchema, input));
 }
 
-/** What corrections of a charge's price come to. */
+/** Sum of the corrections of a charge's price. */
 export function adjustedBy({ corrections }: ChargeHistory): Nanos {
   return sumOf(corrections.filter(isOfPrice));
 }
@@ -111,9 +111,9 @@ function isOfPrice({ flags }: LedgerEntry): boolean {
 }
 
 /**
- * An entry that corrects a charge: `<charge>:<n>`, n counting its corrections from 1, so that several may follow
- * one another and none is written twice. What gives money back is a refund, what asks for more an adjustment. It has
- * no usage of its own, which would count twice.
+ * An entry that corrects a charge: `<charge>:<n>`, n counting its corrections from 1, so that
+ * several are possible and none is written twice. A negative amount is a refund, a positive one an adjustment. It has no
+ * usage, which would count twice.
  */
 export function newCorrection(
   { charge, corrections }: ChargeHistory,

@@ -51,7 +51,7 @@ test("an unknown field is refused with the one that was meant", async () => {
   ]);
 });
 
-test("an organization's id is its own, and an unknown one is named with a suggestion", async () => {
+test("an id is unique, and an unknown one is refused with a suggestion", async () => {
   const context = await withOrganization();
   expect(await refusal(createOrganization(context, { id: "acme", name: "x" }))).toEqual([
     409,
@@ -65,7 +65,7 @@ test("an organization's id is its own, and an unknown one is named with a sugges
   ]);
 });
 
-test("a change leaves what it does not name, and a limit can be set, lifted and given back", async () => {
+test("a change leaves what it does not name, and a limit can be set, lifted and reset", async () => {
   const context = await withOrganization();
   await updateOrganization(context, "acme", {
     settings: { callerGone: "drain" },

@@ -54,7 +54,7 @@ export async function updateOrganization(
   }));
 }
 
-/** Makes a change to the organization as it stands at that moment. Throws 404 for an unknown one. */
+/** Changes the organization in its present state. Throws 404 for an unknown one. */
 export async function changeOrganization(
   context: Pick<AdminContext, "store" | "by">,
   id: string,

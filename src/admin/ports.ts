@@ -52,8 +52,8 @@ export interface OrganizationStore {
   get(id: string): Promise<OrganizationRecord | null>;
   list(): Promise<OrganizationRecord[]>;
   /**
-   * Writes what `change` makes of the organization as it stands, so that no two changes undo each other; what it
-   * throws undoes its own. Answers the organization as it is then, null when there is none.
+   * Writes what `change` makes of the organization in its present state, so that no two changes undo each other;
+   * when it throws, nothing is changed. Returns the organization afterwards, null when there is none.
    */
   update(
     id: string,

@@ -9,7 +9,7 @@ import type { OrganizationRecord, RouteRecord } from "./ports.ts";
 
 /**
  * Gives an organization its own route for a model. Refused when it names a model, channel or upstream model
- * that is not configured, so that a saved policy is always one that can be followed.
+ * that is not configured, so that every saved route can be followed.
  */
 export async function setRoute(context: AdminContext, input: unknown): Promise<RouteRecord> {
   const { organizationId, model, ...route } = readInput(routeSchema, input);
@@ -28,7 +28,7 @@ export async function setRoute(context: AdminContext, input: unknown): Promise<R
   return route;
 }
 
-/** Gives the model back to the configured default route. Throws 404 when the organization has no own route. */
+/** Returns the model to the configured default route. Throws 404 when the organization has no own route. */
 export async function removeRoute(
   context: AdminContext,
   organizationId: string,
@@ -42,7 +42,7 @@ export async function removeRoute(
   });
 }
 
-/** The route that an organization's requests take, and whose it is. */
+/** The route of an organization's requests, and where it is kept. */
 export interface EffectiveRoute extends RouteRecord {
   model: string;
   source: "organization" | "default";
@@ -124,7 +124,7 @@ function checkTarget(catalogue: Catalogue, target: RouteRecord["targets"][number
   );
 }
 
-/** Every upstream model that the configuration asks this provider for, through any of its channels. */
+/** Every upstream model that the configuration calls at this provider, through any of its channels. */
 function upstreamModels(catalogue: Catalogue, provider: string): Set<string> {
   const targets = [...catalogue.routes.values()].flatMap((route) => route.targets);
   return new Set(

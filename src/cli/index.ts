@@ -16,7 +16,7 @@ import { addRouteCommands } from "./routes.ts";
 export type { CliContext } from "./context.ts";
 
 /**
- * Runs the command that the arguments (without program and script) name; none is `serve`. Answers the exit
+ * Runs the command that the arguments (without program and script) name; none is `serve`. Returns the exit
  * code: 0 done, 1 failed, 2 the command was not understood.
  */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
@@ -59,7 +59,7 @@ function buildProgram(context: CliContext): Command {
   const cli = openCommandContext(context, program);
   const serve = async () => {
     const loaded = await cli.loadSettings();
-    // The supervisor has told them already when its workers start.
+    // The supervisor has printed them before its workers start.
     if (loaded.settings.worker === null) cli.warn(loaded.warnings);
     await context.serve(loaded, cli.loadSettings);
   };
@@ -84,8 +84,8 @@ function buildProgram(context: CliContext): Command {
   addRouteCommands(program, cli);
   addLedgerCommands(program, cli);
   addAuditCommands(program, cli);
-  // Set last, as commands would take it over. Excess is what a mistyped command looks like to a program that serves
-  // without one.
+  // Set last, because commands inherit it. Without a command the program serves, so a mistyped command arrives as an
+  // excess argument.
   return program.helpCommand(true).allowExcessArguments();
 }
 
@@ -103,7 +103,7 @@ function refuseCommand(program: Command, unknown: string): never {
 }
 
 function exitCodeOf(error: CommanderError): number {
-  // Help that was asked for ends with 0; help in place of a missing command does not.
+  // Requested help ends with 0; help in place of a missing command does not.
   return error.exitCode === 0 ? 0 : 2;
 }
 

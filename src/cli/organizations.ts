@@ -105,8 +105,8 @@ function addModelCommands(organizations: Command, cli: CommandContext): void {
     .argument("<id>", "organization")
     .argument("<models...>", 'model ids, or "*" for all')
     .action(async (id: string, models: string[]) => {
-      const wanted = models.includes("*") ? "*" : models;
-      printModels(cli, await cli.administer((admin) => enableModels(admin, id, wanted)));
+      const enabled = models.includes("*") ? "*" : models;
+      printModels(cli, await cli.administer((admin) => enableModels(admin, id, enabled)));
     });
   organizations
     .command("disable-model")
@@ -156,7 +156,7 @@ function toRow(organization: OrganizationRecord) {
   };
 }
 
-/** Everything by the names and in the units of the options that set it. */
+/** Every property, by the name and in the unit of the option that sets it. */
 function toFacts(organization: OrganizationRecord) {
   const { settings, limits, models, routes } = organization;
   const facts = {

@@ -13,7 +13,7 @@ export function addExplainCommand(routes: Command, cli: CommandContext): void {
     .description("show which channel would serve a request, and why; sends nothing")
     .requiredOption("--model <id>", "model the request names")
     .option("--org, --organization <id>", "organization", "default")
-    .option("--key <id>", "as asked with this key")
+    .option("--key <id>", "as if called with this key")
     .option("--json", "print JSON")
     .action(async ({ organization, model, key, json }: ExplainOptions) => {
       const { rows } = await cli.loadSettings();

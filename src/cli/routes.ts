@@ -18,7 +18,7 @@ export function addRouteCommands(program: Command, cli: CommandContext): void {
       readWord("ordered", "weighted"),
       "ordered",
     )
-    .option("--target <channel/upstream[=weight]>", "place to ask (repeatable, in order)", readTarget)
+    .option("--target <channel/upstream[=weight]>", "target to call (repeatable, in order)", readTarget)
     .option("--reset", "go back to the configured route")
     .option("--json", "print JSON")
     .action(async (model: string, options: SetOptions, command: Command) => {

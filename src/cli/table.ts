@@ -24,7 +24,7 @@ function padCells(cells: readonly string[], widths: readonly number[]): string {
   return padded.join("  ");
 }
 
-/** A name typed by somebody must not steer the terminal of somebody else. */
+/** A stored name may hold control characters, which would steer the reader's terminal. */
 function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, "?");
 }

@@ -23,7 +23,7 @@ onEachDatabase("Corrections", (ground) => {
     context = { ...(await adminContext()), store: stores.admin };
   });
 
-  /** An organization of its own with a budget, and as many charges of 0.60 as wanted. */
+  /** An organization of its own with a budget, and a number of charges of 0.60. */
   async function refcounts(charges: number, change: Partial<LedgerEntry> = {}) {
     count += 1;
     const organizationId = `org_${count}`;
@@ -44,7 +44,7 @@ onEachDatabase("Corrections", (ground) => {
     return { organizationId, budget, entries, spent };
   }
 
-  const wish = (organizationId: string | null, change = {}) => ({
+  const correctionOf = (organizationId: string | null, change = {}) => ({
     organizationId,
     model: "sandbox-chat",
     from: NOW - 2 * HOUR_MS,
@@ -53,9 +53,9 @@ onEachDatabase("Corrections", (ground) => {
     ...change,
   });
 
-  test("a dry run tells what would change and changes nothing", async () => {
+  test("a dry run shows what would change and changes nothing", async () => {
     const { organizationId, spent } = await refcounts(5);
-    expect(await correctPrice(context, wish(organizationId), { dryRun: true })).toMatchObject({
+    expect(await correctPrice(context, correctionOf(organizationId), { dryRun: true })).toMatchObject({
       isApplied: false,
       charges: 5,
       adjusted: 5,
@@ -69,10 +69,10 @@ onEachDatabase("Corrections", (ground) => {
   test("a correction over several transactions makes every charge cost the corrected price, once", async () => {
     const { organizationId, budget, entries, spent } = await refcounts(450);
     const since = performance.now();
-    const done = await correctPrice(context, wish(organizationId), { dryRun: false });
+    const done = await correctPrice(context, correctionOf(organizationId), { dryRun: false });
     console.log(`450 charges corrected in ${Math.round(performance.now() - since)} ms (${ground.kind})`);
     expect(done).toMatchObject({ isApplied: true, adjusted: 450, difference: -45_000_000_000n });
-    expect(await correctPrice(context, wish(organizationId), { dryRun: false })).toMatchObject({
+    expect(await correctPrice(context, correctionOf(organizationId), { dryRun: false })).toMatchObject({
       isApplied: false,
       adjusted: 0,
     });
@@ -94,8 +94,8 @@ onEachDatabase("Corrections", (ground) => {
 
   test("a second correction by another price goes on from the first", async () => {
     const { organizationId, entries, spent } = await refcounts(4);
-    await correctPrice(context, wish(organizationId), { dryRun: false });
-    const dearer = wish(organizationId, { perMillion: { input: "1", output: "1" } });
+    await correctPrice(context, correctionOf(organizationId), { dryRun: false });
+    const dearer = correctionOf(organizationId, { perMillion: { input: "1", output: "1" } });
     expect(await correctPrice(context, dearer, { dryRun: false })).toMatchObject({
       difference: 6_000_000_000n,
     });
@@ -105,10 +105,10 @@ onEachDatabase("Corrections", (ground) => {
     expect(await spent()).toBe(8_000_000_000n);
   });
 
-  test("two who correct at once correct once", async () => {
+  test("simultaneous corrections correct once", async () => {
     const { organizationId, spent } = await refcounts(30);
     const runs = await Promise.allSettled(
-      [1, 2, 3].map(() => correctPrice(context, wish(organizationId), { dryRun: false })),
+      [1, 2, 3].map(() => correctPrice(context, correctionOf(organizationId), { dryRun: false })),
     );
     expect(runs.every(({ status }) => status === "fulfilled")).toBe(true);
     expect(await spent()).toBe(30n * 500_000_000n);
@@ -118,7 +118,7 @@ onEachDatabase("Corrections", (ground) => {
     const byDefault = await refcounts(1, { model: "big-chat" });
     const byOwn = await refcounts(1, { model: "big-chat", priceSource: "organization" });
     const foreign = await refcounts(1, { model: "big-chat", currency: "EUR" });
-    const done = await correctPrice(context, wish(null, { model: "big-chat" }), { dryRun: false });
+    const done = await correctPrice(context, correctionOf(null, { model: "big-chat" }), { dryRun: false });
     expect(done).toMatchObject({ charges: 2, unrated: 1, adjusted: 1 });
     expect(await byDefault.spent()).toBe(500_000_000n);
     expect(await byOwn.spent()).toBe(600_000_000n);
@@ -128,21 +128,25 @@ onEachDatabase("Corrections", (ground) => {
   test("only charges of the range are corrected", async () => {
     const { organizationId, entries } = await refcounts(9);
     const range = { from: entries[3]!.at, to: entries[6]!.at };
-    expect(await correctPrice(context, wish(organizationId, range), { dryRun: false })).toMatchObject({
-      adjusted: 3,
-    });
-    const backwards = correctPrice(context, wish(organizationId, { to: 5 }), { dryRun: false });
+    expect(await correctPrice(context, correctionOf(organizationId, range), { dryRun: false })).toMatchObject(
+      {
+        adjusted: 3,
+      },
+    );
+    const backwards = correctPrice(context, correctionOf(organizationId, { to: 5 }), { dryRun: false });
     expect(await refusal(backwards)).toEqual([400, "to", "to must be later than from"]);
   });
 
   test("a request counts by the time of its admission, however late it was charged", async () => {
     const before = await refcounts(2, { admittedAt: NOW - 3 * HOUR_MS });
-    expect(await correctPrice(context, wish(before.organizationId), { dryRun: false })).toMatchObject({
-      charges: 0,
-      adjusted: 0,
-    });
+    expect(await correctPrice(context, correctionOf(before.organizationId), { dryRun: false })).toMatchObject(
+      {
+        charges: 0,
+        adjusted: 0,
+      },
+    );
     const { organizationId } = await refcounts(3, { at: NOW + HOUR_MS, admittedAt: NOW - HOUR_MS });
-    expect(await correctPrice(context, wish(organizationId), { dryRun: false })).toMatchObject({
+    expect(await correctPrice(context, correctionOf(organizationId), { dryRun: false })).toMatchObject({
       adjusted: 3,
     });
   });
@@ -153,7 +157,7 @@ onEachDatabase("Corrections", (ground) => {
       (sql) =>
         sql`UPDATE budgets SET period = 'day', period_start = ${Date.now() + HOUR_MS} WHERE id = ${budget}`,
     );
-    await correctPrice(context, wish(organizationId), { dryRun: false });
+    await correctPrice(context, correctionOf(organizationId), { dryRun: false });
     expect(await spent()).toBe(1_200_000_000n);
     expect(await stores.ledger.sumOfBudget(budget)).toBe(1_000_000_000n);
   });
@@ -183,7 +187,7 @@ onEachDatabase("Corrections", (ground) => {
     ]);
   });
 
-  test("refunds at once give back no more than was charged", async () => {
+  test("simultaneous refunds give back no more than was charged", async () => {
     const { entries, spent } = await refcounts(1);
     const tries = await Promise.allSettled(
       Array.from({ length: 5 }, () =>
@@ -194,14 +198,14 @@ onEachDatabase("Corrections", (ground) => {
     expect(await spent()).toBe(100_000_000n);
   });
 
-  test("a correction after a refund leaves nobody paid for a request", async () => {
+  test("a correction after a refund never makes a charge negative", async () => {
     const { organizationId, entries, spent } = await refcounts(1);
     await refund(context, entries[0]!.id, { amount: "0.55", reason: "late" });
-    expect(await correctPrice(context, wish(organizationId), { dryRun: false })).toMatchObject({
+    expect(await correctPrice(context, correctionOf(organizationId), { dryRun: false })).toMatchObject({
       difference: -50_000_000n,
     });
     expect(await spent()).toBe(0n);
-    expect(await correctPrice(context, wish(organizationId), { dryRun: false })).toMatchObject({
+    expect(await correctPrice(context, correctionOf(organizationId), { dryRun: false })).toMatchObject({
       adjusted: 0,
     });
   });

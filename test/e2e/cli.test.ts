@@ -10,7 +10,7 @@ import { anEntry } from "../contracts/storage-harness.ts";
 
 /** A command line over an own store, with what it wrote and what was called. */
 async function shell(options: { env?: Record<string, string>; files?: Record<string, string> } = {}) {
-  const place = await folderWithCatalogue(options.files);
+  const folder = await folderWithCatalogue(options.files);
   const store = memoryAdminStore();
   const calls: string[] = [];
   const run = async (line: string) => {
@@ -21,9 +21,9 @@ async function shell(options: { env?: Record<string, string>; files?: Record<str
       migrate: async () => ({ applied: ["0001"] }),
       providers: TEST_PROVIDERS,
       env: options.env ?? {},
-      cwd: place.path,
+      cwd: folder.path,
       userName: "ada",
-      catalogueDirectory: `${place.path}/catalogue`,
+      catalogueDirectory: `${folder.path}/catalogue`,
       stdout: {
         write(text, onWritten) {
           written.stdout += text;
@@ -34,7 +34,7 @@ async function shell(options: { env?: Record<string, string>; files?: Record<str
     });
     return { code, ...written, json: () => JSON.parse(written.stdout) };
   };
-  return { run, store, calls, path: place.path, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
+  return { run, store, calls, path: folder.path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }
 
 /** The same with an organization `default`. */
@@ -84,7 +84,7 @@ test("a command that does not exist is a usage error of one line with a suggesti
   expect(cli.calls).toEqual([]);
 });
 
-test("help and version are answers, not errors", async () => {
+test("help and version are no errors", async () => {
   await using cli = await shell();
   const help = await cli.run("--help");
   expect(help).toMatchObject({ code: 0, stderr: "" });
@@ -105,14 +105,14 @@ test("help and version are answers, not errors", async () => {
   const ofKeys = await cli.run("help keys");
   expect(ofKeys).toMatchObject({ code: 0, stderr: "" });
   expect(ofKeys.stdout).toContain("npm start -- keys");
-  // In place of a command that is missing or unknown, help is the answer to a mistake.
+  // In place of a missing or unknown command help is an error.
   for (const line of ["keys", "help kyes"])
     expect(await cli.run(line)).toMatchObject({ code: 2, stdout: "" });
   expect((await cli.run("keys create --help")).stdout).not.toContain("[command]");
   expect((await cli.run("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-test("migrate tells what was applied", async () => {
+test("migrate prints what was applied", async () => {
   await using cli = await shell();
   expect((await cli.run("migrate")).stdout).toBe("Applied 0001.\n");
   expect((await cli.run("migrate --json")).json()).toEqual({ applied: ["0001"] });
@@ -232,7 +232,7 @@ test("--actor names who makes a change", async () => {
   expect(cli.store.changes.map(({ actor }) => actor)).toEqual(["ada", "grace", "grace"]);
 });
 
-test("a command before the first start says what is to be done first", async () => {
+test("a command before the first start names the first step", async () => {
   await using cli = await shell();
   expect((await cli.run("keys create --name early")).stderr).toBe(
     'error: there is no organization "default"; there is none yet: the first start makes "default"\n',
@@ -411,7 +411,7 @@ async function shellWithCharges() {
   return cli;
 }
 
-test("prices are corrected only when told to, and the audit says who, why and how much", async () => {
+test("prices are corrected only with --apply, and the audit has who, why and how much", async () => {
   await using cli = await shellWithCharges();
   const line =
     "prices correct sandbox-chat --from 2026-01-01 --reason typo --token input=0.2 --token output=0.3";
@@ -536,7 +536,7 @@ test("the ledger is exported as CSV and as JSON lines, and no cell is a formula"
   expect((await cli.run("ledger export --format xls")).code).toBe(2);
 });
 
-test("an explained route says where it is configured, and a model that does not exist is an error", async () => {
+test("an explained route names where it is configured, and a model that does not exist is an error", async () => {
   await using cli = await shellWithOrganization({
     files: { "gateway.yaml": "models:\n  sandbox-chat:\n    display_name: Chat" },
   });
@@ -558,7 +558,7 @@ test("an explained route says where it is configured, and a model that does not 
   });
 });
 
-test("a route is explained without asking anybody", async () => {
+test("a route is explained without a call to a vendor", async () => {
   await using cli = await shellWithOrganization();
   const { stdout } = await cli.run("routes explain --organization default --model sandbox-chat");
   expect(stdout).toMatch(/^sandbox\/sandbox-chat +sandbox +100 % +asked$/m);

@@ -10,12 +10,12 @@ export const NOW = Date.UTC(2026, 4, 15, 10, 30);
 
 /** An administration of an empty store over the small catalogue, at a fixed time. */
 export async function adminContext(): Promise<AdminContext & { store: MemoryAdminStore }> {
-  await using place = await folderWithCatalogue();
+  await using folder = await folderWithCatalogue();
   const { settings } = await loadSettings({
     env: { OPENAI_API_KEY: "sk", SANDBOX: "on" },
-    cwd: place.path,
+    cwd: folder.path,
     providers: TEST_PROVIDERS,
-    catalogueDirectory: `${place.path}/catalogue`,
+    catalogueDirectory: `${folder.path}/catalogue`,
   });
   return {
     store: memoryAdminStore(),

@@ -3,7 +3,7 @@ import { makeChange } from "./change.ts";
 import { firstOf } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
 
-/** Administrators of the console; the audit tells that a password was set, never its hash. */
+/** Administrators of the console; the audit records that a password was set, never its hash. */
 export function administratorStore(database: Database): AdministratorStore {
   return {
     create(administrator, by) {

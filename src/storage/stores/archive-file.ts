@@ -70,7 +70,7 @@ export async function fileHash(path: string): Promise<string> {
   return hasher.digest("hex");
 }
 
-/** What stands beside a file: what it has, and whether the ledger still has it. */
+/** Describes a file beside it, and whether its entries have been removed from the ledger. */
 export interface Manifest extends LedgerArchive {
   isRemoved: boolean;
 }

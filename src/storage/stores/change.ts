@@ -4,7 +4,7 @@ import type { Database, Sql } from "../database/sql.ts";
 
 export type { ChangeKind } from "../../admin/ports.ts";
 
-/** One change of administration: who does what to which row. */
+/** One administrative change: who does what to which row. */
 export interface Change {
   by: Actor;
   kind: ChangeKind;
@@ -12,7 +12,7 @@ export interface Change {
   subject: string;
 }
 
-/** The row as it was and as it is now, without secrets and hashes; null is absent. */
+/** The row before and after, without secrets and hashes; null is absent. */
 export interface Effect {
   before: object | null;
   after: object | null;

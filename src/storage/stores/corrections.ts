@@ -7,8 +7,8 @@ import { forUpdate, lockBudgets, padded, saveBudgets } from "../budgets/locked-b
 import type { Database, Sql } from "../database/sql.ts";
 
 /**
- * Corrections of charges: read with what they correct, and written so that two people who correct the same charge
- * at once do it one after the other.
+ * Corrections of charges: read with the charges they correct, and written one after the other when several people
+ * correct the same charge.
  */
 export function correctionStore(
   database: Database,
@@ -60,7 +60,7 @@ export function correctionStore(
   };
 }
 
-/** Rows read at once; a correction's transaction is no larger. */
+/** Rows of one read; a correction's transaction is no larger. */
 const PAGE = 200;
 
 async function lockCharges(kind: Database["kind"], sql: Sql, ids: readonly string[]): Promise<LedgerEntry[]> {

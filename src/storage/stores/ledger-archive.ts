@@ -114,7 +114,7 @@ async function removeArchived(database: Database, path: string, { sha256 }: Mani
     await database.begin((sql) => removeEntries(sql, entries));
 }
 
-/** A budget's sum stays what it was: one booking stands for all that were archived. */
+/** A budget's sum stays the same: one booking replaces all that were archived. */
 async function removeEntries(sql: Sql, entries: readonly LedgerEntry[]): Promise<void> {
   for (const [kind, ofKind] of Map.groupBy(entries, (entry) => entry.kind)) {
     const ids = padded(ofKind.map(({ id }) => id));

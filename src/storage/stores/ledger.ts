@@ -19,17 +19,17 @@ import type { Database, Sql } from "../database/sql.ts";
 /** The ledger: rows are only ever inserted, each once. */
 export interface LedgerStore {
   /**
-   * Books entries: those that are new add to their budgets' `spent`, and charges leave `held` and the lease's slices
+   * Books entries: new ones add to their budgets' `spent`, and charges leave `held` and the process's leases
    * (only `spent` moves when the lease is gone), all in one transaction. Posting again, in any order and grouping,
-   * changes nothing, so that an attempt that failed halfway is repeated whole. Answers how many were new.
+   * changes nothing, so an attempt that failed halfway is repeated whole. Returns how many were new.
    */
   post(processId: string, entries: readonly LedgerEntry[]): Promise<number>;
   find(id: string, kind: LedgerEntry["kind"]): Promise<LedgerEntry | null>;
   /** Newest first. A page takes the same time wherever it is, unless only the model is named and it is rare. */
   list(page: LedgerPage): Promise<LedgerEntry[]>;
-  /** Where the entry of an id stands, or null when there is none. */
+  /** Position of the entry with an id, or null when there is none. */
   position(id: string): Promise<LedgerPosition | null>;
-  /** What all entries booked on a budget come to, over all its periods. */
+  /** Sum of all entries booked on a budget, over all its periods. */
   sumOfBudget(budget: string): Promise<Nanos>;
 }
 
@@ -89,7 +89,7 @@ function postBooked(database: Database, processId: string, entries: readonly Led
       const [text, values] = insertStatement(database.kind, "ledger", group.map(writeEntryRow));
       const rows = await sql.unsafe<{ id: string; kind: string }[]>(`${text} RETURNING id, kind`, values);
       for (const row of rows) isNew.add(nameOf(row));
-      // SQLite works on this very thread: requests get their turn between the groups.
+      // SQLite works on this thread: requests run between the groups.
       await setImmediate();
     }
     const booked = sorted.filter((entry) => isNew.has(nameOf(entry)));

@@ -14,7 +14,7 @@ import { priceStore } from "./prices.ts";
 import { openDatabase, type DatabaseOptions } from "../database/open.ts";
 import type { Database } from "../database/sql.ts";
 
-/** Everything that is kept in the database; enough for commands that serve no requests. */
+/** Everything that is kept in the database; sufficient for commands that serve no requests. */
 export interface Stores {
   database: Database;
   admin: AdminStore;
@@ -25,7 +25,7 @@ export interface Stores {
 
 /**
  * Opens a `postgres://` address or a SQLite file and brings it to the form this program needs. Throws a
- * `DependencyError` when it cannot be asked, an `Error` when it belongs to a newer program.
+ * `DependencyError` when it is unavailable, an `Error` when it belongs to a newer program.
  */
 export async function openStores(location: string, options: StoresOptions = {}): Promise<Stores> {
   const database = await openDatabase(location, options);

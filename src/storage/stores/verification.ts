@@ -7,7 +7,7 @@ import { compareJournals, listQuarantined, readRefused } from "./journal-verific
 /** Differences that are named; all are counted. */
 const MAX_NAMED = 100;
 
-/** The booking that stands for all entries of a budget that were archived. */
+/** Entry and kind of the booking that replaces a budget's archived ones. */
 export const ARCHIVED = "archived";
 
 /**
