@@ -9,7 +9,7 @@ import { adjustedBy, newCorrection, refundedBy } from "./ledger.ts";
 import { currencyOf, priceFields, priceOf } from "./prices.ts";
 import type { ChargeHistory } from "./ledger-ports.ts";
 
-/** What a correction does, or would do. Money in the currency of the corrected price. */
+/** What a correction does, or would do in a dry run. Money in the currency of the corrected price. */
 export interface PriceCorrection {
   isApplied: boolean;
   model: string;
@@ -17,21 +17,21 @@ export interface PriceCorrection {
   /** Unix milliseconds, `to` exclusive. */
   from: number;
   to: number;
-  /** Charges of the model that this price is for. */
+  /** Charges of the model that the corrected price applies to. */
   charges: number;
-  /** Those that could not be rated: without usage, in another currency, or of a tier the price has no row for. */
+  /** Charges that the price cannot rate: without usage, in another currency, or of a cell without a price. */
   unrated: number;
-  /** Those whose amount differs. */
+  /** Charges whose amount differs. */
   adjusted: number;
-  /** What all corrections come to; negative is in the organizations' favour. */
+  /** Sum of all corrections; negative is in the organizations' favour. */
   difference: Nanos;
   organizations: { id: string; adjusted: number; difference: Nanos }[];
 }
 
 /**
- * Rates past charges of a model anew and writes a correction for each that differs (a refund of what was too much, an
- * adjustment of what was too little), so that they come to what the corrected price says, but never to less than was
- * refunded for other reasons. With `organizationId` all charges of that organization are meant, else those of every
+ * Rates past charges of a model again and writes a correction for each that differs: a refund of what was too much, an
+ * adjustment of what was too little. The result is the corrected price, but never less than was refunded for other
+ * reasons. With `organizationId` all charges of that organization are meant, else those of every
  * organization that were rated by a default price. Repeating it changes nothing; a further price may correct the same
  * charges again. Requests count by the time of their admission; charges that reach the ledger later need another run. A dry run writes nothing.
  */
@@ -62,7 +62,7 @@ export async function correctPrice(
     charges: plan.charges,
     unrated: plan.unrated,
   };
-  // The audit row stands before the first change is made, so it says what was found to be changed.
+  // The audit row is written with the first change, so it contains what the dry run found.
   let note: object | null = { ...plan, isApplied: true, price: row, reason: fields.reason };
   await eachPage(context, ids, range, async (histories) => {
     const differing = histories
@@ -156,14 +156,14 @@ function add(correction: PriceCorrection, organizationId: string, difference: Na
   }
 }
 
-/** A corrected default price says nothing about what an organization's own price has billed. */
+/** A corrected default price does not apply to charges by an organization's own price. */
 function concerns({ charge }: ChargeHistory, { source, range }: Corrected): boolean {
   const admittedAt = charge.admittedAt ?? charge.at;
   if (admittedAt < range.from || admittedAt >= range.to) return false;
   return source === "organization" || charge.priceSource === "default";
 }
 
-/** What is missing to the corrected amount; undefined when the charge cannot be rated by this price. */
+/** The corrected amount less the charge and earlier adjustments; undefined when this price cannot rate it. */
 function differenceOf(history: ChargeHistory, corrected: Corrected): Nanos | undefined {
   const { charge } = history;
   const { price } = corrected;

@@ -57,7 +57,7 @@ describe("of tokens", () => {
     expect(index(ORGANIZATION, "nothing", "token", 120)).toBeNull();
   });
 
-  test("the latest row that has begun is in force, whatever was asked for before", () => {
+  test("the latest row that has begun is in force, in any order of queries", () => {
     expect(input(ORGANIZATION, "m", 199)).toBe(1n);
     expect(input(ORGANIZATION, "m", 200)).toBe(2n);
     expect(input(ORGANIZATION, "m", 99)).toBe(3n);
@@ -105,7 +105,7 @@ test("an amount for every quality of a tier covers the qualities that weaker row
   expect(price?.unit === "image" && imageRate(price, "1K", "high")?.amount).toBe(1n);
 });
 
-test("a category falls back by itself, and to its neighbour only where nobody prices it", () => {
+test("a category falls back by itself, and to its related category only where no row prices it", () => {
   const own = aRow({ unit: "token", perMillion: { output: 8n } }, { organizationId: "org" });
   const shipped = configured({ unit: "token", perMillion: { input: 4n, output: 5n, cacheRead: 1n } });
   const price = priceIndex([own], new Map([["m", shipped]]))(ORGANIZATION, "m", "token", 100);

@@ -30,7 +30,7 @@ test("a price row holds exact amounts, in the organization's currency, from now 
   expect(await listPrices(context, { model: "sandbox-a" })).toEqual([row]);
 });
 
-test("a price that cannot be meant is refused", async () => {
+test("an invalid price is refused", async () => {
   const context = await withOrganization();
   const image = { model: "sandbox-a", perImage: { "1K": { low: "1" } } };
   const text = { model: "big-chat", perMillion: { input: "1", output: "2" } };
@@ -101,7 +101,7 @@ const ratesIn = (price: Price) =>
       )
     : Object.entries(price.perMillion).map(([category, { amount }]) => [category, amount]);
 
-test("a change tells what everything costs before and after it", async () => {
+test("a change returns the prices before and after it", async () => {
   const context = await withOrganization();
   const perImage = { "1K": { high: "0.5" } };
   const change = await setPrice(context, { organizationId: "acme", model: "sandbox-a", perImage });
@@ -137,13 +137,13 @@ test("a row is not ended while a model loses its price by it, unless forced", as
   expect(await listPrices(context)).toMatchObject([{ id: row.id, effectiveUntil: NOW + 10 }]);
 });
 
-test("a default row in a currency that nobody pays in needs no force", async () => {
+test("a default row in a currency without organizations needs no force", async () => {
   const context = await withOrganization();
   const euros = { model: "sandbox-a", currency: "EUR", perImage: { "1K": { high: "1" } } };
   expect(amounts((await setPrice(context, euros)).after)).toEqual({ "1K:high": 1_000_000_000n });
 });
 
-/** One organization, and a model of which nothing is configured to be its price. */
+/** One organization, and models without configured prices. */
 async function unpricedChat() {
   const context = await withOrganization();
   return { ...context, catalogue: { ...context.catalogue, prices: new Map() } };

@@ -86,12 +86,12 @@ export async function listPrices(
   return await context.store.prices.list(filter);
 }
 
-/** A price as input says it, checked against what the model has. */
+/** The amounts of an input, checked against the tiers and qualities of the model. */
 export function priceOf(model: Model, fields: PriceInput): PriceAmounts {
   return model.type === "image" ? imagePrice(model, fields) : tokenPrice(model.id, fields);
 }
 
-/** The fields of an input that say a price. */
+/** Input fields of a price. */
 export const priceFields = {
   organizationId: z.string().nullable().default(null),
   model: z.string(),
@@ -174,7 +174,7 @@ function tokenPrice(model: string, { perImage, perMillion }: PriceInput): PriceA
     throw new AdminError(
       400,
       "perMillion",
-      `"${model}" answers text: name prices of a million tokens and none of images`,
+      `"${model}" is a text model: name prices of a million tokens and none of images`,
     );
   return { unit: "token", perMillion };
 }

@@ -4,7 +4,7 @@ import { formatNanos } from "../lib/money.ts";
 import type { CommandContext } from "./context.ts";
 import { readImagePrice, readTime, readTokenPrice } from "./options.ts";
 
-/** `prices correct`: shows what would change, and changes it only when told. */
+/** `prices correct`: shows what would change; `--apply` changes it. */
 export function addCorrectCommand(prices: Command, cli: CommandContext): void {
   prices
     .command("correct")

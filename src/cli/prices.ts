@@ -29,7 +29,7 @@ export function addPriceCommands(program: Command, cli: CommandContext): void {
     )
     .option("--currency <code>", "ISO 4217 code")
     .option("--from <time>", "ISO date or time from which it holds; now when absent", readTime)
-    .option("--force", "even if the model still has no price for somebody who may call it")
+    .option("--force", "even if the model still has no price for an organization that may call it")
     .option("--json", "print JSON")
     .action(async (model: string, { json, force, ...options }: SetOptions) => {
       const input = {
@@ -113,8 +113,8 @@ function comparison(before: Price | null, after: Price | null) {
 /** A stored row, or one of the configuration, which has no id. */
 type AnyPrice = Omit<PriceRecord, "id" | "createdAt"> & { id: string | null };
 
-function configuredPrices(settings: Settings, wanted: string | undefined): AnyPrice[] {
-  const prices = [...settings.prices].filter(([model]) => wanted === undefined || model === wanted);
+function configuredPrices(settings: Settings, only: string | undefined): AnyPrice[] {
+  const prices = [...settings.prices].filter(([model]) => only === undefined || model === only);
   return prices.map(([model, price]) => ({
     id: null,
     organizationId: null,

@@ -21,7 +21,7 @@ channel: {id: cloud-eu}
 models: {chat-1: {upstream_model: v/chat-1, display_name: Chat, max_output_tokens: 5}, other: {type: chat}}
 `;
 
-test("a second file that names a model adds a place to ask for it, after the vendor's own", () => {
+test("a second file that names a model adds a target after the vendor's own", () => {
   const models = shippedModels([
     read("catalogue/a-cloud.yaml", RESELLER),
     read("catalogue/vendor.yaml", FULL),

@@ -58,7 +58,7 @@ export async function readCatalogue(directory: string, report: Report): Promise<
   return files;
 }
 
-/** Reads the text of one catalogue file; problems are told under its name. */
+/** Reads the text of one catalogue file; problems are reported under its name. */
 export function readCatalogueFile(name: string, text: string, report: Report): CatalogueFile | null {
   const result = readStrictly(catalogueSchema, parseYaml(text), { noun: "setting", synonyms: SYNONYMS });
   if ("problems" in result) {
@@ -80,13 +80,13 @@ export function readCatalogueFile(name: string, text: string, report: Report): C
   };
 }
 
-/** Puts the files together: each file that names a model is one more place to ask for it. */
+/** Merges the files: each file that names a model adds a target to its route. */
 export function shippedModels(files: readonly CatalogueFile[]): Map<string, ShippedModel> {
   const models = new Map<string, ShippedModel>();
   const isFull = (file: CatalogueFile, id: string) => file.models.get(id)?.type !== undefined;
   for (const id of new Set(files.flatMap((file) => [...file.models.keys()]))) {
     const naming = files.filter((file) => file.models.has(id));
-    // The file that describes the model is the vendor's own; it is asked before those who resell it.
+    // The file that describes the model in full is the vendor's own; its target comes before those of resellers.
     const ordered = [
       ...naming.filter((file) => isFull(file, id)),
       ...naming.filter((file) => !isFull(file, id)),

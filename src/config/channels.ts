@@ -32,20 +32,20 @@ export interface ChannelSources {
 export const SANDBOX = "sandbox";
 
 /**
- * Every channel that can be used: those of the file, and those of the catalogue whose credential is set. A
- * declared channel takes the place of the catalogue's of the same id.
+ * Every usable channel: those of the file, and those of the catalogue whose credential is set. A declared channel
+ * replaces the catalogue's of the same id.
  */
 export async function buildChannels(sources: ChannelSources, report: Report): Promise<Map<string, Channel>> {
   const channels = new Map<string, Channel>();
-  const wanted = { ...catalogueChannels(sources), ...sources.declared };
-  for (const [id, declared] of Object.entries(wanted)) {
+  const all = { ...catalogueChannels(sources), ...sources.declared };
+  for (const [id, declared] of Object.entries(all)) {
     const channel = await buildChannel(id, declared, sources, report);
     if (channel) channels.set(id, channel);
   }
   return channels;
 }
 
-/** The catalogue's channels that are switched on, written as the file would. */
+/** The catalogue's channels that are enabled, in the form of the file. */
 export function catalogueChannels(
   sources: Pick<ChannelSources, "catalogue" | "secrets" | "extraSettings" | "isSandboxOn">,
 ): Record<string, FileChannel> {
@@ -91,7 +91,7 @@ async function buildChannel(
   };
 }
 
-/** The provider's own settings, checked by its schema; null when a problem was told. */
+/** The provider's own settings, checked by its schema; null when a problem was reported. */
 async function assembleSettings(
   path: string,
   declared: FileChannel,
@@ -141,7 +141,7 @@ interface SettingLocation {
   name: string;
 }
 
-/** Places beside `settings` in the file that the provider reads as settings, too. */
+/** Keys of a channel beside `settings` that the provider reads as settings, too. */
 const BESIDE: readonly SettingLocation[] = [
   { path: "base_url", name: "baseUrl" },
   { path: "credential", name: "apiKey" },
@@ -159,7 +159,7 @@ function locatedSettings(declared: FileChannel): [SettingLocation, unknown][] {
   ].filter(([, value]) => value !== undefined);
 }
 
-/** Where in the file a provider's setting is written. */
+/** Path of a provider's setting in the file. */
 function filePath(path: string): string {
   return BESIDE.find((location) => location.name === path)?.path ?? `settings.${snakeCase(path)}`;
 }

@@ -4,7 +4,7 @@ import type { Environment, Override } from "./environment.ts";
 import type { Origin, Settings } from "./settings.ts";
 import { isSecretReference, type SecretReference } from "./secret-reference.ts";
 
-/** One effective setting as people read it. Secrets are masked, references show where they point. */
+/** One effective setting for display. Secrets are masked; references show their variable or file. */
 export interface SettingRow {
   /** As in the configuration file: `server.port`. */
   path: string;

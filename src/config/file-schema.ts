@@ -9,7 +9,7 @@ const httpUrl = z
   .refine((text) => isHttpUrl(text), { error: "must be an http or https address" })
   .refine((text) => !hasPassword(text), { error: LITERAL_SECRET });
 
-/** Paths are put behind it, which a query or a fragment would swallow. */
+/** Links are made by appending a path, which a query or a fragment would absorb. */
 const baseUrl = httpUrl.refine((text) => !isHttpUrl(text) || !/[?#]/.test(text), {
   error: 'must end before any "?" or "#": links are made by adding a path',
 });
@@ -37,7 +37,7 @@ const channelSchema = z.strictObject({
   deadlines: z.strictObject(deadlineFields).partial().optional(),
 });
 
-/** A model of one's own, or what differs from the shipped one of that id. */
+/** A model of the operator's own, or what differs from the shipped one of that id. */
 const fileModelSchema = modelEntrySchema.omit({ upstream_model: true }).extend({
   route: z
     .strictObject({
@@ -171,7 +171,7 @@ export type FileSettings = z.output<typeof fileSchema>;
 export type FileChannel = z.output<typeof channelSchema>;
 export type FileModel = z.output<typeof fileModelSchema>;
 
-/** Words people bring along from other gateways. */
+/** Keys of other gateways and what they are called here. */
 export const SYNONYMS: Readonly<Record<string, string>> = {
   api_key: "credential",
   apikey: "credential",

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { fileSchema } from "./file-schema.ts";
 
-/** The schema of the configuration file for editors, as JSON text. Run this file to write it anew. */
+/** The schema of the configuration file for editors, as JSON text. Run this file to generate it again. */
 export function configurationJsonSchema(): string {
   const schema = z.toJSONSchema(fileSchema, { io: "input" });
   return `${JSON.stringify({ ...schema, title: "Model inference gateway configuration" }, null, 2)}\n`;
 }
 
-/** Where the written schema stands, for this project's editors and tests. */
+/** Path of the generated schema. */
 export const JSON_SCHEMA_PATH = `${import.meta.dir}/../../docs/gateway.schema.json`;
 
 if (import.meta.main) {

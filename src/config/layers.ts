@@ -11,7 +11,7 @@ export interface WrittenFile {
   name: string | null;
   /** Absolute; where it would be when there is none. */
   path: string;
-  /** Tells its content from any other content. */
+  /** Differs for every other content. */
   version: string;
   content: Record<string, unknown>;
   /** Ids under `channels`, sound or not. */
@@ -42,7 +42,7 @@ export async function readConfigurationFile(
   return { name, path, version, content, channelIds: isMapping(channels) ? Object.keys(channels) : [] };
 }
 
-/** A copy of the content with what the environment fixed. */
+/** A copy of the content with the settings that environment variables fix. */
 export function withOverrides(
   content: Readonly<Record<string, unknown>>,
   overrides: readonly Override[],
@@ -53,8 +53,8 @@ export function withOverrides(
 }
 
 /**
- * A copy without the parts that the schema refuses, so that everything else can be looked at in the same round.
- * Channels and models lose only the fields that are wrong, and are left out when they cannot do without them.
+ * A copy without the parts that the schema refuses, so that everything else is checked in the same run. Channels and
+ * models lose only their invalid fields, and are left out when they need them.
  */
 export function withoutUnsound(content: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const sound = Object.entries(content).map(([key, value]): [string, unknown] =>

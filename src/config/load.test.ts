@@ -54,7 +54,7 @@ test("an empty environment gives a local gateway with the sandbox", async () => 
   expect(new Set(origins.values())).toEqual(new Set(["default"]));
 });
 
-test("the environment wins over the file and the file over defaults, and origins tell which", async () => {
+test("the environment wins over the file, the file over defaults, and each setting has its origin", async () => {
   const yaml = "server: {port: 9000, host: 0.0.0.0}\nblobs: {link_hours: 2}\nworkers: 2";
   const { settings, origins, rows } = await load(yaml, {
     PORT: "9100",
@@ -296,7 +296,7 @@ test("a credential is read from a file beside the configuration", async () => {
   ]);
 });
 
-test("a provider's own settings are checked by its schema, told by their names in the file", async () => {
+test("problems of a provider's own settings have their path in the file", async () => {
   const yaml = `
 channels:
   mine: {provider: openai, region: eu, settings: {image_dedline: 5, organization: 7}}
@@ -320,7 +320,7 @@ test("a vendor's variable switches its shipped channel and models on", async () 
   expect(JSON.stringify(rows)).not.toContain("sk-secret");
 });
 
-test("a declared channel takes the place of the shipped one of the same id", async () => {
+test("a declared channel replaces the shipped one of the same id", async () => {
   const yaml =
     "channels: {openai: {provider: openai, base_url: 'http://127.0.0.1:9', credential: {env: OTHER}}}";
   const { settings, origins } = await load(yaml, { OTHER: "sk-other", OPENAI_API_KEY: "sk-first" });

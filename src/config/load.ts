@@ -31,7 +31,7 @@ export interface LoadedSettings {
   settings: Settings;
   /** Where each effective setting came from, by its path in the file: `server.port`. */
   origins: ReadonlyMap<string, Origin>;
-  /** The same for people, with values; secrets masked. */
+  /** The same with values for display; secrets masked. */
   rows: readonly SettingRow[];
   /** What is valid and probably a mistake. */
   warnings: readonly Problem[];
@@ -45,7 +45,7 @@ export interface LoadedSettings {
  */
 export async function loadSettings(options: LoadOptions): Promise<LoadedSettings> {
   const problems: Problem[] = [];
-  // Of a part that was refused, what is then missed is no problem of its own.
+  // What is missing inside a refused part is not reported again.
   const report: Report = (path, message) => {
     if (!problems.some((known) => isAtOrBelow(known.path, path))) problems.push({ path, message });
   };
@@ -116,7 +116,7 @@ function isAtOrBelow(path: string, ancestor: string): boolean {
   return path.startsWith(ancestor) && /^(?:$|[.[])/.test(path.slice(ancestor.length));
 }
 
-/** Problems of values that the environment gave, told by the name of their variable. */
+/** Problems of values from the environment, reported by the name of their variable. */
 function problemsOfOverrides(content: unknown, overrides: ReturnType<typeof readOverrides>): Problem[] {
   return problemsIn(content).map(({ path, message }) => {
     const override = overrides.find((candidate) => path.startsWith(candidate.path.join(".")));
@@ -171,7 +171,7 @@ async function resolveAddresses(effective: FileSettings, secrets: SecretSource, 
   };
 }
 
-/** Told before the first start makes a key and a password, which a later failure would never show. */
+/** Checked before the first start creates a key and a password, which a failure after that would never print. */
 function blobAddressProblem(address: string): string | null {
   try {
     readS3Address(address);
@@ -186,7 +186,7 @@ function schemeProblem(example: string) {
   return (address: string) => (hasScheme(address, example) ? null : `must be an address such as ${example}`);
 }
 
-/** Settings that only change their names between the file and the program. */
+/** Settings that have other names in the program than in the file, and nothing else to resolve. */
 function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
   const { server, database, blobs, sandbox, limits, deadlines, routing } = effective;
   return {

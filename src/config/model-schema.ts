@@ -2,7 +2,7 @@ import { z } from "zod";
 
 /**
  * How models are written in YAML, in the shipped catalogue and in the configuration file. An entry may leave
- * fields to another file; the complete forms are what must stand after all files are put together.
+ * fields to another file; the complete forms are what the merged files must contain.
  */
 const tier = z.enum(["1K", "2K", "4K"]);
 const QUOTED = 'must be a decimal of at most nine places in quotes, such as "0.04"';

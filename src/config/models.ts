@@ -29,7 +29,7 @@ export interface ModelTables {
 
 /**
  * Models with their default routes and prices. A shipped model that no channel can serve is left out, unless it
- * is retired: callers are told that it was.
+ * is retired: its callers get that error.
  */
 export function buildModels(sources: ModelSources, report: Report): ModelTables {
   const tables: ModelTables = { models: new Map(), routes: new Map(), prices: new Map() };
@@ -41,7 +41,7 @@ export function buildModels(sources: ModelSources, report: Report): ModelTables 
       : `${shipped?.source}: ${formatPath(["models", id])}`;
     const complete = completeModel(path, mergeEntries(declared, shipped?.entry ?? {}), report);
     if (!complete) continue;
-    // A shipped price may well know more than a model of which the file leaves tiers or qualities out.
+    // A shipped price may cover tiers or qualities that the file has removed from the model.
     if (declared.price || !sources.declared[id]) checkImagePrice(path, complete, report);
     const route = declaredRoute
       ? buildRoute(path, id, declaredRoute, sources, report)
@@ -75,7 +75,7 @@ function completeModel(path: string, entry: FileModel, report: Report): Complete
   return null;
 }
 
-/** What a price names beyond the model would never be charged, and was meant for something else. */
+/** A tier or quality that the model does not have would never be charged, so naming it is a mistake. */
 function checkImagePrice(path: string, model: CompleteModel, report: Report): void {
   if (model.type !== "image" || !model.price) return;
   const { tiers, qualities } = model.image;

@@ -1,6 +1,6 @@
 import type { Problem } from "../lib/schema-problems.ts";
 
-/** The configuration cannot be used. Holds every problem found, so that one round of repair is enough. */
+/** The configuration cannot be used. Holds every problem found, so that all can be fixed at once. */
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
 
@@ -9,7 +9,7 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Collects problems while loading goes on. */
+/** Collects problems during loading. */
 export type Report = (path: string, message: string) => void;
 
 function problemLine({ path, message }: Problem): string {

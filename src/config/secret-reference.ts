@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import type { Environment } from "./environment.ts";
 
-/** Where a secret is to be read from. The file itself never holds one. */
+/** Where a secret is read from. The configuration file never contains one. */
 export const secretReferenceSchema = z
   .union([z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })], {
     error: ({ input }) => (typeof input === "string" ? LITERAL_SECRET : NOT_A_REFERENCE),
@@ -21,7 +21,7 @@ export interface SecretSource {
   directory: string;
 }
 
-/** Reads the secret, or says what is wrong with its reference. Blank ends of a file are not part of it. */
+/** Reads the secret, or describes what is wrong with its reference. White space around a file's content is removed. */
 export async function resolveSecret(
   reference: SecretReference,
   source: SecretSource,
@@ -46,12 +46,12 @@ export function isSecretReference(value: unknown): value is SecretReference {
   return typeof value === "object" && secretReferenceSchema.safeParse(value).success;
 }
 
-/** Whether a setting's name says that its value is a secret. */
+/** Whether a setting's name means that its value is a secret. */
 export function isSecretName(name: string): boolean {
   return /(^|_)(api_?key|key|secret|password|token|credentials?)$/.test(name);
 }
 
-/** Whether an address carries a password, before its host or, as databases take it, too, as a parameter. */
+/** Whether an address contains a password: before its host, or as a parameter, which databases accept too. */
 export function hasPassword(address: string): boolean {
   const url = URL.parse(address);
   if (!url) return false;

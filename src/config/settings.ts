@@ -4,15 +4,15 @@ import type { Model } from "../domain/model.ts";
 import type { PriceRow } from "../domain/price.ts";
 import type { AddressList } from "../lib/cidr.ts";
 
-/** Everything the gateway was told at its start: validated, secrets resolved, never changing. */
+/** The whole configuration: validated, secrets resolved, immutable. A reload makes a new one. */
 export interface Settings {
   server: {
     host: string;
     /** 0 picks a free one. */
     port: number;
-    /** Base address for links, without a trailing slash; null is the one the request came through. */
+    /** Base address for links, without a trailing slash; null is the address of the request. */
     publicUrl: string | null;
-    /** Peers whose `X-Forwarded-For` is believed. */
+    /** Peers whose `X-Forwarded-For` is trusted. */
     trustedProxies: AddressList;
     /** How long running requests may go on after SIGTERM. */
     drainSeconds: number;
@@ -36,15 +36,15 @@ export interface Settings {
   workers: number;
   /** Which of them this process is, from 1, when their supervisor has started it; else null. */
   worker: number | null;
-  /** Limits of every organization and key that has none of its own. */
+  /** Limits of organizations and keys without their own. */
   limits: { organization: Limits; key: Limits };
-  /** `tokensPerSecond` null answers unpaced. */
+  /** `tokensPerSecond` null is unpaced. */
   sandbox: { isEnabled: boolean; tokensPerSecond: number | null };
   /** How far a request may go on after a failed attempt. */
   routing: { maxAttempts: number; retryRatio: number; retryFloor: number };
   /** Deadlines of upstream calls where the channel has none of its own. */
   timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };
-  /** What the first start must use in place of generated secrets. */
+  /** Secrets that the first start uses instead of generating them. */
   bootstrap: { key: string | null; administratorPassword: string | null };
   models: ReadonlyMap<string, Model>;
   channels: ReadonlyMap<string, Channel>;

@@ -1,6 +1,6 @@
 import { isAlias, isScalar, LineCounter, parseDocument, visit, type Document } from "yaml";
 
-/** A place in a text; lines and columns count from 1. */
+/** A problem at a position; lines and columns count from 1. */
 export interface YamlProblem {
   line: number;
   column: number;
@@ -36,7 +36,7 @@ export function readYaml(text: string): { value: unknown; problems: YamlProblem[
   try {
     return { value: document.toJS(), problems };
   } catch (error) {
-    // Aliases that lead nowhere, or to more than a hundred copies.
+    // An unknown alias, or aliases that expand to too many copies.
     const reason = error instanceof Error ? error.message : "it cannot be read";
     return { value: undefined, problems: [problemAt(0, `is not YAML: ${reason}`)] };
   }

@@ -2,13 +2,13 @@
 export type Family = "A" | "B" | "C" | "D";
 
 export interface FamilyRules {
-  /** Most reference images in one request. */
+  /** Maximum reference images in one request. */
   references: number;
   /** Whether an inpainting mask is used (elsewhere it is ignored). */
   mask: boolean;
   /** Whether `quality` and `background` are read (elsewhere they are ignored). */
   quality: boolean;
-  /** Whether its models also answer on the native generate protocol. */
+  /** Whether its models are also served on the native generate protocol. */
   native: boolean;
 }
 

@@ -3,10 +3,10 @@ import type { ImageCapability } from "./model.ts";
 import { imageRate, type ImagePrice, type Rate } from "./price.ts";
 import type { SizeTier } from "./usage.ts";
 
-/** What one image of a request costs at most: shown by the price lookup and held before the vendor is called. */
+/** The maximum price of one image of a request: shown by the price lookup and held before the vendor is called. */
 export interface ImageQuote {
   tier: SizeTier;
-  /** As asked for: one of the model's qualities, or `auto`. */
+  /** As requested: one of the model's qualities, or `auto`. */
   quality: string;
   rate: Rate;
   /** The cell of `rate`: a quality, or `auto` where the price names one or the model has no qualities. */

@@ -1,7 +1,7 @@
 import type { Family } from "./family.ts";
 import type { SizeTier } from "./usage.ts";
 
-/** A model as callers name it. What serves it is a matter of routes. */
+/** A model as callers name it. Routes decide which channels serve it. */
 export type Model = TextModel | ImageModel;
 
 interface ModelFacts {
@@ -10,7 +10,7 @@ interface ModelFacts {
   ownedBy: string;
   /** Unix seconds. */
   created: number;
-  /** A retired model answers 400 `model_retired`. */
+  /** Calls of a retired model get 400 `model_retired`. */
   isRetired: boolean;
   /** ISO date on which it will be retired. */
   shutdownDate?: string;
@@ -18,9 +18,9 @@ interface ModelFacts {
 
 export interface TextModel extends ModelFacts {
   type: "chat" | "messages";
-  /** Output tokens assumed when the caller sets no cap; what a hold and a token limit are computed from. */
+  /** Output tokens assumed for the token limit when the request sets no maximum. */
   defaultOutputTokens: number;
-  /** Most output tokens it can give. */
+  /** The largest output of one request. */
   maxOutputTokens: number;
   modalities: { input: string[]; output: string[] };
 }
@@ -33,25 +33,25 @@ export interface ImageModel extends ModelFacts {
 
 export type ImageFormat = "png" | "jpeg" | "webp";
 
-/** What an image model can really do; data of the catalogue, never of code. Pixels unless said otherwise. */
+/** What an image model supports, as catalogue data. Sizes are in pixels. */
 export interface ImageCapability {
   /** `pixels`: any width and height within `bounds`; `table`: only the sizes in `sizes`. */
   sizeMode: "pixels" | "table";
-  /** Tiers it offers, smallest first; the first is the default. */
+  /** Smallest first; the first is the default. */
   tiers: SizeTier[];
-  /** Aspect ratios it offers as `W:H`; the first is the default. */
+  /** Aspect ratios as `W:H`; the first is the default. */
   ratios: string[];
   /** Exact size of a tier and ratio: `sizes["1K"]["16:9"] = "1376x768"`. For `pixels` models the preferred sizes. */
   sizes: Partial<Record<SizeTier, Record<string, string>>>;
   /** Only for `pixels`. */
   bounds?: { minPixels: number; maxPixels: number; maxEdge: number; multiple: number; maxRatio: number };
-  /** Quality words it takes, lowest first; empty when it has none. */
+  /** Its qualities, lowest first; empty when it has none. */
   qualities: string[];
-  /** Quality it uses when asked for `auto` or nothing. */
+  /** The quality it uses for `auto`, where that is known. */
   defaultQuality?: string;
-  /** Formats it delivers by itself, its default first. */
+  /** Formats the vendor delivers, its default first. */
   formats: ImageFormat[];
   backgrounds: string[];
-  /** Most images one upstream call gives. */
+  /** Maximum images of one upstream call. */
   maxImagesPerCall: number;
 }

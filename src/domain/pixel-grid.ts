@@ -1,13 +1,13 @@
 import type { ImageCapability } from "./model.ts";
 
 /**
- * The legal size nearest to the wanted one. A legal size comes back unchanged. `keep` tells what matters more
- * on the grid: the edges that were named, or the ratio; a size that must be scaled keeps its ratio.
+ * Returns the legal size nearest to the requested one; a legal size is returned unchanged. `keep` decides what
+ * matters more on the grid: the requested edges, or the ratio. A size that must be scaled keeps its ratio.
  */
-export function nearestLegalSize(wanted: Pixels, bounds: PixelBounds, keep: "edges" | "ratio"): Pixels {
-  if (isLegalSize(wanted, bounds)) return { width: wanted.width, height: wanted.height };
-  const ideal = scaleWithinBounds(wanted, bounds);
-  const isScaled = ideal.width !== wanted.width || ideal.height !== wanted.height;
+export function nearestLegalSize(requested: Pixels, bounds: PixelBounds, keep: "edges" | "ratio"): Pixels {
+  if (isLegalSize(requested, bounds)) return { width: requested.width, height: requested.height };
+  const ideal = scaleWithinBounds(requested, bounds);
+  const isScaled = ideal.width !== requested.width || ideal.height !== requested.height;
   const ratioWeight = keep === "ratio" || isScaled ? RATIO_WEIGHT : 1;
   let best = { ...largestSquare(bounds), cost: Infinity };
   for (const width of gridAround(ideal.width, bounds)) {
@@ -27,16 +27,16 @@ export interface Pixels {
 
 export type PixelBounds = NonNullable<ImageCapability["bounds"]>;
 
-/** How much dearer a change of the ratio is than an equal change of the area. */
+/** Weight of a change of the ratio against an equal change of the area. */
 const RATIO_WEIGHT = 1000;
 
 /** Grid lines tried on either side of the ideal edge. */
 const REACH = 8;
 
-/** Ratios this near to the bound are on it; it swallows the rounding of a division. */
+/** Tolerance at the ratio bound, for the rounding of a division. */
 const TOLERANCE = 1e-9;
 
-/** Whether a model takes this size as it is. */
+/** Whether the model accepts this size. */
 export function isLegalSize({ width, height }: Pixels, bounds: PixelBounds): boolean {
   const [short, long] = width < height ? [width, height] : [height, width];
   const area = width * height;
@@ -51,13 +51,13 @@ export function isLegalSize({ width, height }: Pixels, bounds: PixelBounds): boo
   );
 }
 
-/** Brings a size within ratio, edge and area, off the grid: first the long edge is cut, then both are scaled. */
+/** Fits a size to the ratio, edge and area bounds, ignoring the grid: cuts the long edge, then scales both. */
 function scaleWithinBounds({ width, height }: Pixels, bounds: PixelBounds): Pixels {
   const max = bounds.maxRatio * Math.min(width, height);
   const cut = { width: Math.min(width, max), height: Math.min(height, max) };
   const area = cut.width * cut.height;
-  const wantedArea = Math.min(Math.max(area, bounds.minPixels), bounds.maxPixels);
-  const byArea = area === wantedArea ? 1 : Math.sqrt(wantedArea / area);
+  const requestedArea = Math.min(Math.max(area, bounds.minPixels), bounds.maxPixels);
+  const byArea = area === requestedArea ? 1 : Math.sqrt(requestedArea / area);
   const scale = Math.min(byArea, bounds.maxEdge / Math.max(cut.width, cut.height));
   return { width: cut.width * scale, height: cut.height * scale };
 }
@@ -68,7 +68,7 @@ function gridAround(edge: number, bounds: PixelBounds): number[] {
   return lines.filter((line) => line > 0).map((line) => line * bounds.multiple);
 }
 
-/** Legal under any bounds that allow a square at all; what is left when nothing near the ideal is. */
+/** The fallback when nothing near the ideal is legal: legal under all bounds that allow a square. */
 function largestSquare(bounds: PixelBounds): Pixels {
   const edge = Math.min(bounds.maxEdge, Math.sqrt(bounds.maxPixels));
   const aligned = Math.max(1, Math.floor(edge / bounds.multiple)) * bounds.multiple;

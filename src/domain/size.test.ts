@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ImageCapability } from "./model.ts";
 import { isLegalSize } from "./pixel-grid.ts";
-import { resolveSize, priceTier, ratioValue, readSize } from "./size.ts";
+import { deliveredTier, resolveSize, priceTier, ratioValue, readSize } from "./size.ts";
 import type { SizeTier } from "./usage.ts";
 
 const rest = { qualities: [], formats: ["png" as const], backgrounds: [], maxImagesPerCall: 1 };
@@ -13,7 +13,7 @@ function table(
   rows: [string, ...string[]][],
   landscapeOnly: string[],
 ): ImageCapability["sizes"] {
-  const swap = (pair: string, mark: string) => pair.split(mark).reverse().join(mark);
+  const swap = (pair: string, separator: string) => pair.split(separator).reverse().join(separator);
   return Object.fromEntries(
     tiers.map((tier, index) => [
       tier,
@@ -99,7 +99,7 @@ const familyD = capability(
   ],
 );
 
-/** Catalogue data with gaps: the plan must be legal all the same. */
+/** Catalogue data with gaps; the resolved size must be legal all the same. */
 const bare: ImageCapability = {
   sizeMode: "table",
   tiers: ["2K"],
@@ -185,13 +185,16 @@ describe("planning", () => {
     expect(`${resolved.width}x${resolved.height} ${resolved.tier} ${resolved.ratio}`).toBe(expected);
   });
 
-  test.each(entries)("%s: nothing wanted gives the model's defaults and says so", (_, model) => {
-    const resolved = resolveSize({ kind: "unset" }, model);
-    expect(resolved).toMatchObject({ tier: model.tiers[0], ratio: model.ratios[0], isAuto: true });
-    expect(resolveSize(readSize("1K"), model).isAuto).toBe(false);
-  });
+  test.each(entries)(
+    "%s: an unset size resolves to the model's defaults and is marked `isAuto`",
+    (_, model) => {
+      const resolved = resolveSize({ kind: "unset" }, model);
+      expect(resolved).toMatchObject({ tier: model.tiers[0], ratio: model.ratios[0], isAuto: true });
+      expect(resolveSize(readSize("1K"), model).isAuto).toBe(false);
+    },
+  );
 
-  test.each(entries)("%s: every plan is legal", (_, model) => {
+  test.each(entries)("%s: every resolved size is legal", (_, model) => {
     fc.assert(
       fc.property(anyRequestedSize, (requested) => {
         const resolved = resolveSize(requested, model);
@@ -206,7 +209,7 @@ describe("planning", () => {
     );
   });
 
-  test.each(entries)("%s: a planned size, asked for again, comes back unchanged", (_, model) => {
+  test.each(entries)("%s: a resolved size that is requested again is unchanged", (_, model) => {
     fc.assert(
       fc.property(anyRequestedSize, (requested) => {
         const { width, height } = resolveSize(requested, model);
@@ -215,13 +218,13 @@ describe("planning", () => {
     );
   });
 
-  test.each(entries)("%s: a tier and ratio the model lists are taken as they are", (_, model) => {
+  test.each(entries)("%s: a listed tier and ratio resolve to themselves", (_, model) => {
     for (const tier of model.tiers)
       for (const ratio of model.ratios)
         expect(resolveSize({ kind: "tier", tier, ratio }, model)).toMatchObject({ tier, ratio });
   });
 
-  test.each(entries)("%s: no listed ratio is nearer to the wanted one than the planned", (_, model) => {
+  test.each(entries)("%s: no listed ratio is nearer to the requested one than the resolved", (_, model) => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 60 }), (width, height) => {
         const resolved = resolveSize({ kind: "tier", tier: null, ratio: `${width}:${height}` }, model);
@@ -235,15 +238,15 @@ describe("planning", () => {
   test.each([
     ["A", familyA],
     ["C", familyC],
-  ])("%s: within the model's bounds the ratio moves no more than the grid demands", (_, model) => {
+  ])("%s: the ratio differs from the requested one by at most one grid step", (_, model) => {
     const bounds = model.bounds!;
     const edge = fc.integer({ min: 16, max: 12_000 });
     fc.assert(
       fc.property(edge, edge, (width, height) => {
-        const wanted = Math.min(Math.max(width / height, 1 / bounds.maxRatio), bounds.maxRatio);
+        const requested = Math.min(Math.max(width / height, 1 / bounds.maxRatio), bounds.maxRatio);
         const resolved = resolveSize({ kind: "exact", width, height }, model);
         const step = bounds.multiple / Math.min(resolved.width, resolved.height);
-        expect(Math.abs(Math.log(resolved.width / resolved.height / wanted))).toBeLessThan(step + 1e-9);
+        expect(Math.abs(Math.log(resolved.width / resolved.height / requested))).toBeLessThan(step + 1e-9);
       }),
       { numRuns: 2000 },
     );
@@ -269,5 +272,23 @@ describe("price tier", () => {
     const requested = readSize("4K");
     expect(priceTier(resolveSize(requested, familyBLite), requested)).toBe("1K");
     expect(priceTier(resolveSize(requested, familyA), requested)).toBe("4K");
+  });
+});
+
+describe("the tier of a delivered picture", () => {
+  const twoK = { width: 2048, height: 2048 };
+  test.each([
+    ["as resolved", 2048, 2048, "2K"],
+    ["rounded by the vendor", 2000, 2000, "2K"],
+    ["larger than resolved", 4096, 4096, "2K"],
+    ["clearly smaller", 1024, 1024, "1K"],
+    ["smaller, but of the same tier", 1536, 1536, "2K"],
+  ] as const)("%s: %dx%d is %s", (_, width, height, tier) => {
+    expect(deliveredTier("2K", twoK, { width, height })).toBe(tier);
+  });
+
+  test("is the resolved one where a model's smallest tier has an area of the next", () => {
+    const size = { width: 1328, height: 1328 };
+    expect(deliveredTier("1K", size, size)).toBe("1K");
   });
 });

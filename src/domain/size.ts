@@ -4,8 +4,8 @@ import type { ImageCapability } from "./model.ts";
 import type { SizeTier } from "./usage.ts";
 
 /**
- * Reads `size` and the aspect ratio of a request. Words that mean nothing are read as unset, because an
- * unsupported size is ignored; `WxH` wins over a ratio. Never throws.
+ * Parses `size` and the aspect ratio of a request. Unknown values are read as unset, because an unsupported size is
+ * ignored; `WxH` wins over a ratio. Never throws.
  */
 export function readSize(size: string | null | undefined, ratio?: string | null): RequestedSize {
   const word = size?.trim() ?? "";
@@ -15,9 +15,9 @@ export function readSize(size: string | null | undefined, ratio?: string | null)
     if (width > 0 && height > 0) return { kind: "exact", width, height };
   }
   const tier = readTier(word);
-  const wantedRatio =
+  const requestedRatio =
     ratio && ratioValue(ratio) !== null ? ratio.replaceAll(/\s/g, "").replace(/[xX×*]/, ":") : null;
-  return tier || wantedRatio ? { kind: "tier", tier, ratio: wantedRatio } : { kind: "unset" };
+  return tier || requestedRatio ? { kind: "tier", tier, ratio: requestedRatio } : { kind: "unset" };
 }
 
 const EXACT = /^(\d{1,9})\s*[xX×*]\s*(\d{1,9})$/;
@@ -37,7 +37,7 @@ const TIER_CEILINGS: readonly (readonly [SizeTier, number])[] = [
 /** Share of the resolved area from which a delivered picture is of the resolved tier. */
 const SAME_TIER_SHARE = 0.75;
 
-/** Two distances nearer than this are the same; it swallows rounding of logarithms. */
+/** Distances that differ by less are equal: rounding errors of logarithms. */
 const SAME = 1e-9;
 
 /** Width divided by height of a `W:H` ratio, or null when it is not one. */
@@ -48,19 +48,24 @@ export function ratioValue(ratio: string): number | null {
 }
 
 /**
- * Aligns a wish to what the model can do. The plan is always legal: its tier and ratio are the model's, and its
- * pixels are in the model's table or within its bounds.
+ * Resolves a requested size to the nearest one that the model supports. The result is always legal: its tier and
+ * ratio are the model's, and its pixels are in the model's table or within its bounds.
  */
 export function resolveSize(requested: RequestedSize, capability: ImageCapability): ResolvedSize {
   if (requested.kind === "exact") return resolveExact(requested, capability);
   const isAuto = requested.kind === "unset" || (requested.tier === null && requested.ratio === null);
   const tier = nearestTier(requested.kind === "tier" ? requested.tier : null, capability);
-  const wanted = requested.kind === "tier" && requested.ratio !== null ? ratioValue(requested.ratio) : null;
-  const isShapeFree = wanted === null;
-  return { ...resolveRatio(wanted ?? defaultRatio(capability), tier, capability), isAuto, isShapeFree };
+  const requestedRatio =
+    requested.kind === "tier" && requested.ratio !== null ? ratioValue(requested.ratio) : null;
+  const isShapeFree = requestedRatio === null;
+  return {
+    ...resolveRatio(requestedRatio ?? defaultRatio(capability), tier, capability),
+    isAuto,
+    isShapeFree,
+  };
 }
 
-/** The tier a plan is priced as: by area when exact pixels were asked for, else the tier sent. */
+/** The tier that is billed: by area when exact pixels were requested, else the tier sent to the vendor. */
 export function priceTier(resolved: ResolvedSize, requested: RequestedSize): SizeTier {
   return requested.kind === "exact" ? areaTier(resolved.width * resolved.height) : resolved.tier;
 }
@@ -81,16 +86,16 @@ export function deliveredTier(tier: SizeTier, resolved: Pixels, delivered: Pixel
   return TIERS.indexOf(smaller) < TIERS.indexOf(tier) ? smaller : tier;
 }
 
-/** A model with free pixels keeps the wanted ratio even when it lists no such one. */
+/** A model with free pixels keeps the requested ratio, listed or not. */
 function resolveRatio(
-  wanted: number,
+  value: number,
   tier: SizeTier,
   capability: ImageCapability,
 ): Pick<ResolvedSize, "tier" | "ratio" | "width" | "height"> {
-  const ratio = nearestRatio(wanted, tier, capability);
+  const ratio = nearestRatio(value, tier, capability);
   if (!isFree(capability)) return { tier, ratio, ...pixelsOf(tier, ratio, capability) };
   const { bounds } = capability;
-  const possible = Math.min(Math.max(wanted, 1 / bounds.maxRatio), bounds.maxRatio);
+  const possible = Math.min(Math.max(value, 1 / bounds.maxRatio), bounds.maxRatio);
   const isListed = Math.abs(Math.log(possible / (ratioValue(ratio) ?? 1))) < SAME;
   if (isListed) return { tier, ratio, ...pixelsOf(tier, ratio, capability) };
   const ideal = ofArea(tierArea(tier, capability), possible);
@@ -115,24 +120,24 @@ function resolveExact(requested: Pixels, capability: ImageCapability): ResolvedS
   return resolutions.reduce((best, next) => (distance(next) < distance(best) - SAME ? next : best));
 }
 
-/** Whether any size within bounds may be asked for. */
+/** Whether the model takes any size within its bounds. */
 function isFree(
   capability: ImageCapability,
 ): capability is ImageCapability & { bounds: NonNullable<ImageCapability["bounds"]> } {
   return capability.sizeMode === "pixels" && capability.bounds !== undefined;
 }
 
-/** A tier written with any number, such as `1.5K`, taken as the nearest of the three; null when it is none. */
+/** Parses a tier written with any number, such as `1.5K`, to the nearest of the three; null when it is none. */
 function readTier(word: string): SizeTier | null {
   const number = Number(TIER.exec(word)?.[1]);
   if (!(number > 0)) return null;
   return closestTier(Math.log(number ** 2 * TIER_PIXELS["1K"]), TIERS);
 }
 
-/** The model's tier nearest to the wanted one; its first when nothing was wanted. */
-function nearestTier(wanted: SizeTier | null, capability: ImageCapability): SizeTier {
+/** The model's tier nearest to the requested one; its first when none was requested. */
+function nearestTier(tier: SizeTier | null, capability: ImageCapability): SizeTier {
   const tiers = tiersOf(capability);
-  return closestTier(Math.log(TIER_PIXELS[wanted ?? tiers[0]]), tiers);
+  return closestTier(Math.log(TIER_PIXELS[tier ?? tiers[0]]), tiers);
 }
 
 /** On a tie the earlier tier, which is the smaller and cheaper one. */
@@ -163,11 +168,11 @@ function nearestRatio(value: number, tier: SizeTier, capability: ImageCapability
 function pixelsOf(tier: SizeTier, ratio: string, capability: ImageCapability): Pixels {
   const row = capability.sizes[tier];
   const listed = EXACT.exec((row && Object.hasOwn(row, ratio) && row[ratio]) || "");
-  const wanted = listed
+  const size = listed
     ? { width: Number(listed[1]), height: Number(listed[2]) }
     : ofArea(tierArea(tier, capability), ratioValue(ratio) ?? 1);
-  if (isFree(capability)) return nearestLegalSize(wanted, capability.bounds, "ratio");
-  return { width: Math.max(1, Math.round(wanted.width)), height: Math.max(1, Math.round(wanted.height)) };
+  if (isFree(capability)) return nearestLegalSize(size, capability.bounds, "ratio");
+  return { width: Math.max(1, Math.round(size.width)), height: Math.max(1, Math.round(size.height)) };
 }
 
 function tierArea(tier: SizeTier, capability: ImageCapability): number {
@@ -184,7 +189,7 @@ function defaultRatio(capability: ImageCapability): number {
   return ratioValue(capability.ratios[0] ?? SQUARE) ?? 1;
 }
 
-/** A model without tiers is taken to offer the smallest. */
+/** A model without tiers counts as one of the smallest. */
 function tiersOf(capability: ImageCapability): readonly [SizeTier, ...SizeTier[]] {
   const [first = "1K", ...rest] = capability.tiers;
   return [first, ...rest];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openHouse, type House } from "../support/vendor.ts";
 import { until } from "../support/gateway.ts";
 
-/* Prices whose cells differ: what is shown, held and billed of each. */
+/* Prices by tier and quality: what the lookup shows and what is billed. */
 const TIERED = "tiered-image";
 const FIXED = "fixed-auto-image";
 let house: House;
@@ -53,7 +53,7 @@ async function generate(
 }
 type Row = Awaited<ReturnType<House["gateway"]["charged"]>>[number];
 
-describe("a quality that the caller leaves to the vendor", () => {
+describe("quality `auto`", () => {
   test("is shown at the dearest quality and billed by the one that the vendor reports", async () => {
     expect(await lookUp({ model: TIERED })).toMatchObject({
       quality: "auto",
@@ -133,8 +133,8 @@ test("a row is ended, and its cells fall back", async () => {
   const set = ["prices", "set", FIXED, "--org", "default", "--image", "2K=0.50", "--json"];
   const { id } = JSON.parse(await house.gateway.cli(...set)) as { id: string };
   const two = { model: FIXED, size: "2K", quality: "high" };
-  const unitPrice = (wanted: string) =>
-    until(`a price of ${wanted}`, async () => (await lookUp(two))["unit_price"] === wanted || undefined);
+  const unitPrice = (amount: string) =>
+    until(`a price of ${amount}`, async () => (await lookUp(two))["unit_price"] === amount || undefined);
   await unitPrice("0.50");
   expect(await house.gateway.cli("prices", "remove", id)).toMatch(/^2K:\* +0\.50 +0\.40 +default$/m);
   await unitPrice("0.40");
@@ -148,7 +148,7 @@ test("a default in another currency hides no price", async () => {
   expect(JSON.parse(await house.gateway.cli(...list))).toContainEqual(
     expect.objectContaining({ currency: "EUR", organizationId: null }),
   );
-  // A change is in force within a second; a later one that is seen tells that this one has been, too.
+  // Changes take effect in order, so a visible later change means that this one is in force, too.
   await house.gateway.cli("prices", "set", TIERED, "--org", "default", "--image", "2K:low=0.03");
   await until("the later price", async () => {
     const found = await lookUp({ model: TIERED, size: "2K", quality: "low" });

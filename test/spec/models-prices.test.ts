@@ -24,7 +24,7 @@ const price = async (query: Record<string, string>) =>
   (await (await get(`/v1/pricing/lookup?${new URLSearchParams(query)}`)).json()) as Record<string, unknown>;
 
 describe("the list of models", () => {
-  test("describes each model with what a client needs", async () => {
+  test("describes each model for clients", async () => {
     const { object, data } = (await (await get("/v1/models")).json()) as {
       object: string;
       data: { id: string }[];
@@ -54,7 +54,7 @@ describe("the list of models", () => {
     expect(byId.has("retired-chat")).toBe(false);
   });
 
-  test("holds only what the key may call", async () => {
+  test("contains only what the key may call", async () => {
     const response = await get("/v1/models", { authorization: `Bearer ${narrow}` });
     const { data } = (await response.json()) as { data: { id: string }[] };
     expect(data.map(({ id }) => id)).toEqual([CHAT]);
@@ -65,7 +65,7 @@ describe("the list of models", () => {
     expect(await strip(foreign)).toBe(await strip(unknown));
   });
 
-  test("holds nothing a key's scopes keep it from", async () => {
+  test("contains nothing outside the key's scopes", async () => {
     const headers = { authorization: `Bearer ${textOnly}` };
     const { data } = (await (await get("/v1/models", headers)).json()) as { data: { type: string }[] };
     expect(data.map(({ type }) => type)).toContain("chat");
@@ -73,7 +73,7 @@ describe("the list of models", () => {
     expect((await get(`/v1/models/${IMAGE}`, headers)).status).toBe(404);
   });
 
-  test("can be asked for again cheaply", async () => {
+  test("is revalidated by its ETag", async () => {
     const first = await get("/v1/models");
     const etag = first.headers.get("etag")!;
     expect(etag).toMatch(/^"[\w-]+"$/);
@@ -88,7 +88,7 @@ describe("the list of models", () => {
     expect(narrowTag).not.toBe(etag);
   });
 
-  test("has the messages protocol's shape for those who speak it, and takes their key header", async () => {
+  test("has the messages protocol's shape for its clients, and accepts their key header", async () => {
     const headers = { "anthropic-version": "2023-06-01" };
     const list = (await (await get("/v1/models", headers)).json()) as { data: object[] };
     expect(Object.keys(list).sort()).toEqual(["data", "first_id", "has_more", "last_id"]);
@@ -171,7 +171,7 @@ describe("the price lookup", () => {
     expect(error["code"]).toBe(code);
   });
 
-  test("a forbidden model answers as a call to it would", async () => {
+  test("a forbidden model is refused as a call of it would be", async () => {
     const response = await get(`/v1/pricing/lookup?model=${IMAGE}`, { authorization: `Bearer ${narrow}` });
     expect(response.status).toBe(403);
     expect(await response.json()).toMatchObject({ error: { code: "model_not_allowed_for_api_key" } });
@@ -185,7 +185,7 @@ describe("the price lookup", () => {
     expect(new Set(data.map(({ unit }) => unit))).toEqual(new Set(["token"]));
   });
 
-  test("an organization's own price is told, held and billed from one moment to the next", async () => {
+  test("an organization's own price is shown, held and billed as soon as it is set", async () => {
     await house.gateway.cli(
       "prices",
       "set",

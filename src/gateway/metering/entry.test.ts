@@ -41,20 +41,20 @@ function entryAfter(outcomes: Partial<Attempt>[], used: ImageUsage = usage): Ret
   });
 }
 
-test("what was delivered is charged, and nothing more is noted when no attempt is in doubt", () => {
+test("what was delivered is charged, without orphan cost when no attempt was ambiguous", () => {
   const entry = entryAfter([{ outcome: "unreachable" }, { outcome: "answered" }]);
   expect(entry).toMatchObject({ amount: 40n, orphanCost: 0n, channel: "second" });
 });
 
 test("each ambiguous attempt is recorded with the price of all that was requested", () => {
-  const inDoubt = { outcome: "timeout", isAmbiguous: true } as const;
-  expect(entryAfter([inDoubt, inDoubt, { outcome: "answered" }])).toMatchObject({
+  const ambiguous = { outcome: "timeout", isAmbiguous: true } as const;
+  expect(entryAfter([ambiguous, ambiguous, { outcome: "answered" }])).toMatchObject({
     amount: 40n,
     orphanCost: 320n,
   });
 });
 
-test("an entry says when its request was admitted, which is when its price was taken", () => {
+test("an entry has the time of admission, at which its price was taken", () => {
   expect(entryAfter([])).toMatchObject({ admittedAt: 3, at: 7, priceSource: "default" });
 });
 

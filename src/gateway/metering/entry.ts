@@ -38,10 +38,10 @@ export function chargeEntry({
   at,
 }: ChargeFacts): LedgerEntry {
   const { amount, source } = requireCharge(price, usage);
-  const marks = [...flags];
-  if (usage.unit === "token" && usage.source === "estimated") marks.push("estimated");
-  if (usage.unit === "token" && usage.anomalous) marks.push("anomalous");
-  if (hold.leases.length > 0 && amount > hold.amount) marks.push("over_hold");
+  const allFlags = [...flags];
+  if (usage.unit === "token" && usage.source === "estimated") allFlags.push("estimated");
+  if (usage.unit === "token" && usage.anomalous) allFlags.push("anomalous");
+  if (hold.leases.length > 0 && amount > hold.amount) allFlags.push("over_hold");
   const { principal, attempts } = context;
   const ambiguous = attempts.filter(({ isAmbiguous }) => isAmbiguous).length;
   return {
@@ -62,7 +62,7 @@ export function chargeEntry({
     orphanCost: requireCharge(price, requested).amount * BigInt(ambiguous),
     budgets: hold.leases.map(({ budget }) => budget),
     attempts,
-    flags: marks,
+    flags: allFlags,
   };
 }
 

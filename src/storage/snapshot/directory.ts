@@ -32,7 +32,7 @@ export interface BudgetPlace {
   keyId: string | null;
 }
 
-/** Joins the two parts. `onProblem` hears of routes that cannot be followed and are left out. */
+/** Joins the two parts. Routes to unknown channels are left out and reported to `onProblem`. */
 export function buildDirectory(
   configured: Configured,
   stored: Stored,

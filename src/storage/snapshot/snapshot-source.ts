@@ -22,7 +22,7 @@ export interface SnapshotSource {
   findKey(hash: string): Promise<KeyRecord | null>;
 }
 
-/** A request waits for this look-up. */
+/** Short, because a request waits for this query. */
 const FIND_TIMEOUT_MS = 1000;
 const PAGE = 1000;
 
