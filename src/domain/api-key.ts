@@ -2,12 +2,12 @@ import type { AddressList } from "../lib/cidr.ts";
 import type { Limits } from "./limits.ts";
 import type { Organization } from "./organization.ts";
 
-/** A gateway key as the store knows it: never the secret, only its hash. */
+/** A gateway key without its secret, of which only the hash is stored. */
 export interface ApiKey {
   id: string;
   organizationId: string;
   name: string;
-  /** First characters of the secret, for people to tell keys apart. */
+  /** First characters of the secret, by which people recognize the key. */
   prefix: string;
   scopes: ReadonlySet<Scope | "ai:*">;
   /** Model ids it may call; `"*"` is all its organization's. */
@@ -28,7 +28,7 @@ export function hasScope({ scopes }: ApiKey, scope: Scope): boolean {
   return scopes.has(scope) || scopes.has("ai:*");
 }
 
-/** Who is asking: a usable key and its organization. */
+/** The authenticated caller: a valid key and its organization. */
 export interface Principal {
   key: ApiKey;
   organization: Organization;

@@ -5,16 +5,16 @@ export interface Channel {
   provider: string;
   /** The adapter's own settings (base address, resolved credential, region), validated by its schema. */
   settings: unknown;
-  /** Deadlines of its calls; the route family's defaults where absent. Milliseconds. */
+  /** Timeouts of its calls in milliseconds; the defaults of the kind of route where absent. */
   timeouts?: Partial<Timeouts>;
-  /** Most calls at once from one process; undefined is no bound. */
+  /** Maximum calls at once from one process; undefined for no limit. */
   maxConcurrent?: number;
 }
 
 export interface Timeouts {
   /** Text: until the first byte of a stream, of any kind; not used for whole answers. Images: until the answer. */
   firstByteMs: number;
-  /** Longest silence inside an answer. */
+  /** Between two bytes of a response. */
   idleMs: number;
   /** The whole call. */
   totalMs: number;

@@ -2,7 +2,7 @@ import type { StreamedObject } from "../lib/json-spool.ts";
 import type { ImageFormat } from "./model.ts";
 import type { ImageUsage } from "./usage.ts";
 
-/** Pictures as the caller gets them, with what truly took effect. */
+/** Pictures as delivered, with the values that took effect. */
 export interface ImageDelivery {
   model: string;
   /** Pixels of the first image. */
@@ -13,14 +13,14 @@ export interface ImageDelivery {
   format: ImageFormat;
   images: DeliveredImage[];
   usage?: ImageUsage["tokens"];
-  /** The vendor's own reply, where request and vendor both speak the native protocol. */
+  /** The vendor's reply, where request and vendor both use the native protocol. */
   native?: StreamedObject;
 }
 
 export interface DeliveredImage {
   blob: Blob;
-  /** Signed link; absent where the caller gets the bytes only. */
+  /** Signed link; absent where only the bytes are delivered. */
   url?: string;
-  /** Whether the bytes go into the answer. */
+  /** Whether the response contains the bytes. */
   isInline: boolean;
 }

@@ -1,7 +1,7 @@
 import type { RateState } from "./limits.ts";
 
 /**
- * Every deliberate error answer of the gateway: raised once, by code, and rendered by the dialect of the route.
+ * Every deliberate error response of the gateway: thrown once, by code, and rendered by the dialect of the route.
  */
 export const ERROR_CODES = {
   invalid_request_body: { status: 400, kind: "parameter" },
@@ -42,7 +42,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** What sort of trouble it is; dialects choose their own `type` words from it. */
+/** The kind of error, from which dialects derive their `type`. */
 export type ErrorKind =
   | "parameter"
   | "door"
@@ -57,11 +57,11 @@ export type ErrorKind =
 export interface ErrorDetail {
   /** The request field to change. */
   param?: string;
-  /** Whole seconds for `Retry-After`; left out where a retry is pointless. */
+  /** Whole seconds for `Retry-After`; absent where a retry is useless. */
   retryAfterSeconds?: number;
   /** `false` adds `x-should-retry: false`, which the official clients obey. */
   shouldRetry?: false;
-  /** Of a request refused by a limit, for its rate headers. */
+  /** For the rate headers of a request that a limit refused. */
   rate?: RateState;
   /** For the log only; the caller never sees it. */
   cause?: unknown;
@@ -75,7 +75,7 @@ export class GatewayError extends Error {
   readonly shouldRetry: false | undefined;
   readonly rate: RateState | null;
 
-  /** `message` is read by the caller: it says what to change and names no vendor, credential or inner address. */
+  /** `message` is for the caller: it says what to change and names no vendor, credential or internal address. */
   constructor(
     readonly code: ErrorCode,
     message: string,

@@ -4,13 +4,13 @@ import type { Spool } from "../lib/spool.ts";
 import type { ImageUsage, SizeTier } from "./usage.ts";
 
 /**
- * One image request, whichever entrance it came through: generations, edits, the native protocol or a job.
+ * One image request of any endpoint: generations, edits, the native protocol or a job.
  */
 export interface ImageRequest {
   model: string;
   prompt: string;
   size: RequestedSize;
-  /** As asked for; read on family A only. */
+  /** As requested; used on family A only. */
   quality?: string;
   background?: string;
   /** 1 to 4. */
@@ -18,17 +18,17 @@ export interface ImageRequest {
   format?: ImageFormat;
   /** 0 to 100; jpeg and webp only. */
   compression?: number;
-  /** How the caller wants the images; undefined when it did not say. */
+  /** How the caller wants the images; undefined when not specified. */
   delivery?: "url" | "b64_json";
-  /** In upload order: the first is image 1. Not empty makes the request an edit. */
+  /** In upload order: the first is image 1. An edit has at least one. */
   references: ReferenceSource[];
-  /** Reads the mask; for models that take one, elsewhere it is ignored whatever it is. Throws a `GatewayError`. */
+  /** Reads the mask; not called for models without masks, which ignore it. Throws a `GatewayError`. */
   readMask?(): ReferenceSource | undefined;
   /** `x-input-image-compress: true` */
   compressReferences: boolean;
-  /** Unknown fields, told to the caller in `x-gateway-ignored-params`. */
+  /** Unknown fields, listed in the response header `x-gateway-ignored-params`. */
   ignored: string[];
-  /** The caller's own body, when it came in the native generate protocol; its pictures are `references`, in order. */
+  /** The caller's body in the native generate protocol; its pictures are `references`, in order. */
   native?: StreamedObject;
 }
 
@@ -37,10 +37,10 @@ export type RequestedSize =
   | { kind: "exact"; width: number; height: number }
   | { kind: "tier"; tier: SizeTier | null; ratio: string | null };
 
-/** Where a reference image comes from, before anything was fetched or decoded. */
+/** The source of a reference image, before it is fetched or decoded. */
 export type ReferenceSource = { kind: "file"; blob: Blob } | { kind: "link"; url: string };
 
-/** A reference made ready: its bytes are at hand, its type was told by them. */
+/** A fetched reference; its format was read from its bytes. */
 export interface ReferenceImage {
   blob: Blob;
   format: ImageFormat | "gif" | "heic" | "avif" | "tiff" | "bmp";
@@ -48,7 +48,7 @@ export interface ReferenceImage {
   height: number;
 }
 
-/** The size a model will really be asked for, aligned to what it can do. */
+/** The size that is requested from a model, aligned to what it supports. */
 export interface ResolvedSize {
   tier: SizeTier;
   /** `W:H`, always one of the model's. */
@@ -57,13 +57,13 @@ export interface ResolvedSize {
   height: number;
   /** True when the caller named no size and the model may choose. */
   isAuto: boolean;
-  /** True when the caller named no shape: an edit keeps that of its first reference, at the tier. */
+  /** True when the caller named no shape: an edit keeps the shape of image 1, at the tier. */
   isShapeFree: boolean;
 }
 
-/** What a provider is asked to make: aligned, legal for the model, references ready. */
+/** The request to a provider: aligned, legal for the model, references fetched. */
 export interface ImageOrder {
-  /** The vendor's name of the model. */
+  /** The vendor's name for the model. */
   upstreamModel: string;
   model: ImageModel;
   prompt: string;
@@ -72,25 +72,25 @@ export interface ImageOrder {
   quality?: string;
   background?: string;
   count: number;
-  /** The wanted format, when the caller named one. The gateway transcodes where the vendor cannot. */
+  /** The format the caller named. The gateway transcodes where the vendor cannot. */
   format?: ImageFormat;
   compression?: number;
   references: ReferenceImage[];
   mask?: ReferenceImage;
   /** The caller's body in the native generate protocol, for an upstream that speaks it; others read the rest. */
   native?: StreamedObject;
-  /** Where large pictures go while they arrive; it lasts until the answer has been sent. */
+  /** Receives large pictures while they arrive; disposed after the response is sent. */
   spool: Spool;
 }
 
-/** What a provider made. Size and format of each image are read from its bytes, not from these words. */
+/** The result of a provider. Size and format of each image are read from its bytes. */
 export interface ImageReply {
   images: Blob[];
   quality?: string;
   background?: string;
-  /** True when the vendor compressed them as asked; elsewhere the gateway does. */
+  /** True when the vendor compressed them as requested; otherwise the gateway does. */
   isCompressed?: boolean;
   usage?: ImageUsage["tokens"];
-  /** The vendor's own reply to `native`, its pictures as `Blob`s; `images` are the finished ones, in order. */
+  /** The vendor's reply to `native`, its pictures as handles; `images` are the final ones, in order. */
   native?: StreamedObject;
 }

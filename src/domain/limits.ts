@@ -1,4 +1,4 @@
-/** Numeric limits; `null` lifts one. */
+/** Numeric limits; `null` is unlimited. */
 export interface Limits {
   /** Chat, messages and responses: requests a minute. */
   requestsPerMinute: number | null;
@@ -11,7 +11,7 @@ export interface Limits {
   runningJobs: number | null;
 }
 
-/** Section 9 of the decisions: what an organization has, and what a key has, unless set otherwise. */
+/** Defaults of an organization; those of a key follow below. */
 export const DEFAULT_ORGANIZATION_LIMITS: Limits = {
   requestsPerMinute: 600,
   tokensPerMinute: 1_000_000,
@@ -32,15 +32,15 @@ export const NO_LIMITS: Limits = {
 
 export const DEFAULT_KEY_LIMITS: Limits = { ...NO_LIMITS, concurrentImages: 8 };
 
-/** What is left of one limit after a request. */
+/** The remainder of one limit after a request. */
 export interface RateWindow {
   limit: number;
   remaining: number;
-  /** Whole seconds until all of the limit is free again, 0 when it is. */
+  /** Whole seconds until the whole limit is available again, 0 when it is. */
   resetSeconds: number;
 }
 
-/** What a caller may still send, for the rate headers; `null` where no limit applies. */
+/** What the rate headers report; `null` where no limit applies. */
 export interface RateState {
   /** Requests on text routes, images on image routes. */
   requests: RateWindow | null;

@@ -13,20 +13,20 @@ export interface Organization {
   settings: OrganizationSettings;
   /** What differs from the default limits. */
   limits: Partial<Limits>;
-  /** Routing of its own, by model id; the configured default elsewhere. */
+  /** Its routes by model id; the configured ones apply to other models. */
   routes: ReadonlyMap<string, Route>;
-  /** Budgets every one of its requests is held against. */
+  /** Budgets that each of its requests is held against. */
   budgets: readonly string[];
 }
 
 export interface OrganizationSettings {
   /** 'Force image responses to use URLs': on, off, or not set (`null`). */
   forceImageUrls: boolean | null;
-  /** The native protocol's own switch: images as `fileData.fileUri`. */
+  /** The same for the native protocol: images as `fileData.fileUri`. */
   nativeImageUrls: boolean;
   /** 'Cancel on timeout and use fallback', with its time limit; `null` is off. */
   fallbackAfterMs: number | null;
-  /** What happens to the upstream call when the caller hangs up. */
+  /** What happens to the upstream call when the client disconnects. */
   callerGone: "abort" | "drain";
   /** Whether a content refusal tries the next target. */
   failOverRefusals: boolean;

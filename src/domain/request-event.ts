@@ -2,7 +2,7 @@ import type { Nanos } from "../lib/money.ts";
 import type { Attempt } from "./ledger.ts";
 import type { Usage } from "./usage.ts";
 
-/** What happened to one request, told to the listeners (log, metrics) after its end. */
+/** A finished request, for the listeners (log, metrics). */
 export interface RequestEvent {
   requestId: string;
   /** Route name, such as `chat` or `images.generations`; a closed set. */
@@ -23,10 +23,10 @@ export interface RequestEvent {
   channel: string | null;
   isStream: boolean;
   usage: Usage | null;
-  /** Pictures a vendor made beyond those asked for; neither delivered nor billed. */
+  /** Pictures beyond those requested; neither delivered nor billed. */
   surplus: number;
   amount: Nanos;
   attempts: Attempt[];
-  /** Trouble worth an operator's eye; never the caller's content. */
+  /** A problem for the operator's log; never the caller's content. */
   cause: unknown;
 }

@@ -1,17 +1,17 @@
 /**
- * Trouble with a vendor, classified where the status and the typed body are still at hand. Failover, health and
- * the caller's answer are decided from `kind` alone.
+ * A failed call to a vendor, classified where status and body are known. Failover, health and the response to the
+ * caller depend on `kind` alone.
  *
  * | kind | means | fails over |
  * | --- | --- | --- |
- * | `unreachable` | no connection, or it broke before an answer began | yes |
+ * | `unreachable` | no connection, or it broke before a response began | yes |
  * | `timeout` | a deadline passed | yes, but see `isAmbiguous` |
- * | `overloaded` | the vendor is in trouble (5xx, 529) | yes |
+ * | `overloaded` | the vendor has a problem (5xx, 529) | yes |
  * | `limited` | the vendor throttles (429) | yes |
- * | `account` | credential, balance, quota or model access is gone (401, 402 or a typed code) | yes |
- * | `broken` | the answer is not what the protocol says (HTML, truncated, no picture, uncoded 403 or 404) | yes |
- * | `refused` | the content was refused | only where the policy says so |
- * | `rejected` | the request was found wrong (400, 413, 422) | no, but see `isUnsent` |
+ * | `account` | credential, balance, quota or model access is missing (401, 402 or a typed code) | yes |
+ * | `broken` | the response violates the protocol (HTML, truncated, no picture, uncoded 403 or 404) | yes |
+ * | `refused` | the content was refused | only where the policy allows it |
+ * | `rejected` | the request is invalid (400, 413, 422) | no, but see `isUnsent` |
  */
 export type UpstreamErrorKind =
   "unreachable" | "timeout" | "overloaded" | "limited" | "account" | "broken" | "refused" | "rejected";
@@ -19,17 +19,17 @@ export type UpstreamErrorKind =
 export interface UpstreamErrorDetail {
   /** HTTP status, when there was one. */
   status?: number;
-  /** The vendor's own hint. */
+  /** From the vendor. */
   retryAfterSeconds?: number;
-  /** True when the request was fully sent and may have been carried out (and paid for) although no answer came. */
+  /** True when the vendor may have done the work, and may charge for it, although there is no response. */
   isAmbiguous?: boolean;
-  /** For `rejected` and `refused`: what may be told to the caller, free of vendor names; else a general sentence is used. */
+  /** For `rejected` and `refused`: the message for the caller, without vendor names; a general one where absent. */
   publicMessage?: string;
   /** For `rejected`: the field the vendor named. */
   param?: string;
-  /** For `rejected`: found out here, before anything was sent, of this vendor alone; another one may do it. */
+  /** For `rejected`: found before anything was sent, and of this vendor alone; another may accept the request. */
   isUnsent?: boolean;
-  /** True when the request may have caused it, so that it tells nothing of the target's health. */
+  /** True when the request may be the cause, so that the target's health is not affected. */
   isByRequest?: boolean;
   cause?: unknown;
 }

@@ -1,8 +1,8 @@
 import type { ReferenceImage } from "../domain/image.ts";
 
 /**
- * Reads the first bytes of a blob, and jumps over what is not needed, without ever holding more than one window
- * of it. What it may read in total is bounded, so that no header can make it read a whole file.
+ * Reads the first bytes of a blob and skips what is not needed, one window at a time. The total is bounded, so that no
+ * header can make it read a whole file.
  */
 export interface HeaderReader {
   /** Bytes in the whole blob. */
@@ -13,19 +13,19 @@ export interface HeaderReader {
   peek(offset: number, length: number): Promise<DataView | null>;
 }
 
-/** What a picture's header says of it. */
+/** The contents of a picture's header. */
 export interface ImageHeader {
   format: ReferenceImage["format"];
-  /** Pixels as the picture is shown: a turned photograph counts as turned. */
+  /** Pixels as displayed, after an Exif rotation. */
   width: number;
   height: number;
-  /** 1 for a still picture; any more means at least two. */
+  /** 1 for a still picture; higher values mean at least two. */
   frames: number;
   /** Whether it may have transparent pixels. */
   hasAlpha: boolean;
 }
 
-/** The bytes are no picture that can be read; the message completes the sentence "the image …". */
+/** The bytes are not a readable picture; the message completes the sentence "the image …". */
 export class UnreadableImageError extends Error {
   override readonly name = "UnreadableImageError";
 }

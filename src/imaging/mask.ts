@@ -3,15 +3,15 @@ import type { ReferenceImage } from "../domain/image.ts";
 import { sniffImage } from "./sniff.ts";
 
 /**
- * Checks an inpainting mask against image 1: a PNG of the same pixel size, with transparency to say where to
- * paint. Throws `invalid_image` with `param` "mask".
+ * Checks an inpainting mask against image 1: a PNG of the same pixel size, whose transparency marks the area to
+ * edit. Throws `invalid_image` with `param` "mask".
  */
 export async function readMask(
   mask: Blob,
   first: { width: number; height: number },
 ): Promise<ReferenceImage> {
   const { format, width, height, hasAlpha } = await sniffImage(mask, "mask");
-  const trouble =
+  const problem =
     format !== "png"
       ? `must be a PNG with an alpha channel; this is a ${format.toUpperCase()}`
       : !hasAlpha
@@ -19,6 +19,6 @@ export async function readMask(
         : width !== first.width || height !== first.height
           ? `must have the size of image 1, ${first.width}x${first.height} pixels; it is ${width}x${height}`
           : null;
-  if (trouble) throw new GatewayError("invalid_image", `mask ${trouble}.`, { param: "mask" });
+  if (problem) throw new GatewayError("invalid_image", `mask ${problem}.`, { param: "mask" });
   return { blob: mask, format, width, height };
 }

@@ -1,11 +1,11 @@
-import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { deflate, inflate } from "node:zlib";
+import { yieldToEventLoop } from "../lib/waiting.ts";
 
 /**
- * Lets a function change the pixels of a picture, row by row of red, green, blue and alpha bytes. Answers a PNG
- * without compression, colour profile kept, or null when no row was changed.
- * Decoding and packing run off the main thread; the rows are walked in slices that leave it free in between.
+ * Changes the pixels of a picture by a function of its rows of red, green, blue and alpha bytes. Returns a PNG without
+ * compression, with its colour profile, or null when no row was changed. Decoding and packing run off the main thread;
+ * the walk over the rows yields to the event loop.
  */
 export async function changePixels(
   picture: Blob,
@@ -47,7 +47,7 @@ async function walkRows(rows: Buffer, width: number, change: (row: Uint8Array) =
       if (rows[row] !== 0) throw new RangeError("a decoded row is filtered");
       if (change(rows.subarray(row + 1, row + stride))) isChanged = true;
     }
-    await setImmediate();
+    await yieldToEventLoop();
   }
   return isChanged;
 }

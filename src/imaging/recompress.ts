@@ -5,9 +5,9 @@ import { readImageHeader } from "./sniff.ts";
 import { decodeLimit, encode } from "./transcode.ts";
 
 /**
- * Makes a larger reference picture smaller at the price of some fidelity, keeping format and size in pixels:
- * JPEG and WebP at quality 85, PNG with six bits of each colour. The original comes back when the result is not
- * smaller, when the picture is small already, and on any failure.
+ * Recompresses a large reference picture with some loss, keeping format and size in pixels: JPEG and WebP at quality
+ * 85, PNG with six bits of each colour. Returns the original when the result is not smaller, when the picture is
+ * already small, and on any failure.
  */
 export async function recompress(image: Blob, slots: Semaphore, signal?: AbortSignal): Promise<Blob> {
   if (image.size < WORTHWHILE_BYTES) return image;
@@ -20,14 +20,14 @@ export async function recompress(image: Blob, slots: Semaphore, signal?: AbortSi
   }
 }
 
-/** Below this the network gains nothing. */
+/** Smaller pictures cost the network too little. */
 const WORTHWHILE_BYTES = 64 * 1024;
 const QUALITY = 85;
 
-/** A PNG is unpacked as a whole; above this it is left alone, for the memory's sake. */
+/** A PNG is unpacked as a whole, so larger ones would take too much memory. */
 const MAX_UNPACKED_PIXELS = 2 ** 24;
 
-/** Null for a picture that is left as it is, formats without an encoder among them. */
+/** Null for a picture that stays unchanged, such as a format without an encoder. */
 async function encodeCoarsely(image: Blob, header: ImageHeader): Promise<Blob | null> {
   const { format, width, height } = header;
   const maxPixels = decodeLimit(header);

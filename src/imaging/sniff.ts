@@ -15,28 +15,28 @@ import { readTiff } from "./headers/tiff.ts";
 import { readWebp } from "./headers/webp.ts";
 
 /**
- * Tells what a caller's picture is by its first bytes, never by its name or declared type, and without decoding
- * it. Refuses what is no picture, moves, or would grow beyond the limits when decoded.
- * `name` is how the message calls it ("image 3"). Throws `invalid_image` with the given `param`.
+ * Reads the format of a caller's picture from its first bytes, never from its name or declared type, and without
+ * decoding it. Our own readers, because the codec reports neither frames nor transparency. `name` is used in messages
+ * ("image 3"). Throws `invalid_image` for no picture, an animated one and one beyond the limits.
  */
 export async function sniffImage(image: Blob, param = "image", name = param): Promise<ImageHeader> {
   const header = await translated(readImageHeader(image), param, name);
   const { width, height, frames } = header;
-  const trouble =
+  const problem =
     frames > 1
       ? "is animated or has several pages; send a single still picture"
       : Math.max(width, height) > MAX_EDGE || width * height > MAX_PIXELS
         ? `is ${width}x${height} pixels; at most ${MAX_EDGE} on an edge and ${MAX_PIXELS / 1e6} megapixels are accepted`
         : null;
-  if (trouble) throw new GatewayError("invalid_image", `${name} ${trouble}.`, { param });
+  if (problem) throw new GatewayError("invalid_image", `${name} ${problem}.`, { param });
   return header;
 }
 
-/** Pixels a picture may have, all together and along one edge. */
+/** Maximum pixels of a picture, in total and along one edge. */
 export const MAX_PIXELS = 50_000_000;
-export const MAX_EDGE = 16_384;
+const MAX_EDGE = 16_384;
 
-/** Reads a picture's header, whatever it says. Throws an `UnreadableImageError` when the bytes are no picture. */
+/** Reads a picture's header without checking limits. Throws an `UnreadableImageError` when the bytes are no picture. */
 export async function readImageHeader(image: Blob): Promise<ImageHeader> {
   const reader = createHeaderReader(image);
   const head = await reader.peek(0, SIGNATURE_BYTES);

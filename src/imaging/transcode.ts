@@ -5,9 +5,9 @@ import { changePixels } from "./pixels.ts";
 import { MAX_PIXELS, readImageHeader } from "./sniff.ts";
 
 /**
- * Gives a picture in the wanted format, off the main thread. One that has it already comes back as it is, unless
- * a compression is asked for that the format knows. Transparency is kept where the target has it and laid on
- * white where not. Throws an `UnreadableImageError` when the bytes are no picture that can be decoded.
+ * Converts a picture to a format, off the main thread. One of that format is returned unchanged, unless a compression is
+ * requested that the format has. Transparency becomes white where the format has none. Throws an
+ * `UnreadableImageError` when the bytes cannot be decoded.
  */
 export async function transcode(image: Blob, format: ImageFormat, options: TranscodeOptions): Promise<Blob> {
   const { compression, slots, signal } = options;
@@ -15,21 +15,21 @@ export async function transcode(image: Blob, format: ImageFormat, options: Trans
   if (header.format === format && (format === "png" || compression === undefined)) return image;
   using _slot = await slots.acquire(signal);
   try {
-    const needsGround = format === "jpeg" && header.hasAlpha;
+    const needsBackground = format === "jpeg" && header.hasAlpha;
     const maxPixels = decodeLimit(header);
-    const grounded = needsGround ? await changePixels(image, maxPixels, layOnWhite) : null;
-    return await encode(grounded ?? image, { format, quality: qualityOf(compression), maxPixels });
+    const opaque = needsBackground ? await changePixels(image, maxPixels, layOnWhite) : null;
+    return await encode(opaque ?? image, { format, quality: qualityOf(compression), maxPixels });
   } catch (error) {
     throw new UnreadableImageError("cannot be decoded", { cause: error });
   }
 }
 
-export interface TranscodeOptions {
-  /** 0 (smallest file) to 100 (finest picture), the default; png has none. */
+interface TranscodeOptions {
+  /** 0 (smallest file) to 100 (best quality, the default); png has none. */
   compression?: number;
-  /** How many pictures may be worked on at once. */
+  /** Bounds how many pictures are decoded or encoded at once. */
   slots: Semaphore;
-  /** Gives up waiting for a place. */
+  /** Ends the wait for a slot. */
   signal?: AbortSignal;
 }
 
@@ -45,7 +45,7 @@ export async function encode(image: Blob | Uint8Array, options: EncodeOptions): 
   return await encoders[format]().blob();
 }
 
-export interface EncodeOptions {
+interface EncodeOptions {
   format: ImageFormat;
   /** 1 to 100; png has none. */
   quality: number;
@@ -53,8 +53,8 @@ export interface EncodeOptions {
 }
 
 /**
- * Pixels the codec may unpack for a picture: no more than its header told. The codec derives from it how far a
- * packed colour profile may grow, hence room for an honest one even in a small picture.
+ * Pixels the codec may unpack for a picture: the number in its header. The codec derives the limit of a compressed
+ * colour profile from it, hence a minimum for small pictures.
  */
 export function decodeLimit({ width, height }: ImageHeader): number {
   return Math.min(Math.max(width * height, MIN_DECODE_LIMIT), MAX_PIXELS);

@@ -16,7 +16,7 @@ export interface Span {
   end: number;
 }
 
-export interface ObjectScan {
+interface ObjectScan {
   /** Positions of the values of the requested members; undefined for an absent member. */
   spans: (Span | undefined)[];
   /** How many members the object has, repeated names counted each time. */

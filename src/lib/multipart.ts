@@ -7,7 +7,7 @@ import { MultipartSource } from "./multipart/source.ts";
 export { MultipartError } from "./multipart/error.ts";
 
 /** One part of a form. A text value over 64 KiB is on disk, decoded where `decode` returned true and it is base64. */
-export type MultipartPart =
+type MultipartPart =
   | { kind: "text"; name: string; value: string | SpooledString }
   | { kind: "file"; name: string; fileName: string; type: string; blob: Blob; byteLength: number };
 

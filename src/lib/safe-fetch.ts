@@ -23,9 +23,9 @@ export interface SafeFetch {
   download(link: string, sink: Sink, options: DownloadOptions): Promise<number>;
 }
 
-export type Sink = (bytes: Uint8Array) => void | Promise<void>;
+type Sink = (bytes: Uint8Array) => void | Promise<void>;
 
-export interface DownloadOptions {
+interface DownloadOptions {
   signal: AbortSignal;
   /** 36,700,160 when left out. */
   maxBytes?: number;

@@ -16,7 +16,7 @@ export function readStrictly<Output>(
   return { problems: result.error.issues.flatMap((issue) => problemsOf(issue, known, options)) };
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   /** The word for a key in messages: `setting` or `field`. */
   noun?: string;
   /** Words people use for a key of ours: `api_key` for `credential`. */

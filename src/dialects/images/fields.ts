@@ -3,7 +3,7 @@ import type { ImageRequest } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import { readSize } from "../../domain/size.ts";
 
-/** The fields of an image request that are no pictures, from JSON or read as their types from a form. */
+/** The fields of an image request besides its pictures. */
 export type ImageFields = Omit<ImageRequest, "references" | "mask" | "compressReferences">;
 
 const SILENTLY_IGNORED: ReadonlySet<string> = new Set([
@@ -31,8 +31,8 @@ const FORMATS: readonly ImageFormat[] = ["png", "jpeg", "webp"];
 const DELIVERIES = ["url", "b64_json"] as const;
 
 /**
- * Reads the fields every image entrance shares; `null` means absent. Throws a `GatewayError` naming the field that
- * has a wrong type or is out of its range. What is well-formed but not supported is not an error.
+ * Reads the fields that all image endpoints share; `null` means absent. Throws a `GatewayError` naming a field of a
+ * wrong type or out of range. Well-formed values that a model does not support are not an error.
  */
 export function readFields(body: Readonly<Record<string, unknown>>): ImageFields {
   const model = optionalText(body, "model");

@@ -1,4 +1,4 @@
-/** The image interface: generations and edits, read and said. */
+/** The image interface: reads generations and edits, writes replies and errors. */
 export { writeError } from "./error.ts";
 export { writeReply } from "./reply.ts";
 export { formFields, isPictureField, readEdit, readGeneration, type ImageField } from "./request.ts";

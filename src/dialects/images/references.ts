@@ -4,7 +4,7 @@ import { decodeBase64, isDataUrl, readDataUrlHeader } from "../../lib/base64.ts"
 import { isObject } from "../../lib/json.ts";
 import { SpooledString } from "../../lib/json-spool.ts";
 
-/** Every name under which a reference image may come, and under which a mask. */
+/** All field names of reference images and of masks. */
 export const REFERENCE_FIELDS = ["image", "image[]", "images", "input_images", "image_url", "image_urls"];
 export const MASK_FIELDS = ["mask", "mask[]"];
 
@@ -13,7 +13,7 @@ const FILE_ID = /^file[-_][\w-]+$/;
 
 /**
  * The pictures in a field's value: an uploaded file, a string, an object of the OpenAI form, or an array of them.
- * Nothing is fetched. Throws a `GatewayError` with `param` for what can be no picture.
+ * Nothing is fetched. Throws a `GatewayError` with `param` for values that cannot be a picture.
  */
 export function readReferences(value: unknown, param: "image" | "mask"): ReferenceSource[] {
   if (value === null || value === undefined) return [];
@@ -53,8 +53,8 @@ function spooled({ blob, decoded }: SpooledString, param: string): Blob {
   throw invalid(param, "is neither an https link, a base64 data URL nor base64");
 }
 
-function invalid(param: string, trouble: string): GatewayError {
-  return new GatewayError("invalid_image", `\`${param}\` ${trouble}.`, { param });
+function invalid(param: string, problem: string): GatewayError {
+  return new GatewayError("invalid_image", `\`${param}\` ${problem}.`, { param });
 }
 
 function fileReference(param: string): GatewayError {

@@ -1,7 +1,7 @@
 import type { DeliveredImage, ImageDelivery } from "../../domain/delivered-image.ts";
 import type { StreamedObject } from "../../lib/json-spool.ts";
 
-/** Says a delivery in the words of the image interface; a blob stands for the base64 of its bytes. */
+/** Writes a reply of the image interface; a blob is written as the base64 of its bytes. */
 export function writeReply(delivery: ImageDelivery, created: number): StreamedObject {
   const { model, width, height, quality, background, format, images, usage } = delivery;
   return {

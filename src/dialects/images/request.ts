@@ -4,7 +4,7 @@ import { SpooledString } from "../../lib/json-spool.ts";
 import { readFields } from "./fields.ts";
 import { MASK_FIELDS, readReferences, REFERENCE_FIELDS } from "./references.ts";
 
-/** A field as it came: a JSON value with long strings on disk, or a form's text or uploaded file (a `Blob`). */
+/** An unparsed field: a JSON value with long strings on disk, or a form's text or uploaded file (a `Blob`). */
 export type ImageField = readonly [name: string, value: unknown];
 
 /** Form fields that are numbers. */
@@ -45,7 +45,7 @@ function readMask(fields: readonly ImageField[]): ReferenceSource | undefined {
   throw new GatewayError("invalid_image", "Send at most one `mask`.", { param: "mask" });
 }
 
-/** The values of a form read as the types they stand for: numbers as numbers, an empty value as none. */
+/** Converts the values of a form to the types of JSON: numbers to numbers, an empty value to `undefined`. */
 export function formFields(fields: readonly ImageField[]): ImageField[] {
   return fields.map(([name, value]) => {
     if (typeof value !== "string" || PICTURES.has(name)) return [name, value];

@@ -4,10 +4,10 @@ import type { StreamedJson, StreamedObject } from "../../lib/json-spool.ts";
 import { isThought } from "./parts.ts";
 import { changeParts, isInlinePicture, withPicture, type InlinePicture } from "./reply-parts.ts";
 
-/** Keeps a draft and answers where it can be had; null when it cannot be kept. */
+/** Stores a draft and returns its link; null when it cannot be stored. */
 export type LinkDraft = (draft: Blob) => Promise<{ format: ImageFormat; url: string } | null>;
 
-/** Puts links in place of the drafts among a reply's thoughts, for a caller who wants no bytes in the message. */
+/** Replaces the drafts among a reply's thoughts by links, for a caller who wants no bytes in the message. */
 export async function linkDrafts(reply: StreamedObject, link: LinkDraft): Promise<StreamedObject> {
   const drafts: InlinePicture[] = [];
   changeParts(reply, (part) => {

@@ -1,6 +1,6 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 
-/** The body of an error on the native protocol: the gateway's own code stands among the details. */
+/** The body of an error of the native protocol; `details` has the gateway's code. */
 export interface NativeErrorBody {
   error: { code: number; message: string; status: string; details: { reason: string }[] };
 }
@@ -19,7 +19,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   504: "DEADLINE_EXCEEDED",
 };
 
-/** Says an error in the words of the native protocol. */
+/** Writes an error of the native protocol. */
 export function writeError({ code, status, message }: GatewayError): NativeErrorBody {
   const name = STATUS_NAMES[status] ?? (status < 500 ? "INVALID_ARGUMENT" : "INTERNAL");
   return { error: { code: status, message, status: name, details: [{ reason: code }] } };

@@ -2,28 +2,28 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import { snakeCase } from "../../lib/casing.ts";
 import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../lib/json-spool.ts";
 
-/** A field that is there, under the name it came with. */
+/** A field that is present, and its name in the body. */
 export interface Field<Value extends StreamedJson = StreamedJson> {
   key: string;
   value: Value;
 }
 
 /**
- * Finds a field by its camel-case name or its snake-case one, which mean the same (protocol buffers, JSON mapping);
- * `null` means absent. Throws where both are there, as nobody can tell which one the vendor would obey.
+ * Finds a field by its camel-case or its snake-case name, which are equivalent (protocol buffers, JSON mapping);
+ * `null` means absent. Throws where both are present, because vendors may use either one.
  */
 export function findField(object: StreamedObject, name: string): Field | undefined {
   const other = snakeCase(name);
-  const isThere = Object.hasOwn(object, name);
-  if (isThere && other !== name && Object.hasOwn(object, other)) {
+  const isPresent = Object.hasOwn(object, name);
+  if (isPresent && other !== name && Object.hasOwn(object, other)) {
     throw invalid(name, `stands there twice, also as \`${other}\``);
   }
-  const key = isThere ? name : other;
+  const key = isPresent ? name : other;
   const value = Object.hasOwn(object, key) ? object[key] : undefined;
   return value === undefined || value === null ? undefined : { key, value };
 }
 
-/** A field that must be an object where it is there. */
+/** An optional field that must be an object. */
 export function findObject(object: StreamedObject, name: string): Field<StreamedObject> | undefined {
   const field = findField(object, name);
   if (!field) return undefined;
@@ -31,7 +31,7 @@ export function findObject(object: StreamedObject, name: string): Field<Streamed
   return { key: field.key, value: field.value };
 }
 
-/** A field that must be an array of objects where it is there. */
+/** An optional field that must be an array of objects. */
 export function findObjects(object: StreamedObject, name: string): Field<StreamedObject[]> | undefined {
   const field = findField(object, name);
   if (!field) return undefined;
@@ -41,14 +41,14 @@ export function findObjects(object: StreamedObject, name: string): Field<Streame
   return { key, value };
 }
 
-/** A field that must be a short string where it is there. */
+/** An optional field that must be a short string. */
 export function findText(object: StreamedObject, name: string): string | undefined {
   const value = findField(object, name)?.value;
   if (value === undefined || typeof value === "string") return value;
   throw invalid(name, "must be a string");
 }
 
-/** The same object with another value at `key`; every other field keeps its place. */
+/** Replaces the value at `key`; all fields keep their order. */
 export function withValue(object: StreamedObject, key: string, value: StreamedJson): StreamedObject {
   return { ...object, [key]: value };
 }

@@ -1,4 +1,4 @@
-/** The native generate protocol: read and said towards callers, and repeated towards vendors that speak it. */
+/** The native generate protocol: requests, replies and errors of callers, and requests to vendors that use it. */
 export { writeError } from "./error.ts";
 export { linkDrafts, type LinkDraft } from "./drafts.ts";
 export { repeatRequest } from "./repeat.ts";

@@ -8,8 +8,8 @@ export type PicturePart =
   | { kind: "link"; file: Field<StreamedObject>; url: string };
 
 /**
- * Reads a part as a picture; undefined for every other part, and for the drafts among a model's thoughts, unless they
- * came as links (Gemini API reference, `Part`). Throws a `GatewayError` for data that can be no picture.
+ * Reads a part as a picture; undefined for other parts, and for drafts among a model's thoughts unless they are links
+ * (Gemini API reference, `Part`). Throws a `GatewayError` for data that cannot be a picture.
  */
 export function readPicture(part: StreamedObject): PicturePart | undefined {
   const inline = findObject(part, "inlineData");
@@ -23,7 +23,7 @@ export function readPicture(part: StreamedObject): PicturePart | undefined {
   return { kind: "inline", inline, data, mimeType };
 }
 
-/** Drafts and reasoning, which belong to the model's thoughts and not to its answer. */
+/** Whether a part is a draft or reasoning, which belong to the model's thoughts. */
 export function isThought(part: StreamedObject): boolean {
   return part["thought"] === true;
 }
@@ -35,7 +35,7 @@ function readLink(file: Field<StreamedObject>): PicturePart {
   return { kind: "link", file, url };
 }
 
-/** What the bytes are is read from the bytes; the word for it only tells what the caller means. */
+/** Only checks that a picture is meant: the real format is read from the bytes. */
 function readMimeType(data: StreamedObject): string | undefined {
   const mimeType = findText(data, "mimeType");
   if (mimeType === undefined || /^image\//i.test(mimeType)) return mimeType;

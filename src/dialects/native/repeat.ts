@@ -4,15 +4,15 @@ import type { StreamedObject } from "../../lib/json-spool.ts";
 import { findField, findObject, findObjects, findText, withValue } from "./fields.ts";
 import { readPicture, type PicturePart } from "./parts.ts";
 
-export interface RepeatRules {
-  /** Whether each turn must say whose it is; a turn without a role is the caller's. */
+interface RepeatRules {
+  /** Whether each turn needs a role; a turn without one is the caller's. */
   demandsRoles: boolean;
 }
 
 /**
- * Says a caller's own body again for an upstream that speaks the protocol: every field as it came, but for pictures
- * that were fetched or made readable, and for a size or shape the model does not have. `native` must have been read
- * by `readRequest`, which has checked its form and found its pictures to be the order's references.
+ * Writes a caller's body for an upstream of the same protocol: every field unchanged, except pictures that were fetched
+ * or converted, and a size or shape the model does not have. `native` must have been read by `readRequest`: its
+ * pictures are the references of the order.
  */
 export function repeatRequest(
   native: StreamedObject,
@@ -31,15 +31,15 @@ export function repeatRequest(
     const parts = findObjects(turn, "parts");
     return parts ? withValue(turn, parts.key, parts.value.map(repeatPart)) : turn;
   });
-  const reported = withValue(body, contents?.key ?? "contents", demandsRoles ? turns.map(withRole) : turns);
-  return alignSize(reported, size);
+  const requested = withValue(body, contents?.key ?? "contents", demandsRoles ? turns.map(withRole) : turns);
+  return alignSize(requested, size);
 }
 
 function withRole(turn: StreamedObject): StreamedObject {
   return findText(turn, "role") === undefined ? { ...turn, role: "user" } : turn;
 }
 
-/** Links are fetched by the gateway only, so the vendor gets the bytes that were checked. */
+/** Only the gateway fetches links, so the vendor gets the bytes that were checked. */
 function repeatPicture(
   part: StreamedObject,
   picture: PicturePart,
@@ -54,18 +54,18 @@ function repeatPicture(
     return Object.fromEntries(renamed);
   }
   const { inline, data } = picture;
-  const reported = withValue(inline.value, data.key, reference.blob);
-  const typeKey = findField(reported, "mimeType")?.key ?? "mimeType";
-  const isTrue = isSameType(picture.mimeType, mimeType);
-  return withValue(part, inline.key, isTrue ? reported : withValue(reported, typeKey, mimeType));
+  const requested = withValue(inline.value, data.key, reference.blob);
+  const typeKey = findField(requested, "mimeType")?.key ?? "mimeType";
+  const isTypeCorrect = isSameType(picture.mimeType, mimeType);
+  return withValue(part, inline.key, isTypeCorrect ? requested : withValue(requested, typeKey, mimeType));
 }
 
-/** HEIF and HEIC are one format by their bytes. */
-function isSameType(reported: string | undefined, found: string): boolean {
-  return reported === found || (reported === "image/heif" && found === "image/heic");
+/** HEIF and HEIC have the same bytes. */
+function isSameType(requested: string | undefined, found: string): boolean {
+  return requested === found || (requested === "image/heif" && found === "image/heic");
 }
 
-/** The tier a vendor makes when it is told none. */
+/** The tier of a vendor when a request names none. */
 const DEFAULT_TIER = "1K";
 
 function alignSize(body: StreamedObject, resolved: ResolvedSize): StreamedObject {
@@ -77,15 +77,15 @@ function alignSize(body: StreamedObject, resolved: ResolvedSize): StreamedObject
 }
 
 function alignTier(image: StreamedObject, { tier }: ResolvedSize): StreamedObject {
-  const reported = findField(image, "imageSize");
-  if ((reported?.value ?? DEFAULT_TIER) === tier) return image;
-  return withValue(image, reported?.key ?? "imageSize", tier);
+  const requested = findField(image, "imageSize");
+  if ((requested?.value ?? DEFAULT_TIER) === tier) return image;
+  return withValue(image, requested?.key ?? "imageSize", tier);
 }
 
-/** A shape the model does not have becomes its nearest one; a word that is no shape is left out. */
+/** Replaces a shape the model does not have by its nearest one and removes a value that is no shape. */
 function alignRatio(image: StreamedObject, { ratio }: ResolvedSize): StreamedObject {
-  const reported = findField(image, "aspectRatio");
-  if (!reported || reported.value === ratio) return image;
-  if (ratioValue(String(reported.value)) !== null) return withValue(image, reported.key, ratio);
-  return Object.fromEntries(Object.entries(image).filter(([key]) => key !== reported.key));
+  const requested = findField(image, "aspectRatio");
+  if (!requested || requested.value === ratio) return image;
+  if (ratioValue(String(requested.value)) !== null) return withValue(image, requested.key, ratio);
+  return Object.fromEntries(Object.entries(image).filter(([key]) => key !== requested.key));
 }

@@ -6,12 +6,12 @@ import {
   type StreamedObject,
 } from "../../lib/json-spool.ts";
 
-/** A part of a reply that holds a picture, finished or a draft. */
+/** A part of a reply that holds a picture, final or a draft. */
 export type InlinePicture = StreamedObject & { inlineData: { data: Handle | string } };
 
 /**
- * The same reply with each part replaced by what `change` makes of it. What a vendor said is repeated whatever its
- * form, so nothing here fails.
+ * Replaces each part of a reply by the result of `change`. A vendor's reply is passed on in any form, so nothing here
+ * throws.
  */
 export function changeParts(
   reply: StreamedObject,
@@ -34,7 +34,7 @@ export function isInlinePicture(part: StreamedJson): part is InlinePicture {
   return typeof mimeType === "string" && mimeType.startsWith("image/") && hasData;
 }
 
-/** A part whose `inlineData` gives way to what is in `picture`; everything beside it stays where it is. */
+/** Replaces the `inlineData` of a part by the fields of `picture`; all other fields keep their order. */
 export function withPicture(part: StreamedObject, picture: StreamedObject): StreamedObject {
   return Object.fromEntries(
     Object.entries(part).flatMap(([key, value]): [string, StreamedJson][] =>

@@ -4,16 +4,16 @@ import { isThought } from "./parts.ts";
 import { changeParts, isInlinePicture, withPicture } from "./reply-parts.ts";
 
 /**
- * Says a delivery in the native protocol: the vendor's reply with all it has beside its pictures, or a new one.
- * Pictures are `inlineData`, or `fileData` where they were delivered as links; a blob stands for the base64 of its
- * bytes. `responseId` names a reply that the vendor did not word.
+ * Writes a reply of the native protocol: the vendor's own with other pictures, or a new one named by `responseId`.
+ * Pictures are `inlineData`, or `fileData` where they were delivered as links; a blob is written as the base64 of its
+ * bytes.
  */
 export function writeReply(delivery: ImageDelivery, responseId: string): StreamedObject {
   const { native } = delivery;
   return native ? repeatReply(native, delivery) : newReply(delivery, responseId);
 }
 
-/** Pictures beyond those delivered were not asked for and are not billed, so they are left out. */
+/** Pictures beyond the requested ones are not billed and are left out. */
 function repeatReply(native: StreamedObject, delivery: ImageDelivery): StreamedObject {
   const left = delivery.images.values();
   const repeatPart = (part: StreamedJson): StreamedJson[] => {
@@ -24,7 +24,7 @@ function repeatReply(native: StreamedObject, delivery: ImageDelivery): StreamedO
   return { ...changeParts(native, repeatPart), modelVersion: delivery.model };
 }
 
-/** A finished picture, and no draft among the model's thoughts. */
+/** A final picture, not a draft among the model's thoughts. */
 function isFinalPicture(part: StreamedJson): part is StreamedObject {
   return isInlinePicture(part) && !isThought(part);
 }

@@ -9,8 +9,8 @@ import { findField, findObject, findObjects, findText, invalid } from "./fields.
 import { isThought, readPicture, type PicturePart } from "./parts.ts";
 
 /**
- * Reads a `generateContent` body into the request every image entrance shares, and keeps the body for an upstream
- * that speaks the protocol too (Gemini API reference, `GenerateContentRequest`). Every picture of the conversation
+ * Reads a `generateContent` body into the common image request, and keeps the body for an upstream of the same
+ * protocol (Gemini API reference, `GenerateContentRequest`). Every picture of the conversation
  * counts as a reference, in order; every text of the caller's turns belongs to the prompt. Throws a `GatewayError`.
  */
 export async function readRequest(body: StreamedObject, model: string): Promise<ImageRequest> {
@@ -47,7 +47,7 @@ export function isPicturePath([contents, turn, parts, part, inline, data, ...res
   );
 }
 
-/** What would change the number or the kind of what is made, and with it the bill, is refused. */
+/** Refuses what would change the number or kind of results, and so the price. */
 function checkConfig(config: StreamedObject): void {
   const count = findField(config, "candidateCount")?.value ?? 1;
   if (count !== 1) throw invalid("candidateCount", "must be 1: send several requests for several pictures");
@@ -64,8 +64,8 @@ function checkConfig(config: StreamedObject): void {
 }
 
 /**
- * What lies at the vendor is reached with the operator's credential, so no caller may name it: caches, and files
- * anywhere but in a part of a turn, whose link is fetched here.
+ * Refuses objects at the vendor, which the operator's credential could read: caches, and files anywhere but in a part
+ * of a turn, whose link the gateway fetches.
  */
 function refuseForeignFiles(body: StreamedObject): void {
   if (findField(body, "cachedContent")) {
@@ -85,7 +85,7 @@ function refuseForeignFiles(body: StreamedObject): void {
 
 const FILE_FIELDS = ["fileData", "file_data"];
 
-/** Whether a file is named anywhere below, but for what stands in `exempt`. The reader of the body bounds its depth. */
+/** Whether a file is named at any depth outside of the `exempt` fields. The reader of the body bounds the depth. */
 function namesFile(value: StreamedJson, exempt: readonly string[] = []): boolean {
   if (Array.isArray(value)) return value.some((item) => namesFile(item));
   if (!isStreamedObject(value)) return false;
@@ -94,7 +94,7 @@ function namesFile(value: StreamedJson, exempt: readonly string[] = []): boolean
   );
 }
 
-/** Pixels are no size of this protocol, so they are read as none. */
+/** This protocol has no sizes in pixels; they are ignored. */
 function readRequestedSize(config: StreamedObject): RequestedSize {
   const image = findObject(config, "imageConfig")?.value ?? {};
   const ratio = findText(image, "aspectRatio");

@@ -16,7 +16,7 @@ SIMPLE.set([0x0d], 0x72);
 SIMPLE.set([0x09], 0x74);
 
 /** Bytes read and written by `unescape`, and why it stopped. */
-export interface Unescaped {
+interface Unescaped {
   read: number;
   written: number;
   /** The closing quote, the end of the data, an incomplete escape, or what JSON forbids. */

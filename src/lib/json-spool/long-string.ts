@@ -16,7 +16,7 @@ export class SpooledString {
   ) {}
 }
 
-export interface LongStringOptions {
+interface LongStringOptions {
   /** Whether a `data:` URL or bare base64 is decoded; other text is kept as it is. */
   decode: boolean;
   /** Maximum size of the file. */
@@ -25,7 +25,7 @@ export interface LongStringOptions {
   allowsControls: boolean;
 }
 
-export type LongStringFault = "control_character" | "invalid_base64" | "invalid_utf8" | "too_large";
+type LongStringFault = "control_character" | "invalid_base64" | "invalid_utf8" | "too_large";
 
 export class LongStringError extends Error {
   override readonly name = "LongStringError";

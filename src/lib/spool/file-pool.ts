@@ -8,7 +8,7 @@ const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_FILES = 64;
 const IDLE_MS = 1_000;
 
-export interface PooledFile {
+interface PooledFile {
   path: string;
   byteLength: number;
 }

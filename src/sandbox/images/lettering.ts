@@ -6,7 +6,7 @@ const MAX_CHARACTERS = 4000;
 const MARGIN_CELLS = 1;
 
 /** Text broken into lines at a size at which it fits. */
-export interface Lettering {
+interface Lettering {
   lines: Glyph[][];
   /** Pixels per dot. */
   scale: number;

@@ -8,7 +8,7 @@ import { decodeReference, type Codec } from "./codec.ts";
 import { paintScenery } from "./scenery.ts";
 
 /** What all pictures of one order share: the size they are painted at and the decoded references. */
-export interface PreparedOrder {
+interface PreparedOrder {
   order: ImageOrder;
   quality: string | undefined;
   isTransparent: boolean;

@@ -1,7 +1,7 @@
 import type { ImageOrder } from "../../domain/image.ts";
 
 /** How a picture of one quality is painted and encoded. */
-export interface Detail {
+interface Detail {
   /** Pixels that are painted; larger pictures are enlarged from them. */
   pixels: number;
   /** Shapes on the background. */

@@ -8,7 +8,7 @@ type Pattern = (across: number, down: number) => number;
 const ROWS_PER_SLICE = 32;
 const PALETTE_SIZE = 64;
 
-export interface SceneryOptions {
+interface SceneryOptions {
   /** More shapes make a finer picture. */
   shapes: number;
   /** Low bits of a pixel that are scattered. */
