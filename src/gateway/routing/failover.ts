@@ -58,13 +58,13 @@ export async function callTargets<Reply>(
 ): Promise<Committed<Reply>> {
   const { clock, health, retryBudget, concurrency } = process;
   const { organization, targets } = request;
-  const endsAt = clock.monotonic() + request.totalMs;
+  const startedAt = clock.monotonic();
   const queue = new TargetQueue(targets, process, organization);
   let last: UpstreamError | undefined;
   let isAtCapacity = false;
   for (let target = queue.next(); target; target = queue.next()) {
     const earlierCalls = queue.callsTo(target);
-    if (earlierCalls === 0) retryBudget.countCall(targetName(target));
+    if (earlierCalls === 0) retryBudget.countCall(targetName(target), startedAt);
     else if (!retryBudget.takeRetry(targetName(target))) continue;
     else await backOff(earlierCalls, request.clientSignal);
     const releaseSlot = concurrency.take(target.channel);
@@ -80,7 +80,7 @@ export async function callTargets<Reply>(
     const { error } = outcome;
     // That this target cannot take the request says less than why the one before failed.
     if (!error.isUnsent || !last) last = error;
-    if (!request.failsOver(error) || clock.monotonic() >= endsAt) break;
+    if (!request.failsOver(error) || clock.monotonic() - startedAt >= request.totalMs) break;
     if (isRepeatable(error, earlierCalls)) queue.repeat(target);
   }
   throw last ?? (isAtCapacity ? atCapacity() : allEjected(health, targets, organization));

@@ -44,17 +44,20 @@ export class Health {
 
   /** Whether the target may be called now. If an ejection has just ended, a true result makes the call its probe. */
   tryCall(target: Target, organization: string): boolean {
+    const states = this.#statesOf(target, organization);
+    if (states.length === 0) return true;
     if (!this.isAvailable(target, organization)) return false;
     const now = this.#clock.monotonic();
-    for (const state of this.#statesOf(target, organization))
-      if (state.ejectedUntil > 0) state.probeSince = now;
+    for (const state of states) if (state.ejectedUntil > 0) state.probeSince = now;
     return true;
   }
 
   /** Whether `tryCall` would return true now. */
   isAvailable(target: Target, organization: string): boolean {
+    const states = this.#statesOf(target, organization);
+    if (states.length === 0) return true;
     const now = this.#clock.monotonic();
-    return this.#statesOf(target, organization).every(
+    return states.every(
       ({ ejectedUntil, probeSince }) =>
         ejectedUntil === 0 || (now >= ejectedUntil && !(probeSince > 0 && now - probeSince < PROBE_MS)),
     );
@@ -74,6 +77,7 @@ export class Health {
   }
 
   succeeded(target: Target, organization: string): void {
+    if (this.#targets.size === 0) return;
     const name = targetName(target);
     const health = this.#targets.get(name);
     if (!health) return;
@@ -176,6 +180,7 @@ export class Health {
 
   /** What decides on a call: nothing for a target without recent failures. */
   #statesOf(target: Target, organization: string): readonly State[] {
+    if (this.#targets.size === 0) return NO_STATES;
     const health = this.#targets.get(targetName(target));
     if (!health) return NO_STATES;
     const own = health.own.get(organization);

@@ -18,14 +18,14 @@ export class RetryBudget {
     this.#floor = floor;
   }
 
-  /** Counts a request's first call to a target. */
-  countCall(target: string): void {
-    this.#current(target).calls++;
+  /** Counts a request's first call to a target. `now` is in monotonic milliseconds. */
+  countCall(target: string, now: number): void {
+    this.#current(target, now).calls++;
   }
 
   /** Takes one repeated call, or returns false when the target's share is used up. */
   takeRetry(target: string): boolean {
-    const counts = this.#current(target);
+    const counts = this.#current(target, this.#clock.monotonic());
     const max = this.#ratio * (counts.calls + counts.earlierCalls) + this.#floor;
     if (counts.retries + counts.earlierRetries + 1 > max) return false;
     counts.retries++;
@@ -33,8 +33,7 @@ export class RetryBudget {
   }
 
   /** The target's counts in two halves of the window, the older of which falls out as a new one begins. */
-  #current(target: string): Counts {
-    const now = this.#clock.monotonic();
+  #current(target: string, now: number): Counts {
     const found = this.#counts.get(target);
     if (found && now - found.startedAt < WINDOW_MS / 2) return found;
     const isNext = found !== undefined && now - found.startedAt < WINDOW_MS;
