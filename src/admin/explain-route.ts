@@ -17,7 +17,7 @@ import { priceIndex } from "./price-index.ts";
 import { resolveRoute } from "./routes.ts";
 
 /** Which request is simulated. */
-export interface RouteQuestion {
+interface RouteQuestion {
   organization: string;
   /** Id of a key; without one only the organization's rules apply. */
   key?: string;

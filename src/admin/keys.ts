@@ -35,7 +35,7 @@ export async function createKey(context: AdminContext, input: unknown): Promise<
 }
 
 /** A key whose secret was generated just now. */
-export interface NewSecret {
+interface NewSecret {
   secret: string;
   key: KeyRecord;
 }

@@ -94,7 +94,7 @@ export interface ChargeHistory {
   corrections: LedgerEntry[];
 }
 
-export interface ChargePage {
+interface ChargePage {
   organizationId: string;
   model: string;
   /** Inclusive and exclusive, Unix milliseconds. */
@@ -110,7 +110,7 @@ export interface LedgerPosition {
   id: string;
 }
 
-export interface CorrectionNote {
+interface CorrectionNote {
   by: { actor: string };
   action: "refund" | "correct prices";
   /** What the audit lists it under: a charge's id, or a model. */

@@ -15,7 +15,7 @@ export interface LedgerView extends ChargeHistory {
 }
 
 /** A page of entries, newest first, and the cursor of the next page where there is one. */
-export interface LedgerListing {
+interface LedgerListing {
   entries: LedgerEntry[];
   next: string | null;
 }

@@ -22,7 +22,6 @@ export { migrate } from "./database/migrate.ts";
 export { openDatabase } from "./database/open.ts";
 export type { Database } from "./database/sql.ts";
 export type { LeaseStore } from "./budgets/leases.ts";
-export type { AuditRecord, AuditStore } from "./stores/audit.ts";
 export type { Configured } from "./snapshot/directory.ts";
 export type { FileJournal } from "./journal/journal.ts";
 export type { LedgerStore } from "./stores/ledger.ts";

@@ -12,12 +12,12 @@ const HOUR_MS = 3_600_000;
 /** Prices of a million tokens: entries here have one million of each. */
 const CORRECTED = { perMillion: { input: "0.2", output: "0.3" } };
 
-onEachDatabase("Corrections", (ground) => {
+onEachDatabase("Corrections", (databases) => {
   let stores: Stores;
   let context: AdminContext;
   let count = 0;
   beforeAll(async () => {
-    const database = await ground.open(await ground.location());
+    const database = await databases.open(await databases.location());
     await migrate(database);
     stores = storesOn(database);
     context = { ...(await adminContext()), store: stores.admin };
@@ -70,7 +70,7 @@ onEachDatabase("Corrections", (ground) => {
     const { organizationId, budget, entries, spent } = await refcounts(450);
     const since = performance.now();
     const done = await correctPrice(context, correctionOf(organizationId), { dryRun: false });
-    console.log(`450 charges corrected in ${Math.round(performance.now() - since)} ms (${ground.kind})`);
+    console.log(`450 charges corrected in ${Math.round(performance.now() - since)} ms (${databases.kind})`);
     expect(done).toMatchObject({ isApplied: true, adjusted: 450, difference: -45_000_000_000n });
     expect(await correctPrice(context, correctionOf(organizationId), { dryRun: false })).toMatchObject({
       isApplied: false,

@@ -10,18 +10,18 @@ const REQUESTS = 1000;
 const TAKERS = 64;
 const TRIES = 300;
 
-onEachDatabase("Leases of several processes", (ground) => {
+onEachDatabase("Leases of several processes", (databases) => {
   let location: string;
   let stores: Stores;
   const processes: { leases: BudgetLeases; stores: Stores; lease: string }[] = [];
   const timers: Timer[] = [];
   beforeAll(async () => {
-    location = await ground.location();
-    const database = await ground.open(location);
+    location = await databases.location();
+    const database = await databases.open(location);
     await migrate(database);
     stores = storesOn(database);
     for (const lease of ["proc_1", "proc_2", "proc_3"]) {
-      const own = storesOn(await ground.open(location));
+      const own = storesOn(await databases.open(location));
       const leases = new BudgetLeases(own.leases, lease, systemClock);
       timers.push(setInterval(() => void leases.yieldContended(), 250));
       processes.push({ leases, stores: own, lease });
@@ -57,7 +57,7 @@ onEachDatabase("Leases of several processes", (ground) => {
     const since = performance.now();
     expect(await takeAll("budget_even", [0, 1, 2])).toBe(REQUESTS);
     console.log(
-      `${REQUESTS} of ${REQUESTS} granted to ${TAKERS} takers at 3 processes in ${seconds(since)} s (${ground.kind})`,
+      `${REQUESTS} of ${REQUESTS} granted to ${TAKERS} takers at 3 processes in ${seconds(since)} s (${databases.kind})`,
     );
   });
 
@@ -73,7 +73,7 @@ onEachDatabase("Leases of several processes", (ground) => {
     const since = performance.now();
     expect(await takeAll("budget_idle", [0])).toBe(REQUESTS);
     console.log(
-      `${held / PRICE} of ${REQUESTS} sat in idle processes; all granted in ${seconds(since)} s (${ground.kind})`,
+      `${held / PRICE} of ${REQUESTS} sat in idle processes; all granted in ${seconds(since)} s (${databases.kind})`,
     );
   });
 

@@ -7,12 +7,12 @@ import { ledgerStore } from "../../src/storage/stores/ledger.ts";
 import { postEntries, type Posting } from "../../src/storage/journal/posting.ts";
 import { anEntry, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
-onEachDatabase("Posting", (ground) => {
+onEachDatabase("Posting", (databases) => {
   const folder = temporaryFolder();
   let database: string;
   beforeAll(async () => {
-    database = await ground.location();
-    await migrate(await ground.open(database));
+    database = await databases.location();
+    await migrate(await databases.open(database));
   });
   const postingOn = (database: Database, name: string): Posting => ({
     ledger: ledgerStore(database),
@@ -22,7 +22,7 @@ onEachDatabase("Posting", (ground) => {
   });
 
   test("only data that no ledger can take is put aside, whatever else goes wrong", async () => {
-    const posting = postingOn(await ground.open(database), "wrong");
+    const posting = postingOn(await databases.open(database), "wrong");
     const good = anEntry("beside_wrong", 1n);
     await postEntries(posting, "proc_wrong", [good, anEntry("wrong", 2n ** 70n)]);
     const aside = readFileSync(posting.refusedPath, "utf8").trim().split("\n");
@@ -36,11 +36,11 @@ onEachDatabase("Posting", (ground) => {
     expect(readFileSync(posting.refusedPath, "utf8").trim().split("\n")).toHaveLength(1);
   });
 
-  if (ground.kind === "sqlite") return;
+  if (databases.kind === "sqlite") return;
 
   test("charges wait while the server only reads", async () => {
     const name = new URL(database).pathname.slice(1);
-    const other = await ground.open(await ground.location());
+    const other = await databases.open(await databases.location());
     const setReadOnly = (value: string) =>
       other.read((sql) =>
         sql.unsafe(`ALTER DATABASE "${name}" SET default_transaction_read_only = ${value}`),

@@ -10,7 +10,7 @@ import type { Database } from "../../src/storage/database/sql.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
 /** Where a suite finds empty databases of the kind under test. */
-export interface Ground {
+export interface TestDatabases {
   kind: Database["kind"];
   /** The location of a new, empty database. */
   location(): Promise<string>;
@@ -21,17 +21,17 @@ export interface Ground {
 }
 
 /** Runs a suite on SQLite and, when the machine has the program, on a private PostgreSQL. */
-export function onEachDatabase(name: string, suite: (ground: Ground) => void): void {
-  describe(`${name} on SQLite`, () => suite(sqliteGround()));
+export function onEachDatabase(name: string, suite: (databases: TestDatabases) => void): void {
+  describe(`${name} on SQLite`, () => suite(sqliteDatabases()));
   const found = findPostgres();
   if ("missing" in found) {
     console.log(`SKIPPED: ${name} on PostgreSQL: ${found.missing}`);
     return;
   }
-  describe(`${name} on PostgreSQL`, () => suite(postgresGround(found.folder)));
+  describe(`${name} on PostgreSQL`, () => suite(postgresDatabases(found.folder)));
 }
 
-function sqliteGround(): Ground {
+function sqliteDatabases(): TestDatabases {
   const folder = temporaryFolder();
   let count = 0;
   return {
@@ -47,7 +47,7 @@ function sqliteGround(): Ground {
   };
 }
 
-function postgresGround(folder: string): Ground {
+function postgresDatabases(folder: string): TestDatabases {
   let server: PrivatePostgres;
   beforeAll(async () => {
     server = await startPostgres(folder);
@@ -63,7 +63,7 @@ function postgresGround(folder: string): Ground {
   };
 }
 
-function closedAfterwards(): Ground["open"] {
+function closedAfterwards(): TestDatabases["open"] {
   const databases: Database[] = [];
   afterAll(async () => {
     await Promise.all(databases.map((database) => database.close()));

@@ -15,11 +15,11 @@ import { aBudget, anEntry, BY, onEachDatabase, temporaryFolder } from "./storage
 const KILLS = 10;
 const configured = { models: new Map(), channels: new Map(), routes: new Map(), prices: new Map() };
 
-onEachDatabase("The journal", (ground) => {
+onEachDatabase("The journal", (databases) => {
   const folder = temporaryFolder();
   let database: string;
   beforeAll(async () => {
-    database = await ground.location();
+    database = await databases.location();
   });
   const open = (processId: string, journals: string, problems: string[] = []): Promise<Storage> =>
     openStorage({
@@ -53,7 +53,7 @@ onEachDatabase("The journal", (ground) => {
     const spent = (await storage.admin.budgets.get("budget_kill"))!.spent;
     console.log(
       `${KILLS} kills (seed ${seed}): ${acknowledged.size} acknowledged, ${missing.length} missing, ` +
-        `${wrong.length} wrong, booked ${spent} (${ground.kind})`,
+        `${wrong.length} wrong, booked ${spent} (${databases.kind})`,
     );
     expect(acknowledged.size).toBeGreaterThan(KILLS);
     expect(missing).toEqual([]);
@@ -116,7 +116,7 @@ onEachDatabase("The journal", (ground) => {
   });
 
   // PostgreSQL makes its own.
-  if (ground.kind === "sqlite")
+  if (databases.kind === "sqlite")
     test("what was committed reaches the file while the process runs", async () => {
       const storage = await open("proc_checkpoints", join(folder, "checkpoints"));
       const before = statSync(database).size;
@@ -273,7 +273,7 @@ onEachDatabase("The journal", (ground) => {
     expect(readdirSync(journals)).toEqual([]);
   });
 
-  if (ground.kind === "sqlite") return;
+  if (databases.kind === "sqlite") return;
 
   test("a server that crashes and comes back gets every charge, each once", async () => {
     const storage = await open("proc_crash", join(folder, "crash"));
@@ -288,11 +288,11 @@ onEachDatabase("The journal", (ground) => {
     };
     append(0, 1000);
     const flushing = storage.flush(20);
-    await ground.server().crash();
+    await databases.server().crash();
     append(1000, 2000);
     await flushing;
     expect(storage.backlog()).toBeGreaterThan(0);
-    await ground.server().restart();
+    await databases.server().restart();
     expect(await storage.flush(10_000)).toBe(true);
     expect(await storage.ledger.sumOfBudget("budget_crash")).toBe(2000n);
     expect(await storage.admin.budgets.get("budget_crash")).toMatchObject({ spent: 2000n });

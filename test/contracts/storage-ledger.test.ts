@@ -7,12 +7,12 @@ import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
 import { adminContext, refusal } from "../support/admin-context.ts";
 import { aKey, anEntry, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
-onEachDatabase("The ledger", (ground) => {
+onEachDatabase("The ledger", (databases) => {
   let database: Database;
   let stores: Stores;
   let context: AdminContext;
   beforeAll(async () => {
-    database = await ground.open(await ground.location());
+    database = await databases.open(await databases.location());
     await migrate(database);
     stores = storesOn(database);
     context = { ...(await adminContext()), store: stores.admin };
@@ -82,7 +82,7 @@ onEachDatabase("The ledger", (ground) => {
     ]);
   });
 
-  if (ground.kind === "postgres") return;
+  if (databases.kind === "postgres") return;
 
   test.each([
     ["of everyone", "1 = 1", "ledger_by_time"],

@@ -9,14 +9,14 @@ import { aBudget, anEntry, BY, onEachDatabase } from "./storage-harness.ts";
 
 const MINUTE_MS = 60_000;
 
-onEachDatabase("Money", (ground) => {
+onEachDatabase("Money", (databases) => {
   let location: string;
   let database: Database;
   let stores: Stores;
   let count = 0;
   beforeAll(async () => {
-    location = await ground.location();
-    database = await ground.open(location);
+    location = await databases.location();
+    database = await databases.open(location);
     await migrate(database);
     stores = storesOn(database);
   });
@@ -279,7 +279,7 @@ onEachDatabase("Money", (ground) => {
   }, 60_000);
 
   // SQLite locks the whole database while it writes.
-  if (ground.kind === "postgres")
+  if (databases.kind === "postgres")
     test("posting waits for no lease outside of its batch", async () => {
       const [charged, busy] = [await newBudget(10n), await newBudget(10n)];
       for (const budget of [charged, busy])
@@ -301,7 +301,7 @@ onEachDatabase("Money", (ground) => {
 
   test("64 takers over three processes are granted exactly the whole budget", async () => {
     const budget = await newBudget(1000n);
-    const handles = await Promise.all([1, 2, 3].map(() => ground.open(location)));
+    const handles = await Promise.all([1, 2, 3].map(() => databases.open(location)));
     const takers = handles.map((handle) => leaseStore(handle));
     let granted = 0n;
     const taker = async (index: number) => {
@@ -322,7 +322,7 @@ onEachDatabase("Money", (ground) => {
     await Promise.all(Array.from({ length: 64 }, (_, index) => taker(index)));
     expect(granted).toBe(1000n);
     expect(await stateOf(budget)).toEqual({ spent: 0n, held: 1000n });
-    console.log(`granted ${granted} of 1000 to 64 takers over 3 handles (${ground.kind})`);
+    console.log(`granted ${granted} of 1000 to 64 takers over 3 handles (${databases.kind})`);
   });
 
   test("processes that settle, take and give back crosswise never block each other", async () => {
@@ -349,7 +349,7 @@ onEachDatabase("Money", (ground) => {
     }
   });
 
-  const runs = ground.kind === "sqlite" ? 300 : 60;
+  const runs = databases.kind === "sqlite" ? 300 : 60;
   test(`budgets equal a plain model after any history (${runs} runs)`, async () => {
     await fc.assert(
       fc.asyncProperty(histories(), async (history) => {

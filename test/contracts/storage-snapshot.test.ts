@@ -26,11 +26,11 @@ const configured = {
   prices: new Map([["m", shipped]]),
 };
 
-onEachDatabase("The snapshot", (ground) => {
+onEachDatabase("The snapshot", (databases) => {
   let database: Database;
   let stores: Stores;
   beforeAll(async () => {
-    database = await ground.open(await ground.location());
+    database = await databases.open(await databases.location());
     await migrate(database);
     stores = storesOn(database);
     await stores.admin.organizations.create(anOrganization("org_a"), BY);
@@ -80,7 +80,7 @@ onEachDatabase("The snapshot", (ground) => {
       const revoked = await within1s(isRevoked);
       await other.keys.update("key_a", () => ({ isDisabled: false }), BY);
       console.log(
-        `change seen after ${renamed.toFixed(0)} ms, revocation after ${revoked.toFixed(0)} ms (${ground.kind})`,
+        `change seen after ${renamed.toFixed(0)} ms, revocation after ${revoked.toFixed(0)} ms (${databases.kind})`,
       );
     }));
 
@@ -267,7 +267,7 @@ onEachDatabase("The snapshot", (ground) => {
     );
   });
 
-  if (ground.kind === "sqlite") return;
+  if (databases.kind === "sqlite") return;
 
   test("a frozen and a dead server hold nobody for more than a second", () =>
     withSnapshot(async (snapshot) => {
@@ -278,16 +278,16 @@ onEachDatabase("The snapshot", (ground) => {
         expect(snapshot.key(hashOf("key_a"))).toMatchObject({ id: "key_a" });
         return performance.now() - start;
       };
-      ground.server().freeze();
+      databases.server().freeze();
       const frozen = await unknown("frozen");
       const take = stores.leases.take("frozen", [{ budget: "none", needed: 1n, wanted: 1n }]);
       await expect(take).rejects.toBeInstanceOf(DependencyError);
-      ground.server().thaw();
-      await ground.server().crash();
+      databases.server().thaw();
+      await databases.server().crash();
       const dead = await unknown("dead");
       expect(frozen).toBeLessThan(1500);
       expect(dead).toBeLessThan(1500);
-      await ground.server().restart();
+      await databases.server().restart();
       const back = performance.now();
       for (let answer; answer === undefined;) {
         answer = await Promise.resolve(snapshot.key(hashOf("dead"))).catch(() => undefined);

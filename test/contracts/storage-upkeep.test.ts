@@ -18,7 +18,7 @@ const APRIL = Date.UTC(2026, 3, 1);
 const MAY = Date.UTC(2026, 4, 1);
 const HOUR_MS = 3_600_000;
 
-onEachDatabase("Upkeep of the ledger", (ground) => {
+onEachDatabase("Upkeep of the ledger", (databases) => {
   const root = temporaryFolder();
   let count = 0;
   let journals: string;
@@ -31,7 +31,7 @@ onEachDatabase("Upkeep of the ledger", (ground) => {
     count += 1;
     journals = join(root, `${count}-journal`);
     folder = join(root, `${count}-archive`);
-    database = await ground.open(await ground.location());
+    database = await databases.open(await databases.location());
     await migrate(database);
     stores = storesOn(database, journals);
     context = { ...(await adminContext()), store: stores.admin };

@@ -7,18 +7,22 @@ import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
-onEachDatabase("The store", (ground) => {
+onEachDatabase("The store", (databases) => {
   let database: Database;
   let stores: Stores;
   beforeAll(async () => {
-    database = await ground.open(await ground.location());
+    database = await databases.open(await databases.location());
     await migrate(database);
     stores = storesOn(database);
   });
 
   test("processes that start together migrate once", async () => {
-    const location = await ground.location();
-    const handles = await Promise.all([ground.open(location), ground.open(location), ground.open(location)]);
+    const location = await databases.location();
+    const handles = await Promise.all([
+      databases.open(location),
+      databases.open(location),
+      databases.open(location),
+    ]);
     const applied = await Promise.all(handles.map((handle) => migrate(handle)));
     expect(applied.flat()).toEqual([
       "0001_first_tables",
@@ -32,8 +36,12 @@ onEachDatabase("The store", (ground) => {
   });
 
   test("processes that start together agree on one secret, and a new one signs first", async () => {
-    const location = await ground.location();
-    const handles = await Promise.all([ground.open(location), ground.open(location), ground.open(location)]);
+    const location = await databases.location();
+    const handles = await Promise.all([
+      databases.open(location),
+      databases.open(location),
+      databases.open(location),
+    ]);
     await migrate(handles[0]!);
     const secrets = await Promise.all(handles.map((handle) => sharedSecrets(handle, "links")));
     expect(new Set(secrets.flat()).size).toBe(1);
@@ -43,7 +51,7 @@ onEachDatabase("The store", (ground) => {
   });
 
   test("a migration that fails leaves nothing behind", async () => {
-    const handle = await ground.open(await ground.location());
+    const handle = await databases.open(await databases.location());
     const good = { name: "0001_good", text: "CREATE TABLE one (id BIGINT)" };
     const bad = { name: "0002_bad", text: "CREATE TABLE two (id BIGINT); SELECT nothing FROM nowhere" };
     await expect(migrate(handle, [good, bad])).rejects.toThrow();
@@ -51,7 +59,7 @@ onEachDatabase("The store", (ground) => {
   });
 
   test("a database that is newer than the program is refused", async () => {
-    const handle = await ground.open(await ground.location());
+    const handle = await databases.open(await databases.location());
     await migrate(handle, [
       { name: "0001", text: "SELECT 1" },
       { name: "0002", text: "SELECT 1" },

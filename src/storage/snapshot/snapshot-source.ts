@@ -1,5 +1,4 @@
-import type { KeyRecord } from "../../admin/ports.ts";
-import type { ChangeKind } from "../stores/change.ts";
+import type { ChangeKind, KeyRecord } from "../../admin/ports.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
 import type { BudgetPlace, Stored } from "./directory.ts";
 import { readKeyRow, type KeyRow } from "../stores/keys.ts";

@@ -1,11 +1,11 @@
 import type { ApiKey } from "../../domain/api-key.ts";
 import { DependencyError, type Directory, type Snapshot } from "../../gateway/ports.ts";
-import type { KeyRecord } from "../../admin/ports.ts";
+import type { ChangeKind, KeyRecord } from "../../admin/ports.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { every, type BackgroundWork } from "../../lib/waiting.ts";
 import { outageReport, type OutageReport, type Report } from "../report.ts";
 import { keyFactory } from "./api-keys.ts";
-import { currentRevision, type ChangeKind } from "../stores/change.ts";
+import { currentRevision } from "../stores/change.ts";
 import { budgetsByKey, buildDirectory, type Configured, type Stored } from "./directory.ts";
 import { keyCache } from "./key-cache.ts";
 import { snapshotSource, type SnapshotSource } from "./snapshot-source.ts";

@@ -2,8 +2,6 @@ import type { AuditRecord, AuditStore, ChangeKind } from "../../admin/ports.ts";
 import type { Integer } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
 
-export type { AuditRecord, AuditStore } from "../../admin/ports.ts";
-
 export function auditStore(database: Database): AuditStore {
   return {
     async list({ subject, before, limit }) {

@@ -2,8 +2,6 @@ import type { Actor, AuditAction, ChangeKind } from "../../admin/ports.ts";
 import { toNullableColumn, type Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
-export type { ChangeKind } from "../../admin/ports.ts";
-
 /** One administrative change: who does what to which row. */
 export interface Change {
   by: Actor;
@@ -13,7 +11,7 @@ export interface Change {
 }
 
 /** The row before and after, without secrets and hashes; null is absent. */
-export interface Effect {
+interface Effect {
   before: object | null;
   after: object | null;
 }

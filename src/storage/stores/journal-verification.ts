@@ -10,7 +10,7 @@ import { REFUSED_FILE } from "../journal/posting.ts";
 import { listSegments, readSegment, segmentPath } from "../journal/segments.ts";
 
 /** What the journals of one machine hold beside the ledger. */
-export interface JournalComparison {
+interface JournalComparison {
   /** Charges that are not in the ledger yet; normal while processes run. */
   waiting: number;
   differences: LedgerDifference[];

@@ -1,6 +1,6 @@
-import type { AdminStore } from "../../admin/ports.ts";
+import type { AdminStore, AuditStore } from "../../admin/ports.ts";
 import { administratorStore } from "./administrators.ts";
-import { auditStore, type AuditStore } from "./audit.ts";
+import { auditStore } from "./audit.ts";
 import { budgetAdminStore } from "./budgets.ts";
 import { correctionStore } from "./corrections.ts";
 import { keyStore } from "./keys.ts";
@@ -38,7 +38,7 @@ export async function openStores(location: string, options: StoresOptions = {}):
   return storesOn(database, options.journals);
 }
 
-export interface StoresOptions extends DatabaseOptions {
+interface StoresOptions extends DatabaseOptions {
   /** The folder of all journals of this machine, which the ledger is verified with. */
   journals?: string;
 }
