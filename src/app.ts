@@ -16,6 +16,7 @@ import { createSafeFetch } from "./lib/safe-fetch.ts";
 import { createSemaphore, type Semaphore } from "./lib/semaphore.ts";
 import { sweepSpool } from "./lib/spool.ts";
 import { hashSecret, secretTest } from "./lib/secret.ts";
+import { VERSION } from "./lib/version.ts";
 import { every, sleep, type BackgroundWork } from "./lib/waiting.ts";
 import { openUpstreams, type OpenedUpstreams } from "./providers/registry.ts";
 import { startServer } from "./server/index.ts";
@@ -59,8 +60,8 @@ const write = (lines: string): void => void process.stdout.write(lines);
 
 /** Joins settings and adapters into a gateway that serves requests. */
 export async function startGateway(settings: Settings, supervisor: SupervisorLink | null): Promise<Gateway> {
-  const log = requestLog(write);
-  const onProblem = systemLog(write);
+  const log = requestLog(write, settings.logLevel);
+  const onProblem = systemLog(write, settings.logLevel);
   const processId = newId("proc");
   const storage = await openStorageOf(settings, processId, onProblem);
   const bootstrapped = await bootstrapStore(settings, storage);
@@ -90,6 +91,7 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
     metrics: gatherMetrics(metrics, settings),
   });
   const background = startBackgroundWork(blobs, leases, onProblem);
+  onProblem(`the gateway has started: version ${VERSION}, ${server.url}, ${processId}`, null, "info");
   const close = async (): Promise<void> => {
     // A run under way may wait for a database that does not answer, so it is not waited for.
     for (const work of background) void work.stop();
@@ -97,6 +99,7 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
     await storage.close(FLUSH_MS);
     await blobs.close();
     counters.close();
+    onProblem("the gateway has stopped", null, "info");
     log.flush();
   };
   return {
@@ -111,6 +114,7 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
     },
     log: onProblem,
     async stop() {
+      onProblem("the gateway is stopping: it drains", null, "info");
       const { leaveSeconds, drainSeconds } = settings.server;
       const endsAt = performance.now() + (leaveSeconds + drainSeconds) * 1000;
       await server.stop(leaveSeconds * 1000, drainSeconds * 1000, () => core.detachedCalls.refuse());

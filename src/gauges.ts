@@ -1,3 +1,4 @@
+import { VERSION } from "./lib/version.ts";
 import type { Health } from "./gateway/routing/health.ts";
 import type { Blobs } from "./storage/blobs/index.ts";
 import type { Counters } from "./storage/counters/index.ts";
@@ -7,6 +8,12 @@ import type { Gauge } from "./telemetry/metrics.ts";
 /** Metrics that are read from the parts of a running gateway at each scrape. */
 export function gauges(storage: Storage, blobs: Blobs, health: Health, counters: Counters): Gauge[] {
   return [
+    {
+      name: "gateway_build_info",
+      help: "1, with the program's version.",
+      labels: `version="${VERSION}"`,
+      value: () => 1,
+    },
     {
       name: "gateway_ledger_backlog",
       help: "Charges not yet in the ledger.",

@@ -164,9 +164,10 @@ async function readSources(): Promise<Source[]> {
   const found: Source[] = [];
   for await (const path of new Bun.Glob("**/*.{ts,tsx}").scan(join(ROOT, "src"))) {
     const text = await Bun.file(join(ROOT, "src", path)).text();
-    const imports = [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map((match) =>
-      relative(join(ROOT, "src"), resolve(ROOT, "src", dirname(path), match[1]!)),
-    );
+    // What is imported from outside of `src`, such as the manifest, stands on no floor.
+    const imports = [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)]
+      .map((match) => relative(join(ROOT, "src"), resolve(ROOT, "src", dirname(path), match[1]!)))
+      .filter((target) => !target.startsWith(".."));
     if (!isTest(path)) found.push({ path, text, imports });
   }
   return found;

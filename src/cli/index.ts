@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { DependencyError } from "../gateway/ports.ts";
 import { ConfigurationError } from "../config/index.ts";
+import { VERSION } from "../lib/version.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { addAuditCommands } from "./audit.ts";
 import { addBudgetCommands } from "./budgets.ts";
@@ -52,7 +53,7 @@ function buildProgram(context: CliContext): Command {
     .action(async () => {
       const [unknown] = program.args;
       if (unknown !== undefined) refuseCommand(program, unknown);
-      if (program.opts<{ version?: boolean }>().version) return cli.printLine(await readVersion());
+      if (program.opts<{ version?: boolean }>().version) return cli.printLine(VERSION);
       await serve();
     });
 
@@ -87,11 +88,6 @@ function buildProgram(context: CliContext): Command {
   // Set last, because commands inherit it. Without a command the program serves, so a mistyped command arrives as an
   // excess argument.
   return program.helpCommand(true).allowExcessArguments();
-}
-
-async function readVersion(): Promise<string> {
-  const manifest = await Bun.file(new URL("../../package.json", import.meta.url)).json();
-  return String(manifest.version);
 }
 
 function refuseCommand(program: Command, unknown: string): never {

@@ -95,6 +95,7 @@ const VARIABLES: readonly Variable[] = [
   { variable: "DATABASE_POOL_SIZE", path: ["database", "pool_size"], read: asNumber },
   { variable: "REDIS_URL", path: ["redis_url"], read: asReference },
   { variable: "BLOB_URL", path: ["blob_url"], read: asReference },
+  { variable: "LOG_LEVEL", path: ["log_level"], read: asText },
   { variable: "WORKERS", path: ["workers"], read: asNumber },
   {
     variable: "SANDBOX",

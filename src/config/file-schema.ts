@@ -111,6 +111,10 @@ export const fileSchema = z.strictObject({
       retention_days: z.number().min(0.01).max(3650).default(7).describe("How long an image is kept"),
     })
     .prefault({}),
+  log_level: z
+    .enum(["debug", "info", "warn", "error"])
+    .default("info")
+    .describe("Least important log lines that are written; probes are debug"),
   workers: z.int().min(1).max(256).default(1).describe("Processes on the port"),
   limits: z
     .strictObject({

@@ -202,6 +202,7 @@ function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
     database: { poolSize: database.pool_size },
     blobs: { linkHours: blobs.link_hours, retentionDays: blobs.retention_days },
     workers: effective.workers,
+    logLevel: effective.log_level,
     limits: { organization: toLimits(limits.default), key: toLimits(limits.key) },
     sandbox: { isEnabled: isSandboxOn, tokensPerSecond: sandbox.tokens_per_second },
     routing: {

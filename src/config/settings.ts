@@ -34,6 +34,8 @@ export interface Settings {
   blobs: { linkHours: number; retentionDays: number };
   /** Processes on the port. */
   workers: number;
+  /** Least important log lines that are written. */
+  logLevel: "debug" | "info" | "warn" | "error";
   /** Which of them this process is, from 1, when their supervisor has started it; else null. */
   worker: number | null;
   /** Limits of organizations and keys without their own. */

@@ -53,6 +53,8 @@ export interface Attempt {
   status?: number;
   /** The vendor may have done the work, and charge for it, although no response arrived. */
   isAmbiguous?: boolean;
+  /** The vendor's own id of the call, from its response. */
+  vendorRequestId?: string;
 }
 
 export type AttemptFailure =

@@ -2,11 +2,20 @@ import type { Nanos } from "../lib/money.ts";
 import type { Attempt } from "./ledger.ts";
 import type { Usage } from "./usage.ts";
 
-/** A finished request, for the listeners (log, metrics). */
+/** The record of one request, given to the listeners (log, metrics) after its end. */
 export interface RequestEvent {
   requestId: string;
-  /** Route name, such as `chat` or `images.generations`; a closed set. */
+  /** Id of its ledger entry; null when nothing was charged. */
+  ledgerId: string | null;
+  /** Of the caller's `traceparent` header (W3C Trace Context). */
+  traceId: string | null;
+  /** Route name, such as `chat` or `images.generations`; a closed set. `none` where no route was found. */
   route: string;
+  method: string;
+  /** Without the query. */
+  path: string;
+  /** The caller's address; only of requests that were refused for their key, address or path. */
+  address: string | null;
   status: number;
   /** Error code when it did not succeed. */
   code: string | null;
@@ -19,14 +28,17 @@ export interface RequestEvent {
   firstByteMs: number | null;
   organizationId: string | null;
   keyId: string | null;
+  /** Id of a model that exists. */
   model: string | null;
   channel: string | null;
   isStream: boolean;
   usage: Usage | null;
-  /** Pictures beyond those requested; neither delivered nor billed. */
+  /** Pictures a vendor made beyond those requested; neither delivered nor billed. */
   surplus: number;
   amount: Nanos;
+  /** Of the amount; null when nothing was charged. */
+  currency: string | null;
   attempts: Attempt[];
-  /** A problem for the operator's log; never the caller's content. */
+  /** The reason of a failure, for operators; never the caller's content. */
   cause: unknown;
 }

@@ -33,6 +33,8 @@ export interface EndpointSettings {
 
 /** Duplicate Host headers arrive comma-joined; a proxy may have used the other one (request smuggling, RFC 9112). */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+/** Statuses of requests refused for their key, address or path: their log lines say where they came from. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 const STOPPING_RETRY_SECONDS = 1;
 
@@ -173,17 +175,20 @@ interface Ending {
 }
 
 /** Gives the listeners the one record of the request, which has ended. */
-function report(
-  { clock, listeners, idleSeconds }: EndpointSettings,
-  exchange: HttpExchange,
-  ending: Ending,
-): Response {
-  const { requestId, at, startedAt, attempts, facts } = exchange;
+function report(settings: EndpointSettings, exchange: HttpExchange, ending: Ending): Response {
+  const { clock, listeners, idleSeconds, trustedProxies } = settings;
+  const { request, requestId, at, startedAt, attempts, facts } = exchange;
+  const { charge } = facts;
   const { principal } = exchange as Partial<AuthenticatedExchange>;
   const { route, response, failure, firstByteMs } = ending;
   const event: RequestEvent = {
     requestId,
+    ledgerId: charge?.id ?? null,
+    traceId: traceIdOf(request.headers.get("traceparent")),
     route: route?.name ?? "none",
+    method: request.method,
+    path: pathOf(request.url),
+    address: REFUSALS.has(response.status) ? callerAddress(request, exchange.server, trustedProxies) : null,
     status: response.status,
     code: failure instanceof ClientDisconnected ? "caller_gone" : (failure?.code ?? null),
     at,
@@ -193,15 +198,23 @@ function report(
     organizationId: principal?.organization.id ?? null,
     keyId: principal?.key.id ?? null,
     model: facts.model,
-    channel: facts.charge?.channel ?? null,
+    channel: charge?.channel ?? null,
     isStream: firstByteMs !== undefined,
-    usage: facts.charge?.usage ?? null,
+    usage: charge?.usage ?? null,
     surplus: facts.surplus,
-    amount: facts.charge?.amount ?? 0n,
+    amount: charge?.amount ?? 0n,
+    currency: charge?.currency ?? null,
     attempts,
     cause: failure?.cause,
   };
   for (const listener of listeners) listener(event);
   restoreIdleTimeout(exchange, idleSeconds);
   return response;
+}
+
+/** The trace id of a `traceparent` header: `00-{trace id}-{parent id}-{flags}` (W3C Trace Context). */
+function traceIdOf(traceparent: string | null): string | null {
+  return traceparent === null
+    ? null
+    : (/^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-/.exec(traceparent)?.[1] ?? null);
 }

@@ -42,7 +42,9 @@ describe("the line of a request", () => {
 
   test("says who, what, where, how much and how it went", () => {
     const usage = { unit: "token", tokens: { input: 2, output: 3 }, source: "upstream" } as const;
-    const attempts = [{ channel: "c", upstreamModel: "m", durationMs: 4, outcome: "answered" as const }];
+    const attempts = [
+      { channel: "c", upstreamModel: "m", durationMs: 4, outcome: "answered" as const, vendorRequestId: "v" },
+    ];
     const about = { organizationId: "org_1", keyId: "key_1", model: 'm"1\n', channel: "c", usage, attempts };
     const [line] = written(event({ ...about, isStream: true, firstByteMs: 1.005, amount: 40_000_000n }));
     expect(line).toMatchObject({
@@ -54,8 +56,36 @@ describe("the line of a request", () => {
       first_byte_ms: 1,
       usage,
       amount: "0.04",
-      attempts,
+      attempts: [
+        { channel: "c", upstream_model: "m", duration_ms: 4, outcome: "answered", vendor_request_id: "v" },
+      ],
     });
+  });
+
+  test("names the charge, the trace and where a refused request came from", () => {
+    const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const [line] = written(event({ ledgerId: "req_2", traceId: trace, address: "10.0.0.7", status: 401 }));
+    expect(line).toMatchObject({
+      ledger_id: "req_2",
+      trace_id: trace,
+      address: "10.0.0.7",
+      method: "POST",
+      path: "/v1/chat/completions",
+    });
+  });
+
+  test("is left out below the level, and a probe's is debug", () => {
+    const levels = (minimum: "debug" | "error") => {
+      const writes: string[] = [];
+      const log = requestLog((text) => writes.push(text), minimum);
+      log.listener(event({ route: "health" }));
+      log.listener(event({ status: 500 }));
+      log.flush();
+      const lines = writes.join("").trimEnd().split("\n");
+      return lines.map((text) => JSON.parse(text).level);
+    };
+    expect(levels("debug")).toEqual(["debug", "error"]);
+    expect(levels("error")).toEqual(["error"]);
   });
 
   test("of a server's fault is an error and tells its cause without secrets", () => {

@@ -1,3 +1,4 @@
+import type { Attempt } from "../domain/ledger.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { DependencyError, type RequestListener } from "../gateway/ports.ts";
@@ -5,6 +6,10 @@ import { formatNanos } from "../lib/money.ts";
 
 const FLUSH_MS = 25;
 const MAX_CAUSE = 500;
+
+/** From the least to the most important. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface RequestLog {
   listener: RequestListener;
@@ -16,7 +21,7 @@ export interface RequestLog {
  * One JSON line per request, after its end. Lines are formatted after the response was sent and written in batches.
  * Only listed fields are written: no header, body, prompt or key.
  */
-export function requestLog(write: (lines: string) => void): RequestLog {
+export function requestLog(write: (lines: string) => void, minimum: LogLevel = "info"): RequestLog {
   const pending: RequestEvent[] = [];
   let lines = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -34,6 +39,7 @@ export function requestLog(write: (lines: string) => void): RequestLog {
   };
   return {
     listener: (event) => {
+      if (!isLogged(levelOf(event), minimum)) return;
       if (pending.push(event) === 1) setImmediate(format);
       timer ??= setTimeout(flush, FLUSH_MS);
     },
@@ -41,28 +47,47 @@ export function requestLog(write: (lines: string) => void): RequestLog {
   };
 }
 
-/** Logs an event outside of requests as one line; `warn` is the level unless given. */
-export type SystemLog = (message: string, cause: unknown, level?: "info" | "warn") => void;
+export type SystemLog = (message: string, cause: unknown, level?: LogLevel) => void;
 
-export function systemLog(write: (lines: string) => void): SystemLog {
+/** Writes one line for each event outside of requests; `warn` is the level unless given. */
+export function systemLog(write: (lines: string) => void, minimum: LogLevel = "info"): SystemLog {
   return (message, cause, level = "warn") => {
+    if (!isLogged(level, minimum)) return;
     const fields = {
       time: new Date().toISOString(),
       level,
       message,
       cause: cause == null ? undefined : causeText(cause),
     };
-    write(`${JSON.stringify(fields)}\n`);
+    write(`${JSON.stringify(fields)}
+`);
   };
+}
+
+/** Probes come every few seconds and say nothing while they succeed. */
+const PROBES: ReadonlySet<string> = new Set(["health", "readiness", "metrics"]);
+
+function levelOf({ status, route }: RequestEvent): LogLevel {
+  if (PROBES.has(route)) return "debug";
+  return status >= 500 ? "error" : "info";
+}
+
+function isLogged(level: LogLevel, minimum: LogLevel): boolean {
+  return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(minimum);
 }
 
 function line(event: RequestEvent): string {
   const fields = {
     time: new Date(event.at).toISOString(),
-    level: event.status >= 500 ? "error" : "info",
+    level: levelOf(event),
     message: "request",
     request_id: event.requestId,
+    ledger_id: event.ledgerId ?? undefined,
+    trace_id: event.traceId ?? undefined,
     route: event.route,
+    method: event.address === null ? undefined : event.method,
+    path: event.address === null ? undefined : event.path,
+    address: event.address ?? undefined,
     status: event.status,
     code: event.code ?? undefined,
     duration_ms: rounded(event.durationMs),
@@ -75,10 +100,23 @@ function line(event: RequestEvent): string {
     usage: event.usage ?? undefined,
     surplus: event.surplus || undefined,
     amount: event.amount === 0n ? undefined : formatNanos(event.amount),
-    attempts: event.attempts.length > 0 ? event.attempts : undefined,
+    currency: event.currency ?? undefined,
+    attempts: event.attempts.length > 0 ? event.attempts.map(attemptFields) : undefined,
     cause: event.cause === undefined ? undefined : causeText(event.cause),
   };
   return `${JSON.stringify(fields)}\n`;
+}
+
+function attemptFields(attempt: Attempt): object {
+  return {
+    channel: attempt.channel,
+    upstream_model: attempt.upstreamModel,
+    duration_ms: attempt.durationMs,
+    outcome: attempt.outcome,
+    status: attempt.status,
+    ambiguous: attempt.isAmbiguous,
+    vendor_request_id: attempt.vendorRequestId,
+  };
 }
 
 function rounded(milliseconds: number): number {

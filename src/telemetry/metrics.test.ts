@@ -39,12 +39,22 @@ describe("metrics", () => {
     expect(text).toContain('gateway_request_duration_seconds_sum{route="chat"} 700.035\n');
   });
 
-  test("count tokens by category, images and vendor calls", () => {
+  test("count usage and charges by model and organization, and vendor calls", () => {
     const attempt = { channel: "c", upstreamModel: "m", durationMs: 1 };
+    const known = { model: 'm"1', organizationId: "org" };
+    const charge = { ...known, channel: "c", currency: "USD" };
     const text = textOf(
-      event({ usage: { unit: "token", tokens: { input: 2, cacheRead: 3 }, source: "upstream" } }),
-      event({ usage: { unit: "token", tokens: { input: 5 }, source: "estimated" } }),
-      event({ usage: { unit: "image", count: 4, tier: "1K", quality: "auto" } }),
+      event({ ...known, usage: { unit: "token", tokens: { input: 2, cacheRead: 3 }, source: "upstream" } }),
+      event({
+        ...charge,
+        amount: 40_000_000n,
+        usage: { unit: "token", tokens: { input: 5 }, source: "estimated" },
+      }),
+      event({
+        ...charge,
+        amount: 10_000_000n,
+        usage: { unit: "image", count: 4, tier: "1K", quality: "auto" },
+      }),
       event({
         attempts: [
           { ...attempt, outcome: "timeout" },
@@ -52,11 +62,30 @@ describe("metrics", () => {
         ],
       }),
     );
-    expect(text).toContain('gateway_tokens_total{category="input"} 7\n');
-    expect(text).toContain('gateway_tokens_total{category="cache_read"} 3\n');
-    expect(text).toContain("gateway_images_total 4\n");
+    const labels = 'model="m\\"1",organization="org"';
+    expect(text).toContain(`gateway_model_requests_total{${labels},outcome="200"} 3\n`);
+    expect(text).toContain(`gateway_tokens_total{category="input",${labels}} 7\n`);
+    expect(text).toContain(`gateway_tokens_total{category="cache_read",${labels}} 3\n`);
+    expect(text).toContain(`gateway_images_total{${labels}} 4\n`);
+    expect(text).toContain(`gateway_charged_total{${labels},channel="c",currency="USD"} 0.05\n`);
     expect(text).toContain('gateway_attempts_total{channel="c",outcome="timeout"} 1\n');
     expect(text).toContain('gateway_attempts_total{channel="c",outcome="answered"} 1\n');
+  });
+
+  test("time a stream's first content", () => {
+    const text = textOf(event({ firstByteMs: 4 }), event());
+    expect(text).toContain('gateway_first_byte_seconds_bucket{route="chat",le="0.005"} 1\n');
+    expect(text).toContain('gateway_first_byte_seconds_count{route="chat"} 1\n');
+  });
+
+  test("keep the number of series of a metric bounded", () => {
+    const text = textOf(
+      ...Array.from({ length: 2_500 }, (_, index) => event({ model: "m", organizationId: `org-${index}` })),
+    );
+    expect(text.match(/^gateway_model_requests_total/gm)).toHaveLength(2_001);
+    expect(text).toContain(
+      'gateway_model_requests_total{model="other",organization="other",outcome="other"} 500\n',
+    );
   });
 
   test("of several processes stand together under one name, each with its number", () => {

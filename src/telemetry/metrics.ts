@@ -1,5 +1,5 @@
 import type { RequestEvent } from "../domain/request-event.ts";
-import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES, type TokenCategory } from "../domain/usage.ts";
+import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 
 /** Upper bounds of the duration buckets, in seconds. */
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
@@ -10,11 +10,12 @@ export interface Gauge {
   /** A gauge by default. */
   type?: "counter" | "gauge";
   help: string;
+  /** Labels without braces; none by default. */
+  labels?: string;
   value(): number;
 }
 
-interface RouteCounts {
-  outcomes: Map<string | number, number>;
+interface Histogram {
   buckets: number[];
   sum: number;
   count: number;
@@ -31,96 +32,126 @@ export interface MetricFamily {
 /** Suffix of the family's name, labels without braces, and value. */
 type Sample = readonly [suffix: string, labels: string, value: number];
 
+/** Most label sets of one metric; what comes beyond counts under `other`. */
+const MAX_SERIES = 2_000;
+
+/** A counter by the values of its labels. */
+class Counters {
+  /** By the values joined, which costs the request path less than labels do. */
+  readonly #counts = new Map<string, number>();
+  readonly #names: readonly string[];
+
+  constructor(names: readonly string[]) {
+    this.#names = names;
+  }
+
+  add(values: readonly string[], by = 1): void {
+    const key = values.join(SEPARATOR);
+    const isFull = this.#counts.size >= MAX_SERIES && !this.#counts.has(key);
+    add(this.#counts, isFull ? this.#names.map(() => "other").join(SEPARATOR) : key, by);
+  }
+
+  samples(): Sample[] {
+    return [...this.#counts].map(([key, count]): Sample => {
+      const values = key.split(SEPARATOR);
+      const labels = this.#names.map((name, index) => `${name}="${escaped(values[index] ?? "")}"`);
+      return ["", labels.join(","), count];
+    });
+  }
+}
+
+const SEPARATOR = "\0";
+
 /**
- * Counters in Prometheus' text format (version 0.0.4). Label values come from closed sets, so their number is
- * bounded.
+ * Counters in Prometheus' text format (version 0.0.4). Label values are routes, outcomes, and ids of models,
+ * organizations and channels that exist; the number of series of a metric is bounded.
  */
 export class Metrics {
-  readonly #routes = new Map<string, RouteCounts>();
-  /** By channel, then by outcome. */
-  readonly #attempts = new Map<string, Map<string, number>>();
-  readonly #tokens = new Map<TokenCategory, number>();
-  #images = 0;
+  readonly #requests = new Counters(["route", "outcome"]);
+  readonly #modelRequests = new Counters(["model", "organization", "outcome"]);
+  readonly #attempts = new Counters(["channel", "outcome"]);
+  readonly #tokens = new Counters(["category", "model", "organization"]);
+  readonly #images = new Counters(["model", "organization"]);
+  readonly #charged = new Counters(["model", "organization", "channel", "currency"]);
+  readonly #durations = new Map<string, Histogram>();
+  readonly #firstBytes = new Map<string, Histogram>();
+  readonly #gauges: readonly Gauge[];
 
-  constructor(private readonly gauges: readonly Gauge[] = []) {}
+  constructor(gauges: readonly Gauge[] = []) {
+    this.#gauges = gauges;
+  }
 
   /** Counts a request. */
   readonly listener = (event: RequestEvent): void => {
-    const counts = this.#countsOf(event.route);
-    add(counts.outcomes, event.code ?? event.status, 1);
-    const seconds = event.durationMs / 1000;
-    const bucket = BUCKETS.findIndex((bound) => seconds <= bound);
-    if (bucket >= 0) counts.buckets[bucket] = (counts.buckets[bucket] ?? 0) + 1;
-    counts.sum += seconds;
-    counts.count++;
-    for (const { channel, outcome } of event.attempts) add(this.#outcomesOf(channel), outcome, 1);
-    const { usage } = event;
-    if (usage?.unit === "image") this.#images += usage.count;
-    if (usage?.unit !== "token") return;
-    for (const category of TOKEN_CATEGORIES) {
-      const count = usage.tokens[category];
-      if (count) add(this.#tokens, category, count);
-    }
+    const { route, organizationId, firstByteMs } = event;
+    const outcome = String(event.code ?? event.status);
+    this.#requests.add([route, outcome]);
+    observe(this.#durations, `route="${route}"`, event.durationMs / 1000);
+    if (firstByteMs !== null) observe(this.#firstBytes, `route="${route}"`, firstByteMs / 1000);
+    for (const attempt of event.attempts) this.#attempts.add([attempt.channel, attempt.outcome]);
+    if (event.model === null || organizationId === null) return;
+    this.#modelRequests.add([event.model, organizationId, outcome]);
+    this.#countUsage(event, event.model, organizationId);
   };
 
   /** Everything counted so far. */
   families(): MetricFamily[] {
-    const requests = [...this.#routes].flatMap(([route, { outcomes }]) =>
-      [...outcomes].map(([outcome, count]): Sample => ["", `route="${route}",outcome="${outcome}"`, count]),
-    );
-    const attempts = [...this.#attempts].flatMap(([channel, outcomes]) =>
-      [...outcomes].map(([outcome, count]): Sample => [
-        "",
-        `channel="${channel}",outcome="${outcome}"`,
-        count,
-      ]),
-    );
-    const tokens = [...this.#tokens].map(([category, count]): Sample => [
-      "",
-      `category="${TOKEN_CATEGORY_NAMES[category]}"`,
-      count,
-    ]);
     return [
       counter(
         "gateway_requests_total",
         "Requests by route and outcome: a status or an error code.",
-        requests,
+        this.#requests.samples(),
       ),
-      {
-        name: "gateway_request_duration_seconds",
-        type: "histogram",
-        help: "Time from the request's head to its last byte.",
-        samples: [...this.#routes].flatMap(([route, counts]) => durations(route, counts)),
-      },
-      counter("gateway_attempts_total", "Upstream calls by channel and outcome.", attempts),
-      counter("gateway_tokens_total", "Tokens used, by category.", tokens),
-      counter("gateway_images_total", "Images delivered.", [["", "", this.#images]]),
+      counter(
+        "gateway_model_requests_total",
+        "Requests by model, organization and outcome.",
+        this.#modelRequests.samples(),
+      ),
+      histogram(
+        "gateway_request_duration_seconds",
+        "Time from the request's head to its last byte.",
+        this.#durations,
+      ),
+      histogram(
+        "gateway_first_byte_seconds",
+        "Time from the request's head to a stream's first content.",
+        this.#firstBytes,
+      ),
+      counter("gateway_attempts_total", "Upstream calls by channel and outcome.", this.#attempts.samples()),
+      counter(
+        "gateway_tokens_total",
+        "Tokens used, by category, model and organization.",
+        this.#tokens.samples(),
+      ),
+      counter("gateway_images_total", "Images delivered, by model and organization.", this.#images.samples()),
+      counter(
+        "gateway_charged_total",
+        "Charged amounts in units of the currency; the ledger is exact.",
+        this.#charged.samples(),
+      ),
       gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
-      ...this.gauges.map(({ name, help, value, type }) => ({
-        ...gauge(name, help, value()),
-        ...(type && { type }),
+      ...this.#gauges.map(({ name, help, value, type = "gauge", labels = "" }): MetricFamily => ({
+        name,
+        type,
+        help,
+        samples: [["", labels, value()]],
       })),
     ];
   }
 
-  #countsOf(route: string): RouteCounts {
-    let counts = this.#routes.get(route);
-    if (!counts) {
-      counts = { outcomes: new Map(), buckets: BUCKETS.map(() => 0), sum: 0, count: 0 };
-      this.#routes.set(route, counts);
+  #countUsage({ usage, channel, currency, amount }: RequestEvent, model: string, organization: string): void {
+    if (currency !== null)
+      this.#charged.add([model, organization, channel ?? "none", currency], Number(amount) / NANOS);
+    if (usage?.unit === "image") this.#images.add([model, organization], usage.count);
+    if (usage?.unit !== "token") return;
+    for (const category of TOKEN_CATEGORIES) {
+      const count = usage.tokens[category];
+      if (count) this.#tokens.add([TOKEN_CATEGORY_NAMES[category], model, organization], count);
     }
-    return counts;
-  }
-
-  #outcomesOf(channel: string): Map<string, number> {
-    let outcomes = this.#attempts.get(channel);
-    if (!outcomes) {
-      outcomes = new Map();
-      this.#attempts.set(channel, outcomes);
-    }
-    return outcomes;
   }
 }
+
+const NANOS = 1e9;
 
 /**
  * The exposition text. Families of several processes are merged under one name and distinguished by the label
@@ -147,18 +178,34 @@ export function formatMetrics(processes: ReadonlyMap<number | null, readonly Met
   return [...texts].join("");
 }
 
-function durations(route: string, { buckets, sum, count }: RouteCounts): Sample[] {
-  let total = 0;
-  const bounded = BUCKETS.map((bound, index): Sample => {
-    total += buckets[index] ?? 0;
-    return ["_bucket", `route="${route}",le="${bound}"`, total];
+function observe(histograms: Map<string, Histogram>, labels: string, seconds: number): void {
+  let found = histograms.get(labels);
+  if (!found) {
+    found = { buckets: BUCKETS.map(() => 0), sum: 0, count: 0 };
+    histograms.set(labels, found);
+  }
+  const bucket = BUCKETS.findIndex((bound) => seconds <= bound);
+  if (bucket >= 0) found.buckets[bucket] = (found.buckets[bucket] ?? 0) + 1;
+  found.sum += seconds;
+  found.count += 1;
+}
+
+function histogram(name: string, help: string, histograms: ReadonlyMap<string, Histogram>): MetricFamily {
+  const samples = [...histograms].flatMap(([labels, { buckets, sum, count }]) => {
+    let total = 0;
+    const bounded = BUCKETS.map((bound, index): Sample => {
+      total += buckets[index] ?? 0;
+      return ["_bucket", `${labels},le="${bound}"`, total];
+    });
+    bounded.push(["_bucket", `${labels},le="+Inf"`, count], ["_sum", labels, sum], ["_count", labels, count]);
+    return bounded;
   });
-  return [
-    ...bounded,
-    ["_bucket", `route="${route}",le="+Inf"`, count],
-    ["_sum", `route="${route}"`, sum],
-    ["_count", `route="${route}"`, count],
-  ];
+  return { name, type: "histogram", help, samples };
+}
+
+/** Backslash, quote and line feed of a label's value are escaped (exposition format). */
+function escaped(value: string): string {
+  return value.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));
 }
 
 function add<Key>(counts: Map<Key, number>, key: Key, by: number): void {

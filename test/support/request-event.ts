@@ -4,6 +4,11 @@ import type { RequestEvent } from "../../src/domain/request-event.ts";
 export function requestEvent(fields: Partial<RequestEvent> = {}): RequestEvent {
   return {
     requestId: "req_1",
+    ledgerId: null,
+    traceId: null,
+    method: "POST",
+    path: "/v1/chat/completions",
+    address: null,
     route: "chat",
     status: 200,
     code: null,
@@ -19,6 +24,7 @@ export function requestEvent(fields: Partial<RequestEvent> = {}): RequestEvent {
     usage: null,
     surplus: 0,
     amount: 0n,
+    currency: null,
     attempts: [],
     cause: undefined,
     ...fields,
