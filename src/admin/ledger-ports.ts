@@ -40,6 +40,7 @@ export interface LedgerVerification {
   budgets: number;
   /** Charges journaled on this machine and not yet in the ledger; normal while processes run. */
   waiting: number;
+  /** Of entries with their bookings at most 20,000 are counted. */
   differenceCount: number;
   /** The first hundred. */
   differences: LedgerDifference[];

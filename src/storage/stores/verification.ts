@@ -4,8 +4,9 @@ import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { compareJournals, listQuarantined, readRefused } from "./journal-verification.ts";
 
-/** Differences that are named; all are counted. */
+/** Differences that are named, and those of one check of bookings that are counted. */
 const MAX_NAMED = 100;
+const MAX_COUNTED = 10_000;
 
 /** Entry and kind of the booking that replaces a budget's archived ones. */
 export const ARCHIVED = "archived";
@@ -130,7 +131,8 @@ async function strayBookings(sql: Sql): Promise<LedgerDifference[]> {
   const rows = await sql<Booking[]>`
     SELECT entry AS id, budget, ledger.amount AS expected, ledger_bookings.amount AS found
       FROM ledger_bookings LEFT JOIN ledger ON ledger.id = entry AND ledger.kind = ledger_bookings.kind
-      WHERE ledger_bookings.kind <> ${ARCHIVED} AND (ledger.id IS NULL OR ledger.amount <> ledger_bookings.amount)`;
+      WHERE ledger_bookings.kind <> ${ARCHIVED} AND (ledger.id IS NULL OR ledger.amount <> ledger_bookings.amount)
+      LIMIT ${MAX_COUNTED}`;
   return rows.map(bookingDifference);
 }
 
@@ -144,7 +146,7 @@ async function missingBookings(kind: Database["kind"], sql: Sql): Promise<Ledger
     SELECT ledger.id, named.value AS budget, ledger.amount AS expected, ledger_bookings.amount AS found
       FROM ledger CROSS JOIN ${named} LEFT JOIN ledger_bookings ON ledger_bookings.budget = named.value
         AND entry = ledger.id AND ledger_bookings.kind = ledger.kind
-      WHERE ledger.budgets <> '[]' AND entry IS NULL`;
+      WHERE ledger.budgets <> '[]' AND entry IS NULL LIMIT ${MAX_COUNTED}`;
   return rows.map(bookingDifference);
 }
 

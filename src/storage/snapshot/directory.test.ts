@@ -1,0 +1,16 @@
+import { expect, test } from "bun:test";
+import { anOrganization } from "../../../test/contracts/storage-harness.ts";
+import { adminContext } from "../../../test/support/admin-context.ts";
+import { buildDirectory } from "./directory.ts";
+
+test("an organization with all models but some may call those of a later configuration", async () => {
+  const { catalogue } = await adminContext();
+  const [model] = catalogue.models.values();
+  const later = { ...catalogue, models: new Map([...catalogue.models, ["later", model!]]) };
+  const organizations = [anOrganization("acme", { models: { except: ["big-chat"] } })];
+  const stored = { organizations, prices: [], budgets: [] };
+  const directory = buildDirectory(later, stored, () => {});
+  expect(directory.organizations.get("acme")?.models).toEqual(
+    new Set(["old-chat", "sandbox-chat", "sandbox-a", "later"]),
+  );
+});
