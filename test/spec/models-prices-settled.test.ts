@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openHouse, type House } from "../support/vendor.ts";
+import { CHAT, openHouse, type House } from "../support/vendor.ts";
 import { until } from "../support/gateway.ts";
 
 /* Prices by tier and quality: what the lookup shows and what is billed. */
@@ -10,6 +10,7 @@ beforeAll(async () => {
   house = await openHouse({
     yaml: `${imageModel(TIERED, `1K: { low: "0.01", medium: "0.02", high: "0.20" }, 2K: { low: "0.02", medium: "0.04", high: "0.40" }`)}
 ${imageModel(FIXED, `1K: { low: "0.01", medium: "0.02", high: "0.20", auto: "0.05" }, 2K: { "*": "0.40" }`)}
+${imageModel("unpriced-tier", `1K: { "*": "0.01" }`)}
   priced-in-euros: { type: chat, max_output_tokens: 10, price: { currency: EUR, per_million: { input: "1", output: "1" } }, route: { targets: [{ channel: image }] } }
 `,
   });
@@ -158,4 +159,65 @@ test("a default in another currency hides no price", async () => {
     currency: "USD",
     unit_price: "0.04",
   });
+});
+
+test("a tier without a price is refused and never free", async () => {
+  const response = await house.gateway.call("/v1/images/generations", {
+    body: { model: "unpriced-tier", prompt: "a fox", size: "2K" },
+  });
+  expect(response.status).toBe(402);
+  const hits = house.vendor.hits.length;
+  expect(await lookUp({ model: "unpriced-tier", size: "2K" })).toMatchObject({
+    error: { code: "MODEL_PRICE_NOT_CONFIGURED" },
+  });
+  expect(house.vendor.hits).toHaveLength(hits);
+  expect((await generate({ model: "unpriced-tier" })).row.amount).toBe(10_000_000n);
+});
+
+test("a request is charged the price of the moment it was admitted, however it ends", async () => {
+  const set = (input: string) =>
+    house.gateway.cli("prices", "set", CHAT, "--token", `input=${input}`, "--token", "output=2");
+  const inputPrice = async (): Promise<unknown> =>
+    ((await lookUp({ model: CHAT }))["prices"] as Record<string, unknown> | undefined)?.["input"];
+  house.vendor.next({ tokens: 40, frameDelayMs: 60 });
+  const stream = await house.gateway.call("/v1/chat/completions", {
+    body: { model: CHAT, stream: true, messages: [{ role: "user", content: "hi" }] },
+    headers: { "x-request-id": "repriced" },
+  });
+  const reader = stream.body!.getReader();
+  await reader.read();
+  const changedAt = Date.now();
+  await set("500");
+  await until("the new price", async () => (await inputPrice()) === "500.00" || undefined);
+  while (!(await reader.read()).done);
+  const [row] = await house.gateway.charged("repriced");
+  const { input = 0, output = 0 } = row!.consumed!.tokens!;
+  expect(row!.amount).toBe(BigInt(input) * 1_000n + BigInt(output) * 2_000n);
+  const { admitted_at: admittedAt, at } = row as unknown as Record<"admitted_at" | "at", number>;
+  expect(Number(admittedAt)).toBeLessThan(changedAt);
+  expect(Number(at)).toBeGreaterThan(changedAt);
+});
+
+test("as many images as requested are held", async () => {
+  const create = ["budgets", "create", "--org", "default", "--amount", "0.15", "--period", "total"];
+  await house.gateway.cli(...create);
+  const request = (n: number) =>
+    house.gateway.call("/v1/images/generations", {
+      body: { model: TIERED, prompt: "a fox", quality: "medium", n },
+    });
+  // A single picture in high quality costs more than the budget; four in medium cost 0.08.
+  const blocked = await until("a budget in force", async () => {
+    const response = await house.gateway.call("/v1/images/generations", {
+      body: { model: TIERED, prompt: "a fox", quality: "high" },
+    });
+    return response.status === 429 ? response : undefined;
+  });
+  expect(await blocked.json()).toMatchObject({ error: { code: "BILLING_BLOCKED" } });
+  expect((await request(4)).status).toBe(200);
+  const second = await request(4);
+  expect([second.status, ((await second.json()) as { error: { code: string } }).error.code]).toEqual([
+    429,
+    "BILLING_BLOCKED",
+  ]);
+  expect((await request(3)).status).toBe(200);
 });

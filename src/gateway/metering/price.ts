@@ -1,5 +1,6 @@
 import type { Principal } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
+import { quoteImage } from "../../domain/image-quote.ts";
 import type { Model } from "../../domain/model.ts";
 import type { Organization } from "../../domain/organization.ts";
 import type { Price } from "../../domain/price.ts";
@@ -9,10 +10,15 @@ import type { Directory } from "../ports.ts";
 export function findPrice(
   directory: Pick<Directory, "price">,
   organization: Pick<Organization, "id" | "currency">,
-  { id, type }: Pick<Model, "id" | "type">,
+  model: Model,
   now: number,
 ): Price | null {
-  return directory.price(organization, id, type === "image" ? "image" : "token", now);
+  if (model.type !== "image") return directory.price(organization, model.id, "token", now);
+  const price = directory.price(organization, model.id, "image", now);
+  if (price?.unit !== "image") return null;
+  // Rows may name only tiers and qualities that the model no longer has.
+  const { image } = model;
+  return image.tiers.some((tier) => quoteImage(price, image, tier, "auto")) ? price : null;
 }
 
 /** The price a request will be billed by. Throws `MODEL_PRICE_NOT_CONFIGURED` where there is none. */
