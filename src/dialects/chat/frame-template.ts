@@ -63,8 +63,14 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array): Repeti
       const upstreamPart = upstreamParts[index] ?? NOTHING;
       if (index > 0) {
         const end = endOfPlainText(chunk, from);
-        if (index === 1) eighths = eighthsBetween(chunk, from, end);
-        while (from < end) output[to++] = chunk[from++] ?? 0;
+        const bytes = end - from;
+        let units = bytes;
+        while (from < end) {
+          const byte = chunk[from++] ?? 0;
+          output[to++] = byte;
+          if (byte >= 0x80) units -= extraBytes(byte);
+        }
+        if (index === 1) eighths = eighthsOf(bytes, units);
       }
       if (!matchesAt(chunk, from, upstreamPart)) return finished();
       from += upstreamPart.length;
@@ -123,16 +129,10 @@ function endOfPlainText(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** As `tokenEighths`, from the bytes of a text: what follows a first byte adds no unit, but in a surrogate pair. */
-function eighthsBetween(bytes: Uint8Array, from: number, to: number): number {
-  let units = to - from;
-  for (let at = from; at < to; at++) {
-    const byte = bytes[at] ?? 0;
-    if (byte < 0x80) continue;
-    if (byte < 0xc0) units--;
-    else if (byte >= 0xf0) units++;
-  }
-  return eighthsOf(to - from, units);
+/** Bytes that add no UTF-16 code unit: all but the first of a character, less one for a surrogate pair. */
+function extraBytes(byte: number): number {
+  if (byte < 0xc0) return 1;
+  return byte >= 0xf0 ? -1 : 0;
 }
 
 function matchesAt(bytes: Uint8Array, from: number, part: Uint8Array): boolean {
