@@ -40,7 +40,7 @@ const word = (content: string, finish_reason: string | null = null): string =>
 function whole(): TextUpstream {
   const choices = [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }];
   const text = JSON.stringify({ id: "c", model: "vendor-model", choices, usage: USAGE });
-  return { dialect: "chat", send: async () => ({ kind: "whole", text }) };
+  return { dialect: "chat", maxTokensField: "max_tokens", send: async () => ({ kind: "whole", text }) };
 }
 
 /** A vendor that sends these chunks and then ends, breaks, or stays silent until it is aborted. */
@@ -66,11 +66,11 @@ function streaming(
     );
     return { kind: "stream" as const, stream };
   };
-  return { dialect: "chat", send };
+  return { dialect: "chat", maxTokensField: "max_tokens", send };
 }
 
 function failing(error: Error): TextUpstream {
-  return { dialect: "chat", send: () => Promise.reject(error) };
+  return { dialect: "chat", maxTokensField: "max_tokens", send: () => Promise.reject(error) };
 }
 
 const open = (text: readonly TextUpstream[], options: Partial<PlainCoreOptions> = {}) =>
@@ -127,9 +127,12 @@ test("a request that no target serves costs nothing and counts no tokens", async
   let calls = 0;
   const once: TextUpstream["send"] = (call) =>
     (calls += 1) === 1 ? Promise.reject(new UpstreamError("rejected", "no")) : send(call);
-  const { core, request, charges, isAllGivenBack } = open([{ dialect: "chat", send: once }], {
-    limits: { tokensPerMinute: 200 },
-  });
+  const { core, request, charges, isAllGivenBack } = open(
+    [{ dialect: "chat", maxTokensField: "max_tokens", send: once }],
+    {
+      limits: { tokensPerMinute: 200 },
+    },
+  );
   const context = request();
   await expect(handleChat(core, context, payload())).rejects.toMatchObject({ kind: "rejected" });
   expect(context.facts).toMatchObject({ model: "m", charge: null });
@@ -148,7 +151,7 @@ describe("a client that disconnects before there is a response", () => {
       resolve();
       return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     };
-    const opened = open([{ dialect: "chat", send }], options);
+    const opened = open([{ dialect: "chat", maxTokensField: "max_tokens", send }], options);
     const served = handleChat(opened.core, opened.request(client.signal), payload({ stream: isStream }));
     await called;
     if (isEnding) opened.core.detachedCalls.refuse();

@@ -1,4 +1,11 @@
-import { ChatStream, forUpstream, readReply, type ChatPayload } from "../dialects/chat/index.ts";
+import {
+  ChatStream,
+  forUpstream,
+  limitOutput,
+  readReply,
+  type ChatPayload,
+  type ChatRequest,
+} from "../dialects/chat/index.ts";
 import type { Target, Timeouts } from "../domain/channel.ts";
 import type { TextModel } from "../domain/model.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
@@ -8,7 +15,7 @@ import { takeTextLimits, type LimitGrant } from "./admission/limits.ts";
 import { requireModel, routeOf } from "./admission/model-access.ts";
 import { openStream, relayStream, type OpenedStream, type RelayedStream } from "./chat-stream.ts";
 import type { Core } from "./core.ts";
-import { textCeiling } from "./metering/estimate.ts";
+import { coveredOutput, textCeiling } from "./metering/estimate.ts";
 import { requirePrice } from "./metering/price.ts";
 import { billableUsage, usageBounds } from "./metering/usage-policy.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -16,10 +23,16 @@ import type { Call } from "./routing/call.ts";
 import { callTargets, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 
+/** What the headers say of an admitted request. */
+interface ChatTerms {
+  rate: LimitGrant["rate"];
+  /** The maximum of output tokens that its budgets cover, where that is less than the model's; else null. */
+  coveredTokens: number | null;
+}
+
 /** What a chat request gets, and the state of its limits for the headers. */
-export type ChatOutcome = { rate: LimitGrant["rate"] } & (
-  { kind: "whole"; text: string } | ({ kind: "stream" } & RelayedStream)
-);
+export type ChatOutcome = ChatTerms &
+  ({ kind: "whole"; text: string } | ({ kind: "stream" } & RelayedStream));
 
 type ChatReply = { kind: "whole"; text: string; usage: TokenUsage } | ({ kind: "stream" } & OpenedStream);
 
@@ -33,16 +46,18 @@ export async function handleChat(
   payload: ChatPayload,
 ): Promise<ChatOutcome> {
   await using admitted = await admitChat(core, context, payload);
-  const committed = await callRoute(core, admitted, payload);
+  const coveredTokens = coveredTokensOf(admitted, payload.parsed);
+  const terms = { rate: admitted.rate, coveredTokens };
+  const committed = await callRoute(core, admitted, { payload, coveredTokens });
   const { reply, target } = committed;
   if (reply.kind === "stream") {
     const timeouts = timeoutsOf(core, target);
     const relayed = relayStream(core, { admitted: admitted.transfer(), committed, opened: reply, timeouts });
-    return { kind: "stream", ...relayed, rate: admitted.rate };
+    return { kind: "stream", ...relayed, ...terms };
   }
   committed.release();
   admitted.settle({ target, usage: reply.usage, flags: context.signal.aborted ? ["caller_gone"] : [] });
-  return { kind: "whole", text: reply.text, rate: admitted.rate };
+  return { kind: "whole", text: reply.text, ...terms };
 }
 
 /** Everything that is decided before a vendor is called: model access, price, limits and the money held. */
@@ -63,7 +78,27 @@ async function admitChat(core: Core, context: RequestContext, payload: ChatPaylo
     admittedAt,
     grant,
     ceiling: () => textCeiling(price, inputCeiling, maxOutput),
+    ...(maxTokens === null && {
+      floor: () => textCeiling(price, inputCeiling, leastTokens(model) * choices),
+    }),
   });
+}
+
+/** The shortest answer worth calling a vendor for, where the caller sets no maximum and budgets are short. */
+const MIN_COVERED_TOKENS = 256;
+
+function leastTokens({ maxOutputTokens }: TextModel): number {
+  return Math.min(MIN_COVERED_TOKENS, maxOutputTokens);
+}
+
+function coveredTokensOf(
+  { hold, model, price }: AdmittedText,
+  { maxTokens, choices, inputCeiling }: ChatRequest,
+): number | null {
+  if (maxTokens !== null || hold.leases.length === 0) return null;
+  if (hold.amount >= textCeiling(price, inputCeiling, model.maxOutputTokens * choices)) return null;
+  const covered = Math.floor(coveredOutput(price, inputCeiling, hold.amount) / choices);
+  return Math.max(covered, leastTokens(model));
 }
 
 /** A call that a vendor may have received: what it costs if its client disconnects now. */
@@ -76,7 +111,7 @@ interface SentCall {
 async function callRoute(
   core: Core,
   admitted: AdmittedText,
-  payload: ChatPayload,
+  request: Pick<ChatCall, "payload" | "coveredTokens">,
 ): Promise<Committed<ChatReply>> {
   const { context, model, signal } = admitted;
   const { organization } = context.principal;
@@ -93,7 +128,7 @@ async function callRoute(
       callTarget: (target, call) => {
         running.sent = null;
         const onSent = (usage: SentCall["usage"]) => (running.sent = { target, usage });
-        return callTarget(core, { payload, model, onSent }, target, call);
+        return callTarget(core, { ...request, model, onSent }, target, call);
       },
     });
   } catch (error) {
@@ -108,20 +143,22 @@ async function callRoute(
 
 interface ChatCall {
   payload: ChatPayload;
+  /** The maximum that the vendor is told in place of the caller, if any. */
+  coveredTokens: number | null;
   model: TextModel;
   onSent(usage: SentCall["usage"]): void;
 }
 
 async function callTarget(
   core: Core,
-  { payload, model, onSent }: ChatCall,
+  { payload, coveredTokens, model, onSent }: ChatCall,
   target: Target,
   call: Call,
 ): Promise<ChatReply> {
   const upstream = core.upstreams.text(target.channel);
   if (!upstream) throw new UpstreamError("account", `channel ${target.channel.id} does not serve text`);
-  const { isStream } = payload.parsed;
-  const bounds = usageBounds(payload.parsed, model);
+  const { isStream, maxTokens } = payload.parsed;
+  const bounds = usageBounds({ ...payload.parsed, maxTokens: maxTokens ?? coveredTokens }, model);
   const policy: UsagePolicy = (observed) => billableUsage(bounds, observed);
   const stream = isStream ? new ChatStream(model.id, policy) : null;
   const timeouts = timeoutsOf(core, target);
@@ -130,7 +167,8 @@ async function callTarget(
   onSent(() => stream?.usage() ?? policy(NOTHING_DELIVERED));
   // A whole answer has no first byte worth waiting for: only the total time bounds it.
   if (isStream) call.expect("the first byte", timeouts.firstByteMs);
-  const raw = forUpstream(payload, target.upstreamModel);
+  const own = forUpstream(payload, target.upstreamModel);
+  const raw = coveredTokens === null ? own : limitOutput(own, upstream.maxTokensField, coveredTokens);
   const response = await upstream.send({ payload: { ...payload, raw }, isStream, signal: call.signal });
   if (response.kind === "stream") {
     if (!stream) throw new UpstreamError("broken", "a stream for a request without one");

@@ -124,6 +124,8 @@ export interface Upstreams {
 export interface TextUpstream {
   /** The protocol the vendor speaks. */
   dialect: TextDialectName;
+  /** The field by which the vendor takes a maximum of output tokens. */
+  maxTokensField: "max_tokens" | "max_completion_tokens";
   /**
    * Sends a request in that protocol and resolves once the vendor's status is known.
    * Throws an `UpstreamError` for every response that is not a success.

@@ -55,7 +55,12 @@ function connectionOf(settings: AzureSettings): OpenAiConnection {
   return createOpenAiConnection(
     { baseUrl, apiKey },
     { "api-key": apiKey },
-    { urlOf: urlsOf(baseUrl, settings), singleFileField: "image[]", imageLimits: IMAGE_LIMITS },
+    {
+      urlOf: urlsOf(baseUrl, settings),
+      maxTokensField: "max_completion_tokens",
+      singleFileField: "image[]",
+      imageLimits: IMAGE_LIMITS,
+    },
   );
 }
 

@@ -5,9 +5,11 @@ import { createOpenAiText } from "./openai-compatible/text.ts";
 import type { Provider } from "./provider.ts";
 import { headerValue, httpAddress, withoutEndSlash } from "./transport/channel-settings.ts";
 
+const OPENAI_ORIGIN = "https://api.openai.com";
+
 const settings = z.object({
   /** Address in front of `/chat/completions` and `/images/…`, of OpenAI or any compatible vendor. */
-  baseUrl: httpAddress.default("https://api.openai.com/v1"),
+  baseUrl: httpAddress.default(`${OPENAI_ORIGIN}/v1`),
   apiKey: headerValue,
   organization: headerValue.optional(),
   project: headerValue.optional(),
@@ -39,6 +41,7 @@ function connectionOf({ baseUrl, apiKey, organization, project }: OpenAiSettings
   };
   return createOpenAiConnection({ baseUrl: base, apiKey }, credential, {
     urlOf: (operation) => `${base}/${operation}`,
+    maxTokensField: base.startsWith(OPENAI_ORIGIN) ? "max_completion_tokens" : "max_tokens",
     singleFileField: "image",
     imageLimits: IMAGE_LIMITS,
   });

@@ -12,7 +12,7 @@ async function withVanishedProcess(fleet: Fleet): Promise<void> {
   const response = await fleet.chat({
     isStream: true,
     tokens: 50,
-    prompt: "[[answer tokens=50 frameDelayMs=100]]",
+    prompt: "[[reply tokens=50 frameDelayMs=100]]",
   });
   await response.body!.getReader().read();
   await gateway!.kill();

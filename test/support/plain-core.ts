@@ -114,7 +114,7 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
     }),
     async isAllGivenBack() {
       const spent = charges().reduce((sum, { amount }) => sum + amount, 0n);
-      return (await leases.hold([BUDGET], budget - spent)) !== null;
+      return typeof (await leases.hold([BUDGET], budget - spent)) === "object";
     },
   };
 }

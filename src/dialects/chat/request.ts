@@ -2,6 +2,7 @@ import type { Payload } from "../dialect.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { checkFields } from "./fields.ts";
 import { eighthsOf, wholeTokens } from "../token-estimate.ts";
+import { editMembers } from "../../lib/json-edit.ts";
 import { hasMoreValues, hasRepeatedName, isObject, scanObject, splice, type Span } from "../../lib/json.ts";
 
 /** What the gateway itself reads of a chat completions request; every other field is forwarded unchanged. */
@@ -86,6 +87,15 @@ export function forUpstream({ raw, parsed }: ChatPayload, upstreamModel: string)
     raw,
     edits.sort((one, other) => one.span.start - other.span.start),
   );
+}
+
+/** The text with a maximum of output tokens, for a caller who set none. Vendors differ in the field's name. */
+export function limitOutput(
+  text: string,
+  field: "max_tokens" | "max_completion_tokens",
+  maxTokens: number,
+): string {
+  return editMembers(text, { [field]: () => String(maxTokens) });
 }
 
 function readObject(bytes: Uint8Array): { raw: string; body: Record<string, unknown> } {

@@ -21,6 +21,8 @@ export interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
   grant: LimitGrant | Promise<LimitGrant>;
   /** The most that it may cost; read only where a budget limits it. */
   ceiling(): Nanos;
+  /** The least it can be served for; the ceiling when absent. */
+  floor?(): Nanos;
 }
 
 /** What is charged: the work of one target. */
@@ -38,10 +40,10 @@ export async function admit<OfModel extends Model, OfPrice extends Price>(
   context: RequestContext,
   terms: AdmissionTerms<OfModel, OfPrice>,
 ): Promise<Admitted<OfModel, OfPrice>> {
-  const { model, price, admittedAt, ceiling } = terms;
+  const { model, price, admittedAt, ceiling, floor } = terms;
   const grant = await terms.grant;
   try {
-    const hold = await core.billing.hold(context.principal, ceiling);
+    const hold = await core.billing.hold(context.principal, ceiling, floor);
     const { callerGone } = context.principal.organization.settings;
     const detachable = core.detachedCalls.signalFor(callerGone, context.signal);
     return new Admitted({ core, context, model, price, admittedAt, grant, hold, detachable });
@@ -89,6 +91,10 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements A
 
   get price(): OfPrice {
     return this.#parts.price;
+  }
+
+  get hold(): Hold {
+    return this.#parts.hold;
   }
 
   /** The state of the limits, for the rate headers. */

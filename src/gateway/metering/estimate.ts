@@ -12,6 +12,17 @@ export function textCeiling(price: TokenPrice, inputTokens: number, outputTokens
   return ceiling < MAX_CHARGE ? ceiling : MAX_CHARGE;
 }
 
+/** The output tokens that an amount covers beside the input: the inverse of `textCeiling`. */
+export function coveredOutput(price: TokenPrice, inputTokens: number, amount: Nanos): number {
+  const output = dearest(price, OUTPUT_CATEGORIES);
+  if (output === 0n) return MAX_OUTPUT_TOKENS;
+  const rest = (amount - 1n) * 1_000_000n - BigInt(inputTokens) * dearest(price, INPUT_CATEGORIES);
+  return rest < 0n ? 0 : Math.min(Number(rest / output), MAX_OUTPUT_TOKENS);
+}
+
+/** More than any model gives. */
+const MAX_OUTPUT_TOKENS = 2 ** 32;
+
 function dearest(price: TokenPrice, categories: readonly TokenCategory[]): Nanos {
   return categories
     .map((category) => tokenRate(price, category).amount)

@@ -21,6 +21,8 @@ export interface OpenAiConnection extends OpenAiAddress {
 export interface OpenAiAddress {
   /** URL of an operation. `readModel` returns the vendor's name of the model, for addresses that contain it. */
   urlOf(operation: Operation, readModel: () => string): string;
+  /** OpenAI reference, chat completions: reasoning models refuse `max_tokens`; compatible vendors know only that. */
+  maxTokensField: "max_tokens" | "max_completion_tokens";
   /** Name of the form's file field for one reference; several are always `image[]`. */
   singleFileField: "image" | "image[]";
   /** What the address takes and returns of images. */

@@ -11,6 +11,7 @@ import { hasError } from "./errors.ts";
 export function createOpenAiText(connection: OpenAiConnection): TextUpstream {
   return {
     dialect: "chat",
+    maxTokensField: connection.maxTokensField,
     async send({ payload, isStream, signal }: TextCall): Promise<TextResponse> {
       const headers = isStream ? connection.streamHeaders : connection.jsonHeaders;
       const url = connection.urlOf("chat/completions", () => modelOf(payload.raw));

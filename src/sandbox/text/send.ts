@@ -14,7 +14,11 @@ const MS_PER_SECOND = 1000;
  * Throws `rejected` for a body that no vendor would accept.
  */
 export function createSandboxTextUpstream(settings: { tokensPerSecond?: number | undefined }): TextUpstream {
-  return { dialect: "chat", send: (call) => send(call, settings.tokensPerSecond) };
+  return {
+    dialect: "chat",
+    maxTokensField: "max_tokens",
+    send: (call) => send(call, settings.tokensPerSecond),
+  };
 }
 
 async function send(call: TextCall, tokensPerSecond: number | undefined): Promise<TextResponse> {

@@ -32,6 +32,7 @@ async function chat(core: Core, exchange: AuthenticatedExchange): Promise<RouteR
   suspendIdleTimeout(exchange);
   const outcome = await handleChat(core, contextOf(exchange), payload);
   const headers = Object.assign(idHeaders(requestId), rateHeaders(outcome.rate, "chat"));
+  if (outcome.coveredTokens !== null) headers["x-gateway-max-tokens"] = String(outcome.coveredTokens);
   if (outcome.kind === "whole") {
     headers["content-type"] = "application/json";
     return new Response(outcome.text, { headers });
