@@ -80,7 +80,7 @@ describe.each([false, true])("a client that disconnects before any content, stre
     await draining.gateway.cli("orgs", "set", "default", "--caller-gone", "drain");
     await Bun.sleep(1_000);
     const requestId = `drained-${stream}`;
-    await disconnect(draining, "[[answer delayMs=200 tokens=20]]", requestId, stream);
+    await disconnect(draining, "[[reply delayMs=200 tokens=20]]", requestId, stream);
     const [row, ...others] = await draining.gateway.charged(requestId);
     expect(others).toEqual([]);
     expect(row!.flags).toEqual(["caller_gone"]);
