@@ -191,7 +191,8 @@ async function openCore(
   const counters = await openCounters({
     redisUrl: settings.redisUrl,
     supervisor,
-    processes: settings.workers,
+    workers: settings.workers,
+    processes: () => Math.max(settings.workers, storage.processes()),
     clock,
     onEjection: (ejection) => health.apply(ejection),
     onProblem,

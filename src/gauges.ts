@@ -31,6 +31,11 @@ export function gauges(storage: Storage, blobs: Blobs, health: Health, counters:
       value: storage.quarantined,
     },
     {
+      name: "gateway_live_processes",
+      help: "Gateway processes alive on the database, of all machines.",
+      value: storage.processes,
+    },
+    {
       name: "gateway_database_up",
       help: "0 while the database is away.",
       value: () => Number(storage.snapshot.isDatabaseUp()),

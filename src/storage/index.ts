@@ -10,6 +10,7 @@ import { openJournal, type FileJournal } from "./journal/journal.ts";
 import { REFUSED_FILE } from "./journal/posting.ts";
 import { createRecovery } from "./journal/recovery.ts";
 import { startShipper, type Shipper } from "./journal/shipper.ts";
+import { announceProcess } from "./live-processes.ts";
 import { createPrivateFolder } from "./private-files.ts";
 import type { Report } from "./report.ts";
 import type { Configured } from "./snapshot/directory.ts";
@@ -41,6 +42,8 @@ export interface Storage extends Stores {
   recovered(): number;
   /** Files of journals that were not understood and lie in the quarantine. */
   quarantined(): number;
+  /** Gateway processes that are alive on this database, on all machines. */
+  processes(): number;
   /** Posts what is journaled, as far as the deadline (milliseconds) allows. */
   flush(deadlineMs: number): Promise<boolean>;
   /**
@@ -86,6 +89,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     clock: systemClock,
     onProblem,
   });
+  const processes = await announceProcess(stores.database, processId, unlessAway(onProblem));
   const folder = createFolder(root, processId);
   const shipper = startShipper({
     ...posting,
@@ -103,6 +107,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   let verification = await readVerification(stores.database);
   const work = [
     snapshot,
+    processes,
     startWork(RECOVERY_MS, () => recovery.run(), onProblem),
     startWork(IN_DOUBT_MS, inDoubtReport(stores.leases, onProblem), onProblem),
     startWork(
@@ -123,6 +128,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     verification: () => verification,
     backlog: () => shipper.backlog(),
     recovered: () => recovery.recovered(),
+    processes: () => processes.count(),
     quarantined: () => countQuarantined(root),
     flush: (deadlineMs) => shipper.flush(deadlineMs),
     async close(deadlineMs) {
@@ -162,11 +168,15 @@ function within(deadlineMs: number, work: Promise<unknown>): Promise<boolean> {
   );
 }
 
-/** An outage of the database is reported once, by the snapshot, and not by all that waits for its end. */
 function startWork(everyMs: number, work: () => Promise<unknown>, onProblem: Report): BackgroundWork {
-  return every(everyMs, work, (error) => {
+  return every(everyMs, work, unlessAway(onProblem));
+}
+
+/** An outage of the database is reported once, by the snapshot, and not by all that waits for its end. */
+function unlessAway(onProblem: Report): (error: unknown) => void {
+  return (error) => {
     if (!(error instanceof DependencyError)) onProblem("background work of the storage failed", error);
-  });
+  };
 }
 
 /** Reports once of each process whose money stays held because it vanished. */

@@ -14,7 +14,8 @@ async function open(redisUrl: string | null) {
   const counters = await openCounters({
     redisUrl,
     supervisor: null,
-    processes: 2,
+    workers: 2,
+    processes: () => 2,
     clock: systemClock,
     onEjection() {},
     onProblem,

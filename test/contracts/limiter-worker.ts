@@ -4,7 +4,13 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { RedisLimiter } from "../../src/storage/counters/redis-limiter.ts";
 
 const [url = "", attempts = "0", limit = "0"] = process.argv.slice(2);
-const limiter = new RedisLimiter({ url, processes: 3, clock: systemClock, boundMs: 2_000, onDegraded() {} });
+const limiter = new RedisLimiter({
+  url,
+  processes: () => 3,
+  clock: systemClock,
+  boundMs: 2_000,
+  onDegraded() {},
+});
 await limiter.ready;
 console.log("ready");
 for await (const _line of console) break;

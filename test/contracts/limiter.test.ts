@@ -39,7 +39,7 @@ withRedis("limiter on Redis", () => {
     const limiter = new RedisLimiter({
       url: redis.url,
       prefix: `test${prefixes}:`,
-      processes: 2,
+      processes: () => 2,
       clock: systemClock,
       boundMs: 1_000,
       windowMs: WINDOW_MS,
@@ -183,6 +183,28 @@ withRedis("limiter on Redis", () => {
       await server.stop();
     }
   });
+
+  test("a store that is flushed learns again what every process has granted", async () => {
+    const prefix = "flushed:";
+    const options = { prefix, windowMs: 60_000, slotMs: 60_000 };
+    const [busy, quiet] = [await open(options), await open(options)];
+    const asked = [request("requests", "org", 20), request("tokens", "key", 1_000, 10)];
+    expect(await count(busy.limiter, asked, 8)).toBe(8);
+    expect(await count(quiet.limiter, asked, 5)).toBe(5);
+    const held = await admitted(busy.limiter, [request("concurrent_images", "org", 1)]);
+    await redis.ask("FLUSHALL", []);
+    // Half of 20 for each process while they write back, so two more for the busy one.
+    expect(await count(busy.limiter, asked, 20)).toBe(2);
+    let more = 0;
+    await until(async () => {
+      more += await count(busy.limiter, asked, 5);
+      return more > 0;
+    });
+    expect(more + (await count(busy.limiter, asked, 20))).toBe(20 - 8 - 5 - 2);
+    expect(await count(quiet.limiter, asked, 20)).toBe(0);
+    expect(await isAdmitted(quiet.limiter, [request("concurrent_images", "org", 1)])).toBe(false);
+    held.release();
+  }, 15_000);
 
   test("slots held through a restart are known to the new server", async () => {
     const server = await startRedis("binary" in found ? found.binary : "");

@@ -32,6 +32,7 @@ onEachDatabase("The store", (databases) => {
       "0005_ledger_and_keys",
       "0006_wanted_budgets",
       "0007_price_ends",
+      "0008_processes",
     ]);
   });
 

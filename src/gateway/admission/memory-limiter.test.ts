@@ -38,19 +38,19 @@ test("a wall clock that jumps by two hours changes nothing", () => {
 
 test("a share of the limit is rounded down, is at least one, and 0 for a limit of 0", () => {
   const admitted = (limit: number) => {
-    const limiter = new MemoryLimiter({ clock: fakeClock(), share: 3 });
+    const limiter = new MemoryLimiter({ clock: fakeClock(), share: () => 3 });
     return Array.from({ length: 20 }, () => limiter.take([requests("org", limit)])).filter(
       (one) => one.isAdmitted,
     ).length;
   };
   expect([admitted(11), admitted(3), admitted(2), admitted(1)]).toEqual([3, 1, 1, 1]);
-  expect(new MemoryLimiter({ clock: fakeClock(), share: 3 }).take([requests("org", 0, 0)]).isAdmitted).toBe(
-    true,
-  );
+  expect(
+    new MemoryLimiter({ clock: fakeClock(), share: () => 3 }).take([requests("org", 0, 0)]).isAdmitted,
+  ).toBe(true);
 });
 
 test("a request larger than the share of its limit takes the whole share", () => {
-  const limiter = new MemoryLimiter({ clock: fakeClock(), share: 4 });
+  const limiter = new MemoryLimiter({ clock: fakeClock(), share: () => 4 });
   expect(limiter.take([requests("org", 100, 60)]).isAdmitted).toBe(true);
   expect(limiter.take([requests("org", 100, 1)]).isAdmitted).toBe(false);
 });
@@ -89,7 +89,7 @@ test("counters of finished image calls are dropped", () => {
 
 test("a request larger than the share counts the whole share also after its correction", () => {
   const tokens = { ...requests("org", 1_000_000, 500_000), quantity: "tokens" as const };
-  const limiter = new MemoryLimiter({ clock: fakeClock(), share: 4 });
+  const limiter = new MemoryLimiter({ clock: fakeClock(), share: () => 4 });
   for (const [estimate, used] of [
     [500_000, 250_000],
     [100, 400_000],
@@ -104,7 +104,7 @@ test("a request larger than the share counts the whole share also after its corr
 
 test("corrections of one request add up", () => {
   const tokens = { ...requests("org", 1_000, 600), quantity: "tokens" as const };
-  const limiter = new MemoryLimiter({ clock: fakeClock(), share: 2 });
+  const limiter = new MemoryLimiter({ clock: fakeClock(), share: () => 2 });
   const verdict = limiter.take([tokens]);
   if (!verdict.isAdmitted) throw new Error("it was refused");
   for (const by of [-200, -300, 100]) verdict.reservation.correct("tokens", by);

@@ -14,10 +14,10 @@ import { SlidingWindow } from "./sliding-window.ts";
 
 export const MINUTE_MS = 60_000;
 
-/** `share` is the number of processes between which a limit is divided; 1 for the whole limit. */
+/** `share` gives the number of processes between which a limit is divided now; 1 for the whole limit. */
 export interface MemoryLimiterOptions {
   clock: Clock;
-  share?: number;
+  share?: () => number;
   windowMs?: number;
 }
 
@@ -32,11 +32,11 @@ export class MemoryLimiter implements Limiter {
   readonly #windows: Record<LimitRequest["scope"], Record<LimitQuantity, WindowTable>>;
   readonly #slots = { organization: new Map<string, number>(), key: new Map<string, number>() };
   readonly #clock: Clock;
-  readonly #share: number;
+  readonly #share: () => number;
 
-  constructor({ clock, share = 1, windowMs = MINUTE_MS }: MemoryLimiterOptions) {
+  constructor({ clock, share = () => 1, windowMs = MINUTE_MS }: MemoryLimiterOptions) {
     this.#clock = clock;
-    this.#share = Math.max(1, share);
+    this.#share = share;
     const tables = () => ({
       requests: new WindowTable(windowMs),
       tokens: new WindowTable(windowMs),
@@ -80,6 +80,15 @@ export class MemoryLimiter implements Limiter {
     else this.#table(counter).find(counter.owner, now)?.reduce(now, takenAt, -by);
   }
 
+  /** What still counts in every window, oldest first: pairs of age in milliseconds and amount. */
+  *uses(): Generator<LimitCounter & { uses: [ageMs: number, amount: number][] }> {
+    const now = this.#clock.monotonic();
+    for (const scope of ["organization", "key"] as const)
+      for (const quantity of ["requests", "tokens", "images"] as const)
+        for (const [owner, window] of this.#windows[scope][quantity].all())
+          yield { scope, quantity, owner, uses: window.uses(now) };
+  }
+
   /** Counters in memory now. */
   get size(): number {
     const tables = [...Object.values(this.#windows.organization), ...Object.values(this.#windows.key)];
@@ -119,7 +128,7 @@ export class MemoryLimiter implements Limiter {
 
   /** How much an amount counts here: no more than the share. */
   #counted(request: LimitRequest, amount: number): number {
-    return this.#share === 1 ? amount : Math.min(amount, this.#limitOf(request));
+    return this.#share() === 1 ? amount : Math.min(amount, this.#limitOf(request));
   }
 
   #correct(
@@ -159,7 +168,8 @@ export class MemoryLimiter implements Limiter {
   }
 
   #limitOf({ limit }: LimitRequest): number {
-    return this.#share === 1 || limit === 0 ? limit : Math.max(1, Math.floor(limit / this.#share));
+    const share = this.#share();
+    return share === 1 || limit === 0 ? limit : Math.max(1, Math.floor(limit / share));
   }
 }
 
@@ -176,6 +186,10 @@ class WindowTable {
 
   get size(): number {
     return this.#young.size + this.#old.size;
+  }
+
+  all(): [owner: string, SlidingWindow][] {
+    return [...this.#old, ...this.#young];
   }
 
   find(owner: string, now: number): SlidingWindow | undefined {

@@ -60,6 +60,15 @@ export class SlidingWindow {
     }
   }
 
+  /** What still counts, oldest first: pairs of age in milliseconds and amount. */
+  uses(now: number): [ageMs: number, amount: number][] {
+    this.used(now);
+    return Array.from({ length: this.#size }, (_, index) => [
+      now - this.#at(this.#lastAt, index),
+      this.#at(this.#amounts, index),
+    ]);
+  }
+
   /** Milliseconds until `amount` more stays within `limit`; 0 when it does now. */
   waitMs(now: number, limit: number, amount: number): number {
     let excess = this.used(now) + amount - limit;

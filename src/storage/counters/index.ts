@@ -2,6 +2,7 @@ import type { Limiter } from "../../gateway/admission/limits.ts";
 import { MemoryLimiter } from "../../gateway/admission/memory-limiter.ts";
 import type { Ejection } from "../../gateway/routing/health.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { outageReport, type Report } from "../report.ts";
 import { RedisLimiter } from "./redis-limiter.ts";
 import type { SupervisorLink } from "./limit-messages.ts";
 import { SharedHealth } from "./shared-health.ts";
@@ -22,23 +23,27 @@ export interface CountersOptions {
   redisUrl: string | null;
   /** Counts for the workers of this machine where there is no store; null in a process that has it to itself. */
   supervisor: SupervisorLink | null;
-  /** Processes between which limits are divided while the store or the supervisor is away. */
-  processes: number;
+  /** Workers of this machine, between which limits are divided while the supervisor is away. */
+  workers: number;
+  /** Processes alive on all machines, between which limits are divided while the store is away. */
+  processes(): number;
   clock: Clock;
   onEjection(ejection: Ejection): void;
   /** Called once when the store is lost, with the reason, and once when it is back. */
-  onProblem(message: string, cause: unknown): void;
+  onProblem: Report;
 }
 
 /** The runtime reports a wrong password and a server that is not there as the same error. */
-const AWAY =
-  "Redis is away, so each process keeps to its share of the limits; check REDIS_URL, its password, and that Redis runs";
+const REDIS = {
+  lost: "Redis is away, so each process keeps to its share of the limits; check REDIS_URL, its password, and that Redis runs",
+  available: "Redis is back: limits are counted together again",
+};
 
 /** Opens the counters; a store that is away now is used as soon as it is there. */
 export async function openCounters(options: CountersOptions): Promise<Counters> {
-  const { redisUrl, supervisor, processes, clock, onEjection, onProblem } = options;
+  const { redisUrl, supervisor, workers, processes, clock, onEjection, onProblem } = options;
   if (redisUrl === null) {
-    const shared = supervisor && new WorkerLimiter({ link: supervisor, workers: processes, clock });
+    const shared = supervisor && new WorkerLimiter({ link: supervisor, workers, clock });
     return {
       limiter: shared ?? new MemoryLimiter({ clock }),
       announce() {},
@@ -46,11 +51,10 @@ export async function openCounters(options: CountersOptions): Promise<Counters> 
       close: () => shared?.close(),
     };
   }
-  let isDegraded = false;
-  const onDegraded = (value: boolean, cause: unknown): void => {
-    if (value) onProblem(AWAY, cause);
-    else if (isDegraded) onProblem("Redis is back: limits are counted together again", null);
-    isDegraded = value;
+  const outage = outageReport(REDIS, onProblem);
+  const onDegraded = (isDegraded: boolean, cause: unknown): void => {
+    if (isDegraded) outage.lost(cause);
+    else outage.available();
   };
   const limiter = new RedisLimiter({ url: redisUrl, processes, clock, onDegraded });
   const health = new SharedHealth({ url: redisUrl, onEjection });
@@ -58,7 +62,7 @@ export async function openCounters(options: CountersOptions): Promise<Counters> 
   return {
     limiter,
     announce: (ejection) => health.announce(ejection),
-    isDegraded: () => isDegraded,
+    isDegraded: () => outage.isLost,
     close() {
       limiter.close();
       health.close();

@@ -1,3 +1,4 @@
+import type { LimitRequest, LimitWindow } from "../../gateway/admission/limits.ts";
 import { script } from "./script.ts";
 
 /** Slots a window is divided into, as in the limiter of one process. */
@@ -50,20 +51,22 @@ end
 `;
 
 /**
- * Grants all wishes or none. KEYS: a counter each. ARGV: window, slot and place life in milliseconds, the wait told
- * for a missing place, the place's name; then `window` or `place`, limit and amount of each wish. Answers the
- * number of the wish that has longest to wait (0: granted), that wait, the time, and remaining and reset of each.
+ * Grants all requests or none. KEYS: a counter each, then the epoch. ARGV: window, slot and lease time of a slot in
+ * milliseconds, the wait for a slot, the slot's name, the epoch; then `window` or `slot`, limit and amount of each.
+ * Returns the number of the request that waits longest (0: granted), that wait, the time, and remaining and reset of
+ * each; or -1 when the epoch is another one.
  */
 export const TAKE = script(`${WINDOWS}
-local placeMs, placeWaitMs, place = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
+local leaseMs, slotWaitMs, slotName = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
 local windows = {}
+if redis.call("GET", table.remove(KEYS)) ~= ARGV[6] then return {-1} end
 local failed, longestMs = 0, 0
 for index, key in ipairs(KEYS) do
-  local limit, amount = tonumber(ARGV[index * 3 + 4]), tonumber(ARGV[index * 3 + 5])
+  local limit, amount = tonumber(ARGV[index * 3 + 5]), tonumber(ARGV[index * 3 + 6])
   local waitMs = 0
-  if ARGV[index * 3 + 3] == "place" then
+  if ARGV[index * 3 + 4] == "slot" then
     redis.call("ZREMRANGEBYSCORE", key, "-inf", now)
-    if redis.call("ZCARD", key) >= limit then waitMs = placeWaitMs end
+    if redis.call("ZCARD", key) >= limit then waitMs = slotWaitMs end
   else
     local window = read(key)
     windows[index] = window
@@ -79,20 +82,83 @@ for index, key in ipairs(KEYS) do
 end
 local answer = {failed, longestMs, now}
 for index, key in ipairs(KEYS) do
-  local limit, amount = tonumber(ARGV[index * 3 + 4]), tonumber(ARGV[index * 3 + 5])
+  local limit, amount = tonumber(ARGV[index * 3 + 5]), tonumber(ARGV[index * 3 + 6])
   local window = windows[index]
   if failed == 0 and window then
     add(window, amount)
     write(key, window)
   elseif failed == 0 then
-    redis.call("ZADD", key, now + placeMs, place)
-    redis.call("PEXPIRE", key, placeMs)
+    redis.call("ZADD", key, now + leaseMs, slotName)
+    redis.call("PEXPIRE", key, leaseMs)
   end
   local isEmpty = not window or window[2] == 0
   answer[#answer + 1] = window and math.max(0, limit - window[2]) or 0
   answer[#answer + 1] = isEmpty and 0 or window[#window - 1] + windowMs - now
 end
 return answer
+`);
+
+/** The result of `TAKE`; null when it is something else. */
+export function readTake(response: unknown, requestCount: number): number[] | null {
+  if (!Array.isArray(response) || response.length !== 3 + requestCount * 2) return null;
+  return response.every((item) => typeof item === "number") ? response : null;
+}
+
+/** Remaining and reset of each request that has a window, as `TAKE` gives them. */
+export function windowsOf(requests: readonly LimitRequest[], response: readonly number[]): LimitWindow[] {
+  return requests.flatMap(({ quantity, limit }, index) => {
+    if (quantity === "concurrent_images") return [];
+    const remaining = response[3 + index * 2] ?? 0;
+    return [{ quantity, limit, remaining, resetSeconds: Math.ceil((response[4 + index * 2] ?? 0) / 1000) }];
+  });
+}
+
+/**
+ * The name of the data in the store, made anew when there is none: a process that knows another name learns that the
+ * store has lost everything. KEYS: where it is. ARGV: a new name, and how long it lives unless this is called again.
+ * Returns the name and its age in milliseconds.
+ */
+export const EPOCH = script(`
+local time = redis.call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call("SET", KEYS[1], string.format("%s %d", ARGV[1], now), "NX")
+redis.call("PEXPIRE", KEYS[1], ARGV[2])
+local epoch = redis.call("GET", KEYS[1])
+return {epoch, now - tonumber(string.match(epoch, "%d+$"))}
+`);
+
+/**
+ * Adds what a process has granted to windows that the store has lost. KEYS: a window each. ARGV: window and slot in
+ * milliseconds; then for each window the number of its uses, and the age and amount of each.
+ */
+export const SEED = script(`${WINDOWS}
+local position = 3
+for _, key in ipairs(KEYS) do
+  local window = read(key)
+  local uses = {}
+  for slot = 3, #window, 2 do uses[#uses + 1] = {window[slot], window[slot + 1]} end
+  local count = tonumber(ARGV[position])
+  for use = 1, count do
+    local age, amount = tonumber(ARGV[position + use * 2 - 1]), tonumber(ARGV[position + use * 2])
+    uses[#uses + 1] = {now - math.floor(age), amount}
+  end
+  position = position + 1 + count * 2
+  table.sort(uses, function(one, other) return one[1] < other[1] end)
+  local merged = {now, 0}
+  for _, use in ipairs(uses) do
+    local size = #merged
+    if size == 2 or use[1] - merged[1] >= slotMs then
+      merged[1] = use[1]
+      merged[size + 1] = use[1]
+      merged[size + 2] = use[2]
+    else
+      merged[size - 1] = use[1]
+      merged[size] = merged[size] + use[2]
+    end
+    merged[2] = merged[2] + use[2]
+  end
+  write(key, merged)
+end
 `);
 
 /**
@@ -120,7 +186,7 @@ for _, key in ipairs(KEYS) do
 end
 `);
 
-/** Keeps places alive. KEYS: a set each. ARGV: place life in milliseconds, then the place's name in each set. */
+/** Renews slots. KEYS: a set each. ARGV: lease time of a slot in milliseconds, then the slot's name in each set. */
 export const RENEW = script(`
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -1,69 +1,84 @@
 import {
   SLOT_RETRY_MS,
   retrySeconds,
+  type LimitCounter,
   type Limiter,
   type LimitQuantity,
   type LimitReservation,
   type LimitVerdict,
-  type LimitWindow,
   type LimitRequest,
 } from "../../gateway/admission/limits.ts";
 import { MemoryLimiter, MINUTE_MS } from "../../gateway/admission/memory-limiter.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/ids.ts";
-import { CORRECT, RENEW, SLOTS, TAKE } from "./limit-scripts.ts";
+import { every, type BackgroundWork } from "../../lib/waiting.ts";
+import { CORRECT, EPOCH, readTake, RENEW, SEED, SLOTS, TAKE, windowsOf } from "./limit-scripts.ts";
 import { ConcurrencySlots } from "./slots.ts";
 import { RedisLink, type Send } from "./redis-link.ts";
 
 export interface RedisLimiterOptions {
   url: string;
-  /** Begins the name of every key. */
+  /** The name of every key begins with it. */
   prefix?: string;
-  /** Processes that count in the same store, by which limits are divided while it is away. */
-  processes: number;
+  /** Processes that count in the same store now, between which limits are divided while it is away. */
+  processes: () => number;
   clock: Clock;
   /** The longest a request waits for the store. */
   boundMs?: number;
   windowMs?: number;
-  /** How long a place outlives its process. */
+  /** How long a slot outlives its process. */
   slotMs?: number;
-  /** Hears whether limits are local just now, and why: once at the start and at every change. Must not throw. */
+  /** Called with whether limits are local now, and why: once at the start and at every change. Must not throw. */
   onDegraded(isDegraded: boolean, cause?: unknown): void;
 }
 
 const BOUND_MS = 50;
 const SLOT_MS = 45_000;
 const RENEWALS = 3;
+const EPOCH_CHECK_MS = 1000;
+/** Longer than the others take to notice a loss of data. */
+const SETTLE_MS = 2 * EPOCH_CHECK_MS;
+/** Windows of one call, which takes a fraction of the bound. */
+const SEEDED_AT_ONCE = 100;
 
 /**
  * Counts in Redis: exact in sum over all processes, one round trip and one atomic script a request, on the server's
  * clock. A store that fails or takes longer than the bound (50 ms) is not waited for: until it is quick again each
  * process keeps to the limit divided by the number of processes, what it had been granted before included.
  *
- * The sum may exceed a limit only when the store loses its data, when its clock is set forward, or around an
- * outage under uneven load, in each case by less than the limit itself.
+ * When the store has lost its data (FLUSHALL, a restart without persistence), each process writes back what it has
+ * granted. The sum may exceed a limit only when the store's clock is set forward, or around an outage under uneven
+ * load, in each case by less than the limit itself.
  */
 export class RedisLimiter implements Limiter {
-  /** Settles when the first connection stands or has failed. */
+  /** Settles when the first connection is established or has failed. */
   readonly ready: Promise<void>;
   readonly #fallback: MemoryLimiter;
   readonly #link: RedisLink;
   readonly #slots: ConcurrencySlots;
-  readonly #heartbeat: ReturnType<typeof setInterval>;
+  readonly #work: readonly BackgroundWork[];
+  readonly #clock: Clock;
+  readonly #epochMs: string;
   readonly #prefix: string;
   readonly #windowArguments: readonly [string, string];
   readonly #slotMs: number;
   readonly #send: Send = (command, args) => this.#link.send(command, args);
-  /** Counts connections: what was granted on an earlier one may be gone from the store. */
+  /** Counts connections and losses of data: what was granted before may be gone from the store. */
   #connection = 0;
+  /** Name of the store's data as this process knows it; another one means that the store has lost everything. */
+  #epoch = "";
+  /** Until then the other processes, too, notice a loss and tell the store what they granted. Monotonic milliseconds. */
+  #settlesAt = -Infinity;
 
   constructor(options: RedisLimiterOptions) {
     const { url, prefix = "gateway:", processes, clock, boundMs = BOUND_MS } = options;
     const { windowMs = MINUTE_MS, slotMs = SLOT_MS, onDegraded } = options;
     this.#prefix = prefix;
+    this.#clock = clock;
     this.#slotMs = slotMs;
     this.#windowArguments = [String(windowMs), String(windowMs / SLOTS)];
     this.#slots = new ConcurrencySlots(newId("proc"), slotMs);
+    this.#epochMs = String(windowMs * 2 + EPOCH_CHECK_MS);
     this.#fallback = new MemoryLimiter({ clock, share: processes, windowMs });
     this.#link = new RedisLink({
       url,
@@ -72,30 +87,49 @@ export class RedisLimiter implements Limiter {
       onState: (isUp, cause) => onDegraded(!isUp, cause),
     });
     this.ready = this.#link.ready;
-    this.#heartbeat = setInterval(() => this.#beat(), slotMs / RENEWALS);
-    this.#heartbeat.unref();
+    const whileUp = (work: () => Promise<void>) => (this.#link.isUp ? work() : undefined);
+    // A call that fails closes the connection, which is reported there.
+    const ignore = () => {};
+    this.#work = [
+      every(slotMs / RENEWALS, () => whileUp(() => this.#slots.renew(this.#send)), ignore),
+      every(EPOCH_CHECK_MS, () => whileUp(() => this.#checkEpoch(this.#send)), ignore),
+    ];
   }
 
   take(requests: readonly LimitRequest[]): LimitVerdict | Promise<LimitVerdict> {
-    return this.#link.isUp ? this.#takeShared(requests) : this.#fallback.take(requests);
+    if (!this.#link.isUp) return this.#fallback.take(requests);
+    return this.#isSettling() ? this.#takeLocal(requests) : this.#takeShared(requests);
   }
 
   close(): void {
-    clearInterval(this.#heartbeat);
+    for (const work of this.#work) void work.stop();
     this.#link.close();
+  }
+
+  #isSettling(): boolean {
+    return this.#clock.monotonic() < this.#settlesAt;
+  }
+
+  /** Keeps to this process's share, and tells the store while all processes tell it what they granted. */
+  #takeLocal(requests: readonly LimitRequest[]): LimitVerdict {
+    const verdict = this.#fallback.take(requests);
+    if (!verdict.isAdmitted || !this.#isSettling()) return verdict;
+    for (const { quantity, amount, ...counter } of requests)
+      if (quantity !== "concurrent_images")
+        this.#correct([{ quantity, amount, ...counter }], 0, quantity, amount);
+    return verdict;
   }
 
   async #takeShared(requests: readonly LimitRequest[]): Promise<LimitVerdict> {
     const slots = this.#keys(requests, "concurrent_images");
     const slot = slots.length > 0 ? this.#slots.nextName() : "";
     const connection = this.#connection;
-    const response = await this.#link
-      .send("EVALSHA", this.#takeArguments(requests, slot))
-      .then((response) => readNumbers(response, requests.length))
-      .catch(() => null);
+    const raw = await this.#send("EVALSHA", this.#takeArguments(requests, slot)).catch(() => null);
+    const response = readTake(raw, requests.length);
     if (!response) {
       if (slot) this.#slots.giveBack(slot, slots, this.#send);
-      return this.#fallback.take(requests);
+      if (raw !== null) this.#checkEpoch(this.#send).catch(() => {});
+      return this.#takeLocal(requests);
     }
     const failed = requests[(response[0] ?? 0) - 1];
     const windows = windowsOf(requests, response);
@@ -110,11 +144,12 @@ export class RedisLimiter implements Limiter {
   }
 
   #takeArguments(requests: readonly LimitRequest[], slot: string): string[] {
-    const args = [TAKE.sha, String(requests.length)];
+    const args = [TAKE.sha, String(requests.length + 1)];
     for (const request of requests) args.push(this.#key(request));
-    args.push(...this.#windowArguments, String(this.#slotMs), String(SLOT_RETRY_MS), slot);
+    args.push(this.#epochKey, ...this.#windowArguments);
+    args.push(String(this.#slotMs), String(SLOT_RETRY_MS), slot, this.#epoch);
     for (const { quantity, limit, amount } of requests) {
-      args.push(quantity === "concurrent_images" ? "place" : "window", String(limit), String(amount));
+      args.push(quantity === "concurrent_images" ? "slot" : "window", String(limit), String(amount));
     }
     return args;
   }
@@ -155,21 +190,48 @@ export class RedisLimiter implements Limiter {
 
   /** Loads the scripts and proves that the store can write and is quick. */
   async #prepare(send: Send): Promise<void> {
-    for (const { source } of [TAKE, CORRECT, RENEW]) await send("SCRIPT", ["LOAD", source]);
+    for (const { source } of [EPOCH, SEED, TAKE, CORRECT, RENEW]) await send("SCRIPT", ["LOAD", source]);
+    await this.#checkEpoch(send);
     await send("EVALSHA", this.#takeArguments([PROBE], ""));
     await this.#slots.renew(send);
     this.#connection++;
   }
 
-  #beat(): void {
-    if (this.#link.isUp) this.#slots.renew(this.#send).catch(() => {});
+  /** When the store has lost its data, tells it what this process has granted and holds. */
+  async #checkEpoch(send: Send): Promise<void> {
+    const [epoch, ageMs] = readEpoch(
+      await send("EVALSHA", [EPOCH.sha, "1", this.#epochKey, newId("proc"), this.#epochMs]),
+    );
+    if (epoch === this.#epoch) return;
+    // All processes end this at once. One that has just connected was not in use.
+    if (this.#link.isUp) this.#settlesAt = this.#clock.monotonic() + SETTLE_MS - ageMs;
+    this.#epoch = epoch;
+    this.#connection++;
+    const granted = [...this.#fallback.uses()].filter(({ uses }) => uses.length > 0);
+    for (let from = 0; from < granted.length; from += SEEDED_AT_ONCE) {
+      const windows = granted.slice(from, from + SEEDED_AT_ONCE);
+      const keys = windows.map((window) => this.#key(window));
+      const numbers = windows.flatMap(({ uses }) => [uses.length].concat(...uses));
+      await send("EVALSHA", [
+        SEED.sha,
+        String(keys.length),
+        ...keys,
+        ...this.#windowArguments,
+        ...numbers.map(String),
+      ]);
+    }
+    await this.#slots.renew(send);
   }
 
   #keys(requests: readonly LimitRequest[], quantity: LimitQuantity): string[] {
     return requests.filter((request) => request.quantity === quantity).map((request) => this.#key(request));
   }
 
-  #key({ scope, quantity, owner }: LimitRequest): string {
+  get #epochKey(): string {
+    return `${this.#prefix}epoch`;
+  }
+
+  #key({ scope, quantity, owner }: LimitCounter): string {
     return `${this.#prefix}${scope}:${quantity}:${owner}`;
   }
 }
@@ -182,16 +244,7 @@ const PROBE: LimitRequest = {
   amount: 1,
 };
 
-/** The script's answer: the failed wish, the wait, the time, and two numbers for each wish. */
-function readNumbers(response: unknown, requestCount: number): number[] | null {
-  if (!Array.isArray(response) || response.length !== 3 + requestCount * 2) return null;
-  return response.every((item) => typeof item === "number") ? response : null;
-}
-
-function windowsOf(requests: readonly LimitRequest[], response: readonly number[]): LimitWindow[] {
-  return requests.flatMap(({ quantity, limit }, index) => {
-    if (quantity === "concurrent_images") return [];
-    const remaining = response[3 + index * 2] ?? 0;
-    return [{ quantity, limit, remaining, resetSeconds: Math.ceil((response[4 + index * 2] ?? 0) / 1000) }];
-  });
+function readEpoch(result: unknown): [epoch: string, ageMs: number] {
+  const [epoch, ageMs]: unknown[] = Array.isArray(result) ? result : [];
+  return [String(epoch), Number(ageMs)];
 }

@@ -11,7 +11,7 @@ export interface RedisLinkOptions {
   boundMs: number;
   /** Readies a new connection; it is used only when this succeeds. */
   prepare(send: Send, client: RedisClient): Promise<void>;
-  /** Hears the first state and every change of it, with the reason of a loss. Must not throw. */
+  /** Called with the first state and every change of it, with the reason of a loss. Must not throw. */
   onState(isUp: boolean, cause?: unknown): void;
 }
 

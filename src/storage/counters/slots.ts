@@ -7,18 +7,21 @@ import type { Send } from "./redis-link.ts";
  */
 export class ConcurrencySlots {
   readonly #held = new Map<string, readonly string[]>();
-  readonly #owed = new Map<string, readonly string[]>();
+  readonly #released = new Map<string, readonly string[]>();
   #count = 0;
 
-  constructor(
-    /** Unlike that of any other process. */
-    private readonly processId: string,
-    private readonly slotMs: number,
-  ) {}
+  /** Unlike that of any other process. */
+  readonly #processId: string;
+  readonly #slotMs: number;
+
+  constructor(processId: string, slotMs: number) {
+    this.#processId = processId;
+    this.#slotMs = slotMs;
+  }
 
   nextName(): string {
     this.#count++;
-    return `${this.processId}:${this.#count}`;
+    return `${this.#processId}:${this.#count}`;
   }
 
   hold(name: string, keys: readonly string[]): void {
@@ -28,18 +31,18 @@ export class ConcurrencySlots {
   /** Removes a slot from its sets, now or when the store is back; also one that may not have been taken. */
   giveBack(name: string, keys: readonly string[], send: Send): void {
     this.#held.delete(name);
-    this.#owed.set(name, keys);
+    this.#released.set(name, keys);
     Promise.all(keys.map((key) => send("ZREM", [key, name]))).then(
-      () => this.#owed.delete(name),
+      () => this.#released.delete(name),
       () => {},
     );
   }
 
   /** Removes released slots and renews held ones. Rejects when the store does not respond. */
   async renew(send: Send): Promise<void> {
-    for (const [name, keys] of this.#owed) {
+    for (const [name, keys] of this.#released) {
       await Promise.all(keys.map((key) => send("ZREM", [key, name])));
-      this.#owed.delete(name);
+      this.#released.delete(name);
     }
     const keys: string[] = [];
     const names: string[] = [];
@@ -50,6 +53,6 @@ export class ConcurrencySlots {
       }
     }
     if (keys.length === 0) return;
-    await send("EVALSHA", [RENEW.sha, String(keys.length), ...keys, String(this.slotMs), ...names]);
+    await send("EVALSHA", [RENEW.sha, String(keys.length), ...keys, String(this.#slotMs), ...names]);
   }
 }

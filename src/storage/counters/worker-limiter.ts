@@ -52,7 +52,7 @@ export class WorkerLimiter implements Limiter {
   constructor({ link, workers, clock }: WorkerLimiterOptions) {
     this.#link = link;
     this.#clock = clock;
-    this.#fallback = new MemoryLimiter({ clock, share: workers });
+    this.#fallback = new MemoryLimiter({ clock, share: () => workers });
     link.onLimits((message) => this.#receive(message));
     this.#background = every(
       FLUSH_MS,

@@ -5,6 +5,7 @@ import noRequestIndex from "../migrations/0004_no_request_index.sql" with { type
 import ledgerAndKeys from "../migrations/0005_ledger_and_keys.sql" with { type: "text" };
 import wantedBudgets from "../migrations/0006_wanted_budgets.sql" with { type: "text" };
 import priceEnds from "../migrations/0007_price_ends.sql" with { type: "text" };
+import processes from "../migrations/0008_processes.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
 /**
@@ -19,6 +20,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0005_ledger_and_keys", text: ledgerAndKeys },
   { name: "0006_wanted_budgets", text: wantedBudgets },
   { name: "0007_price_ends", text: priceEnds },
+  { name: "0008_processes", text: processes },
 ];
 
 export interface Migration {
