@@ -52,20 +52,20 @@ test("a png's colours move by less than four and its transparency not at all", a
   expect(moved.every((difference, index) => difference < (index % 4 === 3 ? 1 : 4))).toBe(true);
 });
 
-test("a picture that would not get smaller comes back itself", async () => {
+test("returns the original when the result is not smaller", async () => {
   const squeezed = await new Bun.Image(grainy).resize(2400).jpeg({ quality: 5 }).blob();
   expect(squeezed.size).toBeGreaterThan(64 * 1024);
   expect(await recompress(squeezed, slots)).toBe(squeezed);
 });
 
-test("small pictures and formats without an encoder come back themselves", async () => {
+test("returns small pictures and formats without an encoder unchanged", async () => {
   for (const bytes of [makePng(20, 20), makeBmp(300, 300)]) {
     const image = new Blob([bytes]);
     expect(await recompress(image, slots)).toBe(image);
   }
 });
 
-test("a picture that cannot be decoded comes back itself, and the place is free again", async () => {
+test("returns a picture that cannot be decoded, and releases the slot", async () => {
   const one = createSemaphore(1);
   const broken = pngOf([pngHeader(400, 400, 6), pngChunk("IDAT", Buffer.alloc(70_000))]);
   for (const bytes of [broken, Buffer.alloc(70_000)]) {
@@ -74,7 +74,7 @@ test("a picture that cannot be decoded comes back itself, and the place is free 
   }
 });
 
-test("a turned photograph stays turned", async () => {
+test("keeps the rotation of a photograph", async () => {
   const jpeg = new Blob([withSegments(await originals.jpeg.bytes(), exifSegment(6))]);
   expect(await readImageHeader(jpeg)).toMatchObject({ width: 400, height: 600 });
   expect(await readImageHeader(await recompress(jpeg, slots))).toMatchObject({ width: 400, height: 600 });

@@ -32,13 +32,13 @@ describe("transcoding", () => {
     expect(await readImageHeader(made)).toMatchObject({ format, width: 64, height: 48 });
   });
 
-  test("a picture that has the format already comes back untouched", async () => {
+  test("returns a picture of the same format unchanged", async () => {
     const jpeg = await transcode(opaque, "jpeg", { slots });
     expect(await transcode(jpeg, "jpeg", { slots })).toBe(jpeg);
     expect(await transcode(opaque, "png", { slots, compression: 10 })).toBe(opaque);
   });
 
-  test("compression is the codec's quality, for jpeg and webp even in their own format", async () => {
+  test("uses compression as the codec's quality for jpeg and webp, also in the same format", async () => {
     const large = new Blob([makePng(300, 300)]);
     for (const format of ["jpeg", "webp"] as const) {
       const sizes = await Promise.all(
@@ -58,18 +58,18 @@ describe("transcoding", () => {
     }
   });
 
-  test("transparency is laid on white for jpeg", async () => {
+  test("makes transparency white for jpeg", async () => {
     const made = await transcode(half, "jpeg", { slots });
     expectNear(await pixelAt(made, 8, 24), [255, 255, 255, 255]);
     expectNear(await pixelAt(made, 56, 24), [127, 127, 227, 255]);
   });
 
-  test("transparency of a webp is laid on white too", async () => {
+  test("makes the transparency of a webp white for jpeg", async () => {
     const made = await transcode(await transcode(half, "webp", { slots }), "jpeg", { slots });
     expectNear(await pixelAt(made, 8, 24), [255, 255, 255, 255]);
   });
 
-  test("transparency is kept for webp and png", async () => {
+  test("keeps transparency for webp and png", async () => {
     const webp = await transcode(half, "webp", { slots });
     expect((await pixelAt(webp, 8, 24))[3]).toBe(0);
     expectNear(await pixelAt(webp, 56, 24), [0, 0, 200, 128]);
@@ -82,7 +82,7 @@ describe("transcoding", () => {
     expectNear(await pixelAt(await transcode(flat, "jpeg", { slots }), 5, 5), [10, 120, 240, 255]);
   });
 
-  test("what cannot be decoded is an unreadable picture, and gives its place back", async () => {
+  test("throws UnreadableImageError for what cannot be decoded, and releases the slot", async () => {
     const one = createSemaphore(1);
     const headerOnly = pngOf([pngHeader(9, 9, 6), pngChunk("IDAT", Buffer.alloc(9))]);
     for (const bytes of [
@@ -96,7 +96,7 @@ describe("transcoding", () => {
     expect((await transcode(new Blob([makeGif(9, 9, 1)]), "png", { slots: one })).size).toBeGreaterThan(0);
   });
 
-  test("a colour profile that grows without bound when unpacked is refused before it has grown", async () => {
+  test("refuses a colour profile that would grow without bound", async () => {
     const profile = Buffer.concat([Buffer.from("a\0\0"), deflateSync(Buffer.alloc(100_000_000))]);
     const bomb = new Blob([makePng(64, 64, { chunks: [pngChunk("iCCP", profile)] })]);
     const before = process.memoryUsage.rss();
@@ -105,12 +105,12 @@ describe("transcoding", () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(40_000_000);
   });
 
-  test("a caller who is gone waits for nothing", () => {
+  test("an aborted caller waits for nothing", () => {
     expect(transcode(opaque, "jpeg", { slots, signal: AbortSignal.abort() })).rejects.toThrow();
   });
 });
 
-test("a large picture leaves the loop free while it is worked on", async () => {
+test("a large picture does not block the event loop", async () => {
   const large = new Blob([makePng(1500, 1500, { pixel: (x, y) => [x & 255, y & 255, 0, 100] })]);
   let longest = 0;
   let last = performance.now();

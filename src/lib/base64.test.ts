@@ -18,7 +18,7 @@ function decodePieces(text: string, sizes: number[], skipsLineEnds = true): Buff
 
 const sizes = fc.array(fc.integer({ min: 1, max: 100_000 }), { minLength: 1, maxLength: 5 });
 
-test("any bytes come back from either alphabet, padded or not, however they are cut", () => {
+test("decodes any bytes from either alphabet, padded or not, in any pieces", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.nat(400), sizes, (small, repeats, sizes) => {
       const bytes = Buffer.concat(Array.from({ length: repeats + 1 }, () => small));
@@ -33,7 +33,7 @@ test("any bytes come back from either alphabet, padded or not, however they are 
   );
 });
 
-test("one foreign character anywhere is refused", () => {
+test("refuses one invalid character anywhere", () => {
   fc.assert(
     fc.property(
       fc.uint8Array({ minLength: 6, maxLength: 200 }),
@@ -63,13 +63,13 @@ test.each([
   "AA=A",
   "AA===",
   "AAAA====",
-])("bad length or padding is refused: %s", (text) => {
+])("refuses bad length or padding: %s", (text) => {
   expect(decodeBase64(text)).toBeNull();
   const long = "A".repeat(65536) + text;
   expect(decodeBase64(long)).toBeNull();
 });
 
-test("padding that a batch ends in is seen to its end", () => {
+test("checks padding at the end of a batch", () => {
   for (const rest of ["AA==", "AAA="]) {
     for (let before = 65_520; before <= 65_544; before += 4) {
       const bytes = decodePieces("A".repeat(before) + rest, [1000]);
@@ -79,7 +79,7 @@ test("padding that a batch ends in is seen to its end", () => {
   }
 });
 
-test("line ends are refused unless asked for", () => {
+test("refuses line ends unless they are allowed", () => {
   expect(() => decodePieces("AAAA\nAAAA", [9], false)).toThrow(Base64Error);
   expect(decodePieces("AAAA AAAA", [9], false).byteLength).toBe(6);
 });

@@ -68,7 +68,7 @@ const json = fc.letrec((tie) => ({
 })).value;
 
 describe("like JSON.parse", () => {
-  test("gives the same value for any JSON, cut at any place, with strings in memory or on disk", async () => {
+  test("gives the same value for any JSON, in any pieces, with strings in memory or on disk", async () => {
     await fc.assert(
       fc.asyncProperty(
         json,
@@ -87,7 +87,7 @@ describe("like JSON.parse", () => {
     );
   });
 
-  test("refuses whatever JSON.parse refuses, and only that, after any one-byte change", async () => {
+  test("refuses exactly what JSON.parse refuses after any one-byte change", async () => {
     await fc.assert(
       fc.asyncProperty(
         json,
@@ -114,7 +114,7 @@ describe("like JSON.parse", () => {
     );
   });
 
-  test("a document is the same at every single split", async () => {
+  test("reads a document the same at every split", async () => {
     const text =
       '{"a":"x\\u00e9\\ud83d\\ude00\\n\\"\\\\é😀","b":[1.5e3,{"c":"long enough to spool"}],"__proto__":"own key, spooled"}';
     const bytes = Buffer.from(text);
@@ -159,20 +159,20 @@ describe("like JSON.parse", () => {
 });
 
 describe("limits", () => {
-  test("a repeated top-level key is refused, spelled any way; a nested one is not", async () => {
+  test("refuses a repeated top-level key, escaped or not, but no nested one", async () => {
     const error = await faultOf(read('{"model":"a","m\\u006fdel":"b"}'));
     expect(error.reason).toBe("duplicate_key");
     expect(error.path).toEqual(["model"]);
     expect(await read('{"a":{"b":1,"b":2}}')).toEqual({ a: { b: 2 } });
   });
 
-  test("depth 128 passes and 129 does not, nor does a million", async () => {
+  test("accepts depth 128, refuses 129 and a million", async () => {
     await read("[".repeat(128) + "]".repeat(128));
     expect((await faultOf(read("[".repeat(129) + "]".repeat(129)))).reason).toBe("too_deep");
     expect((await faultOf(read("[".repeat(1_000_000)))).reason).toBe("too_deep");
   });
 
-  test("too many values or too much outline is refused before it costs memory", async () => {
+  test("refuses too many values or too large a skeleton before using memory", async () => {
     const tiny = Buffer.from(`[${"{},".repeat(8_000_000)}{}]`);
     expect((await faultOf(read(tiny))).reason).toBe("too_complex");
     const spaces = Buffer.alloc(20 * 1024 * 1024, 0x20);
@@ -183,12 +183,12 @@ describe("limits", () => {
     expect((await faultOf(read(strings))).reason).toBe("too_complex");
   });
 
-  test("the body limit is counted while it arrives", async () => {
+  test("counts the body while it arrives", async () => {
     const error = await faultOf(read(`"${"a".repeat(1000)}"`, { maxBodyBytes: 1001 }, [10]));
     expect(error.reason).toBe("body_too_large");
   });
 
-  test("no body holds the event loop for 100 ms", async () => {
+  test("never blocks the event loop for 100 ms", async () => {
     const worst = [
       `[${Array(9_900).fill("{}").join(",")}]`,
       `{${Array.from({ length: 19_900 }, (_, index) => `"k${index}":1`).join(",")}}`,
@@ -213,7 +213,7 @@ describe("images", () => {
   const base64 = Buffer.from(picture).toString("base64");
   const decode = (path: readonly (string | number)[]) => path[0] === "images";
 
-  test("data URLs and bare base64 become bytes, whatever escapes they came with", async () => {
+  test("decodes data URLs and bare base64 with any escapes", async () => {
     const forms = [
       base64,
       Buffer.from(picture).toString("base64url"),
@@ -239,7 +239,7 @@ describe("images", () => {
     });
   });
 
-  test("what is no base64 is refused with its place", async () => {
+  test("refuses what is no base64 with its path", async () => {
     for (const junk of [
       `${base64.slice(0, 90_000)}!${base64}`,
       `data:image/png,${base64}`,
@@ -254,21 +254,21 @@ describe("images", () => {
     expect((await faultOf(read(raw, { decode }))).reason).not.toBe("too_large");
   });
 
-  test("a long prompt stays text, even of base64 letters", async () => {
+  test("keeps a long prompt as text, even of base64 characters", async () => {
     const prompt = "draw a cat ".repeat(10_000);
     expect(await read(JSON.stringify({ prompt, images: [] }), { decode })).toEqual({ prompt, images: [] });
     const link = `https://${"a".repeat(70_000)}?q=1`;
     expect(await read(JSON.stringify({ images: [link] }), { decode })).toEqual({ images: [link] });
   });
 
-  test("an image one byte over the limit is refused by name", async () => {
+  test("refuses an image one byte over the limit with its path", async () => {
     const limit = { decode, maxStringBytes: 99_999 };
     const error = await faultOf(read(JSON.stringify({ images: [base64] }), limit));
     expect(error).toMatchObject({ reason: "too_large", path: ["images", 0] });
     await read(JSON.stringify({ images: [base64] }), { decode, maxStringBytes: 100_000 });
   });
 
-  test("nothing is left on disk, whether reading went well or not", async () => {
+  test("leaves nothing on disk after success or failure", async () => {
     await read(JSON.stringify({ images: [base64] }), { decode });
     await faultOf(read(`{"images":["${base64}`, { decode }));
     expect(await readdir(directory)).toHaveLength(0);

@@ -11,7 +11,7 @@ function scan(text: string, names: string[]) {
 }
 
 describe("scanObject", () => {
-  test("finds values wherever they stand, and no others", () => {
+  test("finds values at any position, and no others", () => {
     expect(scan('{"model":"a","n":1}', ["model"]).values).toEqual(['"a"']);
     expect(scan(' { "x" : {"model":"inner"} , "model" : "outer" } ', ["model"]).values).toEqual(['"outer"']);
     expect(scan('{"x":"\\"model\\":\\"no\\"","model":"yes"}', ["model"]).values).toEqual(['"yes"']);
@@ -19,7 +19,7 @@ describe("scanObject", () => {
     expect(scan('{"options":{"a":[1,{"b":2}]}}', ["options"]).values).toEqual(['{"a":[1,{"b":2}]}']);
   });
 
-  test("an escaped name is the name it spells", () => {
+  test("reads escaped names", () => {
     expect(scan('{"mod\\u0065l":"x"}', ["model"]).values).toEqual(['"x"']);
     expect(scan('{"model":"a","mod\\u0065l":"b"}', ["model"])).toMatchObject({
       values: ['"b"'],
@@ -27,7 +27,7 @@ describe("scanObject", () => {
     });
   });
 
-  test("a repeated name at the top is told, a nested one is not", () => {
+  test("reports a repeated top-level name, but no nested one", () => {
     expect(scan('{"model":"a","model":"b"}', []).isRepeated).toBe(true);
     expect(scan('{"a":{"b":1,"b":2}}', []).isRepeated).toBe(false);
     expect(scan('{"__proto__":1,"constructor":2}', []).isRepeated).toBe(false);
@@ -40,7 +40,7 @@ describe("scanObject", () => {
     expect(scan(`{"a":${"[".repeat(5000)}${"]".repeat(5000)}}`, []).depth).toBeGreaterThan(128);
   });
 
-  test("replacing a value changes that member and nothing else, whatever the object", () => {
+  test("replacing a value changes nothing else in any object", () => {
     const property = fc.property(
       fc.dictionary(fc.string(), fc.jsonValue()),
       fc.string(),

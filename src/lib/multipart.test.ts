@@ -61,7 +61,7 @@ const name = (name: string) => `Content-Disposition: form-data; name="${name}"`;
 const END = "--edge--\r\n";
 
 describe("a form", () => {
-  test("made by the platform comes back, in order, cut anywhere", async () => {
+  test("of the platform is read in order and in any pieces", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.oneof(fc.string({ unit: "grapheme" }), fc.uint8Array({ maxLength: 200 })), {
@@ -100,7 +100,7 @@ describe("a form", () => {
     );
   });
 
-  test("is the same at every single split, with preamble, padding, near-boundaries and epilogue", async () => {
+  test("is read the same at every split, with preamble, padding, near-boundaries and epilogue", async () => {
     const near = "\r\n--edg\r\n--edgX\r--edge\n--edge\r\n-";
     const body = Buffer.from(
       `preamble\r\n${part(name("a"), near)}--edge \t\r\n${name("f")}; filename="x"\r\ncontent-TYPE:image/png\r\n\r\n${near}\r\n--edge--epilogue`,
@@ -209,7 +209,7 @@ describe("malformed", () => {
     expect(await faultOf(read(body))).toMatchObject({ reason: "invalid_text", part: "a" });
   });
 
-  test("random damage never hangs and never ends in another error", async () => {
+  test("random damage gives a MultipartError or a form, and never hangs", async () => {
     const whole = Buffer.from(good + part(`${name("f")}; filename="x"`, "y".repeat(50)) + END);
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.nat(255), fc.integer({ min: 1, max: 50 }), async (place, byte, size) => {
@@ -242,7 +242,7 @@ describe("limits", () => {
     expect((await faultOf(read(file(1).repeat(3) + END, { maxFiles: 2 }))).reason).toBe("too_many_parts");
   });
 
-  test("a long prompt is on disk, a longer one is refused, many of them too", async () => {
+  test("spools a long prompt, refuses a longer one and too many", async () => {
     const prompt = "draw é ".repeat(20_000);
     expect(await read(part(name("prompt"), prompt) + END)).toEqual([
       { kind: "text", name: "prompt", value: Buffer.from(prompt) },
@@ -254,7 +254,7 @@ describe("limits", () => {
   });
 });
 
-test("a data URL or base64 in a text field is decoded where an image is expected", async () => {
+test("decodes a data URL or base64 in a text field where an image is expected", async () => {
   const picture = Buffer.from(crypto.getRandomValues(new Uint8Array(100_000)));
   const base64 = picture.toString("base64");
   const decode = (name: string) => name === "image";

@@ -136,7 +136,7 @@ describe("links", () => {
     },
   );
 
-  test.each(DENIED_ANSWERS)("a name that resolves to %j %s is not dialled", async (...answers) => {
+  test.each(DENIED_ANSWERS)("a name that resolves to %j %s is never connected to", async (...answers) => {
     const { fetch, dialled } = makeFetch({
       resolve: () => Promise.resolve(answers.filter((one) => one !== undefined)),
     });
@@ -158,13 +158,13 @@ describe("links", () => {
     expect(dialled).toEqual([expected]);
   });
 
-  test("an address of our own is refused", async () => {
+  test("an address of a denied network is refused", async () => {
     const { fetch, dialled } = makeFetch({ denied: parseAddressList(["93.184.216.0/24"]) });
     expect(await download(fetch, "https://pics.example.com/")).toBe("not_allowed");
     expect(dialled).toEqual([]);
   });
 
-  test("a name is asked for once, and only what was answered is dialled", async () => {
+  test("a name is resolved once, and only a resolved address is connected to", async () => {
     let asked = 0;
     const resolve = () => Promise.resolve(asked++ === 0 ? [PUBLIC] : ["127.0.0.1"]);
     const { fetch, dialled } = makeFetch({ resolve });
@@ -173,7 +173,7 @@ describe("links", () => {
     expect(dialled).toHaveLength(1);
   });
 
-  test("a name that is not known, or cannot be asked for, is a failure", async () => {
+  test("a name that cannot be resolved is a failure", async () => {
     expect(
       await download(makeFetch({ resolve: () => Promise.resolve([]) }).fetch, "https://a.example.com/"),
     ).toBe("failed");
@@ -201,7 +201,7 @@ describe("redirects", () => {
     expect(dialled).toHaveLength(1);
   });
 
-  test("to another public place is followed, relative ones too, three times at most", async () => {
+  test("to a public address is followed, also a relative one, at most three times", async () => {
     const steps = (last: number) => (_address: string, path: string) => {
       const step = Number(path.slice(1));
       return step === last
@@ -216,7 +216,7 @@ describe("redirects", () => {
     expect(far.dialled).toHaveLength(4);
   });
 
-  test("to a name that resolves to an inner address is refused", async () => {
+  test("to a name that resolves to a private address is refused", async () => {
     const { fetch, dialled } = makeFetch({
       resolve: (name) => Promise.resolve([name === "evil.example.com" ? "10.0.0.1" : PUBLIC]),
       answer: () => redirect("//evil.example.com/"),
@@ -242,7 +242,7 @@ describe("answers", () => {
     expect(await download(makeFetch({ answer: answer("identity") }).fetch, link)).toBe("x");
   });
 
-  test("too large is told by the announced length and by the counted one", async () => {
+  test("the declared and the counted length are limited", async () => {
     const announced = () => new Response("x", { headers: { "content-length": "1001" } });
     expect(await download(makeFetch({ answer: announced }).fetch, link, 1000)).toBe("too_large");
     const endless = () =>
@@ -253,7 +253,7 @@ describe("answers", () => {
     ).toHaveLength(1000);
   });
 
-  test("what the sink throws comes through", async () => {
+  test("an error of the sink is thrown unchanged", async () => {
     const { fetch } = makeFetch({});
     const sink = () => {
       throw new RangeError("not an image");
@@ -261,7 +261,7 @@ describe("answers", () => {
     await expect(fetch.download(link, sink, { signal })).rejects.toThrow("not an image");
   });
 
-  test("the next address is tried when one cannot be connected to, and not after it was", async () => {
+  test("the next address is tried after a failed connection only", async () => {
     const tried: string[] = [];
     const dial =
       (connects: boolean): SafeFetchOptions["dial"] =>
@@ -278,13 +278,13 @@ describe("answers", () => {
   });
 });
 
-describe("time and places", () => {
+describe("time and slots", () => {
   const link = "https://pics.example.com/";
   const hang: SafeFetchOptions["dial"] = (_target, signal) =>
     new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   const resolve = () => Promise.resolve([PUBLIC]);
 
-  test("each wait has its end", async () => {
+  test("every wait has a timeout", async () => {
     const limits = [{ connectTimeoutMs: 20 }, { totalTimeoutMs: 20 }];
     for (const one of limits)
       expect(await download(createSafeFetch({ resolve, dial: hang, limits: one }), link)).toBe("failed");
@@ -308,7 +308,7 @@ describe("time and places", () => {
     expect(await download(slow.fetch, link)).toBe("failed");
   });
 
-  test("a caller who leaves gets its own reason back", async () => {
+  test("an aborted download rejects with the signal's reason", async () => {
     const controller = new AbortController();
     const fetch = createSafeFetch({ resolve, dial: hang });
     const waiting = fetch.download(link, () => undefined, { signal: controller.signal });
@@ -316,7 +316,7 @@ describe("time and places", () => {
     await expect(waiting).rejects.toThrow("gone");
   });
 
-  test("no more run at once than there are places", async () => {
+  test("no more downloads run at once than there are slots", async () => {
     let running = 0;
     let most = 0;
     const dial: SafeFetchOptions["dial"] = async (target) => {

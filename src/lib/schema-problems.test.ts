@@ -17,11 +17,11 @@ function problems(input: unknown): string[] {
   return "problems" in result ? result.problems.map(({ path, message }) => `${path}: ${message}`) : [];
 }
 
-test("good input comes back as the schema's output", () => {
+test("valid input gives the output of the schema", () => {
   expect(readStrictly(SCHEMA, { port: 3 })).toEqual({ value: { port: 3 } });
 });
 
-test("every problem is told at once, each with its path and what to change", () => {
+test("all problems are reported at once, with path and what to change", () => {
   const input = {
     port: "3",
     name: "x",
@@ -42,7 +42,7 @@ test("every problem is told at once, each with its path and what to change", () 
   ]);
 });
 
-test("bounds and kinds are worded for people", () => {
+test("bounds and types are described in plain words", () => {
   expect(problems({ port: 0 })).toEqual(["port: must be at least 1"]);
   expect(problems({ port: 10 })).toEqual(["port: must be at most 9"]);
   expect(problems({ port: 1.5 })).toEqual(["port: must be a whole number, not a fraction"]);

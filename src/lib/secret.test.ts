@@ -41,7 +41,7 @@ test("the hash is the SHA-256 in lower-case hex", () => {
   expect(hashSecret("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 });
 
-test("the door's test lets the fixed secret through and no other one without a checksum", () => {
+test("only the configured secret passes without a checksum", () => {
   const fixed = "gk_fixed-by-the-operator_1";
   const isPossible = secretTest(fixed);
   expect(isWellFormedSecret(fixed)).toBe(false);
@@ -51,7 +51,7 @@ test("the door's test lets the fixed secret through and no other one without a c
   expect(secretTest(null)(fixed)).toBe(false);
 });
 
-test("a fixed secret needs the prefix and twenty URL-safe characters", () => {
+test("a configured secret needs the prefix and twenty URL-safe characters", () => {
   expect(isFixableSecret(`gk_${"a".repeat(20)}`)).toBe(true);
   expect(isFixableSecret(newSecret())).toBe(true);
   for (const text of [
@@ -63,7 +63,7 @@ test("a fixed secret needs the prefix and twenty URL-safe characters", () => {
     expect(isFixableSecret(text)).toBe(false);
 });
 
-test("the hint is the first eight characters", () => {
+test("the prefix is the first eight characters", () => {
   expect(secretPrefix("gk_abcdefghij")).toBe("gk_abcde");
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createSemaphore } from "./semaphore.ts";
 
-test("no more callers than places are inside at once, and all get in", async () => {
+test("never grants more slots than there are, and serves all callers", async () => {
   const semaphore = createSemaphore(3);
   let inside = 0;
   let most = 0;
@@ -18,7 +18,7 @@ test("no more callers than places are inside at once, and all get in", async () 
   expect({ most, done, inside }).toEqual({ most: 3, done: 50, inside: 0 });
 });
 
-test("waiters enter in order of arrival", async () => {
+test("callers get slots in order of arrival", async () => {
   const semaphore = createSemaphore(1);
   const held = await semaphore.acquire();
   const order: number[] = [];

@@ -12,7 +12,7 @@ async function freshDirectory(): Promise<string> {
   return mkdtemp(join(directory, "case-"));
 }
 
-test("what was written is in the blob, and the file is gone after the request", async () => {
+test("the blob has the written bytes, and disposing deletes the file", async () => {
   const place = join(await freshDirectory(), "made", "on", "demand");
   const bytes = crypto.getRandomValues(new Uint8Array(50_000));
   {
@@ -49,7 +49,7 @@ test("an unfinished file is removed too", async () => {
   expect(await readdir(place)).toHaveLength(0);
 });
 
-test("a file made or written after the request has ended leaves nothing behind", async () => {
+test("a file created or written after disposal leaves nothing on disk", async () => {
   const place = await freshDirectory();
   const spool = createSpool(place);
   const early = spool.create();
@@ -62,7 +62,7 @@ test("a file made or written after the request has ended leaves nothing behind",
   expect(await readdir(place)).toEqual([]);
 });
 
-test("a disk that refuses is told to the writer, not swallowed", async () => {
+test("an error of the disk reaches the writer", async () => {
   const place = await freshDirectory();
   const blocked = join(place, "a-file");
   await writeFile(blocked, "");
@@ -72,7 +72,7 @@ test("a disk that refuses is told to the writer, not swallowed", async () => {
   await expect(file.finish()).rejects.toThrow();
 });
 
-describe("a spool with spare files", () => {
+describe("a spool with a file pool", () => {
   const MIB = 1024 * 1024;
   const noise = (length: number) => Buffer.alloc(length, crypto.getRandomValues(new Uint8Array(65_537)));
 
@@ -93,7 +93,7 @@ describe("a spool with spare files", () => {
     ["equally long", 3 * MIB],
     ["longer", 5 * MIB + 7],
     ["empty", 0],
-  ])("writes over a retired one, and a %s text shows nothing of it", async (_, length) => {
+  ])("overwrites a retired file, whose content a %s text does not show", async (_, length) => {
     const place = await freshDirectory();
     const filePool = new FilePool();
     const earlier = createSpool(place, filePool);
@@ -112,7 +112,7 @@ describe("a spool with spare files", () => {
     expect(await readdir(place)).toEqual([]);
   });
 
-  test("never writes over a file that has a second name", async () => {
+  test("never overwrites a file with a second hard link", async () => {
     const place = await freshDirectory();
     const filePool = new FilePool();
     const bytes = noise(MIB);
@@ -125,7 +125,7 @@ describe("a spool with spare files", () => {
     expect(Buffer.from(await Bun.file(join(place, "kept.png")).bytes()).equals(bytes)).toBe(true);
   });
 
-  test("deletes what did not end well, is not finished or is small", async () => {
+  test("deletes failed, unfinished and small files", async () => {
     const place = await freshDirectory();
     const filePool = new FilePool();
     {
@@ -139,7 +139,7 @@ describe("a spool with spare files", () => {
     expect(await readdir(place)).toEqual([]);
   });
 
-  test("keeps none for long when no request needs them", async () => {
+  test("keeps no file for long without requests", async () => {
     const place = await freshDirectory();
     const spool = createSpool(place, new FilePool({ idleMs: 5 }));
     await write(spool, noise(MIB));
@@ -149,7 +149,7 @@ describe("a spool with spare files", () => {
     );
   });
 
-  test("goes on with new files when the spare ones are lost", async () => {
+  test("creates new files when the pooled ones are lost", async () => {
     const place = await freshDirectory();
     const filePool = new FilePool();
     const earlier = createSpool(place, filePool);
@@ -161,7 +161,7 @@ describe("a spool with spare files", () => {
   });
 });
 
-test("sweeping removes what dead processes left and nothing else", async () => {
+test("sweeping removes the files of ended processes and no others", async () => {
   const place = await freshDirectory();
   const script = `const { createSpool } = await import(${JSON.stringify(join(import.meta.dir, "spool.ts"))});
     const file = createSpool(${JSON.stringify(place)}).create();
@@ -180,7 +180,7 @@ test("sweeping removes what dead processes left and nothing else", async () => {
   expect((await readdir(place)).toSorted()).toEqual(["someone-elses.txt", expect.stringMatching(/^spool-/)]);
 });
 
-test("sweeping removes the spare files of dead processes, too", async () => {
+test("sweeping removes the pooled files of ended processes", async () => {
   const place = await freshDirectory();
   const script = `const { createSpool, FilePool } = await import(${JSON.stringify(join(import.meta.dir, "spool.ts"))});
     const spool = createSpool(${JSON.stringify(place)}, new FilePool()); const file = spool.create();
@@ -190,7 +190,7 @@ test("sweeping removes the spare files of dead processes, too", async () => {
   expect(await sweepSpool(place)).toBe(1);
 });
 
-test("files of another host go by age alone", async () => {
+test("files of another host are removed by age", async () => {
   const place = await freshDirectory();
   const name = join(place, `spool-${"0".repeat(16)}-1-${"a".repeat(16)}-0-${"b".repeat(16)}`);
   await writeFile(name, "");
@@ -200,6 +200,6 @@ test("files of another host go by age alone", async () => {
   expect(await sweepSpool(place)).toBe(1);
 });
 
-test("sweeping a directory that is not there is no error", async () => {
+test("sweeping a missing directory is no error", async () => {
   expect(await sweepSpool(join(directory, "nowhere"))).toBe(0);
 });

@@ -111,7 +111,7 @@ describe.each(ROUTES)("$path", ({ path, fields }) => {
     },
   );
 
-  test("the other interface's model is at the wrong endpoint", async () => {
+  test("a model of the other interface is refused at this endpoint", async () => {
     const other = path.includes("chat") ? IMAGE : CHAT;
     const body = whole.replace(/"model":"[^"]+"/, `"model":"${other}"`);
     await expectRefusal(await send(path, body), 400, "wrong_endpoint_for_model", "model");
@@ -296,7 +296,7 @@ describe("chat", () => {
     socket.destroy();
   });
 
-  test("a small body that unpacks to more than the cap is 413, and no memory is lost to it", async () => {
+  test("a small body that unpacks to more than the cap is 413 and takes no memory", async () => {
     const before = house.gateway.resources().residentMb;
     for (const [encoding, encode] of [
       ["gzip", gzipSync],
@@ -319,7 +319,7 @@ describe("chat", () => {
       () => `{${start},${manyFields(200_000, (at) => `${at * 65_536}`)}}`,
     ],
   ] as const)(
-    "%s do not stop the others for %d ms",
+    "%s do not delay other requests by %d ms",
     async (name, mostMs, body) => {
       let longestMs = 0;
       const text = body();
@@ -343,7 +343,7 @@ describe("chat", () => {
     20_000,
   );
 
-  test("raw deflate without its header is what some clients mean by deflate", async () => {
+  test("deflate is also accepted without the zlib header", async () => {
     const response = await send(path, new Uint8Array(deflateRawSync(`{${start}}`)), {
       "content-encoding": "deflate",
     });
@@ -352,7 +352,7 @@ describe("chat", () => {
   });
 });
 
-test("only what was answered is in the ledger", async () => {
+test("only served requests are in the ledger", async () => {
   const rows = await until("all charges", async () => {
     const found = await house.gateway.ledger();
     return found.length >= served ? found : undefined;

@@ -31,7 +31,7 @@ async function draw(fields: object, requestId?: string): Promise<{ response: Res
   return { response, picture: JSON.parse(text) };
 }
 
-describe("a wrong field is 400 with its name, and nothing is drawn", () => {
+describe("a wrong field is 400 with its name, and nothing is generated", () => {
   test.each<[string, object, string]>([
     ["model", { model: null }, "model_required"],
     ["model", { model: "" }, "model_required"],
@@ -82,7 +82,7 @@ describe("a wrong field is 400 with its name, and nothing is drawn", () => {
     });
   });
 
-  test("the count that once wrapped to a negative one is refused", async () => {
+  test("a count that overflows to a negative number is refused", async () => {
     const response = await house.gateway.call("/v1/images/generations", {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -92,7 +92,7 @@ describe("a wrong field is 400 with its name, and nothing is drawn", () => {
     expect(await response.json()).toMatchObject({ error: { param: "n" } });
   });
 
-  test("neither the vendor nor the ledger heard of any of it", async () => {
+  test("neither the vendor nor the ledger has any of these requests", async () => {
     expect(house.vendor.hits).toHaveLength(0);
     await draw({}, "sentinel");
     await house.gateway.charged("sentinel");
@@ -100,7 +100,7 @@ describe("a wrong field is 400 with its name, and nothing is drawn", () => {
   });
 });
 
-describe("what is well-formed but not supported is aligned or ignored, and the answer says what took effect", () => {
+describe("unsupported values are aligned or ignored, and the response has what took effect", () => {
   test.each<[object, string]>([
     [{ size: "1024x1024" }, "1024x1024"],
     [{ size: "1000x1000" }, "1008x1008"],
@@ -138,7 +138,7 @@ describe("what is well-formed but not supported is aligned or ignored, and the a
     },
   );
 
-  test("fields of other services are ignored in silence, unknown ones are named", async () => {
+  test("fields of other services are ignored silently, unknown ones are listed", async () => {
     const silent = { stream: true, partial_images: 2, moderation: {}, user: 5, style: "vivid" };
     const quiet = await draw(silent);
     expect(quiet.response.headers.has("x-gateway-ignored-params")).toBe(false);
@@ -156,14 +156,14 @@ describe("what is well-formed but not supported is aligned or ignored, and the a
     for (const name of Object.keys(silent)) expect(header).not.toContain(name);
   });
 
-  test("a quality that other families do not know is ignored by them", async () => {
+  test("families without qualities ignore them", async () => {
     for (const model of ["sandbox-b-fast", "sandbox-c", "sandbox-d-fast"]) {
       await draw({ model, quality: "ultra", background: "transparent" });
     }
   });
 });
 
-describe("each family on the sandbox draws the size it says, and bills its tier", () => {
+describe("each family of the sandbox generates its stated size and bills its tier", () => {
   test.each([
     ["sandbox-a", "1024x1536", "1K"],
     ["sandbox-a", "2K", "2K"],
@@ -190,7 +190,7 @@ describe("each family on the sandbox draws the size it says, and bills its tier"
   });
 });
 
-describe("how pictures come", () => {
+describe("the delivery of pictures", () => {
   test.each([
     ["url", ["url"]],
     ["b64_json", ["b64_json"]],
@@ -201,7 +201,7 @@ describe("how pictures come", () => {
     expect(response.headers.get("x-gateway-generated-images")).toBe("2");
   });
 
-  test("the organization's switch decides against and beside what is asked", async () => {
+  test("the organization's setting overrides response_format", async () => {
     const keysFor = async (response_format?: string) =>
       Object.keys((await draw({ model: "sandbox-a", response_format })).picture.data[0]!).sort();
     await house.gateway.cli("orgs", "set", "default", "--force-image-urls", "on");
@@ -214,7 +214,7 @@ describe("how pictures come", () => {
     expect(await keysFor("url")).toEqual(["url"]);
   }, 20_000);
 
-  test("a link is good for its picture only, signed, private, and served as what it is", async () => {
+  test("a link is valid for its picture only, private, and has the right content type", async () => {
     const { picture } = await draw({ output_format: "webp" });
     const link = new URL(picture.data[0]!.url!);
     const good = await fetch(link);

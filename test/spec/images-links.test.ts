@@ -9,7 +9,7 @@ const { house, edit, editByForm, refused, proveNothingBilled } = await openEditH
 describe("a link", () => {
   const notAllowed = { param: "image", code: "image_url_not_allowed" };
 
-  test("to an address of this machine or a network of its own is never dialled", async () => {
+  test("to a loopback or private address is never connected to", async () => {
     await using listener = await listen();
     const { port } = listener;
     const links = [
@@ -56,7 +56,7 @@ describe("a link", () => {
     expect(listener.connections()).toBe(0);
   });
 
-  test("says nothing of what stands behind it", async () => {
+  test("gives no information about its target", async () => {
     const said = await Promise.all(
       ["https://127.0.0.1/", "https://10.1.2.3/", "https://localhost/"].map(
         async (image) => (await refused(edit({ image }), notAllowed)).message,
@@ -73,7 +73,7 @@ describe("a link", () => {
     });
   });
 
-  test("to one of our own results that is wrongly signed or has expired is not read", async () => {
+  test("to a result of the gateway is not read when its signature is wrong or expired", async () => {
     const made = await house.gateway.call("/v1/images/generations", {
       body: { model: "sandbox-a", prompt: "x", quality: "low" },
     });

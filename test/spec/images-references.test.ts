@@ -63,7 +63,7 @@ describe("a reference in JSON comes", () => {
     expect(await sent(fields)).toEqual([THREE, ONE, TWO]);
   });
 
-  test("as a link to one of our own results, which is read from storage", async () => {
+  test("as a link to a result of the gateway, which is read from storage", async () => {
     const made = await house.gateway.call("/v1/images/generations", {
       body: { model: "sandbox-a", prompt: "x", quality: "low" },
     });
@@ -109,7 +109,7 @@ describe("a reference in a form comes", () => {
     ['"../../etc/passwd"', "text/html"],
     ['""', "image/webp"],
     ["plain.png", "image/jpeg"],
-  ])("with the file name %s and type %s, told by its bytes", async (fileName, type) => {
+  ])("with the file name %s and type %s, recognized by its bytes", async (fileName, type) => {
     expect(await sentRaw([{ name: "image", fileName, ...(type && { type }), content: ONE }])).toEqual([
       ["image", ONE],
     ]);
@@ -159,19 +159,19 @@ describe("a reference in a form comes", () => {
   });
 });
 
-describe("what a picture is, is told by its bytes", () => {
-  test("and not by what was said of it", async () => {
+describe("a picture is recognized by its bytes", () => {
+  test("and not by its declared type", async () => {
     const jpeg = Buffer.from(await new Bun.Image(ONE).jpeg().bytes());
     expect(await sent({ image: dataUrl(jpeg, "image/png") })).toEqual([jpeg]);
     expect(house.vendors.openai.hits.at(-1)!.body.toString("latin1")).toContain("Content-Type: image/jpeg");
   });
 
-  test("also where it is a web page or an archive, too", async () => {
+  test("also where it is a web page or an archive as well", async () => {
     const page = Buffer.concat([ONE, Buffer.from("<html><script>alert(1)</script>")]);
     expect(await sent({ image: dataUrl(page) })).toEqual([page]);
   });
 
-  test("also behind large profiles and notes", async () => {
+  test("also after large profiles and comments", async () => {
     const profile = makePng(30, 30, { chunks: [pngChunk("iCCP", Buffer.alloc(8_000_000, 1))] });
     expect(await sent({ image: dataUrl(profile) })).toEqual([profile]);
   });
@@ -190,7 +190,7 @@ describe("the number of references", () => {
   const families = Object.keys(MODELS) as (keyof typeof MODELS)[];
 
   test.each(families)(
-    "of family %s is taken up to its limit and refused above it, by every entrance",
+    "of family %s is accepted up to its limit and refused above it, on every endpoint",
     async (family) => {
       const [model, limit] = [MODELS[family], LIMITS[family]];
       const urls = Array.from({ length: limit + 1 }, () => dataUrl(ONE));
@@ -214,7 +214,7 @@ describe("the number of references", () => {
     await refused(edit(fields), { param: "image", code: "too_many_reference_images" });
   });
 
-  test("that is beyond all families is refused before the body was read to its end", async () => {
+  test("beyond all families is refused before the whole body is read", async () => {
     const error = { param: "image", code: "too_many_reference_images" };
     const large = dataUrl(randomBytes(50_000));
     const json = await refused(edit({ images: Array.from({ length: 70 }, () => large) }), error);

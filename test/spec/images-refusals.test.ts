@@ -118,7 +118,7 @@ describe("refused, with nothing sent, billed or left behind, is", () => {
     });
   }, 20_000);
 
-  test("a text of over its limit, which is no fault of an image", async () => {
+  test("a text over its limit, which is not an image error", async () => {
     const code = "invalid_parameter";
     const long = "a b ".repeat(MAX_BYTES / 4 + 1);
     await refused(edit({ image: dataUrl(ONE), prompt: long }), { param: "prompt", code });
@@ -187,7 +187,7 @@ describe("refused, with nothing sent, billed or left behind, is", () => {
     nothingHappened(response);
   });
 
-  test("a body that says it is larger than 800 MiB, before it comes", async () => {
+  test("a declared length over 800 MiB, before the body arrives", async () => {
     expect(await statusOfHead(`content-length: ${800 * 1024 * 1024 + 1}`)).toBe(413);
     expect(house.hits()).toBe(0);
   });

@@ -110,7 +110,7 @@ describe("a vendor that speaks the protocol", () => {
     expect(house.free.hits[0]!.path).toBe("/v1beta/models/gemini-3.1-flash-image:generateContent");
   });
 
-  test("gets snake-case spellings as they were said", async () => {
+  test("gets snake-case names unchanged", async () => {
     const body = {
       contents: [{ role: "user", parts: [TEXT, { inline_data: { mime_type: "image/png", data: PNG } }] }],
       generation_config: { image_config: { aspect_ratio: "1:1", image_size: "4K" }, candidate_count: 1 },
@@ -118,7 +118,7 @@ describe("a vendor that speaks the protocol", () => {
     expect(await sent(body)).toEqual(body);
   });
 
-  test("gets large pictures, signatures and texts whole, though they went by way of the disk", async () => {
+  test("gets large pictures, signatures and texts unchanged from disk", async () => {
     const noise = Buffer.concat(
       Array.from({ length: 40 }, () => crypto.getRandomValues(new Uint8Array(65_536))),
     );
@@ -137,7 +137,7 @@ describe("a vendor that speaks the protocol", () => {
     expect(await sent(body)).toEqual(body);
   });
 
-  test("does not hear the public name of the model in the body", async () => {
+  test("does not get the public name of the model in the body", async () => {
     expect(await sent({ model: `models/${FREE}`, ...ask([TEXT]) })).toEqual(ask([TEXT]));
   });
 
@@ -167,7 +167,7 @@ describe("a vendor that speaks the protocol", () => {
     expect(header).toMatchObject({ format: "png", width: 20, height: 10 });
   });
 
-  test("gets the bytes behind a link, and all that stands beside it", async () => {
+  test("gets the bytes behind a link, and all other fields of the part", async () => {
     const made = await house.gateway.call("/v1/images/generations", {
       body: { model: "sandbox-b-lite", prompt: "A fox" },
     });
@@ -223,7 +223,7 @@ describe("a vendor's reply", () => {
       },
     );
 
-  test("comes back field by field, but for the model's public name", async () => {
+  test("is passed on field by field, except the model's name", async () => {
     house.answerFreely(reply());
     const answer = await generate(FREE, ask([TEXT]));
     expect(await answer.json()).toEqual({ ...reply(), modelVersion: FREE });
@@ -231,7 +231,7 @@ describe("a vendor's reply", () => {
     expect(answer.headers.has("x-image-count-degraded")).toBe(false);
   });
 
-  test("loses pictures beyond the one that was asked for, which are not billed", async () => {
+  test("loses pictures beyond the requested one, which are not billed", async () => {
     house.answerFreely(replyOf([INLINE, { text: "and" }, INLINE]));
     const answer = await generate(FREE, ask([TEXT]), { "x-request-id": "native-surplus" });
     expect(((await answer.json()) as Reply).candidates[0]!.content.parts).toEqual([INLINE, { text: "and" }]);
@@ -239,7 +239,7 @@ describe("a vendor's reply", () => {
     expect([row!.amount, row!.consumed!.count]).toEqual([NANOS["1K"], 1]);
   });
 
-  test("of an odd form is repeated as far as it goes", async () => {
+  test("of an unknown form is passed on as far as possible", async () => {
     const odd = { candidates: [null, {}, { content: 5 }, { content: { parts: [null, INLINE, "x"] } }] };
     house.answerFreely(odd);
     const answer = await generate(FREE, ask([TEXT]));
@@ -250,7 +250,7 @@ describe("a vendor's reply", () => {
     ["nothing", {}],
     ["too many levels", { ...replyOf([INLINE]), a: JSON.parse("[".repeat(2_000) + "]".repeat(2_000)) }],
     ["no picture", replyOf([{ text: "No." }])],
-  ])("with %s is an error of the gateway's", async (_, body) => {
+  ])("with %s is an error of the gateway", async (_, body) => {
     house.answerFreely(body);
     const answer = await generate(FREE, ask([TEXT]));
     expect([answer.status, await answer.json()]).toMatchObject([
@@ -260,7 +260,7 @@ describe("a vendor's reply", () => {
     house.answerFreely(replyOf([INLINE]));
   });
 
-  test("of a vendor that speaks otherwise is worded anew", async () => {
+  test("of a vendor of another protocol is written anew", async () => {
     const answer = await generate("sandbox-b-fast", ask([TEXT]), { "x-request-id": "native-anew" });
     const { candidates, ...rest } = (await answer.json()) as Reply;
     expect(candidates).toEqual([
@@ -287,11 +287,11 @@ describe("a vendor's reply", () => {
   });
 });
 
-describe("the switch for links", () => {
+describe("the setting for links", () => {
   const partsNow = async (model: string) =>
     ((await (await generate(model, ask([TEXT]))).json()) as Reply).candidates[0]!.content.parts;
 
-  test("puts links in place of all pictures while it is on, and touches nothing beside them", async () => {
+  test("replaces all pictures by links and changes nothing else", async () => {
     await house.gateway.cli("orgs", "set", "default", "--native-image-urls", "on");
     const part = await until("the switch to be on", async () => {
       house.answerFreely(replyOf([{ thoughtSignature: "YQ==", ...INLINE, more: 1 }]));
@@ -387,7 +387,7 @@ describe("a request that is wrong", () => {
     ["a config that is a list", "invalid_parameter", ask([TEXT], [])],
   ];
 
-  test.each(corpus)("with %s is refused as %s, and no vendor hears of it", async (_, reason, body) => {
+  test.each(corpus)("with %s is refused as %s before any vendor is called", async (_, reason, body) => {
     const answer = await generate(FREE, body);
     const { error } = (await answer.json()) as { error: object };
     expect([answer.status, error]).toEqual([
@@ -417,7 +417,7 @@ describe("a request that is wrong", () => {
     ]);
   });
 
-  test("has the most pictures it may have", async () => {
+  test("has at most the pictures of its family", async () => {
     expect((await generate(FREE, many(14, INLINE))).status).toBe(200);
   });
 
@@ -439,7 +439,7 @@ describe("paths", () => {
     `/v1beta/models/models/${FREE}:generateContent`,
     `/v1beta/models/models%2F${FREE}:generateContent`,
     `/v1/models/${FREE}%3AgenerateContent?alt=json`,
-  ])("%s is answered", async (path) => {
+  ])("%s is served", async (path) => {
     const answer = await house.gateway.call(path, { body: ask([TEXT]) });
     expect(answer.status).toBe(200);
   });
@@ -470,7 +470,7 @@ describe("paths", () => {
     expect(hitCount()).toBe(0);
   });
 
-  test("only POST is answered", async () => {
+  test("only POST is allowed", async () => {
     const answer = await house.gateway.call(`/v1beta/models/${FREE}:generateContent`, {
       method: "PUT",
       body: "{}",
@@ -478,7 +478,7 @@ describe("paths", () => {
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
   });
 
-  test("stand among the endpoints of the models that answer there", async () => {
+  test("are among the endpoints of the models that serve them", async () => {
     const listed = (await (await house.gateway.call("/v1/models")).json()) as {
       data: { id: string; type: string; family: string | null; endpoints: string[] }[];
     };
@@ -532,7 +532,7 @@ describe("the key", () => {
   });
 });
 
-test("the same tier and shape reach the vendor by every entrance, and cost the same", async () => {
+test("the same tier and shape reach the vendor from every endpoint, at the same price", async () => {
   const common = { model: FAST, prompt: "A fox", size: "4K", aspectRatio: "16:9" };
   const headers = (name: string) => ({ "x-request-id": `native-parity-${name}` });
   await house.gateway.call("/v1/images/generations", { body: common, headers: headers("generation") });

@@ -39,7 +39,7 @@ if (!IS_INSIDE && !canSeparate)
   console.warn("SKIPPED: links against a real network need unshare, ip and openssl, which are missing here");
 
 test.skipIf(!canSeparate || IS_INSIDE)(
-  "the guard holds in a network where public addresses are within reach",
+  "the guard holds in a network where public addresses are reachable",
   () => {
     const addresses = [...new Set([PUBLIC, PUBLIC_V6, ...INNER, ...nameServers()])].filter(
       (address) => !address.startsWith("127.") && address !== "::1",
@@ -247,7 +247,7 @@ function describeNetwork(): void {
   });
 
   test.each(["loop", "loop6", "meta", "mapped", "zero", "ula", "mixed"])(
-    "the name %s, which resolves inward, is refused",
+    "the name %s, which resolves to a private address, is refused",
     async (name) => {
       expect(await download(`https://${name}.example.com/`)).toBe("not_allowed");
       expect(innerConnections()).toBe(0);
@@ -269,7 +269,7 @@ function describeNetwork(): void {
     expect(innerConnections()).toBe(0);
   });
 
-  test("a name that turns inward is dialled only where it was checked", async () => {
+  test("a name that changes to a private address is connected to only where it was checked", async () => {
     expect(await download("https://rebind.example.com/picture")).toBe("picture for rebind.example.com");
     expect(await download("https://rebind.example.com/picture")).toBe("not_allowed");
     expect(innerConnections()).toBe(0);
@@ -288,19 +288,19 @@ function describeNetwork(): void {
     expect(await download(link, limits)).toBe("failed");
   });
 
-  test("an endless body is cut at its limit, and the sender hears of it", async () => {
+  test("an endless body ends at its limit with its connection", async () => {
     expect(await download("https://pics.example.com/endless", {}, 1_000_000)).toBe("too_large");
     await hangup.promise;
   });
 
-  test("a certificate that nobody vouches for is a failure", async () => {
+  test("a certificate of an unknown authority is a failure", async () => {
     const guarded = createSafeFetch();
     const signal = new AbortController().signal;
     const downloading = guarded.download("https://pics.example.com/picture", () => undefined, { signal });
     await expect(downloading).rejects.toMatchObject({ reason: "failed" });
   });
 
-  test("without the guard the canaries do sing", async () => {
+  test("without the guard the private servers are reached", async () => {
     expect(innerConnections()).toBe(0);
     await fetch("https://127.0.0.1/", { proxy: false, signal: AbortSignal.timeout(200) }).catch(
       () => undefined,

@@ -14,7 +14,7 @@ test.each<[ErrorCode, number, string]>([
   ["upstream_auth_failed", 502, "UNAVAILABLE"],
   ["overloaded", 503, "UNAVAILABLE"],
   ["upstream_timeout", 504, "DEADLINE_EXCEEDED"],
-])("%s is said as %d %s", (code, status, name) => {
+])("%s is written as %d %s", (code, status, name) => {
   const error = { code: status, message: "Do this.", status: name, details: [{ reason: code }] };
   expect(writeError(new GatewayError(code, "Do this."))).toEqual({ error });
 });

@@ -20,23 +20,23 @@ function repeat(native: StreamedObject, resolved: Partial<ResolvedSize> = {}, de
 describe("a turn without a role", () => {
   const bare: StreamedObject[] = [{ parts: [{ text: "A fox" }] }, { role: "model", parts: [{ text: "?" }] }];
 
-  test("is left as it is where the vendor takes it", () => {
+  test("is unchanged where the vendor accepts it", () => {
     expect(repeat({ contents: bare })).toEqual({ contents: bare });
   });
 
-  test("is said to be the caller's where the vendor asks whose it is", () => {
+  test("gets the role of the user where the vendor demands one", () => {
     const said: StreamedObject[] = [{ parts: [{ text: "A fox" }], role: "user" }, bare[1]!];
     expect(repeat({ contents: bare }, {}, true)).toEqual({ contents: said });
   });
 });
 
 describe("a model that does not make the vendor's usual tier", () => {
-  test("is told its own where the caller said none", () => {
+  test("gets its own tier where the caller named none", () => {
     const generationConfig = { imageConfig: { imageSize: "2K" } };
     expect(repeat({ contents }, { tier: "2K" })).toEqual({ contents, generationConfig });
   });
 
-  test("is told under the names the caller used", () => {
+  test("gets the tier under the field names of the caller", () => {
     const native = { contents, generation_config: { seed: 1, image_config: { aspect_ratio: "1:1" } } };
     const image_config = { aspect_ratio: "1:1", imageSize: "2K" };
     expect(repeat(native, { tier: "2K" })).toEqual({

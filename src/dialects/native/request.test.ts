@@ -9,7 +9,7 @@ const FILE = { fileData: { mimeType: "image/png", fileUri: "gs://bucket/a.png" }
 const read = (parts: object[], rest: object = {}) =>
   readRequest({ contents: [{ role: "user", parts }], ...rest } as StreamedObject, "m");
 
-describe("what lies at the vendor", () => {
+describe("an object at the vendor", () => {
   test.each<[string, object[], object, string]>([
     ["a cache", [TEXT], { cachedContent: "cachedContents/abc" }, "unsupported_parameter"],
     ["a cache by its other name", [TEXT], { cached_content: "cachedContents/abc" }, "unsupported_parameter"],
@@ -31,11 +31,11 @@ describe("what lies at the vendor", () => {
       { contents: [{ parts: [TEXT], file_data: FILE.fileData }] },
       "unsupported_file_reference",
     ],
-  ])("is out of reach: %s", async (_, parts, rest, code) => {
+  ])("is refused: %s", async (_, parts, rest, code) => {
     await expect(read(parts, rest)).rejects.toMatchObject({ code });
   });
 
-  test("is a link to be fetched here wherever a part of a turn names it, also among thoughts", async () => {
+  test("is a link that the gateway fetches in any part of a turn, also among thoughts", async () => {
     const { references } = await read([TEXT, LINK, { ...FILE, thought: true }]);
     expect(references).toEqual([
       { kind: "link", url: "https://e.example/a.png" },

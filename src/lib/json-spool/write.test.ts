@@ -15,7 +15,7 @@ function noise(length: number): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-test("JSON without handles is what the native writer says", async () => {
+test("JSON without handles equals the output of JSON.stringify", async () => {
   const value = { a: [1, null, true, "ü\n\u2028"], "": {}, b: { c: "" } };
   expect(await written(value)).toBe(JSON.stringify(value));
 });
@@ -34,7 +34,7 @@ test.each([0, 1, 2, 3, 393_215, 393_216, 393_217, 900_001])(
   },
 );
 
-test("a decoded string is base64 again, and one kept as text is the same text, quotes, line ends and all", async () => {
+test("a decoded string is written as base64, and a text unchanged", async () => {
   const bytes = noise(300_000);
   // Three bytes a character: slices of 384 KiB cut some of them in two.
   const text = `\uFEFFa"\\\n\u0001${"€𝄞".repeat(150_000)}`;
@@ -53,7 +53,7 @@ test.each([10, 393_216, 900_000])("a blob of %d bytes is whole after it was writ
   expect(Buffer.from(bytes).toString("base64")).toBe(JSON.parse(await written(blob)));
 });
 
-test("many handles keep their places", async () => {
+test("many handles keep their positions", async () => {
   const blobs = Array.from({ length: 1_200 }, (_, index) => new Blob([String(index)]));
   const parsed: string[] = JSON.parse(await written(blobs));
   expect(parsed.map((text) => Number(atob(text)))).toEqual(blobs.map((_, index) => index));
@@ -74,7 +74,7 @@ test("a blob that cannot be read fails the text", async () => {
   await expect(written([gone])).rejects.toThrow();
 });
 
-test("what stands for a string is no object", () => {
+test("a handle is no object", () => {
   expect(isStreamedObject({})).toBe(true);
   const others = [new Blob([]), new SpooledString(new Blob([]), 0, true, undefined), [], null, "", undefined];
   expect(others.filter(isStreamedObject)).toEqual([]);

@@ -49,7 +49,7 @@ describe("any link", () => {
     (octets) => `[2001::${octets.join(".")}]`,
   ];
 
-  test("an IPv4 address passes in any spelling exactly when it is public, embedded in IPv6 never", () => {
+  test("an IPv4 address is allowed in any spelling exactly when it is public, embedded in IPv6 never", () => {
     fc.assert(
       fc.property(
         ipv4,
@@ -66,7 +66,7 @@ describe("any link", () => {
     );
   });
 
-  test("whatever passes the gate is https, on its port, without credentials, to a public host", () => {
+  test("every allowed link is https, on its port, without credentials, to a public host", () => {
     const host = fc.oneof(
       { arbitrary: fc.domain(), weight: 4 },
       ipv4.map((octets) => octets.join(".")),

@@ -31,14 +31,14 @@ test("every printable character can be read back from the picture", () => {
   expect(readBack("The quick brown fox: 42%!")).toBe("The quick brown fox: 42%!");
 });
 
-test("every other character is a block of its own", () => {
+test("every other character is a distinct block", () => {
   const characters = Array.from("水墨画天地é🦊日本語");
   const blocks = characters.map((character) => JSON.stringify(glyphOf(character)));
   expect(new Set(blocks).size).toBe(characters.length);
   expect(glyphOf("水")).toEqual(glyphOf("水"));
 });
 
-test("text is broken at spaces and made smaller until it fits", () => {
+test("text breaks at spaces and shrinks until it fits", () => {
   const large = layOut("one two", 30 * CELL_WIDTH, 10 * CELL_HEIGHT, 2);
   expect(large.scale).toBe(2);
   const small = layOut(
@@ -52,7 +52,7 @@ test("text is broken at spaces and made smaller until it fits", () => {
   for (const line of small.lines) expect(line.length).toBeLessThanOrEqual(28);
 });
 
-test("a text that could never fit is cut off", () => {
+test("a text that cannot fit is cut off", () => {
   const lettering = layOut("word ".repeat(100_000), 40 * CELL_WIDTH, 5 * CELL_HEIGHT, 3);
   expect(lettering.lines.length).toBeLessThanOrEqual(5);
   expect(lettering.height).toBeLessThanOrEqual(6 * CELL_HEIGHT);
