@@ -23,8 +23,8 @@ export interface LedgerAdminStore {
   ): Promise<LedgerEntry[]>;
   /** Compares the ledger with budgets, leases and journals; changes nothing. */
   verify(): Promise<LedgerVerification>;
-  /** The time of the oldest entry, Unix milliseconds; null when there is none. */
-  oldest(): Promise<number | null>;
+  /** The month of the oldest entry, or of an unfinished archive in the folder where that is older; null for none. */
+  oldestMonth(folder: string): Promise<string | null>;
   /**
    * Writes the entries of a month to a file in a folder, reads it back, and only then removes from the ledger what
    * the file has. A run that was interrupted is finished first. Null when there was nothing to do.

@@ -18,9 +18,9 @@ export async function* archiveLedger(context: AdminContext, input: unknown): Asy
   const { before, folder } = readInput(archiveSchema, input);
   if (before > monthOf(context.clock.now()))
     throw new AdminError(400, "before", `the month before ${before} is not over yet`);
-  const oldest = await context.store.ledger.oldest();
+  const oldest = await context.store.ledger.oldestMonth(folder);
   if (oldest === null) return;
-  for (let month = monthOf(oldest); month < before; month = nextMonth(month)) {
+  for (let month = oldest; month < before; month = nextMonth(month)) {
     const archive = await context.store.ledger.archive(month, folder, context.by);
     if (archive) yield archive;
   }

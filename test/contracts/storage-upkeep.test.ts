@@ -151,11 +151,30 @@ onEachDatabase("Upkeep of the ledger", (databases) => {
     const store = { ...stores.admin, ledger: storesOn(broken, journals).admin.ledger };
     const interrupted = archiveLedger({ ...context, store }, { before: "2026-04", folder });
     await expect(Array.fromAsync(interrupted)).rejects.toThrow("the power is gone");
-    expect(await isolated.oldest()).toBe(MARCH);
+    expect(await isolated.oldestMonth(folder)).toBe("2026-03");
     await stores.ledger.post("", [anEntry("late", 3n, { at: MARCH + 7, budgets: ["total"] })]);
     expect(await archive("2026-04")).toMatchObject([{ entries: 451 }]);
     expect(await archive("2026-04")).toMatchObject([{ entries: 1, file: "ledger-2026-03-2.jsonl.gz" }]);
-    expect(await isolated.oldest()).toBe(APRIL + HOUR_MS);
+    expect(await isolated.oldestMonth(folder)).toBe("2026-04");
+    expect(await found()).toEqual([]);
+  });
+
+  test("a run that was interrupted after the last removal is still audited", async () => {
+    let removals = 0;
+    const failing: Database = {
+      ...database,
+      begin(work) {
+        removals += 1;
+        return removals <= 3 ? database.begin(work) : Promise.reject(new Error("killed"));
+      },
+    };
+    const store = { ...stores.admin, ledger: storesOn(failing, journals).admin.ledger };
+    const killed = archiveLedger({ ...context, store }, { before: "2026-04", folder });
+    await expect(Array.fromAsync(killed)).rejects.toThrow("killed");
+    expect(await stores.ledger.list({ limit: 2000, to: APRIL })).toEqual([]);
+    expect(await archive("2026-04")).toMatchObject([{ month: "2026-03", entries: 451 }]);
+    expect(await stores.audit.list({ subject: "2026-03", limit: 10 })).toHaveLength(1);
+    expect(await archive("2026-04")).toEqual([]);
     expect(await found()).toEqual([]);
   });
 

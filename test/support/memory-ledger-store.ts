@@ -53,7 +53,7 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
       differenceCount: differences.length,
       differences,
     }),
-    oldest: async () => entries.map(({ at }) => at).toSorted((one, other) => one - other)[0] ?? null,
+    oldestMonth: async () => null,
     archive: async () => null,
     async history(id) {
       const found = charge(id);

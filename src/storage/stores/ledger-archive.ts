@@ -1,4 +1,5 @@
-import { mkdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { LedgerAdminStore, LedgerArchive, LedgerPosition } from "../../admin/ledger-ports.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
@@ -25,13 +26,15 @@ import { ARCHIVED } from "./verification.ts";
  * so whatever interrupts it, each entry is in the ledger or in a file. Entries of the month that reach the ledger
  * later go to a file of their own.
  */
-export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldest" | "archive"> {
+export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldestMonth" | "archive"> {
   return {
-    async oldest() {
+    async oldestMonth(folder) {
       const [row] = await database.read(
         (sql) => sql<{ at: Integer | null }[]>`SELECT MIN(at) AS at FROM ledger`,
       );
-      return row && row.at !== null ? Number(row.at) : null;
+      const months = await unfinishedMonths(folder);
+      if (row && row.at !== null) months.push(new Date(Number(row.at)).toISOString().slice(0, 7));
+      return months.toSorted()[0] ?? null;
     },
     async archive(month, folder, by) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -52,6 +55,14 @@ export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldest
       }
     },
   };
+}
+
+/** Months whose removal was interrupted, perhaps after their last entry had gone. */
+async function unfinishedMonths(folder: string): Promise<string[]> {
+  if (!existsSync(folder)) return [];
+  const names = (await readdir(folder)).filter((name) => /^ledger-.*\.json$/.test(name));
+  const manifests = await Promise.all(names.map((name) => readManifest(join(folder, name))));
+  return manifests.flatMap((manifest) => (manifest && !manifest.isRemoved ? [manifest.month] : []));
 }
 
 const PAGE = 1000;
