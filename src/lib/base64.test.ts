@@ -40,9 +40,9 @@ test("refuses one invalid character anywhere", () => {
       fc.nat(2000),
       fc.nat(),
       fc.constantFrom("!", "*", "%", "\0", "é", '"', ".", "\u0001"),
-      (small, repeats, place, foreign) => {
+      (small, repeats, position, foreign) => {
         const text = Buffer.concat(Array.from({ length: repeats + 1 }, () => small)).toString("base64");
-        const at = place % text.length;
+        const at = position % text.length;
         expect(decodeBase64(text.slice(0, at) + foreign + text.slice(at + 1))).toBeNull();
       },
     ),

@@ -94,9 +94,9 @@ describe("like JSON.parse", () => {
         fc.nat(),
         fc.constantFrom(...'"\\{}[],:0-eu\n\0 x', ""),
         fc.integer({ min: 0, max: 12 }),
-        async (value, place, change, thresholdBytes) => {
+        async (value, position, change, thresholdBytes) => {
           const text = JSON.stringify(value);
-          const at = place % text.length;
+          const at = position % text.length;
           const changed = text.slice(0, at) + change + text.slice(at + 1);
           const expected = attempt(() => JSON.parse(changed));
           const actual = await read(changed, { thresholdBytes, maxStrings: 10_000 }, [3]).then(

@@ -212,12 +212,17 @@ describe("malformed", () => {
   test("random damage gives a MultipartError or a form, and never hangs", async () => {
     const whole = Buffer.from(good + part(`${name("f")}; filename="x"`, "y".repeat(50)) + END);
     await fc.assert(
-      fc.asyncProperty(fc.nat(), fc.nat(255), fc.integer({ min: 1, max: 50 }), async (place, byte, size) => {
-        const damaged = Buffer.from(whole);
-        damaged[place % damaged.byteLength] = byte;
-        const error = await read(damaged, {}, [size]).catch((error: unknown) => error);
-        expect(Array.isArray(error) || error instanceof MultipartError).toBe(true);
-      }),
+      fc.asyncProperty(
+        fc.nat(),
+        fc.nat(255),
+        fc.integer({ min: 1, max: 50 }),
+        async (position, byte, size) => {
+          const damaged = Buffer.from(whole);
+          damaged[position % damaged.byteLength] = byte;
+          const error = await read(damaged, {}, [size]).catch((error: unknown) => error);
+          expect(Array.isArray(error) || error instanceof MultipartError).toBe(true);
+        },
+      ),
       { numRuns: 1000 },
     );
     expect(await readdir(directory)).toHaveLength(0);

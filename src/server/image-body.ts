@@ -1,8 +1,13 @@
 import { isPictureField, formFields, type ImageField } from "../dialects/images/index.ts";
 import { FAMILIES } from "../domain/family.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
-import { JsonSpoolError, readSpooledJson, type JsonPath } from "../lib/json-spool.ts";
-import { isStreamedObject, type StreamedObject } from "../lib/json-spool.ts";
+import {
+  isStreamedObject,
+  JsonSpoolError,
+  readSpooledJson,
+  type JsonPath,
+  type StreamedObject,
+} from "../lib/json-spool.ts";
 import { MultipartError, readMultipart } from "../lib/multipart.ts";
 import type { Spool } from "../lib/spool.ts";
 import { requireJson } from "./body.ts";
@@ -107,7 +112,7 @@ function formTrouble({ reason, part }: MultipartError): GatewayError {
   }
 }
 
-/** Errors name pictures by the interface's field, whichever field they came in. */
+/** Errors name the documented field of a picture, whatever field contained it. */
 function paramOf(name: string): string {
   return name.startsWith("mask") ? "mask" : isPictureField(name) ? "image" : name;
 }

@@ -1,8 +1,8 @@
 import { UnreadableImageError, type HeaderReader, type ImageHeader } from "../header-reader.ts";
 
 /**
- * BMP: the information header tells the size; a negative height is a picture stored from the top. Two letters
- * are a weak signature, so planes and depth must be sane too. Source: BITMAPINFOHEADER reference.
+ * BMP: the size is in the information header; a negative height means rows from the top. The signature has only two
+ * letters, so planes and depth are checked too. Source: BITMAPINFOHEADER reference.
  */
 export async function readBmp(reader: HeaderReader): Promise<ImageHeader> {
   const kind = (await reader.bytes(14, 4)).getUint32(0, true);

@@ -1,8 +1,8 @@
 import { textAt, type HeaderReader, type ImageHeader } from "../header-reader.ts";
 
 /**
- * GIF: walks the blocks until a second picture or the end. Where the end is beyond what a header may be, the
- * looping extension tells that it moves. Source: GIF89a specification, sections 18 to 27.
+ * GIF: walks the blocks until a second picture or the end. Where the end is out of reach, a looping extension means
+ * that it is animated. Source: GIF89a specification, sections 18 to 27.
  */
 export async function readGif(reader: HeaderReader): Promise<ImageHeader> {
   const screen = await reader.bytes(6, 7);
@@ -12,12 +12,12 @@ export async function readGif(reader: HeaderReader): Promise<ImageHeader> {
     frames: 0,
     hasAlpha: false,
     isLooping: false,
-    isWhole: false,
+    hasEnded: false,
   };
   let offset: number | null = 13 + colourTableBytes(screen.getUint8(4));
   while (offset !== null && walk.frames < 2) offset = await readBlock(reader, offset, walk);
   const { width, height, hasAlpha } = walk;
-  const frames = walk.isLooping && !walk.isWhole ? 2 : Math.max(1, walk.frames);
+  const frames = walk.isLooping && !walk.hasEnded ? 2 : Math.max(1, walk.frames);
   return { format: "gif", width, height, frames, hasAlpha };
 }
 
@@ -27,8 +27,8 @@ interface Walk {
   frames: number;
   hasAlpha: boolean;
   isLooping: boolean;
-  /** Whether the end of the file's blocks was reached. */
-  isWhole: boolean;
+  /** Whether the end of the blocks was reached. */
+  hasEnded: boolean;
 }
 
 const EXTENSION = 0x21;
@@ -37,7 +37,7 @@ const TRAILER = 0x3b;
 const GRAPHIC_CONTROL = 0xf9;
 const APPLICATION = 0xff;
 
-/** Reads the block at `offset` into the walk and answers where the next one is, or null after the last. */
+/** Reads the block at `offset` into the walk and returns the offset of the next one, or null after the last. */
 async function readBlock(reader: HeaderReader, offset: number, walk: Walk): Promise<number | null> {
   const kind = (await reader.peek(offset, 1))?.getUint8(0);
   if (kind === EXTENSION) {
@@ -48,11 +48,11 @@ async function readBlock(reader: HeaderReader, offset: number, walk: Walk): Prom
     if (label === APPLICATION && (await isLoop(reader, offset + 3))) walk.isLooping = true;
     return await skipSubBlocks(reader, offset + 2);
   }
-  if (kind === TRAILER) walk.isWhole = true;
+  if (kind === TRAILER) walk.hasEnded = true;
   const picture = kind === PICTURE ? await reader.peek(offset + 1, 9) : null;
   if (!picture) return null;
   walk.frames += 1;
-  // A picture may reach past the screen; decoders then make room for it.
+  // A picture may be larger than the screen; decoders then enlarge the canvas.
   walk.width = Math.max(walk.width, picture.getUint16(0, true) + picture.getUint16(4, true));
   walk.height = Math.max(walk.height, picture.getUint16(2, true) + picture.getUint16(6, true));
   return await skipSubBlocks(reader, offset + 11 + colourTableBytes(picture.getUint8(8)));
@@ -74,7 +74,7 @@ async function skipSubBlocks(reader: HeaderReader, from: number): Promise<number
   }
 }
 
-/** Bytes of the colour table that a packed field announces. */
+/** Bytes of the colour table that a packed field declares. */
 function colourTableBytes(packed: number): number {
   return packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0;
 }

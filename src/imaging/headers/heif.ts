@@ -1,8 +1,8 @@
 import { textAt, UnreadableImageError, type HeaderReader, type ImageHeader } from "../header-reader.ts";
 
 /**
- * HEIC and AVIF: boxes within boxes; `ftyp` tells which, the largest `ispe` under `meta/iprp/ipco` is the whole
- * picture (smaller ones are tiles and thumbnails). Sources: ISO/IEC 14496-12 section 4.2, 23008-12 section 6.5.
+ * HEIC and AVIF: nested boxes; `ftyp` names the format, the largest `ispe` under `meta/iprp/ipco` is the picture
+ * (smaller ones are tiles and thumbnails). Sources: ISO/IEC 14496-12 section 4.2, 23008-12 section 6.5.
  */
 export async function readHeif(reader: HeaderReader): Promise<ImageHeader> {
   const type = await boxAt(reader, 0, reader.size);
@@ -23,7 +23,7 @@ export function isHeifBrand(brand: string): boolean {
 
 interface Box {
   type: string;
-  /** Where its content starts and ends. */
+  /** Offsets of its content. */
   start: number;
   end: number;
 }

@@ -2,8 +2,8 @@ import { textAt, UnreadableImageError, type HeaderReader, type ImageHeader } fro
 import { readDirectory, type TiffBytes } from "./tiff.ts";
 
 /**
- * JPEG: walks the segments, jumping over each, to the frame header, which tells the size; Exif before it may
- * turn the picture. Source: ITU-T T.81 annex B, Exif 2.32 section 4.6.
+ * JPEG: skips the segments up to the frame header, which has the size; Exif before it may rotate the picture.
+ * Source: ITU-T T.81 annex B, Exif 2.32 section 4.6.
  */
 export async function readJpeg(reader: HeaderReader): Promise<ImageHeader> {
   let offset = 2;
@@ -36,7 +36,7 @@ const APP1 = 0xe1;
 const EXIF = "Exif\0\0";
 const ORIENTATION = 0x0112;
 
-/** Damaged files have a few stray bytes between segments, and decoders skip them. */
+/** Damaged files have a few stray bytes between segments, which decoders skip. */
 const MAX_STRAY_BYTES = 256;
 const MAX_EXIF_READ = 2048;
 
@@ -54,12 +54,12 @@ function isStandalone(code: number): boolean {
   return code === 0x01 || (code >= 0xd0 && code <= 0xd8);
 }
 
-/** SOF0 to SOF15, progressive and lossless included, without DHT, JPG and DAC that stand among them. */
+/** SOF0 to SOF15, also progressive and lossless, without DHT, JPG and DAC in that range. */
 function isFrameHeader(code: number): boolean {
   return code >= 0xc0 && code <= 0xcf && code !== 0xc4 && code !== 0xc8 && code !== 0xcc;
 }
 
-/** Whether Exif asks for a quarter turn (orientations 5 to 8). Exif that cannot be read says nothing. */
+/** Whether Exif has a rotation by a quarter turn (orientations 5 to 8). Unreadable Exif is ignored. */
 async function readsTurned(
   reader: HeaderReader,
   offset: number,

@@ -1,8 +1,8 @@
 import { textAt, UnreadableImageError, type HeaderReader, type ImageHeader } from "../header-reader.ts";
 
 /**
- * PNG: `IHDR` tells size and colour type; `tRNS` (transparency) and `acTL` (animation) stand before the first
- * `IDAT`. Source: PNG specification, third edition, chapters 5 and 11.
+ * PNG: `IHDR` has size and colour type; `tRNS` (transparency) and `acTL` (animation) precede the first `IDAT`.
+ * Source: PNG specification, third edition, chapters 5 and 11.
  */
 export async function readPng(reader: HeaderReader): Promise<ImageHeader> {
   const view = await reader.bytes(8, 25);

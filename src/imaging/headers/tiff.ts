@@ -1,7 +1,7 @@
 import { UnreadableImageError, type HeaderReader, type ImageHeader } from "../header-reader.ts";
 
 /**
- * TIFF: the first directory tells the size; a second one is another page. Source: TIFF 6.0, section 2.
+ * TIFF: the first directory has the size; a second one is another page. Source: TIFF 6.0, section 2.
  */
 export async function readTiff(reader: HeaderReader): Promise<ImageHeader> {
   const directory = await readDirectory((offset, length) => reader.peek(offset, length));

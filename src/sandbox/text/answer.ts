@@ -6,22 +6,22 @@ const MAX_QUOTE = 120;
 const MAX_RESULT = 1200;
 
 /**
- * The words of an answer: they quote what was asked and are as long as the prompt wants. The same question gives
- * the same words; `variant` tells several answers to it apart.
+ * Composes a text that quotes the question and has the requested length. The same question gives the same words;
+ * `variant` makes several texts differ.
  */
 export function composeAnswer(conversation: Conversation, variant: number): string {
   const { question, toolResult, attachments } = conversation;
   const random = createRandom(question, toolResult ?? "", variant);
-  const wanted = readRequestedLength(question);
-  if (wanted?.unit === "characters")
-    return composeCharacters(random, Math.min(wanted.count, MAX_OUTPUT_TOKENS));
+  const requested = readRequestedLength(question);
+  if (requested?.unit === "characters")
+    return composeCharacters(random, Math.min(requested.count, MAX_OUTPUT_TOKENS));
   const topic = topicOf(question, random);
   const sentences = openingOf(question, toolResult, attachments);
-  if (wanted === null) {
+  if (requested === null) {
     while (sentences.length < DEFAULT_SENTENCES) sentences.push(composeSentence(random, topic));
     return sentences.join(" ");
   }
-  return composeWords(random, topic, sentences, Math.min(wanted.count, MAX_OUTPUT_TOKENS));
+  return composeWords(random, topic, sentences, Math.min(requested.count, MAX_OUTPUT_TOKENS));
 }
 
 /** How long an answer the prompt asks for. */
@@ -43,7 +43,7 @@ function readRequestedLength(prompt: string): RequestedLength | null {
   return characters === undefined ? null : { unit: "characters", count: Number(characters) };
 }
 
-/** What the answer is about: a longer word of the question, for sentences and for made-up arguments. */
+/** A longer word of the question, for sentences and sampled arguments. */
 export function topicOf(question: string, random: Random): string {
   const words = question.slice(0, 2000).match(/\p{L}[\p{L}\p{N}]{3,23}/gu) ?? [];
   const names = words.slice(1).filter((word) => /^\p{Lu}\p{Ll}/u.test(word));
@@ -70,7 +70,7 @@ function shorten(text: string, max: number): string {
   return characters.length <= max ? line : `${characters.slice(0, max).join("")}…`;
 }
 
-/** Exactly `count` words; a short answer goes without the quotation. */
+/** Exactly `count` words; a short text has no quotation. */
 function composeWords(random: Random, topic: string, opening: readonly string[], count: number): string {
   const words = opening.flatMap((sentence) => sentence.split(" "));
   if (words.length * 2 > count) words.length = 0;

@@ -1,6 +1,6 @@
 /**
- * The sandbox's own tokenizer: letters and digits in pieces of at most four, each with the space before it; a
- * punctuation mark, a run of white space and a CJK character one token each. Tokens joined are the text again.
+ * The tokenizer of the sandbox: letters and digits in pieces of at most four, with the space before them; a
+ * punctuation mark, a run of white space and a CJK character are one token each. The joined tokens are the text.
  */
 export function splitTokens(text: string): string[] {
   const tokens: string[] = [];
@@ -12,7 +12,7 @@ export function splitTokens(text: string): string[] {
   return tokens;
 }
 
-/** How many tokens `splitTokens` would give, without making them. */
+/** The number of tokens that `splitTokens` returns. */
 export function countTokens(text: string): number {
   let count = 0;
   for (let start = 0; start < text.length; start = tokenEnd(text, start)) count += 1;
@@ -42,7 +42,7 @@ function tokenEnd(text: string, start: number): number {
   return position;
 }
 
-/** Two code units for a surrogate pair, so that no character is ever torn. */
+/** Two code units for a surrogate pair, so that no character is split. */
 function widthAt(text: string, position: number): number {
   return (text.codePointAt(position) ?? 0) > 0xffff ? 2 : 1;
 }

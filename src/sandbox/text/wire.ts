@@ -1,6 +1,6 @@
 import type { Choice, Reply } from "./reply.ts";
 
-/** An answer as chat completions JSON (OpenAI chat reference, "The chat completion object"). */
+/** Writes a reply as chat completions JSON (OpenAI chat reference, "The chat completion object"). */
 export function writeCompletion(reply: Reply): string {
   const choices = reply.choices.map(({ tokens, toolCall, finishReason }, index) => {
     const text = tokens.join("");
@@ -19,8 +19,8 @@ export function writeCompletion(reply: Reply): string {
 }
 
 /**
- * An answer as the frames of a stream, made one by one as they are asked for: per choice its role, a frame a
- * token and its end, then the usage and the closing mark (same reference, "The chat completion chunk object").
+ * Writes a reply as the frames of a stream, generated as they are read: per choice its role, a frame for each token and
+ * its end, then the usage and the end of the stream (same reference, "The chat completion chunk object").
  */
 export function* writeFrames(reply: Reply): Generator<string, void> {
   const { id, created, model } = reply;
