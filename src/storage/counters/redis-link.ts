@@ -1,13 +1,13 @@
 import { RedisClient } from "bun";
 import { DeadlineTimer } from "../../lib/deadline-timer.ts";
 
-/** Sends one command. Rejects when the answer is an error, is late, or cannot come. */
+/** Sends one command. Rejects when the response is an error, is late, or cannot come. */
 export type Send = (command: string, args: string[]) => Promise<unknown>;
 
 export interface RedisLinkOptions {
   /** `redis://`, `rediss://` or `redis+unix://`. */
   url: string;
-  /** The longest an answer may take. */
+  /** The longest a response may take, in milliseconds. */
   boundMs: number;
   /** Readies a new connection; it is used only when this succeeds. */
   prepare(send: Send, client: RedisClient): Promise<void>;
@@ -18,17 +18,18 @@ export interface RedisLinkOptions {
 const CONNECT_MS = 1_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 1_000;
-/** How much later than its bound an answer may be given up. */
+/** How much later than its bound a response may be given up. */
 const TICK_MS = 10;
 
 /**
- * A connection that is either quick or gone: the first failed or late answer ends it for everyone who waits on it,
- * and it comes back by itself, tried anew every second at most. A frozen server therefore costs each request no
- * more than the bound.
+ * A connection that is either quick or closed: the first failed or late response closes it for all callers that wait,
+ * and it reconnects by itself, at most once a second. A frozen server therefore costs each request no more than the
+ * bound.
  */
 export class RedisLink {
   /** Settles when the first attempt is over, however it went. */
   readonly ready: Promise<void>;
+  readonly #options: RedisLinkOptions;
   readonly #deadlines = new DeadlineTimer(TICK_MS);
   /** The connection in use or in preparation. */
   #current: RedisClient | null = null;
@@ -37,7 +38,8 @@ export class RedisLink {
   #pauseMs = FIRST_PAUSE_MS;
   #retry: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly options: RedisLinkOptions) {
+  constructor(options: RedisLinkOptions) {
+    this.#options = options;
     this.ready = this.#connect();
   }
 
@@ -57,7 +59,7 @@ export class RedisLink {
   }
 
   async #connect(): Promise<void> {
-    const { url, prepare } = this.options;
+    const { url, prepare } = this.#options;
     const client = new RedisClient(url, {
       connectionTimeout: CONNECT_MS,
       autoReconnect: false,
@@ -83,9 +85,11 @@ export class RedisLink {
       reject(error);
       this.#lose(client, error);
     };
-    // When this process was busy itself the answer may lie in the socket already: it gets one more turn.
-    let deadline = this.#deadlines.set(this.options.boundMs - TICK_MS, () => {
-      deadline = this.#deadlines.set(TICK_MS, () => fail(new Error("the counter store is late")));
+    // When this process was busy itself, the response may be in the socket already: it gets one more turn.
+    let deadline = this.#deadlines.set(this.#options.boundMs - TICK_MS, () => {
+      deadline = this.#deadlines.set(TICK_MS, () =>
+        fail(new Error("the counter store did not respond in time")),
+      );
     });
     Promise.try(() => client.send(command, args)).then((reply) => {
       this.#deadlines.clear(deadline);
@@ -109,6 +113,6 @@ export class RedisLink {
   #notify(isUp: boolean, cause?: unknown): void {
     if (this.#state === isUp) return;
     this.#state = isUp;
-    this.options.onState(isUp, cause);
+    this.#options.onState(isUp, cause);
   }
 }

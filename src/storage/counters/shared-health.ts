@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Ejection } from "../../gateway/routing/health.ts";
 import { newId } from "../../lib/ids.ts";
+import { every, type BackgroundWork } from "../../lib/waiting.ts";
 import { RedisLink } from "./redis-link.ts";
 import { script } from "./script.ts";
 
@@ -49,14 +50,16 @@ const messageSchema = z.object({
  * in force. Without the store each process knows only its own.
  */
 export class SharedHealth {
+  readonly #options: SharedHealthOptions;
   readonly #id = newId("proc");
   readonly #hash: string;
   readonly #channel: string;
   readonly #publisher: RedisLink;
   readonly #subscriber: RedisLink;
-  readonly #pinger: ReturnType<typeof setInterval>;
+  readonly #pings: BackgroundWork;
 
-  constructor(private readonly options: SharedHealthOptions) {
+  constructor(options: SharedHealthOptions) {
+    this.#options = options;
     const { url, prefix = "gateway:" } = options;
     this.#hash = `${prefix}ejections`;
     this.#channel = `${prefix}ejected`;
@@ -82,8 +85,12 @@ export class SharedHealth {
         await Promise.all([subscribed, send("PING", [])]);
       },
     });
-    this.#pinger = setInterval(() => this.#subscriber.send("PING", []).catch(() => {}), PING_MS);
-    this.#pinger.unref();
+    // A failed ping closes the connection, which is reported there.
+    this.#pings = every(
+      PING_MS,
+      () => this.#subscriber.send("PING", []),
+      () => {},
+    );
   }
 
   /** Settles when the first attempts to connect are over. */
@@ -100,7 +107,7 @@ export class SharedHealth {
   }
 
   close(): void {
-    clearInterval(this.#pinger);
+    void this.#pings.stop();
     this.#publisher.close();
     this.#subscriber.close();
   }
@@ -124,7 +131,7 @@ export class SharedHealth {
     if (!parsed.success || parsed.data.from === this.#id) return;
     const { target, organization, reason, durationMs } = parsed.data;
     const restMs = durationMs - Math.max(0, ageMs);
-    if (restMs > 0) this.options.onEjection({ target, organization, reason, durationMs: restMs });
+    if (restMs > 0) this.#options.onEjection({ target, organization, reason, durationMs: restMs });
   }
 }
 

@@ -1,4 +1,4 @@
-/** One statement that inserts many rows and passes over those that are there: its text and its values. */
+/** One statement that inserts many rows and skips those that exist: its text and its values. */
 export function insertStatement(
   kind: "sqlite" | "postgres",
   table: string,
@@ -13,7 +13,7 @@ export function insertStatement(
   return [text, rows.flatMap((row) => Object.values(row))];
 }
 
-/** Most rows of one insert: few enough that a request never waits for more than a fraction of a millisecond. */
+/** Few enough that a request waits at most a fraction of a millisecond. */
 const MAX_ROWS = 32;
 
 /** Groups whose sizes are powers of two, so that few different statements are prepared. */

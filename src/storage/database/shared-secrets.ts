@@ -5,7 +5,7 @@ const SECRET_BYTES = 32;
 
 /**
  * The secrets of a purpose, shared by all processes on the database, the current one first. Made on first use;
- * processes that start together agree on one. A row with a higher place rotates it: it signs, the others check.
+ * processes that start together agree on one. A row with a higher `place` rotates it: it signs, the others verify.
  */
 export async function sharedSecrets(database: Database, purpose: "links"): Promise<string[]> {
   const draft = randomBytes(SECRET_BYTES).toString("hex");

@@ -1,9 +1,9 @@
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { Database as Connection, type SQLQueryBindings } from "bun:sqlite";
 import { SQL } from "bun";
 import { sleep } from "../../lib/waiting.ts";
 import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
-import { openRowInserter, type RowInserter } from "./row-inserter.ts";
 import { boundCalls, REPORT_TIMEOUT_MS, transact, type Database } from "./sql.ts";
 import { isLocked } from "./unavailable.ts";
 import { syncLog } from "./wal-checkpoints.ts";
@@ -115,4 +115,42 @@ async function retryWhileLocked<T>(attempt: () => Promise<T>, signal: AbortSigna
       await sleep(BUSY_RETRY_MS, signal);
     }
   }
+}
+
+/**
+ * Inserts rows by a statement that stays prepared, on a connection of its own: a third of what a statement with many
+ * rows costs. It waits for no lock; the caller tries again.
+ */
+interface RowInserter {
+  /** Begins a transaction, which takes the write lock at once. */
+  begin(): void;
+  /** Inserts rows of one shape, skipping those that exist, and returns how many were new. */
+  insert(table: string, rows: readonly object[]): number;
+  commit(): void;
+  rollback(): void;
+  close(): void;
+}
+
+/** Opens a connection to a database whose tables exist. */
+function openRowInserter(location: string, settings: readonly string[]): RowInserter {
+  const database = new Connection(location, { readwrite: true, safeIntegers: true });
+  for (const setting of settings) database.run(setting);
+  // The lock may be held by this very thread, which could not release it while it waits.
+  database.run("PRAGMA busy_timeout = 0");
+  return {
+    begin: () => void database.run("BEGIN IMMEDIATE"),
+    insert(table, rows) {
+      const columns = Object.keys(rows[0] ?? {});
+      const parameters = columns.map(() => "?").join(",");
+      const statement = database.query<unknown, SQLQueryBindings[]>(
+        `INSERT INTO ${table} (${columns.join(",")}) VALUES (${parameters}) ON CONFLICT DO NOTHING`,
+      );
+      let count = 0;
+      for (const row of rows) count += statement.run(...Object.values(row)).changes;
+      return count;
+    },
+    commit: () => void database.run("COMMIT"),
+    rollback: () => void (database.inTransaction && database.run("ROLLBACK")),
+    close: () => database.close(),
+  };
 }

@@ -11,7 +11,7 @@ import { segmentPath } from "./segments.ts";
  * moment loses nothing that `append` has returned for. Within 50 ms it is synced to the disk itself.
  */
 export interface FileJournal extends Journal {
-  /** The segment being written and how many bytes it has. */
+  /** The segment being written and its length in bytes. */
   position(): { segment: number; offset: number };
   /** Whether the disk takes records now. After a failure this tries again at most once a second. */
   isWritable(): boolean;
@@ -50,7 +50,7 @@ class SegmentedJournal implements FileJournal {
   readonly #segmentBytes: number;
   #segment = 1;
   #file: number;
-  /** Bytes of whole records; whatever lies beyond is the torn end of a failed write. */
+  /** Bytes of complete records; anything beyond is the torn end of a failed write. */
   #offset = 0;
   #failure: { error: unknown; at: number } | null = null;
   #syncTimer: Timer | null = null;
@@ -173,5 +173,5 @@ class SegmentedJournal implements FileJournal {
   }
 }
 
-/** More than the rest of a block, which a full disk still has; empty lines mean nothing in a journal. */
+/** Larger than what a full disk may have left in its last block; empty lines are ignored in a journal. */
 const PROBE = "\n".repeat(64 * 1024);

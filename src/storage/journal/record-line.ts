@@ -5,7 +5,7 @@ const PREFIX_BYTES = 9;
 
 /**
  * One journal record as one line: the CRC-32 of its JSON as eight hexadecimal digits, a space, the JSON, a line
- * feed. Money stands as decimal strings.
+ * feed. Amounts are decimal strings.
  */
 export function writeLine({ type, entry }: JournalRecord): string {
   const { amount, orphanCost } = entry;
@@ -24,7 +24,7 @@ export function readLine(line: Uint8Array<ArrayBuffer>): JournalRecord | null {
   const prefix = TEXT.decode(line.subarray(0, PREFIX_BYTES));
   const json = line.subarray(PREFIX_BYTES);
   if (!/^[0-9a-f]{8} $/.test(prefix) || Number.parseInt(prefix, 16) !== Bun.hash.crc32(json)) return null;
-  // The checksum has vouched that these are the words of `writeLine`.
+  // The checksum proves that `writeLine` made this.
   const { type, entry } = JSON.parse(TEXT.decode(json));
   return { type, entry: { ...entry, amount: BigInt(entry.amount), orphanCost: BigInt(entry.orphanCost) } };
 }

@@ -1,16 +1,16 @@
 import type { JournalRecord } from "../../gateway/ports.ts";
 
 /**
- * What each segment of a running journal is still needed for: charges that are not in the database yet, and
- * checkpoints of requests that have not ended.
+ * Counts for each segment of a running journal what it is still needed for: charges that are not in the database yet,
+ * and checkpoints of requests that have not ended.
  */
 export interface SegmentRefcounts {
   add(record: JournalRecord, segment: number): void;
   /** A charge of this segment is in the database. */
   posted(segment: number): void;
-  /** Whether nothing at all is needed any more. */
+  /** Whether no segment is needed any more. */
   isSettled(): boolean;
-  /** Takes the segments before `current` that are needed for nothing; they may be deleted. */
+  /** Removes and returns the segments before `current` that are no longer needed and may be deleted. */
   takeSettled(current: number): number[];
 }
 

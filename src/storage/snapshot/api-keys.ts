@@ -3,7 +3,7 @@ import type { ApiKey } from "../../domain/api-key.ts";
 import { parseAddressList, type AddressList } from "../../lib/cidr.ts";
 
 /**
- * Makes the keys that requests are decided by. Equal sets of scopes and models are one object, so that a hundred
+ * Makes the keys that requests are checked against. Equal sets of scopes and models share one object, so that a hundred
  * thousand keys stay small.
  */
 export interface KeyFactory {

@@ -22,11 +22,11 @@ export interface Configured {
 export interface Stored {
   organizations: readonly OrganizationRecord[];
   prices: readonly PriceRecord[];
-  budgets: readonly BudgetPlace[];
+  budgets: readonly BudgetScope[];
 }
 
-/** What a budget holds for; no key is the whole organization. */
-export interface BudgetPlace {
+/** What a budget applies to; without a key it is the organization. */
+export interface BudgetScope {
   id: string;
   organizationId: string;
   keyId: string | null;
@@ -66,7 +66,7 @@ export function buildDirectory(
 }
 
 /** Budgets of single keys, by key. */
-export function budgetsByKey(budgets: readonly BudgetPlace[]): Map<string, string[]> {
+export function budgetsByKey(budgets: readonly BudgetScope[]): Map<string, string[]> {
   const byKey = new Map<string, string[]>();
   for (const { id, keyId } of budgets) {
     if (keyId !== null) byKey.set(keyId, [...(byKey.get(keyId) ?? []), id]);

@@ -1,20 +1,20 @@
 import type { ApiKey } from "../../domain/api-key.ts";
 
 /**
- * Keys seen lately, by hash, in bounded memory. Two generations stand in for an exact order of use: a key used
- * since the last change of generation survives the next one, and a hit costs one look-up.
+ * Recently used keys, by hash, in bounded memory. Two generations approximate the order of use: a key used since the
+ * last change of generation survives the next one, and a hit costs one lookup.
  */
 export interface KeyCache {
   get(hash: string): ApiKey | undefined;
   put(hash: string, key: ApiKey): void;
-  /** Puts a key only if it is there already. */
+  /** Replaces a key that is cached; does nothing otherwise. */
   refresh(hash: string, key: ApiKey): void;
-  /** Replaces those keys that `change` answers another key for. */
+  /** Replaces every key by what `change` returns for it. */
   update(change: (key: ApiKey) => ApiKey): void;
   clear(): void;
 }
 
-/** `capacity` is the most keys kept, at least half of which are the most recently used. */
+/** Keeps at most `capacity` keys, at least half of which are the most recently used. */
 export function keyCache(capacity: number): KeyCache {
   const generation = Math.max(1, Math.floor(capacity / 2));
   let recent = new Map<string, ApiKey>();

@@ -1,22 +1,22 @@
 import type { ChangeKind, KeyRecord } from "../../admin/ports.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
-import type { BudgetPlace, Stored } from "./directory.ts";
+import type { BudgetScope, Stored } from "./directory.ts";
 import { readKeyRow, type KeyRow } from "../stores/keys.ts";
 import { organizationStore } from "../stores/organizations.ts";
 import { priceStore } from "../stores/prices.ts";
 import type { Database } from "../database/sql.ts";
 
-/** What a snapshot reads of the database. */
+/** The queries of a snapshot. */
 export interface SnapshotSource {
-  /** Kinds of rows changed after one revision and up to another. */
+  /** Kinds of rows that changed after one revision, up to another. */
   changedKinds(after: bigint, upTo: bigint): Promise<Set<ChangeKind>>;
   /** Budgets created, changed or removed after one revision and up to another. */
   changedBudgets(after: bigint, upTo: bigint): Promise<string[]>;
-  /** Reads anew those parts whose kind is named, and keeps the others. */
+  /** Reads the parts whose kind is given again, and keeps the others. */
   load(kinds: ReadonlySet<ChangeKind>, old: Stored): Promise<Stored>;
   /** Keys changed after one revision and up to another, page by page, once with each of their secrets. */
   changedKeys(after: bigint, upTo: bigint): AsyncGenerator<KeyRecord[]>;
-  /** The keys changed last. */
+  /** The keys that changed last. */
   latestKeys(limit: number): Promise<KeyRecord[]>;
   findKey(hash: string): Promise<KeyRecord | null>;
 }
@@ -47,7 +47,7 @@ export function snapshotSource(database: Database): SnapshotSource {
       return {
         organizations: kinds.has("organization") ? await organizations.list() : old.organizations,
         prices: kinds.has("price") ? await prices.list() : old.prices,
-        budgets: kinds.has("budget") ? await budgetPlaces(database) : old.budgets,
+        budgets: kinds.has("budget") ? await budgetScopes(database) : old.budgets,
       };
     },
     async *changedKeys(after, upTo) {
@@ -108,9 +108,9 @@ function readSecretRow(row: SecretRow): KeyRecord {
   return { ...key, hash: row.secret, expiresAt: Math.min(...ends) };
 }
 
-async function budgetPlaces(database: Database): Promise<BudgetPlace[]> {
+async function budgetScopes(database: Database): Promise<BudgetScope[]> {
   return await database.read(
-    (sql) => sql<BudgetPlace[]>`SELECT id, organization_id AS "organizationId", key_id AS "keyId"
+    (sql) => sql<BudgetScope[]>`SELECT id, organization_id AS "organizationId", key_id AS "keyId"
       FROM budgets ORDER BY id`,
   );
 }
