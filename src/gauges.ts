@@ -51,8 +51,13 @@ export function gauges(storage: Storage, blobs: Blobs, health: Health, counters:
       value: blobs.pending,
     },
     {
+      name: "gateway_ledger_refused_entries",
+      help: "Entries that the database has refused for good.",
+      value: storage.refused,
+    },
+    {
       name: "gateway_ledger_differences",
-      help: "Differences that the last verification of the ledger found.",
+      help: "Differences between ledger and budgets at the last verification.",
       value: () => storage.verification().differences,
     },
     {

@@ -15,6 +15,7 @@ import { createPrivateFolder } from "./private-files.ts";
 import type { Report } from "./report.ts";
 import type { Configured } from "./snapshot/directory.ts";
 import { openSnapshot, type LiveSnapshot } from "./snapshot/snapshot.ts";
+import { countRefused } from "./stores/journal-verification.ts";
 import { openStores, type Stores } from "./stores/stores.ts";
 import { readVerification } from "./stores/verification.ts";
 
@@ -40,6 +41,8 @@ export interface Storage extends Stores {
   backlog(): number;
   /** Charges of processes that had ended, posted by this one. */
   recovered(): number;
+  /** Entries that the database has refused for good. */
+  refused(): number;
   /** Files of journals that were not understood and lie in the quarantine. */
   quarantined(): number;
   /** Gateway processes that are alive on this database, on all machines. */
@@ -129,6 +132,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     backlog: () => shipper.backlog(),
     recovered: () => recovery.recovered(),
     processes: () => processes.count(),
+    refused: () => countRefused(root),
     quarantined: () => countQuarantined(root),
     flush: (deadlineMs) => shipper.flush(deadlineMs),
     async close(deadlineMs) {

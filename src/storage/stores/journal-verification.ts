@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, readdirSync } from "node:fs";
+import { createReadStream, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { LedgerDifference } from "../../admin/ledger-ports.ts";
@@ -93,6 +93,12 @@ export async function readRefused(root: string): Promise<LedgerDifference[]> {
     differences.push({ check: "refused", subject: String(id), expected: BigInt(amount), found: null });
   }
   return differences;
+}
+
+/** How many of them there are. */
+export function countRefused(root: string): number {
+  const path = join(root, REFUSED_FILE);
+  return existsSync(path) ? readFileSync(path, "utf8").split("\n").length - 1 : 0;
 }
 
 /** Files of journals that were not understood; each may hold charges and waits for a person. */

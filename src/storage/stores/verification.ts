@@ -21,21 +21,21 @@ export async function verifyLedger(database: Database, journals: string | null):
   const { kind } = database;
   const found = await database.readConsistently(async (sql) => {
     const journaled = journals === null ? NO_JOURNALS : await compareJournals(sql, journals);
-    const differences = [
+    const stored = [
       ...(await spentDifferences(kind, sql)),
       ...(await heldDifferences(sql)),
       ...(await strayBookings(sql)),
       ...(await missingBookings(kind, sql)),
-      ...journaled.differences,
-      ...(journals === null ? [] : [...(await readRefused(journals)), ...listQuarantined(journals)]),
     ];
+    const local = journals === null ? [] : [...(await readRefused(journals)), ...listQuarantined(journals)];
+    const differences = [...stored, ...journaled.differences, ...local];
     const [count] = await sql<{ entries: Integer; budgets: Integer }[]>`
       SELECT (SELECT COUNT(*) FROM ledger) AS entries, (SELECT COUNT(*) FROM budgets) AS budgets`;
-    return { differences, waiting: journaled.waiting, ...count };
+    return { differences, storedCount: stored.length, waiting: journaled.waiting, ...count };
   });
-  const differenceCount = found.differences.length;
+  // Every machine writes this row, so it has what all of them find.
   await database.begin(
-    (sql) => sql`INSERT INTO ledger_verification (id, at, differences) VALUES (1, ${at}, ${differenceCount})
+    (sql) => sql`INSERT INTO ledger_verification (id, at, differences) VALUES (1, ${at}, ${found.storedCount})
       ON CONFLICT (id) DO UPDATE SET at = excluded.at, differences = excluded.differences`,
   );
   return {
@@ -43,7 +43,7 @@ export async function verifyLedger(database: Database, journals: string | null):
     entries: Number(found.entries ?? 0),
     budgets: Number(found.budgets ?? 0),
     waiting: found.waiting,
-    differenceCount,
+    differenceCount: found.differences.length,
     differences: found.differences.slice(0, MAX_NAMED),
   };
 }
