@@ -12,7 +12,7 @@ export interface Channel {
 }
 
 export interface Timeouts {
-  /** Text: until the first byte of a stream, of any kind; not used for whole answers. Images: until the answer. */
+  /** Text: until the first byte of a stream, of any kind; not used for complete responses. Images: until the response. */
   firstByteMs: number;
   /** Between two bytes of a response. */
   idleMs: number;

@@ -48,7 +48,7 @@ export class DeadlineTimer {
   }
 }
 
-/** A pending deadline, to be cleared by whoever set it. */
+/** A pending deadline, to be cleared by the code that set it. */
 export interface Deadline {
   readonly index: number;
 }

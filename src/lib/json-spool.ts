@@ -26,10 +26,9 @@ const DEFAULTS: JsonSpoolOptions = {
 // base64, which this one decodes at the speed of the native decoder in constant memory.
 
 /**
- * Reads a JSON body of any size in constant memory: strings over 64 KiB go to disk while they arrive and are
- * `SpooledString`s in the value, decoded from base64 where `decode` returns true. Accepts what `JSON.parse` accepts,
- * within named limits and without repeated top-level keys; throws a `JsonSpoolError` otherwise. Chunks are detached
- * once they are read.
+ * Reads a JSON body of any size in constant memory and detaches its chunks: strings over 64 KiB become
+ * `SpooledString`s on disk, decoded where `decode` returns true. Accepts what `JSON.parse` accepts within the limits,
+ * without repeated top-level keys; throws a `JsonSpoolError` otherwise.
  */
 export async function readSpooledJson(
   body: AsyncIterable<Uint8Array>,

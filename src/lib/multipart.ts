@@ -42,9 +42,8 @@ const TEXT_IN_MEMORY_BYTES = 64 * 1024;
 // parsers could read differently.
 
 /**
- * Reads a `multipart/form-data` body in constant memory: files go to disk while they arrive, parts keep their order.
- * Chunks are detached once they are read. Throws a `MultipartError` when the body is malformed, cut short or beyond a
- * limit.
+ * Reads a `multipart/form-data` body in constant memory and detaches its chunks: files go to disk while they arrive,
+ * parts keep their order. Throws a `MultipartError` when the body is malformed, cut short or beyond a limit.
  */
 export async function readMultipart(
   body: AsyncIterable<Uint8Array>,

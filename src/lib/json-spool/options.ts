@@ -3,7 +3,7 @@ import { SpooledString } from "./long-string.ts";
 /** The path to a value: object keys and array indexes from the top. */
 export type JsonPath = readonly (string | number)[];
 
-/** JSON whose long strings are handles: a `Blob` stands for the base64 of its bytes. */
+/** JSON whose long strings are handles: a `Blob` is written as the base64 of its bytes. */
 export type StreamedJson = null | boolean | number | string | Handle | StreamedJson[] | StreamedObject;
 
 export interface StreamedObject {

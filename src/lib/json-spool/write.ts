@@ -3,7 +3,7 @@ import { yieldToEventLoop } from "../waiting.ts";
 import { SpooledString } from "./long-string.ts";
 import { isHandle, type Handle, type StreamedJson } from "./options.ts";
 
-/** JSON text in pieces: a handle stands for the base64 of its bytes, or for its escaped text. */
+/** JSON text in pieces: a handle is written as the base64 of its bytes, or as its escaped text. */
 export type JsonPieces = readonly (Buffer<ArrayBuffer> | Handle)[];
 
 /**
