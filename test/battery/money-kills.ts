@@ -1,6 +1,6 @@
 /**
- * Kills processes under load and compares three books: what callers received whole, what the vendor answered, and
- * the ledger. As a program: `bun test/battery/money-kills.ts [kills]`, a hundred unless told.
+ * Kills processes under load and compares three records: what callers received whole, what the vendor sent, and the
+ * ledger. As a program: `bun test/battery/money-kills.ts [kills]`, a hundred by default.
  */
 import {
   openFleet,
@@ -15,10 +15,10 @@ import { until } from "../support/gateway.ts";
 
 const MACHINES = 3;
 const CLIENTS = 24;
-/** Recovery looks every ten seconds, and the next start at once. */
+/** Running processes recover journals every ten seconds, a starting one at once. */
 const RETURNED_MS = 15_000;
 
-/** Lets processes of one store be killed at random moments under load. Answers whether every figure is right. */
+/** Kills processes over one store at random moments under load. Returns whether every figure is right. */
 export async function killUnderLoad(kills: number): Promise<boolean> {
   await using fleet = await openFleet({ machines: MACHINES });
   await fleet.gateways[0]!.cli("budgets", "create", "--amount", "100");
@@ -32,12 +32,12 @@ export async function killUnderLoad(kills: number): Promise<boolean> {
   }
   const received = await load.stop();
   const stoppedAt = performance.now();
-  await until("the slices of the dead to return", () => onlyLivingHold(fleet), RETURNED_MS * 2);
+  await until("the leases of killed processes to return", () => onlyLivingHold(fleet), RETURNED_MS * 2);
   const returnedMs = Math.round(performance.now() - stoppedAt);
   const codes = await Promise.all(fleet.gateways.map((gateway) => gateway.stop()));
   return [
-    tellAtLeast("P1", `answers received whole over ${kills} kills`, received.size, "answers", kills),
-    tellAtMost("P1", "slices of the dead returned after", returnedMs, "ms", RETURNED_MS),
+    tellAtLeast("P1", `responses received whole over ${kills} kills`, received.size, "responses", kills),
+    tellAtMost("P1", "leases of killed processes returned after", returnedMs, "ms", RETURNED_MS),
     tellExact(
       "P1",
       "processes that stopped well",
@@ -49,9 +49,9 @@ export async function killUnderLoad(kills: number): Promise<boolean> {
   ].every(Boolean);
 }
 
-/** Clients that send one request after another until told to stop. */
+/** Clients that send one request after another until they are stopped. */
 function startLoad(fleet: Fleet): { stop(): Promise<Map<string, number>> } {
-  /** Output tokens of the answers that arrived whole, by request id. */
+  /** Output tokens of the responses that arrived whole, by request id. */
   const received = new Map<string, number>();
   const state = { isStopping: false };
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
@@ -105,9 +105,9 @@ async function compareBooks(fleet: Fleet, received: ReadonlyMap<string, number>)
   const { spent, held } = await readBudget(fleet);
   const sum = [...billed.values()].reduce((total, amount) => total + amount, 0n);
   return [
-    tellExact("P1", "answers received and not billed", unbilled.length, "answers", 0),
-    tellExact("P1", "answers billed twice", rows.length - billed.size, "answers", 0),
-    tellExact("P1", "answers billed otherwise than received", wrong.length, "answers", 0),
+    tellExact("P1", "responses received and not billed", unbilled.length, "responses", 0),
+    tellExact("P1", "responses billed twice", rows.length - billed.size, "responses", 0),
+    tellExact("P1", "responses billed otherwise than received", wrong.length, "responses", 0),
     tellExact("P1", "charges that the vendor's book does not bear", unknown.length, "charges", 0),
     tellExact("P1", "ledger less budget's spending", Number(sum - spent), "nano-units", 0),
     tellExact("P1", "still held after the end", Number(held), "nano-units", 0),

@@ -1,6 +1,6 @@
 /**
- * Lets random operations loose on tills, leases, stores and a ledger, and compares them with a model that only adds
- * up. As a program: `bun test/battery/money-model.ts [operations] [seed]`, half a million unless told.
+ * Runs random operations on billing, leases, stores and a ledger, and compares them with a model that only adds up.
+ * As a program: `bun test/battery/money-model.ts [operations] [seed]`, half a million by default.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,9 +18,9 @@ import { tellExact } from "../support/figure.ts";
 const BY = { actor: "test" };
 const PROCESSES = 3;
 const OPERATIONS_PER_RUN = 250;
-/** Lies between two operations, so that no shortage is believed any more and everyone waits for others again. */
+/** Passes between two operations, so that no exhaustion is remembered and every process waits for others again. */
 const STEP_MS = 10_000;
-/** After this long no slice may be used without asking the store (a slice lasts 15 minutes). */
+/** After this long no lease may be used without asking the store: it lasts 15 minutes. */
 const EXPIRY_MS = 15 * 60_000;
 
 /** One thing that happens; `pick` and `amount` are read as far as they fit. */
@@ -50,7 +50,7 @@ const KINDS = [
 const OVER_EVERY = 25;
 const OVER_NANOS = 5n;
 
-/** Runs so many operations in random sequences; answers whether the books never differed. Throws where they did. */
+/** Runs so many operations in random sequences. Throws at the first difference from the model. */
 export async function compareWithModel(operations: number, seed = Date.now() % 1_000_000): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), "gateway-model-"));
   const stores = await openStores(join(folder, "gateway.sqlite"));
@@ -83,11 +83,11 @@ export async function compareWithModel(operations: number, seed = Date.now() % 1
     await stores.database.close();
     rmSync(folder, { recursive: true, force: true });
   }
-  const name = `books that differ (${tally.operations} operations, ${tally.held} holds, ${tally.blocked} refused, seed ${seed})`;
-  return tellExact("P6", name, 0, "books", 0);
+  const name = `budgets that differ (${tally.operations} operations, ${tally.held} holds, ${tally.blocked} refused, seed ${seed})`;
+  return tellExact("P6", name, 0, "budgets", 0);
 }
 
-/** A process as the ledger knows it: gone with all it had in memory after a crash, but for its journal. */
+/** A process; a crash leaves nothing of it but its journal. */
 interface Process {
   lease: string;
   leaseStore: BudgetLeases;
@@ -95,17 +95,17 @@ interface Process {
   /** Journaled and not shipped. */
   journal: LedgerEntry[];
   open: { hold: Hold; budgets: readonly string[]; amount: bigint }[];
-  /** While true, what the store does for this process is done and its answers are lost. */
-  isDeaf: boolean;
+  /** While true, the store carries out this process's calls and their results are lost. */
+  isCutOff: boolean;
 }
 
-/** What a budget should stand at. */
+/** What a budget should have. */
 interface Account {
   limit: bigint;
   spent: bigint;
   /** Set aside for requests under way. */
   outstanding: bigint;
-  /** Spent above what had been set aside; nobody could stop that. */
+  /** Spent above what had been set aside, which cannot be prevented. */
   over: bigint;
 }
 
@@ -135,12 +135,12 @@ async function openWorld(
   const start = (): Process => {
     const lease = `lease_${(serial += 1)}`;
     const journal: LedgerEntry[] = [];
-    // Others hear within a quarter of a second that somebody misses money.
+    // Other processes learn within a quarter of a second that one needs money.
     const pause = async () => {
       for (const other of processes) await other.leaseStore.yieldContended();
     };
     const leaseStore = new BudgetLeases(
-      deafStore(stores.leases, () => process.isDeaf),
+      lossyStore(stores.leases, () => process.isCutOff),
       lease,
       clock,
       pause,
@@ -149,7 +149,7 @@ async function openWorld(
       append: ({ entry }) => void journal.push(entry),
       isWritable: () => true,
     });
-    const process: Process = { lease, leaseStore, billing, journal, open: [], isDeaf: false };
+    const process: Process = { lease, leaseStore, billing, journal, open: [], isCutOff: false };
     return process;
   };
   const processes: Process[] = [];
@@ -182,7 +182,7 @@ async function openWorld(
         budgets.every((budget) => rest(budget) + sign * accounts.get(budget)!.over >= wanted),
       );
       const hold = await holdOf(process.billing, budgets, wanted);
-      // Others cannot know of a debt before it is shipped, and its own process not that it was before it renews.
+      // Other processes do not know of a debt before it is posted.
       if (hold ? !most : least) {
         const rests = budgets.map((budget) => `${budget} ${rest(budget)}`).join(", ");
         throw new Error(`${hold ? "admitted" : "refused"} ${wanted} of ${rests}`);
@@ -232,7 +232,7 @@ async function openWorld(
       await stores.leases.release(process.lease);
     },
     async expire(process) {
-      // What a process cut off for so long has served and not shipped, no store can know of.
+      // An operator writes off only what a process has neither promised nor left in its journal.
       if (process.open.length > 0 || process.journal.length > 0) return;
       await expireLeases(stores, process.lease);
       now += EXPIRY_MS;
@@ -240,12 +240,12 @@ async function openWorld(
       for (const other of processes) if (other !== process) await other.leaseStore.renew();
     },
     async lose(process, { amount, pick }) {
-      process.isDeaf = true;
+      process.isCutOff = true;
       const budgets = [organization, key];
       const lost = await Promise.resolve(
         pick % 2 === 0 ? process.leaseStore.giveBack() : process.leaseStore.hold(budgets, BigInt(amount)),
       ).catch((error: unknown) => (error instanceof DependencyError ? null : Promise.reject(error)));
-      process.isDeaf = false;
+      process.isCutOff = false;
       if (lost && typeof lost === "object") process.leaseStore.settle(lost, 0n);
       // The next renewal finds out what became of it.
       await process.leaseStore.renew();
@@ -280,7 +280,7 @@ async function openWorld(
   };
 }
 
-/** The store must say what was posted, hold what its leases hold, and never be over its limit. */
+/** Each budget must have spent what was posted, hold what its leases hold, and never be over its limit. */
 async function compare(
   stores: Stores,
   accounts: ReadonlyMap<string, Account>,
@@ -317,17 +317,17 @@ async function holdOf(billing: Billing, budgets: readonly string[], amount: bigi
   }
 }
 
-/** The store, whose answers are lost on the way as long as the process is deaf. */
-function deafStore(store: BudgetStore, isDeaf: () => boolean): BudgetStore {
-  const heard = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
-    const value = await answer;
-    if (isDeaf()) throw new DependencyError("the answer was lost");
+/** The store, the results of which are lost while `isCutOff` returns true. */
+function lossyStore(store: BudgetStore, isCutOff: () => boolean): BudgetStore {
+  const received = async <Result>(result: Promise<Result>): Promise<Result> => {
+    const value = await result;
+    if (isCutOff()) throw new DependencyError("the result was lost");
     return value;
   };
   return {
-    take: (lease, wishes) => heard(store.take(lease, wishes)),
-    giveBack: (lease, amounts) => heard(store.giveBack(lease, amounts)),
-    close: (lease, amounts) => heard(store.close(lease, amounts)),
+    take: (lease, requests) => received(store.take(lease, requests)),
+    giveBack: (lease, amounts) => received(store.giveBack(lease, amounts)),
+    close: (lease, amounts) => received(store.close(lease, amounts)),
     renew: (lease, budgets) => store.renew(lease, budgets),
     contended: (lease) => store.contended(lease),
   };

@@ -1,7 +1,6 @@
 /**
- * Takes the database away under load, stopped or frozen: keys that are known go on being served within their
- * budgets, unknown ones hear 503, and every charge arrives afterwards. As a program: `bun
- * test/battery/money-outages.ts [seconds]`, sixty unless told.
+ * Stops or freezes the database under load: known keys are still served within their budgets, unknown ones get 503,
+ * and every charge arrives afterwards. As a program: `bun test/battery/money-outages.ts [seconds]`, sixty by default.
  */
 import { newSecret } from "../../src/lib/secret.ts";
 import {
@@ -16,19 +15,19 @@ import { tellAtLeast, tellAtMost, tellExact } from "../support/figure.ts";
 import { until } from "../support/gateway.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
-export const OUTAGES: Record<"stopped" | "frozen", { begin: Deed; end: Deed }> = {
+export const OUTAGES: Record<"stopped" | "frozen", { begin: Action; end: Action }> = {
   stopped: { begin: (server) => server.crash(), end: (server) => server.restart() },
   frozen: { begin: (server) => server.freeze(), end: (server) => server.thaw() },
 };
 
-type Deed = (server: PrivatePostgres) => void | Promise<void>;
+type Action = (server: PrivatePostgres) => void | Promise<void>;
 
 const REQUESTS_PER_SECOND = 50;
 const MIN_SERVED_PERCENT = 99.9;
 const MAX_MS = 1_000;
 const DRAINED_MS = 30_000;
 
-/** Answers whether every figure is right. `folder` holds PostgreSQL's programs. */
+/** Returns whether every figure is right. `folder` holds PostgreSQL's programs. */
 export async function outlast(kind: keyof typeof OUTAGES, seconds: number, folder: string): Promise<boolean> {
   const server = await startPostgres(folder);
   try {
@@ -36,10 +35,10 @@ export async function outlast(kind: keyof typeof OUTAGES, seconds: number, folde
     await fleet.gateways[0]!.cli("budgets", "create", "--amount", "100");
     await untilBudgetInForce(fleet);
     const load = startLoad(fleet);
-    await until("some answers", () => (load.answers.length >= 20 ? true : undefined));
+    await until("some responses", () => (load.answers.length >= 20 ? true : undefined));
     await OUTAGES[kind].begin(server);
     const before = load.answers.length;
-    const strangers = await askAsStrangers(fleet, seconds);
+    const unknownKeys = await sendWithUnknownKeys(fleet, seconds);
     const during = load.answers.slice(before);
     await OUTAGES[kind].end(server);
     const endedAt = performance.now();
@@ -48,7 +47,7 @@ export async function outlast(kind: keyof typeof OUTAGES, seconds: number, folde
     const rows = await untilCharged(fleet, served.length);
     const drainedMs = Math.round(performance.now() - endedAt);
     const servedDuring = during.filter(({ status }) => status === 200).length;
-    const unheard = strangers.filter((status) => status !== 503).length;
+    const notRefused = unknownKeys.filter((status) => status !== 503).length;
     const ids = new Set(rows.map((row) => row["request_id"]));
     const slowest = Math.round(Math.max(...during.map(({ tookMs }) => tookMs)));
     const { spent } = await readBudget(fleet);
@@ -64,7 +63,13 @@ export async function outlast(kind: keyof typeof OUTAGES, seconds: number, folde
         MIN_SERVED_PERCENT,
       ),
       tellAtMost(id, `${name} slowest answer`, slowest, "ms", MAX_MS),
-      tellExact(id, `${name} unknown keys not told 503 (of ${strangers.length})`, unheard, "answers", 0),
+      tellExact(
+        id,
+        `${name} unknown keys not refused with 503 (of ${unknownKeys.length})`,
+        notRefused,
+        "answers",
+        0,
+      ),
       tellExact(
         id,
         `${name} served and not charged`,
@@ -84,7 +89,7 @@ export async function outlast(kind: keyof typeof OUTAGES, seconds: number, folde
       tellAtMost(id, `${name} drained after its return`, drainedMs, "ms", DRAINED_MS),
     ].every(Boolean);
   } finally {
-    // A frozen server does not hear that it should end.
+    // A frozen server does not receive the signal to end.
     server.thaw();
     await server.stop();
   }
@@ -96,7 +101,7 @@ interface Outcome {
   tookMs: number;
 }
 
-/** Requests at a steady pace, whether or not earlier ones have been answered. */
+/** Requests at a steady pace, whether or not earlier ones have ended. */
 function startLoad(fleet: Fleet): { answers: readonly Outcome[]; stop(): Promise<void> } {
   const answers: Outcome[] = [];
   const underWay = new Set<Promise<void>>();
@@ -122,8 +127,8 @@ function startLoad(fleet: Fleet): { answers: readonly Outcome[]; stop(): Promise
   };
 }
 
-/** Asks with keys nobody has seen, twice a second; answers the statuses. */
-async function askAsStrangers(fleet: Fleet, seconds: number): Promise<number[]> {
+/** Sends requests with unknown keys twice a second. Returns the statuses. */
+async function sendWithUnknownKeys(fleet: Fleet, seconds: number): Promise<number[]> {
   const statuses: Promise<number>[] = [];
   const end = performance.now() + seconds * 1000;
   while (performance.now() < end) {

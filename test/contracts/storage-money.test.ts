@@ -32,7 +32,7 @@ onEachDatabase("Money", (databases) => {
   };
   const expire = (lease: string) =>
     database.begin((sql) => sql`UPDATE leases SET expires_at = ${Date.now() - 1000} WHERE lease = ${lease}`);
-  test("a taking grants between what is needed and what is wanted, and tells what is left", async () => {
+  test("a taking grants between what is needed and what is wanted, and returns what is left", async () => {
     const budget = await newBudget(100n);
     const first = await stores.leases.take("lease", [{ budget, needed: 10n, wanted: 60n }]);
     expect(first).toEqual({ granted: new Map([[budget, 60n]]), left: new Map([[budget, 40n]]) });
@@ -132,7 +132,7 @@ onEachDatabase("Money", (databases) => {
     expect(await stateOf(budget)).toEqual({ spent: 1554n, held: 0n });
   });
 
-  test("a lease is renewed by the store's time and tells what it still holds", async () => {
+  test("a renewal counts by the store's time and returns what was drawn", async () => {
     const budget = await newBudget(10n);
     await stores.leases.take("renewer", [{ budget, needed: 1n, wanted: 5n }]);
     await expire("renewer");
@@ -176,7 +176,7 @@ onEachDatabase("Money", (databases) => {
     ]);
   });
 
-  test("a process known to have ended gives all its slices back at once", async () => {
+  test("releasing a process returns all that it holds, once", async () => {
     const budgets = [await newBudget(10n), await newBudget(10n)];
     await stores.leases.take(
       "ended",
@@ -325,7 +325,7 @@ onEachDatabase("Money", (databases) => {
     console.log(`granted ${granted} of 1000 to 64 takers over 3 handles (${databases.kind})`);
   });
 
-  test("processes that settle, take and give back crosswise never block each other", async () => {
+  test("processes that settle, take and give back the same budgets never deadlock", async () => {
     const one = await newBudget(1_000_000n);
     const other = await newBudget(1_000_000n);
     const entries = Array.from({ length: 30 }, (_, index) =>

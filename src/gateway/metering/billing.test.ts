@@ -92,7 +92,7 @@ test("a request is held against its organization's budgets and its key's", async
   expect(hold.leases.map(({ budget }) => budget)).toEqual(["org", "key"]);
 });
 
-test("without a budget nothing is asked and no ceiling is computed", () => {
+test("without a budget the store is not asked and no ceiling is computed", () => {
   const { store, billing } = open();
   const hold = billing.hold(principal([], []), () => {
     throw new Error("computed");
@@ -103,13 +103,13 @@ test("without a budget nothing is asked and no ceiling is computed", () => {
 
 test("an exhausted budget is BILLING_BLOCKED, an unknown one never that", async () => {
   const { store, billing } = open();
-  const asker = principal(["org"], []);
-  expect(await codeOf(() => billing.hold(asker, () => 11n))).toBe("BILLING_BLOCKED");
+  const caller = principal(["org"], []);
+  expect(await codeOf(() => billing.hold(caller, () => 11n))).toBe("BILLING_BLOCKED");
   store.fault = () => "before";
-  expect(await codeOf(() => billing.hold(asker, () => 5n))).toBe("dependency_unavailable");
+  expect(await codeOf(() => billing.hold(caller, () => 5n))).toBe("dependency_unavailable");
 });
 
-test("only what cannot be asked is dependency_unavailable, a mistake passes through", async () => {
+test("an unavailable store is dependency_unavailable, a bug passes through", async () => {
   const { store, billing } = open();
   store.take = () => Promise.reject(new TypeError("a mistake"));
   await expect(Promise.resolve(billing.hold(principal(["org"], []), () => 5n))).rejects.toBeInstanceOf(
@@ -126,7 +126,7 @@ test("a journal that cannot be written refuses before anything is held", async (
   expect(store.calls).toEqual([]);
 });
 
-test("a settled charge is journaled and frees what it did not need", async () => {
+test("a settled charge is journaled and releases the rest of its hold", async () => {
   const { journal, billing } = open();
   billing.settle(await billing.hold(principal(["org"], []), () => 10n), entry(4n));
   expect(journal.records).toMatchObject([{ type: "charge", entry: { amount: 4n } }]);
@@ -144,9 +144,24 @@ test("a charge that cannot be recorded keeps its hold until it is released", asy
   expect(await codeOf(() => billing.hold(principal(["org"], []), () => 10n))).toBe("none");
 });
 
-test("a checkpoint that the disk refuses breaks nothing off", () => {
+test("a checkpoint that the disk refuses does not end the stream", () => {
   const { billing, journal } = open();
   journal.isWritable = () => true;
   journal.isBroken = true;
   expect(() => billing.checkpoint(entry(1n))).not.toThrow();
+});
+
+test("a budget held by running requests is refused with a time to retry, a spent one without", async () => {
+  const refusalOf = async ({ billing }: ReturnType<typeof open>) => {
+    try {
+      return await billing.hold(principal(["org"], []), () => 6n);
+    } catch (error) {
+      return error instanceof GatewayError ? [error.retryAfterSeconds, error.shouldRetry] : error;
+    }
+  };
+  const [held, spent] = [open(), open()];
+  await held.billing.hold(principal(["org"], []), () => 6n);
+  expect(await refusalOf(held)).toEqual([1, undefined]);
+  spent.billing.settle(await spent.billing.hold(principal(["org"], []), () => 6n), entry(6n));
+  expect(await refusalOf(spent)).toEqual([undefined, false]);
 });

@@ -7,7 +7,7 @@ import type { Refusal } from "./exhaustion-cache.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Processes over one store, at a time that moves only when told or while one waits. */
+/** Processes over one store, with a clock that only tests and waiting requests advance. */
 function world(amounts: Record<string, bigint>, processes = 1) {
   const store = memoryBudgetStore(amounts);
   const time = { now: 0 };
@@ -63,7 +63,7 @@ describe("holding", () => {
     ).toEqual(["rich", "poor"]);
   });
 
-  test("a request that waits for the store is not robbed by a smaller one that does not", async () => {
+  test("a smaller request does not take what a waiting one has reserved", async () => {
     const { budgetLeases } = world({ b: 10n });
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 4n)), 0n);
     const large = budgetLeases.hold(["b"], 8n);
@@ -74,7 +74,7 @@ describe("holding", () => {
     expect(await budgetLeases.hold(["b"], 1n)).toBe("held");
   });
 
-  test("what a request did not spend is free for the next", async () => {
+  test("what a request did not spend can be held by the next", async () => {
     const { budgetLeases } = world({ b: 10n });
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 4n);
     expect(await budgetLeases.hold(["b"], 7n)).toBe("spent");
@@ -120,7 +120,7 @@ test("the debt of a charge above its hold counts once after it is posted", async
 });
 
 describe("contention", () => {
-  test("money that another process does not use is given back to the one that misses it", async () => {
+  test("money that a process does not use goes to the one that needs it", async () => {
     const { store, all } = world({ b: 100n }, 2);
     const [idle, busy] = [all[0]!, all[1]!];
     for (const hold of [await granted(idle.hold(["b"], 10n)), await granted(idle.hold(["b"], 20n))])
@@ -130,13 +130,13 @@ describe("contention", () => {
     expect(await busy.hold(["b"], 1n)).toBe("held");
   });
 
-  test("rests too small for a request are put together", async () => {
+  test("remainders too small for a request are combined", async () => {
     const { all } = world({ b: 12n }, 3);
     for (const budgetLeases of all) budgetLeases.settle(await granted(budgetLeases.hold(["b"], 4n)), 0n);
     expect(await all[0]!.hold(["b"], 12n)).toMatchObject({ amount: 12n });
   });
 
-  test("while others miss money, no more of it is drawn than requests need", async () => {
+  test("while other processes need money, only what requests need is drawn", async () => {
     const { store, time, all } = world({ b: 1000n }, 2);
     const budgetLeases = all[0]!;
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 1n)), 0n);
@@ -152,7 +152,7 @@ describe("contention", () => {
     expect(store.held("b")).toBeGreaterThan(100n);
   });
 
-  test("a process that has nothing to give asks nothing", async () => {
+  test("a process that has nothing to give back does not ask the store", async () => {
     const { store, budgetLeases } = world({ b: 10n });
     await budgetLeases.yieldContended();
     await budgetLeases.hold(["b"], 10n);
@@ -283,8 +283,8 @@ describe("idle leases", () => {
   });
 });
 
-describe("a store that cannot be asked", () => {
-  test("stops nobody who has a slice, for a minute and longer", async () => {
+describe("an unavailable store", () => {
+  test("stops no process that has a lease, for a minute and longer", async () => {
     const { store, time, budgetLeases } = world({ b: 1000n });
     await budgetLeases.hold(["b"], 1n);
     await budgetLeases.hold(["b"], 1n);
@@ -310,7 +310,7 @@ describe("a store that cannot be asked", () => {
     }
   });
 
-  test("lets those behind the first fail at once", async () => {
+  test("fails the requests that wait behind the first at once", async () => {
     const { store, budgetLeases } = world({ b: 10n });
     store.fault = () => "before";
     const holds = await Promise.allSettled(Array.from({ length: 50 }, () => budgetLeases.hold(["b"], 1n)));
@@ -338,7 +338,7 @@ describe("a lease that ran out", () => {
     await expect(Promise.resolve(budgetLeases.hold(["b"], 1n))).rejects.toBeInstanceOf(DependencyError);
   });
 
-  test("runs out although the answer to its first taking was lost", async () => {
+  test("runs out although the result of its first taking was lost", async () => {
     const { store, time, budgetLeases } = world({ b: 100n });
     store.fault = () => "after";
     await expect(budgetLeases.hold(["b"], 10n)).rejects.toBeInstanceOf(DependencyError);
@@ -350,7 +350,7 @@ describe("a lease that ran out", () => {
     expect(await budgetLeases.hold(["b"], 10n)).toBe("spent");
   });
 
-  test("and was returned is not spent again, nor given back twice", async () => {
+  test("and was written off is neither spent again nor given back twice", async () => {
     const { store, time, all } = world({ b: 100n }, 2);
     const [cutOff, other] = [all[0]!, all[1]!];
     const running = await granted(cutOff.hold(["b"], 60n));
