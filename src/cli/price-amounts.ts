@@ -1,4 +1,4 @@
-import type { Price, PriceAmounts, Rate } from "../domain/price.ts";
+import { tokenRate, type Price, type PriceAmounts, type Rate } from "../domain/price.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 
@@ -17,6 +17,15 @@ export function priceAmounts(price: PriceAmounts): string[] {
 /** The rates of a resolved price. */
 export function namedRates(price: Price): NamedAmount<Rate>[] {
   return price.unit === "image" ? imageCells(price.perImage) : tokenCells(price.perMillion);
+}
+
+/** The same with what every category of tokens costs, also those that cost as another one. */
+export function effectiveRates(price: Price): NamedAmount<Rate>[] {
+  if (price.unit === "image") return namedRates(price);
+  return TOKEN_CATEGORIES.map((category) => ({
+    name: TOKEN_CATEGORY_NAMES[category],
+    value: tokenRate(price, category),
+  }));
 }
 
 function imageCells<Value>(perImage: Readonly<Record<string, Readonly<Record<string, Value>>>>) {

@@ -5,7 +5,7 @@ import type { Settings } from "../config/index.ts";
 import { priceStart, type Price } from "../domain/price.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 import type { CommandContext } from "./context.ts";
-import { namedRates, priceAmounts } from "./price-amounts.ts";
+import { effectiveRates, priceAmounts } from "./price-amounts.ts";
 import { addCorrectCommand } from "./price-correction.ts";
 import { readImagePrice, readTime, readTokenPrice } from "./options.ts";
 
@@ -95,13 +95,15 @@ function printChange(cli: CommandContext, json: boolean | undefined, change: Pri
 }
 
 function rateView(price: Price | null): Record<string, string> {
-  const rates = price ? namedRates(price) : [];
+  const rates = price ? effectiveRates(price) : [];
   return Object.fromEntries(rates.map(({ name, value }) => [name, formatNanos(value.amount)]));
 }
 
 function comparison(before: Price | null, after: Price | null) {
   const [old, changed] = [rateView(before), rateView(after)];
-  const sources = new Map((after ? namedRates(after) : []).map(({ name, value }) => [name, value.source]));
+  const sources = new Map(
+    (after ? effectiveRates(after) : []).map(({ name, value }) => [name, value.source]),
+  );
   return [...new Set([...Object.keys(old), ...Object.keys(changed)])].map((cell) => ({
     cell,
     before: old[cell] ?? "none",

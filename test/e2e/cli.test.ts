@@ -337,6 +337,22 @@ test("prices of the configuration and stored ones are listed with exact amounts"
   });
 });
 
+test("a change of a price shows what every category costs before and after", async () => {
+  await using cli = await shellWithOrganization();
+  const set = "prices set sandbox-chat --org default --token input=1";
+  const { stdout } = await cli.run(set);
+  expect(stdout).toMatch(/^input +0\.10 +1\.00 +organization$/m);
+  expect(stdout).toMatch(/^output +0\.40 +0\.40 +default$/m);
+  expect(stdout).toMatch(/^cache_read +0\.01 +0\.01 +default$/m);
+  expect(stdout).toMatch(/^cache_write +0\.10 +1\.00 +organization$/m);
+  const [row] = (await cli.run("prices list --org default --json")).json();
+  expect((await cli.run(`prices remove ${row.id} --json`)).json()).toMatchObject({
+    id: row.id,
+    before: { input: "1.00" },
+    after: { input: "0.10", cache_write: "0.10" },
+  });
+});
+
 test("every category of tokens has one name, where it is set and wherever it is shown", async () => {
   await using cli = await shellWithOrganization();
   const set = "prices set sandbox-chat --token input=1 --token output=2 --token cache_write_1h=3";
