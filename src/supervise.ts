@@ -84,7 +84,7 @@ class Supervisor {
     this.#failedStarts++;
     const serves = [...this.#workers.values()].some(({ isReady }) => isReady);
     if (!isFatal && (serves || this.#failedStarts < MAX_FAILED_STARTS)) return;
-    this.#failure ??= new Error("a worker could not start; its error stands above");
+    this.#failure ??= new Error("a worker could not start: see its error above");
     this.#stop();
   }
 

@@ -14,7 +14,7 @@ export interface WorkerLink extends SupervisorLink {
   onReload(handler: () => void): void;
 }
 
-/** Opens a worker's connection to its supervisor and answers its pings from now on. */
+/** Opens a worker's connection to its supervisor and responds to its pings from now on. */
 export function openSupervisorLink(): WorkerLink {
   let receive = (_limits: SupervisorLimits): void => {};
   let reload = (): void => {};
