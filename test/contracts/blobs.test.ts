@@ -66,7 +66,7 @@ const settings: Record<string, Setting> = {
 describe.each(Object.entries(settings))("blobs on %s", (_, setting) => {
   const bytesOf = (length: number) => Uint8Array.from({ length }, (_, index) => (index * 31) & 255);
 
-  test("what is put is what is got, from memory and from a file, large and small", async () => {
+  test("a blob comes back unchanged, from memory and from a file, large and small", async () => {
     const { store } = await setting.open(directory);
     const path = join(directory, "upload");
     for (const length of [1, 70_000, 6_000_000]) {
@@ -109,7 +109,7 @@ describe.each(Object.entries(settings))("blobs on %s", (_, setting) => {
     expect(await setting.count(directory)).toBe(200);
   });
 
-  test("unknown names and names that lead elsewhere are not there", async () => {
+  test("unknown names and names with paths find nothing", async () => {
     const { store } = await setting.open(directory);
     const { name } = await store.put(new Blob(["x"]), "png", "org_1");
     const elsewhere = [
@@ -159,7 +159,7 @@ describe.each(Object.entries(settings))("blobs on %s", (_, setting) => {
   });
 });
 
-test("a sweep of object storage goes through every page and leaves others' objects alone", async () => {
+test("a sweep of object storage reads every page and leaves foreign objects alone", async () => {
   const blobs = await settings.s3!.open(directory);
   const modifiedAt = Date.now() - 8 * DAY_MS;
   const object = { bytes: new Uint8Array(1), type: "image/png", modifiedAt };
@@ -236,7 +236,7 @@ test("without room for more pictures the store is not available until the storag
   await store.stop();
 });
 
-test("a disk that takes nothing is an unavailable dependency and keeps no half file", async () => {
+test("a disk that refuses writes is an unavailable dependency, and no half file stays", async () => {
   const { store } = await openBlobs({ directory, linkSecrets });
   await writeFile(join(directory, "blobs"), "a file where the folder should be");
   expect(await store.put(new Blob(["x"]), "png", "org_1").catch((error: unknown) => error)).toBeInstanceOf(
@@ -260,7 +260,7 @@ test("half written files of a process that died are removed when the store is op
   expect(await readdir(temporary)).toEqual(["keep"]);
 });
 
-describe("a picture that lies in a spool", () => {
+describe("a picture in a spool", () => {
   const bytes = Buffer.alloc(600_000, crypto.getRandomValues(new Uint8Array(4_099)));
 
   async function spoolPicture(spool: Spool): Promise<Blob> {
@@ -285,7 +285,7 @@ describe("a picture that lies in a spool", () => {
     expect(await readdir(join(directory, "blobs", "temporary")).catch(() => [])).toEqual([]);
   });
 
-  test("is copied where only a part of it is wanted", async () => {
+  test("is copied when it is only a part of the file", async () => {
     const { store } = await openBlobs({ directory, linkSecrets });
     await using spool = createSpool(join(directory, "spool"));
     const picture = await spoolPicture(spool);
@@ -295,7 +295,7 @@ describe("a picture that lies in a spool", () => {
   });
 });
 
-test("an object storage that never answers holds no stop up", async () => {
+test("an object storage that never responds does not delay a stop", async () => {
   using silent = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,

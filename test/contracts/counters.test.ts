@@ -23,12 +23,12 @@ async function open(redisUrl: string | null) {
   return { counters, told, [Symbol.dispose]: () => counters.close() };
 }
 
-test("without a shared store there is nothing to tell", async () => {
+test("without a shared store nothing is degraded and announcing does nothing", async () => {
   using alone = await open(null);
   expect([alone.told, alone.counters.isDegraded()]).toEqual([[], false]);
 });
 
-test("a Redis that is away at the start is told once, however often it is tried", async () => {
+test("a Redis that is away at the start is reported once, however often it is tried", async () => {
   using lost = await open("redis://127.0.0.1:1");
   await Bun.sleep(500);
   expect([lost.told, lost.counters.isDegraded()]).toEqual([["Redis is away"], true]);

@@ -184,7 +184,7 @@ withRedis("limiter on Redis", () => {
     }
   });
 
-  test("a store that is flushed learns again what every process has granted", async () => {
+  test("after FLUSHALL every process writes back what it has granted", async () => {
     const prefix = "flushed:";
     const options = { prefix, windowMs: 60_000, slotMs: 60_000 };
     const [busy, quiet] = [await open(options), await open(options)];
@@ -206,7 +206,7 @@ withRedis("limiter on Redis", () => {
     held.release();
   }, 15_000);
 
-  test("slots held through a restart are known to the new server", async () => {
+  test("slots held during a restart are known to the new server", async () => {
     const server = await startRedis("binary" in found ? found.binary : "");
     try {
       const { limiter, states } = await open({ url: server.url });

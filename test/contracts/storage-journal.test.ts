@@ -64,7 +64,7 @@ onEachDatabase("The journal", (databases) => {
     expect(readdirSync(journals)).toEqual([]);
   }, 60_000);
 
-  test("a living process's journal is left alone, and taken over once it is killed", async () => {
+  test("the journal of a living process is left alone, and taken over once it is killed", async () => {
     const journals = join(folder, "living");
     const child = startWriter(database, journals);
     const reader = child.stdout.getReader();
@@ -89,7 +89,7 @@ onEachDatabase("The journal", (databases) => {
     await storage.close(1000);
   });
 
-  test("what an unclean end left is posted at the next start, checkpoints as partial charges", async () => {
+  test("the next start posts what a kill left, checkpoints as partial charges", async () => {
     const journals = join(folder, "left");
     const first = await openStores(database);
     await first.admin.budgets.create(aBudget("budget_left", 100n), BY);
@@ -117,7 +117,7 @@ onEachDatabase("The journal", (databases) => {
 
   // PostgreSQL makes its own.
   if (databases.kind === "sqlite")
-    test("what was committed reaches the file while the process runs", async () => {
+    test("a WAL checkpoint is made while the process runs", async () => {
       const storage = await open("proc_checkpoints", join(folder, "checkpoints"));
       const before = statSync(database).size;
       for (let index = 0; index < 500; index += 1)
@@ -128,7 +128,7 @@ onEachDatabase("The journal", (databases) => {
       await storage.close(1000);
     });
 
-  test("an entry no ledger can take is put aside and holds up no other", async () => {
+  test("an entry that no ledger can take is put aside and delays no other", async () => {
     const problems: string[] = [];
     const journals = join(folder, "refused");
     const storage = await open("proc_refused", journals, problems);
@@ -249,7 +249,7 @@ onEachDatabase("The journal", (databases) => {
     await stores.database.close();
   });
 
-  test("a process that leaves at once leaves its journal to the next", async () => {
+  test("the journal of a process that exits at once is posted by the next", async () => {
     const journals = join(folder, "abandoned");
     const storage = await open("proc_hasty", journals);
     storage.journal.append({ type: "charge", entry: anEntry("hasty", 1n) });

@@ -126,7 +126,7 @@ onEachDatabase("The snapshot", (databases) => {
       expect(await keys.isRetired(hashOf("key_deleted"))).toBe(true);
     }));
 
-  test("a new key is found at once, and asked for once however many ask", () =>
+  test("a new key is found at once, by one query for any number of requests", () =>
     withSnapshot(async (snapshot) => {
       await stores.admin.keys.create(
         aKey("key_new", "org_a", { scopes: ["ai:llm"], models: ["m"], addresses: ["10.0.0.0/8"] }),
@@ -152,7 +152,7 @@ onEachDatabase("The snapshot", (databases) => {
       expect((await snapshot.key(hash))?.id).toBe("key_late");
     }));
 
-  test("a look-up that crosses a revocation never brings the old key back", async () => {
+  test("a lookup that overlaps a revocation does not restore the old key", async () => {
     await stores.admin.keys.create(aKey("key_raced", "org_a"), BY);
     const gate = Promise.withResolvers<void>();
     let isHeld = false;
@@ -179,7 +179,7 @@ onEachDatabase("The snapshot", (databases) => {
     );
   });
 
-  test("budgets reach the organization and the key they hold for", () =>
+  test("budgets reach the organization and the key they apply to", () =>
     withSnapshot(async (snapshot) => {
       const key = () => snapshot.key(hashOf("key_a"));
       expect(key()).toMatchObject({ budgets: [] });
@@ -237,7 +237,7 @@ onEachDatabase("The snapshot", (databases) => {
       expect(problems.join()).toContain("gone");
     }));
 
-  test("an outage leaves known keys answering and makes an unknown one a dependency error", async () => {
+  test("during an outage known keys are found and an unknown one is a dependency error", async () => {
     let isDown = false;
     const down = async (): Promise<never> => {
       throw new DependencyError("down");
@@ -269,7 +269,7 @@ onEachDatabase("The snapshot", (databases) => {
 
   if (databases.kind === "sqlite") return;
 
-  test("a frozen and a dead server hold nobody for more than a second", () =>
+  test("with a frozen or dead server a lookup fails within a second", () =>
     withSnapshot(async (snapshot) => {
       const unknown = async (name: string) => {
         const start = performance.now();

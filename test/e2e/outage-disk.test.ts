@@ -59,7 +59,7 @@ test.skipIf(!canMount)(
   30_000,
 );
 
-test("only the owner can read the database, journals and pictures, whatever was there and the umask", async () => {
+test("only the owner can read database, journals and pictures, whatever the umask and older modes", async () => {
   const data = join(directory, "private");
   for (const folder of ["journal", "blobs", "blobs/temporary"]) {
     mkdirSync(join(data, folder), { recursive: true });

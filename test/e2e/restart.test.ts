@@ -68,7 +68,7 @@ test("SIGTERM refuses new connections, serves open ones and lets what runs finis
   expect(rows).toMatchObject([{ request_id: "drained", flags: [] }]);
 }, 20_000);
 
-test("for LEAVE_SECONDS after SIGTERM only readiness says no", async () => {
+test("for LEAVE_SECONDS after SIGTERM only readiness fails", async () => {
   await using house = await openHouse({ env: { LEAVE_SECONDS: "1" } });
   const { gateway } = house;
   gateway.signal("SIGTERM");
@@ -102,7 +102,7 @@ test("a drain has an end: a stream that outlives it is cut and billed for what i
   expect(rows[0]!.consumed!.tokens!["output"]).toBeGreaterThan(0);
 }, 20_000);
 
-test("it has an end for answers that are read on for callers who have gone, too", async () => {
+test("the drain also ends responses that are read for clients that have disconnected", async () => {
   await using house = await openHouse({ drainSeconds: 0.5 });
   const { gateway, vendor } = house;
   await gateway.cli("orgs", "set", "default", "--caller-gone", "drain");
@@ -126,7 +126,7 @@ test("it has an end for answers that are read on for callers who have gone, too"
   expect(rows[0]!.flags).toEqual(["partial", "caller_gone", "estimated"]);
 }, 20_000);
 
-test("a second SIGTERM ends at once, and loses no charge", async () => {
+test("a second SIGTERM exits at once and loses no charge", async () => {
   await using house = await openHouse();
   const { gateway, vendor } = house;
   vendor.next({ fault: "stall-midway", after: 4 });

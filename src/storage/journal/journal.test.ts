@@ -73,7 +73,7 @@ const unexpected = (processId: string, cause: unknown) => {
   throw new Error(`${processId} is unreadable`, { cause });
 };
 
-test("a record comes back exactly, whatever its words and however long", () => {
+test("a record comes back exactly, whatever its text and length", () => {
   for (const model of [
     "plain",
     'quotes " and \n breaks',
@@ -126,7 +126,7 @@ test("a torn tail is cut off, wherever it is torn", async () => {
   }
 });
 
-test("a damaged line costs only itself and is reported with its place", async () => {
+test("a damaged line loses only itself and is reported with its position", async () => {
   const folder = newFolder("damaged");
   await withJournal(folder, (journal) => {
     for (const id of ["req_1", "req_2", "req_3"]) journal.append(aRecord(id));
@@ -157,7 +157,7 @@ test("a checkpoint stands only when no charge follows it, and only the last one"
   ]);
 });
 
-test("a folder has one owner, and another takes it over once that has let go", () => {
+test("a folder has one owner, and another takes it over once it is released", () => {
   const folders = newFolder("folders");
   const owned = createFolder(folders, "proc_a");
   expect(adoptFolders(folders, "proc_b", unexpected)).toEqual([]);

@@ -50,7 +50,7 @@ test("a segment is needed while it holds the last checkpoint of a running reques
   expect(refcounts.takeSettled(3)).toEqual([2]);
 });
 
-test("the segment being written is never given up", () => {
+test("the segment being written is never deletable", () => {
   const refcounts = segmentRefcounts();
   refcounts.add(aRecord("charge", "a"), 1);
   refcounts.posted(1);

@@ -30,7 +30,7 @@ test("memory stays bounded, and keys in use survive", () => {
   expect(cache.get("hash-9999")?.id).toBe("key-9999");
 });
 
-test("a changed key replaces only a key that is there, whichever generation it is in", () => {
+test("a changed key replaces only a cached key, in either generation", () => {
   const cache = keyCache(2);
   cache.put("a", aKey("a"));
   cache.put("b", aKey("b"));
@@ -40,7 +40,7 @@ test("a changed key replaces only a key that is there, whichever generation it i
   expect(cache.get("c")).toBeUndefined();
 });
 
-test("keys can be changed where they are", () => {
+test("cached keys can be changed in place", () => {
   const cache = keyCache(10);
   cache.put("a", aKey("a"));
   cache.put("b", aKey("b"));
