@@ -152,6 +152,12 @@ describe("a failure", () => {
     expect(vendor.hits).toHaveLength(7);
   });
 
+  test("of a poll that does not find the job says nothing of the account", async () => {
+    vendor.next({}, row("unknown-model"));
+    expect(await failureOf(generate())).toMatchObject({ kind: "broken", status: 404, isAmbiguous: true });
+    expect(vendor.hits).toHaveLength(2);
+  });
+
   test("of a look that will not pass ends the call", async () => {
     vendor.next({}, row("unauthorized"));
     expect(await failureOf(generate())).toMatchObject({ kind: "account", isAmbiguous: true });

@@ -149,6 +149,13 @@ describe("a failure", () => {
     expect((await generate()).images).toHaveLength(1);
   });
 
+  test("of a poll that does not find the job says nothing of the account", async () => {
+    vendor.next({}, row("unknown-request"));
+    expect(await failureOf(generate())).toMatchObject({ kind: "broken", status: 404, isAmbiguous: true });
+    while (!vendor.jobs.all.at(-1)!.isCancelled) await Bun.sleep(1);
+    expect(vendor.hits.map(({ method }) => method)).toEqual(["POST", "GET", "PUT"]);
+  });
+
   test("of every look gives up and cancels the job", async () => {
     vendor.next({}, ...Array.from({ length: 6 }, () => row("overloaded")));
     expect(await failureOf(generate())).toMatchObject({ kind: "overloaded", isAmbiguous: true });

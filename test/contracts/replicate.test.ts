@@ -128,6 +128,12 @@ describe("a failure", () => {
     },
   );
 
+  test("of a poll that does not find the prediction says nothing of the account", async () => {
+    vendor.next({ polls: 2 }, row("unknown-model"));
+    expect(await failureOf(generate())).toMatchObject({ kind: "broken", status: 404, isAmbiguous: true });
+    while (!vendor.jobs.all.at(-1)!.isCancelled) await Bun.sleep(1);
+  });
+
   test("of a look is passed over", async () => {
     vendor.next({ polls: 2 }, row("overloaded"), "html", "truncated", "close-before-headers");
     expect((await generate()).images).toHaveLength(1);

@@ -11,8 +11,8 @@ const fails =
   () =>
     Promise.reject(new UpstreamError(kind, "trouble", { retryAfterSeconds }));
 
-/** A job whose looks go as listed, and which notes when each came. */
-function plan(...looks: Poll[]): VendorJob<string, string> & { times: number[]; cancelled: string[] } {
+/** A job whose polls have these outcomes; `times` records when each came. */
+function makeJob(...polls: Poll[]): VendorJob<string, string> & { times: number[]; cancelled: string[] } {
   const times: number[] = [];
   const cancelled: string[] = [];
   return {
@@ -21,20 +21,20 @@ function plan(...looks: Poll[]): VendorJob<string, string> & { times: number[]; 
     submit: async () => ({ jobId: "job", jobStatus: RUNNING }),
     async poll(_, signal) {
       times.push(performance.now());
-      return await (looks[times.length - 1] ?? done)(signal);
+      return await (polls[times.length - 1] ?? done)(signal);
     },
     cancel: async (jobId) => void cancelled.push(jobId),
   };
 }
 
-test("a job that ends well is not cancelled", async () => {
-  const job = plan(async () => RUNNING, done);
+test("a job that succeeds is not cancelled", async () => {
+  const job = makeJob(async () => RUNNING, done);
   expect(await runJob(job, 1, never)).toBe("picture");
   expect(job.cancelled).toEqual([]);
 });
 
-test("pauses grow while looks fail, and are the vendor's own again once one succeeds", async () => {
-  const job = plan(fails("overloaded"), fails("broken"), async () => RUNNING, done);
+test("intervals grow while polls fail, and are normal again after a success", async () => {
+  const job = makeJob(fails("overloaded"), fails("broken"), async () => RUNNING, done);
   await runJob(job, 20, never);
   const [first = 0, second = 0, third = 0, fourth = 0] = job.times;
   expect(second - first).toBeGreaterThanOrEqual(39);
@@ -42,36 +42,64 @@ test("pauses grow while looks fail, and are the vendor's own again once one succ
   expect(fourth - third).toBeLessThan(79);
 });
 
-test("a vendor that says when to come back is not asked before", async () => {
-  const job = plan(fails("limited", 1), done);
+test("a retry-after of the vendor is respected", async () => {
+  const job = makeJob(fails("limited", 1), done);
   await runJob(job, 1, never);
   const [first = 0, second = 0] = job.times;
   expect(second - first).toBeGreaterThanOrEqual(999);
 });
 
-test("what the vendor says of the job is thrown as it is, without a cancel call", async () => {
+test("a job's own error is thrown unchanged, without a cancel call", async () => {
   const error = new UpstreamError("refused", "moderated");
-  const job = plan(async () => ({ state: "failed", error }));
+  const job = makeJob(async () => ({ state: "failed", error }));
   expect(await runJob(job, 1, never).catch((thrown: unknown) => thrown)).toBe(error);
   expect(job.cancelled).toEqual([]);
 });
 
-test("a bug in a look is no passing trouble: it is thrown as it is, and the job cancelled", async () => {
+test("a bug in a poll is thrown unchanged, and the job is cancelled", async () => {
   const bug = new TypeError("bug");
-  const job = plan(() => Promise.reject(bug));
+  const job = makeJob(() => Promise.reject(bug));
   expect(await runJob(job, 1, never).catch((thrown: unknown) => thrown)).toBe(bug);
   expect(job.cancelled).toEqual(["job"]);
 });
 
-test("a cancel call that fails changes nothing", async () => {
-  const job = { ...plan(fails("account")), cancel: () => Promise.reject(new Error("no")) };
+test.each([
+  ["not found", "broken", 404],
+  ["forbidden", "broken", 403],
+  ["rejected", "rejected", 400],
+] as const)(
+  "a job that is %s when polled is lost, without blame on account or caller",
+  async (_, kind, status) => {
+    const job = makeJob(() => Promise.reject(new UpstreamError(kind, "trouble", { status })));
+    const error = await runJob(job, 1, never).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ kind: "broken", status, isAmbiguous: true });
+    expect(job.times).toHaveLength(1);
+    expect(job.cancelled).toEqual(["job"]);
+  },
+);
+
+test("a signal that aborts during the submission cancels the job once it has an id", async () => {
+  const controller = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<{ jobId: string; jobStatus: JobStatus<string> }>();
+  const job = { ...makeJob(), submit: () => promise };
+  const call = runJob(job, 1, controller.signal);
+  controller.abort("late");
+  expect(await call.catch((thrown: unknown) => thrown)).toBe("late");
+  resolve({ jobId: "job", jobStatus: RUNNING });
+  await promise;
+  await Bun.sleep(0);
+  expect(job.cancelled).toEqual(["job"]);
+});
+
+test("a cancel call that fails does not change the error", async () => {
+  const job = { ...makeJob(fails("account")), cancel: () => Promise.reject(new Error("no")) };
   const error = await runJob(job, 1, never).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ kind: "account", isAmbiguous: true });
 });
 
-test("a signal that aborts during a pause ends it at once, with its own reason", async () => {
+test("a signal that aborts between polls ends the job at once, with its own reason", async () => {
   const controller = new AbortController();
-  const job = plan();
+  const job = makeJob();
   const call = runJob(job, 60_000, controller.signal);
   await Bun.sleep(1);
   controller.abort("late");
