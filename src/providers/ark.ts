@@ -31,9 +31,10 @@ export type ArkSettings = z.infer<typeof settings>;
 export const ark: Provider<ArkSettings> = {
   name: "ark",
   settings,
-  image({ region, baseUrl = BASE_URLS[region], apiKey, fanOut }) {
+  image({ region, baseUrl = BASE_URLS[region], apiKey, fanOut }, codecSlots) {
     const connection = createConnection({ baseUrl, apiKey }, readFailure);
     return createImageUpstream({
+      codecSlots,
       rules: REFERENCE_RULES,
       fansOut: (order) => fanOut && makesOneImage(order),
       generate: (order, signal) => generate(order, connection, signal),

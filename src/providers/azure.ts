@@ -33,7 +33,7 @@ export const azure: Provider<AzureSettings> = {
   name: "azure",
   settings,
   text: (settings) => createOpenAiText(connectionOf(settings)),
-  image: (settings) => createOpenAiImages(connectionOf(settings)),
+  image: (settings, codecSlots) => createOpenAiImages(connectionOf(settings), codecSlots),
 };
 
 /** Versions under which images are served (Azure OpenAI image how-to, REST API reference). */

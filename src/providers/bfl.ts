@@ -32,9 +32,10 @@ export type BflSettings = z.infer<typeof settings>;
 export const bfl: Provider<BflSettings> = {
   name: "bfl",
   settings,
-  image(settings) {
+  image(settings, codecSlots) {
     const connection = createConnection(settings, readFailure, { "x-key": settings.apiKey });
     return createImageUpstream({
+      codecSlots,
       rules: REFERENCE_RULES,
       fansOut: () => settings.fanOut,
       async generate(order, signal) {

@@ -29,10 +29,11 @@ export type DashscopeSettings = z.infer<typeof settings>;
 export const dashscope: Provider<DashscopeSettings> = {
   name: "dashscope",
   settings,
-  image(settings) {
+  image(settings, codecSlots) {
     const { region, apiKey, baseUrl = BASE_URLS[region] } = settings;
     const connection = createConnection({ baseUrl, apiKey }, readFailure);
     return createImageUpstream({
+      codecSlots,
       rules: REFERENCE_RULES,
       fansOut: (order) => settings.fanOut && makesOneImage(order),
       generate: (order, signal) => generate(order, connection, signal),

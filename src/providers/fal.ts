@@ -20,9 +20,10 @@ import { readDetail, textOf, type FailureReading, type VendorErrors } from "./tr
 export const fal: Provider<HostedSettings> = {
   name: "fal",
   settings: hostedSettings("https://queue.fal.run"),
-  image(settings) {
+  image(settings, codecSlots) {
     const connection = createConnection(settings, readFailure, { authorization: `Key ${settings.apiKey}` });
     return createHostedUpstream(settings, {
+      codecSlots,
       rules: REFERENCE_RULES,
       defaultInputs: DEFAULT_INPUTS,
       fetchResult: connection.fetchResult,

@@ -17,7 +17,8 @@ export type GeminiSettings = z.infer<typeof settings>;
 export const gemini: Provider<GeminiSettings> = {
   name: "gemini",
   settings,
-  image: (settings) => createGenerateContentImages(connectionOf(settings), settings.fanOut),
+  image: (settings, codecSlots) =>
+    createGenerateContentImages(connectionOf(settings), settings.fanOut, codecSlots),
 };
 
 /** Of all references together: with base64 they stay under the 100 MB of a request. */

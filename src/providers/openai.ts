@@ -22,7 +22,7 @@ export const openai: Provider<OpenAiSettings> = {
   name: "openai",
   settings,
   text: (settings) => createOpenAiText(connectionOf(settings)),
-  image: (settings) => createOpenAiImages(connectionOf(settings)),
+  image: (settings, codecSlots) => createOpenAiImages(connectionOf(settings), codecSlots),
 };
 
 /** OpenAI image reference: files of under 50 MB. */

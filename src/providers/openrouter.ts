@@ -27,9 +27,10 @@ export type OpenRouterSettings = z.infer<typeof settings>;
 export const openrouter: Provider<OpenRouterSettings> = {
   name: "openrouter",
   settings,
-  image(settings) {
+  image(settings, codecSlots) {
     const connection = createConnection(settings, readFailure);
     return createImageUpstream({
+      codecSlots,
       rules: REFERENCE_RULES,
       fansOut: (order) => settings.fanOut && makesOneImage(order),
       generate: (order, signal) => generate(order, connection, signal),

@@ -22,9 +22,10 @@ import { textOf, type FailureReading, type VendorErrors } from "./transport/vend
 export const replicate: Provider<HostedSettings> = {
   name: "replicate",
   settings: hostedSettings("https://api.replicate.com/v1"),
-  image(settings) {
+  image(settings, codecSlots) {
     const connection = createConnection(settings, readFailure);
     return createHostedUpstream(settings, {
+      codecSlots,
       rules: REFERENCE_RULES,
       defaultInputs: DEFAULT_INPUTS,
       fetchResult: connection.fetchResult,

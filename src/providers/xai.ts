@@ -26,9 +26,10 @@ export type XaiSettings = z.infer<typeof settings>;
 export const xai: Provider<XaiSettings> = {
   name: "xai",
   settings,
-  image(settings) {
+  image(settings, codecSlots) {
     const connection = createConnection(settings, readFailure);
     return createImageUpstream({
+      codecSlots,
       rules: REFERENCE_RULES,
       generate: (order, signal) => generate(order, connection, signal),
     });

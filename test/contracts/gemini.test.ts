@@ -36,7 +36,7 @@ async function sizeOf({ images: [image] }: ImageReply): Promise<string> {
 }
 
 describe("the request", () => {
-  test("is one that the vendor documents, with the key in its header only", async () => {
+  test("is as documented, with the key in its header only", async () => {
     await open().generate(makeOrder(), never);
     const [hit] = vendor.hits;
     expect(hit!.json()).toEqual({
@@ -55,7 +55,7 @@ describe("the request", () => {
     expect(hit!.headers["content-length"]).toBe(String(hit!.body.byteLength));
   });
 
-  test("holds references in their order before the prompt, byte for byte", async () => {
+  test("has references in order before the prompt, byte for byte", async () => {
     const references = [
       makeReference(4, 4),
       makeReference(5, 5),
@@ -73,7 +73,7 @@ describe("the request", () => {
     expect(contents[0].parts.at(-1)).toEqual({ text: "a red fox" });
   });
 
-  test("is accepted with fourteen references of every format, those unknown to the vendor as PNG", async () => {
+  test("is accepted with fourteen references of every format, unknown ones as PNG", async () => {
     const heic: ReferenceImage = {
       ...makeReference(),
       blob: new Blob([makeHeif("heic", 8, 8)]),
@@ -86,7 +86,7 @@ describe("the request", () => {
     expect(types!.slice(-3)).toEqual(["image/png", "image/heic", "image/png"]);
   });
 
-  test("leaves an undecodable reference to the caller, before the vendor is asked", async () => {
+  test("is rejected before the call when a reference cannot be decoded", async () => {
     const tiff: ReferenceImage = { ...makeReference(), blob: new Blob([makeTiff(8, 8)]), format: "tiff" };
     const error = await failureOf(open().generate(makeOrder({ references: [makeReference(), tiff] }), never));
     expect([error.kind, error.param, error.publicMessage?.slice(0, 7)]).toEqual([
@@ -97,13 +97,13 @@ describe("the request", () => {
     expect(vendor.hits).toHaveLength(0);
   });
 
-  test("never asks for a format at this address, whatever the caller wants", async () => {
+  test("never has a format at this address, whatever the caller requests", async () => {
     expect(
       await sizeOf(await open().generate(makeOrder({ format: "jpeg", compression: 40 }), never)),
     ).toEndWith(" png");
   });
 
-  test("names no shape when the caller named none, so that an edit follows its first picture", async () => {
+  test("has no shape when none is requested, so that an edit keeps that of its first picture", async () => {
     const size = {
       tier: "1K",
       ratio: "1:1",
@@ -128,14 +128,14 @@ describe("the request", () => {
         for (const ratio of ratios) {
           const [width = 0, height = 0] = sizes[tier]![ratio]!.split("x").map(Number);
           const size = { tier, ratio, width, height, isAuto: false, isShapeFree: false };
-          const drawn = await sizeOf(await open().generate(makeOrder({ upstreamModel, size }), never));
-          expect([ratio, drawn]).toEqual([ratio, `${width}x${height} png`]);
+          const generated = await sizeOf(await open().generate(makeOrder({ upstreamModel, size }), never));
+          expect([ratio, generated]).toEqual([ratio, `${width}x${height} png`]);
         }
     },
   );
 });
 
-describe("references that are too many bytes together", () => {
+describe("references too large together", () => {
   test("shrink to equal shares, while small ones stay as they are", async () => {
     const upstream = createGenerateContentImages(
       {
@@ -147,6 +147,7 @@ describe("references that are too many bytes together", () => {
         maxReferenceBytes: { each: 90_000, together: 150_000 },
       },
       false,
+      createSemaphore(2),
     );
     const large = { ...makeReference(), blob: new Blob([makeNoise(150, 150)]) };
     const small = makeReference();
@@ -162,8 +163,8 @@ describe("references that are too many bytes together", () => {
   });
 });
 
-describe("the answer", () => {
-  test("gives the vendor's token counts, thoughts and references included", async () => {
+describe("the response", () => {
+  test("has the vendor's token counts, including thoughts and references", async () => {
     const upstreamModel = "gemini-3-pro-image";
     const { usage } = await open().generate(
       makeOrder({ upstreamModel, references: [makeReference(), makeReference()] }),
@@ -173,12 +174,12 @@ describe("the answer", () => {
     expect(vendor.totals.delivered).toBe(1);
   });
 
-  test("never gives a draft among thoughts for the picture, and survives its long signature", async () => {
+  test("never takes a draft or a long signature for the picture", async () => {
     const reply = await open().generate(makeOrder({ upstreamModel: "gemini-3-pro-image" }), never);
     expect([reply.images.length, await sizeOf(reply)]).toEqual([1, "1376x768 png"]);
   });
 
-  test("gives every picture that came, also those beyond what was asked for", async () => {
+  test("has every picture that came, also more than requested", async () => {
     vendor.next({ images: 3 });
     expect((await open().generate(makeOrder({ count: 2 }), never)).images).toHaveLength(3);
   });
@@ -211,7 +212,7 @@ describe("the answer", () => {
     expect((await open().generate(makeOrder(), never)).usage).toEqual(expected);
   });
 
-  test.each(["gzip", "escaped-slashes"] as const)("is understood when carried as %s", async (fault) => {
+  test.each(["gzip", "escaped-slashes"] as const)("is read when sent with %s", async (fault) => {
     const size = {
       tier: "1K",
       ratio: "1:8",
@@ -226,12 +227,12 @@ describe("the answer", () => {
 });
 
 describe("several pictures", () => {
-  test("are one picture by one call, unless the channel fans out", async () => {
+  test("are one picture of one call, unless the channel fans out", async () => {
     expect((await open().generate(makeOrder({ count: 4 }), never)).images).toHaveLength(1);
     expect(vendor.hits).toHaveLength(1);
   });
 
-  test("come by as many calls when the channel fans out, each with all references", async () => {
+  test("are as many calls with all references when the channel fans out", async () => {
     const { images, usage } = await open(true).generate(
       makeOrder({ count: 3, references: [makeReference()] }),
       never,
@@ -241,7 +242,7 @@ describe("several pictures", () => {
     expect(new Set(bodies).size).toBe(1);
   });
 
-  test("are delivered in part when some calls fail", async () => {
+  test("are those that succeeded when some calls fail", async () => {
     vendor.next(
       { fault: "content-refused", text: "IMAGE_SAFETY" },
       {},
@@ -251,7 +252,7 @@ describe("several pictures", () => {
     expect((await open(true).generate(makeOrder({ count: 4 }), never)).images).toHaveLength(2);
   });
 
-  test("are refused when every call is", async () => {
+  test("are refused when every call is refused", async () => {
     const refused: Behaviour = { fault: "content-refused", text: "prompt:SAFETY" };
     vendor.next(refused, refused);
     await expect(open(true).generate(makeOrder({ count: 2 }), never)).rejects.toMatchObject({
@@ -259,13 +260,13 @@ describe("several pictures", () => {
     });
   });
 
-  test("are given up together when the caller goes", async () => {
+  test("are aborted together", async () => {
     vendor.next("stall", "stall", "stall");
     const caller = new AbortController();
-    const drawn = open(true).generate(makeOrder({ count: 3 }), caller.signal);
+    const generated = open(true).generate(makeOrder({ count: 3 }), caller.signal);
     await vendor.waitForHits(3);
-    caller.abort(new Error("gone"));
-    await expect(drawn).rejects.toThrow("gone");
+    caller.abort(new Error("aborted"));
+    await expect(generated).rejects.toThrow("aborted");
     await vendor.waitForClose(3);
   });
 });

@@ -1,6 +1,7 @@
 import type { ImageOrder, ImageReply } from "../../domain/image.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
+import type { Semaphore } from "../../lib/semaphore.ts";
 import { createImageUpstream } from "../images/image-upstream.ts";
 import { readImageJson } from "../transport/image-json.ts";
 import { post } from "../transport/http.ts";
@@ -17,8 +18,10 @@ import { REFERENCE_FORMATS, writeGenerateRequest } from "./request.ts";
 export function createGenerateContentImages(
   connection: GenerateContentConnection,
   fansOut: boolean,
+  codecSlots: Semaphore,
 ): ImageUpstream {
   return createImageUpstream({
+    codecSlots,
     rules: (order) => ({ formats: REFERENCE_FORMATS, maxBytes: maxBytesOf(order, connection) }),
     fansOut: () => fansOut,
     generate: (order, signal) => generate(order, connection, signal),

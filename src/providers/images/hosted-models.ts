@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ImageOrder } from "../../domain/image.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
+import type { Semaphore } from "../../lib/semaphore.ts";
 import {
   fanOutSetting,
   headerValue,
@@ -20,6 +21,7 @@ import { followsReference, wantedFormat, wantedSize } from "./wanted-image.ts";
 export function createHostedUpstream(settings: HostedSettings, vendor: HostedVendor): ImageUpstream {
   const inputsOf = ({ upstreamModel }: ImageOrder) => settings.models[upstreamModel] ?? vendor.defaultInputs;
   return createImageUpstream({
+    codecSlots: vendor.codecSlots,
     rules: vendor.rules,
     fansOut: (order) => settings.fanOut && inputsOf(order).count === undefined,
     async generate(order, signal) {
@@ -33,6 +35,7 @@ export function createHostedUpstream(settings: HostedSettings, vendor: HostedVen
 }
 
 export interface HostedVendor {
+  codecSlots: Semaphore;
   rules: ReferenceRules;
   /** Inputs of models that the settings do not name. */
   defaultInputs: ModelInputs;

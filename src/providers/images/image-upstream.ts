@@ -1,7 +1,7 @@
 import type { ImageOrder, ImageReply } from "../../domain/image.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
-import { createSemaphore } from "../../lib/semaphore.ts";
+import type { Semaphore } from "../../lib/semaphore.ts";
 import { fanOut } from "./fan-out.ts";
 import { fitReferences, type ReferenceRules } from "./reference-image.ts";
 
@@ -11,13 +11,12 @@ import { fitReferences, type ReferenceRules } from "./reference-image.ts";
  * vendor does not take or a reference that cannot be made fit.
  */
 export function createImageUpstream(options: ImageUpstreamOptions): ImageUpstream {
-  const { rules, takesMasks = false, fansOut, generate } = options;
-  const slots = createSemaphore(CODEC_SLOTS);
+  const { codecSlots, rules, takesMasks = false, fansOut, generate } = options;
   return {
     async generate(order, signal) {
       if (!takesMasks) refuseMask(order);
       const orderRules = typeof rules === "function" ? rules(order) : rules;
-      const references = await fitReferences(order.references, orderRules, slots, signal);
+      const references = await fitReferences(order.references, orderRules, codecSlots, signal);
       const ready = { ...order, references };
       if (!fansOut?.(order)) return await generate(ready, signal);
       const single = { ...ready, count: 1 };
@@ -27,6 +26,8 @@ export function createImageUpstream(options: ImageUpstreamOptions): ImageUpstrea
 }
 
 export interface ImageUpstreamOptions {
+  /** Bounds how many pictures the process transcodes at once. */
+  codecSlots: Semaphore;
   /** What the vendor takes as references, where that depends on all of them as a function. */
   rules: ReferenceRules | ((order: ImageOrder) => ReferenceRules);
   takesMasks?: boolean;
@@ -35,9 +36,6 @@ export interface ImageUpstreamOptions {
   /** One call to the vendor. */
   generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>;
 }
-
-/** References of one channel that are transcoded at once. */
-const CODEC_SLOTS = 2;
 
 /** An edit of the whole picture is not what the caller ordered. */
 function refuseMask({ mask }: ImageOrder): void {

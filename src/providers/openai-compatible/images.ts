@@ -1,6 +1,7 @@
 import type { ImageOrder, ImageReply, ReferenceImage } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
+import type { Semaphore } from "../../lib/semaphore.ts";
 import { isObject } from "../../lib/json.ts";
 import { readImageList } from "../images/image-list.ts";
 import { createImageUpstream } from "../images/image-upstream.ts";
@@ -12,8 +13,9 @@ import { hasError } from "./errors.ts";
 import { writeForm, type FormPart } from "./form.ts";
 
 /** The images protocol of family A: generations in JSON, edits as a form, pictures returned as base64 or links. */
-export function createOpenAiImages(connection: OpenAiConnection): ImageUpstream {
+export function createOpenAiImages(connection: OpenAiConnection, codecSlots: Semaphore): ImageUpstream {
   return createImageUpstream({
+    codecSlots,
     rules: connection.imageLimits.references,
     takesMasks: true,
     generate: (order, signal) => generate(order, connection, signal),

@@ -41,9 +41,9 @@ export type VertexSettings = z.infer<typeof settings>;
 export const vertex: Provider<VertexSettings> = {
   name: "vertex",
   settings,
-  image: (settings) => {
+  image: (settings, codecSlots) => {
     const tokens = createAccessTokens(tokenRequest(settings), systemClock);
-    return createGenerateContentImages(connectionOf(settings, tokens), settings.fanOut);
+    return createGenerateContentImages(connectionOf(settings, tokens), settings.fanOut, codecSlots);
   },
 };
 
