@@ -7,8 +7,8 @@ import { openHarness } from "../support/vendor-harness.ts";
 import { STATUS_BY_CODE } from "../upstreams/ark/refusals.ts";
 import type { Behaviour } from "../upstreams/behaviour.ts";
 
-const bench = await openHarness(ARK);
-const { vendor, open, order, generate } = bench;
+const harness = await openHarness(ARK);
+const { vendor, open, order, generate } = harness;
 
 describe("a failure", () => {
   const kinds: Record<string, UpstreamErrorKind> = {
@@ -35,12 +35,12 @@ describe("a failure", () => {
     const error = await failureOf(generate());
     expect(error).toMatchObject({ kind, status, isAmbiguous: false });
     expect(error.retryAfterSeconds).toBe(kind === "account" ? undefined : 7);
-    const isTold = kind === "rejected" || kind === "refused";
-    expect(error.publicMessage).toBe(isTold ? "The request failed." : undefined);
+    const isPublic = kind === "rejected" || kind === "refused";
+    expect(error.publicMessage).toBe(isPublic ? "The request failed." : undefined);
     expect(vendor.hits).toHaveLength(1);
   });
 
-  test.each(rows)("%s inside a success is told apart in the same way", async (code, _status, kind) => {
+  test.each(rows)("%s inside a response of success has the same kind", async (code, _status, kind) => {
     vendor.next({ fault: "error-in-200", text: code }, { fault: "failed-items", text: code });
     expect(await failureOf(generate())).toMatchObject({ kind, status: 200 });
     expect(await failureOf(generate())).toMatchObject({ kind, status: 200 });
@@ -53,7 +53,7 @@ describe("a failure", () => {
     [{ fault: "error-in-200", text: "Whatever" }, "broken"],
     [{ fault: "no-images" }, "broken"],
     [{ fault: "bad-base64" }, "broken"],
-  ] as [Behaviour, UpstreamErrorKind][])("of the sort %j is %s", async (behaviour, kind) => {
+  ] as [Behaviour, UpstreamErrorKind][])("by %j is %s", async (behaviour, kind) => {
     vendor.next(behaviour);
     expect((await failureOf(generate())).kind).toBe(kind);
   });
@@ -65,12 +65,12 @@ describe("a failure", () => {
     ["1e9", 3600],
     ["soon", undefined],
     [undefined, undefined],
-  ])("by throttling with the hint %s waits %s seconds", async (retryAfter, seconds) => {
+  ])("by throttling with Retry-After %s has retryAfterSeconds %s", async (retryAfter, seconds) => {
     vendor.next({ fault: "error-status", text: "ModelAccountIpmRateLimitExceeded", retryAfter });
     expect((await failureOf(generate())).retryAfterSeconds).toBe(seconds);
   });
 
-  test("of a wrong key, or of a name of the other region, is the account's", async () => {
+  test("by an invalid key or a model of the other region is the account's", async () => {
     expect((await failureOf(open({ apiKey: "wrong" }).generate(order(), never))).status).toBe(401);
     const foreign = { ...order(), upstreamModel: "dola-seedream-5-0-pro-260628" };
     expect(await failureOf(open().generate(foreign, never))).toMatchObject({
@@ -80,8 +80,8 @@ describe("a failure", () => {
   });
 });
 
-describe("a picture given as a link", () => {
-  test("is fetched from the vendor's own address, without the credential", async () => {
+describe("a picture returned as a link", () => {
+  test("is fetched from the vendor's address without the credential", async () => {
     vendor.next("links");
     expect(await describeImages(await generate())).toEqual(["1024x1024 jpeg"]);
     const { headers, method } = vendor.hits[1]!;
@@ -89,7 +89,7 @@ describe("a picture given as a link", () => {
     expect(headers).not.toHaveProperty("authorization");
   });
 
-  test("is fetched again once when that fails", async () => {
+  test("is fetched again once after a failure", async () => {
     vendor.next({ fault: "links", linkBehaviours: [{ fault: "error-status", status: 503 }] });
     expect((await generate()).images).toHaveLength(1);
     expect(vendor.hits).toHaveLength(3);
@@ -97,18 +97,15 @@ describe("a picture given as a link", () => {
 
   test.each([
     ["has expired", { fault: "error-status", status: 403 }],
-    ["breaks off", { fault: "reset-midway" }],
-    ["leads elsewhere", { fault: "redirect" }],
+    ["is cut", { fault: "reset-midway" }],
+    ["redirects", { fault: "redirect" }],
     ["is empty", { fault: "empty" }],
-    ["never ends", { fault: "flood" }],
-  ] as [string, Behaviour][])(
-    "that %s twice leaves nothing, though the work was done",
-    async (_, behaviour) => {
-      vendor.next({ fault: "links", linkBehaviours: [behaviour, behaviour] });
-      expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
-      expect(vendor.hits).toHaveLength(3);
-    },
-  );
+    ["is endless", { fault: "flood" }],
+  ] as [string, Behaviour][])("that %s twice is broken and ambiguous", async (_, behaviour) => {
+    vendor.next({ fault: "links", linkBehaviours: [behaviour, behaviour] });
+    expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
+    expect(vendor.hits).toHaveLength(3);
+  });
 
   test.each([
     "http://127.0.0.1:1",
@@ -124,15 +121,15 @@ describe("a picture given as a link", () => {
     expect(vendor.hits).toHaveLength(1);
   });
 
-  test("that cannot be had costs only its own place", async () => {
-    const gone: Behaviour = { fault: "error-status", status: 404 };
-    vendor.next({ fault: "links", linkBehaviours: [gone, gone] });
+  test("that fails does not affect the others", async () => {
+    const missing: Behaviour = { fault: "error-status", status: 404 };
+    vendor.next({ fault: "links", linkBehaviours: [missing, missing] });
     expect((await generate({ count: 3 }, "seedream-4-0")).images).toHaveLength(2);
     expect(vendor.hits).toHaveLength(1 + 2 + 2);
   });
 });
 
-test("a caller that goes closes every call that was fanned out, and what came before is kept", async () => {
+test("an abort closes all parallel calls and keeps what succeeded before", async () => {
   vendor.next({}, "stall", "stall");
   const controller = new AbortController();
   const call = open({ fanOut: true }).generate(order({ count: 3 }), controller.signal);
@@ -144,10 +141,14 @@ test("a caller that goes closes every call that was fanned out, and what came be
   expect((await call).images).toHaveLength(1);
 });
 
-describeDisconnects(bench, [
-  ["before any answer", { fault: "stall" }, 1],
-  ["inside an answer", { fault: "stall-midway" }, 1],
-  ["inside a linked picture", { fault: "links", linkBehaviours: [{ fault: "stall-midway" }] }, 2],
+describeDisconnects(harness, [
+  ["before a response", { fault: "stall" }, 1],
+  ["during a response", { fault: "stall-midway" }, 1],
+  [
+    "during the fetch of a linked picture",
+    { fault: "links", linkBehaviours: [{ fault: "stall-midway" }] },
+    2,
+  ],
 ]);
 
-describeVendor(bench, "echo-authorization");
+describeVendor(harness, "echo-authorization");

@@ -16,13 +16,13 @@ import { MODELS } from "../upstreams/ark/models.table.ts";
 import { SIMULATED_KEY, startArk } from "../upstreams/ark.ts";
 import type { Behaviour } from "../upstreams/behaviour.ts";
 
-const bench = await openHarness(ARK);
-const { vendor, open, order, generate } = bench;
+const harness = await openHarness(ARK);
+const { vendor, open, order, generate } = harness;
 
 describe("a generation", () => {
-  test("is exactly the JSON that the vendor knows, with its own headers and nothing else", async () => {
+  test("sends exactly the documented JSON and headers", async () => {
     await generate({
-      wish: { kind: "tier", tier: "2K", ratio: "16:9" },
+      requestedSize: { kind: "tier", tier: "2K", ratio: "16:9" },
       format: "png",
       prompt: 'a "fox" 狐',
     });
@@ -53,14 +53,17 @@ describe("a generation", () => {
     [{ kind: "exact", width: 512, height: 512 }, "960x960"],
     [{ kind: "exact", width: 4096, height: 4096 }, "2150x2150"],
   ];
-  test.each(sizes)("of the size %j asks for %s and gets a picture of that size", async (wish, size) => {
-    const reply = await generate({ wish });
-    expect(vendor.hits[0]!.json()).toMatchObject({ size, watermark: false });
-    expect(await describeImages(reply)).toEqual([`${size} jpeg`]);
-  });
+  test.each(sizes)(
+    "of the size %j requests %s and gets a picture of that size",
+    async (requestedSize, size) => {
+      const reply = await generate({ requestedSize });
+      expect(vendor.hits[0]!.json()).toMatchObject({ size, watermark: false });
+      expect(await describeImages(reply)).toEqual([`${size} jpeg`]);
+    },
+  );
 
-  test("tells the vendor's tokens, of which none are counted as input", async () => {
-    const reply = await generate({ wish: { kind: "tier", tier: "2K", ratio: "16:9" } });
+  test("reports the vendor's tokens, none of them as input", async () => {
+    const reply = await generate({ requestedSize: { kind: "tier", tier: "2K", ratio: "16:9" } });
     expect(reply.usage).toEqual({ input: 0, output: 17_424, total: 17_424 });
     expect(reply).not.toHaveProperty("quality");
     expect(vendor.totals).toMatchObject({ received: 1, delivered: 1, usages: [{ generated_images: 1 }] });
@@ -73,7 +76,7 @@ describe("a generation", () => {
     [{ usage: "many" }, undefined],
     [{ usage: { output_tokens: 9, total_tokens: 4 } }, { input: 0, output: 9, total: 9 }],
     [{ usage: { output_tokens: 9, total_tokens: 12 } }, { input: 3, output: 9, total: 12 }],
-  ] as [Behaviour, unknown][])("with the report %j tells %j", async (behaviour, usage) => {
+  ] as [Behaviour, unknown][])("with the usage %j reports %j", async (behaviour, usage) => {
     vendor.next(behaviour);
     expect((await generate()).usage).toEqual(usage as never);
   });
@@ -91,7 +94,7 @@ describe("a generation", () => {
     expect((await describeImages(reply))[0]).toEndWith(got);
   });
 
-  test("reads an answer whose slashes are escaped, and one that comes in many pieces", async () => {
+  test("reads a response with escaped slashes, and one in many pieces", async () => {
     vendor.next("escaped-slashes", "gzip");
     expect(await describeImages(await generate())).toEqual(["1024x1024 jpeg"]);
     expect(await describeImages(await generate())).toEqual(["1024x1024 jpeg"]);
@@ -99,21 +102,21 @@ describe("a generation", () => {
 });
 
 describe("several images", () => {
-  test("are one where the model gives one a call, and nothing of a count is sent", async () => {
+  test("are one, without a count, where the model makes one a call", async () => {
     const reply = await generate({ count: 4 });
     expect(reply.images).toHaveLength(1);
     expect(vendor.hits).toHaveLength(1);
     expect(vendor.hits[0]!.body.toString()).not.toMatch(/sequential|max_images|"n"/);
   });
 
-  test("are as many calls where the channel fans out, with summed usage", async () => {
+  test("are as many calls with summed usage where the channel fans out", async () => {
     const reply = await open({ fanOut: true }).generate(order({ count: 3 }), never);
     expect(await describeImages(reply)).toEqual(Array(3).fill("1024x1024 jpeg"));
     expect(reply.usage).toEqual({ input: 0, output: 3 * 4096, total: 3 * 4096 });
     expect(vendor.hits).toHaveLength(3);
   });
 
-  test("fanned out are those that succeeded, and an error only when none did", async () => {
+  test("are those that succeeded, and an error only when none did", async () => {
     const refusal: Behaviour = { fault: "content-refused", text: "OutputImageSensitiveContentDetected" };
     vendor.next(refusal, {}, { fault: "error-status", text: "InternalServiceError" });
     expect((await open({ fanOut: true }).generate(order({ count: 3 }), never)).images).toHaveLength(1);
@@ -122,7 +125,7 @@ describe("several images", () => {
     expect((await failureOf(failed)).kind).toBe("refused");
   });
 
-  test("are a group on models that have it", async () => {
+  test("are a group where the model supports groups", async () => {
     const reply = await generate({ count: 4 }, "seedream-4-0");
     expect(vendor.hits[0]!.json()).toMatchObject({
       sequential_image_generation: "auto",
@@ -131,7 +134,7 @@ describe("several images", () => {
     expect(reply.images).toHaveLength(4);
   });
 
-  test("of a group are delivered without those that failed or were not made", async () => {
+  test("of a group are those that succeeded", async () => {
     vendor.next({ fault: "failed-items", images: 3 }, { images: 2 });
     expect((await generate({ count: 4 }, "seedream-4-0")).images).toHaveLength(3);
     expect((await generate({ count: 4 }, "seedream-4-0")).images).toHaveLength(2);
@@ -140,10 +143,10 @@ describe("several images", () => {
 });
 
 describe("an edit", () => {
-  test("carries its references in their order as data URLs, with a known length", async () => {
+  test("sends its references in order as data URLs, with a content length", async () => {
     const references = [pngReference(32, 16), pngReference(16, 48)];
     const bytes = await Promise.all(references.map(({ blob }) => blob.bytes()));
-    await generate({ references, wish: { kind: "tier", tier: "1K", ratio: "1:1" } });
+    await generate({ references, requestedSize: { kind: "tier", tier: "1K", ratio: "1:1" } });
     const [hit] = vendor.hits;
     expect(hit!.json()["image"]).toEqual(
       bytes.map((image) => `data:image/png;base64,${Buffer.from(image).toString("base64")}`),
@@ -152,17 +155,17 @@ describe("an edit", () => {
     expect(vendor.totals.usages).toMatchObject([{ input_images: 2 }]);
   });
 
-  test("of one image carries it alone", async () => {
+  test("of one image sends it alone", async () => {
     await generate({ references: [pngReference()] });
     expect(vendor.hits[0]!.json()["image"]).toStartWith("data:image/png;base64,");
   });
 
-  test("without a size keeps the shape of the first image, by the model's own table", async () => {
+  test("without a size keeps the shape of the first image", async () => {
     const reply = await generate({ references: [pngReference(320, 180), pngReference()] });
     expect(await describeImages(reply)).toEqual(["1424x800 jpeg"]);
   });
 
-  test("takes the formats that the vendor reads as they are", async () => {
+  test("sends formats that the vendor reads unchanged", async () => {
     const gif = { blob: new Blob([makeGif(20, 20, 1)]), format: "gif" as const, width: 20, height: 20 };
     const bmp = { blob: new Blob([makeBmp(20, 20)]), format: "bmp" as const, width: 20, height: 20 };
     await generate({ references: [gif, bmp] });
@@ -170,7 +173,7 @@ describe("an edit", () => {
     expect(images.map((image) => image.slice(0, 16))).toEqual(["data:image/gif;b", "data:image/bmp;b"]);
   });
 
-  test("of an image over 30 MB sends a lighter one of the same size in pixels", async () => {
+  test("of an image over 30 MB sends a smaller file of the same pixels", async () => {
     const noise = new Uint8Array(31_000_000);
     const big = new Blob([await pngReference(64, 64).blob.bytes(), noise]);
     await generate({ references: [{ blob: big, format: "png", width: 64, height: 64 }] });
@@ -180,14 +183,14 @@ describe("an edit", () => {
     expect(await describeImages({ images: [sent] })).toEqual(["64x64 webp"]);
   });
 
-  test("of an image in a format nobody here can read is rejected, naming the image", async () => {
+  test("of an unreadable image is rejected, with its index", async () => {
     const blob = new Blob(["\0\0\0\x20ftypavif"]);
     const references = [pngReference(), { blob, format: "avif" as const, width: 9, height: 9 }];
     expect(await failureOf(generate({ references }))).toMatchObject({ kind: "rejected", param: "image" });
     expect(vendor.hits).toHaveLength(0);
   });
 
-  test("that the vendor finds wrong is rejected with its own words, without its ids", async () => {
+  test("that the vendor rejects has the vendor's message without ids", async () => {
     const error = await failureOf(generate({ references: [pngReference(8, 8)] }));
     expect(error).toMatchObject({
       kind: "rejected",
@@ -201,8 +204,8 @@ describe("an edit", () => {
 
 describe("the catalogue", () => {
   const ids = ["seedream-5-0-pro", "seedream-5-0-lite", "seedream-4-5", "seedream-4-0"];
-  test.each(ids)("offers %s in both regions, with sizes the vendor takes and a price for each tier", (id) => {
-    const { model, targets } = imageModel(bench.settings, id);
+  test.each(ids)("has %s in both regions, with valid sizes and a price for each tier", (id) => {
+    const { model, targets } = imageModel(harness.settings, id);
     expect(targets.map(({ channel }) => channel.settings)).toMatchObject([
       { region: "cn" },
       { region: "global" },
@@ -215,19 +218,19 @@ describe("the catalogue", () => {
     expect(model.image.bounds).toMatchObject({ minPixels: rules.minPixels, maxPixels: rules.maxPixels });
     for (const tier of model.image.tiers)
       for (const ratio of model.image.ratios) {
-        const { size } = makeOrder(model, china!, { wish: { kind: "tier", tier, ratio } });
+        const { size } = makeOrder(model, china!, { requestedSize: { kind: "tier", tier, ratio } });
         expect(model.image.sizes[tier]![ratio]).toBe(`${size.width}x${size.height}`);
       }
-    const price = bench.settings.prices.get(id);
+    const price = harness.settings.prices.get(id);
     expect(price).toMatchObject({ unit: "image", currency: "USD" });
     expect(Object.keys(price && "perImage" in price ? price.perImage : {})).toEqual(model.image.tiers);
   });
 
-  test("knows each region's own address", async () => {
+  test("has the address of each region", async () => {
     expect(ark.settings.safeParse({ region: "eu", apiKey: "k" }).success).toBe(false);
     await using abroad = await startArk({ region: "global" });
     const upstream = open({ baseUrl: `${abroad.url}/api/v3`, region: "global" });
-    const { model, targets } = imageModel(bench.settings, "seedream-5-0-pro");
+    const { model, targets } = imageModel(harness.settings, "seedream-5-0-pro");
     expect((await upstream.generate(makeOrder(model, targets[1]!.upstreamModel), never)).images).toHaveLength(
       1,
     );

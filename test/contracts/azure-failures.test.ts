@@ -42,36 +42,36 @@ describe("a failure", () => {
     ["ServiceUnavailable", 503, "overloaded"],
     ["Timeout", 408, "overloaded"],
   ];
-  /** What callers are told; nothing of the others. */
-  const told: Record<string, string> = {
+  /** Public messages; the other errors have none. */
+  const publicMessages: Record<string, string> = {
     contentFilter: "Your task failed as a result of our safety system.",
     contentFilterOfImage: "Generated image was filtered as a result of our safety system.",
     moderation_blocked: "Your request was rejected by the safety system.",
     content_filter: "Please modify your prompt and retry.",
   };
-  test.each(rows)("%s (%i) is %s, of pictures and of text", async (text, status, kind) => {
+  test.each(rows)("%s (%i) is %s for images and for text", async (text, status, kind) => {
     const behaviour: Behaviour = { fault: "error-status", text, retryAfter: "7" };
     vendor.next(behaviour, behaviour, behaviour);
     const failing = [
       () => calls().generate(),
-      () => calls().ask(),
-      () => calls({ surface: "classic" }).ask({ stream: true }),
+      () => calls().chat(),
+      () => calls({ surface: "classic" }).chat({ stream: true }),
     ];
     for (const call of failing) {
       const error = await failureOf(call());
       expect(error).toMatchObject({ kind, status, isAmbiguous: false });
-      expect(error.publicMessage).toBe(told[text]);
+      expect(error.publicMessage).toBe(publicMessages[text]);
       expect(error.retryAfterSeconds).toBe(kind === "account" ? undefined : 7);
     }
     expect(vendor.hits).toHaveLength(3);
   });
 
   test.each(["contentFilter", "contentFilterOfImage", "content_filter"])(
-    "%s inside a success is a refusal, too",
+    "%s inside a response of success is a refusal",
     async (text) => {
       vendor.next({ fault: "error-in-200", text }, { fault: "error-in-200", text });
       expect(await failureOf(calls().generate())).toMatchObject({ kind: "refused", status: 200 });
-      expect(await failureOf(calls().ask())).toMatchObject({ kind: "refused", status: 200 });
+      expect(await failureOf(calls().chat())).toMatchObject({ kind: "refused", status: 200 });
     },
   );
 
@@ -81,25 +81,25 @@ describe("a failure", () => {
     ["-1", 0],
     ["soon", undefined],
     [undefined, undefined],
-  ])("by throttling with the hint %s waits %s seconds", async (retryAfter, seconds) => {
+  ])("by throttling with Retry-After %s has retryAfterSeconds %s", async (retryAfter, seconds) => {
     vendor.next({ fault: "error-status", text: "429", retryAfter });
     expect((await failureOf(calls().generate())).retryAfterSeconds).toBe(seconds);
   });
 
   test.each(["no-images", "bad-base64", "close-midway", "gzip-bomb"] as const)(
-    "of the sort %s is broken",
+    "by %s is broken",
     async (fault) => {
       vendor.next(fault);
       expect(await failureOf(calls().generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
     },
   );
 
-  test("of a wrong key, deployment or operation is the account's", async () => {
+  test("by a wrong key, deployment or operation is the account's", async () => {
     const failing = [
       () => calls({ apiKey: "wrong" }).generate(),
-      () => calls().ask({ model: "nobody" }),
-      () => calls({ surface: "classic" }).ask({ model: "nobody" }),
-      () => calls().ask({ model: "gpt-image-2" }),
+      () => calls().chat({ model: "nobody" }),
+      () => calls({ surface: "classic" }).chat({ model: "nobody" }),
+      () => calls().chat({ model: "gpt-image-2" }),
     ];
     const statuses = [];
     for (const call of failing) {
@@ -110,26 +110,26 @@ describe("a failure", () => {
     expect(statuses).toEqual([401, 404, 404, 400]);
   });
 
-  test("of a path without a code says nothing of the account", async () => {
+  test("by an unknown path says nothing of the account", async () => {
     const error = await failureOf(calls({ surface: "classic", apiVersion: "2023-05-15" }).generate());
     expect(error).toMatchObject({ kind: "broken", status: 404, isByRequest: true });
   });
 
-  test("of a field that the vendor finds wrong names the field", async () => {
+  test("by an invalid field has its name", async () => {
     expect(await failureOf(calls().generate({ quality: "xhigh" }))).toMatchObject({
       kind: "rejected",
       status: 400,
       param: "quality",
     });
-    expect(await failureOf(calls().ask({ provider: "x" }))).toMatchObject({
+    expect(await failureOf(calls().chat({ provider: "x" }))).toMatchObject({
       kind: "rejected",
       param: "provider",
     });
   });
 
-  test("never tells the key, whatever is inspected", async () => {
+  test("never contains the key", async () => {
     vendor.next({ fault: "error-status", text: "echo" }, { fault: "error-status", text: "echo" });
-    for (const call of [() => calls().generate(), () => calls().ask()]) {
+    for (const call of [() => calls().generate(), () => calls().chat()]) {
       const error = await failureOf(call());
       expect(Bun.inspect(error)).not.toContain(SIMULATED_KEY);
       expect(error.message).toContain("[redacted]");
@@ -139,12 +139,12 @@ describe("a failure", () => {
 
 describe("an aborted signal", () => {
   test.each([
-    ["before any answer", "stall", false],
-    ["inside an answer", "stall-midway", true],
+    ["before a response", "stall", false],
+    ["during a response", "stall-midway", true],
   ] as const)("%s ends the call with its own reason and closes the socket", async (_, fault, hasStatus) => {
     vendor.next(fault);
     const controller = new AbortController();
-    const reason = new Error("the caller went");
+    const reason = new Error("the client disconnected");
     const call = calls().generate({}, controller.signal);
     const hit = await vendor.waitForHits(1);
     while ((hit.status !== null) !== hasStatus) await Bun.sleep(1);

@@ -24,9 +24,9 @@ const SURFACES = [
 describe.each(SURFACES)("the surface %s", (surface, chatPath, imagePath, version) => {
   const calls = () => callAzure(vendor.url, { surface });
 
-  test("takes a generation as the vendor's JSON, with the key in a header of its own", async () => {
+  test("sends a generation as documented, with the key in `api-key`", async () => {
     const reply = await calls().generate({
-      wish: { kind: "tier", tier: "1K", ratio: "16:9" },
+      requestedSize: { kind: "tier", tier: "1K", ratio: "16:9" },
       quality: "low",
       background: "opaque",
       format: "jpeg",
@@ -53,7 +53,7 @@ describe.each(SURFACES)("the surface %s", (surface, chatPath, imagePath, version
     expect(reply).toMatchObject({ quality: "low", background: "opaque", usage: { input: 3 } });
   });
 
-  test("takes an edit as a form whose files are always a list", async () => {
+  test("sends an edit as a form whose files are always a list", async () => {
     const reply = await calls().generate({ references: [pngReference()], mask: pngReference() });
     const hit = vendor.hits[0]!;
     expect(addressOf(hit)).toBe(`${imagePath}/images/edits?api-version=${version}`);
@@ -70,8 +70,8 @@ describe.each(SURFACES)("the surface %s", (surface, chatPath, imagePath, version
     expect(reply.images).toHaveLength(1);
   });
 
-  test("takes a chat request with its exact bytes, at the deployment that they name", async () => {
-    const answer = await calls().ask({ temperature: 0.5 });
+  test("sends the exact bytes of a chat request to the deployment in them", async () => {
+    const response = await calls().chat({ temperature: 0.5 });
     const hit = vendor.hits[0]!;
     expect(addressOf(hit)).toBe(`${chatPath}/chat/completions?api-version=${version}`);
     expect(hit.json()).toEqual({
@@ -81,16 +81,16 @@ describe.each(SURFACES)("the surface %s", (surface, chatPath, imagePath, version
     });
     expect(hit.headers).toMatchObject({ "api-key": SIMULATED_KEY, accept: "application/json" });
     expect(hit.headers).not.toHaveProperty("authorization");
-    expect(answer).toMatchObject({ kind: "whole", parsed: { prompt_filter_results: [{}] } });
+    expect(response).toMatchObject({ kind: "whole", parsed: { prompt_filter_results: [{}] } });
     expect(vendor.totals).toMatchObject({ received: 1, delivered: 1, usages: [{ completion_tokens: 8 }] });
   });
 
-  test("streams a chat answer whose first frame has no choices", async () => {
-    const answer = await calls().ask({ stream: true, stream_options: { include_usage: true } });
-    if (answer.kind !== "stream") throw new Error("not a stream");
+  test("passes on a stream whose first frame has no choices", async () => {
+    const response = await calls().chat({ stream: true, stream_options: { include_usage: true } });
+    if (response.kind !== "stream") throw new Error("not a stream");
     expect(vendor.hits[0]!.headers["accept"]).toBe("text/event-stream");
     const stream = new ChatStream("house-chat", policyFor(100));
-    const [first, ...rest] = (await new Response(answer.stream).text()).split(/(?<=\n\n)/);
+    const [first, ...rest] = (await new Response(response.stream).text()).split(/(?<=\n\n)/);
     const head = Buffer.from(stream.push(Buffer.from(first!))).toString();
     expect(JSON.parse(head.slice(6))).toMatchObject({ choices: [], model: "house-chat" });
     expect(stream.hasContent).toBe(false);
@@ -113,14 +113,16 @@ describe("an image request", () => {
     ["png", "png"],
     ["jpeg", "jpeg"],
     [undefined, undefined],
-  ] as const)("for %s asks for %s, since the vendor makes no webp", async (format, asked) => {
+  ] as const)("for %s requests %s, since the vendor makes no WebP", async (format, requested) => {
     const reply = await callAzure(vendor.url).generate({ format, compression: format && 50 });
-    expect(vendor.hits[0]!.json()["output_format"]).toBe(asked!);
-    expect(vendor.hits[0]!.json()["output_compression"]).toBe(asked === "jpeg" ? 50 : (undefined as never));
-    expect(await describeImages(reply)).toEqual([`1024x1024 ${asked ?? "png"}`]);
+    expect(vendor.hits[0]!.json()["output_format"]).toBe(requested!);
+    expect(vendor.hits[0]!.json()["output_compression"]).toBe(
+      requested === "jpeg" ? 50 : (undefined as never),
+    );
+    expect(await describeImages(reply)).toEqual([`1024x1024 ${requested ?? "png"}`]);
   });
 
-  test("sends references in formats that the vendor reads, in their order and size", async () => {
+  test("sends references in order, in formats that the vendor reads", async () => {
     const png = pngReference(40, 20);
     const webp = await new Bun.Image(await pngReference(24, 48).blob.bytes()).webp().blob();
     const gif = new Blob([makeGif(20, 30, 1)]);
@@ -142,7 +144,7 @@ describe("an image request", () => {
     expect(await files[0]!.bytes()).toEqual(await png.blob.bytes());
   });
 
-  test("gives as many images as came, and no usage without a sane report", async () => {
+  test("returns as many images as came, and no usage for an impossible report", async () => {
     vendor.next({ images: 1 }, "no-usage", { usage: { input_tokens: -1, output_tokens: 5 } });
     const { generate } = callAzure(vendor.url);
     expect((await generate({ count: 4 })).images).toHaveLength(1);
@@ -150,7 +152,7 @@ describe("an image request", () => {
     expect((await generate()).usage).toBeUndefined();
   });
 
-  test("understands escaped slashes and an answer that comes compressed", async () => {
+  test("reads escaped slashes and a compressed response", async () => {
     vendor.next("escaped-slashes", "gzip");
     const { generate } = callAzure(vendor.url);
     expect(await describeImages(await generate())).toEqual(["1024x1024 png"]);
@@ -158,15 +160,15 @@ describe("an image request", () => {
   });
 });
 
-test("a whole chat answer with the filter's reports is read like any other", async () => {
-  const answer = await callAzure(vendor.url).ask();
-  if (answer.kind !== "whole") throw new Error("not whole");
-  const reply = readReply(answer, "house-chat", policyFor(100));
+test("a whole chat response with reports of the content filter is read normally", async () => {
+  const response = await callAzure(vendor.url).chat();
+  if (response.kind !== "whole") throw new Error("not whole");
+  const reply = readReply(response, "house-chat", policyFor(100));
   expect(JSON.stringify(reply)).not.toContain("gpt-5.4");
 });
 
 describe("a channel", () => {
-  test("names its version in place of the surface's own", async () => {
+  test("sends its own version instead of the surface's", async () => {
     const classic = callAzure(vendor.url, { surface: "classic", apiVersion: "2026-01-01-preview" });
     await classic.generate();
     await callAzure(vendor.url, { apiVersion: "v1" }).generate();
@@ -182,9 +184,9 @@ describe("a channel", () => {
     },
   );
 
-  test("keeps a deployment's name inside its own part of the path", async () => {
+  test("encodes a deployment's name in the path", async () => {
     const calls = callAzure(vendor.url, { surface: "classic" });
-    await calls.ask({ model: "a/b?c" }).catch(() => {});
+    await calls.chat({ model: "a/b?c" }).catch(() => {});
     expect(vendor.hits[0]!.path).toBe("/openai/deployments/a%2Fb%3Fc/chat/completions");
   });
 
@@ -195,12 +197,12 @@ describe("a channel", () => {
     [{ baseUrl: "https://r.example", surface: "v2" }, "surface"],
     [{ baseUrl: "https://r.example", apiVersion: "v1&x=1" }, "apiVersion"],
     [{ baseUrl: "https://r.example", apiKey: "two words" }, "apiKey"],
-  ])("with the settings %o is refused for its %s", (settings, path) => {
+  ])("with the settings %o is invalid because of %s", (settings, path) => {
     const result = azure.settings.safeParse({ apiKey: SIMULATED_KEY, ...settings });
     expect(result.error?.issues.map((issue) => issue.path.join("."))).toEqual([path]);
   });
 
-  test("is shipped, without models, where both of its variables are set", async () => {
+  test("is shipped without models when both of its variables are set", async () => {
     expect(azureSettings.channels.get("azure")).toMatchObject({
       provider: "azure",
       settings: { baseUrl: "https://my-resource.openai.azure.com", apiKey: SIMULATED_KEY, surface: "v1" },

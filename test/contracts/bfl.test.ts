@@ -7,7 +7,7 @@ import { openHarness } from "../support/vendor-harness.ts";
 import { SIMULATED_KEY, startBfl } from "../upstreams/bfl.ts";
 import { row } from "../upstreams/error-rows.ts";
 
-const bench = await openHarness({
+const harness = await openHarness({
   channel: "bfl",
   variables: ["BFL_API_KEY"],
   key: SIMULATED_KEY,
@@ -15,11 +15,14 @@ const bench = await openHarness({
   path: "/v1",
   model: "flux-2-pro",
 });
-const { vendor, open, order, generate, calls } = bench;
+const { vendor, open, order, generate, calls } = harness;
 
 describe("a generation", () => {
-  test("is handed in as exactly the JSON the vendor knows, looked at, and fetched without the credential", async () => {
-    const reply = await generate({ wish: { kind: "tier", tier: "2K", ratio: "16:9" }, format: "png" });
+  test("is submitted as exactly the documented JSON, polled, and fetched without the credential", async () => {
+    const reply = await generate({
+      requestedSize: { kind: "tier", tier: "2K", ratio: "16:9" },
+      format: "png",
+    });
     const body = '{"prompt":"a red fox","width":2720,"height":1536,"output_format":"png"}';
     expect(vendor.hits[0]!.body.toString()).toBe(body);
     expect(vendor.hits[0]!.headers).toEqual({
@@ -43,8 +46,11 @@ describe("a generation", () => {
     expect(reply.usage).toBeUndefined();
   });
 
-  test("by a model of fixed shapes names a ratio", async () => {
-    const reply = await generate({ wish: { kind: "tier", tier: "1K", ratio: "21:9" } }, "flux-kontext-pro");
+  test("by a model of fixed shapes sends a ratio", async () => {
+    const reply = await generate(
+      { requestedSize: { kind: "tier", tier: "1K", ratio: "21:9" } },
+      "flux-kontext-pro",
+    );
     expect(vendor.hits[0]!.json()).toEqual({
       prompt: "a red fox",
       aspect_ratio: "21:9",
@@ -59,32 +65,32 @@ describe("a generation", () => {
     { kind: "exact", width: 9000, height: 9000 },
     { kind: "tier", tier: "4K", ratio: "9:21" },
   ];
-  test.each(sizes)("of any size, such as %j, is one the vendor makes", async (wish) => {
+  test.each(sizes)("of the size %j is valid for every model", async (requestedSize) => {
     for (const id of ["flux-2-pro", "flux-2-max", "flux-kontext-pro", "flux-kontext-max"])
-      expect(await describeImages(await generate({ wish }, id))).toHaveLength(1);
+      expect(await describeImages(await generate({ requestedSize }, id))).toHaveLength(1);
   });
 
-  test("that takes long is looked at whatever word the vendor has for being busy", async () => {
+  test("is polled through every status of a running job", async () => {
     vendor.next({ polls: 4 });
     expect((await generate()).images).toHaveLength(1);
     expect(calls().filter((call) => call === "GET /v1/get_result")).toHaveLength(5);
   });
 
-  test("of several makes one, unless the channel may ask several times", async () => {
+  test("of several makes one, unless the channel fans out", async () => {
     expect((await generate({ count: 3 })).images).toHaveLength(1);
     vendor.reset();
     expect((await open({ fanOut: true }).generate(order({ count: 3 }), never)).images).toHaveLength(3);
     expect(calls().filter((path) => path.startsWith("POST"))).toHaveLength(3);
   });
 
-  test("of several delivers what was made when the rest was refused", async () => {
+  test("of several returns what succeeded when the rest was refused", async () => {
     vendor.next({}, { outcome: "Content Moderated" });
     expect((await open({ fanOut: true }).generate(order({ count: 2 }), never)).images).toHaveLength(1);
   });
 });
 
 describe("an edit", () => {
-  test("carries its reference as bare base64 and keeps its shape where the caller named none", async () => {
+  test("sends its reference as base64 and keeps its shape where none is requested", async () => {
     const reference = pngReference(60, 30);
     const reply = await generate({ references: [reference] });
     const sent = vendor.hits[0]!.json();
@@ -109,7 +115,7 @@ describe("an edit", () => {
   });
 });
 
-describeErrorRows(bench, [
+describeErrorRows(harness, [
   ["bad-request", "rejected"],
   ["no-credits", "account"],
   ["unauthorized", "account"],
@@ -121,7 +127,7 @@ describeErrorRows(bench, [
 ]);
 
 describe("a failure", () => {
-  test("names the field and tells when to come back", async () => {
+  test("has the field and the retry-after", async () => {
     vendor.next(row("invalid"), row("too-many-tasks", { retryAfter: "7" }));
     expect(await failureOf(generate())).toMatchObject({
       param: "prompt",
@@ -138,12 +144,12 @@ describe("a failure", () => {
     ["Task not found", "broken", true],
     ["No Sample", "broken", true],
   ];
-  test.each(outcomes)("of the job, %s, is told as %s", async (outcome, kind, isAmbiguous) => {
+  test.each(outcomes)("of the job by %s is %s", async (outcome, kind, isAmbiguous) => {
     vendor.next({ outcome });
     expect(await failureOf(generate())).toMatchObject({ kind, isAmbiguous });
   });
 
-  test("of a look is passed over, of many in a row is not", async () => {
+  test("of a poll is retried, of many in a row is not", async () => {
     vendor.next({}, row("overloaded"), "html", row("too-many-tasks"), "reset-before-headers");
     expect((await generate()).images).toHaveLength(1);
     vendor.reset();
@@ -158,13 +164,13 @@ describe("a failure", () => {
     expect(vendor.hits).toHaveLength(2);
   });
 
-  test("of a look that will not pass ends the call", async () => {
+  test("of a poll by the account ends the job", async () => {
     vendor.next({}, row("unauthorized"));
     expect(await failureOf(generate())).toMatchObject({ kind: "account", isAmbiguous: true });
     expect(vendor.hits).toHaveLength(2);
   });
 
-  test("of the link is tried once more, and then told as broken", async () => {
+  test("of the link is retried once, then broken", async () => {
     const expired = { fault: "error-status", status: 403 } as const;
     vendor.next({ linkBehaviours: [expired] });
     expect((await generate()).images).toHaveLength(1);
@@ -180,28 +186,28 @@ describe("a polling address", () => {
     "https://api.us1.bfl.ai/v1/get_result?id=1",
     "//nowhere",
   ];
-  test.each(elsewhere)("of somebody else, %s, never sees the credential", async (text) => {
+  test.each(elsewhere)("of another host, %s, never gets the credential", async (text) => {
     vendor.next({ text });
     expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
     expect(vendor.hits).toHaveLength(1);
   });
 });
 
-describe("a caller that goes", () => {
-  test("while the job is running is let go at once, and nobody looks again", async () => {
+describe("an aborted signal", () => {
+  test("while the job is running ends the call at once, without further polls", async () => {
     vendor.next({ polls: 1_000_000 });
     const controller = new AbortController();
     const call = generate({}, undefined, controller.signal);
     await vendor.waitForHits(3);
-    const reason = new Error("gone");
+    const reason = new Error("aborted");
     controller.abort(reason);
     expect(await call.catch((error: unknown) => error)).toBe(reason);
-    const looked = vendor.hits.length;
+    const polled = vendor.hits.length;
     await Bun.sleep(50);
-    expect(vendor.hits.length).toBe(looked);
+    expect(vendor.hits.length).toBe(polled);
   });
 });
 
-describeDisconnects(bench, [["while the vendor is silent", { fault: "stall" }, 1]]);
+describeDisconnects(harness, [["before a response", { fault: "stall" }, 1]]);
 
-describeVendor(bench);
+describeVendor(harness);

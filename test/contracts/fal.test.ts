@@ -6,7 +6,7 @@ import { openHarness } from "../support/vendor-harness.ts";
 import { row } from "../upstreams/error-rows.ts";
 import { SIMULATED_KEY, startFal } from "../upstreams/fal.ts";
 
-const bench = await openHarness({
+const harness = await openHarness({
   channel: "fal",
   variables: ["FAL_KEY"],
   key: SIMULATED_KEY,
@@ -14,12 +14,12 @@ const bench = await openHarness({
   path: "",
   model: "flux-kontext-pro",
 });
-const { vendor, open, order, generate, calls } = bench;
+const { vendor, open, order, generate, calls } = harness;
 
 describe("a generation", () => {
-  test("goes to the queue as exactly the JSON the model knows, and is found again without its path", async () => {
+  test("is submitted as exactly the documented JSON and polled under owner and application", async () => {
     const reply = await generate({
-      wish: { kind: "tier", tier: "1K", ratio: "16:9" },
+      requestedSize: { kind: "tier", tier: "1K", ratio: "16:9" },
       format: "png",
       count: 2,
     });
@@ -37,9 +37,9 @@ describe("a generation", () => {
     expect(await describeImages(reply)).toEqual(["1360x768 png", "1360x768 png"]);
   });
 
-  test("by a model of free sizes names pixels, and one image a call is made", async () => {
+  test("by a model of free sizes sends pixels and makes one image a call", async () => {
     const reply = await generate(
-      { wish: { kind: "exact", width: 1000, height: 500 }, count: 2 },
+      { requestedSize: { kind: "exact", width: 1000, height: 500 }, count: 2 },
       "flux-2-pro",
     );
     expect(vendor.hits[0]!.json()).toEqual({
@@ -50,19 +50,19 @@ describe("a generation", () => {
     expect(await describeImages(reply)).toEqual(["1008x496 jpeg"]);
   });
 
-  test("of several at such a model is as many calls where the channel says so", async () => {
+  test("of several at such a model is as many calls where the channel fans out", async () => {
     const reply = await open({ fanOut: true }).generate(order({ count: 3 }, "flux-2-max"), never);
     expect(reply.images).toHaveLength(3);
   });
 
-  test("leaves a format the model has no word for to it", async () => {
+  test("sends no format that the model does not have", async () => {
     await generate({ format: "webp" });
     expect(vendor.hits[0]!.json()).not.toHaveProperty("output_format");
   });
 });
 
 describe("an edit", () => {
-  test("goes to the model's place for edits with its reference as a data URL", async () => {
+  test("goes to the model's path for edits with its reference as a data URL", async () => {
     const reference = pngReference(60, 30);
     const reply = await generate({ references: [reference] });
     const link = `data:image/png;base64,${Buffer.from(await reference.blob.bytes()).toString("base64")}`;
@@ -76,7 +76,7 @@ describe("an edit", () => {
     expect(await describeImages(reply)).toEqual(["1456x720 png"]);
   });
 
-  test("of a model that takes a list sends one, and the shape of the first", async () => {
+  test("by a model that takes a list sends all references and the shape of the first", async () => {
     await generate({ references: [pngReference(60, 30), pngReference()] }, "flux-2-pro");
     const { image_urls: links, image_size: size } = vendor.hits[0]!.json();
     expect(vendor.hits[0]!.path).toBe("/fal-ai/flux-2-pro/edit");
@@ -85,7 +85,7 @@ describe("an edit", () => {
   });
 });
 
-describeErrorRows(bench, [
+describeErrorRows(harness, [
   ["unauthorized", "account"],
   ["locked", "account"],
   ["unknown-model", "broken", true],
@@ -111,7 +111,7 @@ describe("a failure", () => {
     ["nsfw:0", "refused"],
     ["no-images", "broken"],
   ];
-  test.each(outcomes)("told in place of the result, %s, is told as %s at once", async (outcome, kind) => {
+  test.each(outcomes)("in place of the result, %s, is %s at once", async (outcome, kind) => {
     vendor.next({ outcome });
     expect(await failureOf(generate())).toMatchObject({
       kind,
@@ -120,13 +120,13 @@ describe("a failure", () => {
     expect(vendor.hits).toHaveLength(4);
   });
 
-  test("of the account when asking for the result leaves open whether the picture was made", async () => {
+  test("of the account in place of the result is ambiguous", async () => {
     vendor.next({ outcome: "locked" });
     expect(await failureOf(generate())).toMatchObject({ kind: "account", isAmbiguous: true });
     while (!vendor.jobs.all.at(-1)!.isCancelled) await Bun.sleep(1);
   });
 
-  test("of a field names it, and when to come back", async () => {
+  test("has the field and the retry-after", async () => {
     vendor.next(row("image_too_large"), row("throttled", { retryAfter: "3" }));
     expect(await failureOf(generate())).toMatchObject({
       param: "image_url",
@@ -135,16 +135,16 @@ describe("a failure", () => {
     expect(await failureOf(generate())).toMatchObject({ retryAfterSeconds: 3 });
   });
 
-  test("of some pictures only, found indecent or gone, delivers the others", async () => {
+  test("of some pictures, indecent or missing, does not affect the others", async () => {
     vendor.next({ outcome: "nsfw:1" });
     expect((await generate({ count: 3 })).images).toHaveLength(2);
-    const gone = { fault: "error-status", status: 404 } as const;
-    vendor.next({ linkBehaviours: [gone, gone] }, { linkBehaviours: [gone] });
+    const missing = { fault: "error-status", status: 404 } as const;
+    vendor.next({ linkBehaviours: [missing, missing] }, { linkBehaviours: [missing] });
     expect((await generate({ count: 3 })).images).toHaveLength(2);
     expect((await generate({ count: 3 })).images).toHaveLength(3);
   });
 
-  test("of a look, or of the queue when asked for the result, is passed over", async () => {
+  test("of a poll, or of the queue in place of the result, is retried", async () => {
     vendor.next({ polls: 0 }, row("overloaded"), "html", {}, row("bad-gateway"), "truncated");
     expect((await generate()).images).toHaveLength(1);
   });
@@ -156,7 +156,7 @@ describe("a failure", () => {
     expect(vendor.hits.map(({ method }) => method)).toEqual(["POST", "GET", "PUT"]);
   });
 
-  test("of every look gives up and cancels the job", async () => {
+  test("of every poll ends and cancels the job", async () => {
     vendor.next({}, ...Array.from({ length: 6 }, () => row("overloaded")));
     expect(await failureOf(generate())).toMatchObject({ kind: "overloaded", isAmbiguous: true });
     const hit = await vendor.waitForHits(8);
@@ -165,10 +165,10 @@ describe("a failure", () => {
   });
 });
 
-describe("a caller that goes", () => {
-  const reason = new Error("gone");
+describe("an aborted signal", () => {
+  const reason = new Error("aborted");
 
-  test("while the job is running has it cancelled, with the credential and nothing else", async () => {
+  test("while the job is running cancels it, with credential and without body", async () => {
     vendor.next({ polls: 1_000_000 });
     const controller = new AbortController();
     const call = generate({}, undefined, controller.signal);
@@ -176,12 +176,12 @@ describe("a caller that goes", () => {
     controller.abort(reason);
     expect(await call.catch((error: unknown) => error)).toBe(reason);
     await cancelled();
-    const looked = vendor.hits.length;
+    const polled = vendor.hits.length;
     await Bun.sleep(30);
-    expect(vendor.hits.length).toBe(looked);
+    expect(vendor.hits.length).toBe(polled);
   });
 
-  test("before the vendor has named the job has it cancelled as soon as it is named", async () => {
+  test("during the submission cancels the job as soon as its id is known", async () => {
     vendor.next({ delayMs: 50, polls: 1_000_000 });
     const controller = new AbortController();
     const call = generate({}, undefined, controller.signal);
@@ -192,7 +192,7 @@ describe("a caller that goes", () => {
     await cancelled();
   });
 
-  test("has the others cancelled, too, where several were asked for", async () => {
+  test("cancels all parallel jobs", async () => {
     vendor.next({ polls: 1_000_000 }, { polls: 1_000_000 });
     const controller = new AbortController();
     const call = open({ fanOut: true }).generate(order({ count: 2 }, "flux-2-pro"), controller.signal);
@@ -210,4 +210,4 @@ describe("a caller that goes", () => {
   }
 });
 
-describeVendor(bench);
+describeVendor(harness);

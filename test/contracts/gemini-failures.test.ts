@@ -22,7 +22,7 @@ async function fail(behaviour: Behaviour, change: Partial<ImageOrder> = {}): Pro
   return await failureOf(open().generate(makeOrder(change), never));
 }
 
-describe("a refusal inside a success", () => {
+describe("a refusal inside a response of success", () => {
   test.each([
     "SAFETY",
     "OTHER",
@@ -52,7 +52,7 @@ describe("a refusal inside a success", () => {
   });
 
   test.each(["NO_IMAGE", "IMAGE_OTHER", "OTHER", "STOP", "MAX_TOKENS", "LANGUAGE", "A_NEW_REASON"])(
-    "that only says %s is broken and may be tried elsewhere",
+    "with %s is broken and may be retried",
     async (reason) => {
       const error = await fail({ fault: "no-images", text: reason });
       expect([error.kind, error.isAmbiguous]).toEqual(["broken", false]);
@@ -63,7 +63,7 @@ describe("a refusal inside a success", () => {
     expect((await fail({ fault: "choices-missing" })).kind).toBe("broken");
   });
 
-  test("with an error in it is that error", async () => {
+  test("with an error is that error", async () => {
     expect((await fail({ fault: "error-in-200" })).kind).toBe("overloaded");
   });
 });
@@ -79,7 +79,7 @@ describe("a failure", () => {
       { fault: "error-status", text: "PLAIN_EXHAUSTED", retryAfter: "7" },
     ],
     [
-      "rate limit without a hint",
+      "rate limit without a retry-after",
       "limited",
       429,
       undefined,
@@ -104,10 +104,13 @@ describe("a failure", () => {
     ["deadline", "overloaded", 504, undefined, { fault: "error-status", text: "DEADLINE_EXCEEDED" }],
     ["payload too large", "rejected", 413, undefined, { fault: "error-status", status: 413 }],
     ["status nobody expects", "broken", 418, undefined, { fault: "error-status", status: 418 }],
-  ] as const)("by %s is %s, status %p, hint %p", async (_name, kind, status, prefix, behaviour) => {
-    const error = await fail(behaviour as Behaviour);
-    expect([error.kind, error.status, error.retryAfterSeconds]).toEqual([kind, status, prefix]);
-  });
+  ] as const)(
+    "by %s is %s, status %p, retryAfterSeconds %p",
+    async (_name, kind, status, prefix, behaviour) => {
+      const error = await fail(behaviour as Behaviour);
+      expect([error.kind, error.status, error.retryAfterSeconds]).toEqual([kind, status, prefix]);
+    },
+  );
 
   test.each([
     ["reset-before-headers", "unreachable", true],
@@ -121,21 +124,21 @@ describe("a failure", () => {
     ["close-midway", "broken", true],
     ["bad-base64", "broken", true],
     ["flood", "broken", true],
-  ] as const)("of carriage, %s, is %s", async (fault, kind, isAmbiguous) => {
+  ] as const)("of transport, %s, is %s", async (fault, kind, isAmbiguous) => {
     const error = await fail({ fault });
     expect([error.kind, error.isAmbiguous]).toEqual([kind, isAmbiguous]);
   });
 
   test("to connect is unreachable and safe to repeat", async () => {
-    const gone = await startGemini();
-    await gone.close();
-    await expect(open(gone.url).generate(makeOrder(), never)).rejects.toMatchObject({
+    const closed = await startGemini();
+    await closed.close();
+    await expect(open(closed.url).generate(makeOrder(), never)).rejects.toMatchObject({
       kind: "unreachable",
       isAmbiguous: false,
     });
   });
 
-  test("names the caller's field where the vendor names one of its own", async () => {
+  test("has the caller's name of the vendor's field", async () => {
     const lite = { upstreamModel: "gemini-3.1-flash-lite-image" };
     const tier = {
       ...lite,
@@ -148,27 +151,29 @@ describe("a failure", () => {
     expect(await fail({}, ratio)).toMatchObject({ kind: "rejected", param: "aspectRatio" });
   });
 
-  test("says nothing of the credential, also when the vendor repeats it", async () => {
+  test("never contains the credential, also when the vendor repeats it", async () => {
     const error = await fail({ fault: "echo-authorization" });
     expect(error.kind).toBe("rejected");
     expect(`${error.message} ${error.publicMessage} ${Bun.inspect(error)}`).not.toContain(SIMULATED_KEY);
   });
 });
 
-describe("a caller that goes", () => {
+describe("an aborted signal", () => {
   test.each(["stall", "stall-midway"] as const)("closes the vendor's connection at %s", async (fault) => {
     vendor.next(fault);
     const caller = new AbortController();
-    const drawn = open().generate(makeOrder({ references: [makeReference()] }), caller.signal);
+    const generated = open().generate(makeOrder({ references: [makeReference()] }), caller.signal);
     await vendor.waitForHits(1);
-    const reason = new Error("gone");
+    const reason = new Error("aborted");
     caller.abort(reason);
-    await expect(drawn).rejects.toBe(reason);
+    await expect(generated).rejects.toBe(reason);
     await vendor.waitForClose();
   });
 
   test("before the call sends nothing", async () => {
-    await expect(open().generate(makeOrder(), AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+    await expect(open().generate(makeOrder(), AbortSignal.abort(new Error("aborted")))).rejects.toThrow(
+      "aborted",
+    );
     expect(vendor.hits).toHaveLength(0);
   });
 });

@@ -21,7 +21,7 @@ afterEach(() => vendor.reset());
 afterAll(() => vendor.close());
 
 describe("a generation", () => {
-  test("asks only for what the vendor knows and gives pictures of that size", async () => {
+  test("sends only documented fields and returns pictures of the requested size", async () => {
     const size = {
       tier: "1K",
       ratio: "16:9",
@@ -56,7 +56,7 @@ describe("a generation", () => {
     expect(reply).toMatchObject({ quality: "low", background: "opaque", usage: { input: 4 } });
   });
 
-  test("without size, quality and format leaves them to the vendor", async () => {
+  test("without size, quality and format sends none", async () => {
     const reply = await calls.generate({ size: { ...makeOrder().size, isAuto: true, isShapeFree: true } });
     expect(vendor.hits[0]!.json()).toEqual({
       model: "gpt-image-2",
@@ -68,7 +68,7 @@ describe("a generation", () => {
     expect(reply).toMatchObject({ quality: "high", usage: { input: 4, output: 7024, total: 7028 } });
   });
 
-  test("asks for the vendor's default where it does not offer the format", async () => {
+  test("requests the model's default where it does not have the format", async () => {
     const { model } = makeOrder();
     const reply = await calls.generate({
       model: { ...model, image: { ...model.image, formats: ["png", "jpeg"] } },
@@ -80,18 +80,18 @@ describe("a generation", () => {
     expect((await measure(reply.images[0]!)).format).toBe("png");
   });
 
-  test("gives as many images as came, fewer or more than asked", async () => {
+  test("returns as many images as came, fewer or more than requested", async () => {
     vendor.next({ images: 1 }, { images: 5 });
     expect((await calls.generate({ count: 4 })).images).toHaveLength(1);
     expect((await calls.generate({ count: 4 })).images).toHaveLength(5);
   });
 
-  test("without a sane report has no usage", async () => {
+  test("has no usage for an impossible report", async () => {
     vendor.next("no-usage", { usage: { input_tokens: -1, output_tokens: 5 } }, { usage: "many" });
     for (let index = 0; index < 3; index += 1) expect((await calls.generate()).usage).toBeUndefined();
   });
 
-  test("understands escaped slashes and an answer byte by byte", async () => {
+  test("reads escaped slashes and a compressed response", async () => {
     vendor.next("escaped-slashes", { fault: "gzip" });
     const format = "jpeg";
     for (let index = 0; index < 2; index += 1)
@@ -100,7 +100,7 @@ describe("a generation", () => {
 });
 
 describe("an edit", () => {
-  test("of one image sends a form with typed, named files", async () => {
+  test("of one image sends a form with names and types of files", async () => {
     const order = { references: [makeReference("png")], mask: makeReference("png"), quality: "high" };
     const reply = await calls.generate(order);
     const parts = await readForm(vendor.hits[0]!);
@@ -137,7 +137,7 @@ describe("an edit", () => {
     expect(parts.at(-1)).toEqual(["image", "image-1.png image/png"]);
   });
 
-  test("carries a prompt of any characters unharmed", async () => {
+  test("sends a prompt of any characters unchanged", async () => {
     const prompt = 'Zeile 1\r\nLine "2" — 写字 --boundary';
     await calls.generate({ prompt, references: [makeReference()] });
     expect((await readForm(vendor.hits[0]!))[1]).toEqual(["prompt", prompt]);
@@ -157,7 +157,7 @@ describe("an image call fails", () => {
     ["error-in-200", "overloaded"],
     ["rate-limited", "limited"],
     ["insufficient-quota", "account"],
-  ] as const)("with %s as %s", async (fault, kind) => {
+  ] as const)("by %s as %s", async (fault, kind) => {
     vendor.next(fault);
     expect((await failureOf(calls.generate())).kind).toBe(kind);
     expect(vendor.hits).toHaveLength(1);
@@ -169,7 +169,7 @@ describe("an image call fails", () => {
     [{ size: { ...makeOrder().size, width: 1000 } }, "size"],
     [{ size: { ...makeOrder().size, width: 3840, height: 3840 } }, "size"],
     [{ references: Array.from({ length: 17 }, () => makeReference()) }, "image"],
-  ])("where the vendor refuses %o, naming %s", async (order, param) => {
+  ])("by %o, with the field %s", async (order, param) => {
     expect(await failureOf(calls.generate(order))).toMatchObject({ kind: "rejected", param });
   });
 
@@ -186,7 +186,7 @@ describe("an image call fails", () => {
     expect((await vendor.waitForClose()) - abortedAt).toBeLessThan(100);
   });
 
-  test("while the form is still on its way when the vendor refuses early or goes", async () => {
+  test("while the form is being sent, by an early response or a reset", async () => {
     vendor.next("unauthorized", "reset-before-headers");
     const references = [{ ...makeReference(), blob: new Blob([new Uint8Array(8 * 1024 * 1024)]) }];
     expect((await failureOf(calls.generate({ references }))).kind).toBe("account");

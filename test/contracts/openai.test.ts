@@ -16,7 +16,7 @@ afterEach(() => vendor.reset());
 afterAll(() => vendor.close());
 
 describe("a chat request", () => {
-  test("goes out exactly as it was said and nothing but the channel's own headers", async () => {
+  test("is sent unchanged, with the channel's own headers only", async () => {
     const own = callOpenAi(vendor.url, { organization: "org-1", project: "proj-1" });
     const raw = '{ "model":"gpt-5.4","messages":[{"role":"user","content":"h\\u00e9é"}] }';
     await own.text.send({
@@ -40,17 +40,17 @@ describe("a chat request", () => {
     });
   });
 
-  test("answered whole gives the vendor's text and the same JSON read", async () => {
-    const answer = await calls.ask({});
-    if (answer.kind !== "whole") throw new Error("not whole");
-    expect(answer.parsed).toEqual(JSON.parse(answer.text));
-    expect(answer.parsed).toMatchObject({ object: "chat.completion", usage: { completion_tokens: 8 } });
+  test("returns the text of a whole response and its parsed JSON", async () => {
+    const response = await calls.chat({});
+    if (response.kind !== "whole") throw new Error("not whole");
+    expect(response.parsed).toEqual(JSON.parse(response.text));
+    expect(response.parsed).toMatchObject({ object: "chat.completion", usage: { completion_tokens: 8 } });
     expect(vendor.totals).toMatchObject({ received: 1, delivered: 1, usages: [{ completion_tokens: 8 }] });
   });
 
-  test("for a stream gives the vendor's events untouched", async () => {
+  test("for a stream returns the vendor's events unchanged", async () => {
     const body = { stream: true, stream_options: { include_usage: true } };
-    const text = await readText(await calls.ask(body));
+    const text = await readText(await calls.chat(body));
     const frames = text.trimEnd().split("\n\n");
     expect(vendor.hits[0]!.headers["accept"]).toBe("text/event-stream");
     expect(frames).toHaveLength(1 + 8 + 1 + 1 + 1);
@@ -59,11 +59,11 @@ describe("a chat request", () => {
     expect(vendor.totals.usages).toHaveLength(1);
   });
 
-  test("with tools is answered by a call of the first one", async () => {
+  test("with tools gets a tool call", async () => {
     const parameters = { type: "object", required: ["city"], properties: { city: { type: "string" } } };
     const tools = [{ type: "function", function: { name: "weather", parameters } }];
-    expect(await readText(await calls.ask({ tools }))).toContain('"finish_reason":"tool_calls"');
-    expect(await readText(await calls.ask({ tools, stream: true }))).toContain(
+    expect(await readText(await calls.chat({ tools }))).toContain('"finish_reason":"tool_calls"');
+    expect(await readText(await calls.chat({ tools, stream: true }))).toContain(
       '"name":"weather","arguments":""',
     );
   });
@@ -84,27 +84,27 @@ describe("a chat request", () => {
     "comments",
     "no-space",
   ];
-  test.each(oddities)("for a stream hands on the oddity %s to its reader", async (fault) => {
+  test.each(oddities)("for a stream passes on %s unchanged", async (fault) => {
     vendor.next({ fault, text: "größer 写字" });
-    const text = await readText(await calls.ask({ stream: true, stream_options: { include_usage: true } }));
+    const text = await readText(await calls.chat({ stream: true, stream_options: { include_usage: true } }));
     expect(text).not.toContain("\uFFFD");
     expect(text).toContain(fault.startsWith("error-frame") ? "server_error" : "data:");
   });
 
-  test("for a stream that is answered whole gives the whole answer", async () => {
+  test("for a stream returns a whole response as whole", async () => {
     vendor.next("json-for-stream");
-    expect((await calls.ask({ stream: true })).kind).toBe("whole");
+    expect((await calls.chat({ stream: true })).kind).toBe("whole");
   });
 
-  test("unpacks an answer that was compressed unasked", async () => {
+  test("decompresses a response that was compressed unrequested", async () => {
     vendor.next("gzip", "gzip");
-    expect(await readText(await calls.ask({}))).toContain("word7");
-    expect(await readText(await calls.ask({ stream: true }))).toContain("[DONE]");
+    expect(await readText(await calls.chat({}))).toContain("word7");
+    expect(await readText(await calls.chat({ stream: true }))).toContain("[DONE]");
   });
 
-  test("waits for a slow answer", async () => {
+  test("waits for a slow response", async () => {
     vendor.next({ fault: "slow-drip", frameDelayMs: 0, tokens: 1 });
-    expect(await readText(await calls.ask({}))).toContain("word0");
+    expect(await readText(await calls.chat({}))).toContain("word0");
   });
 });
 
@@ -173,9 +173,9 @@ describe("a failure", () => {
     },
     { behaviour: { fault: "echo-authorization" }, kind: "rejected", publicMessage: "Send another one." },
   ];
-  test.each(rows)("of the sort $behaviour is $kind", async ({ behaviour, kind, ...detail }) => {
+  test.each(rows)("by $behaviour is $kind", async ({ behaviour, kind, ...detail }) => {
     vendor.next(behaviour);
-    const error = await failureOf(calls.ask({}));
+    const error = await failureOf(calls.chat({}));
     expect({ ...error, kind: error.kind }).toMatchObject({ kind, ...detail });
     expect(error.retryAfterSeconds).toBe(detail.retryAfterSeconds);
     expect(error.publicMessage).toBe(detail.publicMessage);
@@ -184,11 +184,11 @@ describe("a failure", () => {
     expect(vendor.hits).toHaveLength(1);
   });
 
-  test("before a stream begins is told apart in the same way", async () => {
+  test("before a stream begins has the same kind", async () => {
     const body = { stream: true };
     vendor.next("html", "empty", "redirect", "rate-limited", "error-json-for-stream", "error-in-200");
     const kinds: string[] = [];
-    for (let index = 0; index < 6; index += 1) kinds.push((await failureOf(calls.ask(body))).kind);
+    for (let index = 0; index < 6; index += 1) kinds.push((await failureOf(calls.chat(body))).kind);
     expect(kinds).toEqual(["broken", "broken", "broken", "limited", "limited", "overloaded"]);
   });
 
@@ -196,51 +196,51 @@ describe("a failure", () => {
     "in the middle of a stream (%s) reaches its reader",
     async (fault) => {
       vendor.next({ fault, after: 3 });
-      const answer = await calls.ask({ stream: true });
-      expect(readText(answer)).rejects.toThrow();
+      const response = await calls.chat({ stream: true });
+      expect(readText(response)).rejects.toThrow();
     },
   );
 
-  test("to connect is unreachable and certainly not carried out", async () => {
-    const gone = await startOpenAi();
-    await gone.close();
-    const error = await failureOf(callOpenAi(gone.url).ask({}));
+  test("to connect is unreachable and not ambiguous", async () => {
+    const closed = await startOpenAi();
+    await closed.close();
+    const error = await failureOf(callOpenAi(closed.url).chat({}));
     expect(error).toMatchObject({ kind: "unreachable", isAmbiguous: false });
   });
 
-  test("of a wrong key, an unknown model or an unknown field is what the vendor says", async () => {
+  test("by a wrong key, an unknown model or an unknown field has the vendor's kind", async () => {
     const stranger = callOpenAi(vendor.url, { apiKey: "sk-wrong" });
-    expect((await failureOf(stranger.ask({}))).kind).toBe("account");
-    expect((await failureOf(calls.ask({ model: "nobody" }))).kind).toBe("account");
-    expect(await failureOf(calls.ask({ provider: "x" }))).toMatchObject({
+    expect((await failureOf(stranger.chat({}))).kind).toBe("account");
+    expect((await failureOf(calls.chat({ model: "nobody" }))).kind).toBe("account");
+    expect(await failureOf(calls.chat({ provider: "x" }))).toMatchObject({
       kind: "rejected",
       param: "provider",
       publicMessage: "Unrecognized request argument supplied: provider",
     });
   });
 
-  test("by redirect never carries the key to another place", async () => {
+  test("by redirect never sends the key to another host", async () => {
     await using other = await startOpenAi();
     vendor.next({ fault: "redirect", text: `${other.url}/v1/chat/completions` });
-    expect((await failureOf(calls.ask({}))).kind).toBe("broken");
+    expect((await failureOf(calls.chat({}))).kind).toBe("broken");
     expect(other.hits).toHaveLength(0);
   });
 });
 
 describe("an aborted signal", () => {
-  const places: { place: string; behaviour: Behaviour; isStream: boolean }[] = [
-    { place: "before any answer", behaviour: { fault: "stall" }, isStream: false },
-    { place: "inside a whole answer", behaviour: { fault: "stall-midway" }, isStream: false },
-    { place: "inside a stream", behaviour: { fault: "stall-midway" }, isStream: true },
-    { place: "inside a running stream", behaviour: { tokens: 100_000, frameDelayMs: 1 }, isStream: true },
+  const times: { when: string; behaviour: Behaviour; isStream: boolean }[] = [
+    { when: "before a response", behaviour: { fault: "stall" }, isStream: false },
+    { when: "during a whole response", behaviour: { fault: "stall-midway" }, isStream: false },
+    { when: "at the start of a stream", behaviour: { fault: "stall-midway" }, isStream: true },
+    { when: "during a stream", behaviour: { tokens: 100_000, frameDelayMs: 1 }, isStream: true },
   ];
-  test.each(places)(
-    "$place ends the call with its own reason and closes the socket within 100 ms",
+  test.each(times)(
+    "$when ends the call with its own reason and closes the socket within 100 ms",
     async (row) => {
       vendor.next(row.behaviour);
       const controller = new AbortController();
-      const reason = new Error("the caller went");
-      const call = calls.ask({ stream: row.isStream }, controller.signal).then(readText);
+      const reason = new Error("the client disconnected");
+      const call = calls.chat({ stream: row.isStream }, controller.signal).then(readText);
       const hit = await vendor.waitForHits(1);
       while (row.behaviour.fault !== "stall" && hit.status === null) await Bun.sleep(1);
       const abortedAt = performance.now();
@@ -253,16 +253,16 @@ describe("an aborted signal", () => {
 
   test("that was aborted before sends nothing", async () => {
     const reason = new Error("too late");
-    const call = calls.ask({}, AbortSignal.abort(reason));
+    const call = calls.chat({}, AbortSignal.abort(reason));
     expect(await call.catch((error: unknown) => error)).toBe(reason);
     expect(vendor.hits).toHaveLength(0);
   });
 
-  test("is not needed when the reader of a stream just stops", async () => {
+  test("is not needed when the reader of a stream stops", async () => {
     vendor.next({ tokens: 100_000, frameDelayMs: 1 });
-    const answer = await calls.ask({ stream: true });
-    if (answer.kind !== "stream") throw new Error("not a stream");
-    const reader = answer.stream.getReader();
+    const response = await calls.chat({ stream: true });
+    if (response.kind !== "stream") throw new Error("not a stream");
+    const reader = response.stream.getReader();
     await reader.read();
     const stoppedAt = performance.now();
     await reader.cancel();

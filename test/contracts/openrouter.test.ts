@@ -5,7 +5,7 @@ import { openHarness, type Change } from "../support/vendor-harness.ts";
 import { SIMULATED_KEY, startOpenRouter } from "../upstreams/openrouter.ts";
 import type { Behaviour } from "../upstreams/behaviour.ts";
 
-const bench = await openHarness({
+const harness = await openHarness({
   channel: "openrouter",
   variables: ["OPENROUTER_API_KEY", "OPENAI_API_KEY"],
   key: SIMULATED_KEY,
@@ -13,15 +13,15 @@ const bench = await openHarness({
   path: "/api/v1",
   model: "flux-2-pro",
 });
-const { vendor, open, order, generate } = bench;
+const { vendor, open, order, generate } = harness;
 
-/** A model of another family, as an operator may route it here. */
+/** A model of another family, which an operator may route here. */
 const richOrder = (change: Change = {}) =>
   order({ ...change, upstreamModel: "openai/gpt-image-2" }, "gpt-image-2");
 
 describe("a generation", () => {
-  test("is exactly the JSON that the vendor knows", async () => {
-    const reply = await generate({ wish: { kind: "tier", tier: "2K", ratio: "3:2" } });
+  test("sends exactly the documented JSON", async () => {
+    const reply = await generate({ requestedSize: { kind: "tier", tier: "2K", ratio: "3:2" } });
     const body =
       '{"model":"black-forest-labs/flux.2-pro","prompt":"a red fox","aspect_ratio":"3:2","resolution":"2K"}';
     expect(vendor.hits[0]!.body.toString()).toBe(body);
@@ -34,9 +34,15 @@ describe("a generation", () => {
     expect(reply.usage).toEqual({ input: 9, output: 1120, total: 1129 });
   });
 
-  test("by a model of many wishes tells them all", async () => {
-    const wish = { quality: "low", background: "opaque", count: 3, format: "webp", compression: 40 } as const;
-    const reply = await open().generate(richOrder(wish), never);
+  test("by a model with every option sends them all", async () => {
+    const requestedSize = {
+      quality: "low",
+      background: "opaque",
+      count: 3,
+      format: "webp",
+      compression: 40,
+    } as const;
+    const reply = await open().generate(richOrder(requestedSize), never);
     expect(vendor.hits[0]!.json()).toEqual({
       model: "openai/gpt-image-2",
       prompt: "a red fox",
@@ -51,12 +57,12 @@ describe("a generation", () => {
     expect(await describeImages(reply)).toEqual(Array.from({ length: 3 }, () => "1024x1024 webp"));
   });
 
-  test("as PNG asks for no compression", async () => {
+  test("as PNG sends no compression", async () => {
     await open().generate(richOrder({ format: "png", compression: 40 }), never);
     expect(vendor.hits[0]!.json()).not.toHaveProperty("output_compression");
   });
 
-  test("of several at a model of one a call makes one, unless the channel may ask several times", async () => {
+  test("of several at a model of one a call makes one, unless the channel fans out", async () => {
     expect((await generate({ count: 2 })).images).toHaveLength(1);
     expect(vendor.hits[0]!.json()).not.toHaveProperty("n");
     const reply = await open({ fanOut: true }).generate(order({ count: 2 }), never);
@@ -64,7 +70,7 @@ describe("a generation", () => {
     expect(reply.usage).toEqual({ input: 18, output: 2240, total: 2258 });
   });
 
-  test("without a sane report has no usage", async () => {
+  test("has no usage for an impossible report", async () => {
     const behaviours: Behaviour[] = [
       { fault: "no-usage" },
       { usage: { prompt_tokens: -1, completion_tokens: 1 } },
@@ -74,14 +80,14 @@ describe("a generation", () => {
     for (const _ of behaviours) expect((await generate()).usage).toBeUndefined();
   });
 
-  test("gives as many pictures as came", async () => {
+  test("returns as many pictures as came", async () => {
     vendor.next({ images: 3 });
     expect((await generate()).images).toHaveLength(3);
   });
 });
 
 describe("an edit", () => {
-  test("sends its references as data URLs and leaves the shape to the vendor where none was named", async () => {
+  test("sends its references as data URLs, and no shape where none is requested", async () => {
     const references = [pngReference(60, 30), pngReference()];
     const reply = await generate({ references });
     const link = `data:image/png;base64,${Buffer.from(await references[0]!.blob.bytes()).toString("base64")}`;
@@ -94,7 +100,7 @@ describe("an edit", () => {
 });
 
 describeErrorRows(
-  bench,
+  harness,
   [
     ["bad-request", "rejected"],
     ["unauthorized", "account"],
@@ -114,18 +120,15 @@ describeErrorRows(
 );
 
 describe("a failure", () => {
-  test.each(["no-images", "bad-base64"] as const)(
-    "to give a picture, by %s, is told as broken",
-    async (fault) => {
-      vendor.next(fault);
-      expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
-    },
-  );
+  test.each(["no-images", "bad-base64"] as const)("to return a picture, by %s, is broken", async (fault) => {
+    vendor.next(fault);
+    expect(await failureOf(generate())).toMatchObject({ kind: "broken", isAmbiguous: true });
+  });
 });
 
-describeDisconnects(bench, [
-  ["before any answer", { fault: "stall" }, 1],
-  ["inside an answer", { fault: "stall-midway" }, 1],
+describeDisconnects(harness, [
+  ["before a response", { fault: "stall" }, 1],
+  ["during a response", { fault: "stall-midway" }, 1],
 ]);
 
-describeVendor(bench);
+describeVendor(harness);

@@ -6,7 +6,7 @@ import { openHarness } from "../support/vendor-harness.ts";
 import { row } from "../upstreams/error-rows.ts";
 import { SIMULATED_KEY, startReplicate } from "../upstreams/replicate.ts";
 
-const bench = await openHarness({
+const harness = await openHarness({
   channel: "replicate",
   variables: ["REPLICATE_API_TOKEN"],
   key: SIMULATED_KEY,
@@ -14,11 +14,14 @@ const bench = await openHarness({
   path: "/v1",
   model: "flux-2-pro",
 });
-const { vendor, settings, open, order, generate, calls } = bench;
+const { vendor, settings, open, order, generate, calls } = harness;
 
 describe("a generation", () => {
-  test("is exactly the JSON the model knows, and needs no look when the wait was enough", async () => {
-    const reply = await generate({ wish: { kind: "tier", tier: "2K", ratio: "3:2" }, format: "webp" });
+  test("sends exactly the documented JSON, and no poll when the wait was enough", async () => {
+    const reply = await generate({
+      requestedSize: { kind: "tier", tier: "2K", ratio: "3:2" },
+      format: "webp",
+    });
     const body =
       '{"input":{"prompt":"a red fox","aspect_ratio":"3:2","resolution":"4 MP","output_format":"png"}}';
     expect(vendor.hits[0]!.body.toString()).toBe(body);
@@ -32,33 +35,35 @@ describe("a generation", () => {
     expect(await describeImages(reply)).toEqual(["2496x1664 png"]);
   });
 
-  test("that takes longer is looked at on the vendor's own address, whatever address it names", async () => {
+  test("that takes longer is polled on the configured address, whatever address the vendor returns", async () => {
     vendor.next({ polls: 2, outcome: "one-link" });
     expect(await describeImages(await generate({}, "flux-kontext-pro"))).toEqual(["1024x1024 png"]);
     expect(calls().slice(1)).toEqual(["GET /v1/predictions/*", "GET /v1/predictions/*", "GET /results/*"]);
   });
 
-  test("of any shape is one that each model knows", async () => {
+  test("of any shape is valid for every model", async () => {
     for (const id of ["flux-kontext-pro", "flux-kontext-max", "flux-2-pro", "flux-2-max"] as const) {
       const { model } = imageModel(settings, id);
       for (const ratio of model.image.ratios)
-        expect((await generate({ wish: { kind: "tier", tier: null, ratio } }, id)).images).toHaveLength(1);
+        expect(
+          (await generate({ requestedSize: { kind: "tier", tier: null, ratio } }, id)).images,
+        ).toHaveLength(1);
     }
   });
 
-  test("by a version names it in the body", async () => {
+  test("by a version has it in the body", async () => {
     const version = "00b07c32e314ceb5152c1d08e73400e6a61d7d22ba60a405fc76314fc807910c";
     await open().generate({ ...order(), upstreamModel: version }, never);
     expect(vendor.hits[0]!.path).toBe("/v1/predictions");
     expect(vendor.hits[0]!.json()).toEqual({ version, input: { prompt: "a red fox", aspect_ratio: "1:1" } });
   });
 
-  test("of several makes one, unless the channel may ask several times", async () => {
+  test("of several makes one, unless the channel fans out", async () => {
     expect((await generate({ count: 2 })).images).toHaveLength(1);
     expect((await open({ fanOut: true }).generate(order({ count: 2 }), never)).images).toHaveLength(2);
   });
 
-  test("gives as many pictures as came, whose links still work", async () => {
+  test("returns as many pictures as came", async () => {
     vendor.next({ images: 3 });
     expect((await generate()).images).toHaveLength(3);
     const expired = { fault: "error-status", status: 404 } as const;
@@ -68,7 +73,7 @@ describe("a generation", () => {
 });
 
 describe("an edit", () => {
-  test("sends its references as data URLs and asks for the shape of the first", async () => {
+  test("sends its references as data URLs and requests the shape of the first", async () => {
     const reply = await generate({ references: [pngReference(60, 30), pngReference()] });
     const { input } = vendor.hits[0]!.json();
     expect(input).toMatchObject({ aspect_ratio: "match_input_image", resolution: "1 MP" });
@@ -76,9 +81,9 @@ describe("an edit", () => {
     expect(await describeImages(reply)).toEqual(["1456x720 jpeg"]);
   });
 
-  test("at a model of one reference sends the first", async () => {
+  test("by a model of one reference sends the first", async () => {
     await generate(
-      { references: [pngReference()], wish: { kind: "tier", tier: "1K", ratio: "1:1" } },
+      { references: [pngReference()], requestedSize: { kind: "tier", tier: "1K", ratio: "1:1" } },
       "flux-kontext-max",
     );
     const { input } = vendor.hits[0]!.json();
@@ -89,7 +94,7 @@ describe("an edit", () => {
   });
 });
 
-describeErrorRows(bench, [
+describeErrorRows(harness, [
   ["bad-request", "rejected"],
   ["unauthorized", "account"],
   ["no-credits", "account"],
@@ -101,7 +106,7 @@ describeErrorRows(bench, [
 ]);
 
 describe("a failure", () => {
-  test("tells when to come back, by header or else by its sentence", async () => {
+  test("has the retry-after of the header, else of its sentence", async () => {
     vendor.next(row("throttled"), row("throttled", { retryAfter: "4" }));
     expect((await failureOf(generate())).retryAfterSeconds).toBe(30);
     expect((await failureOf(generate())).retryAfterSeconds).toBe(4);
@@ -118,7 +123,7 @@ describe("a failure", () => {
     ["no-output", "broken"],
   ];
   test.each(outcomes)(
-    "of the prediction, %s, is told as %s, within the wait and after it",
+    "of the prediction by %s is %s, within the wait and after it",
     async (outcome, kind) => {
       vendor.next({ outcome });
       expect((await failureOf(generate())).kind).toBe(kind);
@@ -134,20 +139,20 @@ describe("a failure", () => {
     while (!vendor.jobs.all.at(-1)!.isCancelled) await Bun.sleep(1);
   });
 
-  test("of a look is passed over", async () => {
+  test("of a poll is retried", async () => {
     vendor.next({ polls: 2 }, row("overloaded"), "html", "truncated", "close-before-headers");
     expect((await generate()).images).toHaveLength(1);
   });
 });
 
-describe("a caller that goes", () => {
-  const reason = new Error("gone");
+describe("an aborted signal", () => {
+  const reason = new Error("aborted");
 
   test.each([
     ["within the wait", { delayMs: 50, polls: 1_000_000 }, 1],
     ["after the wait", { polls: 1_000_000 }, 3],
-  ] as const)("%s has the prediction cancelled", async (_, plan, hits) => {
-    vendor.next(plan);
+  ] as const)("%s cancels the prediction", async (_, behaviour, hits) => {
+    vendor.next(behaviour);
     const controller = new AbortController();
     const call = generate({}, undefined, controller.signal);
     await vendor.waitForHits(hits);
@@ -157,7 +162,7 @@ describe("a caller that goes", () => {
     expect(vendor.jobs.all.at(-1)!.isCancelled).toBe(true);
   });
 
-  test("just when the prediction has ended leaves it as it is", async () => {
+  test("when the prediction has ended sends no cancel call", async () => {
     vendor.next({ delayMs: 30 });
     const controller = new AbortController();
     const call = generate({}, undefined, controller.signal);
@@ -170,4 +175,4 @@ describe("a caller that goes", () => {
   });
 });
 
-describeVendor(bench);
+describeVendor(harness);

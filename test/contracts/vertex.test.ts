@@ -29,7 +29,7 @@ function open(change: object = {}) {
 }
 
 describe("the request", () => {
-  test("goes to the project and region with an access token", async () => {
+  test("goes to project and region with an access token", async () => {
     const { images, usage } = await open().generate(makeOrder(), never);
     expect([images.length, usage?.output]).toEqual([1, 1120]);
     const [hit] = vendor.hits;
@@ -40,7 +40,7 @@ describe("the request", () => {
     expect(hit!.headers["x-goog-api-key"]).toBeUndefined();
   });
 
-  test("asks for JPEG where the caller wants it, at the wanted compression", async () => {
+  test("requests JPEG with the caller's compression", async () => {
     const { images } = await open().generate(makeOrder({ format: "jpeg", compression: 40 }), never);
     expect((await readImageHeader(images[0]!)).format).toBe("jpeg");
     await open().generate(makeOrder({ format: "jpeg" }), never);
@@ -55,7 +55,7 @@ describe("the request", () => {
     ]);
   });
 
-  test("shrinks a reference over 7 MB, and sends one below as it is", async () => {
+  test("shrinks a reference over 7 MB and sends a smaller one unchanged", async () => {
     const bytes = makeNoise(1700, 1500);
     expect(bytes.byteLength).toBeGreaterThan(7_000_000);
     const large: ReferenceImage = { blob: new Blob([bytes]), format: "png", width: 1700, height: 1500 };
@@ -67,20 +67,20 @@ describe("the request", () => {
 });
 
 describe("access tokens", () => {
-  test("are asked for once for many calls, by a statement the token server accepts", async () => {
+  test("are requested once for many calls, with a valid assertion", async () => {
     const upstream = open();
     await Promise.all([upstream.generate(makeOrder(), never), upstream.generate(makeOrder(), never)]);
     await upstream.generate(makeOrder(), never);
     expect([tokens.hits.length, vendor.hits.length]).toEqual([1, 3]);
   });
 
-  test("come from the machine's own account when no credential is set", async () => {
+  test("come from the metadata server without a credential", async () => {
     const upstream = open({ apiKey: undefined, project: SIMULATED_PROJECT, metadataUrl: tokens.url });
     expect((await upstream.generate(makeOrder(), never)).images).toHaveLength(1);
     expect([tokens.hits[0]!.method, tokens.hits[0]!.headers["metadata-flavor"]]).toEqual(["GET", "Google"]);
   });
 
-  test("that the vendor does not accept any more are replaced at the next call", async () => {
+  test("that the vendor refuses are replaced at the next call", async () => {
     const upstream = open();
     await upstream.generate(makeOrder(), never);
     revoked.add(tokens.granted.at(-1)!);
@@ -108,7 +108,7 @@ describe("access tokens", () => {
     ["broken", undefined, undefined, { fault: "flood" }],
     ["broken", undefined, undefined, { fault: "no-usage" }],
   ] as const)(
-    "that are not granted fail as %s, status %p, hint %p, without ambiguity: %p",
+    "that are not granted fail as %s, status %p, retryAfterSeconds %p, not ambiguous: %p",
     async (kind, status, prefix, behaviour) => {
       tokens.next(behaviour as Behaviour);
       const error = await failureOf(open().generate(makeOrder(), never));
@@ -122,13 +122,13 @@ describe("access tokens", () => {
     },
   );
 
-  test("are not waited for by a caller that goes", async () => {
+  test("are not awaited after an abort", async () => {
     tokens.next("stall");
     const caller = new AbortController();
-    const drawn = open().generate(makeOrder(), caller.signal);
+    const generated = open().generate(makeOrder(), caller.signal);
     await tokens.waitForHits(1);
-    caller.abort(new Error("gone"));
-    await expect(drawn).rejects.toThrow("gone");
+    caller.abort(new Error("aborted"));
+    await expect(generated).rejects.toThrow("aborted");
     expect(vendor.hits).toHaveLength(0);
   });
 
@@ -139,10 +139,10 @@ describe("access tokens", () => {
       failureOf(open().generate(makeOrder(), never)),
       failureOf(open().generate(makeOrder(), never)),
     ]);
-    const told = Bun.inspect(errors) + errors.map(({ publicMessage }) => publicMessage).join();
-    expect(told).not.toContain("ya29.simulated");
-    expect(told).not.toContain("PRIVATE KEY");
-    expect(told).not.toContain("eyJ");
+    const inspected = Bun.inspect(errors) + errors.map(({ publicMessage }) => publicMessage).join();
+    expect(inspected).not.toContain("ya29.simulated");
+    expect(inspected).not.toContain("PRIVATE KEY");
+    expect(inspected).not.toContain("eyJ");
   });
 });
 
@@ -159,13 +159,13 @@ describe("a failure", () => {
     expect((await failureOf(open().generate(makeOrder(), never))).kind).toBe(kind);
   });
 
-  test("a caller that goes closes the vendor's connection", async () => {
+  test("an abort closes the vendor's connection", async () => {
     vendor.next("stall");
     const caller = new AbortController();
-    const drawn = open().generate(makeOrder(), caller.signal);
+    const generated = open().generate(makeOrder(), caller.signal);
     await vendor.waitForHits(1);
-    caller.abort(new Error("gone"));
-    await expect(drawn).rejects.toThrow("gone");
+    caller.abort(new Error("aborted"));
+    await expect(generated).rejects.toThrow("aborted");
     await vendor.waitForClose();
   });
 });
@@ -176,19 +176,19 @@ describe("settings", () => {
       .safeParse(settings)
       .error?.issues.map(({ path, message }) => `${path.join(".")} ${message}`);
 
-  test("are told from others by name", () => {
+  test("have known names", () => {
     expect(knownKeys(vertex.settings).toSorted()).toEqual(
       ["apiKey", "baseUrl", "fanOut", "metadataUrl", "project", "region"].toSorted(),
     );
   });
 
-  test("refuse a credential that is no service account's key, and say nothing of it", () => {
+  test("refuse a credential that is no service account's key, without repeating it", () => {
     const broken = tokens.accountKey.replace(/-----BEGIN PRIVATE KEY-----/, "-----BEGIN");
     for (const apiKey of ["secret", "{}", '{"type":"authorized_user"}', broken])
       expect(problems({ apiKey })?.[0]).toBe("apiKey must be the JSON of a service account's key");
   });
 
-  test("need a project from somewhere", () => {
+  test("need a project of the settings or the credential", () => {
     expect(problems({})).toEqual(["project is missing: the credential names no project"]);
     expect(problems({ project: "my-project" })).toBeUndefined();
     expect(problems({ apiKey: tokens.accountKey })).toBeUndefined();

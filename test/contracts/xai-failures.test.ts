@@ -6,21 +6,21 @@ import { failureOf, imageModel, describeImages, makeOrder, never } from "../supp
 import { openHarness } from "../support/vendor-harness.ts";
 import type { Behaviour } from "../upstreams/behaviour.ts";
 
-const bench = await openHarness(XAI);
-const { vendor, open, order, generate } = bench;
+const harness = await openHarness(XAI);
+const { vendor, open, order, generate } = harness;
 
 describe("moderation", () => {
-  test("of some pictures leaves the others", async () => {
+  test("of some pictures does not affect the others", async () => {
     vendor.next({ fault: "failed-items", images: 2 });
     expect((await generate({ count: 4 })).images).toHaveLength(2);
   });
 
   test.each([
-    ["an empty place for each", { fault: "failed-items" }, 200],
-    ["no place at all", { fault: "no-images" }, 200],
+    ["an empty item for each", { fault: "failed-items" }, 200],
+    ["no item at all", { fault: "no-images" }, 200],
     ["an error", { fault: "content-refused" }, 400],
   ] as [string, Behaviour, number][])(
-    "of all pictures, told by %s, is a refusal",
+    "of all pictures, by %s, is a refusal",
     async (_, behaviour, status) => {
       vendor.next(behaviour);
       const error = await failureOf(generate({ count: 2 }));
@@ -46,7 +46,7 @@ describe("a failure", () => {
     [{ fault: "error-status", status: 503 }, "overloaded"],
     [{ fault: "error-in-200" }, "overloaded"],
     [{ fault: "bad-base64" }, "broken"],
-  ] as [Behaviour, UpstreamErrorKind][])("of the sort %j is %s", async (behaviour, kind) => {
+  ] as [Behaviour, UpstreamErrorKind][])("by %j is %s", async (behaviour, kind) => {
     vendor.next(behaviour);
     const error = await failureOf(generate());
     expect(error.kind).toBe(kind);
@@ -58,28 +58,28 @@ describe("a failure", () => {
     ["7", 7],
     ["0.2", 1],
     [undefined, undefined],
-  ])("by throttling with the hint %s waits %s seconds", async (retryAfter, seconds) => {
+  ])("by throttling with Retry-After %s has retryAfterSeconds %s", async (retryAfter, seconds) => {
     vendor.next({ fault: "error-status", status: 429, retryAfter });
     expect((await failureOf(generate())).retryAfterSeconds).toBe(seconds);
   });
 
-  test("of a wrong key is the account's, although the vendor blames the caller", async () => {
+  test("by an invalid key is the account's, although its status is 400", async () => {
     const error = await failureOf(open({ apiKey: "xai-wrong" }).generate(order(), never));
     expect(error).toMatchObject({ kind: "account", status: 400 });
     expect(error.publicMessage).toBeUndefined();
   });
 
-  test("of an unknown model, or of a quality where there is none, is what the vendor says", async () => {
+  test("by an unknown model or field has the vendor's kind", async () => {
     const unknown = await failureOf(open().generate({ ...order(), upstreamModel: "nobody" }, never));
     expect(unknown).toMatchObject({ kind: "broken", status: 404, isByRequest: true });
-    const { model } = imageModel(bench.settings, "grok-imagine-image-2.0");
+    const { model } = imageModel(harness.settings, "grok-imagine-image-2.0");
     const wrong = await failureOf(open().generate(makeOrder(model, "grok-imagine-image"), never));
     expect(wrong).toMatchObject({ kind: "rejected", publicMessage: "Argument not supported: quality" });
   });
 });
 
-describe("a picture given as a link", () => {
-  test("is fetched without the credential, from the vendor's own address or a public one only", async () => {
+describe("a picture returned as a link", () => {
+  test("is fetched without the credential, from the vendor's address or a public one only", async () => {
     vendor.next("links", { fault: "links", text: "https://192.168.0.1" });
     expect(await describeImages(await generate())).toEqual(["1024x1024 jpeg"]);
     expect(vendor.hits[1]!.headers).not.toHaveProperty("authorization");
@@ -87,10 +87,14 @@ describe("a picture given as a link", () => {
   });
 });
 
-describeDisconnects(bench, [
-  ["before any answer", { fault: "stall" }, 1],
-  ["inside an answer", { fault: "stall-midway" }, 1],
-  ["inside a linked picture", { fault: "links", linkBehaviours: [{ fault: "stall-midway" }] }, 2],
+describeDisconnects(harness, [
+  ["before a response", { fault: "stall" }, 1],
+  ["during a response", { fault: "stall-midway" }, 1],
+  [
+    "during the fetch of a linked picture",
+    { fault: "links", linkBehaviours: [{ fault: "stall-midway" }] },
+    2,
+  ],
 ]);
 
-describeVendor(bench, "echo-authorization");
+describeVendor(harness, "echo-authorization");

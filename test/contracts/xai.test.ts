@@ -12,12 +12,12 @@ import { openHarness } from "../support/vendor-harness.ts";
 import type { Behaviour } from "../upstreams/behaviour.ts";
 import { SIMULATED_KEY } from "../upstreams/xai.ts";
 
-const bench = await openHarness(XAI);
-const { vendor, generate } = bench;
+const harness = await openHarness(XAI);
+const { vendor, generate } = harness;
 
 describe("a generation", () => {
-  test("is exactly the JSON that the vendor knows, with its own headers and nothing else", async () => {
-    await generate({ wish: { kind: "tier", tier: "2K", ratio: "3:2" }, count: 2, format: "png" });
+  test("sends exactly the documented JSON and headers", async () => {
+    await generate({ requestedSize: { kind: "tier", tier: "2K", ratio: "3:2" }, count: 2, format: "png" });
     const [hit] = vendor.hits;
     const body =
       '{"model":"grok-imagine-image","prompt":"a red fox","n":2,"aspect_ratio":"3:2","resolution":"2k",' +
@@ -46,15 +46,15 @@ describe("a generation", () => {
   ];
   test.each(sizes)(
     "of the size %j asks for the ratio %s at %s, never for a size",
-    async (wish, ratio, at) => {
-      await generate({ wish });
+    async (requestedSize, ratio, at) => {
+      await generate({ requestedSize });
       const sent = vendor.hits[0]!.json();
       expect(sent).toMatchObject({ aspect_ratio: ratio, resolution: at });
       expect(sent).not.toHaveProperty("size");
     },
   );
 
-  test("gives as many pictures as asked for by one call, and no token report", async () => {
+  test("returns the requested pictures of one call, without token usage", async () => {
     const reply = await generate({ count: 4 });
     expect(await describeImages(reply)).toEqual(Array(4).fill("1024x1024 jpeg"));
     expect(reply.usage).toBeUndefined();
@@ -66,12 +66,12 @@ describe("a generation", () => {
     { fault: "no-usage" },
     { usage: { cost_in_usd_ticks: "many" } },
     { fault: "gzip" },
-  ] as Behaviour[])("answered with the oddity %j is answered all the same", async (behaviour) => {
+  ] as Behaviour[])("with the response %j succeeds", async (behaviour) => {
     vendor.next(behaviour);
     expect((await generate()).images).toHaveLength(1);
   });
 
-  test("by the model that takes a quality sends the catalogue's and tells it", async () => {
+  test("by a model with qualities sends the catalogue's default and reports it", async () => {
     const reply = await generate({ quality: "auto" }, "grok-imagine-image-2.0");
     expect(vendor.hits[0]!.json()).toMatchObject({ model: "grok-imagine-image-2.0", quality: "medium" });
     expect(reply.quality).toBe("medium");
@@ -79,11 +79,11 @@ describe("a generation", () => {
 });
 
 describe("an edit", () => {
-  test("of one image carries it as a data URL in JSON, and no ratio", async () => {
+  test("of one image sends it as a data URL in JSON, without a ratio", async () => {
     const reference = pngReference(64, 32);
     const reply = await generate({
       references: [reference],
-      wish: { kind: "tier", tier: "1K", ratio: "1:1" },
+      requestedSize: { kind: "tier", tier: "1K", ratio: "1:1" },
     });
     const [hit] = vendor.hits;
     const data = Buffer.from(await reference.blob.bytes()).toString("base64");
@@ -100,10 +100,10 @@ describe("an edit", () => {
     expect(await describeImages(reply)).toEqual(["1456x720 jpeg"]);
   });
 
-  test("of several images names a ratio only when the caller did", async () => {
+  test("of several images sends a ratio only when one is requested", async () => {
     const references = [pngReference(64, 32), pngReference()];
     await generate({ references });
-    await generate({ references, wish: { kind: "tier", tier: "1K", ratio: "3:4" } });
+    await generate({ references, requestedSize: { kind: "tier", tier: "1K", ratio: "3:4" } });
     const [first, second] = vendor.hits.map((hit) => hit.json());
     expect(first!["images"]).toHaveLength(2);
     expect(first).not.toHaveProperty("aspect_ratio");
@@ -111,14 +111,14 @@ describe("an edit", () => {
     expect(second).toMatchObject({ aspect_ratio: "3:4" });
   });
 
-  test("of an image that the vendor is not known to read sends it in a format that it reads", async () => {
+  test("of an image in another format sends one that the vendor reads", async () => {
     await generate({ references: [await webpReference()] });
     expect(vendor.hits[0]!.json()["image"]).toMatchObject({
       url: expect.stringMatching(/^data:image\/png;base64,/),
     });
   });
 
-  test("of more images than the vendor takes is rejected in its words", async () => {
+  test("of more images than the vendor takes is rejected with its message", async () => {
     const references = Array.from({ length: 4 }, () => pngReference());
     expect(await failureOf(generate({ references }))).toMatchObject({
       kind: "rejected",
@@ -131,11 +131,11 @@ describe("the catalogue", () => {
   test.each(["grok-imagine-image", "grok-imagine-image-2.0"])(
     "offers %s with every ratio and price",
     (id) => {
-      const { model, targets } = imageModel(bench.settings, id);
+      const { model, targets } = imageModel(harness.settings, id);
       expect(targets.map(({ channel }) => channel.id)).toEqual(["xai"]);
       for (const tier of model.image.tiers)
         expect(Object.keys(model.image.sizes[tier]!)).toEqual(model.image.ratios);
-      const price = bench.settings.prices.get(id);
+      const price = harness.settings.prices.get(id);
       expect(Object.keys(price && "perImage" in price ? price.perImage : {})).toEqual(model.image.tiers);
     },
   );

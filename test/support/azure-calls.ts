@@ -5,7 +5,7 @@ import { CHAT_DEPLOYMENT, IMAGE_DEPLOYMENT, SIMULATED_KEY } from "../upstreams/a
 import { imageModel, makeOrder, shippedSettings } from "./image-calls.ts";
 import { createSemaphore } from "../../src/lib/semaphore.ts";
 
-/** The shipped settings with another vendor's models at the simulated resource's address. */
+/** The shipped settings with another vendor's models at the address of the simulated resource. */
 export const azureSettings = await shippedSettings({
   OPENAI_API_KEY: "sk-unused",
   AZURE_OPENAI_API_KEY: SIMULATED_KEY,
@@ -17,9 +17,9 @@ export function azureOrder(change: Parameters<typeof makeOrder>[2] = {}): ImageO
   return makeOrder(imageModel(azureSettings, "gpt-image-2").model, IMAGE_DEPLOYMENT, change);
 }
 
-/** Calls of the adapter as the gateway makes them, for tests. */
+/** Calls of the adapter as the gateway makes them. */
 export interface AzureCalls {
-  ask(body?: object, signal?: AbortSignal): Promise<TextResponse>;
+  chat(body?: object, signal?: AbortSignal): Promise<TextResponse>;
   generate(
     change?: Parameters<typeof makeOrder>[2],
     signal?: AbortSignal,
@@ -32,12 +32,12 @@ export function callAzure(url: string, extra: object = {}): AzureCalls {
   const image = azure.image!(settings, createSemaphore(2));
   const never = new AbortController().signal;
   return {
-    ask(body = {}, signal = never) {
-      const said = { model: CHAT_DEPLOYMENT, messages: [{ role: "user", content: "hi" }], ...body };
-      const raw = JSON.stringify(said);
-      const isStream = "stream" in said && said.stream === true;
-      // The reading names the model as the caller does; the text names the deployment.
-      const payload = { dialect: "chat" as const, raw, parsed: { ...said, model: "house-chat" } };
+    chat(body = {}, signal = never) {
+      const fields = { model: CHAT_DEPLOYMENT, messages: [{ role: "user", content: "hi" }], ...body };
+      const raw = JSON.stringify(fields);
+      const isStream = "stream" in fields && fields.stream === true;
+      // The parsed payload has the caller's name of the model, the text has the deployment.
+      const payload = { dialect: "chat" as const, raw, parsed: { ...fields, model: "house-chat" } };
       return text.send({ payload, isStream, signal });
     },
     generate: (change = {}, signal = never) => image.generate(azureOrder(change), signal),

@@ -24,7 +24,7 @@ const MODEL: ImageModel = {
   },
 };
 
-/** An order for one picture of family B, changed where a test wants it. */
+/** An order for one picture of family B with some fields changed. */
 export function makeOrder(change: Partial<ImageOrder> = {}): ImageOrder {
   return {
     upstreamModel: MODEL.id,
@@ -42,9 +42,9 @@ export function makeReference(width = 8, height = 8): ReferenceImage {
   return { blob: new Blob([makePng(width, height)]), format: "png", width, height };
 }
 
-/** The trouble that a call came to. */
-export async function failureOf(drawn: Promise<unknown>): Promise<UpstreamError> {
-  return await drawn.then(
+/** The error of a call that fails. */
+export async function failureOf(generated: Promise<unknown>): Promise<UpstreamError> {
+  return await generated.then(
     () => Promise.reject(new Error("it succeeded")),
     (error: UpstreamError) => error,
   );

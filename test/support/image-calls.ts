@@ -8,30 +8,30 @@ import { PROVIDERS } from "../../src/providers/registry.ts";
 import { makeBmp, makePng } from "./pictures.ts";
 import { testSpool } from "./spool.ts";
 
-/** A signal for calls that nobody ends. */
+/** A signal that never aborts. */
 export const never = new AbortController().signal;
 
-/** The shipped settings as they are with these variables, for what tests want to know of models and channels. */
+/** The shipped settings with these variables. */
 export async function shippedSettings(env: Record<string, string>) {
   const { settings } = await loadSettings({ env, cwd: import.meta.dir, providers: PROVIDERS });
   return settings;
 }
 
-/** A model of the shipped catalogue with what it is called at its vendors, in order of the route. */
+/** A model of the shipped catalogue with the targets of its route. */
 export function imageModel(settings: Awaited<ReturnType<typeof shippedSettings>>, id: string) {
   const model = settings.models.get(id);
   if (model?.type !== "image") throw new Error(`${id} is no image model`);
   return { model, targets: settings.routes.get(id)?.targets ?? [] };
 }
 
-/** An order as the gateway makes it: aligned to the model. */
+/** An order as the gateway makes it, with a size of the model. */
 export function makeOrder(
   model: ImageModel,
   upstreamModel: string,
-  change: Partial<ImageOrder> & { wish?: RequestedSize } = {},
+  change: Partial<ImageOrder> & { requestedSize?: RequestedSize } = {},
 ): ImageOrder {
-  const { wish = { kind: "unset" }, ...rest } = change;
-  const size = resolveSize(wish, model.image);
+  const { requestedSize = { kind: "unset" }, ...rest } = change;
+  const size = resolveSize(requestedSize, model.image);
   return {
     upstreamModel,
     model,
@@ -54,18 +54,18 @@ export async function webpReference(): Promise<ReferenceImage> {
   return { blob: webp, format: "webp", width, height };
 }
 
-/** In a format that few vendors read. */
+/** A reference in a format that few vendors read. */
 export function bmpReference(): ReferenceImage {
   return { blob: new Blob([makeBmp(16, 16)]), format: "bmp", width: 16, height: 16 };
 }
 
-/** Width, height and format of each picture, by its bytes. */
+/** Width, height and format of each picture's bytes. */
 export async function describeImages({ images }: ImageReply): Promise<string[]> {
   const headers = await Promise.all(images.map((image) => readImageHeader(image)));
   return headers.map(({ width, height, format }) => `${width}x${height} ${format}`);
 }
 
-/** The `UpstreamError` a call ends with; fails when it ends otherwise. */
+/** The `UpstreamError` of a call that fails. */
 export async function failureOf(call: Promise<unknown>): Promise<UpstreamError> {
   const error = await call.then(
     () => new Error("the call succeeded"),

@@ -8,11 +8,11 @@ import { makePng } from "./pictures.ts";
 import { testSpool } from "./spool.ts";
 import { createSemaphore } from "../../src/lib/semaphore.ts";
 
-/** Calls of the OpenAI adapter as the gateway makes them, for tests. */
+/** Calls of the OpenAI adapter as the gateway makes them. */
 export interface OpenAiCalls {
   text: TextUpstream;
   image: ImageUpstream;
-  ask(body: object, signal?: AbortSignal): Promise<TextResponse>;
+  chat(body: object, signal?: AbortSignal): Promise<TextResponse>;
   generate(order?: Partial<ImageOrder>, signal?: AbortSignal): ReturnType<ImageUpstream["generate"]>;
 }
 
@@ -24,7 +24,7 @@ export function callOpenAi(url: string, extra: Record<string, string> = {}): Ope
   return {
     text,
     image,
-    ask(body, signal = never) {
+    chat(body, signal = never) {
       const parsed = { model: "gpt-5.4", messages: [{ role: "user", content: "hi" }], ...body };
       const raw = JSON.stringify(parsed);
       const isStream = "stream" in parsed && parsed.stream === true;
@@ -52,13 +52,13 @@ export function makeReference(
   return { blob: new Blob([makePng(16, 16)]), format, width: 16, height: 16 };
 }
 
-/** Reads a streamed answer to its end. */
-export async function readText(answer: TextResponse): Promise<string> {
-  if (answer.kind === "whole") return answer.text;
-  return new Response(answer.stream).text();
+/** The whole text of a response. */
+export async function readText(response: TextResponse): Promise<string> {
+  if (response.kind === "whole") return response.text;
+  return new Response(response.stream).text();
 }
 
-/** The `UpstreamError` a call ends with; fails when it ends otherwise. */
+/** The `UpstreamError` of a call that fails. */
 export async function failureOf(call: Promise<unknown>): Promise<UpstreamError> {
   const error = await call.then(
     () => new Error("the call succeeded"),

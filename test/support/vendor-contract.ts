@@ -6,9 +6,9 @@ import type { Simulator } from "../upstreams/simulator.ts";
 import { bmpReference, failureOf, never, pngReference } from "./image-calls.ts";
 import type { VendorHarness } from "./vendor-harness.ts";
 
-/** What every image vendor's first call must withstand, whatever it speaks. */
+/** How the first call of every image vendor handles transport faults. */
 export function describeTransportFaults(name: string, subject: () => TransportSubject): void {
-  describe(`${name} is called over a bad wire`, () => {
+  describe(`${name} over a faulty transport`, () => {
     const faults: [Fault, UpstreamErrorKind, boolean][] = [
       ["reset-before-headers", "unreachable", true],
       ["close-before-headers", "unreachable", true],
@@ -22,14 +22,14 @@ export function describeTransportFaults(name: string, subject: () => TransportSu
       ["flood", "broken", true],
       ["gzip-bomb", "broken", true],
     ];
-    test.each(faults)("and %s is told as %s", async (fault, kind, isAmbiguous) => {
+    test.each(faults)("by %s is %s", async (fault, kind, isAmbiguous) => {
       const { vendor, generate } = subject();
       vendor.next(fault);
       expect(await failureOf(generate())).toMatchObject({ kind, isAmbiguous });
       expect(vendor.hits).toHaveLength(1);
     });
 
-    test("and no address that answers is an unreachable vendor, surely not asked", async () => {
+    test("a refused connection is unreachable and not ambiguous", async () => {
       const { generateAt } = subject();
       expect(await failureOf(generateAt("http://127.0.0.1:9"))).toMatchObject({
         kind: "unreachable",
@@ -37,14 +37,14 @@ export function describeTransportFaults(name: string, subject: () => TransportSu
       });
     });
 
-    test("and a caller that goes before the call is let go at once, with nothing sent", async () => {
+    test("an abort before the call sends nothing", async () => {
       const { vendor, generate } = subject();
-      const reason = new Error("gone");
+      const reason = new Error("aborted");
       expect(await generate(AbortSignal.abort(reason)).catch((error: unknown) => error)).toBe(reason);
       expect(vendor.hits).toHaveLength(0);
     });
 
-    test("and a credential that the vendor echoes is in no message", async () => {
+    test("a credential that the vendor repeats is in no message", async () => {
       const { vendor, generate, secret, echo = row("echo") } = subject();
       vendor.next(echo);
       const error = await failureOf(generate());
@@ -61,11 +61,11 @@ export interface TransportSubject {
   generate(signal?: AbortSignal): Promise<unknown>;
   /** The same through a channel at another address. */
   generateAt(url: string): Promise<unknown>;
-  /** The behaviour of an error that repeats the credential; the row `echo` unless told. */
+  /** The behaviour of an error that repeats the credential; the row `echo` by default. */
   echo?: Fault | Behaviour;
 }
 
-/** The same for the vendor of a bench, which has no masks. */
+/** The same for the vendor of a harness, which takes no masks. */
 export function describeVendor(
   { vendor, key, open, order, generate }: VendorHarness,
   echo?: TransportSubject["echo"],
@@ -84,28 +84,32 @@ export function describeVendor(
     expect(vendor.hits).toHaveLength(0);
   });
 
-  test("a caller that goes before a reference is encoded anew has nothing sent", async () => {
-    const call = generate({ references: [bmpReference()] }, undefined, AbortSignal.abort(new Error("gone")));
-    await expect(call).rejects.toThrow("gone");
+  test("an abort before a reference is transcoded sends nothing", async () => {
+    const call = generate(
+      { references: [bmpReference()] },
+      undefined,
+      AbortSignal.abort(new Error("aborted")),
+    );
+    await expect(call).rejects.toThrow("aborted");
     expect(vendor.hits).toHaveLength(0);
   });
 }
 
-/** Rows of a vendor's table of errors, by status and, where the vendor does so, inside a success. */
+/** Rows of a vendor's table of errors, by status and, where the vendor sends them so, inside a response of success. */
 export function describeErrorRows(
   { vendor, generate }: VendorHarness,
   rows: readonly [name: string, kind: UpstreamErrorKind, isByRequest?: boolean][],
   { inSuccess = false } = {},
 ): void {
-  describe("an error that the vendor answers with", () => {
-    test.each(rows)("of the row %s is told as %s", async (name, kind, isByRequest = false) => {
+  describe("an error of the vendor", () => {
+    test.each(rows)("by the row %s is %s", async (name, kind, isByRequest = false) => {
       vendor.next(row(name, { retryAfter: "5" }), row(name));
       const error = await failureOf(generate());
       expect(error).toMatchObject({ kind, isAmbiguous: false, isByRequest });
       expect(error.retryAfterSeconds).toBe(kind === "account" ? undefined : 5);
       expect(error.publicMessage ?? "").not.toMatch(/\b(bfl|fal|replicate|openrouter|aliyun|black-forest)/i);
-      const isCallers = kind === "rejected" || kind === "refused";
-      expect(error.publicMessage !== undefined).toBe(isCallers);
+      const isPublic = kind === "rejected" || kind === "refused";
+      expect(error.publicMessage !== undefined).toBe(isPublic);
       expect((await failureOf(generate())).kind).toBe(kind);
       if (!inSuccess) return;
       vendor.next({ fault: "error-in-200", text: name });
@@ -114,23 +118,26 @@ export function describeErrorRows(
   });
 }
 
-/** A caller that goes at the given time, once the vendor has got so many requests, closes the connection. */
+/** An abort at the given time, after so many requests, closes the connection. */
 export function describeDisconnects(
   { vendor, generate }: VendorHarness,
   times: readonly (readonly [when: string, behaviour: Behaviour, hits: number])[],
 ): void {
-  describe("a caller that goes", () => {
-    test.each(times)("%s ends the call with its own reason and closes it", async (_, behaviour, hits) => {
-      vendor.next(behaviour);
-      const controller = new AbortController();
-      const reason = new Error("the caller went");
-      const call = generate({}, undefined, controller.signal);
-      await vendor.waitForHits(hits);
-      await Bun.sleep(30);
-      const abortedAt = performance.now();
-      controller.abort(reason);
-      expect(await call.catch((error: unknown) => error)).toBe(reason);
-      expect((await vendor.waitForClose()) - abortedAt).toBeLessThan(200);
-    });
+  describe("an aborted signal", () => {
+    test.each(times)(
+      "%s ends the call with its own reason and closes the connection",
+      async (_, behaviour, hits) => {
+        vendor.next(behaviour);
+        const controller = new AbortController();
+        const reason = new Error("the client disconnected");
+        const call = generate({}, undefined, controller.signal);
+        await vendor.waitForHits(hits);
+        await Bun.sleep(30);
+        const abortedAt = performance.now();
+        controller.abort(reason);
+        expect(await call.catch((error: unknown) => error)).toBe(reason);
+        expect((await vendor.waitForClose()) - abortedAt).toBeLessThan(200);
+      },
+    );
   });
 }

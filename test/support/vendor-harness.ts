@@ -6,19 +6,19 @@ import type { Simulator } from "../upstreams/simulator.ts";
 import { imageModel, makeOrder, never, shippedSettings } from "./image-calls.ts";
 import { createSemaphore } from "../../src/lib/semaphore.ts";
 
-export type Change = Partial<ImageOrder> & { wish?: RequestedSize };
+export type Change = Partial<ImageOrder> & { requestedSize?: RequestedSize };
 
 /** A shipped channel whose vendor is simulated, for the tests of one file. */
 export interface VendorHarness<Vendor extends Simulator = Simulator> {
   vendor: Vendor;
   key: string;
   settings: Awaited<ReturnType<typeof shippedSettings>>;
-  /** An order for a shipped model as the channel gets it; the bench's own model unless told. */
+  /** An order for a shipped model as the channel gets it; the harness's own model by default. */
   order(change?: Change, id?: string): ImageOrder;
   /** The channel with other settings. */
   open(extra?: object): ImageUpstream;
   generate(change?: Change, id?: string, signal?: AbortSignal): Promise<ImageReply>;
-  /** What the vendor was asked, its ids left out. */
+  /** Methods and paths of the vendor's requests, without ids. */
   calls(): string[];
 }
 
@@ -34,7 +34,7 @@ export interface HarnessOptions<Vendor extends Simulator> {
   model: string;
 }
 
-/** Starts the vendor, and ends it with the file; between two tests it forgets everything. */
+/** Starts the vendor for the tests of a file; each test begins with a reset one. */
 export async function openHarness<Vendor extends Simulator>({
   channel,
   variables,

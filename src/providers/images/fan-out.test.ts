@@ -31,14 +31,14 @@ test("usage is unknown when a call did not report it", async () => {
   expect((await fanOut(2, script({ images: [new Blob()] }, reply()), never)).usage).toBeUndefined();
 });
 
-test("a refusal is the answer only when every call was refused", async () => {
+test("a refusal is thrown only when every call was refused", async () => {
   const mixed = script(failure("refused"), failure("limited"));
   await expect(fanOut(2, mixed, never)).rejects.toMatchObject({ kind: "limited" });
   const all = script(failure("refused"), failure("refused"));
   await expect(fanOut(2, all, never)).rejects.toMatchObject({ kind: "refused" });
 });
 
-test("a bug ends the other calls and is let through", async () => {
+test("a bug ends the other calls and is thrown", async () => {
   const aborted = Promise.withResolvers<void>();
   let calls = 0;
   const generate: Generate = async (signal) => {
@@ -49,20 +49,20 @@ test("a bug ends the other calls and is let through", async () => {
   await aborted.promise;
 });
 
-test("an abort ends the stragglers, and what was made before it is delivered", async () => {
+test("an abort ends the other calls and keeps what succeeded before", async () => {
   const caller = new AbortController();
   let calls = 0;
   const generate: Generate = async (signal) => (calls++ === 0 ? reply() : await untilAborted(signal));
   const drawn = fanOut(3, generate, caller.signal);
   await Promise.resolve();
-  caller.abort(new Error("gone"));
+  caller.abort(new Error("aborted"));
   expect((await drawn).images).toHaveLength(1);
 });
 
 test("an abort before anything was made throws its own reason", async () => {
   const caller = new AbortController();
   const drawn = fanOut(2, untilAborted, caller.signal);
-  const reason = new Error("gone");
+  const reason = new Error("aborted");
   caller.abort(reason);
   await expect(drawn).rejects.toBe(reason);
 });

@@ -25,7 +25,7 @@ async function fit(one: ReferenceImage, rules = RULES): Promise<ReferenceImage> 
   return fitting!;
 }
 
-test("a picture that fits is left alone", async () => {
+test("a picture that fits stays unchanged", async () => {
   const png = reference(makePng(4, 4), "png");
   expect(await fit(png)).toBe(png);
 });
@@ -48,7 +48,7 @@ test.each([
   expect([format, (await readImageHeader(blob)).format]).toEqual([expected, expected]);
 });
 
-test("what cannot be made to fit is the caller's to change, by number", async () => {
+test("a picture that cannot be made to fit is rejected with its index", async () => {
   const fine = reference(makePng(4, 4), "png");
   const large = reference(noise(64, false), "png");
   await expect(fitReferences([fine, large], { ...RULES, maxBytes: 500 }, slots, never)).rejects.toMatchObject(

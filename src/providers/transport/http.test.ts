@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readRetryAfter } from "./http.ts";
 
-describe("a hint when to come back", () => {
+describe("a retry-after", () => {
   const now = Date.parse("2026-11-20T12:00:00Z");
   test.each([
     [{ "retry-after": "0" }, 0],

@@ -8,7 +8,7 @@ test.each([
   "This model's maximum context length is 8192 tokens. Please reduce the length of the messages.",
   "Unknown parameter: 'foo'.",
   "[] is too short - 'messages'",
-])("a message that only speaks of the request is kept: %s", (message) => {
+])("a message about the request is kept: %s", (message) => {
   expect(sanitize(message)).toBe(message);
 });
 
@@ -27,17 +27,17 @@ test.each([
   "Contact help@vendor.example",
   "",
   "   ",
-])("a message that tells of vendor, key, address or request is not passed on: %s", (message) => {
+])("a message with a vendor, key, address or id is dropped: %s", (message) => {
   expect(sanitize(message)).toBeUndefined();
 });
 
-test("only the telltale sentences of a message are left out", () => {
+test("only the revealing sentences of a message are dropped", () => {
   expect(sanitize("Image 2 is no image. See https://x.test for help. Send another.")).toBe(
     "Image 2 is no image. Send another.",
   );
 });
 
-test("control characters and great length do not get through", () => {
+test("control characters are replaced and long messages cut", () => {
   expect(sanitize("one\r\ntwo\u0000three")).toBe("one two three");
   expect(sanitize("word ".repeat(10_000))!.length).toBeLessThanOrEqual(500);
 });

@@ -35,14 +35,14 @@ async function failureOf(call: Promise<unknown>): Promise<unknown> {
 }
 
 describe("a result link", () => {
-  test("is fetched through the guard, with a bound on its size", async () => {
+  test("is fetched by the safe fetch, with a maximum size", async () => {
     const { asked, fetchResult } = answering(Uint8Array.of(1, 2, 3));
     const picture = await fetchResult("https://files.example/1.png", spool, never);
     expect(await picture.bytes()).toEqual(Uint8Array.of(1, 2, 3));
     expect(asked).toEqual([{ link: "https://files.example/1.png", maxBytes: MAX_RESULT_BYTES }]);
   });
 
-  test("of another port, scheme or name than the channel's own goes through the guard, too", async () => {
+  test("of another origin than the channel's is fetched by the safe fetch too", async () => {
     const links = [
       "https://api.vendor.example:8443/1.png",
       "http://api.vendor.example/1.png",
@@ -58,13 +58,13 @@ describe("a result link", () => {
     }
   });
 
-  test("that fails is tried once more", async () => {
+  test("that fails is retried once", async () => {
     const { asked, fetchResult } = answering(failed("status 503"), Uint8Array.of(7));
     expect((await fetchResult("https://files.example/1.png", spool, never)).size).toBe(1);
     expect(asked).toHaveLength(2);
   });
 
-  test("that fails again is broken, and its address is not told", async () => {
+  test("that fails again is broken, without its address in the message", async () => {
     const { asked, fetchResult } = answering(failed("status 404"), failed("status 404"));
     const error = await failureOf(fetchResult("https://files.example/secret.png", spool, never));
     expect(error).toBeInstanceOf(UpstreamError);
@@ -74,7 +74,7 @@ describe("a result link", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test.each(["not_allowed", "too_large"] as const)("that is %s is not tried again", async (reason) => {
+  test.each(["not_allowed", "too_large"] as const)("that is %s is not retried", async (reason) => {
     const { asked, fetchResult } = answering(new SafeFetchError(reason, "why"));
     expect(await failureOf(fetchResult("https://files.example/1", spool, never))).toMatchObject({
       kind: "broken",
@@ -89,8 +89,8 @@ describe("a result link", () => {
     });
   });
 
-  test("ends with the signal's own reason, and a bug stays a bug", async () => {
-    const reason = new Error("the caller went");
+  test("ends with the signal's own reason; a bug is thrown unchanged", async () => {
+    const reason = new Error("the client disconnected");
     const gone = answering(failed("broken off")).fetchResult(
       "https://files.example/1",
       spool,

@@ -19,7 +19,7 @@ function setUp(lifetimeSeconds = 3600) {
   return { clock, asked, tokens, grant };
 }
 
-test("all who wait share one request, and later calls its token", async () => {
+test("concurrent calls share one request, and later calls its token", async () => {
   const { asked, tokens, grant } = setUp();
   const waiting = [tokens.get(never), tokens.get(never)];
   await grant(0, "one");
@@ -28,7 +28,7 @@ test("all who wait share one request, and later calls its token", async () => {
   expect(asked).toHaveLength(1);
 });
 
-test("a token is renewed five minutes early while it still serves", async () => {
+test("a token is renewed five minutes early while it is still used", async () => {
   const { clock, asked, tokens, grant } = setUp();
   const first = tokens.get(never);
   await grant(0, "one");
@@ -43,7 +43,7 @@ test("a token is renewed five minutes early while it still serves", async () => 
   expect(await tokens.get(never)).toBe("two");
 });
 
-test("a renewal that fails is tried again after a pause, and the old token serves until its end", async () => {
+test("a failed renewal is retried later, and the old token is used until it expires", async () => {
   const { clock, asked, tokens, grant } = setUp();
   const first = tokens.get(never);
   await grant(0, "one");
@@ -63,7 +63,7 @@ test("a renewal that fails is tried again after a pause, and the old token serve
   await expect(late).rejects.toThrow("still down");
 });
 
-test("a token that was not accepted is replaced, but not its successor", async () => {
+test("a refused token is replaced, but not its successor", async () => {
   const { asked, tokens, grant } = setUp();
   const first = tokens.get(never);
   await grant(0, "one");
@@ -76,19 +76,19 @@ test("a token that was not accepted is replaced, but not its successor", async (
   expect(asked).toHaveLength(2);
 });
 
-test("a caller that goes stops waiting and leaves the request to the others", async () => {
+test("an aborted call stops waiting and leaves the request to the others", async () => {
   const { tokens, grant } = setUp();
   const caller = new AbortController();
   const gone = tokens.get(caller.signal);
   const other = tokens.get(never);
-  const reason = new Error("gone");
+  const reason = new Error("aborted");
   caller.abort(reason);
   await expect(gone).rejects.toBe(reason);
   await grant(0, "one");
   expect(await other).toBe("one");
 });
 
-test("a failure is told to all who wait, and the next call asks anew", async () => {
+test("a failure rejects all waiting calls, and the next call requests again", async () => {
   const { asked, tokens, grant } = setUp();
   const waiting = tokens.get(never);
   asked[0]!.reject(new Error("down"));
