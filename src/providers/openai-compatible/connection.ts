@@ -43,7 +43,7 @@ export function createOpenAiConnection(
   credential: Readonly<Record<string, string>>,
   address: OpenAiAddress,
 ): OpenAiConnection {
-  // Compressed events would be delayed; `JSON_HEADERS` therefore ask for the identity encoding.
+  // Compressed events would be delayed; `JSON_HEADERS` therefore request the identity encoding.
   const formHeaders = { ...JSON_HEADERS, ...credential };
   const jsonHeaders = { ...formHeaders, "content-type": "application/json" };
   return {
