@@ -106,7 +106,7 @@ async function hangUp(count: number, prefix: string): Promise<number> {
   const callers = Array.from({ length: count }, async (_, index) => {
     const requestId = `${prefix}-${index}`;
     // Some vendors are in the middle of a word, some silent; both must notice.
-    const plan = index % 2 === 0 ? "answer tokens=200 frameDelayMs=400" : "stall-midway after=4";
+    const plan = index % 2 === 0 ? "reply tokens=200 frameDelayMs=400" : "stall-midway after=4";
     const socket = await ask(requestId, `${requestId} [[${plan}]]`);
     await untilContent(socket);
     return { requestId, socket };
