@@ -17,6 +17,8 @@ import { openSupervisorLink } from "./supervisor-link.ts";
  */
 export async function serve(loaded: LoadedSettings, load: () => Promise<LoadedSettings>): Promise<void> {
   const { settings } = loaded;
+  // Without a handler SIGHUP would end the process while it starts; a changed file is noticed once it serves.
+  process.on("SIGHUP", () => {});
   await makeDataFolder(settings);
   if (settings.worker === null) await requireFreePort(settings);
   if (settings.workers > 1 && settings.worker === null) {
