@@ -9,6 +9,7 @@ export const USABLE_MS = 14 * 60_000;
 const SCARCE_MS = 5000;
 /** A lease that no request has used for so long is returned. */
 const IDLE_MS = 5 * 60_000;
+const LEASES_A_TURN = 250;
 
 /** The leases of this process, kept in step with the store. */
 export class LeaseTable {
@@ -19,7 +20,7 @@ export class LeaseTable {
   readonly #processId: string;
   readonly #clock: Clock;
   #isYielding = false;
-  /** Renewals run one after another. */
+  /** Renewals of some leases at once run one after another. */
   #renewal: Promise<void> = Promise.resolve();
 
   constructor(store: BudgetStore, processId: string, clock: Clock) {
@@ -141,10 +142,10 @@ export class LeaseTable {
    * lost, leases that were written off. Call it about every 30 seconds. Throws a `DependencyError`.
    */
   async renew(): Promise<void> {
-    await this.#inTurn(async () => {
-      await this.#closeIdle();
-      await this.#renew([...this.#leases.keys()]);
-    });
+    const now = this.#clock.monotonic();
+    const idle = [...this.#leases.values()].filter((lease) => isIdle(lease, now));
+    for (const page of pagesOf(idle)) await this.#inTurn(() => this.#closeIdle(page));
+    for (const page of pagesOf([...this.#leases.keys()])) await this.#inTurn(() => this.#renew(page));
   }
 
   #isUnconfirmed(budget: string): boolean {
@@ -158,18 +159,18 @@ export class LeaseTable {
     return run;
   }
 
-  async #closeIdle(): Promise<void> {
+  async #closeIdle(page: readonly BudgetLease[]): Promise<void> {
     const now = this.#clock.monotonic();
-    const idle = [...this.#leases.values()].filter(
-      ({ available, promised, callsUnderWay, usedAt }) =>
-        usedAt + IDLE_MS <= now && available >= 0n && promised === 0n && callsUnderWay === 0,
-    );
+    const idle = page.filter((lease) => this.#leases.get(lease.budget) === lease && isIdle(lease, now));
     if (idle.length === 0) return;
     // What becomes of them shows only in a renewal, so until then no request may use them.
     for (const lease of idle) lease.usableUntil = -Infinity;
     const amounts = emptied(idle);
-    using _call = beginCall(idle);
-    await this.#store.close(this.#processId, amounts);
+    {
+      using _call = beginCall(idle);
+      await this.#store.close(this.#processId, amounts);
+    }
+    await this.#renew(idle.map(({ budget }) => budget));
   }
 
   async #renew(budgets: readonly string[]): Promise<void> {
@@ -195,6 +196,16 @@ export class LeaseTable {
       }
     }
   }
+}
+
+function isIdle({ available, promised, callsUnderWay, usedAt }: BudgetLease, now: number): boolean {
+  return usedAt + IDLE_MS <= now && available >= 0n && promised === 0n && callsUnderWay === 0;
+}
+
+/** Few enough that a request which waits for its turn is not held up. */
+function* pagesOf<T>(items: readonly T[]): Generator<T[]> {
+  for (let start = 0; start < items.length; start += LEASES_A_TURN)
+    yield items.slice(start, start + LEASES_A_TURN);
 }
 
 /** Takes all that is available out of leases. Returns it by budget. */
