@@ -92,7 +92,7 @@ onEachDatabase("Corrections", (databases) => {
     });
   });
 
-  test("a second correction by another price goes on from the first", async () => {
+  test("a second correction by another price builds on the first", async () => {
     const { organizationId, entries, spent } = await refcounts(4);
     await correctPrice(context, correctionOf(organizationId), { dryRun: false });
     const dearer = correctionOf(organizationId, { perMillion: { input: "1", output: "1" } });
@@ -114,7 +114,7 @@ onEachDatabase("Corrections", (databases) => {
     expect(await spent()).toBe(30n * 500_000_000n);
   });
 
-  test("a default price corrects only what was rated by a default, in every organization", async () => {
+  test("a default price corrects only charges at a default price, in every organization", async () => {
     const byDefault = await refcounts(1, { model: "big-chat" });
     const byOwn = await refcounts(1, { model: "big-chat", priceSource: "organization" });
     const foreign = await refcounts(1, { model: "big-chat", currency: "EUR" });
@@ -151,7 +151,7 @@ onEachDatabase("Corrections", (databases) => {
     });
   });
 
-  test("what was spent in a period that is over does not move the running one", async () => {
+  test("a correction of a charge of a past period does not change the running one", async () => {
     const { organizationId, spent, budget } = await refcounts(2);
     await stores.database.begin(
       (sql) =>

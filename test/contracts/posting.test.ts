@@ -21,7 +21,7 @@ onEachDatabase("Posting", (databases) => {
     onProblem: () => {},
   });
 
-  test("only data that no ledger can take is put aside, whatever else goes wrong", async () => {
+  test("only entries that the database refuses for their data are put aside", async () => {
     const posting = postingOn(await databases.open(database), "wrong");
     const good = anEntry("beside_wrong", 1n);
     await postEntries(posting, "proc_wrong", [good, anEntry("wrong", 2n ** 70n)]);

@@ -9,7 +9,7 @@ import { openDatabase } from "../../src/storage/database/open.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
-/** Where a suite finds empty databases of the kind under test. */
+/** Empty databases of the kind under test, for a suite. */
 export interface TestDatabases {
   kind: Database["kind"];
   /** The location of a new, empty database. */
@@ -20,7 +20,7 @@ export interface TestDatabases {
   server(): PrivatePostgres;
 }
 
-/** Runs a suite on SQLite and, when the machine has the program, on a private PostgreSQL. */
+/** Runs a suite on SQLite and, where PostgreSQL is installed, on a private server. */
 export function onEachDatabase(name: string, suite: (databases: TestDatabases) => void): void {
   describe(`${name} on SQLite`, () => suite(sqliteDatabases()));
   const found = findPostgres();

@@ -43,7 +43,7 @@ onEachDatabase("Money", (databases) => {
     expect(await stateOf(budget)).toEqual({ spent: 0n, held: 100n });
   });
 
-  test("a taking from several budgets is all or none", async () => {
+  test("take from several budgets grants all or none", async () => {
     const rich = await newBudget(100n);
     const poor = await newBudget(5n);
     const requests = [
@@ -96,7 +96,7 @@ onEachDatabase("Money", (databases) => {
     expect(await stores.ledger.sumOfBudget(budget)).toBe(12n);
   });
 
-  test("an entry without a lease, or above it, still counts in full", async () => {
+  test("an entry without a lease, or above it, counts in full", async () => {
     const budget = await newBudget(100n);
     await stores.leases.take("small", [{ budget, needed: 5n, wanted: 5n }]);
     await stores.ledger.post("small", [anEntry(`over-${budget}`, 9n, { budgets: [budget] })]);
@@ -104,7 +104,7 @@ onEachDatabase("Money", (databases) => {
     expect(await stateOf(budget)).toEqual({ spent: 10n, held: 0n });
   });
 
-  test("only refunds and adjustments may be negative, and they leave what is held alone", async () => {
+  test("only refunds and adjustments may be negative, and they do not change what is held", async () => {
     const budget = await newBudget(100n);
     await stores.leases.take("refunder", [{ budget, needed: 50n, wanted: 50n }]);
     const charge = anEntry(`refunded-${budget}`, 20n, { budgets: [budget] });
@@ -123,7 +123,7 @@ onEachDatabase("Money", (databases) => {
     expect(newest.map(({ id }) => id)).toEqual(["l4"]);
   });
 
-  test("a batch larger than one statement takes is booked whole", async () => {
+  test("a batch larger than one statement is booked completely", async () => {
     const budget = await newBudget(10_000n);
     const entries = Array.from({ length: 777 }, (_, index) =>
       anEntry(`bulk-${budget}-${index}`, 2n, { budgets: [budget] }),

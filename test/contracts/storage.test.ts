@@ -36,7 +36,7 @@ onEachDatabase("The store", (databases) => {
     ]);
   });
 
-  test("processes that start together agree on one secret, and a new one signs first", async () => {
+  test("processes that start together agree on one secret, and the newest is first", async () => {
     const location = await databases.location();
     const handles = await Promise.all([
       databases.open(location),
@@ -68,7 +68,7 @@ onEachDatabase("The store", (databases) => {
     await expect(migrate(handle, [{ name: "0001", text: "SELECT 1" }])).rejects.toThrow("at version 2");
   });
 
-  test("an organization comes back as it was written, and as it was changed", async () => {
+  test("an organization is read as it was written and changed", async () => {
     const { organizations } = stores.admin;
     const organization = anOrganization("org_round", {
       models: ["a", "b"],
@@ -137,7 +137,7 @@ onEachDatabase("The store", (databases) => {
     expect(await stores.admin.prices.list({ model: "picture" })).toHaveLength(2);
   });
 
-  test("a budget holds amounts beyond what a float can", async () => {
+  test("a budget keeps amounts that a float cannot represent", async () => {
     const { budgets } = stores.admin;
     const budget = aBudget("budget_big", 9_223_372_036_854_775_807n, { keyId: "key_hash" });
     await budgets.create(budget, BY);
@@ -148,7 +148,7 @@ onEachDatabase("The store", (databases) => {
     expect(await budgets.get("budget_big")).toBeNull();
   });
 
-  test("an administrator's name is taken once", async () => {
+  test("an administrator's name is unique", async () => {
     const { administrators } = stores.admin;
     const first = { id: "user_1", name: "ada", passwordHash: "hash-1", createdAt: 1 };
     expect(await administrators.create(first, BY)).toBe(true);
@@ -187,7 +187,7 @@ onEachDatabase("The store", (databases) => {
     expect(next!.revision).toBe(last!.revision + 1n);
   });
 
-  test("readers never see a transaction that is still open", async () => {
+  test("readers never see an open transaction", async () => {
     const names = async () =>
       (await stores.admin.organizations.list()).map((organization) => organization.name);
     const failure = new Error("on purpose");
