@@ -4,6 +4,7 @@ import type { Settings } from "./config/index.ts";
 import type { Core } from "./gateway/core.ts";
 import { BudgetLeases } from "./gateway/metering/budget-leases.ts";
 import { Billing } from "./gateway/metering/billing.ts";
+import { OrphanCosts } from "./gateway/metering/orphan-costs.ts";
 import { DetachedCalls } from "./gateway/routing/detached-calls.ts";
 import { Health } from "./gateway/routing/health.ts";
 import { ConcurrencyLimiter } from "./gateway/routing/concurrency-limiter.ts";
@@ -203,6 +204,7 @@ async function openCore(
     limiter: counters.limiter,
     limits: live.limits,
     billing: new Billing(leases, storage.journal),
+    orphanCosts: new OrphanCosts(settings.orphanCostPerKeyHour, clock),
     failover: {
       clock,
       deadlineTimer: new DeadlineTimer(DEADLINE_TICK_MS),

@@ -1,20 +1,8 @@
 import { z } from "zod";
 import { DEFAULT_KEY_LIMITS, DEFAULT_ORGANIZATION_LIMITS, type Limits } from "../domain/limits.ts";
-import { parseAddressList } from "../lib/cidr.ts";
-import { modelEntrySchema, modelIdSchema } from "./model-schema.ts";
+import { httpUrl, serverSchema } from "./server-schema.ts";
+import { decimal, modelEntrySchema, modelIdSchema } from "./model-schema.ts";
 import { hasPassword, LITERAL_SECRET, secretReferenceSchema } from "./secret-reference.ts";
-
-const httpUrl = z
-  .string()
-  .refine((text) => isHttpUrl(text), { error: "must be an http or https address" })
-  .refine((text) => !hasPassword(text), { error: LITERAL_SECRET });
-
-/** Links are made by appending a path, which a query or a fragment would absorb. */
-const baseUrl = httpUrl.refine((text) => !isHttpUrl(text) || !/[?#]/.test(text), {
-  error: 'must end before any "?" or "#": links are made by adding a path',
-});
-
-const address = z.string().refine(isAddress, { error: "must be an address or a network such as 10.0.0.0/8" });
 
 const integerMs = z.int().min(1).max(86_400_000);
 const deadlineFields = {
@@ -67,30 +55,7 @@ const channelId = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
 /** The whole configuration file. Every key is optional, and unknown ones are refused. */
 export const fileSchema = z.strictObject({
   $schema: z.string().optional().describe("Lets editors find the schema"),
-  server: z
-    .strictObject({
-      host: z.string().min(1).default("127.0.0.1").describe("Address to listen on"),
-      port: z.int().min(0).max(65_535).default(8080).describe("Port to listen on; 0 picks a free one"),
-      public_url: baseUrl.nullable().default(null).describe("Base address for links"),
-      trusted_proxies: z
-        .array(address)
-        .default([])
-        .describe("Addresses and networks whose X-Forwarded-For is believed"),
-      drain_seconds: z
-        .number()
-        .min(0)
-        .max(3600)
-        .default(30)
-        .describe("Time for running requests after SIGTERM"),
-      leave_seconds: z
-        .number()
-        .min(0)
-        .max(3600)
-        .default(0)
-        .describe("Time after SIGTERM in which only /readyz says no, for balancers that only probe"),
-      idle_seconds: z.int().min(1).max(255).default(75).describe("Longest silence of a connection"),
-    })
-    .prefault({}),
+  server: serverSchema,
   data_dir: z.string().min(1).default("./data").describe("Folder of the SQLite file, blobs and the journal"),
   database_url: addressOf("postgres://host/database").describe("PostgreSQL in place of SQLite"),
   database: z
@@ -116,6 +81,14 @@ export const fileSchema = z.strictObject({
     .default("info")
     .describe("Least important log lines that are written; probes are debug"),
   workers: z.int().min(1).max(256).default(1).describe("Processes on the port"),
+  billing: z
+    .strictObject({
+      orphan_cost_per_key_hour: decimal
+        .nullable()
+        .default(null)
+        .describe("Cap on what abandoned vendor calls of a key may cost in an hour; null is none"),
+    })
+    .prefault({}),
   limits: z
     .strictObject({
       default: limitsOf(DEFAULT_ORGANIZATION_LIMITS).describe("Of every organization without its own"),
@@ -232,17 +205,4 @@ function deadlinesOf(defaults: Record<keyof typeof deadlineFields, number>) {
       total_ms: deadlineFields.total_ms.default(defaults.total_ms),
     })
     .prefault({});
-}
-
-function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-}
-
-function isAddress(text: string): boolean {
-  try {
-    parseAddressList([text]);
-    return true;
-  } catch {
-    return false;
-  }
 }

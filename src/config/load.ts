@@ -1,6 +1,7 @@
 import { dirname, resolve } from "node:path";
 import type { Timeouts } from "../domain/channel.ts";
 import type { Limits } from "../domain/limits.ts";
+import { parseNanos, type Nanos } from "../lib/money.ts";
 import { parseAddressList } from "../lib/cidr.ts";
 import { readS3Address } from "../lib/s3-address.ts";
 import { readStrictly, type Problem } from "../lib/schema-problems.ts";
@@ -203,6 +204,7 @@ function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
     blobs: { linkHours: blobs.link_hours, retentionDays: blobs.retention_days },
     workers: effective.workers,
     logLevel: effective.log_level,
+    orphanCostPerKeyHour: parsedAmount(effective.billing.orphan_cost_per_key_hour),
     limits: { organization: toLimits(limits.default), key: toLimits(limits.key) },
     sandbox: { isEnabled: isSandboxOn, tokensPerSecond: sandbox.tokens_per_second },
     routing: {
@@ -212,6 +214,10 @@ function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
     },
     timeouts: { text: toTimeouts(deadlines.text), image: toImageTimeouts(deadlines.image) },
   };
+}
+
+function parsedAmount(amount: string | null): Nanos | null {
+  return amount === null ? null : parseNanos(amount);
 }
 
 function toLimits(limits: FileSettings["limits"]["key"]): Limits {

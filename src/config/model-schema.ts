@@ -6,7 +6,7 @@ import { z } from "zod";
  */
 const tier = z.enum(["1K", "2K", "4K"]);
 const QUOTED = 'must be a decimal of at most nine places in quotes, such as "0.04"';
-const decimal = z.string({ error: QUOTED }).regex(/^\d{1,9}(\.\d{1,9})?$/, { error: QUOTED });
+export const decimal = z.string({ error: QUOTED }).regex(/^\d{1,9}(\.\d{1,9})?$/, { error: QUOTED });
 const ratio = z
   .string()
   .regex(/^[1-9]\d?(\.\d)?:[1-9]\d?(\.\d)?$/, { error: 'must be a ratio such as "16:9"' });

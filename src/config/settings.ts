@@ -3,6 +3,7 @@ import type { Limits } from "../domain/limits.ts";
 import type { Model } from "../domain/model.ts";
 import type { PriceRow } from "../domain/price.ts";
 import type { AddressList } from "../lib/cidr.ts";
+import type { Nanos } from "../lib/money.ts";
 
 /** The whole configuration: validated, secrets resolved, immutable. A reload makes a new one. */
 export interface Settings {
@@ -33,6 +34,8 @@ export interface Settings {
   blobUrl: string | null;
   blobs: { linkHours: number; retentionDays: number };
   /** Processes on the port. */
+  /** Cap on the cost of abandoned vendor calls, of one key in an hour; null is none. */
+  orphanCostPerKeyHour: Nanos | null;
   workers: number;
   /** Least important log lines that are written. */
   logLevel: "debug" | "info" | "warn" | "error";

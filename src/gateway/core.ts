@@ -1,6 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { LimitSettings, Limiter } from "./admission/limits.ts";
 import type { Billing } from "./metering/billing.ts";
+import type { OrphanCosts } from "./metering/orphan-costs.ts";
 import type { Snapshot, Upstreams } from "./ports.ts";
 import type { DetachedCalls } from "./routing/detached-calls.ts";
 import type { Failover } from "./routing/failover.ts";
@@ -13,6 +14,7 @@ export interface Core {
   limiter: Limiter;
   limits: LimitSettings;
   billing: Billing;
+  orphanCosts: OrphanCosts;
   failover: Failover;
   detachedCalls: DetachedCalls;
   clock: Clock;

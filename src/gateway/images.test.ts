@@ -1,14 +1,17 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { makePng } from "../../test/support/pictures.ts";
 import { plainCore, type PlainCoreOptions } from "../../test/support/plain-core.ts";
 import { testSpool } from "../../test/support/spool.ts";
 import type { ImageRequest } from "../domain/image.ts";
 import type { ImageModel } from "../domain/model.ts";
+import type { OrganizationSettings } from "../domain/organization.ts";
 import type { ImagePrice } from "../domain/price.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { createSemaphore } from "../lib/semaphore.ts";
+import { untilAborted } from "../lib/waiting.ts";
 import { handleImages, type ImageCore } from "./images.ts";
 import type { ImageUpstream } from "./ports.ts";
+import { ClientDisconnected } from "./routing/call.ts";
 
 const MODEL: ImageModel = {
   id: "m",
@@ -130,4 +133,44 @@ test("pictures whose charge cannot be recorded are not delivered", async () => {
 test("a budget that covers one picture of two calls nobody", async () => {
   const { handle } = open([failing(new Error("called"))], { budget: 40n });
   await expect(handle()).rejects.toMatchObject({ code: "BILLING_BLOCKED" });
+});
+
+describe("a client that disconnects", () => {
+  /** A vendor that makes pictures after the client has gone, or never. */
+  function openAbandoned(settings: Partial<OrganizationSettings>, ends: boolean, orphanCostCap?: bigint) {
+    const client = new AbortController();
+    const upstream: ImageUpstream = {
+      async generate(_, signal) {
+        client.abort();
+        if (!ends) await untilAborted(new Promise<never>(() => {}), signal);
+        return { images: [png, png] };
+      },
+    };
+    const opened = open([upstream], { settings, orphanCostCap });
+    return { ...opened, context: opened.request(client.signal) };
+  }
+
+  test.each([
+    ["while the vendor works", false],
+    ["when the pictures are there", true],
+  ])("%s pays nothing under abort; the cost is booked as orphan cost", async (_, ends) => {
+    const { handle, context, charges, isAllGivenBack } = openAbandoned({ callerGone: "abort" }, ends);
+    await expect(handle(context)).rejects.toBeInstanceOf(ClientDisconnected);
+    expect(charges()).toMatchObject([
+      { amount: 0n, orphanCost: 80n, usage: { count: 0 }, flags: ["partial", "caller_gone"] },
+    ]);
+    expect(await isAllGivenBack()).toBe(true);
+  });
+
+  test("pays for what was made under drain, flagged", async () => {
+    const { handle, context, charges } = openAbandoned({ callerGone: "drain" }, true);
+    await handle(context);
+    expect(charges()).toMatchObject([{ amount: 80n, orphanCost: 0n, flags: ["caller_gone"] }]);
+  });
+
+  test("too often is refused by the cap on orphan cost", async () => {
+    const { handle, context, request } = openAbandoned({ callerGone: "abort" }, true, 80n);
+    await expect(handle(context)).rejects.toBeInstanceOf(ClientDisconnected);
+    await expect(handle(request())).rejects.toMatchObject({ code: "rate_limit_exceeded" });
+  });
 });

@@ -4,6 +4,7 @@ import { FAMILIES } from "../domain/family.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { ImageOrder, ImageReply, ImageRequest } from "../domain/image.ts";
 import { billedCell, quoteImage, type ImageQuote } from "../domain/image-quote.ts";
+import type { LedgerFlag } from "../domain/ledger.ts";
 import { deliveredTier } from "../domain/size.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { ImageUsage } from "../domain/usage.ts";
@@ -21,7 +22,7 @@ import {
 } from "./delivery/images.ts";
 import type { Core } from "./core.ts";
 import { noPrice, requirePrice } from "./metering/price.ts";
-import type { Call } from "./routing/call.ts";
+import { ClientDisconnected, type Call } from "./routing/call.ts";
 import { callTargets, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 import { prepareReferences, type ReferenceSettings } from "./references.ts";
@@ -64,6 +65,7 @@ export async function handleImages(
   const inputs = { ...references, spool };
   const { reply, target, release } = await callRoute(core, admission, request, inputs);
   release();
+  if (isAbandoned(context)) throw abandon(admission, target, request);
   context.facts.surplus = Math.max(0, reply.pictures.length - request.count);
   const { organization } = context.principal;
   const delivery = await deliver(core, {
@@ -74,6 +76,7 @@ export async function handleImages(
     settings: organization.settings,
     organizationId: organization.id,
   });
+  if (isAbandoned(context)) throw abandon(admission, target, request);
   settle(admission, target, request, delivery);
   return { delivery, requested: request.count, rate: admitted.rate };
 }
@@ -112,7 +115,7 @@ type Inputs = Pick<ImageOrder, "references" | "mask" | "spool">;
 
 function callRoute(
   core: Core,
-  { admitted, fitted }: Admission,
+  { admitted, fitted, quote }: Omit<Admission, typeof Symbol.asyncDispose>,
   request: ImageRequest,
   inputs: Inputs,
 ): Promise<Committed<{ reply: ImageReply; pictures: ReadPicture[] }>> {
@@ -120,7 +123,8 @@ function callRoute(
   const { organization } = context.principal;
   const { failOverRefusals, fallbackAfterMs } = organization.settings;
   const route = routeOf(core.snapshot.directory(), context.principal, model.id);
-  return callTargets(core.failover, {
+  let sentTo: Target | null = null;
+  const calls = callTargets(core.failover, {
     targets: orderTargets(route, core.random),
     organization: organization.id,
     clientSignal: signal,
@@ -137,10 +141,15 @@ function callRoute(
       // The organization's limit makes room for another target; where none could take over, the channel's holds.
       call.expect("the picture", limitMs, () => (canMoveOn() ? 0 : firstByteMs - limitMs));
       const order = { ...orderFor(request, fitted, target), model, ...inputs };
+      sentTo = target;
       const reply = await generate(core, order, target, call);
       call.settle();
       return { reply, pictures: await readPictures(reply.images) };
     },
+  });
+  return calls.catch((error: unknown) => {
+    const isByClient = context.attempts.at(-1)?.outcome === "caller_gone" && !core.detachedCalls.isClosed;
+    throw sentTo && isByClient ? abandon({ admitted, quote }, sentTo, request) : error;
   });
 }
 
@@ -168,9 +177,30 @@ function settle(
   const tier = deliveredTier(quote.tier, fitted.size, { width, height });
   const cell = billedCell(admitted.price, admitted.model.image, quote, { tier, quality });
   const usage: ImageUsage = { unit: "image", count: images.length, ...cell, ...(tokens && { tokens }) };
-  const flags = images.length < count ? (["partial"] as const) : [];
-  const requested: ImageUsage = { unit: "image", count, tier: quote.tier, quality: quote.billedQuality };
-  admitted.settle({ target, usage, requested, flags });
+  const flags: LedgerFlag[] = images.length < count ? ["partial"] : [];
+  if (admitted.context.signal.aborted) flags.push("caller_gone");
+  admitted.settle({ target, usage, requested: requestedUsage(quote, count), flags });
+}
+
+/** Whether nobody waits for the pictures and their organization does not want them read to the end. */
+function isAbandoned({ signal, principal }: RequestContext): boolean {
+  return signal.aborted && principal.organization.settings.callerGone === "abort";
+}
+
+/** Charges nothing for a vendor call whose client disconnected, but books what it is thought to have cost. */
+function abandon(
+  { admitted, quote }: Pick<Admission, "admitted" | "quote">,
+  target: Target,
+  { count }: ImageRequest,
+): ClientDisconnected {
+  const abandoned = requestedUsage(quote, count);
+  const usage = { ...abandoned, count: 0 };
+  admitted.settle({ target, usage, abandoned, flags: ["partial", "caller_gone"] });
+  return new ClientDisconnected();
+}
+
+function requestedUsage({ tier, billedQuality }: ImageQuote, count: number): ImageUsage {
+  return { unit: "image", count, tier, quality: billedQuality };
 }
 
 function notNative(): GatewayError {

@@ -9,6 +9,7 @@ import { MemoryLimiter } from "../../src/gateway/admission/memory-limiter.ts";
 import type { Core } from "../../src/gateway/core.ts";
 import { Billing } from "../../src/gateway/metering/billing.ts";
 import { BudgetLeases } from "../../src/gateway/metering/budget-leases.ts";
+import { OrphanCosts } from "../../src/gateway/metering/orphan-costs.ts";
 import type { Directory, ImageUpstream, JournalRecord, TextUpstream } from "../../src/gateway/ports.ts";
 import { newRequestFacts, type RequestContext } from "../../src/gateway/request-context.ts";
 import { ConcurrencyLimiter } from "../../src/gateway/routing/concurrency-limiter.ts";
@@ -29,6 +30,8 @@ export interface PlainCoreOptions {
   budget?: bigint;
   limits?: Partial<Limits>;
   settings?: Partial<OrganizationSettings>;
+  /** Nano-units. */
+  orphanCostCap?: bigint;
 }
 
 export interface PlainCore {
@@ -82,6 +85,7 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
       },
       isWritable: () => true,
     }),
+    orphanCosts: new OrphanCosts(options.orphanCostCap ?? null, systemClock),
     failover: {
       clock: systemClock,
       deadlineTimer: new DeadlineTimer(5),

@@ -31,6 +31,8 @@ export interface Charge {
   usage: Usage;
   /** What was requested, where that may be more than was delivered. */
   requested?: Usage;
+  /** What a vendor was paid for and nobody received. */
+  abandoned?: Usage;
   flags: readonly LedgerFlag[];
 }
 
@@ -43,6 +45,7 @@ export async function admit<OfModel extends Model, OfPrice extends Price>(
   const { model, price, admittedAt, ceiling, floor } = terms;
   const grant = await terms.grant;
   try {
+    core.orphanCosts.require(context.principal.key.id);
     const hold = await core.billing.hold(context.principal, ceiling, floor);
     const { callerGone } = context.principal.organization.settings;
     const detachable = core.detachedCalls.signalFor(callerGone, context.signal);
@@ -117,6 +120,7 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements A
     core.billing.settle(hold, entry);
     this.#isSettled = true;
     context.facts.charge = entry;
+    core.orphanCosts.add(entry.keyId, entry.orphanCost);
     if (charge.usage.unit === "token") grant.correctTokens(sumTokens(charge.usage.tokens));
   }
 

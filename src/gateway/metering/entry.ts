@@ -14,6 +14,8 @@ export interface ChargeFacts {
   usage: Usage;
   /** What was requested, where that may be more than was delivered. */
   requested?: Usage;
+  /** What a vendor was paid for and nobody received. */
+  abandoned?: Usage;
   /** Unix milliseconds at which the price was taken. */
   admittedAt: number;
   flags: readonly LedgerFlag[];
@@ -33,6 +35,7 @@ export function chargeEntry({
   target,
   usage,
   requested = usage,
+  abandoned,
   admittedAt,
   flags,
   at,
@@ -59,7 +62,9 @@ export function chargeEntry({
     amount,
     currency: price.currency,
     priceSource: source,
-    orphanCost: requireCharge(price, requested).amount * BigInt(ambiguous),
+    orphanCost:
+      requireCharge(price, requested).amount * BigInt(ambiguous) +
+      (abandoned ? requireCharge(price, abandoned).amount : 0n),
     budgets: hold.leases.map(({ budget }) => budget),
     attempts,
     flags: allFlags,

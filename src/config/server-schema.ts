@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { parseAddressList } from "../lib/cidr.ts";
+import { hasPassword, LITERAL_SECRET } from "./secret-reference.ts";
+
+export const httpUrl = z
+  .string()
+  .refine((text) => isHttpUrl(text), { error: "must be an http or https address" })
+  .refine((text) => !hasPassword(text), { error: LITERAL_SECRET });
+
+/** Links are made by appending a path, which a query or a fragment would absorb. */
+const baseUrl = httpUrl.refine((text) => !isHttpUrl(text) || !/[?#]/.test(text), {
+  error: 'must end before any "?" or "#": links are made by adding a path',
+});
+
+const address = z.string().refine(isAddress, { error: "must be an address or a network such as 10.0.0.0/8" });
+
+/** The `server` part of the configuration file. */
+export const serverSchema = z
+  .strictObject({
+    host: z.string().min(1).default("127.0.0.1").describe("Address to listen on"),
+    port: z.int().min(0).max(65_535).default(8080).describe("Port to listen on; 0 picks a free one"),
+    public_url: baseUrl.nullable().default(null).describe("Base address for links"),
+    trusted_proxies: z
+      .array(address)
+      .default([])
+      .describe("Addresses and networks whose X-Forwarded-For is believed"),
+    drain_seconds: z
+      .number()
+      .min(0)
+      .max(3600)
+      .default(30)
+      .describe("Time for running requests after SIGTERM"),
+    leave_seconds: z
+      .number()
+      .min(0)
+      .max(3600)
+      .default(0)
+      .describe("Time after SIGTERM in which only /readyz says no, for balancers that only probe"),
+    idle_seconds: z.int().min(1).max(255).default(75).describe("Longest silence of a connection"),
+  })
+  .prefault({});
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+function isAddress(text: string): boolean {
+  try {
+    parseAddressList([text]);
+    return true;
+  } catch {
+    return false;
+  }
+}
