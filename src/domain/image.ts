@@ -86,6 +86,8 @@ export interface ImageOrder {
 /** The result of a provider. Size and format of each image are read from its bytes. */
 export interface ImageReply {
   images: Blob[];
+  /** The vendor's own id of the call. */
+  requestId?: string;
   quality?: string;
   background?: string;
   /** True when the vendor compressed them as requested; otherwise the gateway does. */

@@ -42,6 +42,8 @@ export class UpstreamError extends Error {
   readonly param: string | undefined;
   readonly isUnsent: boolean;
   readonly isByRequest: boolean;
+  /** The vendor's own id of the call; the transport sets it from the response. */
+  requestId?: string;
 
   /** `message` is for the operator's log and may name the vendor. */
   constructor(

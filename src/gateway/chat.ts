@@ -170,6 +170,7 @@ async function callTarget(
   const own = forUpstream(payload, target.upstreamModel);
   const raw = coveredTokens === null ? own : limitOutput(own, upstream.maxTokensField, coveredTokens);
   const response = await upstream.send({ payload: { ...payload, raw }, isStream, signal: call.signal });
+  call.vendorRequestId = response.requestId;
   if (response.kind === "stream") {
     if (!stream) throw new UpstreamError("broken", "a stream for a request without one");
     return { kind: "stream", ...(await openStream(response.stream, stream, call, timeouts)) };

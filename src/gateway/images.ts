@@ -144,6 +144,7 @@ function callRoute(
       sentTo = target;
       const reply = await generate(core, order, target, call);
       call.settle();
+      call.vendorRequestId = reply.requestId;
       return { reply, pictures: await readPictures(reply.images) };
     },
   });

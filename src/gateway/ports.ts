@@ -145,9 +145,13 @@ export interface TextCall {
  * The vendor's response as it came: JSON, or server-sent events as bytes. `parsed` is the JSON's value where the
  * provider had to parse it. A vendor may respond whole although a stream was requested.
  */
-export type TextResponse =
+export type TextResponse = {
+  /** The vendor's own id of the call. */
+  requestId?: string;
+} & (
   | { kind: "whole"; text: string; parsed?: unknown }
-  | { kind: "stream"; stream: ReadableStream<Uint8Array<ArrayBuffer>> };
+  | { kind: "stream"; stream: ReadableStream<Uint8Array<ArrayBuffer>> }
+);
 
 export interface ImageUpstream {
   /** Makes the pictures: at least one. Throws an `UpstreamError`. */

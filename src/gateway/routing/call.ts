@@ -6,6 +6,8 @@ import type { Deadline, DeadlineTimer } from "../../lib/deadline-timer.ts";
  * abort the same signal, whose reason says which; each takes effect within a tick of the deadline timer.
  */
 export class Call {
+  /** The vendor's own id of the call, once its response has come. */
+  vendorRequestId: string | undefined;
   readonly #controller = new AbortController();
   /** Aborts the vendor's call. */
   readonly signal: AbortSignal = this.#controller.signal;

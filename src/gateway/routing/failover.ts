@@ -99,6 +99,7 @@ async function callOne<Reply>(
   };
   const record = (outcome: Attempt["outcome"], error?: UpstreamError): void => {
     const durationMs = Math.round(clock.monotonic() - startedAt);
+    const vendorRequestId = call.vendorRequestId ?? error?.requestId;
     attempts.push({
       channel: target.channel.id,
       upstreamModel: target.upstreamModel,
@@ -106,6 +107,7 @@ async function callOne<Reply>(
       outcome,
       ...(error?.status !== undefined && { status: error.status }),
       ...(error?.isAmbiguous && { isAmbiguous: true }),
+      ...(vendorRequestId !== undefined && { vendorRequestId }),
     });
   };
   try {

@@ -4,7 +4,7 @@ import type { ImageUpstream } from "../../gateway/ports.ts";
 import type { Semaphore } from "../../lib/semaphore.ts";
 import { createImageUpstream } from "../images/image-upstream.ts";
 import { readImageJson } from "../transport/image-json.ts";
-import { post } from "../transport/http.ts";
+import { post, requestIdOf } from "../transport/http.ts";
 import type { JsonBody } from "../transport/json-body.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
@@ -71,7 +71,7 @@ async function call(
   const response = await post(request, errors.classify);
   const parsed = await readImageJson(response, order.spool, signal);
   if (parsed["error"] !== undefined) throw errors.classify(response, JSON.stringify(parsed));
-  const reply = readGenerateReply(parsed, errors);
+  const reply = { ...readGenerateReply(parsed, errors), requestId: requestIdOf(response) };
   if (order.native) return { ...reply, native: parsed };
   return { ...reply, isCompressed: connection.takesOutputOptions && order.format === "jpeg" };
 }

@@ -7,7 +7,7 @@ import { readImageList } from "../images/image-list.ts";
 import { createImageUpstream } from "../images/image-upstream.ts";
 import { readImageUsage } from "../images/image-usage.ts";
 import { wantedFormat, wantedSize } from "../images/wanted-image.ts";
-import { brokenResponse, post, type VendorRequest } from "../transport/http.ts";
+import { brokenResponse, post, requestIdOf, type VendorRequest } from "../transport/http.ts";
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 import { writeForm, type FormPart } from "./form.ts";
@@ -37,6 +37,7 @@ async function generate(
   if (images.length === 0) throw brokenResponse("gave no image");
   return {
     images,
+    requestId: requestIdOf(response),
     quality: textOrUndefined(parsed["quality"]),
     background: textOrUndefined(parsed["background"]),
     usage: readUsage(parsed),

@@ -1,6 +1,13 @@
 import type { TextResponse, TextCall, TextUpstream } from "../../gateway/ports.ts";
 import { isObject } from "../../lib/json.ts";
-import { brokenResponse, MAX_TEXT_BYTES, parseResponse, post, readText } from "../transport/http.ts";
+import {
+  brokenResponse,
+  MAX_TEXT_BYTES,
+  parseResponse,
+  post,
+  readText,
+  requestIdOf,
+} from "../transport/http.ts";
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 
@@ -17,8 +24,9 @@ export function createOpenAiText(connection: OpenAiConnection): TextUpstream {
       const url = connection.urlOf("chat/completions", () => modelOf(payload.raw));
       const request = { url, headers, body: payload.raw, signal };
       const response = await post(request, connection.errors.classify);
-      if (isStream && !isJson(response)) return { kind: "stream", stream: openStream(response) };
-      return readResponse(response, connection, signal);
+      const requestId = requestIdOf(response);
+      if (isStream && !isJson(response)) return { kind: "stream", stream: openStream(response), requestId };
+      return { ...(await readResponse(response, connection, signal)), requestId };
     },
   };
 }

@@ -27,7 +27,27 @@ export async function send(
   }
   if (response.status >= 300 && response.status < 400)
     throw await discard(response, "responded with a redirect");
-  throw classify(response, await readErrorText(response, request.signal));
+  const error = classify(response, await readErrorText(response, request.signal));
+  error.requestId = requestIdOf(response);
+  throw error;
+}
+
+/** Headers in which vendors return their id of a call: OpenAI and most others, Anthropic, Azure, AWS, Volcengine. */
+const REQUEST_ID_HEADERS = [
+  "x-request-id",
+  "request-id",
+  "apim-request-id",
+  "x-amzn-requestid",
+  "x-tt-logid",
+];
+
+/** The vendor's own id of a call, which its support asks for. */
+export function requestIdOf({ headers }: Pick<Response, "headers">): string | undefined {
+  for (const name of REQUEST_ID_HEADERS) {
+    const id = headers.get(name);
+    if (id !== null) return /^[\w.:/+=-]{1,128}$/.test(id) ? id : undefined;
+  }
+  return undefined;
 }
 
 function fetchOptions(method: string, { headers, body, signal }: VendorRequest): BunFetchRequestInit {

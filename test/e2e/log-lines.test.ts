@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { until, type LogLine } from "../support/gateway.ts";
+import { CHAT, openHouse, type House } from "../support/vendor.ts";
+
+/* What an operator finds in the log, by the ids that others mention. */
+const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+}, 30_000);
+afterAll(() => house[Symbol.asyncDispose]());
+
+const lineOf = (matches: (line: LogLine) => boolean): Promise<LogLine> =>
+  until("the line", () => house.gateway.logs().find(matches));
+
+test("one line names the request, its charge, its trace and the vendor's call", async () => {
+  const { gateway, vendor } = house;
+  await gateway.call("/v1/chat/completions", {
+    headers: { "x-request-id": "traced", traceparent: `00-${TRACE}-00f067aa0ba902b7-01` },
+    body: { model: CHAT, messages: [{ role: "user", content: "hi" }] },
+  });
+  const [row] = await gateway.charged("traced");
+  expect(await lineOf((line) => line["request_id"] === "traced")).toMatchObject({
+    ledger_id: row!.id,
+    trace_id: TRACE,
+    currency: "USD",
+    attempts: [{ outcome: "answered", vendor_request_id: "req_simulated0001" }],
+  });
+  expect(vendor.hits).toHaveLength(1);
+});
+
+test("a vendor's failure names its call, too", async () => {
+  const { gateway, vendor } = house;
+  vendor.next({ fault: "error-status", status: 422 });
+  await gateway.call("/v1/chat/completions", {
+    headers: { "x-request-id": "failed" },
+    body: { model: CHAT, messages: [{ role: "user", content: "hi" }] },
+  });
+  expect(await lineOf((line) => line["request_id"] === "failed")).toMatchObject({
+    attempts: [{ outcome: "rejected", status: 422, vendor_request_id: "req_simulated0001" }],
+  });
+});
+
+test("a refused request says where it came from", async () => {
+  await house.gateway.call("/v1/models?secret=1", {
+    headers: { authorization: "Bearer gk_unknown", "x-request-id": "refused" },
+  });
+  expect(await lineOf((line) => line["request_id"] === "refused")).toMatchObject({
+    status: 401,
+    method: "GET",
+    path: "/v1/models",
+    address: "127.0.0.1",
+  });
+});
+
+test("start and stop are lines, probes are not", async () => {
+  const { gateway } = house;
+  await fetch(`${gateway.url}/healthz`);
+  expect(await lineOf((line) => String(line["message"]).startsWith("the gateway has started"))).toMatchObject(
+    {
+      level: "info",
+    },
+  );
+  await gateway.stop();
+  const messages = gateway.logs().map(({ message }) => message);
+  expect(messages).toEqual(
+    expect.arrayContaining(["the gateway is stopping: it drains", "the gateway has stopped"]),
+  );
+  expect(gateway.logs().filter(({ route }) => route === "health")).toEqual([]);
+});
