@@ -1,45 +1,41 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
 import { newSecret } from "../../src/lib/secret.ts";
+import { findBalancer, startBalancer, type Balancer } from "../support/balancers.ts";
 import { freePort } from "../support/fleet.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
 /*
  * The balancers of docs/deployment.md, with the configurations that stand there, in front of two machines.
  */
-const NGINX = Bun.which("nginx", { PATH: `${process.env["PATH"]}:/usr/sbin` });
-const HAPROXY = Bun.which("haproxy", { PATH: `${process.env["PATH"]}:/usr/sbin` });
+const nginx = findBalancer("nginx");
+const haproxy = findBalancer("haproxy");
 const CLIENTS = 8;
 /** nginx takes a server that refused a connection out for ten seconds. */
 const NGINX_FAIL_MS = 11_000;
 
-const page = await Bun.file(resolve(import.meta.dir, "../../docs/deployment.md")).text();
 const key = newSecret();
 const ports = [freePort(), freePort()];
-const folder = await mkdtemp(join(tmpdir(), "balancers-"));
-const children: { kill(): void }[] = [];
 let machines: TestGateway[];
-let balancers: { name: string; url: string }[];
+let balancers: (Balancer & { name: string })[];
 
-if (!NGINX || !HAPROXY) console.warn("skipped: nginx and haproxy are needed for test/e2e/balancers.test.ts");
+const hasNone = "missing" in nginx || "missing" in haproxy;
+if (hasNone) console.warn("skipped: nginx and haproxy are needed for test/e2e/balancers.test.ts");
 
-describe.skipIf(!NGINX || !HAPROXY)("behind a balancer", () => {
+describe.skipIf(hasNone)("behind a balancer", () => {
   beforeAll(async () => {
+    if ("missing" in nginx || "missing" in haproxy) return;
     machines = await Promise.all(ports.map((port) => startTestGateway({ env: machineEnvironment(port) })));
     balancers = [
-      { name: "nginx", url: await startNginx() },
-      { name: "HAProxy", url: await startHaproxy() },
+      { ...(await startBalancer("nginx", nginx.binary, ports)), name: "nginx" },
+      { ...(await startBalancer("haproxy", haproxy.binary, ports)), name: "HAProxy" },
     ];
     for (const { name, url } of balancers)
       await until(name, async () => ((await chat(url).catch(() => 0)) === 200 ? true : undefined));
   }, 30_000);
 
   afterAll(async () => {
-    for (const child of children) child.kill();
+    await Promise.all((balancers ?? []).map((balancer) => balancer[Symbol.asyncDispose]()));
     await Promise.all((machines ?? []).map((machine) => machine[Symbol.asyncDispose]()));
-    await rm(folder, { recursive: true, force: true });
   });
 
   test("a rolling restart fails no request", async () => {
@@ -115,38 +111,6 @@ function machineEnvironment(port: number): Record<string, string> {
     TRUSTED_PROXIES: "127.0.0.1",
     SANDBOX_TOKENS_PER_SECOND: "400",
   };
-}
-
-async function startNginx(): Promise<string> {
-  const port = freePort();
-  const server = configured("nginx").replace("listen 80;", `listen 127.0.0.1:${port};`);
-  await Bun.write(
-    join(folder, "nginx.conf"),
-    `daemon off; pid ${folder}/nginx.pid; error_log ${folder}/nginx.log; events {}
-     http { access_log off; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy;
-     fastcgi_temp_path ${folder}/fastcgi; uwsgi_temp_path ${folder}/uwsgi; scgi_temp_path ${folder}/scgi;
-     ${server} }`,
-  );
-  children.push(Bun.spawn([NGINX!, "-c", join(folder, "nginx.conf")], { stderr: "ignore" }));
-  return `http://127.0.0.1:${port}`;
-}
-
-async function startHaproxy(): Promise<string> {
-  const port = freePort();
-  const configuration = configured("haproxy").replace("bind :80", `bind 127.0.0.1:${port}`);
-  await Bun.write(join(folder, "haproxy.cfg"), `${configuration}\n`);
-  children.push(
-    Bun.spawn([HAPROXY!, "-f", join(folder, "haproxy.cfg")], { stdout: "ignore", stderr: "ignore" }),
-  );
-  return `http://127.0.0.1:${port}`;
-}
-
-/** A configuration of the page, with the addresses of the machines of this test. */
-function configured(name: string): string {
-  const text = new RegExp(`<!-- ${name} -->\\s*\`\`\`${name}\\n([\\s\\S]*?)\`\`\``).exec(page)![1]!;
-  return text
-    .replace("10.0.0.11:8080", `127.0.0.1:${ports[0]}`)
-    .replace("10.0.0.12:8080", `127.0.0.1:${ports[1]}`);
 }
 
 async function chat(url: string): Promise<number> {

@@ -1,23 +1,19 @@
-import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openFleet, readBudget, untilBudgetInForce, type Fleet } from "../support/fleet.ts";
 import { tellAtLeast, tellExact } from "../support/figure.ts";
+import { findFaketime, startFakeClock, type FakeClock } from "../support/fake-clock.ts";
 import { until } from "../support/gateway.ts";
 
 /*
  * The wall clock jumps two hours ahead and back, as a virtual machine's may: budgets are not reset twice, leases of
  * living processes do not expire, limits give nothing away, and no duration is negative.
  */
-const LIBRARY = [
-  "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
-  "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
-  "/usr/lib64/faketime/libfaketimeMT.so.1",
-].find(existsSync);
-if (LIBRARY === undefined) console.warn("SKIPPED jumps of the clock: libfaketime is not installed");
-const hasNone = LIBRARY === undefined;
+const faketime = findFaketime();
+if ("missing" in faketime) console.warn(`SKIPPED jumps of the clock: ${faketime.missing}`);
+const hasNone = "missing" in faketime;
 
 const HOUR_SECONDS = 3_600;
 const JUMP_SECONDS = 2 * HOUR_SECONDS;
@@ -112,29 +108,9 @@ test.skipIf(hasNone).concurrent(
   30_000,
 );
 
-interface FakeClock {
-  env: Record<string, string>;
-  /** Sets the wall clock so many seconds off its start. */
-  jump(seconds: number): Promise<void>;
-}
-
-/** A wall clock for child processes; the monotonic one goes on as it is (faketime manual page). */
-async function fakeClock(startSeconds: number): Promise<FakeClock> {
-  const path = join(directory, crypto.randomUUID());
-  const write = async (seconds: number): Promise<void> => {
-    const offset = startSeconds + seconds;
-    await Bun.write(path, `${offset < 0 ? "-" : "+"}${Math.abs(offset)}\n`);
-  };
-  await write(0);
-  return {
-    env: {
-      LD_PRELOAD: LIBRARY ?? "",
-      FAKETIME_TIMESTAMP_FILE: path,
-      FAKETIME_NO_CACHE: "1",
-      FAKETIME_DONT_FAKE_MONOTONIC: "1",
-    },
-    jump: write,
-  };
+function fakeClock(startSeconds: number): Promise<FakeClock> {
+  if ("missing" in faketime) throw new Error(faketime.missing);
+  return startFakeClock(faketime.library, directory, startSeconds);
 }
 
 /** Seconds from now to the next 23:00 UTC. */

@@ -32,7 +32,16 @@ export interface FleetOptions {
   yaml?: string;
   strategy?: "ordered" | "weighted";
   weights?: readonly number[];
-  deadlines?: { firstByteMs?: number; idleMs?: number; totalMs?: number };
+  /** Of every channel, or of each vendor's. */
+  deadlines?: ChannelDeadlines | readonly ChannelDeadlines[];
+  /** A port for each machine; free ones unless told. */
+  ports?: readonly number[];
+}
+
+interface ChannelDeadlines {
+  firstByteMs?: number;
+  idleMs?: number;
+  totalMs?: number;
 }
 
 /** Several gateway processes over one store, in front of simulated vendors. */
@@ -73,7 +82,7 @@ export async function openFleet(options: FleetOptions = {}): Promise<Fleet> {
   const isShared = machines > 1 && databaseUrl === undefined;
   const directory = await mkdtemp(join(tmpdir(), "gateway-fleet-"));
   const key = newSecret();
-  const start = () =>
+  const start = (index: number) =>
     startTestGateway({
       yaml: fleetYaml(lanes, options),
       env: {
@@ -82,12 +91,13 @@ export async function openFleet(options: FleetOptions = {}): Promise<Fleet> {
         ...(isShared && { GATEWAY_DATA_DIR: join(directory, "data") }),
         ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
         ...(workers > 1 && { WORKERS: String(workers), PORT: String(freePort()) }),
+        ...(options.ports && { PORT: String(options.ports[index]) }),
         ...options.env,
       },
     });
   // The first one makes the store; the others find it made.
-  const gateways = [await start()];
-  while (gateways.length < machines) gateways.push(await start());
+  const gateways = [await start(0)];
+  while (gateways.length < machines) gateways.push(await start(gateways.length));
   await Promise.all(gateways.map((gateway) => untilServing(gateway, workers)));
   const dataDirectory = isShared ? join(directory, "data") : gateways[0]!.dataDirectory;
   return {
@@ -233,11 +243,14 @@ function fleetYaml(lanes: ReadonlyMap<string, readonly Simulator[]>, options: Fl
       url,
       channel: `${model}-${index + 1}`,
       weight: options.weights?.[index],
+      deadlines: Array.isArray(options.deadlines) ? options.deadlines[index] : options.deadlines,
     })),
   );
   const configuration = {
     catalogue: { enabled: false },
-    channels: Object.fromEntries(places.map(({ channel, url }) => [channel, channelAt(url, options)])),
+    channels: Object.fromEntries(
+      places.map(({ channel, url, deadlines }) => [channel, channelAt(url, deadlines)]),
+    ),
     models: Object.fromEntries(
       [...lanes.keys()].flatMap((model) => {
         const own = places.filter((place) => place.model === model);
@@ -255,7 +268,7 @@ function fleetYaml(lanes: ReadonlyMap<string, readonly Simulator[]>, options: Fl
   return `${Bun.YAML.stringify(configuration, null, 2)}\n${options.yaml ?? ""}`;
 }
 
-function channelAt(url: string, { deadlines = {} }: FleetOptions): object {
+function channelAt(url: string, deadlines: ChannelDeadlines = {}): object {
   const { firstByteMs = 5_000, idleMs = 5_000, totalMs = 60_000 } = deadlines;
   return {
     provider: "openai",

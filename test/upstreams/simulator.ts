@@ -56,6 +56,8 @@ export interface Simulator extends AsyncDisposable {
   readonly closedAt: number | null;
   /** Queues the behaviours of the next requests, one each; they take precedence over markers in prompts. */
   next(...behaviours: (Fault | Behaviour)[]): void;
+  /** Chooses the behaviour of each request for which none is queued; undefined leaves it to the prompt. */
+  respondBy(choose: (hit: Hit) => Behaviour | undefined): void;
   /** Forgets hits and queued behaviours. */
   reset(): void;
   /** Waits until so many requests have arrived. */
@@ -69,6 +71,7 @@ export interface Simulator extends AsyncDisposable {
 export async function startSimulator(vendor: Vendor): Promise<Simulator> {
   const hits: Hit[] = [];
   const queue: Behaviour[] = [];
+  let choose: (hit: Hit) => Behaviour | undefined = () => undefined;
   const listeners = new Set<() => void>();
   const notify = () => listeners.forEach((listener) => listener());
   const server = await listen(async (request, response) => {
@@ -79,7 +82,11 @@ export async function startSimulator(vendor: Vendor): Promise<Simulator> {
       notify();
     });
     notify();
-    await vendor(request, response, openExchange(hit, queue));
+    await vendor(
+      request,
+      response,
+      openExchange(hit, () => queue.shift() ?? choose(hit)),
+    );
     if (response.isFinished) hit.respondedAt = performance.now();
     notify();
   });
@@ -98,6 +105,9 @@ export async function startSimulator(vendor: Vendor): Promise<Simulator> {
       queue.push(
         ...behaviours.map((behaviour) => (typeof behaviour === "string" ? { fault: behaviour } : behaviour)),
       );
+    },
+    respondBy: (chosen) => {
+      choose = chosen;
     },
     reset: () => {
       hits.length = 0;
@@ -126,10 +136,10 @@ function openHit(request: ReceivedRequest, response: SimulatedResponse): Hit {
   };
 }
 
-function openExchange(hit: Hit, queue: Behaviour[]): HttpExchange {
+function openExchange(hit: Hit, next: () => Behaviour | undefined): HttpExchange {
   return {
     hit,
-    takeBehaviour: (fromPrompt) => (hit.behaviour = queue.shift() ?? fromPrompt ?? {}),
+    takeBehaviour: (fromPrompt) => (hit.behaviour = next() ?? fromPrompt ?? {}),
     reportUsage: (usage) => (hit.usage = usage),
     reportPictures: (count) => (hit.pictures = count),
   };

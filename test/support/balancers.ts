@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { freePort } from "./fleet.ts";
+
+/** A balancer with the configuration of docs/deployment.md, on a free loopback port. */
+export interface Balancer extends AsyncDisposable {
+  url: string;
+}
+
+export type BalancerName = "nginx" | "haproxy";
+
+/** The program, or why there is none to use. */
+export function findBalancer(name: BalancerName): { binary: string } | { missing: string } {
+  const binary = Bun.which(name, { PATH: `${process.env["PATH"]}:/usr/sbin` });
+  return binary ? { binary } : { missing: `${name} is not on PATH` };
+}
+
+/** Starts a balancer in front of machines on these loopback ports. */
+export async function startBalancer(
+  name: BalancerName,
+  binary: string,
+  ports: readonly number[],
+): Promise<Balancer> {
+  const folder = await mkdtemp(join(tmpdir(), "balancer-"));
+  const port = freePort();
+  const path = join(folder, `${name}.conf`);
+  const server = await documented(name, ports);
+  await Bun.write(path, WRITERS[name](server, port, folder));
+  const child = Bun.spawn([binary, name === "nginx" ? "-c" : "-f", path], {
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What the configuration needs around it to run beside others without root. */
+const WRITERS: Record<BalancerName, (server: string, port: number, folder: string) => string> = {
+  nginx: (server, port, folder) => `
+    daemon off; pid ${folder}/nginx.pid; error_log ${folder}/nginx.log; events {}
+    http { access_log off; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy;
+    fastcgi_temp_path ${folder}/fastcgi; uwsgi_temp_path ${folder}/uwsgi; scgi_temp_path ${folder}/scgi;
+    ${server.replace("listen 80;", `listen 127.0.0.1:${port};`)} }`,
+  haproxy: (server, port) => `${server.replace("bind :80", `bind 127.0.0.1:${port}`)}\n`,
+};
+
+/** The configuration of the page, with a line for each machine in place of its two. */
+async function documented(name: BalancerName, ports: readonly number[]): Promise<string> {
+  const page = await Bun.file(resolve(import.meta.dir, "../../docs/deployment.md")).text();
+  const text = new RegExp(`<!-- ${name} -->\\s*\`\`\`${name}\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1];
+  if (text === undefined) throw new Error(`docs/deployment.md has no configuration of ${name}`);
+  const first = /^.*10\.0\.0\.11:8080.*\n/m.exec(text)?.[0] ?? "";
+  const machines = ports.map((port, index) =>
+    first.replace("10.0.0.11:8080", `127.0.0.1:${port}`).replace("server one", `server machine${index}`),
+  );
+  return text.replace(/^.*10\.0\.0\.12:8080.*\n/m, "").replace(first, machines.join(""));
+}

@@ -1,0 +1,45 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+/** A wall clock for child processes; the monotonic one goes on as it is (faketime manual page). */
+export interface FakeClock {
+  /** What a process needs in its environment to read this clock. */
+  env: Record<string, string>;
+  /** Sets the wall clock so many seconds off its start. */
+  jump(seconds: number): Promise<void>;
+}
+
+/** The library that replaces the clock, or why there is none to use. */
+export function findFaketime(): { library: string } | { missing: string } {
+  const library = LIBRARIES.find(existsSync);
+  return library === undefined ? { missing: "libfaketime is not installed" } : { library };
+}
+
+const LIBRARIES = [
+  "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
+  "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
+  "/usr/lib64/faketime/libfaketimeMT.so.1",
+];
+
+/** Starts a clock so many seconds off the real one; its setting is a file in `directory`. */
+export async function startFakeClock(
+  library: string,
+  directory: string,
+  startSeconds = 0,
+): Promise<FakeClock> {
+  const path = join(directory, crypto.randomUUID());
+  const write = async (seconds: number): Promise<void> => {
+    const offset = startSeconds + seconds;
+    await Bun.write(path, `${offset < 0 ? "-" : "+"}${Math.abs(offset)}\n`);
+  };
+  await write(0);
+  return {
+    env: {
+      LD_PRELOAD: library,
+      FAKETIME_TIMESTAMP_FILE: path,
+      FAKETIME_NO_CACHE: "1",
+      FAKETIME_DONT_FAKE_MONOTONIC: "1",
+    },
+    jump: write,
+  };
+}
