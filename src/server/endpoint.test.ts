@@ -44,7 +44,7 @@ function open(handle: () => RouteResult | Promise<RouteResult>, phase: Phase = "
   });
   const server = { timeout() {}, requestIP: () => null } as unknown as Server<undefined>;
   const call = (method: string, path: string, headers: Record<string, string> = {}, signal?: AbortSignal) =>
-    handler(new Request(`http://gateway${path}`, { method, headers, signal }), server);
+    handler(new Request(`http://gateway${path}`, { method, headers, signal }), server, new Set(routes));
   return { call, events };
 }
 

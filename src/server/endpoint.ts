@@ -38,20 +38,26 @@ const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 const STOPPING_RETRY_SECONDS = 1;
 
+/** Handles a request whose target as sent led to `routes`; the routes of its normalized path may be others. */
+export type Handler = (
+  request: Request,
+  server: Server<undefined>,
+  routes: ReadonlySet<Route>,
+) => Promise<Response>;
+
 /**
  * The one way from HTTP into the gateway: every request gets an id, is authenticated as its route asks, has its
  * errors rendered in its route's shape, and is reported to the listeners once, after its end.
  */
-export function createHandler(
-  settings: EndpointSettings,
-): (request: Request, server: Server<undefined>) => Promise<Response> {
-  return async (request, server) => {
+export function createHandler(settings: EndpointSettings): Handler {
+  return async (request, server, routes) => {
     const exchange = openExchange(settings.clock, request, server);
     const host = request.headers.get("host");
     if (host !== null && !HOST.test(host)) return refuse(settings, exchange, badHost());
     const found = settings.table.find(request.method, pathOf(request.url));
     if (!found || "allow" in found) return refuse(settings, exchange, notRouted(found));
     const { route } = found;
+    if (!routes.has(route)) return refuse(settings, exchange, badTarget());
     exchange.parameter = found.parameter;
     try {
       const result = await handle(settings, route, exchange);
@@ -149,6 +155,12 @@ interface Refusal {
 function badHost(): Refusal {
   const error = new GatewayError("invalid_parameter", "Send a single Host header that names a host.");
   return { error, family: "images" };
+}
+
+/** A proxy that decides by the path as it was sent would have allowed another one than the gateway serves. */
+function badTarget(): Refusal {
+  const message = "Send the path as it is, without `.` or `..` segments and backslashes.";
+  return { error: new GatewayError("invalid_parameter", message), family: "images" };
 }
 
 function notRouted(found: OtherMethods | null): Refusal {

@@ -7,7 +7,7 @@ import type { Semaphore } from "../lib/semaphore.ts";
 import { FilePool } from "../lib/spool.ts";
 import { sleep } from "../lib/waiting.ts";
 import { callerBase } from "./credentials.ts";
-import { createHandler } from "./endpoint.ts";
+import { createHandler, type Handler } from "./endpoint.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { stopListening } from "./listening-socket.ts";
 import { consoleRoutes } from "./endpoints/console.ts";
@@ -99,8 +99,9 @@ export function startServer(options: ServerOptions): RunningServer {
   const { clock, snapshot } = core;
   const filePool = new FilePool();
   const lifecycle = new Lifecycle();
+  const table = new RouteTable(allRoutes(options, filePool, lifecycle));
   const handle = createHandler({
-    table: new RouteTable(allRoutes(options, filePool, lifecycle)),
+    table,
     authenticator: {
       snapshot,
       isWellFormed: options.isWellFormed,
@@ -120,7 +121,7 @@ export function startServer(options: ServerOptions): RunningServer {
     maxRequestBodySize: MAX_BYTES,
     idleTimeout: address.idleSeconds,
     development: false,
-    fetch: handle,
+    ...dispatch(table, handle),
   });
   return {
     url: `http://${address.host.includes(":") ? `[${address.host}]` : address.host}:${server.port}`,
@@ -142,4 +143,12 @@ export function startServer(options: ServerOptions): RunningServer {
     },
     abandon: () => void server.stop(true),
   };
+}
+
+/** Handlers for the runtime's router, which alone sees targets as they were sent: `Request.url` is normalized. */
+function dispatch(table: RouteTable, handle: Handler) {
+  const bound = (routes: ReadonlySet<Route>) => (request: Request, server: Server<undefined>) =>
+    handle(request, server, routes);
+  const targets = [...table.byTarget()].map(([target, routes]) => [target, bound(routes)] as const);
+  return { routes: Object.fromEntries(targets), fetch: bound(new Set()) };
 }

@@ -20,14 +20,22 @@ export function errorResponse(
   extra: Readonly<Record<string, string>> = {},
 ): Response {
   const body = WRITERS[family](error, requestId);
-  const headers: Record<string, string> = { ...idHeaders(requestId), ...extra };
+  const headers: Record<string, string> = { ...baseHeaders(requestId), ...extra };
   if (error.rate) Object.assign(headers, rateHeaders(error.rate, "chat"));
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
   if (error.shouldRetry === false) headers["x-should-retry"] = "false";
   return Response.json(body, { status: error.status, headers });
 }
 
-/** Every response carries its request id, under the names that clients of each protocol read. */
-export function idHeaders(requestId: string): Record<string, string> {
-  return { "x-gateway-request-id": requestId, "x-request-id": requestId };
+/**
+ * Headers of every response: its request id, under the names that clients of each protocol read, and that nothing
+ * keeps it or guesses its type. An endpoint whose responses may be kept sets a `cache-control` of its own.
+ */
+export function baseHeaders(requestId: string): Record<string, string> {
+  return {
+    "x-gateway-request-id": requestId,
+    "x-request-id": requestId,
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+  };
 }

@@ -64,6 +64,12 @@ export class RouteTable {
     }
   }
 
+  /** The routes by the pattern of their target in the runtime's router, which compares targets as they were sent. */
+  byTarget(): Map<string, ReadonlySet<Route>> {
+    const groups = Map.groupBy(this.routes, ({ path }) => path.replace(/\{.*/, "*"));
+    return new Map([...groups].map(([target, routes]) => [target, new Set(routes)]));
+  }
+
   /** The route, the methods the path has, or null for an unknown path. HEAD is handled as GET. */
   find(method: string, path: string): RouteMatch | OtherMethods | null {
     const found = this.#exact.get(path)?.map((route) => ({ route, parameter: "" })) ?? this.#match(path);

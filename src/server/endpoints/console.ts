@@ -1,4 +1,4 @@
-import { idHeaders } from "../respond.ts";
+import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
 const PAGE = `<!doctype html>
@@ -17,7 +17,6 @@ export function consoleRoutes(): Route[] {
   const headers = {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-    "x-content-type-options": "nosniff",
   };
   return [
     {
@@ -27,7 +26,7 @@ export function consoleRoutes(): Route[] {
       family: "images",
       auth: "public",
       because: "it shows nothing that is not public",
-      handle: ({ requestId }) => new Response(PAGE, { headers: { ...headers, ...idHeaders(requestId) } }),
+      handle: ({ requestId }) => new Response(PAGE, { headers: { ...headers, ...baseHeaders(requestId) } }),
     },
   ];
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { DeliverySettings } from "../../gateway/delivery/images.ts";
-import { idHeaders } from "../respond.ts";
+import { baseHeaders } from "../respond.ts";
 import { queryOf, type HttpExchange } from "../http-exchange.ts";
 import type { Route } from "../routes.ts";
 
@@ -34,12 +34,11 @@ async function file(
     throw new GatewayError("not_found", message);
   }
   const headers = {
-    ...idHeaders(requestId),
+    ...baseHeaders(requestId),
     "content-type": TYPES[parameter.slice(parameter.lastIndexOf(".") + 1)] ?? "application/octet-stream",
     "content-disposition": `inline; filename="${parameter}"`,
     "cache-control": "private, max-age=3600, immutable",
     "accept-ranges": "bytes",
-    "x-content-type-options": "nosniff",
     // A file that is both a picture and a page must not run as a page.
     "content-security-policy": "default-src 'none'; sandbox",
   };

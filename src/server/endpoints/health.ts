@@ -1,6 +1,6 @@
 import type { HttpExchange } from "../http-exchange.ts";
 import type { Lifecycle } from "../lifecycle.ts";
-import { idHeaders } from "../respond.ts";
+import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
 export interface HealthSettings {
@@ -17,13 +17,13 @@ export function healthRoutes({ lifecycle, metrics }: HealthSettings): Route[] {
     auth: "public",
     because: "it is for the operator's probes",
   } as const;
-  const ids = ({ requestId }: HttpExchange): Record<string, string> => idHeaders(requestId);
   return [
     {
       ...open,
       path: "/healthz",
       name: "health",
-      handle: (exchange: HttpExchange) => Response.json({ status: "ok" }, { headers: ids(exchange) }),
+      handle: (exchange: HttpExchange) =>
+        Response.json({ status: "ok" }, { headers: baseHeaders(exchange.requestId) }),
     },
     {
       ...open,
@@ -31,8 +31,8 @@ export function healthRoutes({ lifecycle, metrics }: HealthSettings): Route[] {
       name: "readiness",
       handle: (exchange: HttpExchange) =>
         lifecycle.phase === "serving"
-          ? Response.json({ status: "ready" }, { headers: ids(exchange) })
-          : Response.json({ status: "draining" }, { status: 503, headers: ids(exchange) }),
+          ? Response.json({ status: "ready" }, { headers: baseHeaders(exchange.requestId) })
+          : Response.json({ status: "draining" }, { status: 503, headers: baseHeaders(exchange.requestId) }),
     },
     {
       ...open,
@@ -40,7 +40,10 @@ export function healthRoutes({ lifecycle, metrics }: HealthSettings): Route[] {
       name: "metrics",
       handle: async (exchange: HttpExchange) =>
         new Response(await metrics(), {
-          headers: { ...ids(exchange), "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+          headers: {
+            ...baseHeaders(exchange.requestId),
+            "content-type": "text/plain; version=0.0.4; charset=utf-8",
+          },
         }),
     },
   ];

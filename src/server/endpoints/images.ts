@@ -4,7 +4,7 @@ import { rateHeaders } from "../../dialects/rate-headers.ts";
 import { handleImages, type ImageCore, type ImageOutcome } from "../../gateway/images.ts";
 import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { readImageBody } from "../image-body.ts";
-import { idHeaders } from "../respond.ts";
+import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 import { respondFromSpool, type SpoolOptions } from "../spooled-response.ts";
 
@@ -63,7 +63,7 @@ export function imageHeaders(
 ): Record<string, string> {
   const count = delivery.images.length;
   const headers: Record<string, string> = {
-    ...idHeaders(requestId),
+    ...baseHeaders(requestId),
     ...rateHeaders(rate, "chat"),
     "content-type": "application/json",
     "x-gateway-generated-images": String(count),

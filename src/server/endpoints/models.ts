@@ -7,7 +7,7 @@ import { findPrice } from "../../gateway/metering/price.ts";
 import type { Snapshot } from "../../gateway/ports.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
-import { idHeaders } from "../respond.ts";
+import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
 /** The models a key can call, as a superset of the list that official clients know. */
@@ -79,7 +79,7 @@ function tagged({ request, requestId }: AuthenticatedExchange, body: object): Re
   const text = JSON.stringify(body);
   const etag = `"${Bun.hash(text).toString(36)}"`;
   const headers = {
-    ...idHeaders(requestId),
+    ...baseHeaders(requestId),
     etag,
     "cache-control": "private, max-age=0, must-revalidate",
   };

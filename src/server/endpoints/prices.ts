@@ -12,7 +12,7 @@ import type { Snapshot } from "../../gateway/ports.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { formatNanos } from "../../lib/money.ts";
 import { queryOf, type AuthenticatedExchange } from "../http-exchange.ts";
-import { idHeaders } from "../respond.ts";
+import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
 /** Unit prices, from the resolver that holds and bills use too. */
@@ -26,7 +26,7 @@ export function priceRoutes(snapshot: Snapshot, clock: Clock): Route[] {
       auth: "key",
       scope: null,
       handle: (exchange) =>
-        Response.json(lookUp(snapshot, clock, exchange), { headers: idHeaders(exchange.requestId) }),
+        Response.json(lookUp(snapshot, clock, exchange), { headers: baseHeaders(exchange.requestId) }),
     },
   ];
 }

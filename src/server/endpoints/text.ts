@@ -5,7 +5,7 @@ import type { Core } from "../../gateway/core.ts";
 import { handleChat } from "../../gateway/chat.ts";
 import { readJsonBody } from "../body.ts";
 import { contextOf, queryOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
-import { idHeaders } from "../respond.ts";
+import { baseHeaders } from "../respond.ts";
 import type { Route, RouteResult } from "../routes.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -31,7 +31,7 @@ async function chat(core: Core, exchange: AuthenticatedExchange): Promise<RouteR
   const payload = readRequest(await readJsonBody(request, MAX_BYTES));
   suspendIdleTimeout(exchange);
   const outcome = await handleChat(core, contextOf(exchange), payload);
-  const headers = Object.assign(idHeaders(requestId), rateHeaders(outcome.rate, "chat"));
+  const headers = Object.assign(baseHeaders(requestId), rateHeaders(outcome.rate, "chat"));
   if (outcome.coveredTokens !== null) headers["x-gateway-max-tokens"] = String(outcome.coveredTokens);
   if (outcome.kind === "whole") {
     headers["content-type"] = "application/json";
