@@ -20,7 +20,7 @@ import { hashSecret, secretTest } from "./lib/secret.ts";
 import { VERSION } from "./lib/version.ts";
 import { every, sleep, type BackgroundWork } from "./lib/waiting.ts";
 import { openUpstreams, type OpenedUpstreams } from "./providers/registry.ts";
-import { startServer } from "./server/index.ts";
+import { startServer, type RunningServer } from "./server/index.ts";
 import { openStorage, type Storage } from "./storage/index.ts";
 import { openBlobs, type Blobs } from "./storage/blobs/index.ts";
 import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
@@ -100,12 +100,11 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
     await storage.close(FLUSH_MS);
     await blobs.close();
     counters.close();
-    onProblem("the gateway has stopped", null, "info");
-    log.flush();
   };
   return {
     url: server.url,
     bootstrap: bootstrapped,
+    log: onProblem,
     reconfigure(next) {
       upstreams.open(next.channels.values());
       for (const [id, channel] of live.current.channels)
@@ -113,15 +112,12 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
       storage.snapshot.reconfigure(next);
       live.current = next;
     },
-    log: onProblem,
     async stop() {
       onProblem("the gateway is stopping: it drains", null, "info");
-      const { leaveSeconds, drainSeconds } = settings.server;
-      const endsAt = performance.now() + (leaveSeconds + drainSeconds) * 1000;
-      await server.stop(leaveSeconds * 1000, drainSeconds * 1000, () => core.detachedCalls.refuse());
-      await core.detachedCalls.settled(endsAt - performance.now());
-      await endCalls(core);
+      await drain(settings, server, core);
       await close();
+      onProblem("the gateway has stopped", null, "info");
+      log.flush();
     },
     async abandon() {
       core.detachedCalls.refuse();
@@ -131,6 +127,15 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
       log.flush();
     },
   };
+}
+
+/** Lets running requests and detached calls finish within the drain time, then ends them. */
+async function drain({ server: times }: Settings, server: RunningServer, core: Core): Promise<void> {
+  const endsAt = performance.now() + (times.leaveSeconds + times.drainSeconds) * 1000;
+  const onCut = (): void => core.detachedCalls.refuse();
+  await server.stop(times.leaveSeconds * 1000, times.drainSeconds * 1000, onCut);
+  await core.detachedCalls.settled(endsAt - performance.now());
+  await endCalls(core);
 }
 
 function openStorageOf(settings: Settings, processId: string, onProblem: SystemLog): Promise<Storage> {

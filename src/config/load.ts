@@ -8,7 +8,13 @@ import { readStrictly, type Problem } from "../lib/schema-problems.ts";
 import { readCatalogue, shippedModels, type CatalogueFile } from "./catalogue.ts";
 import { buildChannels, catalogueChannels, SANDBOX, type ProviderSchemas } from "./channels.ts";
 import { describeSettings, type SettingRow } from "./describe.ts";
-import { readBootstrap, readOverrides, WORKER_VARIABLE, type Environment } from "./environment.ts";
+import {
+  readBootstrap,
+  readOverrides,
+  WORKER_VARIABLE,
+  type Environment,
+  type Override,
+} from "./environment.ts";
 import { fileSchema, hasScheme, SYNONYMS, type FileSettings } from "./file-schema.ts";
 import { readConfigurationFile, withOverrides, withoutUnsound } from "./layers.ts";
 import { buildModels } from "./models.ts";
@@ -75,13 +81,12 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   const addresses = await resolveAddresses(effective, secrets, report);
   if (problems.length > 0) throw new ConfigurationError(problems);
 
-  const base = overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR") ? options.cwd : directory;
   effective.sandbox.enabled = sources.isSandboxOn;
   const settings: Settings = {
     ...plainSettings(effective, sources.isSandboxOn),
     ...addresses,
     ...tables,
-    dataDirectory: resolve(base, effective.data_dir),
+    dataDirectory: resolve(isDataFolderByVariable(overrides) ? options.cwd : directory, effective.data_dir),
     bootstrap,
     worker: Number(options.env[WORKER_VARIABLE]) || null,
     channels,
@@ -104,6 +109,11 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   });
   const origins = new Map(rows.map((row) => [row.path, row.origin]));
   return { settings, origins, rows, warnings, file: { path: file.path, version: file.version } };
+}
+
+/** Paths of the environment are relative to the working folder, those of the file to the file. */
+function isDataFolderByVariable(overrides: readonly Override[]): boolean {
+  return overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR");
 }
 
 const SHIPPED_CATALOGUE = resolve(import.meta.dir, "../../catalogue");

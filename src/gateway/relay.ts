@@ -55,6 +55,7 @@ type Client = Pick<ReadableStreamDirectController, "write" | "flush" | "close">;
 const NO_CLIENT: Client = { write: () => 0, flush: () => 0, close: () => {} };
 
 class RunningRelay {
+  readonly #relay: Relay;
   #client: Client | null = null;
   #hasEnded = false;
   #isClientDisconnected = false;
@@ -67,13 +68,14 @@ class RunningRelay {
   #watch: Deadline;
   #isCutOnAbort = false;
 
-  constructor(private readonly relay: Relay) {
+  constructor(relay: Relay) {
+    this.#relay = relay;
     this.#watch = this.#watchFor(relay.clientSignal.aborted ? 0 : Math.min(CHECKPOINT_MS, relay.idleMs));
   }
 
   async run(client: Client): Promise<void> {
     if (this.#client || this.#hasEnded) return client.close();
-    const { reader, stream, head } = this.relay;
+    const { reader, stream, head } = this.#relay;
     this.#client = client;
     try {
       for (let output = head; ;) {
@@ -103,7 +105,7 @@ class RunningRelay {
   /** The client disconnected. */
   cancel(): void {
     this.#isClientDisconnected = true;
-    const { isDetachable, call } = this.relay;
+    const { isDetachable, call } = this.#relay;
     if (this.#hasEnded || (isDetachable && !call.signal.aborted)) return;
     call.abort(new ClientDisconnected());
     this.#end({ kind: "cut", error: new ClientDisconnected() });
@@ -113,7 +115,7 @@ class RunningRelay {
   #cutOnAbort(client: Client): void {
     if (this.#isCutOnAbort) return;
     this.#isCutOnAbort = true;
-    const { signal } = this.relay.call;
+    const { signal } = this.#relay.call;
     signal.throwIfAborted();
     const cut = (): void => {
       if (this.#waitingSince === null && !this.#hasEnded) this.#cut(signal.reason, client);
@@ -122,7 +124,7 @@ class RunningRelay {
   }
 
   #complete(client: Client): void {
-    const ending = this.relay.stream.end();
+    const ending = this.#relay.stream.end();
     const failure = this.#end({ kind: "complete" });
     if (!this.#isClientDisconnected) client.write(failure ?? ending);
     client.close();
@@ -130,7 +132,7 @@ class RunningRelay {
   }
 
   #cut(thrown: unknown, client: Client): void {
-    const { call } = this.relay;
+    const { call } = this.#relay;
     const error = call.reasonOf(thrown);
     if (error instanceof ClientDisconnected) this.#isClientDisconnected = true;
     const failure = this.#end({ kind: "cut", error: asStreamError(error) });
@@ -141,7 +143,7 @@ class RunningRelay {
 
   /** Reads what follows the upstream's last event, so that its connection can be reused. */
   async #readRest(): Promise<void> {
-    const { reader, call } = this.relay;
+    const { reader, call } = this.#relay;
     try {
       call.expect("the end of the stream", 1_000);
       while (!(await reader.read()).done);
@@ -154,12 +156,12 @@ class RunningRelay {
   #end(how: { kind: "complete" } | { kind: "cut"; error: unknown }): Uint8Array | null {
     if (this.#hasEnded) return null;
     this.#hasEnded = true;
-    this.relay.deadlineTimer.clear(this.#watch);
-    return this.relay.end({ ...how, isClientDisconnected: this.#isClientDisconnected });
+    this.#relay.deadlineTimer.clear(this.#watch);
+    return this.#relay.end({ ...how, isClientDisconnected: this.#isClientDisconnected });
   }
 
   #watchFor(withinMs: number): Deadline {
-    return this.relay.deadlineTimer.set(withinMs, () => this.#check());
+    return this.#relay.deadlineTimer.set(withinMs, () => this.#check());
   }
 
   /**
@@ -167,7 +169,7 @@ class RunningRelay {
    * Only the upstream's silence counts: while the client's reading is awaited, no time passes.
    */
   #check(): void {
-    const { clientSignal, idleMs, checkpoint } = this.relay;
+    const { clientSignal, idleMs, checkpoint } = this.#relay;
     // The body of a client that disconnected before it read any is neither pulled nor cancelled.
     if (!this.#client && clientSignal.aborted) return this.#runWithoutClient();
     try {
@@ -189,7 +191,7 @@ class RunningRelay {
 
   /** Whatever awaits the upstream throws this error; where nothing does yet, the stream ends here. */
   #abort(error: Error): void {
-    this.relay.call.abort(error);
+    this.#relay.call.abort(error);
     if (!this.#client) this.#end({ kind: "cut", error });
   }
 

@@ -7,7 +7,7 @@ import { sharedSecrets } from "./database/shared-secrets.ts";
 import { startWalCheckpoints } from "./database/wal-checkpoints.ts";
 import { countQuarantined, createFolder, type JournalFolder } from "./journal/journal-folder.ts";
 import { openJournal, type FileJournal } from "./journal/journal.ts";
-import { REFUSED_FILE } from "./journal/posting.ts";
+import { REFUSED_FILE, type Posting } from "./journal/posting.ts";
 import { createRecovery } from "./journal/recovery.ts";
 import { startShipper, type Shipper } from "./journal/shipper.ts";
 import { announceProcess } from "./live-processes.ts";
@@ -93,20 +93,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     onProblem,
   });
   const processes = await announceProcess(stores.database, processId, unlessAway(onProblem));
-  const folder = createFolder(root, processId);
-  const shipper = startShipper({
-    ...posting,
-    folder: folder.path,
-    processId,
-    clock: systemClock,
-    journal: () => journal,
-  });
-  const journal = openJournal({
-    folder: folder.path,
-    onAppend: (record, segment, offset) => shipper.onAppend(record, segment, offset),
-    onRefused: (entry) => shipper.keep(entry),
-    onProblem,
-  });
+  const { folder, shipper, journal } = startJournal(root, processId, posting);
   let verification = await readVerification(stores.database);
   const work = [
     snapshot,
@@ -143,6 +130,25 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       await stores.database.close();
     },
   };
+}
+
+/** The journal of this process with the shipper that carries its charges into the ledger. */
+function startJournal(root: string, processId: string, posting: Posting) {
+  const folder = createFolder(root, processId);
+  const shipper = startShipper({
+    ...posting,
+    folder: folder.path,
+    processId,
+    clock: systemClock,
+    journal: () => journal,
+  });
+  const journal: FileJournal = openJournal({
+    folder: folder.path,
+    onAppend: (record, segment, offset) => shipper.onAppend(record, segment, offset),
+    onRefused: (entry) => shipper.keep(entry),
+    onProblem: posting.onProblem,
+  });
+  return { folder, shipper, journal };
 }
 
 /** Posts the journal as far as the deadline allows; one that is not needed any more is removed. */

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, listeners, openFleet, untilServing, type Fleet } from "../support/fleet.ts";
 import { tellAtMost, tellExact } from "../support/figure.ts";
-import { startTestGateway, until } from "../support/gateway.ts";
+import { startTestGateway, until, type LogLine } from "../support/gateway.ts";
 
 /*
  * WORKERS=3 is one gateway to clients: one port, a process that ends is replaced, a signal ends all of them.
@@ -155,13 +155,10 @@ test("a second SIGTERM ends all processes at once and loses no charge", async ()
   // One process receives neither signal before both are sent.
   process.kill(pids[0]!, "SIGSTOP");
   gateway!.signal("SIGTERM");
-  await until("the processes to drain", async () => {
-    const status = await fetch(`${gateway!.url}/readyz`, { signal: AbortSignal.timeout(200) }).then(
-      (response) => response.status,
-      () => 0,
-    );
-    return status === 503 ? true : undefined;
-  });
+  const isDraining = (line: LogLine) => String(line["message"]).includes("it drains");
+  await until("the other processes to drain", () =>
+    gateway!.logs().filter(isDraining).length === WORKERS - 1 ? true : undefined,
+  );
   const askedAt = performance.now();
   gateway!.signal("SIGTERM");
   await until("the others to end", () => (pids.slice(1).some(isRunning) ? undefined : true));

@@ -44,17 +44,7 @@ export async function openPendingStore(options: PendingOptions): Promise<Pending
   const outage = outageReport(STORAGE, report);
   const isAvailable = () => !outage.isLost || pending.size < maxPending;
 
-  async function tryRemote<T>(call: () => Promise<T>): Promise<T> {
-    try {
-      const result = await call();
-      outage.available();
-      return result;
-    } catch (error) {
-      outage.lost(error);
-      throw error;
-    }
-  }
-
+  const tryRemote = <T>(call: () => Promise<T>) => noting(outage, call);
   async function ship(): Promise<void> {
     // One page tells whether the storage is back before a whole picture is sent.
     if (outage.isLost) await tryRemote(() => remote.pages()[Symbol.asyncIterator]().next());
@@ -95,4 +85,16 @@ export async function openPendingStore(options: PendingOptions): Promise<Pending
     remove: (name) => remote.remove(name),
     stop: () => shipping.stop(),
   };
+}
+
+/** Runs a call of the object storage and notes whether it responded. */
+async function noting<T>(outage: ReturnType<typeof outageReport>, call: () => Promise<T>): Promise<T> {
+  try {
+    const result = await call();
+    outage.available();
+    return result;
+  } catch (error) {
+    outage.lost(error);
+    throw error;
+  }
 }

@@ -80,20 +80,23 @@ export function leaseStore(database: Database): LeaseStore {
         await setImmediate();
       }
     },
-    async processesInDoubt() {
-      const rows = await database.read(
-        (sql) => sql<{ lease: string; amount: bigint; since: bigint; now: bigint }[]>`
+    processesInDoubt: () => processesInDoubt(database),
+  };
+}
+
+async function processesInDoubt(database: Database): Promise<string[]> {
+  const { kind } = database;
+  const rows = await database.read(
+    (sql) => sql<{ lease: string; amount: bigint; since: bigint; now: bigint }[]>`
           SELECT lease, MAX(amount) AS amount, MIN(expires_at) AS since, ${storeTime(kind, sql)} AS now
           FROM leases WHERE expires_at < (SELECT ${storeTime(kind, sql)}) GROUP BY lease`,
-      );
-      if (rows.some(({ since, now }) => now - since > FORGOTTEN_MS))
-        await database.begin(
-          (sql) => sql`DELETE FROM leases
+  );
+  if (rows.some(({ since, now }) => now - since > FORGOTTEN_MS))
+    await database.begin(
+      (sql) => sql`DELETE FROM leases
             WHERE amount = 0 AND expires_at < (SELECT ${storeTime(kind, sql)}) - ${FORGOTTEN_MS}`,
-        );
-      return rows.filter(({ amount }) => amount > 0n).map(({ lease }) => lease);
-    },
-  };
+    );
+  return rows.filter(({ amount }) => amount > 0n).map(({ lease }) => lease);
 }
 
 /** An empty lease stays this long after its expiry, so that a process cut off meanwhile learns of its end. */

@@ -1,5 +1,5 @@
 import type { SQL } from "bun";
-import { createSemaphore } from "../../lib/semaphore.ts";
+import { createSemaphore, type Semaphore } from "../../lib/semaphore.ts";
 import { isConnectionLost } from "./unavailable.ts";
 
 /**
@@ -17,73 +17,87 @@ interface Connection {
   sql: SQL;
   openedAt: number;
   /** When the server last responded. */
-  heardAt: number;
+  respondedAt: number;
 }
 
 /** A connection older than this is replaced, so that all move to another server after a switch of names. */
 const LIFETIME_MS = 30 * 60_000;
 const CLOSE_TIMEOUT_SECONDS = 1;
 
+/** Opens a pool of at most `size` connections; none is made before it is needed. */
 export function connectionPool(size: number, connect: () => SQL, lifetimeMs = LIFETIME_MS): ConnectionPool {
-  const slots = createSemaphore(size);
-  const open = new Set<Connection>();
-  const idle: Connection[] = [];
-  let isClosed = false;
+  return new Pool(size, connect, lifetimeMs);
+}
 
-  /** The one used last, so that a pool which was large for a moment leaves the others to age. */
-  function take(): Connection {
-    const now = performance.now();
-    for (let last = idle.pop(); last; last = idle.pop()) {
-      if (now - last.openedAt < lifetimeMs) return last;
-      discard(last);
+class Pool implements ConnectionPool {
+  readonly #slots: Semaphore;
+  readonly #connect: () => SQL;
+  readonly #lifetimeMs: number;
+  readonly #open = new Set<Connection>();
+  #idle: Connection[] = [];
+  #isClosed = false;
+
+  constructor(size: number, connect: () => SQL, lifetimeMs: number) {
+    this.#slots = createSemaphore(size);
+    this.#connect = connect;
+    this.#lifetimeMs = lifetimeMs;
+  }
+
+  async use<T>(signal: AbortSignal, work: (sql: SQL) => Promise<T>): Promise<T> {
+    using _slot = await this.#slots.acquire(signal);
+    const connection = this.#take();
+    const startedAt = performance.now();
+    const giveUp = () => {
+      this.#discard(connection);
+      this.#discardSilent(startedAt);
+    };
+    signal.addEventListener("abort", giveUp, { once: true });
+    try {
+      return await work(connection.sql);
+    } catch (error) {
+      if (isConnectionLost(error)) this.#discard(connection);
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+      this.#giveBack(connection);
     }
-    const connection = { sql: connect(), openedAt: now, heardAt: now };
-    open.add(connection);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#open].map(({ sql }) => sql.close({ timeout: CLOSE_TIMEOUT_SECONDS })));
+    this.#open.clear();
+  }
+
+  /** The connection used last, so that a pool which was large for a moment leaves the others to age. */
+  #take(): Connection {
+    const now = performance.now();
+    for (let last = this.#idle.pop(); last; last = this.#idle.pop()) {
+      if (now - last.openedAt < this.#lifetimeMs) return last;
+      this.#discard(last);
+    }
+    const connection = { sql: this.#connect(), openedAt: now, respondedAt: now };
+    this.#open.add(connection);
     return connection;
   }
 
-  function giveBack(connection: Connection): void {
-    if (isClosed || !open.has(connection)) return;
-    connection.heardAt = performance.now();
-    idle.push(connection);
+  #giveBack(connection: Connection): void {
+    if (this.#isClosed || !this.#open.has(connection)) return;
+    connection.respondedAt = performance.now();
+    this.#idle.push(connection);
   }
 
-  function discard(connection: Connection): void {
-    if (!open.delete(connection)) return;
+  #discard(connection: Connection): void {
+    if (!this.#open.delete(connection)) return;
     void connection.sql.close({ timeout: 0 }).catch(() => undefined);
   }
 
-  /** The network may have gone silent for all: idle connections that proved nothing since are not trusted either. */
-  function discardSilent(since: number): void {
-    const silent = idle.filter(({ heardAt }) => heardAt < since);
-    idle.splice(0, idle.length, ...idle.filter(({ heardAt }) => heardAt >= since));
-    for (const connection of silent) discard(connection);
+  /** The network may have gone silent for all: idle connections that have not responded since are closed, too. */
+  #discardSilent(since: number): void {
+    const [silent = [], sound = []] = [false, true].map((isSound) =>
+      this.#idle.filter(({ respondedAt }) => respondedAt >= since === isSound),
+    );
+    this.#idle = sound;
+    for (const connection of silent) this.#discard(connection);
   }
-
-  return {
-    async use(signal, work) {
-      using _slot = await slots.acquire(signal);
-      const connection = take();
-      const startedAt = performance.now();
-      const giveUp = () => {
-        discard(connection);
-        discardSilent(startedAt);
-      };
-      signal.addEventListener("abort", giveUp, { once: true });
-      try {
-        return await work(connection.sql);
-      } catch (error) {
-        if (isConnectionLost(error)) discard(connection);
-        throw error;
-      } finally {
-        signal.removeEventListener("abort", giveUp);
-        giveBack(connection);
-      }
-    },
-    async close() {
-      isClosed = true;
-      await Promise.all([...open].map(({ sql }) => sql.close({ timeout: CLOSE_TIMEOUT_SECONDS })));
-      open.clear();
-    },
-  };
 }

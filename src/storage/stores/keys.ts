@@ -1,4 +1,4 @@
-import type { KeyRecord, KeyStore } from "../../admin/ports.ts";
+import type { Actor, KeyRecord, KeyStore } from "../../admin/ports.ts";
 import { makeChange } from "./change.ts";
 import {
   definedFields,
@@ -51,29 +51,39 @@ export function keyStore(database: Database): KeyStore {
       });
       return after;
     },
-    rotate(id, { hash, prefix }, overlapEndsAt, by) {
-      const change = { by, kind: "key", action: "rotate", subject: id } as const;
-      return makeChange(database, change, async (sql, revision) => {
-        const before = await find(sql, id);
-        if (!before) return null;
-        await retireSecret(sql, before, overlapEndsAt);
-        await sql`UPDATE api_keys SET hash = ${hash}, hint = ${prefix}, revision = ${revision} WHERE id = ${id}`;
-        return { before: { prefix: before.prefix }, after: { prefix, overlapEndsAt } };
-      });
-    },
-    remove(id, by) {
-      const change = { by, kind: "key", action: "remove", subject: id } as const;
-      return makeChange(database, change, async (sql, revision) => {
-        const before = await find(sql, id);
-        if (!before) return null;
-        const now = Date.now();
-        await retireSecret(sql, before, now);
-        await sql`UPDATE api_keys SET hash = ${`deleted:${id}`}, is_disabled = 1, deleted_at = ${now},
-          revision = ${revision} WHERE id = ${id}`;
-        return { before: withoutHash(before), after: null };
-      });
-    },
+    rotate: (id, secret, overlapEndsAt, by) => rotate(database, id, secret, overlapEndsAt, by),
+    remove: (id, by) => remove(database, id, by),
   };
+}
+
+function rotate(
+  database: Database,
+  id: string,
+  { hash, prefix }: Parameters<KeyStore["rotate"]>[1],
+  overlapEndsAt: number,
+  by: Actor,
+): Promise<boolean> {
+  const change = { by, kind: "key", action: "rotate", subject: id } as const;
+  return makeChange(database, change, async (sql, revision) => {
+    const before = await find(sql, id);
+    if (!before) return null;
+    await retireSecret(sql, before, overlapEndsAt);
+    await sql`UPDATE api_keys SET hash = ${hash}, hint = ${prefix}, revision = ${revision} WHERE id = ${id}`;
+    return { before: { prefix: before.prefix }, after: { prefix, overlapEndsAt } };
+  });
+}
+
+function remove(database: Database, id: string, by: Actor): Promise<boolean> {
+  const change = { by, kind: "key", action: "remove", subject: id } as const;
+  return makeChange(database, change, async (sql, revision) => {
+    const before = await find(sql, id);
+    if (!before) return null;
+    const now = Date.now();
+    await retireSecret(sql, before, now);
+    await sql`UPDATE api_keys SET hash = ${`deleted:${id}`}, is_disabled = 1, deleted_at = ${now},
+      revision = ${revision} WHERE id = ${id}`;
+    return { before: withoutHash(before), after: null };
+  });
 }
 
 /** Lets the secret of a key, and those it had before, be accepted until a time and no longer. */
