@@ -67,27 +67,16 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
   const storage = await openStorageOf(settings, processId, onProblem);
   const bootstrapped = await bootstrapStore(settings, storage);
   const blobs = await openBlobsOf(settings, storage, onProblem);
-  const spoolDirectory = join(settings.dataDirectory, "spool");
-  await sweepSpool(spoolDirectory);
   const codecSlots = createSemaphore(CODEC_SLOTS);
   const live = new LiveSettings(settings);
-  const { core, upstreams, leases, health, counters } = await openCore(live, supervisor, {
-    storage,
-    codecSlots,
-    processId,
-    onProblem,
-  });
+  const parts = { storage, codecSlots, processId, onProblem };
+  const { core, upstreams, leases, health, counters } = await openCore(live, supervisor, parts);
   const metrics = new Metrics(gauges(storage, blobs, health, counters));
   const server = startServer({
+    ...(await serverSettings(settings)),
     core,
     blobs,
     codecSlots,
-    safeFetch: createSafeFetch(),
-    spoolDirectory,
-    isShared: settings.workers > 1,
-    server: settings.server,
-    isWellFormed: secretTest(settings.bootstrap.key),
-    hash: hashSecret,
     listeners: [log.listener, metrics.listener],
     metrics: gatherMetrics(metrics, settings),
   });
@@ -126,6 +115,20 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
       await storage.journal.sync();
       log.flush();
     },
+  };
+}
+
+/** What the server needs of the settings; clears the spool of earlier processes. */
+async function serverSettings(settings: Settings) {
+  const spoolDirectory = join(settings.dataDirectory, "spool");
+  await sweepSpool(spoolDirectory);
+  return {
+    spoolDirectory,
+    safeFetch: createSafeFetch(),
+    isShared: settings.workers > 1,
+    server: settings.server,
+    isWellFormed: secretTest(settings.bootstrap.key),
+    hash: hashSecret,
   };
 }
 
