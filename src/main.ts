@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import { openAdmin, runMigrations, serve } from "./serve.ts";
 import { runCli } from "./cli/index.ts";
-import { processEnvironment } from "./config/index.ts";
+import { secureEnvironment } from "./config/index.ts";
 import { PROVIDERS } from "./providers/registry.ts";
 
 const exitCode = await runCli(process.argv.slice(2), {
@@ -9,7 +9,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   openAdmin,
   migrate: runMigrations,
   providers: PROVIDERS,
-  env: processEnvironment(),
+  env: secureEnvironment(),
   cwd: process.cwd(),
   userName: userName(),
   stdout: process.stdout,

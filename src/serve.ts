@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
 import type { AdminStore } from "./admin/ports.ts";
 import { startGateway, type Gateway } from "./app.ts";
-import type { LoadedSettings, Settings } from "./config/index.ts";
+import { ignoreProxies, type LoadedSettings, type Settings } from "./config/index.ts";
 import { databaseOf } from "./database.ts";
 import { requireFreePort } from "./free-port.ts";
 import { systemClock } from "./lib/clock.ts";
@@ -19,6 +19,7 @@ export async function serve(loaded: LoadedSettings, load: () => Promise<LoadedSe
   const { settings } = loaded;
   // Without a handler SIGHUP would end the process while it starts; a changed file is noticed once it serves.
   process.on("SIGHUP", () => {});
+  if (settings.outbound.proxy === "none") ignoreProxies();
   await makeDataFolder(settings);
   if (settings.worker === null) await requireFreePort(settings);
   if (settings.workers > 1 && settings.worker === null) {

@@ -8,6 +8,29 @@ export function processEnvironment(): Environment {
   return process.env;
 }
 
+/** The runtime would check no certificate of any connection: vendors, databases, storage. */
+export const UNCHECKED_CERTIFICATES = "NODE_TLS_REJECT_UNAUTHORIZED";
+
+/** Variables by which the runtime sends its calls through a proxy. It knows them in both cases. */
+export function proxyVariables(env: Environment): string[] {
+  return Object.keys(env).filter((name) => /^(?:https?|all)_proxy$/i.test(name) && env[name]);
+}
+
+/**
+ * Copies the environment and makes this process, and those it starts, check certificates whatever the environment
+ * says. The copy still has the variable, to warn about it.
+ */
+export function secureEnvironment(): Environment {
+  const copy = { ...process.env };
+  delete process.env[UNCHECKED_CERTIFICATES];
+  return copy;
+}
+
+/** From now on this process and those it starts call everybody directly. */
+export function ignoreProxies(): void {
+  for (const name of proxyVariables(process.env)) delete process.env[name];
+}
+
 /** A setting that an environment variable has fixed. */
 export interface Override {
   variable: string;
@@ -95,6 +118,7 @@ const VARIABLES: readonly Variable[] = [
   { variable: "DATABASE_POOL_SIZE", path: ["database", "pool_size"], read: asNumber },
   { variable: "REDIS_URL", path: ["redis_url"], read: asReference },
   { variable: "BLOB_URL", path: ["blob_url"], read: asReference },
+  { variable: "OUTBOUND_PROXY", path: ["outbound", "proxy"], read: asText },
   { variable: "LOG_LEVEL", path: ["log_level"], read: asText },
   { variable: "WORKERS", path: ["workers"], read: asNumber },
   {

@@ -80,6 +80,14 @@ export const fileSchema = z.strictObject({
     .enum(["debug", "info", "warn", "error"])
     .default("info")
     .describe("Least important log lines that are written; probes are debug"),
+  outbound: z
+    .strictObject({
+      proxy: z
+        .enum(["none", "environment"])
+        .default("none")
+        .describe("Whether vendors are called through the proxy of HTTP_PROXY and HTTPS_PROXY"),
+    })
+    .prefault({}),
   workers: z.int().min(1).max(256).default(1).describe("Processes on the port"),
   billing: z
     .strictObject({

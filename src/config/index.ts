@@ -1,6 +1,12 @@
 export type { ProviderSchemas } from "./channels.ts";
 export type { SettingRow } from "./describe.ts";
-export { processEnvironment, WORKER_VARIABLE, type Environment } from "./environment.ts";
+export {
+  ignoreProxies,
+  processEnvironment,
+  secureEnvironment,
+  WORKER_VARIABLE,
+  type Environment,
+} from "./environment.ts";
 export { loadSettings, type LoadedSettings, type LoadOptions } from "./load.ts";
 export { mergeReloaded, type Reload } from "./reload.ts";
 export { watchFile } from "./watch.ts";

@@ -106,6 +106,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
     written: file.content,
     channels: new Set(channels.keys()),
     routes: settings.routes,
+    proxy: settings.outbound.proxy,
   });
   const origins = new Map(rows.map((row) => [row.path, row.origin]));
   return { settings, origins, rows, warnings, file: { path: file.path, version: file.version } };
@@ -212,6 +213,7 @@ function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
     },
     database: { poolSize: database.pool_size },
     blobs: { linkHours: blobs.link_hours, retentionDays: blobs.retention_days },
+    outbound: effective.outbound,
     workers: effective.workers,
     logLevel: effective.log_level,
     orphanCostPerKeyHour: parsedAmount(effective.billing.orphan_cost_per_key_hour),

@@ -33,9 +33,11 @@ export interface Settings {
   /** S3-compatible storage; null is the disk. */
   blobUrl: string | null;
   blobs: { linkHours: number; retentionDays: number };
-  /** Processes on the port. */
   /** Cap on the cost of abandoned vendor calls, of one key in an hour; null is none. */
   orphanCostPerKeyHour: Nanos | null;
+  /** Whether vendors are called through the proxy that the environment names. */
+  outbound: { proxy: "none" | "environment" };
+  /** Processes on the port. */
   workers: number;
   /** Least important log lines that are written. */
   logLevel: "debug" | "info" | "warn" | "error";

@@ -19,9 +19,20 @@ const catalogue = [
   file("fal", "FAL_KEY"),
 ];
 
-function warn(env: Record<string, string>, change: { written?: unknown; routes?: Map<string, Route> } = {}) {
+function warn(
+  env: Record<string, string>,
+  change: { written?: unknown; routes?: Map<string, Route>; proxy?: "environment" } = {},
+) {
   const channels = new Set(env["AZURE_OPENAI_API_KEY"] && env["AZURE_OPENAI_ENDPOINT"] ? ["azure"] : []);
-  const sources = { env, catalogue, channels, written: {}, routes: new Map(), ...change };
+  const sources = {
+    env,
+    catalogue,
+    channels,
+    written: {},
+    routes: new Map(),
+    proxy: "none" as const,
+    ...change,
+  };
   return findWarnings(sources).map(({ path, message }) => `${path} ${message}`);
 }
 
@@ -87,4 +98,14 @@ test("a route that mixes the sandbox with a vendor is reported", () => {
   expect(warn({}, { routes })).toEqual([
     "models.mixed.route mixes the sandbox with a vendor: callers would be billed for made-up output when the vendor fails",
   ]);
+});
+
+test("variables that would switch certificate checks off or add a proxy are reported as ignored", () => {
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: "0", https_proxy: "http://proxy:3128", HTTP_PROXY: "" };
+  expect(warn(env)).toEqual([
+    "NODE_TLS_REJECT_UNAUTHORIZED is ignored: certificates are always checked",
+    "https_proxy is ignored: vendors are called directly unless `outbound.proxy` is `environment`",
+  ]);
+  expect(warn({ https_proxy: "http://proxy:3128" }, { proxy: "environment" })).toEqual([]);
+  expect(warn({ NODE_TLS_REJECT_UNAUTHORIZED: "1" })).toEqual([]);
 });

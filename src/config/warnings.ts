@@ -3,8 +3,9 @@ import { formatPath, type Problem } from "../lib/schema-problems.ts";
 import { editDistance } from "../lib/suggest.ts";
 import type { CatalogueFile } from "./catalogue.ts";
 import { SANDBOX } from "./channels.ts";
-import { ownVariables, type Environment } from "./environment.ts";
+import { ownVariables, proxyVariables, UNCHECKED_CERTIFICATES, type Environment } from "./environment.ts";
 import { isSecretReference } from "./secret-reference.ts";
+import type { Settings } from "./settings.ts";
 
 export interface WarningSources {
   env: Environment;
@@ -14,6 +15,7 @@ export interface WarningSources {
   /** Ids of channels that exist. */
   channels: ReadonlySet<string>;
   routes: ReadonlyMap<string, Route>;
+  proxy: Settings["outbound"]["proxy"];
 }
 
 /** What is valid and probably a mistake, by path or variable; shown at the start and by `check`. */
@@ -23,6 +25,17 @@ export function findWarnings(sources: WarningSources): Problem[] {
     ...incompleteChannels(sources, referenced),
     ...misspeltVariables(sources, referenced),
     ...mixedRoutes(sources.routes),
+    ...ignoredVariables(sources),
+  ];
+}
+
+/** Variables that the runtime would obey and the gateway does not. */
+function ignoredVariables({ env, proxy }: WarningSources): Problem[] {
+  const certificates = "is ignored: certificates are always checked";
+  const proxies = "is ignored: vendors are called directly unless `outbound.proxy` is `environment`";
+  return [
+    ...(env[UNCHECKED_CERTIFICATES] === "0" ? [{ path: UNCHECKED_CERTIFICATES, message: certificates }] : []),
+    ...(proxy === "none" ? proxyVariables(env).map((path) => ({ path, message: proxies })) : []),
   ];
 }
 
