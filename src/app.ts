@@ -3,34 +3,26 @@ import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
 import type { Settings } from "./config/index.ts";
 import type { Core } from "./gateway/core.ts";
 import { BudgetLeases } from "./gateway/metering/budget-leases.ts";
-import { Billing } from "./gateway/metering/billing.ts";
-import { OrphanCosts } from "./gateway/metering/orphan-costs.ts";
-import { DetachedCalls } from "./gateway/routing/detached-calls.ts";
-import { Health } from "./gateway/routing/health.ts";
-import { ConcurrencyLimiter } from "./gateway/routing/concurrency-limiter.ts";
-import { RetryBudget } from "./gateway/routing/retry-budget.ts";
 import { systemClock } from "./lib/clock.ts";
-import { DeadlineTimer } from "./lib/deadline-timer.ts";
 import { newId } from "./lib/ids.ts";
 import { readS3Address } from "./lib/s3-address.ts";
 import { createSafeFetch } from "./lib/safe-fetch.ts";
-import { createSemaphore, type Semaphore } from "./lib/semaphore.ts";
+import { createSemaphore } from "./lib/semaphore.ts";
 import { sweepSpool } from "./lib/spool.ts";
 import { hashSecret, secretTest } from "./lib/secret.ts";
 import { VERSION } from "./lib/version.ts";
 import { every, sleep, type BackgroundWork } from "./lib/waiting.ts";
-import { openUpstreams, type OpenedUpstreams } from "./providers/registry.ts";
 import { startServer, type RunningServer } from "./server/index.ts";
 import { openStorage, type Storage } from "./storage/index.ts";
 import { openBlobs, type Blobs } from "./storage/blobs/index.ts";
 import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
-import { openCounters, type Counters } from "./storage/counters/index.ts";
 import { databaseOf } from "./database.ts";
 import { gauges } from "./gauges.ts";
 import { LiveSettings } from "./live-settings.ts";
 import { requestLog, systemLog, type SystemLog } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 import { gatherMetrics } from "./telemetry/process-metrics.ts";
+import { DEADLINE_TICK_MS, openCore } from "./open-core.ts";
 
 /** A running gateway. */
 export interface Gateway {
@@ -50,8 +42,6 @@ export interface Gateway {
 
 /** Pictures decoded or encoded at once; each may take four bytes a pixel. */
 const CODEC_SLOTS = 4;
-/** How late a passed deadline or a client that disconnected may be noticed. */
-const DEADLINE_TICK_MS = 25;
 const LEASE_RENEWAL_MS = 30_000;
 const LEASE_YIELD_MS = 250;
 const SWEEP_MS = 10 * 60_000;
@@ -166,67 +156,6 @@ function openBlobsOf(settings: Settings, { linkSecrets }: Storage, onProblem: Sy
     onProblem,
     ...(settings.blobUrl !== null && { s3: readS3Address(settings.blobUrl) }),
   });
-}
-
-interface CoreParts {
-  storage: Storage;
-  codecSlots: Semaphore;
-  processId: string;
-  onProblem: SystemLog;
-}
-
-interface OpenedCore {
-  core: Core;
-  upstreams: OpenedUpstreams;
-  leases: BudgetLeases;
-  health: Health;
-  counters: Counters;
-}
-
-/** The core over its adapters. Workers share limits through their supervisor, or all processes through Redis. */
-async function openCore(
-  live: LiveSettings,
-  supervisor: SupervisorLink | null,
-  { storage, codecSlots, processId, onProblem }: CoreParts,
-): Promise<OpenedCore> {
-  const clock = systemClock;
-  const settings = live.current;
-  const upstreams = openUpstreams(settings.channels.values(), codecSlots);
-  const leases = new BudgetLeases(storage.leases, processId, clock);
-  storage.snapshot.onBudgetsChanged((budgets) => {
-    leases.revalidate(budgets).catch((error: unknown) => onProblem("leases were not given back", error));
-  });
-  const health = new Health(clock, (ejection) => counters.announce(ejection));
-  const counters = await openCounters({
-    redisUrl: settings.redisUrl,
-    supervisor,
-    workers: settings.workers,
-    processes: () => Math.max(settings.workers, storage.processes()),
-    clock,
-    onEjection: (ejection) => health.apply(ejection),
-    onProblem,
-  });
-  const core: Core = {
-    snapshot: storage.snapshot,
-    upstreams,
-    limiter: counters.limiter,
-    limits: live.limits,
-    billing: new Billing(leases, storage.journal),
-    orphanCosts: new OrphanCosts(settings.orphanCostPerKeyHour, clock),
-    failover: {
-      clock,
-      deadlineTimer: new DeadlineTimer(DEADLINE_TICK_MS),
-      health,
-      concurrency: new ConcurrencyLimiter(),
-      retryBudget: new RetryBudget(clock, settings.routing.retryRatio, settings.routing.retryFloor),
-      maxAttempts: settings.routing.maxAttempts,
-    },
-    detachedCalls: new DetachedCalls(),
-    clock,
-    timeouts: live.timeouts,
-    random: Math.random,
-  };
-  return { core, upstreams, leases, health, counters };
 }
 
 function startBackgroundWork(blobs: Blobs, leases: BudgetLeases, onProblem: SystemLog): BackgroundWork[] {

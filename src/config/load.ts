@@ -8,13 +8,7 @@ import { readStrictly, type Problem } from "../lib/schema-problems.ts";
 import { readCatalogue, shippedModels, type CatalogueFile } from "./catalogue.ts";
 import { buildChannels, catalogueChannels, SANDBOX, type ProviderSchemas } from "./channels.ts";
 import { describeSettings, type SettingRow } from "./describe.ts";
-import {
-  readBootstrap,
-  readOverrides,
-  WORKER_VARIABLE,
-  type Environment,
-  type Override,
-} from "./environment.ts";
+import { readBootstrap, readOverrides, WORKER_VARIABLE, type Environment } from "./environment.ts";
 import { fileSchema, hasScheme, SYNONYMS, type FileSettings } from "./file-schema.ts";
 import { readConfigurationFile, withOverrides, withoutUnsound } from "./layers.ts";
 import { buildModels } from "./models.ts";
@@ -61,10 +55,8 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   const bootstrap = readBootstrap(options.env, report);
   const directory = file.name === null ? options.cwd : dirname(resolve(options.cwd, file.name));
   const secrets: SecretSource = { env: options.env, directory };
-
   problems.push(...problemsIn(file.content), ...problemsOfOverrides(withOverrides({}, overrides), overrides));
   const effective = fileSchema.parse(withoutUnsound(withOverrides(file.content, overrides)));
-
   const catalogue = await readCatalogue(options.catalogueDirectory ?? SHIPPED_CATALOGUE, report);
   const sources = channelSources(catalogue, options.providers, effective, secrets);
   const channels = await buildChannels(sources, report);
@@ -81,12 +73,14 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   const addresses = await resolveAddresses(effective, secrets, report);
   if (problems.length > 0) throw new ConfigurationError(problems);
 
+  // Paths of the environment are relative to the working folder, those of the file to the file.
+  const base = overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR") ? options.cwd : directory;
   effective.sandbox.enabled = sources.isSandboxOn;
   const settings: Settings = {
     ...plainSettings(effective, sources.isSandboxOn),
     ...addresses,
     ...tables,
-    dataDirectory: resolve(isDataFolderByVariable(overrides) ? options.cwd : directory, effective.data_dir),
+    dataDirectory: resolve(base, effective.data_dir),
     bootstrap,
     worker: Number(options.env[WORKER_VARIABLE]) || null,
     channels,
@@ -110,11 +104,6 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   });
   const origins = new Map(rows.map((row) => [row.path, row.origin]));
   return { settings, origins, rows, warnings, file: { path: file.path, version: file.version } };
-}
-
-/** Paths of the environment are relative to the working folder, those of the file to the file. */
-function isDataFolderByVariable(overrides: readonly Override[]): boolean {
-  return overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR");
 }
 
 const SHIPPED_CATALOGUE = resolve(import.meta.dir, "../../catalogue");
