@@ -4,7 +4,6 @@ import { readRequest } from "../dialects/chat/index.ts";
 import type { TextModel } from "../domain/model.ts";
 import type { TokenPrice } from "../domain/price.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import { takeTextLimits } from "./admission/limits.ts";
 import { handleChat, type ChatOutcome } from "./chat.ts";
 import type { TextCall, TextUpstream } from "./ports.ts";
 import { ClientDisconnected } from "./routing/call.ts";
@@ -174,8 +173,9 @@ describe("a client that disconnects before there is a response", () => {
   });
 
   test("stays counted in the limits with that input", async () => {
-    const { core, request } = await disconnect({ limits: { requestsPerMinute: 5, tokensPerMinute: 1_000 } });
-    const grant = await takeTextLimits(core.limiter, core.limits, request().principal, 0);
+    const { request } = await disconnect({ limits: { requestsPerMinute: 5, tokensPerMinute: 1_000 } });
+    const { grant } = request();
+    await grant.countTokens(0);
     expect(grant.rate?.requests?.remaining).toBe(3);
     expect(grant.rate?.tokens?.remaining).toBeWithin(970, 991);
   });

@@ -11,7 +11,7 @@ import type { TextModel } from "../domain/model.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { ObservedUsage, TokenUsage, UsagePolicy } from "../domain/usage.ts";
 import { admit, type AdmittedText } from "./admission/admitted.ts";
-import { takeTextLimits, type LimitGrant } from "./admission/limits.ts";
+import type { LimitGrant } from "./admission/limit-grant.ts";
 import { requireModel, routeOf } from "./admission/model-access.ts";
 import { openStream, relayStream, type OpenedStream, type RelayedStream } from "./chat-stream.ts";
 import type { Core } from "./core.ts";
@@ -70,13 +70,12 @@ async function admitChat(core: Core, context: RequestContext, payload: ChatPaylo
   const admittedAt = core.clock.now();
   const price = requirePrice(directory, principal, model.id, "token", admittedAt);
   const likely = estimatedInput + (maxTokens ?? model.defaultOutputTokens) * choices;
-  const grant = takeTextLimits(core.limiter, core.limits, principal, likely);
+  await context.grant.countTokens(likely);
   const maxOutput = (maxTokens ?? model.maxOutputTokens) * choices;
   return admit(core, context, {
     model,
     price,
     admittedAt,
-    grant,
     ceiling: () => textCeiling(price, inputCeiling, maxOutput),
     ...(maxTokens === null && {
       floor: () => textCeiling(price, inputCeiling, leastTokens(model) * choices),

@@ -11,7 +11,7 @@ import type { ImageUsage } from "../domain/usage.ts";
 import type { Spool } from "../lib/spool.ts";
 import { admit, type AdmittedImages } from "./admission/admitted.ts";
 import { fitToModel, type FittedImageRequest } from "./admission/fit-image-request.ts";
-import { takeImageLimits, type LimitGrant } from "./admission/limits.ts";
+import type { LimitGrant } from "./admission/limit-grant.ts";
 import { requireModel, routeOf } from "./admission/model-access.ts";
 import {
   deliver,
@@ -105,9 +105,9 @@ async function admitImages(core: Core, context: RequestContext, request: ImageRe
   const price = requirePrice(directory, principal, model.id, "image", admittedAt);
   const quote = quoteImage(price, model.image, fitted.priceTier, fitted.priceQuality);
   if (!quote) throw noPrice();
-  const grant = takeImageLimits(core.limiter, core.limits, principal, request.count);
+  await context.grant.countImages(request.count);
   const ceiling = () => quote.rate.amount * BigInt(request.count);
-  const admitted = await admit(core, context, { model, price, admittedAt, grant, ceiling });
+  const admitted = await admit(core, context, { model, price, admittedAt, ceiling });
   return { admitted, fitted, quote, [Symbol.asyncDispose]: () => admitted[Symbol.asyncDispose]() };
 }
 

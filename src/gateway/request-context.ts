@@ -1,5 +1,6 @@
 import type { Principal } from "../domain/api-key.ts";
 import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
+import type { LimitGrant } from "./admission/limit-grant.ts";
 
 /** One authenticated request as the core sees it: without HTTP. */
 export interface RequestContext {
@@ -8,6 +9,8 @@ export interface RequestContext {
   /** The caller's `X-Request-Id` where it sent a usable one, else `id`. */
   requestId: string;
   principal: Principal;
+  /** What it counts in the limits. */
+  grant: LimitGrant;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
   /** Every call to a vendor, added as it ends. */

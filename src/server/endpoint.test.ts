@@ -36,6 +36,7 @@ function open(handle: () => RouteResult | Promise<RouteResult>, phase: Phase = "
       hash: (secret) => secret,
       now: () => 0,
     },
+    core,
     clock: systemClock,
     trustedProxies: parseAddressList([]),
     listeners: [(event) => events.push(event)],

@@ -2,6 +2,8 @@ import type { Server } from "bun";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
 import { authenticate, type Authenticator } from "../gateway/access/authenticate.ts";
+import { LimitGrant } from "../gateway/admission/limit-grant.ts";
+import type { Core } from "../gateway/core.ts";
 import { asGatewayError } from "../gateway/failure.ts";
 import type { RequestListener } from "../gateway/ports.ts";
 import { newRequestFacts } from "../gateway/request-context.ts";
@@ -23,6 +25,7 @@ import type { ErrorFamily, OtherMethods, Route, RouteResult, RouteTable } from "
 export interface EndpointSettings {
   table: RouteTable;
   authenticator: Authenticator;
+  core: Pick<Core, "limiter" | "limits">;
   clock: Clock;
   trustedProxies: AddressList;
   listeners: readonly RequestListener[];
@@ -93,7 +96,7 @@ function openExchange(clock: Clock, request: Request, server: Server<undefined>)
   };
 }
 
-/** Calls the route's handler, for a keyed route once the key is accepted. */
+/** Calls the route's handler, for a keyed route once the key is accepted and the request counted. */
 async function handle(
   settings: EndpointSettings,
   route: Route,
@@ -107,7 +110,15 @@ async function handle(
     address: () => callerAddress(request, server, settings.trustedProxies),
   };
   const principal = await authenticate(settings.authenticator, credentials, route.scope);
-  return route.handle(Object.assign(exchange, { principal }));
+  const { limiter, limits } = settings.core;
+  const grant = new LimitGrant(limiter, limits, principal);
+  Object.assign(exchange, { principal });
+  if (route.pipeline) await grant.open(route.pipeline);
+  try {
+    return await route.handle(Object.assign(exchange, { principal, grant }));
+  } finally {
+    grant.release();
+  }
 }
 
 /** A client that disconnects while it sends breaks the reading of its body, with errors of many kinds. */

@@ -1,6 +1,7 @@
 import type { Server } from "bun";
 import type { Principal } from "../domain/api-key.ts";
 import type { Attempt } from "../domain/ledger.ts";
+import type { LimitGrant } from "../gateway/admission/limit-grant.ts";
 import type { RequestContext, RequestFacts } from "../gateway/request-context.ts";
 
 /** One HTTP request and what is known about it so far. */
@@ -24,12 +25,14 @@ export interface HttpExchange {
 /** An exchange whose key has been accepted. */
 export interface AuthenticatedExchange extends HttpExchange {
   principal: Principal;
+  /** What the request counts in the limits. */
+  grant: LimitGrant;
 }
 
 /** An exchange as the core sees it: without HTTP. */
 export function contextOf(exchange: AuthenticatedExchange): RequestContext {
-  const { id, requestId, principal, request, attempts, facts } = exchange;
-  return { id, requestId, principal, signal: request.signal, attempts, facts };
+  const { id, requestId, principal, grant, request, attempts, facts } = exchange;
+  return { id, requestId, principal, grant, signal: request.signal, attempts, facts };
 }
 
 /** Lets the client wait for a vendor as long as that takes; the vendor's timeouts bound it. */

@@ -108,6 +108,7 @@ export function startServer(options: ServerOptions): RunningServer {
       hash: options.hash,
       now: () => clock.now(),
     },
+    core,
     clock,
     trustedProxies: address.trustedProxies,
     listeners: options.listeners,

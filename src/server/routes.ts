@@ -1,5 +1,6 @@
 import type { Scope } from "../domain/api-key.ts";
 import type { GatewayError } from "../domain/gateway-error.ts";
+import type { LimitedPipeline } from "../gateway/admission/limit-grant.ts";
 import type { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
 
@@ -19,6 +20,8 @@ export type Route = {
       auth: "key";
       /** The scope a key needs; null where any key will do. */
       scope: Scope | null;
+      /** What the request counts in the limits before its body is read; absent where nothing is limited. */
+      pipeline?: LimitedPipeline;
       /** Headers besides `Authorization` in which the key may stand. */
       keyHeaders?(headers: Headers): readonly string[];
       handle(exchange: AuthenticatedExchange): RouteResult | Promise<RouteResult>;

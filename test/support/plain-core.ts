@@ -5,6 +5,7 @@ import { NO_LIMITS, type Limits } from "../../src/domain/limits.ts";
 import type { Model } from "../../src/domain/model.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../src/domain/organization.ts";
 import type { Price } from "../../src/domain/price.ts";
+import { LimitGrant } from "../../src/gateway/admission/limit-grant.ts";
 import { MemoryLimiter } from "../../src/gateway/admission/memory-limiter.ts";
 import type { Core } from "../../src/gateway/core.ts";
 import { Billing } from "../../src/gateway/metering/billing.ts";
@@ -108,14 +109,12 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
     principal,
     journal,
     charges,
-    request: (signal = new AbortController().signal) => ({
-      id: "req_own",
-      requestId: "req_caller",
-      principal,
-      signal,
-      attempts: [],
-      facts: newRequestFacts(),
-    }),
+    request: (signal = new AbortController().signal) => {
+      const grant = new LimitGrant(core.limiter, core.limits, principal);
+      void grant.open(text.length > 0 ? "text" : "image");
+      const facts = newRequestFacts();
+      return { id: "req_own", requestId: "req_caller", principal, grant, signal, attempts: [], facts };
+    },
     async isAllGivenBack() {
       const spent = charges().reduce((sum, { amount }) => sum + amount, 0n);
       return typeof (await leases.hold([BUDGET], budget - spent)) === "object";

@@ -9,7 +9,7 @@ import type { Hold } from "../metering/budget-leases.ts";
 import { chargeEntry } from "../metering/entry.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { DetachableSignal } from "../routing/detached-calls.ts";
-import type { LimitGrant } from "./limits.ts";
+import type { LimitGrant } from "./limit-grant.ts";
 
 /** What a request is admitted by, once its model and price are known. */
 export interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
@@ -17,8 +17,6 @@ export interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
   price: OfPrice;
   /** Unix milliseconds at which the price was taken. */
   admittedAt: number;
-  /** What it counts in the limits. */
-  grant: LimitGrant | Promise<LimitGrant>;
   /** The most that it may cost; read only where a budget limits it. */
   ceiling(): Nanos;
   /** The least it can be served for; the ceiling when absent. */
@@ -43,16 +41,14 @@ export async function admit<OfModel extends Model, OfPrice extends Price>(
   terms: AdmissionTerms<OfModel, OfPrice>,
 ): Promise<Admitted<OfModel, OfPrice>> {
   const { model, price, admittedAt, ceiling, floor } = terms;
-  const grant = await terms.grant;
   try {
     core.orphanCosts.require(context.principal.key.id);
     const hold = await core.billing.hold(context.principal, ceiling, floor);
     const { callerGone } = context.principal.organization.settings;
     const detachable = core.detachedCalls.signalFor(callerGone, context.signal);
-    return new Admitted({ core, context, model, price, admittedAt, grant, hold, detachable });
+    return new Admitted({ core, context, model, price, admittedAt, hold, detachable });
   } catch (error) {
-    grant.correctTokens(0);
-    grant.release();
+    context.grant.correctTokens(0);
     throw error;
   }
 }
@@ -66,7 +62,6 @@ interface AdmittedParts<OfModel, OfPrice> {
   model: OfModel;
   price: OfPrice;
   admittedAt: number;
-  grant: LimitGrant;
   hold: Hold;
   detachable: DetachableSignal;
 }
@@ -102,7 +97,7 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements A
 
   /** The state of the limits, for the rate headers. */
   get rate(): LimitGrant["rate"] {
-    return this.#parts.grant.rate;
+    return this.#parts.context.grant.rate;
   }
 
   /** Aborted when the client disconnects, unless its organization wants answers read to their end. */
@@ -115,13 +110,13 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements A
    * be recorded; the caller must then not learn of a success.
    */
   settle(charge: Charge): void {
-    const { core, context, grant, hold } = this.#parts;
+    const { core, context, hold } = this.#parts;
     const entry = this.#entry(charge);
     core.billing.settle(hold, entry);
     this.#isSettled = true;
     context.facts.charge = entry;
     core.orphanCosts.add(entry.keyId, entry.orphanCost);
-    if (charge.usage.unit === "token") grant.correctTokens(sumTokens(charge.usage.tokens));
+    if (charge.usage.unit === "token") context.grant.correctTokens(sumTokens(charge.usage.tokens));
   }
 
   /** Records what the request has cost so far, in case this process dies. */
@@ -139,12 +134,11 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements A
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    const { core, grant, hold, detachable } = this.#parts;
+    const { core, context, hold, detachable } = this.#parts;
     if (!this.#isSettled) {
       core.billing.release(hold);
-      grant.correctTokens(0);
+      context.grant.correctTokens(0);
     }
-    grant.release();
     detachable.release();
   }
 

@@ -11,7 +11,8 @@ import {
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
-import { takeImageLimits, takeTextLimits, type LimitGrant, type Limiter } from "./limits.ts";
+import { LimitGrant } from "./limit-grant.ts";
+import type { Limiter, LimitSettings } from "./limits.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
 
 const DEFAULTS = { organization: DEFAULT_ORGANIZATION_LIMITS, key: DEFAULT_KEY_LIMITS };
@@ -23,16 +24,16 @@ test("without limits nothing is counted and no header appears", () => {
       throw new Error("touched");
     },
   };
-  const grant = granted(takeTextLimits(untouched, LIFTED, principal(), 1_000));
+  const grant = countText(untouched, LIFTED, principal(), 1_000);
   grant.correctTokens(5);
   grant.release();
   expect(rateHeaders(grant.rate, "chat")).toEqual({});
-  expect(granted(takeImageLimits(untouched, LIFTED, principal(), 4)).rate).toBeNull();
+  expect(countImages(untouched, LIFTED, principal(), 4).rate).toBeNull();
 });
 
 test("an organization has the configured limits unless it has its own, and null lifts one", () => {
   const limitOf = (own: Partial<Limits>) =>
-    granted(takeTextLimits(memory(), DEFAULTS, principal(own), 100)).rate?.requests?.limit;
+    countText(memory(), DEFAULTS, principal(own), 100).rate?.requests?.limit;
   expect(limitOf({})).toBe(600);
   expect(limitOf({ requestsPerMinute: 7 })).toBe(7);
   expect(limitOf({ requestsPerMinute: null })).toBeUndefined();
@@ -44,7 +45,7 @@ test("the headers show the tighter limit of organization and key", () => {
     { requestsPerMinute: 20, tokensPerMinute: 900 },
     { requestsPerMinute: 5, tokensPerMinute: 1_000 },
   );
-  const { rate } = granted(takeTextLimits(limiter, DEFAULTS, who, 300));
+  const { rate } = countText(limiter, DEFAULTS, who, 300);
   expect(rate).toMatchObject({
     requests: { limit: 5, remaining: 4 },
     tokens: { limit: 900, remaining: 600 },
@@ -54,9 +55,9 @@ test("the headers show the tighter limit of organization and key", () => {
 test("a refusal names the limit and carries retry-after and the rate headers", () => {
   const limiter = memory();
   const who = principal({ requestsPerMinute: 2 });
-  takeTextLimits(limiter, DEFAULTS, who, 1);
-  takeTextLimits(limiter, DEFAULTS, who, 1);
-  const error = refused(() => takeTextLimits(limiter, DEFAULTS, who, 1));
+  countText(limiter, DEFAULTS, who, 1);
+  countText(limiter, DEFAULTS, who, 1);
+  const error = refused(() => countText(limiter, DEFAULTS, who, 1));
   expect(error).toMatchObject({ code: "rate_limit_exceeded", status: 429, retryAfterSeconds: 60 });
   expect(error.message).toBe(
     "Your organization's limit of 2 requests a minute is reached. Retry in 60 seconds.",
@@ -69,50 +70,53 @@ test("a refusal names the limit and carries retry-after and the rate headers", (
   });
 });
 
-test("a request larger than its limit is a 400 that names the limit, and nothing is counted", () => {
+test("a request larger than its limit is a 400 that names the limit, and its tokens are not counted", () => {
   const limiter = memory();
   const who = principal({}, { tokensPerMinute: 1_000 });
-  const error = refused(() => takeTextLimits(limiter, DEFAULTS, who, 5_000));
+  const error = refused(() => countText(limiter, DEFAULTS, who, 5_000));
   expect(error).toMatchObject({ code: "invalid_parameter", status: 400, param: "max_tokens" });
   expect(error.retryAfterSeconds).toBeUndefined();
   expect(error.message).toContain(
     "This key's limit of 1000 tokens a minute is less than this request counts",
   );
-  expect(limiter.size).toBe(0);
+  expect(countText(limiter, DEFAULTS, who, 0).rate).toMatchObject({
+    requests: { remaining: 598 },
+    tokens: { remaining: 1_000 },
+  });
 });
 
 test("a limit of nothing refuses with 429 and without a time to retry", () => {
-  const error = refused(() => takeTextLimits(memory(), DEFAULTS, principal({}, { requestsPerMinute: 0 }), 1));
+  const error = refused(() => countText(memory(), DEFAULTS, principal({}, { requestsPerMinute: 0 }), 1));
   expect(error).toMatchObject({ code: "rate_limit_exceeded", shouldRetry: false });
   expect(error.retryAfterSeconds).toBeUndefined();
 });
 
-test("tokens are corrected, the last correction counts, and a refused estimate counts no request", () => {
+test("tokens are corrected, the last correction counts, and a request with a refused estimate stays counted", () => {
   const limiter = memory();
   const who = principal({ tokensPerMinute: 1_000, requestsPerMinute: 100 });
-  const grant = granted(takeTextLimits(limiter, DEFAULTS, who, 900));
-  const refusal = refused(() => takeTextLimits(limiter, DEFAULTS, who, 200));
-  expect(refusal.rate).toMatchObject({ tokens: { remaining: 100 }, requests: { remaining: 99 } });
+  const grant = countText(limiter, DEFAULTS, who, 900);
+  const refusal = refused(() => countText(limiter, DEFAULTS, who, 200));
+  expect(refusal.rate).toMatchObject({ tokens: { remaining: 100 }, requests: { remaining: 98 } });
   for (const actual of [500, 100, 100]) grant.correctTokens(actual);
-  expect(granted(takeTextLimits(limiter, DEFAULTS, who, 200)).rate?.tokens?.remaining).toBe(700);
+  expect(countText(limiter, DEFAULTS, who, 200).rate?.tokens?.remaining).toBe(700);
   grant.correctTokens(600);
-  expect(granted(takeTextLimits(limiter, DEFAULTS, who, 0)).rate?.tokens?.remaining).toBe(200);
+  expect(countText(limiter, DEFAULTS, who, 0).rate?.tokens?.remaining).toBe(200);
 });
 
 test("an image call releases its slot once, and each image counts", () => {
   const limiter = memory();
   const who = principal({}, { concurrentImages: 2 });
-  const first = granted(takeImageLimits(limiter, DEFAULTS, who, 4));
-  takeImageLimits(limiter, DEFAULTS, who, 1);
-  const error = refused(() => takeImageLimits(limiter, DEFAULTS, who, 1));
+  const first = countImages(limiter, DEFAULTS, who, 4);
+  countImages(limiter, DEFAULTS, who, 1);
+  const error = refused(() => countImages(limiter, DEFAULTS, who, 1));
   expect(error.message).toStartWith("This key's limit of 2 image calls at once is reached.");
   first.release();
   first.release();
-  expect(granted(takeImageLimits(limiter, DEFAULTS, who, 1)).rate).toMatchObject({
+  expect(countImages(limiter, DEFAULTS, who, 1).rate).toMatchObject({
     requests: { limit: 60, remaining: 54 },
     tokens: null,
   });
-  expect(() => takeImageLimits(limiter, DEFAULTS, who, 1)).toThrow(GatewayError);
+  expect(() => countImages(limiter, DEFAULTS, who, 1)).toThrow(GatewayError);
 });
 
 test("each dialect has its own header names and its own form of the reset", () => {
@@ -141,7 +145,7 @@ test("a limited chat request costs less than 2 microseconds", () => {
     const count = 20_000;
     const startedAt = performance.now();
     for (let index = 0; index < count; index++) {
-      const grant = granted(takeTextLimits(limiter, settings, principals[index % 100]!, 1_500));
+      const grant = countText(limiter, settings, principals[index % 100]!, 1_500);
       grant.correctTokens(700);
       grant.release();
     }
@@ -155,9 +159,20 @@ function memory(): MemoryLimiter {
   return new MemoryLimiter({ clock: systemClock });
 }
 
-function granted(taken: LimitGrant | Promise<LimitGrant>): LimitGrant {
-  if (taken instanceof Promise) throw new Error("the memory limiter answers at once");
-  return taken;
+/** Counts a whole text request: by its headers, then its tokens. */
+function countText(limiter: Limiter, settings: LimitSettings, who: Principal, tokens: number): LimitGrant {
+  const grant = new LimitGrant(limiter, settings, who);
+  expect(grant.open("text")).toBeUndefined();
+  expect(grant.countTokens(tokens)).toBeUndefined();
+  return grant;
+}
+
+/** Counts a whole image request: by its headers, then its other images. */
+function countImages(limiter: Limiter, settings: LimitSettings, who: Principal, count: number): LimitGrant {
+  const grant = new LimitGrant(limiter, settings, who);
+  expect(grant.open("image")).toBeUndefined();
+  expect(grant.countImages(count)).toBeUndefined();
+  return grant;
 }
 
 function refused(attempt: () => unknown): GatewayError {

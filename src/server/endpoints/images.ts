@@ -16,7 +16,13 @@ export type ImageEndpoints = ImageCore & {
 
 /** The synchronous image endpoints. */
 export function imageRoutes(endpoints: ImageEndpoints): Route[] {
-  const common = { method: "POST", family: "images", auth: "key", scope: "ai:image" } as const;
+  const common = {
+    method: "POST",
+    family: "images",
+    auth: "key",
+    scope: "ai:image",
+    pipeline: "image",
+  } as const;
   return [
     {
       ...common,

@@ -23,6 +23,7 @@ export function nativeRoutes(endpoints: ImageEndpoints): Route[] {
     family: "native",
     auth: "key",
     scope: "ai:image",
+    pipeline: "image",
     keyHeaders: () => ["x-goog-api-key"],
     handle: (exchange) => handle(endpoints, exchange),
   }));

@@ -20,6 +20,7 @@ export function textRoutes(core: Core): Route[] {
       family: "chat",
       auth: "key",
       scope: "ai:llm",
+      pipeline: "text",
       handle: (exchange) => chat(core, exchange),
     },
   ];

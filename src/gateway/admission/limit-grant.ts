@@ -1,0 +1,177 @@
+import type { Principal } from "../../domain/api-key.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import type { Limits, RateState } from "../../domain/limits.ts";
+import type {
+  Limiter,
+  LimitQuantity,
+  LimitRequest,
+  LimitReservation,
+  LimitSettings,
+  LimitVerdict,
+  LimitWindow,
+} from "./limits.ts";
+
+/** What a request counts in: a `text` request in requests and tokens, an `image` request in images and slots. */
+export type LimitedPipeline = "text" | "image";
+
+/**
+ * What a request was counted as. It stays counted when the request is refused or fails later; only its tokens are
+ * corrected and its slot is released.
+ */
+export class LimitGrant {
+  #windows: LimitWindow[] = [];
+  #countedTokens = 0;
+  #isReleased = false;
+  readonly #reservations: LimitReservation[] = [];
+  readonly #limiter: Limiter;
+  readonly #settings: LimitSettings;
+  readonly #principal: Principal;
+
+  constructor(limiter: Limiter, settings: LimitSettings, principal: Principal) {
+    this.#limiter = limiter;
+    this.#settings = settings;
+    this.#principal = principal;
+  }
+
+  /** The tighter of organization and key, as of the last count; `null` when nothing is limited. */
+  get rate(): RateState | null {
+    return rateOf(this.#windows);
+  }
+
+  /** Counts by the headers, before the body is read: one request, or one image and one slot. Call once, first. */
+  open(pipeline: LimitedPipeline): Promise<void> | undefined {
+    if (pipeline === "text") return this.#take(this.#requests("requests", 1));
+    return this.#take([...this.#requests("images", 1), ...this.#requests("concurrent_images", 1)]);
+  }
+
+  /** Counts the estimated tokens of a text request. Throws `invalid_parameter` when they can never be admitted. */
+  countTokens(estimated: number): Promise<void> | undefined {
+    const tokens = Math.max(0, Math.ceil(estimated));
+    const counting = this.#take(this.#requests("tokens", tokens));
+    if (counting) return counting.then(() => void (this.#countedTokens = tokens));
+    this.#countedTokens = tokens;
+    return undefined;
+  }
+
+  /** Counts the images of an image request beyond the first. Throws as `countTokens` does. */
+  countImages(count: number): Promise<void> | undefined {
+    const requests = this.#requests("images", count);
+    if (count === 1) return undefined;
+    for (const request of requests) request.amount = count - 1;
+    return this.#take(requests);
+  }
+
+  /** Replaces the counted tokens by what was used; the last call counts. */
+  correctTokens(actual: number): void {
+    const by = actual - this.#countedTokens;
+    if (by === 0) return;
+    this.#countedTokens = actual;
+    for (const reservation of this.#reservations) reservation.correct("tokens", by);
+  }
+
+  /** Call when the request has ended: releases its slots. May be called again. */
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    for (const reservation of this.#reservations) reservation.release();
+  }
+
+  /** What the request takes of its organization's and of its key's limit, where there is one. */
+  #requests(quantity: LimitQuantity, amount: number): LimitRequest[] {
+    const { organization, key } = this.#principal;
+    const name = LIMIT_NAMES[quantity];
+    const requests: LimitRequest[] = [];
+    const ofOrganization = effective(organization.limits[name], this.#settings.organization[name]);
+    if (ofOrganization !== null) {
+      const owner = organization.id;
+      requests.push({ quantity, scope: "organization", owner, limit: ofOrganization, amount });
+    }
+    const ofKey = effective(key.limits[name], this.#settings.key[name]);
+    if (ofKey !== null) requests.push({ quantity, scope: "key", owner: key.id, limit: ofKey, amount });
+    for (const request of requests) if (amount > request.limit) throw neverAdmitted(request);
+    return requests;
+  }
+
+  #take(requests: readonly LimitRequest[]): Promise<void> | undefined {
+    if (requests.length === 0) return undefined;
+    const verdict = this.#limiter.take(requests);
+    if (verdict instanceof Promise) return verdict.then((verdict) => this.#accept(verdict));
+    this.#accept(verdict);
+    return undefined;
+  }
+
+  #accept(verdict: LimitVerdict): void {
+    const counted = verdict.windows[0]?.quantity;
+    const isAgain = this.#windows.some(({ quantity }) => quantity === counted);
+    if (isAgain) this.#windows = this.#windows.filter(({ quantity }) => quantity !== counted);
+    this.#windows.push(...verdict.windows);
+    if (verdict.isAdmitted) {
+      this.#reservations.push(verdict.reservation);
+      return;
+    }
+    const { failed, retryAfterSeconds } = verdict;
+    const { rate } = this;
+    const wait = `Retry in ${retryAfterSeconds} ${retryAfterSeconds === 1 ? "second" : "seconds"}.`;
+    throw new GatewayError("rate_limit_exceeded", `${nameOf(failed)} is reached. ${wait}`, {
+      retryAfterSeconds,
+      ...(rate && { rate }),
+    });
+  }
+}
+
+const LIMIT_NAMES: Record<LimitQuantity, keyof Limits> = {
+  requests: "requestsPerMinute",
+  tokens: "tokensPerMinute",
+  images: "imagesPerMinute",
+  concurrent_images: "concurrentImages",
+};
+
+/** An own `null` lifts a configured limit, so `??` would be wrong. */
+function effective(own: number | null | undefined, configured: number | null): number | null {
+  return own === undefined ? configured : own;
+}
+
+/** Retrying never helps here. The official clients retry a 429, but never a 400. */
+function neverAdmitted(request: LimitRequest): GatewayError {
+  const { quantity, limit, amount } = request;
+  if (limit === 0) {
+    return new GatewayError("rate_limit_exceeded", `${nameOf(request)} admits nothing.`, {
+      shouldRetry: false,
+    });
+  }
+  const message = `${nameOf(request)} is less than this request counts, which is ${amount}. Send a smaller request.`;
+  return new GatewayError("invalid_parameter", message, { param: PARAMETERS[quantity] });
+}
+
+/** The parameter that makes a request smaller. */
+const PARAMETERS: Record<LimitQuantity, string> = {
+  requests: "model",
+  tokens: "max_tokens",
+  images: "n",
+  concurrent_images: "n",
+};
+
+const UNITS: Record<LimitQuantity, string> = {
+  requests: "requests a minute",
+  tokens: "tokens a minute",
+  images: "images a minute",
+  concurrent_images: "image calls at once",
+};
+
+function nameOf({ scope, limit, quantity }: LimitRequest): string {
+  return `${scope === "key" ? "This key's" : "Your organization's"} limit of ${limit} ${UNITS[quantity]}`;
+}
+
+function rateOf(windows: readonly LimitWindow[]): RateState | null {
+  let requests: LimitWindow | null = null;
+  let tokens: LimitWindow | null = null;
+  for (const window of windows) {
+    if (window.quantity === "tokens") tokens = tighter(tokens, window);
+    else requests = tighter(requests, window);
+  }
+  return requests || tokens ? { requests, tokens } : null;
+}
+
+function tighter(one: LimitWindow | null, other: LimitWindow): LimitWindow {
+  return one && one.remaining <= other.remaining ? one : other;
+}

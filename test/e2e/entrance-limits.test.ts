@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+import { openSocket, writeRequest } from "../support/sockets.ts";
+import { readError } from "../support/vendor.ts";
+
+/* A request counts in the limits by its headers, before a byte of its body is read. */
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+test("a request for an unknown model stays counted", async () => {
+  const key = await createKey("requests_per_minute=1");
+  const responses = [await chat(key, { model: "unknown" }), await chat(key, { model: "unknown" })];
+  expect(responses.map(({ status }) => status)).toEqual([400, 429]);
+});
+
+test("a malformed request stays counted, and the headers of the next one include it", async () => {
+  const key = await createKey("requests_per_minute=5");
+  expect((await chat(key, "{")).status).toBe(400);
+  const served = await chat(key, { model: "sandbox-chat", messages: [{ role: "user", content: "hi" }] });
+  expect(served.status).toBe(200);
+  expect(served.headers.get("x-ratelimit-remaining-requests")).toBe("3");
+});
+
+test("a request over its limit is refused before its body is sent", async () => {
+  const key = await createKey("requests_per_minute=1");
+  await chat(key, "{");
+  const headers = { authorization: `Bearer ${key}`, "content-length": "30000000" };
+  expect(await refusalOf("/v1/chat/completions", headers)).toStartWith("HTTP/1.1 429");
+});
+
+test("an upload occupies a slot from its headers on, and a client that disconnects returns it", async () => {
+  const key = await createKey("concurrent_images=1");
+  const headers = {
+    authorization: `Bearer ${key}`,
+    "content-type": "application/json",
+    "content-length": "30000000",
+  };
+  const socket = await openSocket(gateway.url);
+  socket.write(writeRequest({ path: "/v1/images/generations", headers }));
+  const isBusy = async () => ((await image(key)).status === 429 ? true : undefined);
+  await until("the slot to be occupied", isBusy);
+  socket.destroy();
+  await until("the slot to come back", async () => ((await image(key)).status === 200 ? true : undefined));
+});
+
+test("all images of a request are counted, and the first stays counted when it is refused", async () => {
+  const key = await createKey("images_per_minute=5");
+  const four = await image(key, { n: 4 });
+  expect(four.headers.get("x-ratelimit-remaining-requests")).toBe("1");
+  const refused = await image(key, { n: 2 });
+  expect(refused.status).toBe(429);
+  expect((await readError(refused)).code).toBe("rate_limit_exceeded");
+  expect((await image(key)).headers.get("x-ratelimit-remaining-requests")).toBe("0");
+});
+
+test("a key without images sends no upload", async () => {
+  const key = await createKey("images_per_minute=0");
+  const headers = { authorization: `Bearer ${key}`, "content-length": "30000000" };
+  expect(await refusalOf("/v1/images/edits", headers)).toStartWith("HTTP/1.1 429");
+});
+
+async function createKey(...limits: string[]): Promise<string> {
+  const flags = limits.flatMap((limit) => ["--limit", limit]);
+  const printed = await gateway.cli("keys", "create", "--name", "trial", ...flags);
+  const key = /gk_\w+/.exec(printed)?.[0] ?? "";
+  await until("the key to be known", async () => {
+    const headers = { authorization: `Bearer ${key}` };
+    return (await gateway.call("/v1/models", { headers })).status === 200 ? true : undefined;
+  });
+  return key;
+}
+
+function chat(key: string, body: object | string): Promise<Response> {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  return gateway.call("/v1/chat/completions", { headers, body });
+}
+
+function image(key: string, fields: object = {}): Promise<Response> {
+  const headers = { authorization: `Bearer ${key}` };
+  const body = { model: "sandbox-a", prompt: "a cat", ...fields };
+  return gateway.call("/v1/images/generations", { headers, body });
+}
+
+/** Sends headers and no body; returns the beginning of the response. */
+async function refusalOf(path: string, headers: Record<string, string>): Promise<string> {
+  const socket = await openSocket(gateway.url);
+  const response = new Promise<string>((resolve) => {
+    socket.once("data", (piece: Buffer) => resolve(piece.toString("latin1")));
+    socket.once("close", () => resolve(""));
+  });
+  socket.write(writeRequest({ path, headers }));
+  try {
+    return await response;
+  } finally {
+    socket.destroy();
+  }
+}
