@@ -1,8 +1,4 @@
 import { dirname, resolve } from "node:path";
-import type { Timeouts } from "../domain/channel.ts";
-import type { Limits } from "../domain/limits.ts";
-import { parseNanos, type Nanos } from "../lib/money.ts";
-import { parseAddressList } from "../lib/cidr.ts";
 import { readS3Address } from "../lib/s3-address.ts";
 import { readStrictly, type Problem } from "../lib/schema-problems.ts";
 import { readCatalogue, shippedModels, type CatalogueFile } from "./catalogue.ts";
@@ -12,6 +8,7 @@ import { readBootstrap, readOverrides, WORKER_VARIABLE, type Environment } from 
 import { fileSchema, hasScheme, SYNONYMS, type FileSettings } from "./file-schema.ts";
 import { readConfigurationFile, withOverrides, withoutUnsound } from "./layers.ts";
 import { buildModels } from "./models.ts";
+import { plainSettings } from "./plain-settings.ts";
 import { ConfigurationError, type Report } from "./problems.ts";
 import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 import type { Origin, Settings } from "./settings.ts";
@@ -185,61 +182,4 @@ function blobAddressProblem(address: string): string | null {
 
 function schemeProblem(example: string) {
   return (address: string) => (hasScheme(address, example) ? null : `must be an address such as ${example}`);
-}
-
-/** Settings that have other names in the program than in the file, and nothing else to resolve. */
-function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
-  const { server, database, blobs, sandbox, limits, deadlines, routing } = effective;
-  return {
-    server: {
-      host: server.host,
-      port: server.port,
-      publicUrl: server.public_url?.replace(/(?<!\/)\/+$/, "") ?? null,
-      trustedProxies: parseAddressList(server.trusted_proxies),
-      drainSeconds: server.drain_seconds,
-      leaveSeconds: server.leave_seconds,
-      idleSeconds: server.idle_seconds,
-    },
-    database: { poolSize: database.pool_size },
-    blobs: { linkHours: blobs.link_hours, retentionDays: blobs.retention_days },
-    outbound: effective.outbound,
-    workers: effective.workers,
-    logLevel: effective.log_level,
-    orphanCostPerKeyHour: parsedAmount(effective.billing.orphan_cost_per_key_hour),
-    limits: { organization: toLimits(limits.default), key: toLimits(limits.key) },
-    sandbox: { isEnabled: isSandboxOn, tokensPerSecond: sandbox.tokens_per_second },
-    routing: {
-      maxAttempts: routing.max_attempts,
-      retryRatio: routing.retry_ratio,
-      retryFloor: routing.retry_floor,
-    },
-    timeouts: { text: toTimeouts(deadlines.text), image: toImageTimeouts(deadlines.image) },
-  };
-}
-
-function parsedAmount(amount: string | null): Nanos | null {
-  return amount === null ? null : parseNanos(amount);
-}
-
-function toLimits(limits: FileSettings["limits"]["key"]): Limits {
-  return {
-    requestsPerMinute: limits.requests_per_minute,
-    tokensPerMinute: limits.tokens_per_minute,
-    imagesPerMinute: limits.images_per_minute,
-    concurrentImages: limits.concurrent_images,
-    queuedJobs: limits.queued_jobs,
-    runningJobs: limits.running_jobs,
-  };
-}
-
-function toImageTimeouts(timeouts: FileSettings["deadlines"]["image"]): Omit<Timeouts, "idleMs"> {
-  return { firstByteMs: timeouts.first_byte_ms, totalMs: timeouts.total_ms };
-}
-
-function toTimeouts(timeouts: FileSettings["deadlines"]["text"]): Timeouts {
-  return {
-    firstByteMs: timeouts.first_byte_ms,
-    idleMs: timeouts.idle_ms,
-    totalMs: timeouts.total_ms,
-  };
 }
