@@ -7,7 +7,7 @@ import { systemClock } from "./lib/clock.ts";
 import { newId } from "./lib/ids.ts";
 import { readS3Address } from "./lib/s3-address.ts";
 import { createSafeFetch } from "./lib/safe-fetch.ts";
-import { createSemaphore } from "./lib/semaphore.ts";
+import { FairSemaphore } from "./lib/semaphore.ts";
 import { sweepSpool } from "./lib/spool.ts";
 import { hashSecret, secretTest } from "./lib/secret.ts";
 import { VERSION } from "./lib/version.ts";
@@ -42,6 +42,8 @@ export interface Gateway {
 
 /** Pictures decoded or encoded at once; each may take four bytes a pixel. */
 const CODEC_SLOTS = 4;
+/** Fewer, so that one organization's large pictures never take every slot. */
+const CODEC_SLOTS_PER_ORGANIZATION = 3;
 const LEASE_RENEWAL_MS = 30_000;
 const LEASE_YIELD_MS = 250;
 const SWEEP_MS = 10 * 60_000;
@@ -57,7 +59,7 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
   const storage = await openStorageOf(settings, processId, onProblem);
   const bootstrapped = await bootstrapStore(settings, storage);
   const blobs = await openBlobsOf(settings, storage, onProblem);
-  const codecSlots = createSemaphore(CODEC_SLOTS);
+  const codecSlots = new FairSemaphore(CODEC_SLOTS, CODEC_SLOTS_PER_ORGANIZATION);
   const live = new LiveSettings(settings);
   const parts = { storage, codecSlots, processId, onProblem };
   const { core, upstreams, leases, health, counters } = await openCore(live, supervisor, parts);

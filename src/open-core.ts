@@ -8,7 +8,7 @@ import { ConcurrencyLimiter } from "./gateway/routing/concurrency-limiter.ts";
 import { RetryBudget } from "./gateway/routing/retry-budget.ts";
 import { systemClock } from "./lib/clock.ts";
 import { DeadlineTimer } from "./lib/deadline-timer.ts";
-import { type Semaphore } from "./lib/semaphore.ts";
+import { type FairSemaphore } from "./lib/semaphore.ts";
 import { openUpstreams, type OpenedUpstreams } from "./providers/registry.ts";
 import { type Storage } from "./storage/index.ts";
 import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
@@ -21,7 +21,7 @@ export const DEADLINE_TICK_MS = 25;
 
 interface CoreParts {
   storage: Storage;
-  codecSlots: Semaphore;
+  codecSlots: FairSemaphore;
   processId: string;
   onProblem: SystemLog;
 }

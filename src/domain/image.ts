@@ -66,6 +66,8 @@ export interface ImageOrder {
   /** The vendor's name for the model. */
   upstreamModel: string;
   model: ImageModel;
+  /** Id of the organization whose request it is; vendors are not told. */
+  organization: string;
   prompt: string;
   size: ResolvedSize;
   /** One of the model's qualities, `auto`, or undefined when it has none. */

@@ -7,7 +7,7 @@ import type { ImageModel } from "../domain/model.ts";
 import type { OrganizationSettings } from "../domain/organization.ts";
 import type { ImagePrice } from "../domain/price.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import { createSemaphore } from "../lib/semaphore.ts";
+import { FairSemaphore } from "../lib/semaphore.ts";
 import { untilAborted } from "../lib/waiting.ts";
 import { handleImages, type ImageCore } from "./images.ts";
 import type { ImageUpstream } from "./ports.ts";
@@ -63,7 +63,7 @@ function open(
   const unused = () => Promise.reject(new Error("not used by these requests"));
   const core: ImageCore = {
     ...plain.core,
-    codecSlots: createSemaphore(1),
+    codecSlots: new FairSemaphore(1),
     blobs: { put: unused, get: unused, isAvailable: () => isStored },
     links: { sign: () => "", check: () => "invalid" },
     safeFetch: { download: unused },

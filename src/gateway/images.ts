@@ -61,7 +61,12 @@ export async function handleImages(
   await using admission = await admitImages(core, context, request);
   const { admitted, fitted } = admission;
   const usesMask = FAMILIES[admitted.model.family].mask;
-  const references = await prepareReferences(core, request, spool, usesMask, context.signal);
+  const references = await prepareReferences(core, request, {
+    organization: context.principal.organization.id,
+    spool,
+    usesMask,
+    signal: context.signal,
+  });
   const inputs = { ...references, spool };
   const { reply, target, release } = await callRoute(core, admission, request, inputs);
   release();
@@ -140,7 +145,7 @@ function callRoute(
       const limitMs = fallbackAfterMs ?? firstByteMs;
       // The organization's limit makes room for another target; where none could take over, the channel's holds.
       call.expect("the picture", limitMs, () => (canMoveOn() ? 0 : firstByteMs - limitMs));
-      const order = { ...orderFor(request, fitted, target), model, ...inputs };
+      const order = { ...orderFor(request, fitted, target), model, organization: organization.id, ...inputs };
       sentTo = target;
       const reply = await generate(core, order, target, call);
       call.settle();
@@ -164,7 +169,7 @@ function orderFor(
   { prompt, count, format, compression, native }: ImageRequest,
   { size, quality, background }: FittedImageRequest,
   { upstreamModel }: Target,
-): Omit<ImageOrder, "model" | keyof Inputs> {
+): Omit<ImageOrder, "model" | "organization" | keyof Inputs> {
   return { upstreamModel, prompt, size, quality, background, count, format, compression, native };
 }
 

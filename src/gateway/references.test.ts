@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createSemaphore } from "../lib/semaphore.ts";
+import { FairSemaphore } from "../lib/semaphore.ts";
 import { createSpool } from "../lib/spool.ts";
 import { tmpdir } from "node:os";
 import { prepareReferences, type ReferenceSettings } from "./references.ts";
@@ -18,7 +18,7 @@ test.each([
       put: () => Promise.reject(new Error("nothing is kept")),
     } as Partial<ReferenceSettings["blobs"]> as ReferenceSettings["blobs"],
     links: { sign: () => "", check: () => state },
-    codecSlots: createSemaphore(1),
+    codecSlots: new FairSemaphore(1),
   };
   const request = {
     model: "m",
@@ -30,7 +30,12 @@ test.each([
     ignored: [],
   } satisfies Parameters<typeof prepareReferences>[1];
   await using spool = createSpool(tmpdir());
-  const ready = prepareReferences(settings, request, spool, false, new AbortController().signal);
+  const ready = prepareReferences(settings, request, {
+    organization: "org_1",
+    spool,
+    usesMask: false,
+    signal: new AbortController().signal,
+  });
   await expect(ready).rejects.toMatchObject({ code: "image_fetch_failed", param: "image" });
   expect(fetched).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { readMask } from "../imaging/mask.ts";
 import { recompress } from "../imaging/recompress.ts";
 import { sniffImage } from "../imaging/sniff.ts";
 import { SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
-import type { Semaphore } from "../lib/semaphore.ts";
+import type { FairSemaphore } from "../lib/semaphore.ts";
 import type { Spool } from "../lib/spool.ts";
 import type { BlobStore, Links } from "./ports.ts";
 
@@ -12,7 +12,16 @@ export interface ReferenceSettings {
   safeFetch: SafeFetch;
   blobs: BlobStore;
   links: Links;
-  codecSlots: Semaphore;
+  codecSlots: FairSemaphore;
+}
+
+export interface ReferenceSurroundings {
+  /** Id of the organization whose request it is. */
+  organization: string;
+  /** Receives what is fetched. */
+  spool: Spool;
+  usesMask: boolean;
+  signal: AbortSignal;
 }
 
 /** Of every reference, uploaded, inline or linked: 35 MiB. */
@@ -21,43 +30,42 @@ const MAX_BYTES = 36_700_160;
 const FETCHES_AT_ONCE = 4;
 
 /**
- * Prepares references and mask: fetches links through the guarded client into `spool`, reads types from the bytes
+ * Prepares references and mask: fetches links through the guarded client, reads types from the bytes
  * and refuses decompression bombs by their headers. Throws a `GatewayError` whose message says which image to change.
  */
 export async function prepareReferences(
   settings: ReferenceSettings,
   request: ImageRequest,
-  spool: Spool,
-  usesMask: boolean,
-  signal: AbortSignal,
+  { usesMask, ...surroundings }: ReferenceSurroundings,
 ): Promise<{ references: ReferenceImage[]; mask?: ReferenceImage }> {
+  const { organization, signal } = surroundings;
   const maskSource = usesMask ? request.readMask?.() : undefined;
-  const blobs = await fetchAll(settings, request.references, spool, signal);
+  const blobs = await fetchAll(settings, request.references, surroundings);
   const references: ReferenceImage[] = [];
+  const slots = settings.codecSlots.of(organization);
   for (const [index, blob] of blobs.entries()) {
     const { format, width, height } = await sniffImage(blob, "image", `Image ${index + 1}`);
-    const ready = request.compressReferences ? await recompress(blob, settings.codecSlots, signal) : blob;
+    const ready = request.compressReferences ? await recompress(blob, slots, signal) : blob;
     references.push({ blob: ready, format, width, height });
   }
   const [first] = references;
   if (!maskSource || !first) return { references };
-  const [mask] = await fetchAll(settings, [maskSource], spool, signal, "mask");
+  const [mask] = await fetchAll(settings, [maskSource], surroundings, "mask");
   return { references, ...(mask && { mask: await readMask(mask, first) }) };
 }
 
 async function fetchAll(
   settings: ReferenceSettings,
   sources: readonly ReferenceSource[],
-  spool: Spool,
-  signal: AbortSignal,
+  surroundings: Omit<ReferenceSurroundings, "usesMask">,
   param: "image" | "mask" = "image",
 ): Promise<Blob[]> {
   // The first failure ends the other fetches, which would occupy slots for nobody.
   const end = new AbortController();
   try {
     return await fetchBatches(settings, sources, {
-      spool,
-      signal: AbortSignal.any([signal, end.signal]),
+      ...surroundings,
+      signal: AbortSignal.any([surroundings.signal, end.signal]),
       param,
     });
   } finally {
@@ -68,8 +76,9 @@ async function fetchAll(
 async function fetchBatches(
   settings: ReferenceSettings,
   sources: readonly ReferenceSource[],
-  { spool, signal, param }: Omit<LinkRequest, "name">,
+  request: Omit<LinkRequest, "name">,
 ): Promise<Blob[]> {
+  const { param } = request;
   const found = new Map<string, Promise<Blob>>();
   const blobs: Blob[] = [];
   for (let start = 0; start < sources.length; start += FETCHES_AT_ONCE) {
@@ -78,7 +87,7 @@ async function fetchBatches(
       const known = found.get(source.url);
       if (known) return known;
       const name = param === "mask" ? "The mask" : `Image ${start + index + 1}`;
-      const fetched = fetchLink(settings, source.url, { spool, signal, param, name });
+      const fetched = fetchLink(settings, source.url, { ...request, name });
       found.set(source.url, fetched);
       return fetched;
     });
@@ -92,9 +101,7 @@ function checkedSize(blob: Blob, param: string): Blob {
   throw new GatewayError("invalid_image", "An image must have from 1 byte to 35 MiB.", { param });
 }
 
-interface LinkRequest {
-  spool: Spool;
-  signal: AbortSignal;
+interface LinkRequest extends Omit<ReferenceSurroundings, "usesMask"> {
   param: string;
   name: string;
 }
@@ -110,7 +117,7 @@ async function fetchLink(settings: ReferenceSettings, url: string, request: Link
         file.write(bytes);
         return file.ready();
       },
-      { signal: request.signal, maxBytes: MAX_BYTES },
+      { signal: request.signal, tenant: request.organization, maxBytes: MAX_BYTES },
     );
     return await file.finish();
   } catch (error) {
@@ -121,12 +128,12 @@ async function fetchLink(settings: ReferenceSettings, url: string, request: Link
 
 /**
  * The bytes of a link to one of the gateway's own results, read from storage: null when they are expired.
- * Undefined for every other link.
+ * Undefined for every other link. The signature proves whose it is, whatever base address stands before the name.
  */
 function ownResult({ links, blobs }: ReferenceSettings, url: string): Promise<Blob | null> | undefined {
   if (!URL.canParse(url)) return undefined;
   const { pathname, searchParams } = new URL(url);
-  const name = /^\/files\/([^/]+)$/.exec(pathname)?.[1];
+  const name = /\/files\/([^/]+)$/.exec(pathname)?.[1];
   if (name === undefined) return undefined;
   const state = links.check(name, searchParams.get("exp"), searchParams.get("sig"));
   if (state === "invalid") return undefined;

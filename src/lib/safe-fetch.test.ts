@@ -65,7 +65,9 @@ const DENIED_LINKS = [
   "https://good@127.0.0.1/",
   "https://pics.example.com\\@127.0.0.1/",
   "https://pics.example.com:22/",
-  "https://pics.example.com:8443/",
+  "https://pics.example.com:6379/",
+  "https://pics.example.com:5432/",
+  "https://pics.example.com:10250/",
   "http://pics.example.com/",
   "file:///etc/passwd",
   "gopher://pics.example.com/",
@@ -77,7 +79,7 @@ const DENIED_LINKS = [
   " https://pics.example.com/",
   "https://pics.example.com/\u0000",
   "https://pics.example.com/\u007f",
-  `https://pics.example.com/${"a".repeat(3000)}`,
+  `https://pics.example.com/${"a".repeat(8192)}`,
   "https://",
   "",
   "https://a..b/",
@@ -116,7 +118,7 @@ const signal = new AbortController().signal;
 async function download(fetch: ReturnType<typeof createSafeFetch>, link: string, maxBytes?: number) {
   const pieces: Uint8Array[] = [];
   try {
-    await fetch.download(link, (bytes) => void pieces.push(bytes), { signal, maxBytes });
+    await fetch.download(link, (bytes) => void pieces.push(bytes), { signal, tenant: "a", maxBytes });
     return Buffer.concat(pieces).toString();
   } catch (error) {
     if (error instanceof SafeFetchError) return error.reason;
@@ -192,7 +194,9 @@ describe("redirects", () => {
     "http://pics.example.com/",
     "//localhost/",
     "file:///etc/passwd",
-    "https://pics.example.com:8443/",
+    "https://pics.example.com:6379/",
+    "https://pics.example.com:5432/",
+    "https://pics.example.com:10250/",
     "https://user@pics.example.com/",
     "\\\\127.0.0.1/",
   ])("to %s is refused", async (location) => {
@@ -258,7 +262,7 @@ describe("answers", () => {
     const sink = () => {
       throw new RangeError("not an image");
     };
-    await expect(fetch.download(link, sink, { signal })).rejects.toThrow("not an image");
+    await expect(fetch.download(link, sink, { signal, tenant: "a" })).rejects.toThrow("not an image");
   });
 
   test("the next address is tried after a failed connection only", async () => {
@@ -311,7 +315,7 @@ describe("time and slots", () => {
   test("an aborted download rejects with the signal's reason", async () => {
     const controller = new AbortController();
     const fetch = createSafeFetch({ resolve, dial: hang });
-    const waiting = fetch.download(link, () => undefined, { signal: controller.signal });
+    const waiting = fetch.download(link, () => undefined, { signal: controller.signal, tenant: "a" });
     controller.abort(new RangeError("gone"));
     await expect(waiting).rejects.toThrow("gone");
   });
@@ -329,5 +333,49 @@ describe("time and slots", () => {
     const fetch = createSafeFetch({ resolve, dial, limits: { concurrency: 3 } });
     await Promise.all(Array.from({ length: 20 }, () => download(fetch, link)));
     expect(most).toBe(3);
+  });
+
+  test("a tenant whose links hang leaves slots to others", async () => {
+    const dialled: string[] = [];
+    const dial: SafeFetchOptions["dial"] = async (target, signal) => {
+      dialled.push(target.link.host);
+      if (target.link.host.startsWith("slow")) return hang(target, signal);
+      target.onConnect();
+      return new Response("picture");
+    };
+    const fetch = createSafeFetch({ resolve, dial, limits: { concurrency: 4, concurrencyPerTenant: 2 } });
+    const end = new AbortController();
+    const slow = Array.from({ length: 20 }, (_, index) => {
+      const options = { signal: end.signal, tenant: "a" };
+      return fetch.download(`https://slow${index}.example.com/`, () => undefined, options).catch(() => {});
+    });
+    const others = ["b", "c", "d"].map((tenant) =>
+      fetch.download("https://quick.example.com/", () => undefined, { signal, tenant }),
+    );
+    expect(await Promise.all(others)).toEqual([7, 7, 7]);
+    expect(dialled.filter((host) => host.startsWith("slow"))).toHaveLength(2);
+    end.abort();
+    await Promise.all(slow);
+  });
+
+  test("a body below the lowest average speed ends long before the total time", async () => {
+    const limits = { slowStartMs: 50, minBytesPerSecond: 10_000, totalTimeoutMs: 60_000 };
+    const drip = (bytes: number) => () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => Bun.sleep(5).then(() => controller.enqueue(new Uint8Array(bytes))),
+        }),
+      );
+    const slow = makeFetch({ answer: drip(1), limits });
+    expect(await download(slow.fetch, link)).toBe("failed");
+    const quick = makeFetch({ answer: drip(10_000), limits });
+    expect(await download(quick.fetch, link, 300_000)).toBe("too_large");
+  });
+
+  test("a link of 8,192 characters and one with a port of its own are fetched", async () => {
+    const { fetch } = makeFetch({});
+    const long = `https://pics.example.com/${"a".repeat(8192 - 25)}`;
+    expect(await download(fetch, long)).toBe("picture");
+    expect(await download(fetch, "https://pics.example.com:8443/a.png")).toBe("picture");
   });
 });

@@ -1,12 +1,14 @@
 import { parseAddressList, type AddressList } from "./cidr.ts";
-import { createSemaphore } from "./semaphore.ts";
+import { FairSemaphore } from "./semaphore.ts";
 import { connect, type ConnectOptions } from "./safe-fetch/connect.ts";
 import { createDial, type Dial } from "./safe-fetch/dial.ts";
 import { SafeFetchError } from "./safe-fetch/error.ts";
 import { readLink, type Link } from "./safe-fetch/link.ts";
 import { resolveName, type Resolve } from "./safe-fetch/resolve.ts";
+import { withDeadline } from "./waiting.ts";
 
 export { SafeFetchError, type SafeFetchFault } from "./safe-fetch/error.ts";
+export { MAX_LINK_CHARACTERS } from "./safe-fetch/link.ts";
 
 // Our own guard, because fetch resolves a name again after any check (DNS rebinding) and packages that pin the address
 // need Node's sockets. Here the checked address is the one that is connected to.
@@ -27,6 +29,8 @@ type Sink = (bytes: Uint8Array) => void | Promise<void>;
 
 interface DownloadOptions {
   signal: AbortSignal;
+  /** Who the download is for; tenants get slots by turns. */
+  tenant: string;
   /** 36,700,160 when left out. */
   maxBytes?: number;
 }
@@ -42,19 +46,27 @@ export interface SafeFetchOptions {
 }
 
 export interface SafeFetchLimits {
-  /** Downloads of this process at once; further ones wait within their total time. */
+  /** Downloads at once; further ones wait, for the total time at most. */
   concurrency: number;
+  /** Downloads of one tenant at once. */
+  concurrencyPerTenant: number;
   connectTimeoutMs: number;
-  /** From the wait for a slot to the last byte. */
+  /** From the slot to the last byte. */
   totalTimeoutMs: number;
+  /** Age of a body from which its average speed must be at least `minBytesPerSecond`. */
+  slowStartMs: number;
+  minBytesPerSecond: number;
   /** Maximum number of redirects. */
   redirects: number;
 }
 
 const LIMITS: SafeFetchLimits = {
   concurrency: 64,
+  concurrencyPerTenant: 16,
   connectTimeoutMs: 3_000,
-  totalTimeoutMs: 60_000,
+  totalTimeoutMs: 20_000,
+  slowStartMs: 5_000,
+  minBytesPerSecond: 32 * 1024,
   redirects: 3,
 };
 const MAX_BYTES = 36_700_160;
@@ -64,7 +76,7 @@ const HEADERS = { accept: "image/*", "accept-encoding": "identity", "user-agent"
 
 export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   const limits = { ...LIMITS, ...options.limits };
-  const slots = createSemaphore(limits.concurrency);
+  const slots = new FairSemaphore(limits.concurrency, limits.concurrencyPerTenant);
   const network: ConnectOptions = {
     resolve: options.resolve ?? resolveName,
     dial: options.dial ?? createDial(options.certificateAuthority),
@@ -72,15 +84,24 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
     connectTimeoutMs: limits.connectTimeoutMs,
   };
 
-  /** Runs a download in a slot within the total time. When it ends, everything it opened is closed. */
-  async function run<Result>(outer: AbortSignal, download: (signal: AbortSignal) => Promise<Result>) {
+  /** Runs a download in a slot. When it ends, everything it opened is closed. */
+  async function run<Result>(
+    outer: AbortSignal,
+    tenant: string,
+    download: (signal: AbortSignal) => Promise<Result>,
+  ) {
+    using _slot = await within(outer, (signal) => slots.acquire(tenant, signal));
+    return await within(outer, download);
+  }
+
+  /** Runs one step, which is aborted after the total time and when it ends. */
+  async function within<Result>(outer: AbortSignal, step: (signal: AbortSignal) => Promise<Result>) {
     const end = new AbortController();
     const expire = (): void => end.abort(new SafeFetchError("failed", "timeout"));
     const timer = setTimeout(expire, limits.totalTimeoutMs);
     const signal = AbortSignal.any([outer, end.signal]);
     try {
-      using _slot = await slots.acquire(signal);
-      return await download(signal);
+      return await step(signal);
     } catch (error) {
       signal.throwIfAborted();
       throw error;
@@ -91,12 +112,12 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   }
 
   return {
-    async download(text, sink, { signal, maxBytes = MAX_BYTES }) {
+    async download(text, sink, { signal, tenant, maxBytes = MAX_BYTES }) {
       const link = allow(readLink(text));
-      return await run(signal, async (signal) => {
+      return await run(signal, tenant, async (signal) => {
         const response = await follow(link, network, limits.redirects, signal);
         refuseResponse(response, maxBytes);
-        return await copyBody(response, sink, maxBytes, signal);
+        return await copyBody(response, sink, { ...limits, maxBytes, signal });
       });
     },
   };
@@ -135,18 +156,27 @@ function refuseResponse(response: Response, maxBytes: number): void {
 async function copyBody(
   response: Response,
   sink: Sink,
-  maxBytes: number,
-  signal: AbortSignal,
+  options: Pick<SafeFetchLimits, "slowStartMs" | "minBytesPerSecond"> &
+    Required<Omit<DownloadOptions, "tenant">>,
 ): Promise<number> {
+  const { maxBytes, signal, slowStartMs, minBytesPerSecond } = options;
   const reader = response.body?.getReader();
+  const startedAt = performance.now();
   let received = 0;
-  for (let bytes = await readPiece(reader); bytes; bytes = await readPiece(reader)) {
+  for (;;) {
+    // A body that is slower on average than the minimum has not sent its next piece by then.
+    const dueAt = startedAt + Math.max(slowStartMs, (received / minBytesPerSecond) * 1000);
+    const bytes = await withDeadline(dueAt - performance.now(), readPiece(reader), tooSlow);
+    if (!bytes) return received;
     signal.throwIfAborted();
     received += bytes.byteLength;
     if (received > maxBytes) throw new SafeFetchError("too_large", "body");
     await sink(bytes);
   }
-  return received;
+}
+
+function tooSlow(): SafeFetchError {
+  return new SafeFetchError("failed", "too slow");
 }
 
 async function readPiece(

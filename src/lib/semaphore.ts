@@ -1,8 +1,6 @@
 import { untilAborted } from "./waiting.ts";
 
-/**
- * Bounds how many callers do something at once. Callers wait in order of arrival.
- */
+/** Bounds how many callers do something at once. Callers wait in order of arrival. */
 export interface Semaphore {
   /** Waits for a slot, which disposing releases. Rejects with the signal's reason when that aborts first. */
   acquire(signal?: AbortSignal): Promise<Disposable>;
@@ -10,41 +8,134 @@ export interface Semaphore {
 
 /** A semaphore of `slots`, at least one. */
 export function createSemaphore(slots: number): Semaphore {
-  if (!Number.isInteger(slots) || slots < 1) throw new RangeError("a semaphore needs at least one slot");
-  const waiters = new Set<() => void>();
-  let available = slots;
+  return new FairSemaphore(slots).of("");
+}
 
-  function takeSlot(): Disposable {
+/**
+ * A semaphore that tenants share: released slots go to the tenants that wait by turns (round robin), and to the
+ * callers of one tenant in order of arrival. However many callers a tenant has waiting, each other tenant gets a slot
+ * before it gets a second one.
+ */
+export class FairSemaphore {
+  #slots: number;
+  #slotsPerTenant: number;
+  #taken = 0;
+  /** Tenants that hold a slot or wait for one; whoever got a slot last is at the end. */
+  readonly #tenants = new Map<string, Tenant>();
+
+  /** `slotsPerTenant` is the most that one tenant holds, also when nobody else wants one. */
+  constructor(slots: number, slotsPerTenant: number = slots) {
+    if (!isCount(slots) || !isCount(slotsPerTenant))
+      throw new RangeError("a semaphore needs at least one slot");
+    this.#slots = slots;
+    this.#slotsPerTenant = slotsPerTenant;
+  }
+
+  /** Changes the number of slots. Where more are taken, none is given until enough are released. */
+  resize(slots: number): void {
+    if (slots === this.#slots) return;
+    this.#slots = slots;
+    this.#slotsPerTenant = slots;
+    this.#giveToWaiting();
+  }
+
+  /** The semaphore as one tenant uses it. */
+  of(tenant: string): Semaphore {
+    return { acquire: (signal) => this.acquire(tenant, signal) };
+  }
+
+  /** Whether `tryAcquire` would return a slot. */
+  hasSlot(tenant: string): boolean {
+    const { taken = 0 } = this.#tenants.get(tenant) ?? {};
+    return this.#taken < this.#slots && taken < this.#slotsPerTenant;
+  }
+
+  /** Callers of the tenant that wait. */
+  waiting(tenant: string): number {
+    return this.#tenants.get(tenant)?.waiting.size ?? 0;
+  }
+
+  /** Takes a slot, which disposing releases; null when none is available. */
+  tryAcquire(tenant: string): Disposable | null {
+    return this.hasSlot(tenant) ? this.#take(tenant) : null;
+  }
+
+  /** Waits for a slot, which disposing releases. Rejects with the signal's reason when that aborts first. */
+  async acquire(tenant: string, signal?: AbortSignal): Promise<Disposable> {
+    signal?.throwIfAborted();
+    const available = this.tryAcquire(tenant);
+    if (available) return available;
+    const { promise, resolve } = Promise.withResolvers<Disposable>();
+    const { waiting } = this.#tenant(tenant);
+    waiting.add(resolve);
+    try {
+      return await (signal ? untilAborted(promise, signal) : promise);
+    } catch (error) {
+      // The slot may have been given in the same turn as the abort.
+      if (!waiting.delete(resolve)) (await promise)[Symbol.dispose]();
+      this.#forgetIdle(tenant);
+      throw error;
+    }
+  }
+
+  #take(name: string): Disposable {
+    const tenant = this.#tenant(name);
+    this.#tenants.delete(name);
+    this.#tenants.set(name, tenant);
+    tenant.taken += 1;
+    this.#taken += 1;
     let isHeld = true;
     return {
-      [Symbol.dispose]() {
+      [Symbol.dispose]: () => {
         if (!isHeld) return;
         isHeld = false;
-        const [next] = waiters;
-        if (!next) return void (available += 1);
-        waiters.delete(next);
-        next();
+        tenant.taken -= 1;
+        this.#taken -= 1;
+        this.#giveToWaiting();
+        this.#forgetIdle(name);
       },
     };
   }
 
-  return {
-    async acquire(signal) {
-      signal?.throwIfAborted();
-      if (available > 0) {
-        available -= 1;
-        return takeSlot();
-      }
-      const { promise, resolve } = Promise.withResolvers<void>();
-      waiters.add(resolve);
-      try {
-        await (signal ? untilAborted(promise, signal) : promise);
-      } catch (error) {
-        // The slot may have been passed on in the same turn as the abort.
-        if (!waiters.delete(resolve)) takeSlot()[Symbol.dispose]();
-        throw error;
-      }
-      return takeSlot();
-    },
-  };
+  #giveToWaiting(): void {
+    while (this.#taken < this.#slots) {
+      const next = this.#nextWaiting();
+      if (!next) return;
+      const [name, { waiting }] = next;
+      const [resolve] = waiting;
+      if (!resolve) return;
+      waiting.delete(resolve);
+      resolve(this.#take(name));
+    }
+  }
+
+  #nextWaiting(): [string, Tenant] | undefined {
+    for (const entry of this.#tenants) {
+      const [, { taken, waiting }] = entry;
+      if (waiting.size > 0 && taken < this.#slotsPerTenant) return entry;
+    }
+    return undefined;
+  }
+
+  #tenant(name: string): Tenant {
+    const known = this.#tenants.get(name);
+    if (known) return known;
+    const tenant = { taken: 0, waiting: new Set<(slot: Disposable) => void>() };
+    this.#tenants.set(name, tenant);
+    return tenant;
+  }
+
+  #forgetIdle(name: string): void {
+    const tenant = this.#tenants.get(name);
+    if (tenant && tenant.taken === 0 && tenant.waiting.size === 0) this.#tenants.delete(name);
+  }
+}
+
+interface Tenant {
+  taken: number;
+  waiting: Set<(slot: Disposable) => void>;
+}
+
+function isCount(value: number): boolean {
+  return Number.isInteger(value) && value >= 1;
 }

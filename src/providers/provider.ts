@@ -1,6 +1,6 @@
 import type { ZodType } from "zod";
 import type { ImageUpstream, TextUpstream } from "../gateway/ports.ts";
-import type { Semaphore } from "../lib/semaphore.ts";
+import type { FairSemaphore } from "../lib/semaphore.ts";
 
 /**
  * An adapter to one vendor: one file and one line in the registry. A capability it lacks is simply absent.
@@ -11,5 +11,5 @@ export interface Provider<Settings> {
   settings: ZodType<Settings>;
   text?(settings: Settings): TextUpstream;
   /** `codecSlots` bound how many pictures the process decodes or encodes at once. */
-  image?(settings: Settings, codecSlots: Semaphore): ImageUpstream;
+  image?(settings: Settings, codecSlots: FairSemaphore): ImageUpstream;
 }

@@ -1,7 +1,7 @@
 import type { ZodType } from "zod";
 import type { Channel } from "../domain/channel.ts";
 import type { ImageUpstream, TextUpstream, Upstreams } from "../gateway/ports.ts";
-import type { Semaphore } from "../lib/semaphore.ts";
+import type { FairSemaphore } from "../lib/semaphore.ts";
 import { ark } from "./ark.ts";
 import { azure } from "./azure.ts";
 import { bfl } from "./bfl.ts";
@@ -19,7 +19,7 @@ import { xai } from "./xai.ts";
 /** A provider with the type of its settings erased. */
 interface RegisteredProvider {
   settings: ZodType;
-  open(settings: unknown, codecSlots: Semaphore): { text?: TextUpstream; image?: ImageUpstream };
+  open(settings: unknown, codecSlots: FairSemaphore): { text?: TextUpstream; image?: ImageUpstream };
 }
 
 /** All providers. A new one is a file and a line here. */
@@ -45,7 +45,7 @@ export interface OpenedUpstreams extends Upstreams {
 }
 
 /** Opens each channel once. An upstream lasts as long as its channel is referenced. */
-export function openUpstreams(channels: Iterable<Channel>, codecSlots: Semaphore): OpenedUpstreams {
+export function openUpstreams(channels: Iterable<Channel>, codecSlots: FairSemaphore): OpenedUpstreams {
   const opened = new WeakMap<Channel, ReturnType<RegisteredProvider["open"]>>();
   const upstreams: OpenedUpstreams = {
     open(added) {

@@ -1,4 +1,4 @@
-import { createSemaphore } from "../lib/semaphore.ts";
+import { FairSemaphore } from "../lib/semaphore.ts";
 import { expect, test } from "bun:test";
 import { sandbox } from "./index.ts";
 import { testSpool } from "../../test/support/spool.ts";
@@ -101,7 +101,7 @@ test.each(images)(
   "%s is generated at its largest and smallest sizes in its own format",
   async (id, listed) => {
     const model = modelOf(id, listed);
-    const { generate } = sandbox.image({}, createSemaphore(2));
+    const { generate } = sandbox.image({}, new FairSemaphore(2));
     const sizes = sizesOf(listed).toSorted(
       (one, other) => one.width * one.height - other.width * other.height,
     );
@@ -116,6 +116,7 @@ test.each(images)(
         quality,
         count: 1,
         references: [],
+        organization: "org_1",
         spool: testSpool,
       };
       const { images } = await generate(order, new AbortController().signal);

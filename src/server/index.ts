@@ -3,7 +3,7 @@ import type { Core } from "../gateway/core.ts";
 import type { BlobStore, Links, RequestListener } from "../gateway/ports.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import type { SafeFetch } from "../lib/safe-fetch.ts";
-import type { Semaphore } from "../lib/semaphore.ts";
+import type { FairSemaphore } from "../lib/semaphore.ts";
 import { FilePool } from "../lib/spool.ts";
 import { sleep } from "../lib/waiting.ts";
 import { callerBase } from "./credentials.ts";
@@ -27,7 +27,7 @@ export interface ServerOptions {
   /** Folder for temporary files of requests, on a local disk. */
   spoolDirectory: string;
   /** Bounds the pictures that are decoded or encoded at once. */
-  codecSlots: Semaphore;
+  codecSlots: FairSemaphore;
   server: {
     host: string;
     port: number;

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ImageOrder } from "../../src/domain/image.ts";
 import type { UpstreamError } from "../../src/domain/upstream-error.ts";
 import { gemini } from "../../src/providers/gemini.ts";
-import { createSemaphore } from "../../src/lib/semaphore.ts";
+import { FairSemaphore } from "../../src/lib/semaphore.ts";
 import { failureOf, makeOrder, makeReference } from "../support/gemini-order.ts";
 import { SIMULATED_KEY, startGemini } from "../upstreams/gemini.ts";
 import type { Behaviour } from "../upstreams/behaviour.ts";
@@ -14,7 +14,7 @@ afterAll(() => vendor.close());
 beforeEach(() => vendor.reset());
 
 function open(baseUrl = vendor.url) {
-  return gemini.image!(gemini.settings.parse({ baseUrl, apiKey: SIMULATED_KEY }), createSemaphore(2));
+  return gemini.image!(gemini.settings.parse({ baseUrl, apiKey: SIMULATED_KEY }), new FairSemaphore(2));
 }
 
 async function fail(behaviour: Behaviour, change: Partial<ImageOrder> = {}): Promise<UpstreamError> {

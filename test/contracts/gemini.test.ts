@@ -4,7 +4,7 @@ import type { SizeTier } from "../../src/domain/usage.ts";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
 import { createGenerateContentImages } from "../../src/providers/generate-content/images.ts";
 import { gemini } from "../../src/providers/gemini.ts";
-import { createSemaphore } from "../../src/lib/semaphore.ts";
+import { FairSemaphore } from "../../src/lib/semaphore.ts";
 import { failureOf, makeOrder, makeReference } from "../support/gemini-order.ts";
 import { makeBmp, makeHeif, makePng, makeTiff } from "../support/pictures.ts";
 import { MODELS } from "../upstreams/gemini/models.table.ts";
@@ -27,7 +27,10 @@ afterAll(() => vendor.close());
 beforeEach(() => vendor.reset());
 
 function open(fanOut = false, baseUrl = vendor.url) {
-  return gemini.image!(gemini.settings.parse({ baseUrl, apiKey: SIMULATED_KEY, fanOut }), createSemaphore(2));
+  return gemini.image!(
+    gemini.settings.parse({ baseUrl, apiKey: SIMULATED_KEY, fanOut }),
+    new FairSemaphore(2),
+  );
 }
 
 async function sizeOf({ images: [image] }: ImageReply): Promise<string> {
@@ -147,7 +150,7 @@ describe("references too large together", () => {
         maxReferenceBytes: { each: 90_000, together: 150_000 },
       },
       false,
-      createSemaphore(2),
+      new FairSemaphore(2),
     );
     const large = { ...makeReference(), blob: new Blob([makeNoise(150, 150)]) };
     const small = makeReference();

@@ -3,7 +3,7 @@ import type { ReferenceImage } from "../../src/domain/image.ts";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
 import { knownKeys } from "../../src/lib/schema-problems.ts";
 import { vertex } from "../../src/providers/vertex/index.ts";
-import { createSemaphore } from "../../src/lib/semaphore.ts";
+import { FairSemaphore } from "../../src/lib/semaphore.ts";
 import { failureOf, makeOrder, makeReference } from "../support/gemini-order.ts";
 import { makeNoise } from "../upstreams/gemini/noise.ts";
 import { SIMULATED_PROJECT, startVertex } from "../upstreams/gemini.ts";
@@ -25,7 +25,7 @@ beforeEach(() => {
 
 function open(change: object = {}) {
   const settings = { baseUrl: vendor.url, apiKey: tokens.accountKey, ...change };
-  return vertex.image!(vertex.settings.parse(settings), createSemaphore(2));
+  return vertex.image!(vertex.settings.parse(settings), new FairSemaphore(2));
 }
 
 describe("the request", () => {

@@ -66,8 +66,13 @@ describe("a link", () => {
     expect(said[0]).not.toMatch(/127|10\.|localhost/);
   });
 
-  test("of more than 2,048 characters is refused", async () => {
-    await refused(edit({ image: `https://example.com/${"a".repeat(2048)}` }), {
+  test("of a signed object, longer than usual and with a port, is taken", async () => {
+    const link = `https://127.0.0.1:9000/${"a".repeat(8192 - 23)}`;
+    await refused(edit({ image: link }), notAllowed);
+  });
+
+  test("of more than 8,192 characters is refused", async () => {
+    await refused(edit({ image: `https://example.com/${"a".repeat(8192)}` }), {
       param: "image",
       code: "invalid_image",
     });

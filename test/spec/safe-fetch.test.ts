@@ -213,7 +213,11 @@ function describeNetwork(): void {
     const pieces: Uint8Array[] = [];
     try {
       const signal = new AbortController().signal;
-      await guarded.download(link, (bytes) => void pieces.push(Uint8Array.from(bytes)), { signal, maxBytes });
+      await guarded.download(link, (bytes) => void pieces.push(Uint8Array.from(bytes)), {
+        signal,
+        tenant: "a",
+        maxBytes,
+      });
       return Buffer.concat(pieces).toString();
     } catch (error) {
       if (error instanceof SafeFetchError) return error.reason;
@@ -296,7 +300,10 @@ function describeNetwork(): void {
   test("a certificate of an unknown authority is a failure", async () => {
     const guarded = createSafeFetch();
     const signal = new AbortController().signal;
-    const downloading = guarded.download("https://pics.example.com/picture", () => undefined, { signal });
+    const downloading = guarded.download("https://pics.example.com/picture", () => undefined, {
+      signal,
+      tenant: "a",
+    });
     await expect(downloading).rejects.toMatchObject({ reason: "failed" });
   });
 

@@ -3,7 +3,7 @@ import type { ImageUpstream, TextResponse } from "../../src/gateway/ports.ts";
 import { azure } from "../../src/providers/azure.ts";
 import { CHAT_DEPLOYMENT, IMAGE_DEPLOYMENT, SIMULATED_KEY } from "../upstreams/azure.ts";
 import { imageModel, makeOrder, shippedSettings } from "./image-calls.ts";
-import { createSemaphore } from "../../src/lib/semaphore.ts";
+import { FairSemaphore } from "../../src/lib/semaphore.ts";
 
 /** The shipped settings with another vendor's models at the address of the simulated resource. */
 export const azureSettings = await shippedSettings({
@@ -29,7 +29,7 @@ export interface AzureCalls {
 export function callAzure(url: string, extra: object = {}): AzureCalls {
   const settings = azure.settings.parse({ baseUrl: url, apiKey: SIMULATED_KEY, ...extra });
   const text = azure.text!(settings);
-  const image = azure.image!(settings, createSemaphore(2));
+  const image = azure.image!(settings, new FairSemaphore(2));
   const never = new AbortController().signal;
   return {
     chat(body = {}, signal = never) {

@@ -33,6 +33,7 @@ export function makeOrder(change: Partial<ImageOrder> = {}): ImageOrder {
     size: { tier: "1K", ratio: "16:9", width: 1376, height: 768, isAuto: false, isShapeFree: false },
     count: 1,
     references: [],
+    organization: "org_1",
     spool: testSpool,
     ...change,
   };

@@ -39,6 +39,7 @@ export function makeOrder(
     size,
     count: 1,
     references: [],
+    organization: "org_1",
     spool: testSpool,
     ...rest,
   };

@@ -6,7 +6,7 @@ import { openai } from "../../src/providers/openai.ts";
 import { SIMULATED_KEY } from "../upstreams/openai.ts";
 import { makePng } from "./pictures.ts";
 import { testSpool } from "./spool.ts";
-import { createSemaphore } from "../../src/lib/semaphore.ts";
+import { FairSemaphore } from "../../src/lib/semaphore.ts";
 
 /** Calls of the OpenAI adapter as the gateway makes them. */
 export interface OpenAiCalls {
@@ -19,7 +19,7 @@ export interface OpenAiCalls {
 export function callOpenAi(url: string, extra: Record<string, string> = {}): OpenAiCalls {
   const settings = openai.settings.parse({ baseUrl: `${url}/v1`, apiKey: SIMULATED_KEY, ...extra });
   const text = openai.text!(settings);
-  const image = openai.image!(settings, createSemaphore(2));
+  const image = openai.image!(settings, new FairSemaphore(2));
   const never = new AbortController().signal;
   return {
     text,
@@ -42,6 +42,7 @@ export function makeOrder(): ImageOrder {
     size: { tier: "1K", ratio: "1:1", width: 1024, height: 1024, isAuto: false, isShapeFree: false },
     count: 1,
     references: [],
+    organization: "org_1",
     spool: testSpool,
   };
 }

@@ -4,7 +4,7 @@ import type { ImageUpstream } from "../../src/gateway/ports.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { imageModel, makeOrder, never, shippedSettings } from "./image-calls.ts";
-import { createSemaphore } from "../../src/lib/semaphore.ts";
+import { FairSemaphore } from "../../src/lib/semaphore.ts";
 
 export type Change = Partial<ImageOrder> & { requestedSize?: RequestedSize };
 
@@ -57,7 +57,7 @@ export async function openHarness<Vendor extends Simulator>({
   function open(extra: object = {}): ImageUpstream {
     const shipped = Object(settings.channels.get(channel)!.settings);
     const given = { ...shipped, baseUrl: vendor.url + path, pollIntervalMs: 5, ...extra };
-    return PROVIDERS.get(channel)!.open(given, createSemaphore(2)).image!;
+    return PROVIDERS.get(channel)!.open(given, new FairSemaphore(2)).image!;
   }
 
   return {

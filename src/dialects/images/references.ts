@@ -3,12 +3,12 @@ import type { ReferenceSource } from "../../domain/image.ts";
 import { decodeBase64, isDataUrl, readDataUrlHeader } from "../../lib/base64.ts";
 import { isObject } from "../../lib/json.ts";
 import { SpooledString } from "../../lib/json-spool.ts";
+import { MAX_LINK_CHARACTERS } from "../../lib/safe-fetch.ts";
 
 /** All field names of reference images and of masks. */
 export const REFERENCE_FIELDS = ["image", "image[]", "images", "input_images", "image_url", "image_urls"];
 export const MASK_FIELDS = ["mask", "mask[]"];
 
-const MAX_LINK_CHARACTERS = 2048;
 const FILE_ID = /^file[-_][\w-]+$/;
 
 /**

@@ -44,8 +44,7 @@ export async function admit<OfModel extends Model, OfPrice extends Price>(
   try {
     core.orphanCosts.require(context.principal.key.id);
     const hold = await core.billing.hold(context.principal, ceiling, floor);
-    const { callerGone } = context.principal.organization.settings;
-    const detachable = core.detachedCalls.signalFor(callerGone, context.signal);
+    const detachable = core.detachedCalls.signalFor(context.principal.organization, context.signal);
     return new Admitted({ core, context, model, price, admittedAt, hold, detachable });
   } catch (error) {
     context.grant.correctTokens(0);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ImageReply, ImageRequest } from "../../domain/image.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
 import { makePng } from "../../../test/support/pictures.ts";
-import { createSemaphore } from "../../lib/semaphore.ts";
+import { FairSemaphore } from "../../lib/semaphore.ts";
 import { deliver, readPictures, type DeliveryRequest, type DeliverySettings } from "./images.ts";
 
 /** A picture that compresses badly, so that its compression shows in its size. */
@@ -12,7 +12,7 @@ const noise = makePng(96, 96, {
 const jpeg = await new Bun.Image(noise).jpeg({ quality: 95 }).blob();
 
 const settings = {
-  codecSlots: createSemaphore(1),
+  codecSlots: new FairSemaphore(1),
 } as Partial<DeliverySettings> as DeliverySettings;
 
 async function delivery(

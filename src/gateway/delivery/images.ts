@@ -7,14 +7,14 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import { UnreadableImageError, type ImageHeader } from "../../imaging/header-reader.ts";
 import { readImageHeader } from "../../imaging/sniff.ts";
 import { transcode } from "../../imaging/transcode.ts";
-import type { Semaphore } from "../../lib/semaphore.ts";
+import type { FairSemaphore, Semaphore } from "../../lib/semaphore.ts";
 import type { BlobStore, Links } from "../ports.ts";
 
 export interface DeliverySettings {
   blobs: BlobStore;
   links: Links;
   /** Bounds the pictures that are decoded or encoded at once. */
-  codecSlots: Semaphore;
+  codecSlots: FairSemaphore;
 }
 
 export interface DeliveryRequest {
@@ -39,8 +39,9 @@ export async function deliver(
   { request, reply, pictures: read, sent, base, settings, organizationId }: DeliveryRequest,
 ): Promise<ImageDelivery> {
   const { isLinked, isInline } = deliveryKind(request, settings);
+  const slots = codecSlots.of(organizationId);
   const pictures = await Promise.all(
-    read.slice(0, request.count).map((picture) => prepare(picture, request, reply, codecSlots)),
+    read.slice(0, request.count).map((picture) => prepare(picture, request, reply, slots)),
   );
   const [first] = pictures;
   if (!first) throw new UpstreamError("broken", "no picture came");

@@ -1,8 +1,10 @@
-import type { OrganizationSettings } from "../../domain/organization.ts";
+import type { Organization } from "../../domain/organization.ts";
+import { FairSemaphore } from "../../lib/semaphore.ts";
 import { sleep } from "../../lib/waiting.ts";
 
-/** Most answers read to their end after their client disconnected; calls beyond it are aborted. */
+/** Most calls that go on after their client disconnected, of the process and of one organization; others are aborted. */
 const MAX_DETACHED = 32;
+const MAX_DETACHED_PER_ORGANIZATION = 8;
 const MAX_END_MS = 1_000;
 const POLL_MS = 5;
 
@@ -16,14 +18,17 @@ export interface DetachableSignal {
 /** What happens to a vendor call whose client disconnects: it is aborted, or read to its end within a bound. */
 export class DetachedCalls {
   readonly #running = new Set<AbortController>();
+  readonly #slots = new FairSemaphore(MAX_DETACHED, MAX_DETACHED_PER_ORGANIZATION);
   #isClosed = false;
 
   /** The signal for a vendor call: the client's own under `abort`, under `drain` one that outlives the client. */
-  signalFor(policy: OrganizationSettings["callerGone"], client: AbortSignal): DetachableSignal {
-    if (policy === "abort" || client.aborted) return { signal: client, release: () => {} };
+  signalFor({ id, settings }: Organization, client: AbortSignal): DetachableSignal {
+    if (settings.callerGone === "abort" || client.aborted) return { signal: client, release: () => {} };
     const controller = new AbortController();
+    let slot: Disposable | null = null;
     const detach = (): void => {
-      if (this.#isClosed || this.#running.size >= MAX_DETACHED) return controller.abort();
+      slot = this.#isClosed ? null : this.#slots.tryAcquire(id);
+      if (!slot) return controller.abort();
       this.#running.add(controller);
     };
     client.addEventListener("abort", detach, { once: true });
@@ -32,6 +37,7 @@ export class DetachedCalls {
       release: () => {
         client.removeEventListener("abort", detach);
         this.#running.delete(controller);
+        slot?.[Symbol.dispose]();
       },
     };
   }

@@ -1,10 +1,26 @@
 import { isIP } from "node:net";
 import { isPublicAddress } from "./address.ts";
 
-const MAX_CHARACTERS = 2048;
+/** Signed links to object storage have thousands of characters. */
+export const MAX_LINK_CHARACTERS = 8192;
 const NAME = /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/;
 const PRIVATE_SUFFIX =
   /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|arpa|test|invalid|onion)$/;
+
+/** Ports of services that have no business with the public internet, even at a public address. */
+const INTERNAL_PORTS: ReadonlySet<string> = new Set(
+  Object.values({
+    remoteAccess: "21 22 23 512 513 514 3389 5900 5901 5985 5986",
+    mail: "25 110 143 465 587 993 995",
+    names: "53 853 389 636 3268 3269",
+    files: "69 111 137 138 139 445 548 873 2049",
+    databases: "1433 1521 3306 5432 5433 6432 5984 7000 7001 8086 9042 9160 27017 27018 27019 28015",
+    searchAndCaches: "6379 6380 9200 9300 11211 16379 26379",
+    queues: "1883 4222 4369 5671 5672 6650 8883 9092 9093 15672 25672 61613 61616",
+    clusters: "2181 2375 2376 2377 2379 2380 4001 6443 8300 8301 8302 8500 8501 8600 10250 10255 10257 10259",
+    secretsAndMetrics: "8200 8201 9090 9091 9093 9100 9115",
+  }).flatMap((ports) => ports.split(" ")),
+);
 
 /** A link that was allowed. Parsed once: nothing reads the caller's text again. */
 export interface Link {
@@ -15,13 +31,14 @@ export interface Link {
 }
 
 /**
- * Reads a link that a caller chose: `https`, default port, no credentials, a full public name or a public address.
+ * Reads a link that a caller chose: `https`, no port of an internal service, no credentials, a full public
+ * name or a public address.
  * Returns null for everything else. `base` is for redirects.
  */
 export function readLink(text: string, base?: URL): Link | null {
-  if (text.length > MAX_CHARACTERS || hasForbiddenCharacter(text)) return null;
+  if (text.length > MAX_LINK_CHARACTERS || hasForbiddenCharacter(text)) return null;
   const url = URL.parse(text, base?.href);
-  if (!url || url.protocol !== "https:" || url.port !== "") return null;
+  if (!url || url.protocol !== "https:" || INTERNAL_PORTS.has(url.port)) return null;
   if (url.username !== "" || url.password !== "") return null;
   const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
   const isAddress = isIP(host) !== 0;

@@ -1,7 +1,7 @@
 import type { ImageOrder, ImageReply } from "../../domain/image.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
-import type { Semaphore } from "../../lib/semaphore.ts";
+import type { FairSemaphore } from "../../lib/semaphore.ts";
 import { createImageUpstream } from "../images/image-upstream.ts";
 import { readImageJson } from "../transport/image-json.ts";
 import { post, requestIdOf } from "../transport/http.ts";
@@ -18,7 +18,7 @@ import { REFERENCE_FORMATS, writeGenerateRequest } from "./request.ts";
 export function createGenerateContentImages(
   connection: GenerateContentConnection,
   fansOut: boolean,
-  codecSlots: Semaphore,
+  codecSlots: FairSemaphore,
 ): ImageUpstream {
   return createImageUpstream({
     codecSlots,

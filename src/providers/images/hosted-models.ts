@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ImageOrder } from "../../domain/image.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
-import type { Semaphore } from "../../lib/semaphore.ts";
+import type { FairSemaphore } from "../../lib/semaphore.ts";
 import {
   fanOutSetting,
   headerValue,
@@ -35,7 +35,7 @@ export function createHostedUpstream(settings: HostedSettings, vendor: HostedVen
 }
 
 export interface HostedVendor {
-  codecSlots: Semaphore;
+  codecSlots: FairSemaphore;
   rules: ReferenceRules;
   /** Inputs of models that the settings do not name. */
   defaultInputs: ModelInputs;

@@ -1,7 +1,7 @@
 import type { ImageOrder, ImageReply } from "../../domain/image.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
-import type { Semaphore } from "../../lib/semaphore.ts";
+import type { FairSemaphore } from "../../lib/semaphore.ts";
 import { fanOut } from "./fan-out.ts";
 import { fitReferences, type ReferenceRules } from "./reference-image.ts";
 
@@ -16,7 +16,8 @@ export function createImageUpstream(options: ImageUpstreamOptions): ImageUpstrea
     async generate(order, signal) {
       if (!takesMasks) refuseMask(order);
       const orderRules = typeof rules === "function" ? rules(order) : rules;
-      const references = await fitReferences(order.references, orderRules, codecSlots, signal);
+      const slots = codecSlots.of(order.organization);
+      const references = await fitReferences(order.references, orderRules, slots, signal);
       const ready = { ...order, references };
       if (!fansOut?.(order)) return await generate(ready, signal);
       const single = { ...ready, count: 1 };
@@ -27,7 +28,7 @@ export function createImageUpstream(options: ImageUpstreamOptions): ImageUpstrea
 
 export interface ImageUpstreamOptions {
   /** Bounds how many pictures the process transcodes at once. */
-  codecSlots: Semaphore;
+  codecSlots: FairSemaphore;
   /** What the vendor takes as references, where that depends on all of them as a function. */
   rules: ReferenceRules | ((order: ImageOrder) => ReferenceRules);
   takesMasks?: boolean;

@@ -1,7 +1,7 @@
 import type { ImageOrder, ImageReply, ReferenceImage } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
-import type { Semaphore } from "../../lib/semaphore.ts";
+import type { FairSemaphore } from "../../lib/semaphore.ts";
 import { isObject } from "../../lib/json.ts";
 import { readImageList } from "../images/image-list.ts";
 import { createImageUpstream } from "../images/image-upstream.ts";
@@ -13,7 +13,7 @@ import { hasError } from "./errors.ts";
 import { writeForm, type FormPart } from "./form.ts";
 
 /** The images protocol of family A: generations in JSON, edits as a form, pictures returned as base64 or links. */
-export function createOpenAiImages(connection: OpenAiConnection, codecSlots: Semaphore): ImageUpstream {
+export function createOpenAiImages(connection: OpenAiConnection, codecSlots: FairSemaphore): ImageUpstream {
   return createImageUpstream({
     codecSlots,
     rules: connection.imageLimits.references,

@@ -10,7 +10,10 @@ import { brokenResponse, readPieces } from "./http.ts";
 export type FetchResult = (link: string, spool: Spool, signal: AbortSignal) => Promise<Blob>;
 
 /** Links must be public https addresses, except those on the origin of the channel's base address. */
-export function createFetchResult(baseUrl: string, safeFetch: SafeFetch = createSafeFetch()): FetchResult {
+export function createFetchResult(
+  baseUrl: string,
+  safeFetch: SafeFetch = createSafeFetch({ limits: LIMITS }),
+): FetchResult {
   const own = new URL(baseUrl).origin;
   const download = async (link: string, spool: Spool, signal: AbortSignal): Promise<Blob> => {
     const url = URL.parse(link);
@@ -53,6 +56,9 @@ export async function fulfilledOf(reads: readonly Promise<Blob>[]): Promise<Blob
   return pictures;
 }
 
+/** A picture that was paid for is worth a longer wait, and each call to the vendor has few of them. */
+const LIMITS = { concurrencyPerTenant: 64, totalTimeoutMs: 60_000 };
+
 /** More than any vendor makes in one call. */
 export const MAX_RESULTS = 10;
 
@@ -69,7 +75,7 @@ async function downloadGuarded(
     file.write(bytes);
     return file.ready();
   };
-  await safeFetch.download(link, sink, { signal, maxBytes: MAX_RESULT_BYTES });
+  await safeFetch.download(link, sink, { signal, tenant: "", maxBytes: MAX_RESULT_BYTES });
 }
 
 async function downloadFromVendor(link: string, file: SpoolFile, signal: AbortSignal): Promise<void> {

@@ -7,11 +7,11 @@ import { createCanvas, fillRectangle } from "./canvas.ts";
 import { createSandboxImageUpstream } from "./generate.ts";
 import { paintPicture, prepareOrder } from "./picture.ts";
 import { decodeReference } from "./codec.ts";
-import { createSemaphore } from "../../lib/semaphore.ts";
+import { FairSemaphore } from "../../lib/semaphore.ts";
 
-const upstream = createSandboxImageUpstream({}, createSemaphore(2));
+const upstream = createSandboxImageUpstream({}, new FairSemaphore(2));
 const open = new AbortController().signal;
-const codec = { slots: createSemaphore(1), signal: open };
+const codec = { slots: new FairSemaphore(1).of(""), signal: open };
 const RED = 0xffff0000;
 const BLUE = 0xff0000ff;
 
@@ -24,6 +24,7 @@ function orderOf(change: Partial<ImageOrder> & { width?: number; height?: number
     size: { tier: "1K", ratio: "1:1", width, height, isAuto: false, isShapeFree: false },
     count: 1,
     references: [],
+    organization: "org_1",
     spool: testSpool,
     ...rest,
   };
@@ -203,9 +204,9 @@ describe("an edit", () => {
   });
 
   test("shares the codec slots of the process", async () => {
-    const slots = createSemaphore(1);
+    const slots = new FairSemaphore(1);
     const { generate } = createSandboxImageUpstream({}, slots);
-    const held = await slots.acquire();
+    const held = await slots.acquire("org_2");
     let isDone = false;
     const edit = generate(orderOf({ quality: "low" }), open).then(() => (isDone = true));
     await Bun.sleep(50);

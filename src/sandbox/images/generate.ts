@@ -2,7 +2,7 @@ import type { ImageOrder, ImageReply, ResolvedSize } from "../../domain/image.ts
 import { resolveSize } from "../../domain/size.ts";
 import type { ImageUsage } from "../../domain/usage.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
-import type { Semaphore } from "../../lib/semaphore.ts";
+import type { FairSemaphore, Semaphore } from "../../lib/semaphore.ts";
 import { countTokens } from "../text/tokens.ts";
 import { encodePicture } from "./codec.ts";
 import { paintPicture, prepareOrder } from "./picture.ts";
@@ -12,8 +12,8 @@ import { detailOf, effectiveQuality } from "./quality.ts";
  * Generates pictures that show their prompt: the same order always gives the same bytes, at exactly its size.
  * Throws an `UpstreamError` of kind `rejected` when a reference cannot be decoded.
  */
-export function createSandboxImageUpstream(_settings: unknown, codecSlots: Semaphore): ImageUpstream {
-  return { generate: (order, signal) => generate(order, codecSlots, signal) };
+export function createSandboxImageUpstream(_settings: unknown, codecSlots: FairSemaphore): ImageUpstream {
+  return { generate: (order, signal) => generate(order, codecSlots.of(order.organization), signal) };
 }
 
 async function generate(requested: ImageOrder, slots: Semaphore, signal: AbortSignal): Promise<ImageReply> {
