@@ -2,8 +2,8 @@
  * The floor of failover: hands a request to one address after another until an answer is a success, and nothing
  * else. Started as `bun bench/bare-walk.ts <times> <failing address> <answering address>`.
  */
-const [times = "0", failing = "", answering = ""] = process.argv.slice(2);
-const upstreams = [...Array.from({ length: Number(times) }, () => failing), answering];
+const [times = "0", failing = "", working = ""] = process.argv.slice(2);
+const upstreams = [...Array.from({ length: Number(times) }, () => failing), working];
 
 const server = Bun.serve({
   hostname: "127.0.0.1",

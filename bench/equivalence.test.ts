@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { PUBLIC_MODEL, streamFrames, UPSTREAM_MODEL } from "./chat-samples.ts";
 import type { Reply } from "./client-connection.ts";
-import { assertSameReply, assertWholeStream } from "./equivalence.ts";
+import { assertSameReply, assertCompleteStream } from "./equivalence.ts";
 
 const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream";
 const upstream: Reply = { status: 200, head, body: streamFrames(true).join("") };
@@ -24,10 +24,12 @@ test("a stream needs all its frames and exactly one usage chunk before its end m
   const frames = streamFrames(true);
   const usage = frames.at(-2)!;
   const streamOf = (parts: string[]): Reply => ({ status: 200, head, body: parts.join("") });
-  expect(() => assertWholeStream(streamOf(frames))).not.toThrow();
-  expect(() => assertWholeStream(streamOf(streamFrames(false)))).toThrow("frames");
-  expect(() => assertWholeStream(streamOf([...frames.slice(1, -1), usage, frames.at(-1)!]))).toThrow(
+  expect(() => assertCompleteStream(streamOf(frames))).not.toThrow();
+  expect(() => assertCompleteStream(streamOf(streamFrames(false)))).toThrow("frames");
+  expect(() => assertCompleteStream(streamOf([...frames.slice(1, -1), usage, frames.at(-1)!]))).toThrow(
     "usage chunks",
   );
-  expect(() => assertWholeStream(streamOf([usage, ...frames.slice(0, -2), frames.at(-1)!]))).toThrow("place");
+  expect(() => assertCompleteStream(streamOf([usage, ...frames.slice(0, -2), frames.at(-1)!]))).toThrow(
+    "place",
+  );
 });

@@ -22,7 +22,7 @@ export function assertSameReply(floor: Reply, gateway: Reply): void {
 }
 
 /** A stream has all frames, exactly one usage chunk just before the end mark, and nothing after it. */
-export function assertWholeStream(reply: Reply): void {
+export function assertCompleteStream(reply: Reply): void {
   const frames = reply.body.split("\n\n").filter((frame) => frame.startsWith("data: "));
   expectEqual("frames", frames.length, STREAM_FRAMES);
   expectEqual("last frame", frames.at(-1), "data: [DONE]");

@@ -68,7 +68,7 @@ const server = Bun.listen<Connection>({
       const reader = new MessageReader({
         head: () => void (body.length = 0),
         body: (bytes, start, end) => void body.push(Buffer.from(bytes.subarray(start, end))),
-        end: () => answer(socket, body),
+        end: () => respond(socket, body),
       });
       socket.data = { reader, body, unsent: undefined };
     },
@@ -85,7 +85,7 @@ const server = Bun.listen<Connection>({
 
 console.log(`listening ${server.port}`);
 
-function answer(socket: Socket<Connection>, body: Buffer[]): void {
+function respond(socket: Socket<Connection>, body: Buffer[]): void {
   const request = JSON.parse(Buffer.concat(body).toString());
   if (request.model !== UPSTREAM_MODEL) return write(socket, UNKNOWN_MODEL);
   if (!request.stream) return write(socket, WHOLE_REPLY);
@@ -93,14 +93,14 @@ function answer(socket: Socket<Connection>, body: Buffer[]): void {
   const stream = { socket, frames, next: 0, paceMs: paceOf(request.user), dueAt: performance.now() };
   writeFrame(stream);
   if (stream.paceMs > 0) pacer.add(stream);
-  else hurry(stream);
+  else flushPending(stream);
 }
 
 /** Without a pace every frame still is a write of its own, one each turn of the event loop. */
-function hurry(stream: OpenStream): void {
+function flushPending(stream: OpenStream): void {
   setImmediate(() => {
     writeFrame(stream);
-    if (stream.next < stream.frames.length && stream.socket.readyState > 0) hurry(stream);
+    if (stream.next < stream.frames.length && stream.socket.readyState > 0) flushPending(stream);
   });
 }
 

@@ -80,9 +80,9 @@ function asServer(name: string, child: Bun.Subprocess, port: number): ServerProc
     address: { hostname: "127.0.0.1", port },
     async stop() {
       child.kill("SIGTERM");
-      const patience = setTimeout(() => child.kill("SIGKILL"), STOP_PATIENCE_MS);
+      const timeout = setTimeout(() => child.kill("SIGKILL"), STOP_PATIENCE_MS);
       await child.exited;
-      clearTimeout(patience);
+      clearTimeout(timeout);
     },
   };
 }

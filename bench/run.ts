@@ -46,7 +46,7 @@ process.exit(0);
 async function runAll(stage: Stage, workloads: readonly Workload[]): Promise<void> {
   const outcomes: Outcome[] = [];
   const residentBefore = residentMemory(stage);
-  const strangerShare = watchStrangers(stage);
+  const otherShare = watchOtherWork(stage);
   for (const workload of workloads) {
     console.log(`${workload.id}: ${workload.title} ...`);
     outcomes.push(await workload.run(stage));
@@ -57,7 +57,7 @@ async function runAll(stage: Stage, workloads: readonly Workload[]): Promise<voi
   for (const [name, before] of Object.entries(residentBefore)) {
     console.log(`resident memory of ${name}: ${before} MB before, ${residentAfter[name]} MB after`);
   }
-  tellCircumstances(outcomes, strangerShare());
+  reportConditions(outcomes, otherShare());
   const missed = rows.filter((row) => row.passed === false).length;
   console.log(missed === 0 ? "Every bar is met." : `${missed} of the bars are missed.`);
 }
@@ -73,17 +73,17 @@ function announce({ machine, options }: Stage): void {
 }
 
 /** What makes the figures less certain: a tired load generator, lost requests, other work on the machine. */
-function tellCircumstances(outcomes: readonly Outcome[], strangerShare: number): void {
+function reportConditions(outcomes: readonly Outcome[], otherShare: number): void {
   const latencies = outcomes.flatMap((outcome) => outcome.latencySamples);
   const all = outcomes.flatMap((outcome) => [...outcome.cpuSamples, ...outcome.latencySamples]);
   const loadShare = Math.max(0, ...latencies.map((sample) => sample.loadShare));
   const failed = all.reduce((sum, sample) => sum + sample.failed, 0);
   const emptyWindows = all.reduce((sum, sample) => sum + sample.emptyWindows, 0);
   console.log(`mock and load: at most ${percent(loadShare)} of their core while latency was measured`);
-  console.log(`other work on the machine: ${percent(strangerShare)} of a core on average`);
+  console.log(`other work on the machine: ${percent(otherShare)} of a core on average`);
   if (loadShare > BUSY_LOAD_SHARE)
     console.log(`DOUBTFUL: mock and load were over ${percent(BUSY_LOAD_SHARE)}.`);
-  if (strangerShare > BUSY_MACHINE_SHARE)
+  if (otherShare > BUSY_MACHINE_SHARE)
     console.log("DOUBTFUL: latencies and W2, for the machine had other work.");
   if (emptyWindows > 0)
     console.log(`DOUBTFUL: ${emptyWindows} windows had no answer at all and were run again.`);
@@ -91,7 +91,7 @@ function tellCircumstances(outcomes: readonly Outcome[], strangerShare: number):
 }
 
 /** Answers a function that tells the share of a core that processes other than the benchmark's have used since. */
-function watchStrangers({ mock, bareBun, bareBuffer, gateway }: Stage): () => number {
+function watchOtherWork({ mock, bareBun, bareBuffer, gateway }: Stage): () => number {
   const own = [process.pid, ...[mock, bareBun, bareBuffer, gateway].map((server) => server.processId)];
   const read = () => ({ at: performance.now(), busyMs: readMachineBusyMs(), own: readCpu(own) });
   const start = read();

@@ -1,6 +1,6 @@
 import { chatRequestBody, PUBLIC_MODEL, STREAM_FRAMES, UPSTREAM_MODEL } from "../chat-samples.ts";
 import { exchange, type Reply, wireRequest } from "../client-connection.ts";
-import { assertSameReply, assertWholeStream } from "../equivalence.ts";
+import { assertSameReply, assertCompleteStream } from "../equivalence.ts";
 import { type LoadPlan, startClosedLoop } from "../load.ts";
 import { interleave, measure, type Sample } from "../measure.ts";
 import type { ServerProcess } from "../processes.ts";
@@ -109,6 +109,6 @@ async function checkEquivalence(stage: Stage): Promise<StreamLengths> {
   const floor = await reply(stage.bareBun);
   const gateway = await reply(stage.gateway);
   assertSameReply(floor, gateway);
-  assertWholeStream(gateway);
+  assertCompleteStream(gateway);
   return { floor: floor.body.length, gateway: gateway.body.length };
 }

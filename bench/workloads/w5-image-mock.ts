@@ -4,7 +4,7 @@
  */
 import type { Socket } from "bun";
 import { MessageReader } from "../http-message.ts";
-import { answerBody } from "./w5-samples.ts";
+import { responseBody } from "./w5-samples.ts";
 
 interface Connection {
   reader: MessageReader;
@@ -14,8 +14,8 @@ interface Connection {
 
 /** A request above this is an upload. */
 const UPLOAD_BYTES = 1_000_000;
-const SMALL = reply(answerBody(false));
-const LARGE = reply(answerBody(true));
+const SMALL = reply(responseBody(false));
+const LARGE = reply(responseBody(true));
 
 const server = Bun.listen<Connection>({
   hostname: "127.0.0.1",

@@ -36,17 +36,17 @@ export function jsonBody(): UploadBody {
 }
 
 /** A request for as many pictures as a large answer has. */
-export function askBody(delivery: "url" | "b64_json"): UploadBody {
-  const wish = { model: IMAGE_MODEL, prompt: PROMPT, n: PICTURES, response_format: delivery };
-  return { contentType: "application/json", bytes: Buffer.from(JSON.stringify(wish)) };
+export function requestBody(delivery: "url" | "b64_json"): UploadBody {
+  const request = { model: IMAGE_MODEL, prompt: PROMPT, n: PICTURES, response_format: delivery };
+  return { contentType: "application/json", bytes: Buffer.from(JSON.stringify(request)) };
 }
 
 /** The vendor's answer: to a large request with a small picture, to a small one with four large ones. */
-export function answerBody(isLarge: boolean): string {
+export function responseBody(isLarge: boolean): string {
   const picture = pictureOf(isLarge ? (PICTURE_CHARACTERS / 4) * 3 : 1000).toString("base64");
   const data = Array.from({ length: isLarge ? PICTURES : 1 }, () => ({ b64_json: picture }));
-  const told = { size: "1024x1024", quality: "high", output_format: "png", background: "opaque" };
-  return JSON.stringify({ created: 1_790_000_000, ...told, data });
+  const facts = { size: "1024x1024", quality: "high", output_format: "png", background: "opaque" };
+  return JSON.stringify({ created: 1_790_000_000, ...facts, data });
 }
 
 /** A PNG by its header; its pixels are noise, which nothing here decodes. */

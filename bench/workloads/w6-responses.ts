@@ -1,4 +1,4 @@
-import { answerBody, askBody } from "./w5-samples.ts";
+import { responseBody, requestBody } from "./w5-samples.ts";
 import { compareTransfers, openImageStage, transferRows } from "./w5-transfer.ts";
 import type { Outcome, Workload } from "./workload.ts";
 
@@ -21,10 +21,10 @@ export const responseWorkload: Workload = {
         const rounds = await compareTransfers(servers, stage.options.rounds, {
           path: "/v1/images/generations",
           key: servers.gateway.key,
-          body: askBody(delivery),
+          body: requestBody(delivery),
           connections: CONNECTIONS,
           transfers: 2,
-          megabytes: answerBody(true).length / 1e6,
+          megabytes: responseBody(true).length / 1e6,
         });
         const bars = { share, megabytesEach: MEGABYTES_EACH };
         outcome.rows.push(...transferRows({ workload: "W6", figure }, rounds, bars));

@@ -113,8 +113,8 @@ async function measureWalks(gateway: Gateway, bareWalk: ServerProcess): Promise<
   const rounds: { bare: number; through: number }[] = [];
   for (let model = 0; model < MODELS; model += 1) {
     for (let walk = 0; walk < WALKS; walk += 1) {
-      const bare = await timed(() => ask(bareWalk.address, requestFor(gateway, UPSTREAM_MODEL)));
-      const through = await timed(() => ask(gateway.address, requestFor(gateway, `bench-walk-${model}`)));
+      const bare = await timed(() => call(bareWalk.address, requestFor(gateway, UPSTREAM_MODEL)));
+      const through = await timed(() => call(gateway.address, requestFor(gateway, `bench-walk-${model}`)));
       if (model > 0) rounds.push({ bare, through });
     }
   }
@@ -130,13 +130,13 @@ async function measureWalks(gateway: Gateway, bareWalk: ServerProcess): Promise<
   );
 }
 
-async function ask(address: Address, request: Buffer): Promise<void> {
+async function call(address: Address, request: Buffer): Promise<void> {
   const reply = await exchange(address, request);
   expectEqual("status after failing over", reply.status, 200);
 }
 
 async function measureWarm(stage: Stage, gateway: Gateway): Promise<Record<"floor" | "gateway", Sample>[]> {
-  for (let walk = 0; walk <= WALKS; walk += 1) await ask(gateway.address, requestFor(gateway, WARM_MODEL));
+  for (let walk = 0; walk <= WALKS; walk += 1) await call(gateway.address, requestFor(gateway, WARM_MODEL));
   const window = { warmUpMs: 300, durationMs: stage.options.seconds * 1000 };
   const servers = (measured: ServerProcess) => ({ measured, mock: stage.mock });
   const warm = { address: gateway.address, requests: [requestFor(gateway, WARM_MODEL)], expectedStatus: 200 };

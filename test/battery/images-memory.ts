@@ -81,7 +81,7 @@ export async function measure(
     },
   );
   const startedAt = performance.now();
-  const answers = await calls();
+  const replies = await calls();
   const endedAt = performance.now();
   const seconds = (endedAt - startedAt) / 1000;
   const { peakMb } = gateway.resources();
@@ -90,10 +90,10 @@ export async function measure(
   const leftOver = await untilClean(gateway);
   return {
     what,
-    statuses: answers.map(({ status }) => status),
+    statuses: replies.map(({ status }) => status),
     overIdleMb: peakMb - idleMb,
     seconds: Math.round(seconds * 10) / 10,
-    megabytesPerSecond: Math.round(answers.reduce((sum, { carried }) => sum + carried, 0) / 1e6 / seconds),
+    megabytesPerSecond: Math.round(replies.reduce((sum, { carried }) => sum + carried, 0) / 1e6 / seconds),
     p95PingMs: pings.p95Ms,
     maxPingMs: pings.maxMs,
     stallMs: pings.stallMs,
@@ -120,8 +120,8 @@ async function untilClean(gateway: TestGateway): Promise<number> {
 /** So many edits at once, of sixteen references of 35 MiB unless told otherwise. */
 export function edits(rig: Rig, form: Upload["form"], count: number, options: Partial<Upload> = {}) {
   return async () => {
-    const answers = await Promise.all(Array.from({ length: count }, () => rig.upload(form, options)));
-    return answers.map(({ status, sent }) => ({ status, carried: sent }));
+    const replies = await Promise.all(Array.from({ length: count }, () => rig.upload(form, options)));
+    return replies.map(({ status, sent }) => ({ status, carried: sent }));
   };
 }
 
@@ -152,16 +152,16 @@ async function announcedPort(output: ReadableStream<Uint8Array>): Promise<number
 
 if (import.meta.main) {
   await using rig = await openRig();
-  const tell = async (what: string, calls: Parameters<typeof measure>[2]) =>
+  const report = async (what: string, calls: Parameters<typeof measure>[2]) =>
     console.log(JSON.stringify(await measure(rig, what, calls)));
-  await tell("warm up", edits(rig, "multipart", 1, { references: 1, referenceBytes: 100_000 }));
+  await report("warm up", edits(rig, "multipart", 1, { references: 1, referenceBytes: 100_000 }));
   for (const form of ["multipart", "json"] as const) {
-    await tell(`one edit, ${form}`, edits(rig, form, 1));
-    await tell(`four edits at once, ${form}`, edits(rig, form, 4));
+    await report(`one edit, ${form}`, edits(rig, form, 1));
+    await report(`four edits at once, ${form}`, edits(rig, form, 4));
   }
-  await tell("one answer of 20 MB", generations(rig, 1, 20_000_000));
-  await tell("50 answers of 20 MB at once", generations(rig, 50, 20_000_000));
-  await tell(
+  await report("one answer of 20 MB", generations(rig, 1, 20_000_000));
+  await report("50 answers of 20 MB at once", generations(rig, 50, 20_000_000));
+  await report(
     "50 links to answers of 20 MB at once",
     generations(rig, 50, 20_000_000, { response_format: "url" }),
   );

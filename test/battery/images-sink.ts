@@ -23,7 +23,7 @@ const server = Bun.serve({
       if (beginning.length < MARKED_BYTES) beginning += Buffer.from(piece).toString("latin1");
     }
     const characters = Number(/\[\[base64=(\d+)\]\]/.exec(beginning)?.[1] ?? 0);
-    const body = bodies.get(characters) ?? answerOf(characters);
+    const body = bodies.get(characters) ?? replyOf(characters);
     bodies.set(characters, body);
     const sent = beginning.includes("[[cut]]") ? body.subarray(0, body.byteLength / 2) : body;
     return new Response(sent, {
@@ -35,7 +35,7 @@ const server = Bun.serve({
 console.log(`listening ${server.port}`);
 
 /** A whole answer with one picture, a PNG made large by a chunk that no reader looks at. */
-function answerOf(characters: number): Uint8Array<ArrayBuffer> {
+function replyOf(characters: number): Uint8Array<ArrayBuffer> {
   const padding = Math.floor(characters / 4) * 3 - SMALL.byteLength - 12;
   const picture = padding > 0 ? withPadding(padding) : SMALL;
   const head =

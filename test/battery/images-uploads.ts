@@ -24,7 +24,7 @@ export interface Upload {
 export async function uploadEdit(upload: Upload): Promise<{ status: number; body: string; sent: number }> {
   const { hostname, port } = new URL(upload.url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-  const answered = readResponse(socket);
+  const response = readResponse(socket);
   const contentType = upload.form === "json" ? "application/json" : "multipart/form-data; boundary=edge";
   const pieces = upload.form === "json" ? jsonPieces(upload) : formPieces(upload);
   const length = [...(upload.form === "json" ? jsonPieces(upload) : formPieces(upload))].reduce(
@@ -51,7 +51,7 @@ export async function uploadEdit(upload: Upload): Promise<{ status: number; body
       upload.pace === undefined ? 0 : (sent / upload.pace) * 1000 - (performance.now() - startedAt);
     if (dueMs > 1) await Bun.sleep(dueMs);
   }
-  return { ...(await answered), sent };
+  return { ...(await response), sent };
 }
 
 /** A whole picture whose pixels are noise that nobody decodes: what is large in it is one chunk. */

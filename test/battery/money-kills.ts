@@ -10,7 +10,7 @@ import {
   untilBudgetInForce,
   type Fleet,
 } from "../support/fleet.ts";
-import { tellAtLeast, tellAtMost, tellExact } from "../support/figure.ts";
+import { reportAtLeast, reportAtMost, reportExact } from "../support/figure.ts";
 import { until } from "../support/gateway.ts";
 
 const MACHINES = 3;
@@ -36,16 +36,16 @@ export async function killUnderLoad(kills: number): Promise<boolean> {
   const returnedMs = Math.round(performance.now() - stoppedAt);
   const codes = await Promise.all(fleet.gateways.map((gateway) => gateway.stop()));
   return [
-    tellAtLeast("P1", `responses received whole over ${kills} kills`, received.size, "responses", kills),
-    tellAtMost("P1", "leases of killed processes returned after", returnedMs, "ms", RETURNED_MS),
-    tellExact(
+    reportAtLeast("P1", `responses received whole over ${kills} kills`, received.size, "responses", kills),
+    reportAtMost("P1", "leases of killed processes returned after", returnedMs, "ms", RETURNED_MS),
+    reportExact(
       "P1",
       "processes that stopped well",
       codes.filter((code) => code === 0).length,
       "processes",
       MACHINES,
     ),
-    ...(await compareBooks(fleet, received)),
+    ...(await compareRecords(fleet, received)),
   ].every(Boolean);
 }
 
@@ -57,7 +57,7 @@ function startLoad(fleet: Fleet): { stop(): Promise<Map<string, number>> } {
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
     for (let sent = 0; !state.isStopping; sent += 1) {
       const requestId = `kill-${client}-${sent}`;
-      const tokens = await askOne(fleet, requestId, sent % 2 === 0).catch(() => null);
+      const tokens = await callOnce(fleet, requestId, sent % 2 === 0).catch(() => null);
       if (tokens !== null) received.set(requestId, tokens);
     }
   });
@@ -71,7 +71,7 @@ function startLoad(fleet: Fleet): { stop(): Promise<Map<string, number>> } {
 }
 
 /** The tokens that a whole answer reports; null for anything less than a whole answer. */
-async function askOne(fleet: Fleet, requestId: string, isStream: boolean): Promise<number | null> {
+async function callOnce(fleet: Fleet, requestId: string, isStream: boolean): Promise<number | null> {
   const tokens = 1 + Math.floor(Math.random() * 20);
   const prompt = `id=${requestId} [[reply tokens=${tokens} frameDelayMs=1]]`;
   const response = await fleet.chat({ requestId, isStream, tokens: 20, prompt });
@@ -87,7 +87,7 @@ async function onlyLivingHold(fleet: Fleet): Promise<true | undefined> {
   return leases.length <= MACHINES ? true : undefined;
 }
 
-async function compareBooks(fleet: Fleet, received: ReadonlyMap<string, number>): Promise<boolean[]> {
+async function compareRecords(fleet: Fleet, received: ReadonlyMap<string, number>): Promise<boolean[]> {
   const rows = await fleet.query(`SELECT request_id, amount FROM ledger WHERE request_id <> '${PROBE}'`);
   const billed = new Map(rows.map((row) => [String(row["request_id"]), BigInt(String(row["amount"]))]));
   const vendors = new Map(
@@ -105,12 +105,12 @@ async function compareBooks(fleet: Fleet, received: ReadonlyMap<string, number>)
   const { spent, held } = await readBudget(fleet);
   const sum = [...billed.values()].reduce((total, amount) => total + amount, 0n);
   return [
-    tellExact("P1", "responses received and not billed", unbilled.length, "responses", 0),
-    tellExact("P1", "responses billed twice", rows.length - billed.size, "responses", 0),
-    tellExact("P1", "responses billed otherwise than received", wrong.length, "responses", 0),
-    tellExact("P1", "charges that the vendor's book does not bear", unknown.length, "charges", 0),
-    tellExact("P1", "ledger less budget's spending", Number(sum - spent), "nano-units", 0),
-    tellExact("P1", "still held after the end", Number(held), "nano-units", 0),
+    reportExact("P1", "responses received and not billed", unbilled.length, "responses", 0),
+    reportExact("P1", "responses billed twice", rows.length - billed.size, "responses", 0),
+    reportExact("P1", "responses billed otherwise than received", wrong.length, "responses", 0),
+    reportExact("P1", "charges that the vendor's book does not bear", unknown.length, "charges", 0),
+    reportExact("P1", "ledger less budget's spending", Number(sum - spent), "nano-units", 0),
+    reportExact("P1", "still held after the end", Number(held), "nano-units", 0),
   ];
 }
 

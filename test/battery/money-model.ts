@@ -13,7 +13,7 @@ import { BudgetLeases, type Hold } from "../../src/gateway/metering/budget-lease
 import { DependencyError, type BudgetStore } from "../../src/gateway/ports.ts";
 import { Billing } from "../../src/gateway/metering/billing.ts";
 import { openStores, type Stores } from "../../src/storage/stores/stores.ts";
-import { tellExact } from "../support/figure.ts";
+import { reportExact } from "../support/figure.ts";
 
 const BY = { actor: "test" };
 const PROCESSES = 3;
@@ -84,7 +84,7 @@ export async function compareWithModel(operations: number, seed = Date.now() % 1
     rmSync(folder, { recursive: true, force: true });
   }
   const name = `budgets that differ (${tally.operations} operations, ${tally.held} holds, ${tally.blocked} refused, seed ${seed})`;
-  return tellExact("P6", name, 0, "budgets", 0);
+  return reportExact("P6", name, 0, "budgets", 0);
 }
 
 /** A process; a crash leaves nothing of it but its journal. */
@@ -166,7 +166,7 @@ async function openWorld(
   const book = (entry: LedgerEntry): void => {
     for (const budget of entry.budgets) accounts.get(budget)!.spent += entry.amount;
   };
-  const letGo = ({ budgets, amount }: Process["open"][number]): void => {
+  const release = ({ budgets, amount }: Process["open"][number]): void => {
     for (const budget of budgets) accounts.get(budget)!.outstanding -= amount;
   };
   const rest = (budget: string): bigint => {
@@ -201,14 +201,14 @@ async function openWorld(
       if (isOver) for (const budget of request.budgets) accounts.get(budget)!.over += OVER_NANOS;
       const entry = anEntry(`entry_${(serial += 1)}`, spent, request.budgets);
       process.billing.settle(request.hold, entry);
-      letGo(request);
+      release(request);
       book(entry);
     },
     async release(process, { pick }) {
       const [request] = process.open.splice(pick % Math.max(1, process.open.length), 1);
       if (!request) return;
       process.billing.release(request.hold);
-      letGo(request);
+      release(request);
     },
     ship: async (process, { amount }) => post(process, process.journal.splice(0, amount)),
     async replay(process, { pick }) {
@@ -227,7 +227,7 @@ async function openWorld(
     renew: (process) => process.leaseStore.renew(),
     async crash(process) {
       processes[processes.indexOf(process)] = start();
-      process.open.forEach(letGo);
+      process.open.forEach(release);
       await post(process, process.journal);
       await stores.leases.release(process.lease);
     },
@@ -263,7 +263,7 @@ async function openWorld(
       for (const process of processes) {
         process.open.splice(0).forEach((request) => {
           process.billing.release(request.hold);
-          letGo(request);
+          release(request);
         });
         await post(process, process.journal.splice(0));
         await process.leaseStore.giveBack();

@@ -11,7 +11,7 @@ import {
   untilBudgetInForce,
   type Fleet,
 } from "../support/fleet.ts";
-import { tellAtLeast, tellAtMost, tellExact } from "../support/figure.ts";
+import { reportAtLeast, reportAtMost, reportExact } from "../support/figure.ts";
 import { until } from "../support/gateway.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
@@ -35,15 +35,15 @@ export async function outlast(kind: keyof typeof OUTAGES, seconds: number, folde
     await fleet.gateways[0]!.cli("budgets", "create", "--amount", "100");
     await untilBudgetInForce(fleet);
     const load = startLoad(fleet);
-    await until("some responses", () => (load.answers.length >= 20 ? true : undefined));
+    await until("some responses", () => (load.outcomes.length >= 20 ? true : undefined));
     await OUTAGES[kind].begin(server);
-    const before = load.answers.length;
+    const before = load.outcomes.length;
     const unknownKeys = await sendWithUnknownKeys(fleet, seconds);
-    const during = load.answers.slice(before);
+    const during = load.outcomes.slice(before);
     await OUTAGES[kind].end(server);
     const endedAt = performance.now();
     await load.stop();
-    const served = load.answers.filter(({ status }) => status === 200);
+    const served = load.outcomes.filter(({ status }) => status === 200);
     const rows = await untilCharged(fleet, served.length);
     const drainedMs = Math.round(performance.now() - endedAt);
     const servedDuring = during.filter(({ status }) => status === 200).length;
@@ -55,38 +55,38 @@ export async function outlast(kind: keyof typeof OUTAGES, seconds: number, folde
     const id = kind === "stopped" ? "P10" : "P11";
     const name = `database ${kind} for ${seconds} s:`;
     return [
-      tellAtLeast(
+      reportAtLeast(
         id,
         `${name} known keys served (${during.length})`,
         (100 * servedDuring) / during.length,
         "%",
         MIN_SERVED_PERCENT,
       ),
-      tellAtMost(id, `${name} slowest answer`, slowest, "ms", MAX_MS),
-      tellExact(
+      reportAtMost(id, `${name} slowest answer`, slowest, "ms", MAX_MS),
+      reportExact(
         id,
         `${name} unknown keys not refused with 503 (of ${unknownKeys.length})`,
         notRefused,
         "answers",
         0,
       ),
-      tellExact(
+      reportExact(
         id,
         `${name} served and not charged`,
-        served.filter((answer) => !ids.has(answer.id)).length,
+        served.filter((outcome) => !ids.has(outcome.id)).length,
         "requests",
         0,
       ),
-      tellExact(id, `${name} charged twice`, rows.length - ids.size, "requests", 0),
-      tellExact(
+      reportExact(id, `${name} charged twice`, rows.length - ids.size, "requests", 0),
+      reportExact(
         id,
         `${name} charges off the price`,
         Number(sum - BigInt(rows.length) * 8n * TOKEN_NANOS),
         "nano-units",
         0,
       ),
-      tellExact(id, `${name} ledger less budget's spending`, Number(sum - spent), "nano-units", 0),
-      tellAtMost(id, `${name} drained after its return`, drainedMs, "ms", DRAINED_MS),
+      reportExact(id, `${name} ledger less budget's spending`, Number(sum - spent), "nano-units", 0),
+      reportAtMost(id, `${name} drained after its return`, drainedMs, "ms", DRAINED_MS),
     ].every(Boolean);
   } finally {
     // A frozen server does not receive the signal to end.
@@ -102,9 +102,9 @@ interface Outcome {
 }
 
 /** Requests at a steady pace, whether or not earlier ones have ended. */
-function startLoad(fleet: Fleet): { answers: readonly Outcome[]; stop(): Promise<void> } {
-  const answers: Outcome[] = [];
-  const underWay = new Set<Promise<void>>();
+function startLoad(fleet: Fleet): { outcomes: readonly Outcome[]; stop(): Promise<void> } {
+  const outcomes: Outcome[] = [];
+  const running = new Set<Promise<void>>();
   let sent = 0;
   const send = async (id: string): Promise<void> => {
     const startedAt = performance.now();
@@ -112,17 +112,17 @@ function startLoad(fleet: Fleet): { answers: readonly Outcome[]; stop(): Promise
       async (response) => (await response.text(), response.status),
       () => 0,
     );
-    answers.push({ id, status, tookMs: performance.now() - startedAt });
+    outcomes.push({ id, status, tookMs: performance.now() - startedAt });
   };
   const timer = setInterval(() => {
-    const request = send(`outage-${sent++}`).finally(() => underWay.delete(request));
-    underWay.add(request);
+    const request = send(`outage-${sent++}`).finally(() => running.delete(request));
+    running.add(request);
   }, 1000 / REQUESTS_PER_SECOND);
   return {
-    answers,
+    outcomes,
     async stop() {
       clearInterval(timer);
-      await Promise.all(underWay);
+      await Promise.all(running);
     },
   };
 }

@@ -7,7 +7,7 @@ import {
   type Fleet,
   type FleetOptions,
 } from "../support/fleet.ts";
-import { tellExact } from "../support/figure.ts";
+import { reportExact } from "../support/figure.ts";
 import { until } from "../support/gateway.ts";
 import { findPostgres, startPostgres } from "../support/postgres.ts";
 
@@ -53,9 +53,9 @@ test("two budgets, of the organization and of its key, are held together or not 
   await untilBudgetInForce(fleet);
   const narrow = await race(fleet, 16, 20, created.secret);
   const wide = await race(fleet, 16, 40);
-  expect(tellExact("P5 key", "served within the key's budget", narrow.served, "requests", 30)).toBe(true);
+  expect(reportExact("P5 key", "served within the key's budget", narrow.served, "requests", 30)).toBe(true);
   expect(
-    tellExact("P5 key", "served within the rest of the organization's", wide.served, "requests", 70),
+    reportExact("P5 key", "served within the rest of the organization's", wide.served, "requests", 70),
   ).toBe(true);
 }, 30_000);
 
@@ -66,8 +66,8 @@ async function prove(id: string, options: FleetOptions): Promise<void> {
   const startedAt = performance.now();
   const { served, refused, other } = await race(fleet, CLIENTS, TRIES);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  const asked = `${CLIENTS} clients × ${TRIES} tries in ${seconds} s, ${refused} refused`;
-  const isExact = tellExact(id, `served (${asked})`, served, "requests", SERVED);
+  const load = `${CLIENTS} clients × ${TRIES} tries in ${seconds} s, ${refused} refused`;
+  const isExact = reportExact(id, `served (${load})`, served, "requests", SERVED);
   const charges = await until("every charge", async () => {
     const [row] = await fleet.query(
       `SELECT COUNT(*) AS count, SUM(amount) AS sum FROM ledger WHERE request_id <> '${PROBE}'`,
@@ -76,7 +76,7 @@ async function prove(id: string, options: FleetOptions): Promise<void> {
   });
   const { spent } = await readBudget(fleet);
   const overNanos = Number(spent - AMOUNT_NANOS);
-  const isWithin = tellExact(id, "spent over the budget", Math.max(0, overNanos), "nano-units", 0);
+  const isWithin = reportExact(id, "spent over the budget", Math.max(0, overNanos), "nano-units", 0);
   expect(other).toEqual([]);
   expect(fleet.vendors[0]!.totals.delivered).toBe(served);
   expect(BigInt(String(charges!["sum"]))).toBe(BigInt(served) * COST_NANOS);

@@ -24,16 +24,16 @@ test("without a maximum of the caller the vendor is told one that the budget cov
   expect([free.status, free.headers.get("x-gateway-max-tokens")]).toEqual([200, null]);
   await free.text();
   await withBudget(fleet, 500);
-  const told: unknown[] = [];
+  const maxima: unknown[] = [];
   for (const fields of [{}, { stream: true }, { max_tokens: null, n: 1 }]) {
     const response = await chat(fleet, fields);
     await response.text();
     expect(response.status).toBe(200);
     const body = JSON.parse(fleet.vendors[0]!.hits.at(-1)!.body.toString());
     expect(response.headers.get("x-gateway-max-tokens")).toBe(String(body.max_tokens));
-    told.push(body.max_tokens);
+    maxima.push(body.max_tokens);
   }
-  expect(told).toEqual([500, 492, 484]);
+  expect(maxima).toEqual([500, 492, 484]);
 }, 30_000);
 
 test("a budget that covers fewer than 256 tokens refuses, and a maximum of the caller is never lowered", async () => {

@@ -9,24 +9,31 @@ import OpenAI, {
 } from "openai";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
 import { until } from "../support/gateway.ts";
-import { CHAT, IMAGE, IMAGE_NANOS, chatNanos, openHouse, type House } from "../support/vendor.ts";
+import {
+  CHAT,
+  IMAGE,
+  IMAGE_NANOS,
+  chatNanos,
+  openGatewayFixture,
+  type GatewayFixture,
+} from "../support/vendor.ts";
 
 /*
  * The official client, unmodified, as a customer would use it: on the built-in sandbox, and on a channel whose vendor
  * is simulated.
  */
-let house: House;
+let fixture: GatewayFixture;
 let client: OpenAI;
 const clientOf = (apiKey: string) =>
-  new OpenAI({ apiKey, baseURL: `${house.gateway.url}/v1`, maxRetries: 0 });
+  new OpenAI({ apiKey, baseURL: `${fixture.gateway.url}/v1`, maxRetries: 0 });
 
 beforeAll(async () => {
-  house = await openHouse({ lanes: ["limited"] });
-  client = clientOf(house.gateway.key);
+  fixture = await openGatewayFixture({ extraModels: ["limited"] });
+  client = clientOf(fixture.gateway.key);
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const WEATHER = {
+const WEATHER_TOOL = {
   type: "function" as const,
   function: {
     name: "get_weather",
@@ -45,20 +52,22 @@ describe.each([
 
   test("a chat answer has text, usage, its public model and its request id", async () => {
     const requestId = `sdk-chat-${model}`;
-    const answer = await client.chat.completions.create({ model, messages: question }, marked(requestId));
-    expect(answer).toMatchObject({ object: "chat.completion", model });
-    expect(answer.choices[0]).toMatchObject({
+    const completion = await client.chat.completions.create({ model, messages: question }, marked(requestId));
+    expect(completion).toMatchObject({ object: "chat.completion", model });
+    expect(completion.choices[0]).toMatchObject({
       index: 0,
       finish_reason: "stop",
       message: { role: "assistant" },
     });
-    expect(answer.choices[0]!.message.content!.length).toBeGreaterThan(10);
-    expect(answer.usage!.total_tokens).toBe(answer.usage!.prompt_tokens + answer.usage!.completion_tokens);
-    expect(answer._request_id).toBe(requestId);
-    const [row, ...others] = await house.gateway.charged(requestId);
+    expect(completion.choices[0]!.message.content!.length).toBeGreaterThan(10);
+    expect(completion.usage!.total_tokens).toBe(
+      completion.usage!.prompt_tokens + completion.usage!.completion_tokens,
+    );
+    expect(completion._request_id).toBe(requestId);
+    const [row, ...others] = await fixture.gateway.charged(requestId);
     expect(others).toEqual([]);
     expect(row).toMatchObject({ kind: "charge", model, flags: [] });
-    if (model === CHAT) expect(row!.amount).toBe(chatNanos(answer.usage!));
+    if (model === CHAT) expect(row!.amount).toBe(chatNanos(completion.usage!));
   });
 
   test.each([
@@ -84,47 +93,51 @@ describe.each([
       expect(new Set(chunks.map((chunk) => chunk.id)).size).toBe(1);
       const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
       expect(text.length).toBeGreaterThan(10);
-      const [row] = await house.gateway.charged(requestId);
+      const [row] = await fixture.gateway.charged(requestId);
       expect(row!.flags).toEqual([]);
       if (model === CHAT) expect(row!.amount).toBe(chatNanos(reports[0]!.usage!));
     },
   );
 
   test("the stream helper puts a tool call together, and its result leads to an answer", async () => {
-    const runner = client.chat.completions.stream({ model, messages: question, tools: [WEATHER] });
-    const asked = (await runner.finalChatCompletion()).choices[0]!;
-    expect(asked.finish_reason).toBe("tool_calls");
-    const call = asked.message.tool_calls![0]!;
+    const runner = client.chat.completions.stream({ model, messages: question, tools: [WEATHER_TOOL] });
+    const toolCall = (await runner.finalChatCompletion()).choices[0]!;
+    expect(toolCall.finish_reason).toBe("tool_calls");
+    const call = toolCall.message.tool_calls![0]!;
     expect(call).toMatchObject({ type: "function", function: { name: "get_weather" } });
     expect(JSON.parse(call.function.arguments)).toEqual({ city: expect.any(String) });
-    const answered = await client.chat.completions
+    const final = await client.chat.completions
       .stream({
         model,
-        tools: [WEATHER],
+        tools: [WEATHER_TOOL],
         messages: [
           ...question,
-          asked.message,
+          toolCall.message,
           { role: "tool", tool_call_id: call.id, content: "Calm, 12 °C" },
         ],
       })
       .finalChatCompletion();
-    expect(answered.choices[0]!.finish_reason).toBe("stop");
-    expect(answered.choices[0]!.message.content!.length).toBeGreaterThan(0);
+    expect(final.choices[0]!.finish_reason).toBe("stop");
+    expect(final.choices[0]!.message.content!.length).toBeGreaterThan(0);
     expect((await runner.totalUsage()).completion_tokens).toBeGreaterThan(0);
   });
 
   test("a whole answer can be a tool call", async () => {
-    const answer = await client.chat.completions.create({ model, messages: question, tools: [WEATHER] });
-    expect(answer.choices[0]).toMatchObject({
+    const completion = await client.chat.completions.create({
+      model,
+      messages: question,
+      tools: [WEATHER_TOOL],
+    });
+    expect(completion.choices[0]).toMatchObject({
       finish_reason: "tool_calls",
       message: { content: null, tool_calls: [{ type: "function", function: { name: "get_weather" } }] },
     });
   });
 
   test("an output cap ends the answer with length", async () => {
-    const answer = await client.chat.completions.create({ model, messages: question, max_tokens: 3 });
-    expect(answer.choices[0]!.finish_reason).toBe("length");
-    expect(answer.usage!.completion_tokens).toBe(3);
+    const completion = await client.chat.completions.create({ model, messages: question, max_tokens: 3 });
+    expect(completion.choices[0]!.finish_reason).toBe("length");
+    expect(completion.usage!.completion_tokens).toBe(3);
   });
 });
 
@@ -134,17 +147,17 @@ describe.each([
 ])("pictures on %s", (_, model) => {
   test("come as links by default, which give a picture of the size that was told", async () => {
     const requestId = `sdk-image-${model}`;
-    const answer = await client.images.generate({ model, prompt: "A quiet harbour" }, marked(requestId));
-    const [first, ...others] = answer.data!;
+    const completion = await client.images.generate({ model, prompt: "A quiet harbour" }, marked(requestId));
+    const [first, ...others] = completion.data!;
     expect(others).toEqual([]);
     expect(Object.keys(first!)).toEqual(["url"]);
     const file = await fetch(first!.url!);
     expect(file.status).toBe(200);
-    expect(file.headers.get("content-type")).toBe(`image/${answer.output_format}`);
+    expect(file.headers.get("content-type")).toBe(`image/${completion.output_format}`);
     const header = await readImageHeader(await file.blob());
-    expect(`${header.width}x${header.height}`).toBe(String(answer.size));
-    expect(answer._request_id).toBe(requestId);
-    const [row] = await house.gateway.charged(requestId);
+    expect(`${header.width}x${header.height}`).toBe(String(completion.size));
+    expect(completion._request_id).toBe(requestId);
+    const [row] = await fixture.gateway.charged(requestId);
     expect(row).toMatchObject({ model, consumed: { unit: "image", count: 1, tier: "1K" }, flags: [] });
     if (model === IMAGE) expect(row!.amount).toBe(IMAGE_NANOS);
   });
@@ -164,13 +177,13 @@ describe.each([
 });
 
 test("bytes between client and vendor differ only by the model's name and the forced usage", async () => {
-  house.vendor.reset();
+  fixture.vendor.reset();
   const text = 'Ünï \u{1F30A} "quotes" \\ / </script> 9007199254740993';
   const body = `{ "messages":[{"role":"user","content":"x","name":"n"}],"seed" : 9007199254740993,"temperature":1.0,"stream":true,"model":"${CHAT}","logit_bias":{"1":-0}}`;
-  house.vendor.next({ text, frames: 7 });
-  const response = await house.gateway.call("/v1/chat/completions", { body, method: "POST" });
+  fixture.vendor.next({ text, frames: 7 });
+  const response = await fixture.gateway.call("/v1/chat/completions", { body, method: "POST" });
   const received = await response.text();
-  const [hit] = house.vendor.hits;
+  const [hit] = fixture.vendor.hits;
   const sent = hit!.body.toString();
   expect(JSON.parse(sent).stream_options).toEqual({ include_usage: true });
   expect(
@@ -267,7 +280,7 @@ describe("errors are of the classes and fields the client knows", () => {
   });
 
   test("a model that is not enabled is a permission error", async () => {
-    await house.gateway.cli("orgs", "disable-model", "default", "sandbox-messages");
+    await fixture.gateway.cli("orgs", "disable-model", "default", "sandbox-messages");
     const denied = await until("the change to be seen", async () => {
       const error = await chat("sandbox-messages").catch(() => undefined);
       return error instanceof PermissionDeniedError ? error : undefined;

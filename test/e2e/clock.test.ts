@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openFleet, readBudget, untilBudgetInForce, type Fleet } from "../support/fleet.ts";
-import { tellAtLeast, tellExact } from "../support/figure.ts";
+import { reportAtLeast, reportExact } from "../support/figure.ts";
 import { findFaketime, startFakeClock, type FakeClock } from "../support/fake-clock.ts";
 import { until } from "../support/gateway.ts";
 
@@ -41,7 +41,7 @@ test.skipIf(hasNone).concurrent(
     }
     expect(served).toEqual([10, 10, 0, 0, 0]);
     expect(
-      tellExact(
+      reportExact(
         "P29",
         "served of a daily budget for 10 over jumps across midnight",
         sum(served),
@@ -66,7 +66,7 @@ test.skipIf(hasNone).concurrent(
       await clock.jump(jump);
     }
     const served = sum(await Promise.all(clients));
-    expect(tellExact("P29", "served of a budget for 500 over jumps", served, "requests", 500)).toBe(true);
+    expect(reportExact("P29", "served of a budget for 500 over jumps", served, "requests", 500)).toBe(true);
     await until("every charge", async () =>
       (await readBudget(fleet)).spent >= 500n * COST_NANOS ? true : undefined,
     );
@@ -92,7 +92,7 @@ test.skipIf(hasNone).concurrent(
       served += await servedOf(fleet, 6);
     }
     expect(await (await stream).text()).toContain("[DONE]");
-    expect(tellExact("P29", "served of 12 a minute over jumps", served, "requests", 12)).toBe(true);
+    expect(reportExact("P29", "served of 12 a minute over jumps", served, "requests", 12)).toBe(true);
     const lines = await until("the log", () => {
       const found = fleet.gateways[0]!.logs().filter((line) => line["message"] === "request");
       return found.length >= 25 ? found : undefined;
@@ -102,7 +102,7 @@ test.skipIf(hasNone).concurrent(
       Number(line["first_byte_ms"] ?? 0),
       ...attemptsOf(line).map((attempt) => Number(attempt.duration_ms)),
     ]);
-    expect(tellAtLeast("P29", "shortest duration in the log", Math.min(...durations), "ms", 0)).toBe(true);
+    expect(reportAtLeast("P29", "shortest duration in the log", Math.min(...durations), "ms", 0)).toBe(true);
     expect(Math.max(...durations)).toBeLessThan(20_000);
   },
   30_000,

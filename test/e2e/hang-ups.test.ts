@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../support/gateway.ts";
 import { openSocket, writeRequest } from "../support/sockets.ts";
-import { CHAT, INPUT_NANOS, openHouse, type House } from "../support/vendor.ts";
+import { CHAT, INPUT_NANOS, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
 /* What clients that disconnect leave in the log and in the ledger. */
-let house: House;
+let fixture: GatewayFixture;
 beforeAll(async () => {
-  house = await openHouse();
+  fixture = await openGatewayFixture();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 describe("a client that disconnects is no failure in the log", () => {
   const lineOf = (requestId: string) =>
-    until("the log line", () => house.gateway.logs().find((line) => line["request_id"] === requestId));
+    until("the log line", () => fixture.gateway.logs().find((line) => line["request_id"] === requestId));
 
   test("inside a stream", async () => {
     const content = "[[reply tokens=200 frameDelayMs=20]]";
-    const response = await house.gateway.call("/v1/chat/completions", {
+    const response = await fixture.gateway.call("/v1/chat/completions", {
       body: { model: CHAT, stream: true, messages: [{ role: "user", content }] },
       headers: { "x-request-id": "gone-reading" },
     });
@@ -34,9 +34,9 @@ describe("a client that disconnects is no failure in the log", () => {
     ["/v1/images/edits", "multipart/form-data; boundary=x"],
   ])("while it sends a request to %s", async (path, type) => {
     const requestId = `gone-sending${path.replaceAll("/", "-")}`;
-    const socket = await openSocket(house.gateway.url);
+    const socket = await openSocket(fixture.gateway.url);
     const headers = {
-      authorization: `Bearer ${house.gateway.key}`,
+      authorization: `Bearer ${fixture.gateway.key}`,
       "content-type": type,
       "content-length": "1000",
       "x-request-id": requestId,
@@ -49,7 +49,12 @@ describe("a client that disconnects is no failure in the log", () => {
 });
 
 /** Sends a chat request, and disconnects once the vendor has it. */
-async function disconnect({ gateway, vendor }: House, prompt: string, requestId: string, stream: boolean) {
+async function disconnect(
+  { gateway, vendor }: GatewayFixture,
+  prompt: string,
+  requestId: string,
+  stream: boolean,
+) {
   const client = new AbortController();
   const response = gateway.call("/v1/chat/completions", {
     body: { model: CHAT, stream, messages: [{ role: "user", content: prompt }] },
@@ -64,10 +69,10 @@ async function disconnect({ gateway, vendor }: House, prompt: string, requestId:
 describe.each([false, true])("a client that disconnects before any content, stream %p,", (stream) => {
   test("ends the vendor call and pays for its input", async () => {
     const requestId = `input-only-${stream}`;
-    const closes = house.vendor.hits.filter(({ closedAt }) => closedAt !== null).length;
-    await disconnect(house, "[[stall]]", requestId, stream);
-    await house.vendor.waitForClose(closes + 1);
-    const [row, ...others] = await house.gateway.charged(requestId);
+    const closes = fixture.vendor.hits.filter(({ closedAt }) => closedAt !== null).length;
+    await disconnect(fixture, "[[stall]]", requestId, stream);
+    await fixture.vendor.waitForClose(closes + 1);
+    const [row, ...others] = await fixture.gateway.charged(requestId);
     expect(others).toEqual([]);
     expect(row!.flags).toEqual(["partial", "caller_gone", "estimated"]);
     expect(row!.consumed!.tokens!["input"]).toBeWithin(10, 60);
@@ -76,7 +81,7 @@ describe.each([false, true])("a client that disconnects before any content, stre
   });
 
   test("pays for the complete response where its organization drains", async () => {
-    await using draining = await openHouse();
+    await using draining = await openGatewayFixture();
     await draining.gateway.cli("orgs", "set", "default", "--caller-gone", "drain");
     await Bun.sleep(1_000);
     const requestId = `drained-${stream}`;

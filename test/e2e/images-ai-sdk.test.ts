@@ -3,25 +3,25 @@ import { generateImage } from "ai";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { makePng } from "../support/pictures.ts";
 import { filesOf } from "../support/images-forms.ts";
-import { openImageHouse, type ImageHouse } from "./images-vendors.ts";
+import { openImageFixture, type ImageFixture } from "./images-vendors.ts";
 
 /*
  * The Vercel AI SDK with its provider for compatible services, unmodified. It reads base64 only, so it asks for it in
  * its provider options, where every key goes into the body.
  */
-let house: ImageHouse;
+let fixture: ImageFixture;
 let images: ReturnType<typeof createOpenAICompatible>;
 
 beforeAll(async () => {
-  house = await openImageHouse();
+  fixture = await openImageFixture();
   images = createOpenAICompatible({
     name: "gateway",
-    baseURL: `${house.gateway.url}/v1`,
-    apiKey: house.gateway.key,
+    baseURL: `${fixture.gateway.url}/v1`,
+    apiKey: fixture.gateway.key,
   });
 });
-afterEach(() => house.reset());
-afterAll(() => house[Symbol.asyncDispose]());
+afterEach(() => fixture.reset());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const inline = { response_format: "b64_json" };
 
@@ -38,7 +38,7 @@ test("a generation gives pictures of the size and number asked for", async () =>
     const { width, height } = await new Bun.Image(uint8Array).metadata();
     expect({ width, height }).toEqual({ width: 1536, height: 1024 });
   }
-  expect(house.hits()).toBe(1);
+  expect(fixture.hits()).toBe(1);
 });
 
 test("tier and ratio go through its provider options to a family without pixels", async () => {
@@ -59,6 +59,6 @@ test("an edit sends its pictures in order, byte for byte", async () => {
     providerOptions: { gateway: inline },
   });
   expect(image.uint8Array.byteLength).toBeGreaterThan(0);
-  const sent = await filesOf(house.vendors.openai.hits[0]!);
+  const sent = await filesOf(fixture.vendors.openai.hits[0]!);
   expect(sent.map(([, bytes]) => bytes)).toEqual(pictures);
 });

@@ -9,7 +9,7 @@ import { startOpenAi, SIMULATED_KEY as OPENAI_KEY } from "../upstreams/openai.ts
 import type { Behaviour } from "../upstreams/behaviour.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { formOf } from "../support/images-forms.ts";
-import { openImageHouse, readCatalogue } from "./images-vendors.ts";
+import { openImageFixture, readCatalogue } from "./images-vendors.ts";
 
 /*
  * Another vendor is asked when the first one fails. After a timeout the picture may be made and paid for twice, so
@@ -20,7 +20,7 @@ const FALLBACK_SECONDS = 1;
 const REFERENCE = makePng(64, 48);
 const DATA = REFERENCE.toString("base64");
 
-interface Lane {
+interface VendorPair {
   first: Simulator;
   second: Simulator;
   model: string;
@@ -32,25 +32,25 @@ interface Lane {
   cancelled(): Promise<unknown>;
 }
 
-let openai: Lane;
-let gemini: Lane;
-let queue: Lane;
-let lanes: Lane[];
+let openai: VendorPair;
+let gemini: VendorPair;
+let queue: VendorPair;
+let pairs: VendorPair[];
 let gateway: TestGateway;
 /** Keys of organizations that have the switch on and off. */
 const keys = { on: "", off: "" };
 
 beforeAll(async () => {
   const fal = await startFal();
-  openai = laneOf(await startOpenAi(), await startOpenAi(), "gpt-image-2", 5_900_000n);
-  gemini = laneOf(await startGemini(), await startGemini(), "gemini-3.1-flash-image", 67_200_000n);
+  openai = pairOf(await startOpenAi(), await startOpenAi(), "gpt-image-2", 5_900_000n);
+  gemini = pairOf(await startGemini(), await startGemini(), "gemini-3.1-flash-image", 67_200_000n);
   queue = {
-    ...laneOf(fal, await startBfl(), "flux-2-pro", 45_000_000n),
+    ...pairOf(fal, await startBfl(), "flux-2-pro", 45_000_000n),
     wait: { polls: 1_000_000 },
     cancelled: () => untilCancelled(fal),
   };
-  lanes = [openai, gemini, queue];
-  gateway = await startTestGateway({ yaml: Bun.YAML.stringify(await describeHouse()), env: KEYS });
+  pairs = [openai, gemini, queue];
+  gateway = await startTestGateway({ yaml: Bun.YAML.stringify(await gatewayConfiguration()), env: KEYS });
   for (const state of ["on", "off"] as const) {
     const { id } = JSON.parse(await gateway.cli("orgs", "create", "--name", state, "--json"));
     if (state === "on") await gateway.cli("orgs", "set", id, "--fallback-after", String(FALLBACK_SECONDS));
@@ -58,18 +58,18 @@ beforeAll(async () => {
     keys[state] = JSON.parse(made).secret;
   }
   await until("both keys to be known", async () => {
-    const answers = await Promise.all(Object.values(keys).map((key) => call(key, "/v1/models")));
-    return answers.every(({ status }) => status === 200) ? true : undefined;
+    const responses = await Promise.all(Object.values(keys).map((key) => call(key, "/v1/models")));
+    return responses.every(({ status }) => status === 200) ? true : undefined;
   });
 }, 30_000);
-afterEach(() => lanes.forEach(({ first, second }) => [first, second].forEach((vendor) => vendor.reset())));
+afterEach(() => pairs.forEach(({ first, second }) => [first, second].forEach((vendor) => vendor.reset())));
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
-  await Promise.all(lanes.flatMap(({ first, second }) => [first.close(), second.close()]));
+  await Promise.all(pairs.flatMap(({ first, second }) => [first.close(), second.close()]));
 });
 
 interface Entrance {
-  lane(): Lane;
+  pair(): VendorPair;
   path: string;
   body(model: string): object;
   /** Where the error's code stands. */
@@ -80,26 +80,26 @@ const codeOf = ({ code }: Record<string, unknown>) => code;
 const FIELDS = { prompt: "a lighthouse", size: "1K", aspectRatio: "1:1", quality: "low" };
 const ENTRANCES: Record<string, Entrance> = {
   "a generation": {
-    lane: () => openai,
+    pair: () => openai,
     path: "/v1/images/generations",
     body: (model) => ({ model, ...FIELDS }),
     code: codeOf,
   },
   "an edit by form": {
-    lane: () => openai,
+    pair: () => openai,
     path: "/v1/images/edits",
     body: (model) =>
       formOf([...Object.entries({ model, ...FIELDS }), ["image[]", REFERENCE], ["image[]", REFERENCE]]),
     code: codeOf,
   },
   "an edit at a vendor of jobs": {
-    lane: () => queue,
+    pair: () => queue,
     path: "/v1/images/edits",
     body: (model) => ({ model, ...FIELDS, image: `data:image/png;base64,${DATA}` }),
     code: codeOf,
   },
   "a native call": {
-    lane: () => gemini,
+    pair: () => gemini,
     path: "/v1beta/models/gemini-3.1-flash-image:generateContent",
     body: () => ({
       contents: [
@@ -117,9 +117,9 @@ const ENTRANCES: Record<string, Entrance> = {
   },
 };
 
-describe.each(Object.entries(ENTRANCES))("%s that times out", (name, { lane, path, body, code }) => {
+describe.each(Object.entries(ENTRANCES))("%s that times out", (name, { pair, path, body, code }) => {
   test("is an error, and nobody else is asked, unless the organization wants it", async () => {
-    const { first, second, model, wait, cancelled } = lane();
+    const { first, second, model, wait, cancelled } = pair();
     first.next(wait);
     const response = await call(keys.off, path, body(model), nameOf("off", name));
     expect(response.status).toBe(504);
@@ -129,7 +129,7 @@ describe.each(Object.entries(ENTRANCES))("%s that times out", (name, { lane, pat
   });
 
   test("is cancelled and answered by the next vendor, billed once, where it does", async () => {
-    const { first, second, model, price, wait, cancelled } = lane();
+    const { first, second, model, price, wait, cancelled } = pair();
     first.next(wait);
     const startedAt = performance.now();
     const response = await call(keys.on, path, body(model), nameOf("on", name));
@@ -173,17 +173,17 @@ test("a job that is lost sight of is made by the next vendor, and its own cost i
 });
 
 test("the vendors of a shipped model are asked one after the other until one answers", async () => {
-  await using house = await openImageHouse();
-  const { bfl, fal, openrouter, replicate } = house.vendors;
+  await using fixture = await openImageFixture();
+  const { bfl, fal, openrouter, replicate } = fixture.vendors;
   bfl.next(row("overloaded"));
   fal.next(row("throttled"));
-  const response = await house.gateway.call("/v1/images/generations", {
+  const response = await fixture.gateway.call("/v1/images/generations", {
     body: { model: "flux-2-pro", ...FIELDS },
     headers: { "x-request-id": "in-order" },
   });
   expect(response.status).toBe(200);
   expect([bfl, fal, openrouter, replicate].map(({ hits }) => hits.length)).toEqual([1, 1, 1, 0]);
-  expect(await house.gateway.charged("in-order")).toMatchObject([
+  expect(await fixture.gateway.charged("in-order")).toMatchObject([
     {
       amount: queue.price,
       orphan_cost: 0n,
@@ -202,7 +202,7 @@ test("only what was delivered is in the ledger", async () => {
 /** Credentials by what their variables are called. */
 const KEYS = { OPENAI: OPENAI_KEY, GEMINI: GEMINI_KEY, FAL: FAL_KEY, BFL: BFL_KEY };
 
-function laneOf(first: Simulator, second: Simulator, model: string, price: bigint): Lane {
+function pairOf(first: Simulator, second: Simulator, model: string, price: bigint): VendorPair {
   const cancelled = () => first.waitForClose();
   return { first, second, model, price, wait: { fault: "stall" }, cancelled };
 }
@@ -211,12 +211,12 @@ async function untilCancelled({ jobs }: Fal): Promise<void> {
   await until("the job to be cancelled", () => (jobs.all.at(-1)?.isCancelled ? true : undefined));
 }
 
-function channelOf(model: string, place: 1 | 2): string {
-  return `${model.split("-")[0]}-${place}`;
+function channelOf(model: string, position: 1 | 2): string {
+  return `${model.split("-")[0]}-${position}`;
 }
 
 /** Two channels for each lane, whose model asks them in order. */
-async function describeHouse(): Promise<object> {
+async function gatewayConfiguration(): Promise<object> {
   const deadlines = { first_byte_ms: FIRST_BYTE_MS };
   const at = (provider: string, url: string, settings = {}) => ({
     provider,

@@ -12,7 +12,7 @@ import {
   type Offer,
   type SizeName,
 } from "./images-matrix.table.ts";
-import { openImageHouse, VENDOR_NAMES, type ImageHouse, type VendorName } from "./images-vendors.ts";
+import { openImageFixture, VENDOR_NAMES, type ImageFixture, type VendorName } from "./images-vendors.ts";
 
 /*
  * Families, entrances, sizes, qualities, formats, numbers, ways of delivery and the organization's switch against
@@ -40,13 +40,13 @@ const PROBE = "probe";
 const SHAPE = 60 / 40;
 const REFERENCE = makePng(60, 40);
 
-let house: ImageHouse;
+let fixture: ImageFixture;
 /** A key of an organization for each state of the switch. */
 const keys: Record<string, string> = {};
 
 beforeAll(async () => {
-  house = await openImageHouse({ alone: ALTERNATIVES.map(({ vendor, id }) => [vendor, id] as const) });
-  const { gateway } = house;
+  fixture = await openImageFixture({ alone: ALTERNATIVES.map(({ vendor, id }) => [vendor, id] as const) });
+  const { gateway } = fixture;
   for (const state of SWITCHES) {
     const { id } = JSON.parse(await gateway.cli("orgs", "create", "--name", `switch ${state}`, "--json"));
     if (state !== "unset") await gateway.cli("orgs", "set", id, "--force-image-urls", state);
@@ -58,7 +58,7 @@ beforeAll(async () => {
   for (const state of SWITCHES)
     await until(`the switch to be ${state}`, async () => ((await holdsNow(state)) ? true : undefined));
 }, 30_000);
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 interface Case extends Offer {
   entrance: (typeof ENTRANCES)[number];
@@ -81,7 +81,7 @@ describe.each(ENTRANCES)("%s", (entrance) => {
           .filter((size) => isQuick(offer.family, size))
           .map((size, index) => makeCase({ ...offer, entrance, size }, index)),
       );
-      closeBooks();
+      takeStock();
     },
     30_000,
   );
@@ -89,10 +89,10 @@ describe.each(ENTRANCES)("%s", (entrance) => {
 
 test("the sandbox is no exception", async () => {
   const sizes = ["unset", "not on the grid", "1K 16:9"] as const;
-  const cases = SANDBOX.flatMap((entry, place) =>
+  const cases = SANDBOX.flatMap((entry, current) =>
     sizes.map((size, index) => {
-      const entrance = ENTRANCES[(index + place) % ENTRANCES.length]!;
-      const item = makeCase({ ...entry, entrance, size }, index * 5 + place);
+      const entrance = ENTRANCES[(index + current) % ENTRANCES.length]!;
+      const item = makeCase({ ...entry, entrance, size }, index * 5 + current);
       item.quality = "low";
       return item;
     }),
@@ -103,7 +103,7 @@ test("the sandbox is no exception", async () => {
 test("every call has cost exactly what the price list says", async () => {
   expect(charges.size).toBeGreaterThan(200);
   const rows = await until("every charge", async () => {
-    const ledger = (await house.gateway.ledger()).filter(({ request_id: id }) => id !== PROBE);
+    const ledger = (await fixture.gateway.ledger()).filter(({ request_id: id }) => id !== PROBE);
     return ledger.length >= charges.size ? ledger : undefined;
   });
   const billed = new Map(
@@ -118,22 +118,22 @@ test("every call has cost exactly what the price list says", async () => {
 
 test("every vendor has made as many pictures as were charged for", async () => {
   const billed: Partial<Record<string, number>> = {};
-  for (const { request_id: id, channel, consumed } of await house.gateway.ledger())
+  for (const { request_id: id, channel, consumed } of await fixture.gateway.ledger())
     if (charges.has(id) && channel !== "sandbox")
       billed[channel ?? ""] = (billed[channel ?? ""] ?? 0) + (consumed?.count ?? 0);
-  expect(billed).toEqual(Object.fromEntries(drawn));
+  expect(billed).toEqual(Object.fromEntries(generated));
 });
 
 /** Pictures by what the vendors wrote down themselves. */
-const drawn = new Map<VendorName, number>();
+const generated = new Map<VendorName, number>();
 
 /** Takes down what the vendors did since the last time; nothing of it may have been refused. */
-function closeBooks(): void {
+function takeStock(): void {
   for (const name of VENDOR_NAMES) {
-    const { hits, totals, reset } = house.vendors[name];
+    const { hits, totals, reset } = fixture.vendors[name];
     const refused = hits.filter(({ status }) => status !== 200 && status !== 201);
     expect(refused.map(({ path, status }) => ({ path, status }))).toEqual([]);
-    if (totals.pictures > 0) drawn.set(name, (drawn.get(name) ?? 0) + totals.pictures);
+    if (totals.pictures > 0) generated.set(name, (generated.get(name) ?? 0) + totals.pictures);
     reset();
   }
 }
@@ -166,9 +166,9 @@ async function runAll(cases: readonly Case[]): Promise<void> {
   const queue = [...cases];
   const work = async () => {
     for (let item = queue.shift(); item; item = queue.shift()) {
-      const place = item;
-      await run(place).catch((error: unknown) =>
-        faults.push(`${JSON.stringify(place)}: ${Bun.stripANSI(String(error))}`),
+      const current = item;
+      await run(current).catch((error: unknown) =>
+        faults.push(`${JSON.stringify(current)}: ${Bun.stripANSI(String(error))}`),
       );
     }
   };
@@ -181,14 +181,14 @@ async function run(item: Case): Promise<void> {
   const id = `matrix-${charges.size}-${crypto.randomUUID()}`;
   const response = await send(item, id);
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
-  const answer = (await response.json()) as Answer;
+  const reply = (await response.json()) as ImageReply;
   const delivered = Math.min(count, most);
   // What was not requested settles by the quality that the reply reports.
-  const settled = family === "A" ? answer.quality : quality;
+  const settled = family === "A" ? reply.quality : quality;
   charges.set(id, { amount: await priceOf({ ...item, quality: settled }, delivered), count: delivered });
 
-  expect(answer.data).toHaveLength(delivered);
-  expect(answer.model).toBe(model);
+  expect(reply.data).toHaveLength(delivered);
+  expect(reply.model).toBe(model);
   expect(response.headers.get("x-gateway-generated-images")).toBe(String(delivered));
   expect(response.headers.get("x-image-count-degraded")).toBe(
     delivered < count ? `${delivered}/${count}` : null,
@@ -198,14 +198,14 @@ async function run(item: Case): Promise<void> {
   expect(response.headers.get("x-gateway-ignored-params")).toBeNull();
 
   const isA = family === "A";
-  if (format !== undefined) expect(answer.output_format).toBe(format);
+  if (format !== undefined) expect(reply.output_format).toBe(format);
   if (isA && (quality === "low" || quality === "medium" || quality === "high"))
-    expect(answer.quality).toBe(quality);
+    expect(reply.quality).toBe(quality);
   const hasFinest = model === "gpt-image-2.5-flare";
-  if (hasFinest && (quality === "xhigh" || quality === "max")) expect(answer.quality).toBe(quality);
-  if (!isA) expect(answer.background).toBe("opaque");
+  if (hasFinest && (quality === "xhigh" || quality === "max")) expect(reply.quality).toBe(quality);
+  if (!isA) expect(reply.background).toBe("opaque");
 
-  for (const image of answer.data) {
+  for (const image of reply.data) {
     expect(Object.keys(image).toSorted().join()).toBe(HOLDS[state][delivery ?? "none"]);
     for (const bytes of await bytesOf(image)) {
       const {
@@ -213,19 +213,19 @@ async function run(item: Case): Promise<void> {
         height,
         format: real,
       } = await new Bun.Image(bytes, { maxPixels: 64_000_000 }).metadata();
-      expect(`${width}x${height} ${real}`).toBe(`${answer.size} ${answer.output_format}`);
+      expect(`${width}x${height} ${real}`).toBe(`${reply.size} ${reply.output_format}`);
     }
   }
   const expected = EXPECTED[family]?.[size];
-  if (expected !== undefined && !model.startsWith("sandbox") && followsWish(item))
-    expect(answer.size).toBe(expected);
+  if (expected !== undefined && !model.startsWith("sandbox") && usesOwnSize(item))
+    expect(reply.size).toBe(expected);
   if (isShapeless(item) && !model.startsWith("sandbox")) {
-    const [width = 0, height = 0] = answer.size.split("x").map(Number);
+    const [width = 0, height = 0] = reply.size.split("x").map(Number);
     expect(Math.abs(Math.log(width / height / SHAPE))).toBeLessThan(0.07);
   }
 }
 
-interface Answer {
+interface ImageReply {
   model: string;
   size: string;
   quality: string;
@@ -235,7 +235,7 @@ interface Answer {
 }
 
 /** An edit without a size keeps the shape of its picture, and on family D every edit does. */
-function followsWish(item: Case): boolean {
+function usesOwnSize(item: Case): boolean {
   const { family, entrance, size } = item;
   if (entrance === "generations") return true;
   if (isShapeless(item)) return false;
@@ -275,11 +275,11 @@ function send(
 /** Whether the running gateway knows the key and goes by its organization's switch. */
 async function holdsNow(state: Case["state"]): Promise<boolean> {
   for (const [name, holds] of Object.entries(HOLDS[state])) {
-    const wish = name === "none" ? {} : { response_format: name };
-    const body = { model: "sandbox-a", prompt: "x", quality: "low", ...wish };
+    const delivery = name === "none" ? {} : { response_format: name };
+    const body = { model: "sandbox-a", prompt: "x", quality: "low", ...delivery };
     const response = await callWith(keys[state]!, "/v1/images/generations", body);
     if (response.status !== 200) return false;
-    const { data } = (await response.json()) as Answer;
+    const { data } = (await response.json()) as ImageReply;
     if (Object.keys(data[0]!).toSorted().join() !== holds) return false;
   }
   return true;
@@ -287,7 +287,7 @@ async function holdsNow(state: Case["state"]): Promise<boolean> {
 
 function callWith(key: string, path: string, body?: object | FormData, id = PROBE): Promise<Response> {
   const headers = { authorization: `Bearer ${key}`, "x-request-id": id };
-  return house.gateway.call(path, { headers, ...(body && { body }) });
+  return fixture.gateway.call(path, { headers, ...(body && { body }) });
 }
 
 async function priceOf({ model, size, quality, state }: Case, count: number): Promise<bigint> {
@@ -303,7 +303,7 @@ async function priceOf({ model, size, quality, state }: Case, count: number): Pr
 }
 
 /** The picture in each of the forms it came in. */
-async function bytesOf({ url, b64_json: text }: Answer["data"][number]): Promise<Uint8Array[]> {
+async function bytesOf({ url, b64_json: text }: ImageReply["data"][number]): Promise<Uint8Array[]> {
   const pictures: Uint8Array[] = [];
   if (text !== undefined) pictures.push(Buffer.from(text, "base64"));
   if (url !== undefined) pictures.push(await (await fetch(url)).bytes());

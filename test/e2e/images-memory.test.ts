@@ -35,7 +35,7 @@ describe("large references", () => {
       const figures = await measured(`one edit by ${form}`, edits(rig, form, 1));
       expect(figures.statuses).toEqual([200]);
       expect(figures.overIdleMb).toBeLessThanOrEqual(200);
-      expectCalm(figures);
+      expectNoStalls(figures);
     },
     30_000,
   );
@@ -44,7 +44,7 @@ describe("large references", () => {
     const figures = await measured("four edits at once", edits(rig, "json", 4, { referenceBytes: 8 * MIB }));
     expect(figures.statuses).toEqual([200, 200, 200, 200]);
     expect(figures.overIdleMb).toBeLessThanOrEqual(400);
-    expectCalm(figures);
+    expectNoStalls(figures);
   }, 30_000);
 });
 
@@ -52,14 +52,14 @@ describe("large answers", () => {
   test.each([1, 4])("of 20 MB base64, %d at once, hold nobody up", async (count) => {
     const figures = await measured(`${count} answers at once`, generations(rig, count, 20_000_000));
     expect(figures.statuses).toEqual(Array.from({ length: count }, () => 200));
-    expectCalm(figures);
+    expectNoStalls(figures);
   });
 
   test("of 20 MB base64, 50 at once, take at most 400 MB", async () => {
     const figures = await measured("50 answers at once", generations(rig, 50, 20_000_000));
     expect(figures.statuses).toEqual(Array.from({ length: 50 }, () => 200));
     expect(figures.overIdleMb).toBeLessThanOrEqual(400);
-    expectClean(figures);
+    expectNoFiles(figures);
     // The runtime itself stands still while it takes in a gigabyte from fifty sockets in one turn.
     expect(figures.p95PingMs).toBeLessThanOrEqual(STALL_MS);
   }, 60_000);
@@ -87,25 +87,25 @@ describe("temporary files", () => {
     await until("a temporary file", () => (spooled(rig.gateway).length > 0 ? true : undefined));
     controller.abort();
     await call.catch(() => undefined);
-    await untilNone();
+    await untilNoFiles();
   });
 
   /** Reads the beginning of a large answer, while its picture is on disk. */
-  async function beginAnswer(signal?: AbortSignal): Promise<Response> {
+  async function startResponse(signal?: AbortSignal): Promise<Response> {
     const body = { model: MODEL, prompt: "[[base64=20000000]]", response_format: "b64_json" };
     const response = await rig.gateway.call("/v1/images/generations", { body, ...(signal && { signal }) });
     await response.body!.getReader().read();
     expect(spooled(rig.gateway).length).toBeGreaterThan(0);
     return response;
   }
-  const untilNone = () =>
+  const untilNoFiles = () =>
     until("the spool to be empty", () => (spooled(rig.gateway).length === 0 ? true : undefined), 5_000);
 
   test("of a caller who hangs up in the middle of an answer are gone", async () => {
     const controller = new AbortController();
-    await beginAnswer(controller.signal);
+    await startResponse(controller.signal);
     controller.abort();
-    await untilNone();
+    await untilNoFiles();
   });
 
   test("of a caller who hangs up before the answer are gone", async () => {
@@ -115,17 +115,17 @@ describe("temporary files", () => {
     await until("a temporary file", () => (spooled(rig.gateway).length > 0 ? true : undefined));
     controller.abort();
     await call.catch(() => undefined);
-    await untilNone();
+    await untilNoFiles();
   });
 
   test("of a vendor's answer that breaks off are gone", async () => {
     const body = { model: MODEL, prompt: "[[base64=20000000]] [[cut]]", response_format: "b64_json" };
     expect((await rig.gateway.call("/v1/images/generations", { body })).status).toBe(502);
-    await untilNone();
+    await untilNoFiles();
   });
 
   test("of a gateway that was killed in the middle of an answer are gone after the next start", async () => {
-    await beginAnswer();
+    await startResponse();
     await rig.gateway.kill();
     expect(spooled(rig.gateway).length).toBeGreaterThan(0);
     await rig.gateway.restart();
@@ -149,12 +149,12 @@ async function measured(what: string, calls: Parameters<typeof measure>[2]): Pro
   return figures;
 }
 
-function expectCalm(figures: Figures): void {
-  expectClean(figures);
+function expectNoStalls(figures: Figures): void {
+  expectNoFiles(figures);
   expect(figures.stallMs).toBeLessThanOrEqual(STALL_MS);
 }
 
-function expectClean({ leftOver, cleanAfterMs }: Figures): void {
+function expectNoFiles({ leftOver, cleanAfterMs }: Figures): void {
   expect(leftOver).toBe(0);
   expect(cleanAfterMs).toBeLessThanOrEqual(5_000);
 }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI, { BadRequestError, toFile } from "openai";
 import { makePng } from "../support/pictures.ts";
-import { openImageHouse, type ImageHouse } from "./images-vendors.ts";
+import { openImageFixture, type ImageFixture } from "./images-vendors.ts";
 
 /*
  * The official client, unmodified, against the real program. What the vendor was sent is read from a simulator that
@@ -9,33 +9,33 @@ import { openImageHouse, type ImageHouse } from "./images-vendors.ts";
  */
 const MODEL = "gpt-image-2";
 
-let house: ImageHouse;
+let fixture: ImageFixture;
 let client: OpenAI;
 
 beforeAll(async () => {
-  house = await openImageHouse();
-  client = new OpenAI({ baseURL: `${house.gateway.url}/v1`, apiKey: house.gateway.key, maxRetries: 0 });
+  fixture = await openImageFixture();
+  client = new OpenAI({ baseURL: `${fixture.gateway.url}/v1`, apiKey: fixture.gateway.key, maxRetries: 0 });
 });
-afterEach(() => house.reset());
-afterAll(() => house[Symbol.asyncDispose]());
+afterEach(() => fixture.reset());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 describe("images.generate", () => {
   test("gives links by default, and what took effect", async () => {
-    const answer = await client.images.generate({ model: MODEL, prompt: "码头的清晨", quality: "low" });
-    expect(answer).toMatchObject({ size: "1024x1024", quality: "low", output_format: "png" });
-    expect(answer.background).toBe("opaque");
-    expect(answer.usage!.total_tokens).toBe(answer.usage!.input_tokens + answer.usage!.output_tokens);
-    expect(answer.data![0]!.b64_json).toBeUndefined();
-    expect(await measureLink(answer.data![0]!.url!)).toMatchObject({
+    const reply = await client.images.generate({ model: MODEL, prompt: "码头的清晨", quality: "low" });
+    expect(reply).toMatchObject({ size: "1024x1024", quality: "low", output_format: "png" });
+    expect(reply.background).toBe("opaque");
+    expect(reply.usage!.total_tokens).toBe(reply.usage!.input_tokens + reply.usage!.output_tokens);
+    expect(reply.data![0]!.b64_json).toBeUndefined();
+    expect(await measureLink(reply.data![0]!.url!)).toMatchObject({
       width: 1024,
       height: 1024,
       format: "png",
     });
-    expect(house.vendors.openai.hits[0]!.json()["prompt"]).toBe("码头的清晨");
+    expect(fixture.vendors.openai.hits[0]!.json()["prompt"]).toBe("码头的清晨");
   });
 
   test("gives base64 where it is asked for, in number, size, format and compression", async () => {
-    const { data: answer, response } = await client.images
+    const { data: reply, response } = await client.images
       .generate({
         model: MODEL,
         prompt: "two boats",
@@ -49,13 +49,13 @@ describe("images.generate", () => {
     expect(response.headers.get("x-gateway-generated-images")).toBe("2");
     expect(response.headers.has("x-image-count-degraded")).toBe(false);
     expect(response.headers.get("x-request-id")).toBe(response.headers.get("x-gateway-request-id"));
-    expect(answer.data).toHaveLength(2);
-    for (const image of answer.data!) {
+    expect(reply.data).toHaveLength(2);
+    for (const image of reply.data!) {
       expect(Object.keys(image)).toEqual(["b64_json"]);
       const bytes = Buffer.from(image.b64_json!, "base64");
       expect(await measure(bytes)).toEqual({ width: 1536, height: 1024, format: "webp" });
     }
-    expect(house.vendors.openai.hits[0]!.json()).not.toHaveProperty("response_format");
+    expect(fixture.vendors.openai.hits[0]!.json()).not.toHaveProperty("response_format");
   });
 
   test("ignores what the interface ignores and names what it does not know", async () => {
@@ -76,11 +76,11 @@ describe("images.generate", () => {
 
   test("takes the gateway's own fields beside the client's", async () => {
     const body = { model: "gemini-3.1-flash-image", prompt: "wide", size: "2K", aspectRatio: "16:9" };
-    const answer = await client.images.generate(
+    const reply = await client.images.generate(
       body as unknown as OpenAI.Images.ImageGenerateParamsNonStreaming,
     );
-    expect(answer.size as string).toBe("2752x1536");
-    expect(await measureLink(answer.data![0]!.url!)).toMatchObject({ width: 2752, height: 1536 });
+    expect(reply.size as string).toBe("2752x1536");
+    expect(await measureLink(reply.data![0]!.url!)).toMatchObject({ width: 2752, height: 1536 });
   });
 });
 
@@ -89,9 +89,9 @@ describe("images.edit", () => {
 
   test("of one upload sends the vendor one file with its bytes", async () => {
     const image = await toFile(pictures[0]!, "one.png", { type: "image/png" });
-    const answer = await client.images.edit({ model: MODEL, prompt: "brighter", image });
-    expect(answer.data![0]!.url).toStartWith(`${house.gateway.url}/files/`);
-    const [files, fields] = await sentForm(house);
+    const reply = await client.images.edit({ model: MODEL, prompt: "brighter", image });
+    expect(reply.data![0]!.url).toStartWith(`${fixture.gateway.url}/files/`);
+    const [files, fields] = await sentForm(fixture);
     expect(files).toEqual([["image", pictures[0]!]]);
     expect(fields).toMatchObject({ model: MODEL, prompt: "brighter", n: "1" });
   });
@@ -99,12 +99,12 @@ describe("images.edit", () => {
   test("of a list of one sends a single image, as the vendor wants it", async () => {
     const image = [await toFile(pictures[0]!, "one.png")];
     await client.images.edit({ model: MODEL, prompt: "brighter", image });
-    expect((await sentForm(house))[0]).toEqual([["image", pictures[0]!]]);
+    expect((await sentForm(fixture))[0]).toEqual([["image", pictures[0]!]]);
   });
 
   test("of several uploads keeps their order and every byte", async () => {
     const image = await Promise.all(pictures.map((bytes, index) => toFile(bytes, `图 ${3 - index}.png`)));
-    const answer = await client.images.edit({
+    const reply = await client.images.edit({
       model: MODEL,
       prompt: "join 1, 2 and 3",
       image,
@@ -113,9 +113,9 @@ describe("images.edit", () => {
       quality: "medium",
       response_format: "b64_json",
     });
-    expect((await sentForm(house))[0]).toEqual(pictures.map((bytes) => ["image[]", bytes]));
-    expect(answer.data!.map(({ b64_json }) => b64_json!.length > 0)).toEqual([true, true]);
-    expect(answer).toMatchObject({ size: "1024x1536", quality: "medium" });
+    expect((await sentForm(fixture))[0]).toEqual(pictures.map((bytes) => ["image[]", bytes]));
+    expect(reply.data!.map(({ b64_json }) => b64_json!.length > 0)).toEqual([true, true]);
+    expect(reply).toMatchObject({ size: "1024x1536", quality: "medium" });
   });
 
   test("with a mask sends it beside the image", async () => {
@@ -126,7 +126,7 @@ describe("images.edit", () => {
       image: await toFile(pictures[0]!, "one.png"),
       mask: await toFile(mask, "mask.png"),
     });
-    expect((await sentForm(house))[0]).toEqual([
+    expect((await sentForm(fixture))[0]).toEqual([
       ["image", pictures[0]!],
       ["mask", mask],
     ]);
@@ -140,7 +140,7 @@ describe("images.edit", () => {
     const image = await toFile(large, "large.jpg");
     const headers = { "x-input-image-compress": "true" };
     await client.images.edit({ model: MODEL, prompt: "smaller", image }, { headers });
-    const sent = (await sentForm(house))[0][0]![1];
+    const sent = (await sentForm(fixture))[0][0]![1];
     expect(sent.byteLength).toBeLessThan(large.byteLength);
     expect(await measure(sent)).toEqual({ width: 400, height: 300, format: "jpeg" });
   });
@@ -153,7 +153,7 @@ describe("images.edit", () => {
     expect(error).toBeInstanceOf(BadRequestError);
     expect(error).toMatchObject({ code: "too_many_reference_images", param: "image", type: "bad_request" });
     expect((error as Error).message).toContain("16");
-    expect(house.hits()).toBe(0);
+    expect(fixture.hits()).toBe(0);
   });
 });
 
@@ -171,7 +171,7 @@ async function measureLink(url: string): Promise<{ width: number; height: number
 /** The files and the texts of the form that the vendor was sent last. */
 async function sentForm({
   vendors,
-}: ImageHouse): Promise<[files: [string, Buffer][], fields: Record<string, string>]> {
+}: ImageFixture): Promise<[files: [string, Buffer][], fields: Record<string, string>]> {
   const { body, headers } = vendors.openai.hits.at(-1)!;
   const files: [string, Buffer][] = [];
   const fields: Record<string, string> = {};

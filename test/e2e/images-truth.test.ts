@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { until } from "../support/gateway.ts";
 import { makePng } from "../support/pictures.ts";
 import { formOf, textsOf } from "../support/images-forms.ts";
-import { openImageHouse, type ImageHouse } from "./images-vendors.ts";
+import { openImageFixture, type ImageFixture } from "./images-vendors.ts";
 
 /*
  * What an answer, its headers and its bill say is what was delivered, whatever the vendor did; and a generation is
@@ -12,10 +12,10 @@ const MODEL = "gpt-image-2";
 const LOW_1K = 5_900_000n;
 const IMAGE = `data:image/png;base64,${makePng(40, 30).toString("base64")}`;
 
-let house: ImageHouse;
+let fixture: ImageFixture;
 
 beforeAll(async () => {
-  house = await openImageHouse({
+  fixture = await openImageFixture({
     yaml: `
 models:
   unpriced:
@@ -32,8 +32,8 @@ models:
 `,
   });
 });
-afterEach(() => house.reset());
-afterAll(() => house[Symbol.asyncDispose]());
+afterEach(() => fixture.reset());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 describe("a vendor that gives another number of pictures", () => {
   test.each([
@@ -42,28 +42,28 @@ describe("a vendor that gives another number of pictures", () => {
     [2, 2, null],
     [1, 3, null],
     [2, 6, null],
-  ])("than the %p asked for, %p, is told and billed as %p", async (asked, given, degraded) => {
-    house.vendors.openai.next({ images: given });
-    const delivered = Math.min(asked, given);
-    const { response, answer } = await generate({ n: asked, quality: "low" });
-    expect(answer.data).toHaveLength(delivered);
+  ])("than the %p asked for, %p, is told and billed as %p", async (requested, given, degraded) => {
+    fixture.vendors.openai.next({ images: given });
+    const delivered = Math.min(requested, given);
+    const { response, reply } = await generate({ n: requested, quality: "low" });
+    expect(reply.data).toHaveLength(delivered);
     expect(response.headers.get("x-image-count-degraded")).toBe(degraded);
     expect(response.headers.get("x-gateway-generated-images")).toBe(String(delivered));
     const row = await charged(response);
     expect(row).toMatchObject({ amount: LOW_1K * BigInt(delivered), consumed: { count: delivered } });
     expect(row.flags).toEqual(degraded ? ["partial"] : []);
     const line = await until("the log line", () =>
-      house.gateway.logs().find((candidate) => candidate["request_id"] === row.request_id),
+      fixture.gateway.logs().find((candidate) => candidate["request_id"] === row.request_id),
     );
-    expect(line["surplus"]).toBe(given > asked ? given - asked : undefined);
+    expect(line["surplus"]).toBe(given > requested ? given - requested : undefined);
   });
 });
 
 describe("usage", () => {
   test("that is not reported is absent, and the bill goes by pictures", async () => {
-    house.vendors.openai.next("no-usage");
-    const { response, answer } = await generate({ quality: "low" });
-    expect(answer).not.toHaveProperty("usage");
+    fixture.vendors.openai.next("no-usage");
+    const { response, reply } = await generate({ quality: "low" });
+    expect(reply).not.toHaveProperty("usage");
     expect((await charged(response)).amount).toBe(LOW_1K);
   });
 
@@ -72,25 +72,25 @@ describe("usage", () => {
       { input_tokens: 9e9, output_tokens: 9e9, total_tokens: 2e10 },
       { input_tokens: -5, output_tokens: 1 },
     ]) {
-      house.vendors.openai.next({ usage });
+      fixture.vendors.openai.next({ usage });
       expect((await charged((await generate({ quality: "low" })).response)).amount).toBe(LOW_1K);
     }
   });
 });
 
 describe("the vendor is asked the same", () => {
-  const wishes = [
+  const requests = [
     { size: "4K", aspectRatio: "21:9" },
     { size: "2K", aspect_ratio: "4:5" },
     { size: "1920x1080" },
   ];
 
-  test.each(wishes)("for %o by every entrance of family A", async (wish) => {
-    const body = { model: MODEL, prompt: "x", quality: "low", output_format: "jpeg", ...wish };
+  test.each(requests)("for %o by every entrance of family A", async (request) => {
+    const body = { model: MODEL, prompt: "x", quality: "low", output_format: "jpeg", ...request };
     await call("/v1/images/generations", { body });
     await call("/v1/images/edits", { body: { ...body, image: IMAGE } });
     await call("/v1/images/edits", { body: formOf([...Object.entries(body), ["image", makePng(40, 30)]]) });
-    const [generation, ...edits] = house.vendors.openai.hits;
+    const [generation, ...edits] = fixture.vendors.openai.hits;
     const sizes = [
       generation!.json()["size"],
       ...(await Promise.all(edits.map(async (hit) => (await textsOf(hit))["size"]))),
@@ -100,23 +100,25 @@ describe("the vendor is asked the same", () => {
   });
 
   test("for a tier and a ratio by every entrance of the other families", async () => {
-    const told = {
+    const expected = {
       gemini: ["gemini-3.1-flash-image", "imageConfig"],
       ark: ["seedream-5-0-pro", "size"],
     } as const;
-    for (const [vendor, [model]] of Object.entries(told)) {
+    for (const [vendor, [model]] of Object.entries(expected)) {
       const body = { model, prompt: "x", size: "2K", aspectRatio: "16:9" };
       await call("/v1/images/generations", { body });
       await call("/v1/images/edits", { body: { ...body, image: IMAGE } });
-      const said = house.vendors[vendor as keyof typeof told].hits.map((hit) => sizeSaid(hit.json()));
-      expect(said[0]).toBe(vendor === "ark" ? "2816x1584" : "16:9 2K");
-      expect(said[1]).toBe(said[0]);
+      const actual = fixture.vendors[vendor as keyof typeof expected].hits.map((hit) =>
+        requestedSize(hit.json()),
+      );
+      expect(actual[0]).toBe(vendor === "ark" ? "2816x1584" : "16:9 2K");
+      expect(actual[1]).toBe(actual[0]);
     }
   });
 
   test("by its own name for a model that has another here, the bytes of its pictures unchanged", async () => {
     const { response } = await edit({ model: "house-image" });
-    expect((await textsOf(house.vendors.openai.hits[0]!))["model"]).toBe(MODEL);
+    expect((await textsOf(fixture.vendors.openai.hits[0]!))["model"]).toBe(MODEL);
     expect((await charged(response)).model).toBe("house-image");
   });
 });
@@ -130,8 +132,8 @@ describe("what fails costs nothing", () => {
     ["openai", MODEL, "bad-base64", 502, "upstream_error"],
     ["openai", MODEL, "no-images", 502, "upstream_error"],
   ] as const)("at %s: %s with %s", async (vendor, model, fault, status, code) => {
-    house.vendors[vendor].next(fault, fault, fault, fault);
-    const response = await house.gateway.call("/v1/images/generations", { body: { model, prompt: "x" } });
+    fixture.vendors[vendor].next(fault, fault, fault, fault);
+    const response = await fixture.gateway.call("/v1/images/generations", { body: { model, prompt: "x" } });
     const { error } = (await response.json()) as { error: { code: string; message: string; type: string } };
     expect({ status: response.status, code: error.code }).toEqual({ status, code });
     expect(error.message).not.toMatch(/openai|xai|grok|ark|seedream|sk-|req_0/i);
@@ -139,12 +141,12 @@ describe("what fails costs nothing", () => {
   });
 
   test("and a model without a price is not asked at all", async () => {
-    const response = await house.gateway.call("/v1/images/generations", {
+    const response = await fixture.gateway.call("/v1/images/generations", {
       body: { model: "unpriced", prompt: "x" },
     });
     expect(response.status).toBe(402);
     expect(await response.json()).toMatchObject({ error: { code: "MODEL_PRICE_NOT_CONFIGURED" } });
-    expect(house.hits()).toBe(0);
+    expect(fixture.hits()).toBe(0);
     failed.add(response.headers.get("x-gateway-request-id")!);
   });
 });
@@ -192,12 +194,12 @@ describe("a generation is refused with the field to change", () => {
     ["a ratio that is a number", { aspectRatio: 1.5 }, "aspectRatio"],
   ])("%s", async (_, fields, param) => {
     const body = { model: MODEL, prompt: "x", ...fields };
-    const response = await house.gateway.call("/v1/images/generations", { body });
+    const response = await fixture.gateway.call("/v1/images/generations", { body });
     expect(response.status).toBe(400);
     const { error } = (await response.json()) as { error: object };
     expect(Object.keys(error).toSorted()).toEqual(["code", "message", "param", "request_id", "type"]);
     expect(error).toMatchObject({ param, type: "bad_request" });
-    expect(house.hits()).toBe(0);
+    expect(fixture.hits()).toBe(0);
     failed.add(response.headers.get("x-gateway-request-id")!);
   });
 
@@ -220,14 +222,14 @@ describe("a generation is refused with the field to change", () => {
 
 describe("a link to a result", () => {
   test("is a picture and nothing else, whole, in parts or by its head", async () => {
-    const { answer } = await generate({ output_format: "jpeg", quality: "low" });
-    const { url } = answer.data[0]!;
-    const whole = await fetch(url!);
-    const bytes = await whole.bytes();
-    expect(whole.headers.get("content-type")).toBe("image/jpeg");
-    expect(whole.headers.get("x-content-type-options")).toBe("nosniff");
-    expect(whole.headers.get("content-security-policy")).toContain("default-src 'none'");
-    expect(whole.headers.get("content-disposition")).toMatch(/^inline; filename="[\w-]+\.jpg"$/);
+    const { reply } = await generate({ output_format: "jpeg", quality: "low" });
+    const { url } = reply.data[0]!;
+    const complete = await fetch(url!);
+    const bytes = await complete.bytes();
+    expect(complete.headers.get("content-type")).toBe("image/jpeg");
+    expect(complete.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(complete.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(complete.headers.get("content-disposition")).toMatch(/^inline; filename="[\w-]+\.jpg"$/);
     const part = await fetch(url!, { headers: { range: "bytes=10-19" } });
     expect([part.status, part.headers.get("content-range")]).toEqual([
       206,
@@ -245,27 +247,27 @@ describe("a link to a result", () => {
   });
 
   test("has the address that the caller used", async () => {
-    const { answer } = await generate({ quality: "low" }, { host: "pictures.example:8443" });
-    expect(answer.data[0]!.url).toStartWith("http://pictures.example:8443/files/");
+    const { reply } = await generate({ quality: "low" }, { host: "pictures.example:8443" });
+    expect(reply.data[0]!.url).toStartWith("http://pictures.example:8443/files/");
   });
 });
 
 test("nothing of all that failed is in the ledger", async () => {
   await charged((await generate({ quality: "low" })).response);
   expect(failed.size).toBeGreaterThan(30);
-  expect((await house.gateway.ledger()).filter((row) => failed.has(row.request_id))).toEqual([]);
+  expect((await fixture.gateway.ledger()).filter((row) => failed.has(row.request_id))).toEqual([]);
 });
 
 /** Request ids that must not be billed. */
 const failed = new Set<string>();
 
-interface Answer {
+interface ImageReply {
   data: { url?: string; b64_json?: string }[];
 }
 
 interface Made {
   response: Response;
-  answer: Answer;
+  reply: ImageReply;
 }
 
 function generate(fields: object, headers: Record<string, string> = {}): Promise<Made> {
@@ -277,19 +279,19 @@ function edit(fields: object): Promise<Made> {
 }
 
 async function call(path: string, init: { body: object; headers?: Record<string, string> }): Promise<Made> {
-  const response = await house.gateway.call(path, init);
+  const response = await fixture.gateway.call(path, init);
   if (response.status !== 200) throw new Error(await response.text());
-  return { response, answer: (await response.json()) as Answer };
+  return { response, reply: (await response.json()) as ImageReply };
 }
 
 async function charged(response: Response) {
-  const rows = await house.gateway.charged(response.headers.get("x-gateway-request-id")!);
+  const rows = await fixture.gateway.charged(response.headers.get("x-gateway-request-id")!);
   expect(rows).toHaveLength(1);
   return rows[0]!;
 }
 
 /** The size in a request of family B or C. */
-function sizeSaid(body: Record<string, unknown>): unknown {
+function requestedSize(body: Record<string, unknown>): unknown {
   const { imageConfig: config } = Object(body["generationConfig"]);
   return config ? `${config.aspectRatio} ${config.imageSize}` : body["size"];
 }

@@ -11,14 +11,14 @@ import { type Simulator } from "../upstreams/simulator.ts";
 import { SIMULATED_KEY as XAI_KEY, startXai } from "../upstreams/xai.ts";
 
 /** Where a shipped channel finds its vendor's simulator. */
-interface Place {
+interface Location {
   start(): Promise<Simulator>;
   /** Path of the base address. */
   path: string;
   key: string;
 }
 
-const PLACES = {
+const LOCATIONS = {
   openai: { start: () => startOpenAi(), path: "/v1", key: OPENAI_KEY },
   gemini: { start: () => startGemini(), path: "", key: GEMINI_KEY },
   ark: { start: () => startArk(), path: "/api/v3", key: ARK_KEY },
@@ -28,13 +28,13 @@ const PLACES = {
   replicate: { start: startReplicate, path: "/v1", key: REPLICATE_KEY },
   openrouter: { start: startOpenRouter, path: "/api/v1", key: OPENROUTER_KEY },
   dashscope: { start: startDashscope, path: "/api/v1", key: DASHSCOPE_KEY },
-} as const satisfies Record<string, Place>;
+} as const satisfies Record<string, Location>;
 
-export type VendorName = keyof typeof PLACES;
-export const VENDOR_NAMES = Object.keys(PLACES) as VendorName[];
+export type VendorName = keyof typeof LOCATIONS;
+export const VENDOR_NAMES = Object.keys(LOCATIONS) as VendorName[];
 
 /** The shipped models in front of strict simulators of their vendors. */
-export interface ImageHouse extends AsyncDisposable {
+export interface ImageFixture extends AsyncDisposable {
   gateway: TestGateway;
   vendors: Record<VendorName, Simulator>;
   /** Requests that reached any vendor. */
@@ -46,23 +46,25 @@ export interface ImageHouse extends AsyncDisposable {
  * Starts them all. Where several vendors serve a model, `{vendor}-{model}` is that model at this vendor alone, for
  * each of `alone`.
  */
-export async function openImageHouse({
+export async function openImageFixture({
   yaml = "",
   env = {},
   alone = [],
-}: GatewayOptions & { alone?: readonly (readonly [VendorName, string])[] } = {}): Promise<ImageHouse> {
+}: GatewayOptions & { alone?: readonly (readonly [VendorName, string])[] } = {}): Promise<ImageFixture> {
   const started = await Promise.all(
-    VENDOR_NAMES.map(async (name) => [name, await PLACES[name].start()] as const),
+    VENDOR_NAMES.map(async (name) => [name, await LOCATIONS[name].start()] as const),
   );
   const vendors = Object.fromEntries(started) as Record<VendorName, Simulator>;
   const channels = await Promise.all(
-    started.map(async ([name, { url }]) => [name, await channelAt(name, url + PLACES[name].path)] as const),
+    started.map(
+      async ([name, { url }]) => [name, await channelAt(name, url + LOCATIONS[name].path)] as const,
+    ),
   );
   const models = await Promise.all(alone.map(([vendor, id]) => modelAlone(vendor, id)));
   const written = { channels: Object.fromEntries(channels), models: Object.fromEntries(models) };
   const gateway = await startTestGateway({
     yaml: Bun.YAML.stringify(mergeFiles(written, yaml)),
-    env: { ...Object.fromEntries(VENDOR_NAMES.map((name) => [keyOf(name), PLACES[name].key])), ...env },
+    env: { ...Object.fromEntries(VENDOR_NAMES.map((name) => [keyOf(name), LOCATIONS[name].key])), ...env },
   });
   const simulators = Object.values(vendors);
   return {

@@ -7,7 +7,7 @@ import {
   type Fleet,
   type FleetOptions,
 } from "../support/fleet.ts";
-import { tellExact } from "../support/figure.ts";
+import { reportExact } from "../support/figure.ts";
 import { until } from "../support/gateway.ts";
 import { readError } from "../support/vendor.ts";
 import { findRedis, startRedis } from "../support/redis.ts";
@@ -26,7 +26,9 @@ if ("missing" in redis) console.warn(`SKIPPED limits through Redis: ${redis.miss
 test("the workers of one machine admit exactly the limit without a shared store", async () => {
   await using fleet = await openLimited({ workers: PROCESSES });
   const { served, refused } = await flood(fleet);
-  expect(tellExact("L1 workers", "served of 10 a minute on 3 workers", served, "requests", LIMIT)).toBe(true);
+  expect(reportExact("L1 workers", "served of 10 a minute on 3 workers", served, "requests", LIMIT)).toBe(
+    true,
+  );
   expect(refused).toBe(TRIES - LIMIT);
 }, 20_000);
 
@@ -91,7 +93,7 @@ test.skipIf("missing" in redis)(
     try {
       await using fleet = await openLimited({ machines: PROCESSES, env: { REDIS_URL: store.url } });
       const { served, refused, waits } = await flood(fleet);
-      expect(tellExact("L1 redis", "served of 10 a minute on 3 processes", served, "requests", LIMIT)).toBe(
+      expect(reportExact("L1 redis", "served of 10 a minute on 3 processes", served, "requests", LIMIT)).toBe(
         true,
       );
       expect(refused).toBe(TRIES - LIMIT);
@@ -99,7 +101,7 @@ test.skipIf("missing" in redis)(
       await store.crash();
       const after = await flood(fleet);
       expect(
-        tellExact(
+        reportExact(
           "L1 redis",
           "responses but 200 and 429 while the store is gone",
           after.others,
@@ -161,7 +163,7 @@ async function generate(fleet: Fleet, key: string): Promise<number> {
 async function flood(
   fleet: Fleet,
 ): Promise<{ served: number; refused: number; others: number; waits: number[] }> {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: TRIES }, async (_, index) => {
       const gateway = fleet.gateways[index % fleet.gateways.length]!;
       const response = await fleet.chat({ gateway, isOnNewConnection: true });
@@ -169,12 +171,12 @@ async function flood(
       return { status: response.status, wait: Number(response.headers.get("retry-after")) };
     }),
   );
-  const refused = answers.filter(({ status }) => status === 429);
-  const served = answers.filter(({ status }) => status === 200).length;
+  const refused = responses.filter(({ status }) => status === 429);
+  const served = responses.filter(({ status }) => status === 200).length;
   return {
     served,
     refused: refused.length,
-    others: answers.length - served - refused.length,
+    others: responses.length - served - refused.length,
     waits: refused.map(({ wait }) => wait),
   };
 }

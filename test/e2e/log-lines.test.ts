@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until, type LogLine } from "../support/gateway.ts";
-import { CHAT, openHouse, type House } from "../support/vendor.ts";
+import { CHAT, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
 /* What an operator finds in the log, by the ids that others mention. */
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-let house: House;
+let fixture: GatewayFixture;
 beforeAll(async () => {
-  house = await openHouse();
+  fixture = await openGatewayFixture();
 }, 30_000);
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const lineOf = (matches: (line: LogLine) => boolean): Promise<LogLine> =>
-  until("the line", () => house.gateway.logs().find(matches));
+  until("the line", () => fixture.gateway.logs().find(matches));
 
 test("one line names the request, its charge, its trace and the vendor's call", async () => {
-  const { gateway, vendor } = house;
+  const { gateway, vendor } = fixture;
   await gateway.call("/v1/chat/completions", {
     headers: { "x-request-id": "traced", traceparent: `00-${TRACE}-00f067aa0ba902b7-01` },
     body: { model: CHAT, messages: [{ role: "user", content: "hi" }] },
@@ -31,7 +31,7 @@ test("one line names the request, its charge, its trace and the vendor's call", 
 });
 
 test("a vendor's failure names its call, too", async () => {
-  const { gateway, vendor } = house;
+  const { gateway, vendor } = fixture;
   vendor.next({ fault: "error-status", status: 422 });
   await gateway.call("/v1/chat/completions", {
     headers: { "x-request-id": "failed" },
@@ -43,7 +43,7 @@ test("a vendor's failure names its call, too", async () => {
 });
 
 test("a refused request says where it came from", async () => {
-  await house.gateway.call("/v1/models?secret=1", {
+  await fixture.gateway.call("/v1/models?secret=1", {
     headers: { authorization: "Bearer gk_unknown", "x-request-id": "refused" },
   });
   expect(await lineOf((line) => line["request_id"] === "refused")).toMatchObject({
@@ -55,7 +55,7 @@ test("a refused request says where it came from", async () => {
 });
 
 test("start and stop are lines, probes are not", async () => {
-  const { gateway } = house;
+  const { gateway } = fixture;
   await fetch(`${gateway.url}/healthz`);
   expect(await lineOf((line) => String(line["message"]).startsWith("the gateway has started"))).toMatchObject(
     {

@@ -7,9 +7,9 @@ import {
   FREE,
   LITE,
   NANOS,
-  openNativeHouse,
+  openNativeFixture,
   PRO,
-  type NativeHouse,
+  type NativeFixture,
 } from "../support/native-gateway.ts";
 import { makePng } from "../support/pictures.ts";
 
@@ -17,17 +17,17 @@ import { makePng } from "../support/pictures.ts";
  * The official client, unmodified, as a customer would use it: on the built-in sandbox, and on channels whose vendor
  * is simulated.
  */
-let house: NativeHouse;
-const clientOf = (apiVersion: string, headers: Record<string, string> = {}, apiKey = house.gateway.key) =>
-  new GoogleGenAI({ apiKey, apiVersion, httpOptions: { baseUrl: house.gateway.url, headers } });
+let fixture: NativeFixture;
+const clientOf = (apiVersion: string, headers: Record<string, string> = {}, apiKey = fixture.gateway.key) =>
+  new GoogleGenAI({ apiKey, apiVersion, httpOptions: { baseUrl: fixture.gateway.url, headers } });
 
 beforeAll(async () => {
-  house = await openNativeHouse();
+  fixture = await openNativeFixture();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 beforeEach(() => {
-  house.strict.reset();
-  house.free.reset();
+  fixture.strict.reset();
+  fixture.free.reset();
 });
 
 const reference = (width: number, height: number) => ({
@@ -35,8 +35,8 @@ const reference = (width: number, height: number) => ({
 });
 
 /** The answer's finished pictures. */
-function picturesOf(answer: GenerateContentResponse) {
-  const parts = answer.candidates?.flatMap(({ content }) => content?.parts ?? []) ?? [];
+function picturesOf(reply: GenerateContentResponse) {
+  const parts = reply.candidates?.flatMap(({ content }) => content?.parts ?? []) ?? [];
   return parts.filter(({ thought, inlineData }) => thought !== true && inlineData);
 }
 
@@ -63,7 +63,7 @@ describe.each(["v1beta", "v1"])("by %s", (apiVersion) => {
     ["a vendor", FAST],
   ])("text becomes a picture of the wished size on %s", async (_, model) => {
     const requestId = `native-text-${apiVersion}-${model}`;
-    const answer = await clientOf(apiVersion, { "X-Request-Id": requestId }).models.generateContent({
+    const reply = await clientOf(apiVersion, { "X-Request-Id": requestId }).models.generateContent({
       model,
       contents: "A quiet harbour",
       config: {
@@ -71,14 +71,14 @@ describe.each(["v1beta", "v1"])("by %s", (apiVersion) => {
         imageConfig: { aspectRatio: "16:9", imageSize: "2K" },
       },
     });
-    const [picture, ...others] = picturesOf(answer);
+    const [picture, ...others] = picturesOf(reply);
     expect(others).toEqual([]);
     expect(picture!.inlineData!.mimeType).toBe("image/png");
     expect(await measure(picture!.inlineData!)).toBe("2752x1536 png");
-    expect(answer).toMatchObject({ modelVersion: model, candidates: [{ finishReason: "STOP", index: 0 }] });
-    const { totalTokenCount, promptTokenCount = 0, candidatesTokenCount = 0 } = answer.usageMetadata!;
+    expect(reply).toMatchObject({ modelVersion: model, candidates: [{ finishReason: "STOP", index: 0 }] });
+    const { totalTokenCount, promptTokenCount = 0, candidatesTokenCount = 0 } = reply.usageMetadata!;
     expect(totalTokenCount).toBe(promptTokenCount + candidatesTokenCount);
-    const [row, ...more] = await house.gateway.charged(requestId);
+    const [row, ...more] = await fixture.gateway.charged(requestId);
     expect(more).toEqual([]);
     expect(row).toMatchObject({ kind: "charge", model, consumed: { unit: "image", count: 1, tier: "2K" } });
     if (model === FAST) expect(row!.amount).toBe(NANOS["2K"]);
@@ -86,12 +86,12 @@ describe.each(["v1beta", "v1"])("by %s", (apiVersion) => {
 
   test("an edit brings its pictures to the vendor in their order, byte for byte", async () => {
     const pictures = [reference(40, 30), reference(300, 200), reference(20, 50)];
-    const answer = await clientOf(apiVersion).models.generateContent({
+    const reply = await clientOf(apiVersion).models.generateContent({
       model: FAST,
       contents: [{ role: "user", parts: [{ text: "Join these" }, ...pictures] }],
     });
-    expect(picturesOf(answer)).toHaveLength(1);
-    const [hit, ...others] = house.strict.hits;
+    expect(picturesOf(reply)).toHaveLength(1);
+    const [hit, ...others] = fixture.strict.hits;
     expect(others).toEqual([]);
     expect(hit!.path).toBe("/v1beta/models/gemini-3.1-flash-image:generateContent");
     expect(hit!.json()).toEqual({
@@ -102,13 +102,13 @@ describe.each(["v1beta", "v1"])("by %s", (apiVersion) => {
 
 test("an edit on the sandbox keeps the wished shape and uses the reference", async () => {
   const client = clientOf("v1beta");
-  const ask = (side: number) =>
+  const request = (side: number) =>
     client.models.generateContent({
       model: "sandbox-b-quality",
       contents: [{ text: "Make it blue" }, reference(side, side)],
       config: { imageConfig: { aspectRatio: "3:2" } },
     });
-  const [small, large] = await Promise.all([ask(16), ask(64)]);
+  const [small, large] = await Promise.all([request(16), request(64)]);
   expect(await measure(picturesOf(small)[0]!.inlineData!)).toBe("1264x848 png");
   expect(picturesOf(small)[0]!.inlineData!.data).not.toBe(picturesOf(large)[0]!.inlineData!.data);
 });
@@ -116,15 +116,15 @@ test("an edit on the sandbox keeps the wished shape and uses the reference", asy
 test("a chat sends the earlier picture back, and the next answer is an edit of it", async () => {
   const chat = clientOf("v1beta").chats.create({ model: "sandbox-b-fast" });
   await chat.sendMessage({ message: "A lighthouse" });
-  const answer = await chat.sendMessage({ message: "Now at night" });
-  expect(picturesOf(answer)).toHaveLength(1);
+  const reply = await chat.sendMessage({ message: "Now at night" });
+  expect(picturesOf(reply)).toHaveLength(1);
   // One reference counts for 560 tokens in the sandbox.
-  expect(answer.usageMetadata!.promptTokenCount).toBeGreaterThan(560);
+  expect(reply.usageMetadata!.promptTokenCount).toBeGreaterThan(560);
 });
 
 test("a chat gives the vendor its thought signatures back as they were", async () => {
   const data = makePng(64, 64).toString("base64");
-  house.answerFreely({
+  fixture.answerAsConfigured({
     candidates: [
       {
         content: {
@@ -142,7 +142,7 @@ test("a chat gives the vendor its thought signatures back as they were", async (
   const chat = clientOf("v1beta").chats.create({ model: FREE });
   await chat.sendMessage({ message: "A lighthouse" });
   await chat.sendMessage({ message: "Now at night" });
-  expect(house.free.hits[1]!.json()["contents"]).toEqual([
+  expect(fixture.free.hits[1]!.json()["contents"]).toEqual([
     { role: "user", parts: [{ text: "A lighthouse" }] },
     {
       role: "model",
@@ -156,36 +156,36 @@ test("a chat gives the vendor its thought signatures back as they were", async (
 });
 
 test("the drafts and the signature of a thinking model arrive", async () => {
-  const answer = await clientOf("v1beta").models.generateContent({ model: PRO, contents: "A fox" });
-  const parts = answer.candidates![0]!.content!.parts!;
+  const reply = await clientOf("v1beta").models.generateContent({ model: PRO, contents: "A fox" });
+  const parts = reply.candidates![0]!.content!.parts!;
   expect(parts.filter(({ thought }) => thought).map((part) => Object.keys(part).toSorted())).toEqual([
     ["text", "thought"],
     ["inlineData", "thought"],
   ]);
   expect(parts.at(-1)!.thoughtSignature!.length).toBe(80_000);
-  expect(answer.usageMetadata!.thoughtsTokenCount).toBe(300);
+  expect(reply.usageMetadata!.thoughtsTokenCount).toBe(300);
 });
 
 test("a tier the model does not have becomes the one it has, and is billed as that", async () => {
   const requestId = "native-lite-4k";
-  const answer = await clientOf("v1beta", { "X-Request-Id": requestId }).models.generateContent({
+  const reply = await clientOf("v1beta", { "X-Request-Id": requestId }).models.generateContent({
     model: LITE,
     contents: "A fox",
     config: { imageConfig: { imageSize: "4K", aspectRatio: "16:9" } },
   });
-  expect(await measure(picturesOf(answer)[0]!.inlineData!)).toBe("1376x768 png");
-  const [row] = await house.gateway.charged(requestId);
+  expect(await measure(picturesOf(reply)[0]!.inlineData!)).toBe("1376x768 png");
+  const [row] = await fixture.gateway.charged(requestId);
   expect([row!.amount, row!.consumed!.tier]).toEqual([NANOS["1K"], "1K"]);
 });
 
 test("a refused prompt is an error of the client's kind, and is not billed", async () => {
-  house.strict.next({ fault: "content-refused", text: "IMAGE_SAFETY" });
-  const ask = (requestId: string) =>
+  fixture.strict.next({ fault: "content-refused", text: "IMAGE_SAFETY" });
+  const request = (requestId: string) =>
     clientOf("v1beta", { "X-Request-Id": requestId }).models.generateContent({
       model: FAST,
       contents: "A fox",
     });
-  const { status, error } = await failureOf(ask("native-refused"));
+  const { status, error } = await failureOf(request("native-refused"));
   expect(status).toBe(400);
   expect(error).toMatchObject({
     code: 400,
@@ -193,20 +193,20 @@ test("a refused prompt is an error of the client's kind, and is not billed", asy
     details: [{ reason: "content_policy_violation" }],
   });
   expect(JSON.stringify(error)).not.toMatch(/google|gemini/i);
-  await ask("native-after-refused");
-  await house.gateway.charged("native-after-refused");
-  const billed = (await house.gateway.ledger()).map((row) => row.request_id);
+  await request("native-after-refused");
+  await fixture.gateway.charged("native-after-refused");
+  const billed = (await fixture.gateway.ledger()).map((row) => row.request_id);
   expect(billed).not.toContain("native-refused");
 });
 
 test("a key in the client's own header opens the door, and Authorization beside it decides", async () => {
-  const ask = (client: GoogleGenAI) =>
+  const request = (client: GoogleGenAI) =>
     client.models.generateContent({ model: "sandbox-b-lite", contents: "A fox" });
-  await ask(clientOf("v1"));
-  await ask(clientOf("v1", { Authorization: `Bearer ${house.gateway.key}` }, "something-else"));
-  const { status, error } = await failureOf(ask(clientOf("v1", { Authorization: "Bearer gk_wrong" })));
+  await request(clientOf("v1"));
+  await request(clientOf("v1", { Authorization: `Bearer ${fixture.gateway.key}` }, "something-else"));
+  const { status, error } = await failureOf(request(clientOf("v1", { Authorization: "Bearer gk_wrong" })));
   expect([status, error.status]).toEqual([401, "UNAUTHENTICATED"]);
-  expect((await failureOf(ask(clientOf("v1", {}, "gk_wrong")))).error.details).toEqual([
+  expect((await failureOf(request(clientOf("v1", {}, "gk_wrong")))).error.details).toEqual([
     { reason: "authentication_required" },
   ]);
 });

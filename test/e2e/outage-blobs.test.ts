@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { until } from "../support/gateway.ts";
-import { IMAGE, openHouse } from "../support/vendor.ts";
+import { IMAGE, openGatewayFixture } from "../support/vendor.ts";
 import { startS3 } from "../upstreams/s3.ts";
 
 test("pictures made while object storage is away are delivered, charged and stored later", async () => {
   const s3 = startS3();
   try {
-    await using house = await openHouse({ env: { BLOB_URL: s3.address } });
-    const { gateway, vendor } = house;
-    const draw = async (): Promise<string> => {
+    await using fixture = await openGatewayFixture({ env: { BLOB_URL: s3.address } });
+    const { gateway, vendor } = fixture;
+    const generate = async (): Promise<string> => {
       const response = await gateway.call("/v1/images/generations", {
         body: { model: IMAGE, prompt: "A pier" },
       });
@@ -20,10 +20,10 @@ test("pictures made while object storage is away are delivered, charged and stor
       const text = await (await fetch(`${gateway.url}/metrics`)).text();
       return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
     };
-    await draw();
+    await generate();
     expect(s3.objects.size).toBe(1);
     s3.setDown(true);
-    const links = [await draw(), await draw()];
+    const links = [await generate(), await generate()];
     expect(await metric("gateway_object_storage_up")).toBe(0);
     expect(await metric("gateway_pending_images")).toBe(2);
     for (const link of links) expect((await fetch(link)).status).toBe(200);

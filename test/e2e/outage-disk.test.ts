@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../support/gateway.ts";
-import { CHAT, IMAGE, openHouse } from "../support/vendor.ts";
+import { CHAT, IMAGE, openGatewayFixture } from "../support/vendor.ts";
 
 let directory: string;
 beforeAll(async () => {
@@ -32,8 +32,8 @@ test.skipIf(!canMount)(
     mkdirSync(journal, { recursive: true });
     expect(mountSmallDisk(journal)).toBe(true);
     try {
-      await using house = await openHouse({ env: { GATEWAY_DATA_DIR: data } });
-      const { gateway, vendor } = house;
+      await using fixture = await openGatewayFixture({ env: { GATEWAY_DATA_DIR: data } });
+      const { gateway, vendor } = fixture;
       vendor.next({ tokens: 20, frameDelayMs: 50 });
       const running = await gateway.call("/v1/chat/completions", {
         body: { model: CHAT, stream: true, messages: [{ role: "user", content: "go on" }] },
@@ -68,9 +68,9 @@ test("only the owner can read database, journals and pictures, whatever the umas
   writeFileSync(join(data, "gateway.sqlite"), "", { mode: 0o644 });
   const before = process.umask(0);
   try {
-    await using house = await openHouse({ env: { GATEWAY_DATA_DIR: data } });
+    await using fixture = await openGatewayFixture({ env: { GATEWAY_DATA_DIR: data } });
     process.umask(before);
-    const { gateway } = house;
+    const { gateway } = fixture;
     const response = await gateway.call("/v1/images/generations", {
       body: { model: IMAGE, prompt: "A pier" },
     });

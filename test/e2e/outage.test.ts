@@ -3,7 +3,7 @@ import { newSecret } from "../../src/lib/secret.ts";
 import { until } from "../support/gateway.ts";
 import { startSilentProxy } from "../support/silent-proxy.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
-import { CHAT, openHouse, type House } from "../support/vendor.ts";
+import { CHAT, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
 /*
  * The database crashes or freezes while the gateway is under load: known keys are served, unknown ones get 503, and
@@ -17,19 +17,19 @@ if ("missing" in found) console.warn(`SKIPPED: outages of the database (${found.
 
 describe.skipIf("missing" in found)("while the database is away", () => {
   let postgres: PrivatePostgres;
-  let house: House;
+  let fixture: GatewayFixture;
   beforeAll(async () => {
     if ("missing" in found) return;
     postgres = await startPostgres(found.folder);
-    house = await openHouse({ env: { DATABASE_URL: await postgres.createDatabase() } });
+    fixture = await openGatewayFixture({ env: { DATABASE_URL: await postgres.createDatabase() } });
   }, 30_000);
   afterAll(async () => {
-    await house?.[Symbol.asyncDispose]();
+    await fixture?.[Symbol.asyncDispose]();
     await postgres?.stop();
   });
 
-  const chat = (requestId: string, secret = house.gateway.key) =>
-    house.gateway.call("/v1/chat/completions", {
+  const chat = (requestId: string, secret = fixture.gateway.key) =>
+    fixture.gateway.call("/v1/chat/completions", {
       body: { model: CHAT, messages: [{ role: "user", content: "hi" }] },
       headers: { "x-request-id": requestId, authorization: `Bearer ${secret}` },
     });
@@ -39,7 +39,7 @@ describe.skipIf("missing" in found)("while the database is away", () => {
     ["frozen", () => postgres.freeze(), () => postgres.thaw()],
   ] as const)(
     "%s: known keys are served, unknown ones get 503, and nothing is lost",
-    async (name, leave, comeBack) => {
+    async (name, fail, recover) => {
       await chat(`${name}-warm`);
       const over = new AbortController();
       const statuses: number[] = [];
@@ -55,23 +55,23 @@ describe.skipIf("missing" in found)("while the database is away", () => {
         }
       });
       await until("some traffic", () => (statuses.length > 20 ? true : undefined));
-      await leave();
+      await fail();
       const leftAt = performance.now();
       const unknownKeys = [];
       while (performance.now() - leftAt < OUTAGE_MS) {
         const startedAt = performance.now();
         const response = await chat("unknown-key", newSecret());
         unknownKeys.push({ response, ms: performance.now() - startedAt });
-        const probe = await fetch(`${house.gateway.url}/readyz`);
+        const probe = await fetch(`${fixture.gateway.url}/readyz`);
         expect(probe.status).toBe(200);
         await Bun.sleep(200);
       }
-      await comeBack();
+      await recover();
       const backAt = performance.now();
       await until(
         "the backlog to drain",
         async () => {
-          const metrics = await (await fetch(`${house.gateway.url}/metrics`)).text();
+          const metrics = await (await fetch(`${fixture.gateway.url}/metrics`)).text();
           return /gateway_ledger_backlog [0-5]\b/.test(metrics) ? true : undefined;
         },
         30_000,
@@ -94,7 +94,7 @@ describe.skipIf("missing" in found)("while the database is away", () => {
         expect(ms).toBeLessThan(1_500);
       }
       const rows = await until("every charge", async () => {
-        const mine = (await house.gateway.ledger()).filter(({ request_id }) => request_id.startsWith(name));
+        const mine = (await fixture.gateway.ledger()).filter(({ request_id }) => request_id.startsWith(name));
         return mine.length >= served + 1 ? mine : undefined;
       });
       expect(rows).toHaveLength(served + 1);
@@ -104,7 +104,9 @@ describe.skipIf("missing" in found)("while the database is away", () => {
   );
 
   test("the log has one line for the loss and one for the return, with the driver's reason", () => {
-    const lines = house.gateway.logs().filter(({ message }) => String(message).startsWith("the database is"));
+    const lines = fixture.gateway
+      .logs()
+      .filter(({ message }) => String(message).startsWith("the database is"));
     const expected = [
       "warn the database is away: known keys are served, charges wait in the journal",
       "info the database is available again after n s",
@@ -121,7 +123,7 @@ describe.skipIf("missing" in found)("while the database is away", () => {
   test("connections that go silent are replaced without a restart, and every charge is posted", async () => {
     const address = await postgres.createDatabase();
     using proxy = await startSilentProxy(address);
-    await using own = await openHouse({
+    await using own = await openGatewayFixture({
       env: { DATABASE_URL: proxy.through(address), DATABASE_POOL_SIZE: "4" },
     });
     const { gateway } = own;
@@ -151,7 +153,7 @@ describe.skipIf("missing" in found)("while the database is away", () => {
   }, 40_000);
 
   test("two signals end a gateway with a frozen database at once, and nothing is lost", async () => {
-    await using own = await openHouse({ env: { DATABASE_URL: await postgres.createDatabase() } });
+    await using own = await openGatewayFixture({ env: { DATABASE_URL: await postgres.createDatabase() } });
     const { gateway } = own;
     await gateway.cli("budgets", "create", "--amount", "5");
     const chat = (requestId: string) =>
@@ -183,7 +185,7 @@ describe.skipIf("missing" in found)("while the database is away", () => {
   }, 30_000);
 
   test("after it new keys are accepted and unknown ones get 401 again, without a restart", async () => {
-    const { secret } = JSON.parse(await house.gateway.cli("keys", "create", "--name", "new", "--json"));
+    const { secret } = JSON.parse(await fixture.gateway.cli("keys", "create", "--name", "new", "--json"));
     await until("the new key to be accepted", async () =>
       (await chat("new", secret)).status === 200 ? true : undefined,
     );

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort, untilServing } from "../support/fleet.ts";
 import { startTestGateway } from "../support/gateway.ts";
-import { CHAT, openHouse } from "../support/vendor.ts";
+import { CHAT, openGatewayFixture } from "../support/vendor.ts";
 
 const body = (model: string) => ({ model, messages: [{ role: "user", content: "hi" }] });
 const DEAD = "http://127.0.0.1:9";
@@ -59,8 +59,8 @@ models:
 test("a proxy of the environment is used only when the configuration allows it", async () => {
   const env = { HTTP_PROXY: DEAD, http_proxy: DEAD, HTTPS_PROXY: DEAD };
   const call = async (more: Record<string, string>): Promise<number> => {
-    await using house = await openHouse({ env: { ...env, ...more } });
-    return (await house.gateway.call("/v1/chat/completions", { body: body(CHAT) })).status;
+    await using fixture = await openGatewayFixture({ env: { ...env, ...more } });
+    return (await fixture.gateway.call("/v1/chat/completions", { body: body(CHAT) })).status;
   };
   expect(await call({})).toBe(200);
   expect(await call({ OUTBOUND_PROXY: "environment" })).toBe(502);

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { openJournal } from "../../src/storage/journal/journal.ts";
 import { until, type TestGateway } from "../support/gateway.ts";
-import { openHouse } from "../support/vendor.ts";
+import { openGatewayFixture } from "../support/vendor.ts";
 import { anEntry } from "../contracts/storage-harness.ts";
 
 /* What a start makes of journals that other processes left, damaged and foreign ones included. */
 
 test("an unreadable lock keeps no other journal from being posted, and its own waits", async () => {
-  await using house = await openHouse();
-  const { gateway } = house;
+  await using fixture = await openGatewayFixture();
+  const { gateway } = fixture;
   await gateway.stop();
   const journals = join(gateway.dataDirectory, "journal");
   for (const name of ["proc_1", "proc_2", "proc_3"]) await leaveJournal(journals, name, [name]);
@@ -28,8 +28,8 @@ test("an unreadable lock keeps no other journal from being posted, and its own w
 }, 30_000);
 
 test("damaged segments go to the quarantine as they are, and their readable charges are posted", async () => {
-  await using house = await openHouse();
-  const { gateway } = house;
+  await using fixture = await openGatewayFixture();
+  const { gateway } = fixture;
   await gateway.stop();
   const journals = join(gateway.dataDirectory, "journal");
   const path = await leaveJournal(journals, "proc_4", ["first", "second", "last"]);
@@ -50,8 +50,8 @@ test("damaged segments go to the quarantine as they are, and their readable char
 }, 30_000);
 
 test("folders that are no journals are neither posted nor removed", async () => {
-  await using house = await openHouse();
-  const { gateway } = house;
+  await using fixture = await openGatewayFixture();
+  const { gateway } = fixture;
   await gateway.stop();
   const journals = join(gateway.dataDirectory, "journal");
   for (const name of ["backup", "proc_5.bak", "proc_5 copy"]) await leaveJournal(journals, name, [name]);

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../support/gateway.ts";
 import { killRounds, seeded } from "../support/kill-rounds.ts";
-import { CHAT, IMAGE, openHouse, type House } from "../support/vendor.ts";
+import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
 /* Stopping, starting and being killed: nothing that a caller was told is forgotten. */
 const KILLS = 10;
 
 /** Silence takes long to be filled, so this one waits beside the other tests. */
-let quiet: House;
+let quiet: GatewayFixture;
 let silence: Promise<string>;
 beforeAll(async () => {
-  quiet = await openHouse({ firstByteMs: 60_000, idleMs: 60_000 });
+  quiet = await openGatewayFixture({ firstByteMs: 60_000, idleMs: 60_000 });
   quiet.vendor.next({ tokens: 3, fault: "stall-midway", after: 3 });
   silence = readUntilComment(quiet);
 });
 afterAll(() => quiet[Symbol.asyncDispose]());
 
 test("stopped and started again, the key, the ledger and the picture are still there", async () => {
-  await using house = await openHouse({ env: { PUBLIC_URL: "http://gateway.example" } });
-  const { gateway } = house;
+  await using fixture = await openGatewayFixture({ env: { PUBLIC_URL: "http://gateway.example" } });
+  const { gateway } = fixture;
   const response = await gateway.call("/v1/images/generations", { body: { model: IMAGE, prompt: "A pier" } });
   const { data } = (await response.json()) as { data: { url: string }[] };
   const { pathname, search } = new URL(data[0]!.url);
@@ -38,8 +38,8 @@ test("stopped and started again, the key, the ledger and the picture are still t
 }, 20_000);
 
 test("SIGTERM refuses new connections, serves open ones and lets what runs finish", async () => {
-  await using house = await openHouse();
-  const { gateway, vendor } = house;
+  await using fixture = await openGatewayFixture();
+  const { gateway, vendor } = fixture;
   vendor.next({ tokens: 60, frameDelayMs: 20 });
   const running = gateway.call("/v1/chat/completions", {
     body: { model: CHAT, stream: true, messages: [{ role: "user", content: "go on" }] },
@@ -69,8 +69,8 @@ test("SIGTERM refuses new connections, serves open ones and lets what runs finis
 }, 20_000);
 
 test("for LEAVE_SECONDS after SIGTERM only readiness fails", async () => {
-  await using house = await openHouse({ env: { LEAVE_SECONDS: "1" } });
-  const { gateway } = house;
+  await using fixture = await openGatewayFixture({ env: { LEAVE_SECONDS: "1" } });
+  const { gateway } = fixture;
   gateway.signal("SIGTERM");
   await until("readiness to turn", async () =>
     (await fetch(`${gateway.url}/readyz`)).status === 503 ? true : undefined,
@@ -83,8 +83,8 @@ test("for LEAVE_SECONDS after SIGTERM only readiness fails", async () => {
 }, 20_000);
 
 test("a drain has an end: a stream that outlives it is cut and billed for what it got", async () => {
-  await using house = await openHouse({ drainSeconds: 0.5 });
-  const { gateway, vendor } = house;
+  await using fixture = await openGatewayFixture({ drainSeconds: 0.5 });
+  const { gateway, vendor } = fixture;
   vendor.next({ fault: "stall-midway", after: 4 });
   const response = await gateway.call("/v1/chat/completions", {
     body: { model: CHAT, stream: true, messages: [{ role: "user", content: "for ever" }] },
@@ -103,32 +103,32 @@ test("a drain has an end: a stream that outlives it is cut and billed for what i
 }, 20_000);
 
 test("the drain also ends responses that are read for clients that have disconnected", async () => {
-  await using house = await openHouse({ drainSeconds: 0.5 });
-  const { gateway, vendor } = house;
+  await using fixture = await openGatewayFixture({ drainSeconds: 0.5 });
+  const { gateway, vendor } = fixture;
   await gateway.cli("orgs", "set", "default", "--caller-gone", "drain");
   await Bun.sleep(1_000);
   vendor.next({ tokens: 400, frameDelayMs: 25 }, { delayMs: 20_000 });
-  const ask = (name: string, stream: boolean) =>
+  const chat = (name: string, stream: boolean) =>
     gateway.call("/v1/chat/completions", {
       body: { model: CHAT, stream, messages: [{ role: "user", content: "for ever" }] },
       headers: { "x-request-id": name },
     });
-  const stream = await ask("read-on", true);
+  const stream = await chat("read-on", true);
   await stream.body!.getReader().read();
-  const whole = ask("whole", false).catch(() => null);
+  const complete = chat("whole", false).catch(() => null);
   await vendor.waitForHits(2);
   const startedAt = performance.now();
   expect(await gateway.stop()).toBe(0);
   expect(performance.now() - startedAt).toBeLessThan(4_000);
-  await whole;
+  await complete;
   const rows = await gateway.ledger();
   expect(rows.map(({ request_id }) => request_id)).toEqual(["read-on"]);
   expect(rows[0]!.flags).toEqual(["partial", "caller_gone", "estimated"]);
 }, 20_000);
 
 test("a second SIGTERM exits at once and loses no charge", async () => {
-  await using house = await openHouse();
-  const { gateway, vendor } = house;
+  await using fixture = await openGatewayFixture();
+  const { gateway, vendor } = fixture;
   vendor.next({ fault: "stall-midway", after: 4 });
   const stream = await gateway.call("/v1/chat/completions", {
     body: { model: CHAT, stream: true, messages: [{ role: "user", content: "for ever" }] },
@@ -157,8 +157,8 @@ test("a second SIGTERM exits at once and loses no charge", async () => {
 }, 20_000);
 
 test("a stream that a kill cuts is billed for what was sent up to its last checkpoint", async () => {
-  await using house = await openHouse();
-  const { gateway, vendor } = house;
+  await using fixture = await openGatewayFixture();
+  const { gateway, vendor } = fixture;
   vendor.next({ tokens: 400, frameDelayMs: 25 });
   const response = await gateway.call("/v1/chat/completions", {
     body: { model: CHAT, stream: true, messages: [{ role: "user", content: "long" }] },
@@ -197,7 +197,7 @@ test("a stream on which the vendor is silent is kept alive with comments", async
   expect(await silence).toMatch(/\n\n: [a-z -]+\n\n$/);
 }, 30_000);
 
-async function readUntilComment({ gateway }: House): Promise<string> {
+async function readUntilComment({ gateway }: GatewayFixture): Promise<string> {
   const response = await gateway.call("/v1/chat/completions", {
     body: { model: CHAT, stream: true, messages: [{ role: "user", content: "slowly" }] },
   });

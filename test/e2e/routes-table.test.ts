@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { allRoutes, type ServerOptions } from "../../src/server/index.ts";
 import type { Route } from "../../src/server/routes.ts";
-import { tellExact } from "../support/figure.ts";
+import { reportExact } from "../support/figure.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
 /*
@@ -107,9 +107,9 @@ for (const route of ROUTES) {
     test(`${route.path} answers ${status} when ${when}`, async () => {
       const models = group === "unpriced" ? "unpriced" : "house";
       const key = keys.get(group) ?? keys.get("default")!;
-      const answer = await call("POST", pathOf(route, models), key, bodyOf(route, models));
-      expect(answer).toMatchObject({ status });
-      expect(answer.text).toMatch(code);
+      const response = await call("POST", pathOf(route, models), key, bodyOf(route, models));
+      expect(response).toMatchObject({ status });
+      expect(response.text).toMatch(code);
     });
   }
 }
@@ -117,7 +117,7 @@ for (const route of ROUTES) {
 test("nothing of all this was billed", async () => {
   const keyed = ROUTES.filter(({ auth }) => auth === "key").length;
   expect(
-    tellExact(
+    reportExact(
       "A1",
       `routes behind the door, of ${ROUTES.length}`,
       keyed,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { MODEL, openFleet, TOKEN_NANOS, type Fleet } from "../support/fleet.ts";
-import { tellAtMost, tellExact } from "../support/figure.ts";
+import { reportAtMost, reportExact } from "../support/figure.ts";
 import { until, type TestGateway } from "../support/gateway.ts";
 
 /*
@@ -33,9 +33,9 @@ test("a disabled key is refused by every process", async () => {
 }, 30_000);
 
 test("a changed price is looked up and billed by every process", async () => {
-  const ofConfiguration = await lookUp(fleet.gateways[0]!);
+  const ofConfiguration = await readPrice(fleet.gateways[0]!);
   await change("prices", "set", MODEL, "--token", "input=0", "--token", "output=3");
-  await provesInForce("changed price", async (gateway) => (await lookUp(gateway)) === "3.00");
+  await provesInForce("changed price", async (gateway) => (await readPrice(gateway)) === "3.00");
   await Promise.all(fleet.gateways.map((gateway, index) => send(gateway, `priced-${index}`)));
   const rows = await until("the charges", async () => {
     const found = await fleet.query("SELECT amount FROM ledger WHERE request_id LIKE 'priced-%'");
@@ -59,7 +59,7 @@ test("a changed limit holds on every process, and no request failed during the c
   await provesInForce("changed limit", async (gateway) => (await send(gateway, "limited")) === 429);
   await load.stop();
   const others = [...load.statuses].filter((status) => status !== 200 && status !== 429);
-  expect(tellExact("P33", "other answers than 200 and 429 during changes", others.length, "kinds", 0)).toBe(
+  expect(reportExact("P33", "other answers than 200 and 429 during changes", others.length, "kinds", 0)).toBe(
     true,
   );
   expect(load.statuses).toContain(200);
@@ -80,7 +80,7 @@ async function provesInForce(
   );
   const tookMs = Math.round(performance.now() - changedAt);
   expect(
-    tellAtMost("P33", `${name} in force on ${MACHINES} processes after`, tookMs, "ms", IN_FORCE_MS),
+    reportAtMost("P33", `${name} in force on ${MACHINES} processes after`, tookMs, "ms", IN_FORCE_MS),
   ).toBe(true);
 }
 
@@ -91,7 +91,7 @@ async function send(gateway: TestGateway, id: string): Promise<number> {
   return response.status;
 }
 
-async function lookUp(gateway: TestGateway): Promise<string> {
+async function readPrice(gateway: TestGateway): Promise<string> {
   const response = await gateway.call(`/v1/pricing/lookup?model=${MODEL}`);
   return Object(await response.json()).prices.output;
 }

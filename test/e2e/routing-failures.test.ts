@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openFleet, type Fleet } from "../support/fleet.ts";
-import { tellAtLeast, tellAtMost } from "../support/figure.ts";
+import { reportAtLeast, reportAtMost } from "../support/figure.ts";
 import { until } from "../support/gateway.ts";
 import type { Behaviour } from "../upstreams/behaviour.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
@@ -40,15 +40,15 @@ for (const [way, behaviour] of Object.entries(WAYS)) {
   test.concurrent(
     `a vendor that ${way.replaceAll("-", " ")} fails under 1 % of requests and gets traffic again`,
     async () => {
-      const [broken, ...others] = fleet.lanes.get(way)!;
+      const [broken, ...others] = fleet.vendorsByModel.get(way)!;
       for (const vendor of others) repeat(vendor, NORMAL);
       repeat(broken!, behaviour);
       const errors = await errorsOfLoad(way, broken!, FAILING_MS);
       const share = (100 * errors.afterFifth) / errors.requests;
       const name = `${way}: errors of ${errors.requests} requests after the fifth failure`;
-      const isHidden = tellAtMost("P12", name, share, "%", 1);
+      const isHidden = reportAtMost("P12", name, share, "%", 1);
       const recoveredMs = await recover(way, broken!);
-      const isBack = tellAtMost("P12", `${way}: traffic again after`, recoveredMs, "ms", RECOVERED_MS);
+      const isBack = reportAtMost("P12", `${way}: traffic again after`, recoveredMs, "ms", RECOVERED_MS);
       expect([isHidden, isBack]).toEqual([true, true]);
     },
     60_000,
@@ -58,7 +58,7 @@ for (const [way, behaviour] of Object.entries(WAYS)) {
 test.concurrent(
   "vendors that all fail get few repeated calls",
   async () => {
-    const vendors = fleet.lanes.get(ALL)!;
+    const vendors = fleet.vendorsByModel.get(ALL)!;
     for (const vendor of vendors) repeat(vendor, { fault: "error-status", status: 503 });
     let requests = 0;
     const statuses = new Set<number>();
@@ -74,9 +74,9 @@ test.concurrent(
     );
     const attempts = vendors.reduce((sum, { hits }) => sum + hits.length, 0);
     expect([...statuses]).toEqual([503]);
-    expect(tellAtLeast("P13", "attempts while all fail", attempts, "attempts", 1)).toBe(true);
+    expect(reportAtLeast("P13", "attempts while all fail", attempts, "attempts", 1)).toBe(true);
     expect(
-      tellAtMost(
+      reportAtMost(
         "P13",
         `attempts for ${requests} requests`,
         attempts,

@@ -36,7 +36,7 @@ test("a first target that hangs costs no request its answer", async () => {
 
 test("failures of other models leave every attempt to this one", async () => {
   await using fleet = await openTargets({ models: [MODEL, "broken"], vendors: 2 });
-  for (const vendor of fleet.lanes.get("broken")!) repeat(vendor, DOWN);
+  for (const vendor of fleet.vendorsByModel.get("broken")!) repeat(vendor, DOWN);
   repeat(fleet.vendors[0]!, DOWN);
   const others = statuses(fleet, 100, { model: "broken" });
   expect(await statuses(fleet, 20)).toEqual(all200(20));

@@ -1,6 +1,6 @@
 import { afterEach, afterAll, beforeAll, expect, test } from "bun:test";
 import { IMAGE_MODEL, IMAGE_NANOS, MODEL, openFleet, type Fleet } from "../support/fleet.ts";
-import { tellAtMost, tellExact } from "../support/figure.ts";
+import { reportAtMost, reportExact } from "../support/figure.ts";
 import { until } from "../support/gateway.ts";
 import { readError } from "../support/vendor.ts";
 
@@ -81,7 +81,7 @@ test("an organization's own route replaces the configured one, with its weights"
   // Four standard deviations of a draw of 400 at 0.8.
   const off = Math.abs(first - requests * 0.8);
   expect(others.every((count) => count > 0)).toBe(true);
-  expect(tellAtMost("R1", `weight of 0.8 missed by, of ${requests}`, off, "requests", 32)).toBe(true);
+  expect(reportAtMost("R1", `weight of 0.8 missed by, of ${requests}`, off, "requests", 32)).toBe(true);
 }, 20_000);
 
 test("a route to an unknown channel is refused", async () => {
@@ -124,9 +124,9 @@ test("'Cancel on timeout and use fallback' calls the next target in time, bills 
     return found.length > 0 ? found : undefined;
   });
   expect(rows).toEqual([{ amount: IMAGE_NANOS, orphan_cost: IMAGE_NANOS, channel: `${MODEL}-2` }]);
-  expect(tellExact("P7", "pictures billed after a fallback", rows.length, "pictures", 1)).toBe(true);
+  expect(reportExact("P7", "pictures billed after a fallback", rows.length, "pictures", 1)).toBe(true);
   const most = FALLBACK_SECONDS * 1_000 + 1_000;
-  expect(tellAtMost("P7", "fallback answered after", Math.round(tookMs), "ms", most)).toBe(true);
+  expect(reportAtMost("P7", "fallback answered after", Math.round(tookMs), "ms", most)).toBe(true);
 }, 20_000);
 
 test("the fallback time does not bound the last target", async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { until } from "../support/gateway.ts";
 import { openSocket, writeRequest } from "../support/sockets.ts";
-import { CHAT, chatNanos, openHouse, type House } from "../support/vendor.ts";
+import { CHAT, chatNanos, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
 /*
  * Many callers who behave badly: memory and file descriptors stay flat, the vendor is let go at once, and the ledger
@@ -14,11 +14,11 @@ const NEVER_READERS = 10;
 const FLOOD_BYTES = 64 * 1024 * 1024;
 const SLOW_READERS = 300;
 
-let house: House;
+let fixture: GatewayFixture;
 beforeAll(async () => {
-  house = await openHouse();
+  fixture = await openGatewayFixture();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 test(`${HANG_UPS} callers hang up mid-stream: vendors let go, all billed, nothing grows`, async () => {
   await hangUp(HANG_UPS, "warm");
@@ -30,7 +30,9 @@ test(`${HANG_UPS} callers hang up mid-stream: vendors let go, all billed, nothin
   const rows = await until(
     "all charges",
     async () => {
-      const found = (await house.gateway.ledger()).filter(({ request_id }) => request_id.startsWith("hang"));
+      const found = (await fixture.gateway.ledger()).filter(({ request_id }) =>
+        request_id.startsWith("hang"),
+      );
       return found.length >= HANG_UPS * waves ? found : undefined;
     },
     15_000,
@@ -56,36 +58,36 @@ test(`${HANG_UPS} callers hang up mid-stream: vendors let go, all billed, nothin
 test(`${NEVER_READERS} callers who never read do not make the gateway hold what the vendor floods`, async () => {
   const text = "x".repeat(FLOOD_BYTES);
   const before = await settled();
-  house.vendor.next(...Array.from({ length: NEVER_READERS }, () => ({ text, frames: FLOOD_BYTES / 8192 })));
-  const already = house.vendor.hits.length;
+  fixture.vendor.next(...Array.from({ length: NEVER_READERS }, () => ({ text, frames: FLOOD_BYTES / 8192 })));
+  const already = fixture.vendor.hits.length;
   const sockets = await Promise.all(
-    Array.from({ length: NEVER_READERS }, (_, index) => ask(`never-${index}`, "flood")),
+    Array.from({ length: NEVER_READERS }, (_, index) => openStream(`never-${index}`, "flood")),
   );
   for (const socket of sockets) socket.pause();
-  await house.vendor.waitForHits(already + NEVER_READERS);
+  await fixture.vendor.waitForHits(already + NEVER_READERS);
   // A buffer without a bound would go on growing.
   await Bun.sleep(1_000);
-  const { residentMb } = house.gateway.resources();
+  const { residentMb } = fixture.gateway.resources();
   await Bun.sleep(1_000);
-  const later = house.gateway.resources().residentMb;
+  const later = fixture.gateway.resources().residentMb;
   for (const socket of sockets) socket.destroy();
   const offeredMb = Math.round((NEVER_READERS * FLOOD_BYTES) / 1e6);
   console.log(
     `never read: memory ${before.residentMb} → ${residentMb} → ${later} MB of ${offeredMb} MB offered`,
   );
   expect(later - before.residentMb).toBeLessThan(offeredMb / 2);
-  await house.gateway.charged("never-0");
+  await fixture.gateway.charged("never-0");
 }, 20_000);
 
 test(`${SLOW_READERS} slow readers at once all get their whole answer`, async () => {
   const before = await settled();
   const sockets = await Promise.all(
     Array.from({ length: SLOW_READERS }, (_, index) =>
-      ask(`slow-${index}`, "[[reply tokens=2000 frames=50]]"),
+      openStream(`slow-${index}`, "[[reply tokens=2000 frames=50]]"),
     ),
   );
   const bodies = await Promise.all(sockets.map(readSlowly));
-  const peakMb = house.gateway.resources().residentMb;
+  const peakMb = fixture.gateway.resources().residentMb;
   for (const body of bodies) {
     expect(body).toContain("word1999");
     expect(body).toContain('"usage":{"prompt_tokens"');
@@ -93,7 +95,7 @@ test(`${SLOW_READERS} slow readers at once all get their whole answer`, async ()
   }
   // What is garbage goes with the next collection; what is held would stay.
   const settledMb = await until("memory to be given back", () => {
-    const { residentMb } = house.gateway.resources();
+    const { residentMb } = fixture.gateway.resources();
     return residentMb - before.residentMb < 100 ? residentMb : undefined;
   });
   console.log(`slow readers: memory ${before.residentMb} → ${peakMb} → ${settledMb} MB`);
@@ -101,36 +103,36 @@ test(`${SLOW_READERS} slow readers at once all get their whole answer`, async ()
 
 /** Opens streams, waits until each has content, hangs up. Answers the p99 of how long vendor calls lived on, in ms. */
 async function hangUp(count: number, prefix: string): Promise<number> {
-  const goneAt = new Map<string, number>();
-  const already = house.vendor.hits.length;
+  const disconnectedAt = new Map<string, number>();
+  const already = fixture.vendor.hits.length;
   const callers = Array.from({ length: count }, async (_, index) => {
     const requestId = `${prefix}-${index}`;
     // Some vendors are in the middle of a word, some silent; both must notice.
     const plan = index % 2 === 0 ? "reply tokens=200 frameDelayMs=400" : "stall-midway after=4";
-    const socket = await ask(requestId, `${requestId} [[${plan}]]`);
+    const socket = await openStream(requestId, `${requestId} [[${plan}]]`);
     await untilContent(socket);
     return { requestId, socket };
   });
   const leave = async ({ requestId, socket }: { requestId: string; socket: Socket }, index: number) => {
     await Bun.sleep(index % 1_500);
-    goneAt.set(requestId, performance.now());
+    disconnectedAt.set(requestId, performance.now());
     if (index % 3 === 0) socket.resetAndDestroy();
     else socket.destroy();
   };
   await Promise.all((await Promise.all(callers)).map(leave));
   const hits = await until("every vendor call to be closed", () => {
-    const mine = house.vendor.hits.slice(already);
+    const mine = fixture.vendor.hits.slice(already);
     return mine.length === count && mine.every(({ closedAt }) => closedAt !== null) ? mine : undefined;
   });
   const delays = hits.map((hit) => {
     const requestId = /"([a-z0-9]+-\d+) /.exec(hit.body.toString())?.[1] ?? "";
-    return hit.closedAt! - goneAt.get(requestId)!;
+    return hit.closedAt! - disconnectedAt.get(requestId)!;
   });
   return delays.sort((one, other) => one - other)[Math.floor(count * 0.99)]!;
 }
 
-async function ask(requestId: string, prompt: string): Promise<Socket> {
-  const { gateway } = house;
+async function openStream(requestId: string, prompt: string): Promise<Socket> {
+  const { gateway } = fixture;
   const socket = await openSocket(gateway.url);
   const body = JSON.stringify({ model: CHAT, stream: true, messages: [{ role: "user", content: prompt }] });
   const headers = {
@@ -171,8 +173,8 @@ function readSlowly(socket: Socket): Promise<string> {
 /** Memory and descriptors once no stream is left. */
 async function settled(): Promise<{ residentMb: number; descriptors: number }> {
   await until("the streams to end", async () => {
-    const text = await (await house.gateway.call("/metrics")).text();
+    const text = await (await fixture.gateway.call("/metrics")).text();
     return /gateway_ledger_backlog 0\b/.test(text) ? true : undefined;
   });
-  return house.gateway.resources();
+  return fixture.gateway.resources();
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { LedgerRow } from "../support/gateway.ts";
-import { CHAT, chatNanos, openHouse, readError, type House } from "../support/vendor.ts";
+import { CHAT, chatNanos, openGatewayFixture, readError, type GatewayFixture } from "../support/vendor.ts";
 
 /*
  * Streams of a vendor that misbehaves. Until the first content the caller gets a real status or another target's
@@ -54,17 +54,17 @@ const ODDITIES = [
   ["usage-float", ["estimated", "anomalous"]],
 ] as const;
 
-const laneOf = (marker: string) => `lane-${marker.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase()}`;
+const modelOf = (marker: string) => `lane-${marker.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase()}`;
 
-let house: House;
+let fixture: GatewayFixture;
 beforeAll(async () => {
   const markers = [...EARLY, ...LATE, ...ODDITIES].map(([marker]) => marker);
-  house = await openHouse({
+  fixture = await openGatewayFixture({
     firstByteMs: 800,
     idleMs: 800,
     maxAttempts: 2,
-    lanes: [...new Set(markers.map(laneOf))],
-    pairs: [
+    extraModels: [...new Set(markers.map(modelOf))],
+    fallbackModels: [
       "pair-reset",
       "pair-status",
       "pair-frame",
@@ -75,21 +75,21 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const open = (model: string, prompt: string, requestId: string, extra: object = {}) =>
-  house.gateway.call("/v1/chat/completions", {
+  fixture.gateway.call("/v1/chat/completions", {
     body: { model, stream: true, messages: [{ role: "user", content: prompt }], ...extra },
     headers: { "x-request-id": requestId },
   });
-const hitsOf = (text: string) => house.vendor.hits.filter(({ body }) => body.includes(`"${text}`));
+const hitsOf = (text: string) => fixture.vendor.hits.filter(({ body }) => body.includes(`"${text}`));
 
 describe("trouble before the first content is a status", () => {
   test.concurrent.each(EARLY)(
     "%s is %d %s",
     async (marker, status, code) => {
-      const requestId = `early-${laneOf(marker)}`;
-      const response = await open(laneOf(marker), `${requestId} [[${marker}]]`, requestId);
+      const requestId = `early-${modelOf(marker)}`;
+      const response = await open(modelOf(marker), `${requestId} [[${marker}]]`, requestId);
       expect(response.status).toBe(status);
       expect(response.headers.get("content-type")).toStartWith("application/json");
       expect(await readError(response)).toMatchObject({ code });
@@ -99,8 +99,8 @@ describe("trouble before the first content is a status", () => {
 
   test("and is free", async () => {
     await (await open(CHAT, "sentinel", "early-sentinel")).text();
-    await house.gateway.charged("early-sentinel");
-    const rows = await house.gateway.ledger();
+    await fixture.gateway.charged("early-sentinel");
+    const rows = await fixture.gateway.ledger();
     expect(rows.filter(({ request_id }) => request_id.startsWith("early-lane"))).toEqual([]);
   });
 });
@@ -109,8 +109,8 @@ describe("trouble after the first content is an error event without the normal e
   test.concurrent.each(LATE)(
     "%s ends with %s, and what was delivered is billed",
     async (marker, code) => {
-      const requestId = `late-${laneOf(marker)}`;
-      const response = await open(laneOf(marker), `${requestId} [[${marker}]]`, requestId);
+      const requestId = `late-${modelOf(marker)}`;
+      const response = await open(modelOf(marker), `${requestId} [[${marker}]]`, requestId);
       expect(response.status).toBe(200);
       const startedAt = performance.now();
       const { events, text, isDone } = readEvents(await response.text());
@@ -130,7 +130,7 @@ describe("trouble after the first content is an error event without the normal e
       expect("word0 word1 word2 word3 ").toStartWith(text);
       expect(text).not.toBe("");
       expect(hitsOf(`${requestId} `)).toHaveLength(1);
-      const [row, ...others] = await house.gateway.charged(requestId);
+      const [row, ...others] = await fixture.gateway.charged(requestId);
       expect(others).toEqual([]);
       expect(row!.flags.toSorted()).toEqual(["estimated", "partial"]);
       expect(row!.consumed!.tokens!["output"]).toBe(Math.ceil(text.length / 4));
@@ -144,8 +144,8 @@ describe("an odd stream is made whole", () => {
   test.concurrent.each(ODDITIES)(
     "%s ends with one usage chunk and [DONE], flags %p",
     async (marker, flags) => {
-      const requestId = `odd-${laneOf(marker)}`;
-      const model = laneOf(marker);
+      const requestId = `odd-${modelOf(marker)}`;
+      const model = modelOf(marker);
       const response = await open(model, `${requestId} [[${marker}]]`, requestId);
       expect(response.status).toBe(200);
       const body = await response.text();
@@ -161,7 +161,7 @@ describe("an odd stream is made whole", () => {
       const usage = reports[0]!["usage"] as Usage;
       expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens);
       expect(usage.completion_tokens).toBeWithin(1, 50);
-      const [row, ...others] = await house.gateway.charged(requestId);
+      const [row, ...others] = await fixture.gateway.charged(requestId);
       expect(others).toEqual([]);
       expect(row!.flags).toEqual([...flags]);
       expect(row!.amount).toBe(chatNanos(usage));
@@ -173,13 +173,13 @@ describe("an odd stream is made whole", () => {
     "characters of several bytes and tool arguments survive %p",
     async (fault) => {
       const text = 'Grüße 世界 \u{1F30A}\u{1F468}\u200D\u{1F469} \\" \u2028 end';
-      house.vendor.next({ text, frames: 9, ...(fault && { fault }) });
-      const said = readEvents(await (await open(CHAT, "say it", `split-${fault}`)).text());
-      expect(said.text).toBe(text);
-      house.vendor.next(fault ? { fault } : {});
+      fixture.vendor.next({ text, frames: 9, ...(fault && { fault }) });
+      const received = readEvents(await (await open(CHAT, "say it", `split-${fault}`)).text());
+      expect(received.text).toBe(text);
+      fixture.vendor.next(fault ? { fault } : {});
       const tools = [{ type: "function", function: { name: "look", parameters: { required: ["ort"] } } }];
-      const asked = readEvents(await (await open(CHAT, "look", `tool-${fault}`, { tools })).text());
-      expect(JSON.parse(asked.toolArguments)).toEqual({ ort: "value" });
+      const toolCall = readEvents(await (await open(CHAT, "look", `tool-${fault}`, { tools })).text());
+      expect(JSON.parse(toolCall.toolArguments)).toEqual({ ort: "value" });
     },
   );
 });
@@ -192,7 +192,7 @@ describe("another target takes over until the first content", () => {
     ["pair-stall", "stall"],
     ["pair-done", "done-only"],
   ] as const)("%s: the caller sees one clean stream, billed once", async (model, plan) => {
-    house.vendor.next(plan);
+    fixture.vendor.next(plan);
     const requestId = `over-${model}`;
     const response = await open(model, `${requestId} `, requestId);
     expect(response.status).toBe(200);
@@ -201,7 +201,7 @@ describe("another target takes over until the first content", () => {
     expect(isDone).toBe(true);
     expect(new Set(events.map((event) => event["model"]))).toEqual(new Set([model]));
     expect(hitsOf(`${requestId} `)).toHaveLength(2);
-    const [row, ...others] = await house.gateway.charged(requestId);
+    const [row, ...others] = await fixture.gateway.charged(requestId);
     expect(others).toEqual([]);
     expect(row).toMatchObject({ channel: CHAT, upstream_model: "gpt-5.4-mini", flags: [] });
     expect(row!.attempts.map(({ channel }) => channel)).toEqual([model, CHAT]);
@@ -211,7 +211,7 @@ describe("another target takes over until the first content", () => {
     ["pair-late", { fault: "error-frame-later", after: 4, frameDelayMs: 3 }, 200],
     ["pair-refused", "content-refused", 400],
   ] as const)("%s: neither after it nor for what the caller did wrong", async (model, plan, status) => {
-    house.vendor.next(plan);
+    fixture.vendor.next(plan);
     const requestId = `stay-${model}`;
     const response = await open(model, `${requestId} `, requestId);
     expect(response.status).toBe(status);
@@ -223,7 +223,7 @@ describe("another target takes over until the first content", () => {
 test("a caller who hangs up is billed for what was sent, and the vendor is let go", async () => {
   const abort = new AbortController();
   const prompt = "hang [[reply tokens=1000 frameDelayMs=5]]";
-  const response = await house.gateway.call("/v1/chat/completions", {
+  const response = await fixture.gateway.call("/v1/chat/completions", {
     body: { model: CHAT, stream: true, messages: [{ role: "user", content: prompt }] },
     headers: { "x-request-id": "hang-up" },
     signal: abort.signal,
@@ -232,10 +232,10 @@ test("a caller who hangs up is billed for what was sent, and the vendor is let g
   let received = "";
   while (!readEvents(received).text.includes("word9 "))
     received += Buffer.from((await reader.read()).value!).toString();
-  const closes = house.vendor.hits.filter(({ closedAt }) => closedAt !== null).length;
+  const closes = fixture.vendor.hits.filter(({ closedAt }) => closedAt !== null).length;
   abort.abort();
-  await house.vendor.waitForClose(closes + 1);
-  const [row, ...others] = await house.gateway.charged("hang-up");
+  await fixture.vendor.waitForClose(closes + 1);
+  const [row, ...others] = await fixture.gateway.charged("hang-up");
   expect(others).toEqual([]);
   expect(row!.flags.toSorted()).toEqual(["caller_gone", "estimated", "partial"]);
   const delivered = readEvents(received).text.length / 4;
@@ -264,8 +264,8 @@ function readEvents(body: string): { events: Event[]; text: string; toolArgument
       .join("\n"),
   );
   // While a stream is still running its last frame may be half there.
-  const whole = /(?:\r\n|\n|\r){2}$/.test(body) ? frames : frames.slice(0, -1);
-  const data = whole.filter((frame) => frame !== "");
+  const complete = /(?:\r\n|\n|\r){2}$/.test(body) ? frames : frames.slice(0, -1);
+  const data = complete.filter((frame) => frame !== "");
   const isDone = data.at(-1) === "[DONE]";
   const events = (isDone ? data.slice(0, -1) : data).map((frame): Event => JSON.parse(frame));
   const deltas = events.flatMap(({ choices }) => choices?.[0]?.delta ?? []);

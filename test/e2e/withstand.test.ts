@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SIMULATED_KEY } from "../upstreams/openai.ts";
 import { until, type LedgerRow } from "../support/gateway.ts";
-import { CHAT, IMAGE, IMAGE_NANOS, chatNanos, openHouse, readError, type House } from "../support/vendor.ts";
+import {
+  CHAT,
+  IMAGE,
+  IMAGE_NANOS,
+  chatNanos,
+  openGatewayFixture,
+  readError,
+  type GatewayFixture,
+} from "../support/vendor.ts";
 
 /*
  * Whole answers of a vendor that misbehaves: what the caller sees, how often the vendor was asked, and what the ledger
@@ -23,7 +31,7 @@ const BUSY = { status: 503, code: "overloaded", retryAfter: "1" };
 const LIMITED = { status: 429, code: "rate_limit_exceeded" };
 const WRONG = { status: 400, code: "invalid_parameter" };
 
-const TROUBLES: Trouble[] = [
+const FAILURES: Trouble[] = [
   { marker: "reset-before-headers", ...LOST },
   { marker: "close-before-headers", ...LOST },
   { marker: "garbage", ...LOST },
@@ -62,7 +70,7 @@ const TROUBLES: Trouble[] = [
 ];
 
 /** Answers that are carried or counted oddly and yet are answers. */
-const ODDITIES = [
+const UNUSUAL = [
   { marker: "one-byte", flags: [] },
   { marker: "slow-drip frameDelayMs=1", flags: [] },
   { marker: "gzip", flags: [] },
@@ -74,7 +82,7 @@ const ODDITIES = [
   { marker: "usage-float", flags: ["estimated", "anomalous"] },
 ];
 
-const laneOf = (marker: string) =>
+const modelOf = (marker: string) =>
   `lane-${marker
     .replace("=-", " minus ")
     .replaceAll(/[^a-z0-9]+/gi, "-")
@@ -82,27 +90,27 @@ const laneOf = (marker: string) =>
 const ID_HEADERS = ["x-gateway-request-id", "x-request-id"];
 const SECRET = /openai|gpt-5|simulated|127\.0\.0\.1|req_0123456789abcdef/i;
 
-let house: House;
+let fixture: GatewayFixture;
 beforeAll(async () => {
-  const lanes = [...TROUBLES, ...ODDITIES].map(({ marker }) => laneOf(marker));
-  house = await openHouse({ firstByteMs: 1_500, totalMs: 1_500, lanes });
+  const extraModels = [...FAILURES, ...UNUSUAL].map(({ marker }) => modelOf(marker));
+  fixture = await openGatewayFixture({ firstByteMs: 1_500, totalMs: 1_500, extraModels });
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const ask = (model: string, prompt: string, requestId: string) =>
-  house.gateway.call("/v1/chat/completions", {
+const chat = (model: string, prompt: string, requestId: string) =>
+  fixture.gateway.call("/v1/chat/completions", {
     body: { model, messages: [{ role: "user", content: prompt }] },
     headers: { "x-request-id": requestId },
   });
-const hitsOf = (text: string) => house.vendor.hits.filter(({ body }) => body.includes(`"${text}`));
+const hitsOf = (text: string) => fixture.vendor.hits.filter(({ body }) => body.includes(`"${text}`));
 
 describe("a whole answer that is none is an error of the gateway, and free", () => {
-  test.concurrent.each(TROUBLES)(
+  test.concurrent.each(FAILURES)(
     "$marker is $status $code",
     async (trouble) => {
       const { marker, status, code } = trouble;
-      const requestId = `t-${laneOf(marker)}`;
-      const response = await ask(laneOf(marker), `${requestId} [[${marker}]]`, requestId);
+      const requestId = `t-${modelOf(marker)}`;
+      const response = await chat(modelOf(marker), `${requestId} [[${marker}]]`, requestId);
       expect(response.status).toBe(status);
       expect(response.headers.get("content-type")).toStartWith("application/json");
       for (const name of ID_HEADERS) expect(response.headers.get(name)).toBe(requestId);
@@ -118,36 +126,36 @@ describe("a whole answer that is none is an error of the gateway, and free", () 
   );
 
   test("and the ledger knows nothing of it", async () => {
-    await ask(CHAT, "the last one", "after-troubles");
-    await house.gateway.charged("after-troubles");
-    const rows = await house.gateway.ledger();
+    await chat(CHAT, "the last one", "after-troubles");
+    await fixture.gateway.charged("after-troubles");
+    const rows = await fixture.gateway.ledger();
     expect(rows.filter(({ request_id }) => request_id.startsWith("t-"))).toEqual([]);
   });
 
   test("the log tells the operator why, without the vendor's key", async () => {
     const lines = await until("a line for each", () => {
-      const found = house.gateway.logs().filter((line) => String(line["request_id"]).startsWith("t-"));
-      return found.length === TROUBLES.length ? found : undefined;
+      const found = fixture.gateway.logs().filter((line) => String(line["request_id"]).startsWith("t-"));
+      return found.length === FAILURES.length ? found : undefined;
     });
     for (const line of lines) expect(line).toMatchObject({ cause: expect.any(String), attempts: [{}] });
-    expect(JSON.stringify(house.gateway.logs())).not.toContain(SIMULATED_KEY);
+    expect(JSON.stringify(fixture.gateway.logs())).not.toContain(SIMULATED_KEY);
   });
 });
 
 describe("a whole answer that comes oddly is passed on and billed", () => {
-  test.concurrent.each(ODDITIES)(
+  test.concurrent.each(UNUSUAL)(
     "$marker is billed with flags $flags",
     async ({ marker, flags }) => {
-      const requestId = `o-${laneOf(marker)}`;
-      const response = await ask(laneOf(marker), `${requestId} [[${marker}]]`, requestId);
+      const requestId = `o-${modelOf(marker)}`;
+      const response = await chat(modelOf(marker), `${requestId} [[${marker}]]`, requestId);
       expect(response.status).toBe(200);
-      const answer = (await response.json()) as Answer;
-      expect(answer.choices[0]!.message.content).toStartWith("word0 word1");
-      expect(answer.model).toBe(laneOf(marker));
-      const [row, ...others] = await house.gateway.charged(requestId);
+      const reply = (await response.json()) as Reply;
+      expect(reply.choices[0]!.message.content).toStartWith("word0 word1");
+      expect(reply.model).toBe(modelOf(marker));
+      const [row, ...others] = await fixture.gateway.charged(requestId);
       expect(others).toEqual([]);
       expect(row!.flags).toEqual(flags);
-      expect(row!.amount).toBe(chatNanos(answer.usage));
+      expect(row!.amount).toBe(chatNanos(reply.usage));
       expect(usageOf(row!).completion_tokens).toBeWithin(1, 30);
       expect(usageOf(row!).prompt_tokens).toBeWithin(1, 200);
     },
@@ -155,7 +163,7 @@ describe("a whole answer that comes oddly is passed on and billed", () => {
   );
 
   test("cached tokens beyond the prompt are clamped and flagged, never negative", async () => {
-    house.vendor.next({
+    fixture.vendor.next({
       usage: {
         prompt_tokens: 10,
         completion_tokens: 4,
@@ -163,8 +171,8 @@ describe("a whole answer that comes oddly is passed on and billed", () => {
         prompt_tokens_details: { cached_tokens: 90 },
       },
     });
-    expect((await ask(CHAT, "cached", "o-cached")).status).toBe(200);
-    const [row] = await house.gateway.charged("o-cached");
+    expect((await chat(CHAT, "cached", "o-cached")).status).toBe(200);
+    const [row] = await fixture.gateway.charged("o-cached");
     expect(row).toMatchObject({
       flags: ["anomalous"],
       consumed: { tokens: { input: 0, cacheRead: 10, output: 4 } },
@@ -173,30 +181,30 @@ describe("a whole answer that comes oddly is passed on and billed", () => {
   });
 
   test("counts beyond what the request can cause are capped, in the bill and in the response", async () => {
-    house.vendor.next({ usage: { prompt_tokens: 1e12, completion_tokens: 1e12, total_tokens: 2e12 } });
-    const response = await house.gateway.call("/v1/chat/completions", {
+    fixture.vendor.next({ usage: { prompt_tokens: 1e12, completion_tokens: 1e12, total_tokens: 2e12 } });
+    const response = await fixture.gateway.call("/v1/chat/completions", {
       body: { model: CHAT, max_tokens: 1_000, messages: [{ role: "user", content: "capped" }] },
       headers: { "x-request-id": "o-capped" },
     });
-    const { usage } = (await response.json()) as Answer;
+    const { usage } = (await response.json()) as Reply;
     expect(usage.completion_tokens).toBe(1_000 + 65_536);
     expect(usage.prompt_tokens).toBeWithin(4_096, 4_296);
-    const [row] = await house.gateway.charged("o-capped");
+    const [row] = await fixture.gateway.charged("o-capped");
     expect(row!.flags).toEqual(["anomalous"]);
     expect(row!.amount).toBe(chatNanos(usage));
   });
 
   test("the key goes only to the channel's own address: a redirect is not followed", async () => {
     await using elsewhere = await openListener();
-    house.vendor.next({ fault: "redirect", text: elsewhere.url });
-    expect((await ask(CHAT, "go", "o-redirect")).status).toBe(502);
+    fixture.vendor.next({ fault: "redirect", text: elsewhere.url });
+    expect((await chat(CHAT, "go", "o-redirect")).status).toBe(502);
     expect(elsewhere.requests).toBe(0);
   });
 });
 
 describe("pictures", () => {
-  const draw = (requestId: string, fields: object = {}) =>
-    house.gateway.call("/v1/images/generations", {
+  const generate = (requestId: string, fields: object = {}) =>
+    fixture.gateway.call("/v1/images/generations", {
       body: { model: IMAGE, prompt: requestId, ...fields },
       headers: { "x-request-id": requestId },
     });
@@ -208,9 +216,9 @@ describe("pictures", () => {
     ["truncated", 502, "upstream_error"],
     ["content-refused", 400, "content_policy_violation"],
   ] as const)("%s is %d %s in the image interface's shape, and free", async (fault, status, code) => {
-    house.vendor.next(fault);
+    fixture.vendor.next(fault);
     const requestId = `p-${fault}`;
-    const response = await draw(requestId);
+    const response = await generate(requestId);
     expect(response.status).toBe(status);
     expect(await readError(response)).toEqual({
       code,
@@ -226,33 +234,36 @@ describe("pictures", () => {
     [4, 2, 2, "2/4"],
     [4, 1, 1, "1/4"],
     [2, 4, 2, null],
-  ])("of %d asked and %d given, %d are delivered and billed", async (asked, given, delivered, degraded) => {
-    house.vendor.next({ images: given });
-    const requestId = `p-${asked}-${given}`;
-    const response = await draw(requestId, { n: asked });
-    expect(response.status).toBe(200);
-    const answer = (await response.json()) as { data: unknown[] };
-    expect(answer.data).toHaveLength(delivered);
-    expect(response.headers.get("x-gateway-generated-images")).toBe(String(delivered));
-    expect(response.headers.get("x-image-count-degraded")).toBe(degraded);
-    const [row] = await house.gateway.charged(requestId);
-    expect(row!.amount).toBe(IMAGE_NANOS * BigInt(delivered));
-  });
+  ])(
+    "of %d asked and %d given, %d are delivered and billed",
+    async (requested, given, delivered, degraded) => {
+      fixture.vendor.next({ images: given });
+      const requestId = `p-${requested}-${given}`;
+      const response = await generate(requestId, { n: requested });
+      expect(response.status).toBe(200);
+      const reply = (await response.json()) as { data: unknown[] };
+      expect(reply.data).toHaveLength(delivered);
+      expect(response.headers.get("x-gateway-generated-images")).toBe(String(delivered));
+      expect(response.headers.get("x-image-count-degraded")).toBe(degraded);
+      const [row] = await fixture.gateway.charged(requestId);
+      expect(row!.amount).toBe(IMAGE_NANOS * BigInt(delivered));
+    },
+  );
 
   test("an answer without usage, or with escaped slashes, is a picture all the same", async () => {
     for (const fault of ["no-usage", "escaped-slashes"] as const) {
-      house.vendor.next(fault);
-      const response = await draw(`p-${fault}`, { response_format: "b64_json" });
+      fixture.vendor.next(fault);
+      const response = await generate(`p-${fault}`, { response_format: "b64_json" });
       expect(response.status).toBe(200);
-      const answer = (await response.json()) as { data: { b64_json: string }[]; usage?: object };
-      expect(Buffer.from(answer.data[0]!.b64_json, "base64").subarray(1, 4).toString()).toBe("PNG");
-      expect(answer.usage === undefined).toBe(fault === "no-usage");
-      await house.gateway.charged(`p-${fault}`);
+      const reply = (await response.json()) as { data: { b64_json: string }[]; usage?: object };
+      expect(Buffer.from(reply.data[0]!.b64_json, "base64").subarray(1, 4).toString()).toBe("PNG");
+      expect(reply.usage === undefined).toBe(fault === "no-usage");
+      await fixture.gateway.charged(`p-${fault}`);
     }
   });
 
   test("what failed left no charge", async () => {
-    const rows = (await house.gateway.ledger()).filter(({ model }) => model === IMAGE);
+    const rows = (await fixture.gateway.ledger()).filter(({ model }) => model === IMAGE);
     expect(rows.map(({ request_id }) => request_id).sort()).toEqual([
       "p-2-4",
       "p-4-1",
@@ -263,13 +274,13 @@ describe("pictures", () => {
   });
 });
 
-interface Answer {
+interface Reply {
   model: string;
   choices: { message: { content: string } }[];
   usage: { prompt_tokens: number; completion_tokens: number };
 }
 
-function usageOf({ consumed }: LedgerRow): Answer["usage"] {
+function usageOf({ consumed }: LedgerRow): Reply["usage"] {
   const { input = 0, output = 0 } = consumed?.tokens ?? {};
   return { prompt_tokens: input, completion_tokens: output };
 }

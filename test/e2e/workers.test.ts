@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, listeners, openFleet, untilServing, type Fleet } from "../support/fleet.ts";
-import { tellAtMost, tellExact } from "../support/figure.ts";
+import { reportAtMost, reportExact } from "../support/figure.ts";
 import { startTestGateway, until, type LogLine } from "../support/gateway.ts";
 
 /*
@@ -30,7 +30,7 @@ test("several processes listen on one port, and each of them serves", async () =
   );
   const busy = fleet.pids().map((pid, index) => cpuTicks(pid) - before[index]!);
   expect(
-    tellExact("W1", "processes that answered", busy.filter((ticks) => ticks > 0).length, "of 3", WORKERS),
+    reportExact("W1", "processes that answered", busy.filter((ticks) => ticks > 0).length, "of 3", WORKERS),
   ).toBe(true);
 });
 
@@ -64,7 +64,7 @@ test("a killed process is replaced, and clients that retry see no gap", async ()
   await untilServing(fleet.gateways[0]!, WORKERS);
   const replacedMs = performance.now() - killedAt;
   for (const pid of others) expect(fleet.pids()).toContain(pid);
-  expect(tellAtMost("W2", "killed process replaced after", Math.round(replacedMs), "ms", REPLACED_MS)).toBe(
+  expect(reportAtMost("W2", "killed process replaced after", Math.round(replacedMs), "ms", REPLACED_MS)).toBe(
     true,
   );
 });
@@ -84,7 +84,7 @@ test("a worker that no longer responds is replaced, and its charges are in the l
   await untilServing(own.gateways[0]!, 2);
   const replacedMs = Math.round(performance.now() - stoppedAt);
   expect(replacedMs).toBeGreaterThan(4_000);
-  expect(tellAtMost("W6", "silent worker replaced after", replacedMs, "ms", 10_000)).toBe(true);
+  expect(reportAtMost("W6", "silent worker replaced after", replacedMs, "ms", 10_000)).toBe(true);
   expect(own.pids()).toContain(other!);
   await until("all charges", async () =>
     (await own.query("SELECT id FROM ledger")).length === 20 ? true : undefined,
@@ -133,7 +133,7 @@ test("SIGTERM lets running requests end in every process, then all exit with 0",
   const whole = (await Promise.all(slow)).filter((body) => body.includes("[DONE]"));
   expect(await code).toBe(0);
   expect(pids.filter(isRunning)).toEqual([]);
-  expect(tellExact("W3", "answers ended whole while draining", whole.length, "of 30", slow.length)).toBe(
+  expect(reportExact("W3", "answers ended whole while draining", whole.length, "of 30", slow.length)).toBe(
     true,
   );
   const rows = await own.query("SELECT amount FROM ledger");
@@ -168,7 +168,7 @@ test("a second SIGTERM ends all processes at once and loses no charge", async ()
   await Promise.all(hanging);
   expect(code).toBe(0);
   expect(pids.filter(isRunning)).toEqual([]);
-  expect(tellAtMost("W4", "ended after the second signal", endedMs, "ms", 2_000)).toBe(true);
+  expect(reportAtMost("W4", "ended after the second signal", endedMs, "ms", 2_000)).toBe(true);
   await gateway!.restart();
   await until("all charges", async () => {
     const rows = await own.query("SELECT id FROM ledger");
@@ -185,7 +185,7 @@ test("processes whose supervisor is killed end by themselves and lose no charge"
   await own.gateways[0]!.kill();
   await until("the processes to end", () => (pids.some(isRunning) ? undefined : true));
   expect(
-    tellAtMost("W5", "orphaned processes ended after", Math.round(performance.now() - killedAt), "ms", 6_000),
+    reportAtMost("W5", "orphaned processes ended after", Math.round(performance.now() - killedAt), "ms", 6_000),
   ).toBe(true);
   expect(await own.query("SELECT id FROM ledger")).toHaveLength(20);
 }, 20_000);

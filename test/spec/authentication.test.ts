@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newSecret } from "../../src/lib/secret.ts";
-import { CHAT, IMAGE, openHouse, type House } from "../support/vendor.ts";
+import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 import { startTestGateway, until, type CallInit } from "../support/gateway.ts";
 
 /* Who is let in, on each route family, and what those hear who are not. */
@@ -12,10 +12,10 @@ const BODIES: Record<string, object> = {
 };
 const UNUSABLE = "authentication_required";
 
-let house: House;
+let fixture: GatewayFixture;
 const keys: Record<string, string> = {};
 beforeAll(async () => {
-  house = await openHouse();
+  fixture = await openGatewayFixture();
   // Nothing can be made that has expired already; this one has by the time the others are there.
   keys["expired"] = await makeKey("expired", ["--expires", new Date(Date.now() + 2_500).toISOString()]);
   const expiresAt = Date.now() + 2_500;
@@ -23,7 +23,7 @@ beforeAll(async () => {
     Object.entries(KEYS).map(async ([name, args]) => [name, await makeKey(name, args)]),
   );
   Object.assign(keys, Object.fromEntries(made));
-  await house.gateway.cli("keys", "disable", keys["disabled-id"]!);
+  await fixture.gateway.cli("keys", "disable", keys["disabled-id"]!);
   await until("the disabled key to be refused", async () => {
     const response = await call(
       IMAGE_PATH,
@@ -38,7 +38,7 @@ beforeAll(async () => {
     return response.status === 405 && models.status === 401 && Date.now() > expiresAt ? true : undefined;
   });
 }, 30_000);
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const KEYS: Record<string, string[]> = {
   disabled: [],
@@ -51,7 +51,7 @@ const KEYS: Record<string, string[]> = {
 
 async function makeKey(name: string, args: string[]): Promise<string> {
   const { secret, key } = JSON.parse(
-    await house.gateway.cli("keys", "create", "--name", name, ...args, "--json"),
+    await fixture.gateway.cli("keys", "create", "--name", name, ...args, "--json"),
   );
   keys[`${name}-id`] = key.id;
   return secret;
@@ -59,7 +59,7 @@ async function makeKey(name: string, args: string[]): Promise<string> {
 
 function call(path: string, headers: Record<string, string>, init: CallInit = {}): Promise<Response> {
   const { method = "POST" } = init;
-  return fetch(`${house.gateway.url}${path}`, {
+  return fetch(`${fixture.gateway.url}${path}`, {
     method,
     headers: { "content-type": "application/json", ...headers },
     ...(method === "POST" && { body: JSON.stringify(BODIES[path.split("?")[0]!]) }),
@@ -100,7 +100,7 @@ describe.each([CHAT_PATH, IMAGE_PATH])("%s", (path) => {
   });
 
   test("a key in the query is a missing key", async () => {
-    const response = await call(`${path}?api_key=${house.gateway.key}&key=${house.gateway.key}`, {});
+    const response = await call(`${path}?api_key=${fixture.gateway.key}&key=${fixture.gateway.key}`, {});
     await expectRefusal(response, path, 401, "missing_api_key");
   });
 
@@ -126,7 +126,7 @@ describe.each([CHAT_PATH, IMAGE_PATH])("%s", (path) => {
   });
 
   test("Authorization wins over a good key in another header", async () => {
-    const headers = { authorization: `Bearer ${newSecret()}`, "x-api-key": house.gateway.key };
+    const headers = { authorization: `Bearer ${newSecret()}`, "x-api-key": fixture.gateway.key };
     await expectRefusal(await call(path, headers), path, 401, UNUSABLE);
   });
 
@@ -172,9 +172,9 @@ describe.each([CHAT_PATH, IMAGE_PATH])("%s", (path) => {
 
 test("nothing of a refused request reached the vendor or the ledger", async () => {
   const admitted = 6;
-  expect(house.vendor.hits).toHaveLength(admitted);
+  expect(fixture.vendor.hits).toHaveLength(admitted);
   const rows = await until("the admitted to be charged", async () => {
-    const found = await house.gateway.ledger();
+    const found = await fixture.gateway.ledger();
     return found.length >= admitted ? found : undefined;
   });
   expect(rows).toHaveLength(admitted);
@@ -186,17 +186,17 @@ test("behind a trusted proxy the caller is the last address from the right that 
   const { secret: bound } = JSON.parse(
     await gateway.cli("keys", "create", "--name", "bound", "--address", "192.0.2.7", "--json"),
   );
-  const ask = async (forwarded: string) => {
+  const send = async (forwarded: string) => {
     const headers = { authorization: `Bearer ${bound}`, "x-forwarded-for": forwarded };
     return (await fetch(`${gateway.url}/v1/models`, { headers })).status;
   };
-  expect(await ask("192.0.2.7")).toBe(200);
-  expect(await ask("::ffff:192.0.2.7")).toBe(200);
-  expect(await ask("198.51.100.1, 192.0.2.7, 10.9.1.1")).toBe(200);
-  expect(await ask("192.0.2.7, 198.51.100.1")).toBe(403);
-  expect(await ask("192.0.2.7, 198.51.100.1, 10.9.1.1")).toBe(403);
-  expect(await ask("garbage, 10.9.1.1")).toBe(403);
-  expect(await ask("")).toBe(403);
+  expect(await send("192.0.2.7")).toBe(200);
+  expect(await send("::ffff:192.0.2.7")).toBe(200);
+  expect(await send("198.51.100.1, 192.0.2.7, 10.9.1.1")).toBe(200);
+  expect(await send("192.0.2.7, 198.51.100.1")).toBe(403);
+  expect(await send("192.0.2.7, 198.51.100.1, 10.9.1.1")).toBe(403);
+  expect(await send("garbage, 10.9.1.1")).toBe(403);
+  expect(await send("")).toBe(403);
 });
 
 test("rate and budget refusals tell when to come back, or not to", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { exchange, openSocket, statusOf } from "../support/sockets.ts";
-import { CHAT, IMAGE, openHouse, type House } from "../support/vendor.ts";
+import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 import { until } from "../support/gateway.ts";
 
 /* Request bodies of every wrong kind on the JSON routes, and the odd ones that must pass. */
@@ -11,18 +11,22 @@ const ROUTES = [
   { path: "/v1/images/generations", fields: `"model":"${IMAGE}","prompt":"hi"` },
 ];
 
-let house: House;
+let fixture: GatewayFixture;
 let served = 0;
 beforeAll(async () => {
-  house = await openHouse();
+  fixture = await openGatewayFixture();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 type Body = string | Uint8Array<ArrayBuffer>;
 const send = (path: string, body: Body, headers: Record<string, string> = {}) =>
-  fetch(`${house.gateway.url}${path}`, {
+  fetch(`${fixture.gateway.url}${path}`, {
     method: "POST",
-    headers: { authorization: `Bearer ${house.gateway.key}`, "content-type": "application/json", ...headers },
+    headers: {
+      authorization: `Bearer ${fixture.gateway.key}`,
+      "content-type": "application/json",
+      ...headers,
+    },
     body,
   });
 
@@ -44,7 +48,7 @@ async function expectRefusal(
   expect(body.error["type"]).toBe(isImage ? "bad_request" : "invalid_request_error");
 }
 
-async function expectAnswer(response: Response): Promise<void> {
+async function expectResponse(response: Response): Promise<void> {
   expect({ status: response.status, body: await response.text() }).toMatchObject({ status: 200 });
   served++;
 }
@@ -52,7 +56,7 @@ async function expectAnswer(response: Response): Promise<void> {
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 
 describe.each(ROUTES)("$path", ({ path, fields }) => {
-  const whole = `{${fields}}`;
+  const complete = `{${fields}}`;
 
   test.each<[string, Body]>([
     ["J1 nothing", ""],
@@ -63,13 +67,13 @@ describe.each(ROUTES)("$path", ({ path, fields }) => {
     ["J5 a number", "1"],
     ["J6 half an object", `{${fields}`],
     ["J6 an open brace", "{"],
-    ["J7 something after the end", `${whole}x`],
-    ["J7 two objects", whole + whole],
+    ["J7 something after the end", `${complete}x`],
+    ["J7 two objects", complete + complete],
     ["J8 single quotes", "{'a':1}"],
     ["J9 NaN", `{${fields},"seed":NaN}`],
     ["J10 a comment", `{${fields}/* */}`],
     ["J10 a trailing comma", `{${fields},}`],
-    ["J12 UTF-16", new Uint8Array(Buffer.from(whole, "utf16le"))],
+    ["J12 UTF-16", new Uint8Array(Buffer.from(complete, "utf16le"))],
     [
       "J13 bytes that are no UTF-8",
       new Uint8Array(
@@ -95,10 +99,10 @@ describe.each(ROUTES)("$path", ({ path, fields }) => {
 
   test.each<[string, Body]>([
     ["an empty object", "{}"],
-    ["J27 the field in capitals", whole.replace('"model"', '"Model"')],
-    ["J27 the field with a NUL", whole.replace('"model"', '"model\\u0000"')],
-    ["a null model", whole.replace(/"model":"[^"]+"/, '"model":null')],
-    ["an empty model", whole.replace(/"model":"[^"]+"/, '"model":""')],
+    ["J27 the field in capitals", complete.replace('"model"', '"Model"')],
+    ["J27 the field with a NUL", complete.replace('"model"', '"model\\u0000"')],
+    ["a null model", complete.replace(/"model":"[^"]+"/, '"model":null')],
+    ["an empty model", complete.replace(/"model":"[^"]+"/, '"model":""')],
   ])("%s has no model", async (_, body) => {
     await expectRefusal(await send(path, body), 400, "model_required", "model");
   });
@@ -106,14 +110,14 @@ describe.each(ROUTES)("$path", ({ path, fields }) => {
   test.each(["__proto__", "constructor", "toString", "../../etc/passwd", "x".repeat(10_000)])(
     "the model %p does not exist",
     async (model) => {
-      const body = whole.replace(/"model":"[^"]+"/, `"model":${JSON.stringify(model)}`);
+      const body = complete.replace(/"model":"[^"]+"/, `"model":${JSON.stringify(model)}`);
       await expectRefusal(await send(path, body), 400, "model_not_available_for_routing", "model");
     },
   );
 
   test("a model of the other interface is refused at this endpoint", async () => {
     const other = path.includes("chat") ? IMAGE : CHAT;
-    const body = whole.replace(/"model":"[^"]+"/, `"model":"${other}"`);
+    const body = complete.replace(/"model":"[^"]+"/, `"model":"${other}"`);
     await expectRefusal(await send(path, body), 400, "wrong_endpoint_for_model", "model");
   });
 
@@ -127,7 +131,7 @@ describe.each(ROUTES)("$path", ({ path, fields }) => {
     "application/x-www-form-urlencoded",
     "image/png",
   ])("J24 content type %p is 415 with a hint", async (type) => {
-    const response = await send(path, whole, { "content-type": type });
+    const response = await send(path, complete, { "content-type": type });
     expect(await response.clone().text()).toMatch(/application\/json|UTF-8/);
     await expectRefusal(response, 415, "unsupported_media_type");
   });
@@ -139,19 +143,19 @@ describe.each(ROUTES)("$path", ({ path, fields }) => {
     'application/json;charset="UTF-8"',
     "application/json\t; charset=utf8",
   ])("content type %p is JSON", async (type) => {
-    await expectAnswer(await send(path, whole, { "content-type": type }));
+    await expectResponse(await send(path, complete, { "content-type": type }));
   });
 
   test("no content type at all is JSON", async () => {
     const head = [
       `POST ${path} HTTP/1.1`,
       "host: gateway.test",
-      `authorization: Bearer ${house.gateway.key}`,
-      `content-length: ${whole.length}`,
+      `authorization: Bearer ${fixture.gateway.key}`,
+      `content-length: ${complete.length}`,
     ];
-    expect(statusOf(await exchange(house.gateway.url, `${head.join("\r\n")}\r\n\r\n${whole}`, 5_000))).toBe(
-      200,
-    );
+    expect(
+      statusOf(await exchange(fixture.gateway.url, `${head.join("\r\n")}\r\n\r\n${complete}`, 5_000)),
+    ).toBe(200);
     served++;
   });
 
@@ -164,20 +168,22 @@ describe.each(ROUTES)("$path", ({ path, fields }) => {
     ["zstd", zstdCompressSync],
     ["identity", (text) => Buffer.from(text)],
   ])("a body in %s is unpacked", async (encoding, encode) => {
-    await expectAnswer(await send(path, new Uint8Array(encode(whole)), { "content-encoding": encoding }));
+    await expectResponse(
+      await send(path, new Uint8Array(encode(complete)), { "content-encoding": encoding }),
+    );
   });
 
   test("an unknown encoding, or several at once, is 415", async () => {
     for (const encoding of ["compress", "gzip, gzip", "__proto__", "aes128gcm"]) {
-      const response = await send(path, new Uint8Array(gzipSync(whole)), { "content-encoding": encoding });
+      const response = await send(path, new Uint8Array(gzipSync(complete)), { "content-encoding": encoding });
       await expectRefusal(response, 415, "unsupported_media_type");
     }
   });
 
   test("a body that is not what its encoding says is an invalid body", async () => {
-    const packed = new Uint8Array(gzipSync(whole));
+    const packed = new Uint8Array(gzipSync(complete));
     for (const [encoding, body] of [
-      ["gzip", whole],
+      ["gzip", complete],
       ["gzip", packed.subarray(0, packed.length - 12)],
       ["br", packed],
       ["zstd", packed],
@@ -195,26 +201,26 @@ describe.each(ROUTES)("$path", ({ path, fields }) => {
     const head = [
       `POST ${path} HTTP/1.1`,
       "host: gateway.test",
-      `authorization: Bearer ${house.gateway.key}`,
+      `authorization: Bearer ${fixture.gateway.key}`,
       "content-type: application/json",
       `content-length: ${most + 1}`,
     ];
-    const answer = await exchange(house.gateway.url, `${head.join("\r\n")}\r\n\r\n{`, 3_000);
-    expect(statusOf(answer)).toBe(413);
-    expect(answer).toContain('"code":"payload_too_large"');
+    const response = await exchange(fixture.gateway.url, `${head.join("\r\n")}\r\n\r\n{`, 3_000);
+    expect(statusOf(response)).toBe(413);
+    expect(response).toContain('"code":"payload_too_large"');
   });
 
   test.each<[string, string]>([
-    ["J11 a byte order mark", `\uFEFF${whole}`],
+    ["J11 a byte order mark", `\uFEFF${complete}`],
     ["J14 120 levels", `{${fields},"metadata":${nested(120)}}`],
     ["a nested field twice", `{${fields},"metadata":{"a":1,"a":2}}`],
     ["white space everywhere", `\n\t { ${fields} } \r\n`],
   ])("%s passes", async (name, body) => {
     // The simulated vendor is as strict as the real one about fields and marks; passing to it is what counts.
-    const already = house.vendor.hits.length;
+    const already = fixture.vendor.hits.length;
     const response = await send(path, body);
     expect([name, response.status]).not.toEqual([name, 413]);
-    expect(house.vendor.hits.length).toBe(already + 1);
+    expect(fixture.vendor.hits.length).toBe(already + 1);
     if (response.status === 200) served++;
   });
 });
@@ -267,20 +273,20 @@ describe("chat", () => {
   });
 
   test("J20 names of the object's prototype are forwarded as fields and pollute nothing", async () => {
-    house.vendor.reset();
+    fixture.vendor.reset();
     const field = '"__proto__":{"isAdmin":true}';
     await send(path, `{${start},${field},"constructor":{"prototype":{"isAdmin":true}}}`);
-    expect(house.vendor.hits[0]!.body.toString()).toContain(field);
+    expect(fixture.vendor.hits[0]!.body.toString()).toContain(field);
     expect((await send(path, `{${start}}`)).status).toBe(200);
     served++;
   });
 
   test("a chunked body over the cap is 413 as soon as the cap is passed", async () => {
-    const socket = await openSocket(house.gateway.url);
+    const socket = await openSocket(fixture.gateway.url);
     const pieces: string[] = [];
     socket.on("data", (piece: Buffer) => pieces.push(piece.toString("latin1")));
     socket.write(
-      `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${house.gateway.key}\r\n` +
+      `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${fixture.gateway.key}\r\n` +
         "content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n",
     );
     const piece = Buffer.concat([Buffer.from("100000\r\n"), Buffer.alloc(MIB, 0x20), Buffer.from("\r\n")]);
@@ -297,7 +303,7 @@ describe("chat", () => {
   });
 
   test("a small body that unpacks to more than the cap is 413 and takes no memory", async () => {
-    const before = house.gateway.resources().residentMb;
+    const before = fixture.gateway.resources().residentMb;
     for (const [encoding, encode] of [
       ["gzip", gzipSync],
       ["br", brotliCompressSync],
@@ -306,8 +312,8 @@ describe("chat", () => {
       const bomb = new Uint8Array(encode(Buffer.alloc(128 * MIB, 0x20)));
       await expectRefusal(await send(path, bomb, { "content-encoding": encoding }), 413, "payload_too_large");
     }
-    console.log(`bombs: memory ${before} → ${house.gateway.resources().residentMb} MB`);
-    expect(house.gateway.resources().residentMb - before).toBeLessThan(150);
+    console.log(`bombs: memory ${before} → ${fixture.gateway.resources().residentMb} MB`);
+    expect(fixture.gateway.resources().residentMb - before).toBeLessThan(150);
   }, 20_000);
 
   test.each([
@@ -327,7 +333,7 @@ describe("chat", () => {
       const others = (async () => {
         while (!end.signal.aborted) {
           const startedAt = performance.now();
-          await fetch(`${house.gateway.url}/healthz`);
+          await fetch(`${fixture.gateway.url}/healthz`);
           longestMs = Math.max(longestMs, performance.now() - startedAt);
           await Bun.sleep(5);
         }
@@ -354,7 +360,7 @@ describe("chat", () => {
 
 test("only served requests are in the ledger", async () => {
   const rows = await until("all charges", async () => {
-    const found = await house.gateway.ledger();
+    const found = await fixture.gateway.ledger();
     return found.length >= served ? found : undefined;
   });
   expect(rows).toHaveLength(served);

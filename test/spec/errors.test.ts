@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { exchange, openSocket, statusOf } from "../support/sockets.ts";
-import { CHAT, openHouse, type House } from "../support/vendor.ts";
+import { CHAT, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
 /* Paths, methods, request ids and the transport: what no route answers, and what every answer carries. */
-let house: House;
+let fixture: GatewayFixture;
 beforeAll(async () => {
-  house = await openHouse();
+  fixture = await openGatewayFixture();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const ask = (method: string, path: string, headers: Record<string, string> = {}) =>
-  fetch(`${house.gateway.url}${path}`, {
+const send = (method: string, path: string, headers: Record<string, string> = {}) =>
+  fetch(`${fixture.gateway.url}${path}`, {
     method,
-    headers: { authorization: `Bearer ${house.gateway.key}`, ...headers },
+    headers: { authorization: `Bearer ${fixture.gateway.key}`, ...headers },
   });
 
 const ROUTES: [method: string, path: string][] = [
@@ -47,7 +47,7 @@ describe("an unknown path is 404 in JSON", () => {
     "/files/%00.png",
   ])("%s", async (path) => {
     for (const method of ["GET", "POST"]) {
-      const response = await ask(method, path);
+      const response = await send(method, path);
       expect([path, method, response.status]).toEqual([
         path,
         method,
@@ -67,7 +67,7 @@ describe("a known path with another method is 405 with what it allows", () => {
       // Below /v1/models a POST is meant for the native protocol, which has its own 404.
       const isNative = path.startsWith("/v1/models/") && other === "POST";
       if (other === method || isNative) continue;
-      const response = await ask(other, path);
+      const response = await send(other, path);
       expect([other, response.status]).toEqual([other, 405]);
       expect(response.headers.get("allow")).toContain(method);
       expect(await response.json()).toMatchObject({ error: { code: "method_not_allowed" } });
@@ -75,9 +75,9 @@ describe("a known path with another method is 405 with what it allows", () => {
   });
 
   test("in the shape of the path's own protocol", async () => {
-    const chat = (await (await ask("GET", "/v1/chat/completions")).json()) as { error: { type: string } };
+    const chat = (await (await send("GET", "/v1/chat/completions")).json()) as { error: { type: string } };
     expect(chat.error.type).toBe("invalid_request_error");
-    const native = await ask("GET", "/v1beta/models/sandbox-b-fast:generateContent");
+    const native = await send("GET", "/v1beta/models/sandbox-b-fast:generateContent");
     expect([native.status, native.headers.get("allow")]).toEqual([405, "POST"]);
     expect(await native.json()).toMatchObject({
       error: { code: 405, details: [{ reason: "method_not_allowed" }] },
@@ -85,35 +85,35 @@ describe("a known path with another method is 405 with what it allows", () => {
   });
 
   test("OPTIONS opens nothing to browsers", async () => {
-    const response = await ask("OPTIONS", "/v1/chat/completions", { origin: "https://evil.example" });
+    const response = await send("OPTIONS", "/v1/chat/completions", { origin: "https://evil.example" });
     expect(response.headers.has("access-control-allow-origin")).toBe(false);
     expect(response.status).toBe(405);
   });
 
   test("HEAD is answered like GET without a body", async () => {
     for (const path of ["/v1/models", "/healthz", "/readyz"]) {
-      const head = await ask("HEAD", path);
-      const get = await ask("GET", path);
+      const head = await send("HEAD", path);
+      const get = await send("GET", path);
       expect([path, head.status]).toEqual([path, get.status]);
       expect(head.headers.get("content-type")).toBe(get.headers.get("content-type"));
       expect(await head.text()).toBe("");
     }
-    expect((await ask("HEAD", "/v1/chat/completions")).status).toBe(405);
-    expect((await ask("HEAD", "/nothing")).status).toBe(404);
+    expect((await send("HEAD", "/v1/chat/completions")).status).toBe(405);
+    expect((await send("HEAD", "/nothing")).status).toBe(404);
   });
 });
 
 describe("request ids", () => {
   test.each(["a", "A-b_c.d:e", "0".repeat(128)])("%p is taken over on every route", async (id) => {
     for (const [method, path] of ROUTES) {
-      const response = await ask(method, path, { "x-request-id": id });
+      const response = await send(method, path, { "x-request-id": id });
       await response.body?.cancel();
       expect([path, response.headers.get("x-gateway-request-id")]).toEqual([path, id]);
     }
   });
 
   test.each(["", "0".repeat(129), "a b", "a/b", "ä", "a,b", "<script>"])("%p is replaced", async (id) => {
-    const response = await ask("GET", "/v1/models", { "x-request-id": id });
+    const response = await send("GET", "/v1/models", { "x-request-id": id });
     const given = response.headers.get("x-gateway-request-id")!;
     expect(given).toMatch(/^req_[0-9a-f]{32}$/);
     expect(response.headers.get("x-request-id")).toBe(given);
@@ -122,11 +122,11 @@ describe("request ids", () => {
   test("the same id twice is two requests and two charges", async () => {
     const body = { model: CHAT, messages: [{ role: "user", content: "hi" }] };
     for (let turn = 0; turn < 2; turn++) {
-      await house.gateway.call("/v1/chat/completions", { body, headers: { "x-request-id": "again" } });
+      await fixture.gateway.call("/v1/chat/completions", { body, headers: { "x-request-id": "again" } });
     }
-    await house.gateway.call("/v1/chat/completions", { body, headers: { "x-request-id": "later" } });
-    await house.gateway.charged("later");
-    const rows = await house.gateway.charged("again");
+    await fixture.gateway.call("/v1/chat/completions", { body, headers: { "x-request-id": "later" } });
+    await fixture.gateway.charged("later");
+    const rows = await fixture.gateway.charged("again");
     expect(rows).toHaveLength(2);
     expect(new Set(rows.map(({ id }) => id)).size).toBe(2);
   });
@@ -136,7 +136,7 @@ describe("the transport", () => {
   const body = `{"model":"${CHAT}","messages":[{"role":"user","content":"hi"}]}`;
   const head = (...lines: string[]) =>
     ["POST /v1/chat/completions HTTP/1.1", ...lines, "content-type: application/json"].join("\r\n");
-  const auth = () => `authorization: Bearer ${house.gateway.key}`;
+  const auth = () => `authorization: Bearer ${fixture.gateway.key}`;
   const framed = (...lines: string[]) => `${head("host: x", auth(), ...lines)}\r\n\r\n`;
 
   test.each<[string, () => string]>([
@@ -160,37 +160,37 @@ describe("the transport", () => {
     ["T19 another protocol", () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["T20 a path with NUL", () => `GET /v1/\0models HTTP/1.1\r\nhost: x\r\n\r\n`],
   ])("%s gets no answer from behind the door", async (name, bytes) => {
-    house.vendor.reset();
-    const answer = await exchange(house.gateway.url, bytes());
-    expect([name, answer === "" || (statusOf(answer) >= 400 && statusOf(answer) < 600)]).toEqual([
+    fixture.vendor.reset();
+    const response = await exchange(fixture.gateway.url, bytes());
+    expect([name, response === "" || (statusOf(response) >= 400 && statusOf(response) < 600)]).toEqual([
       name,
       true,
     ]);
-    expect(house.vendor.hits).toHaveLength(0);
+    expect(fixture.vendor.hits).toHaveLength(0);
   });
 
   test("T17, T18: headers of 20 KB, or 3,000 of them, are refused", async () => {
     const large = await exchange(
-      house.gateway.url,
+      fixture.gateway.url,
       `GET /healthz HTTP/1.1\r\nhost: x\r\nx-a: ${"a".repeat(20_000)}\r\n\r\n`,
     );
     const many = `GET /healthz HTTP/1.1\r\nhost: x\r\n${"a: b\r\n".repeat(3_000)}\r\n`;
     expect([400, 431]).toContain(statusOf(large));
-    expect([400, 431]).toContain(statusOf(await exchange(house.gateway.url, many)));
+    expect([400, 431]).toContain(statusOf(await exchange(fixture.gateway.url, many)));
   });
 
   test("T16 header names of the object's prototype are harmless", async () => {
-    const answer = await exchange(
-      house.gateway.url,
+    const response = await exchange(
+      fixture.gateway.url,
       "GET /healthz HTTP/1.1\r\nhost: x\r\n__proto__: x\r\nconstructor: y\r\n\r\n",
     );
-    expect(statusOf(answer)).toBe(200);
+    expect(statusOf(response)).toBe(200);
   });
 
   test("T23 a hundred requests at once on one connection are answered in order", async () => {
-    const socket = await openSocket(house.gateway.url);
-    let answer = "";
-    socket.on("data", (piece: Buffer) => (answer += piece.toString("latin1")));
+    const socket = await openSocket(fixture.gateway.url);
+    let response = "";
+    socket.on("data", (piece: Buffer) => (response += piece.toString("latin1")));
     const requests = Array.from(
       { length: 100 },
       (_, index) =>
@@ -198,29 +198,32 @@ describe("the transport", () => {
     );
     socket.write(requests.join(""));
     const end = performance.now() + 5_000;
-    while ((answer.match(/^x-request-id:/gim)?.length ?? 0) < 100 && performance.now() < end)
+    while ((response.match(/^x-request-id:/gim)?.length ?? 0) < 100 && performance.now() < end)
       await Bun.sleep(10);
     socket.destroy();
-    const order = [...answer.matchAll(/^x-request-id: pipe-(\d+)/gim)].map(([, index]) => Number(index));
+    const order = [...response.matchAll(/^x-request-id: pipe-(\d+)/gim)].map(([, index]) => Number(index));
     expect(order).toEqual(Array.from({ length: 100 }, (_, index) => index));
   });
 
   test("T24 an upgrade is ignored", async () => {
     const lines =
       "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: x\r\nsec-websocket-version: 13";
-    const answer = await exchange(house.gateway.url, `GET /healthz HTTP/1.1\r\nhost: x\r\n${lines}\r\n\r\n`);
-    expect(statusOf(answer)).toBe(200);
+    const response = await exchange(
+      fixture.gateway.url,
+      `GET /healthz HTTP/1.1\r\nhost: x\r\n${lines}\r\n\r\n`,
+    );
+    expect(statusOf(response)).toBe(200);
   });
 
   test("T25 TRACE and CONNECT echo nothing", async () => {
     const trace = await exchange(
-      house.gateway.url,
+      fixture.gateway.url,
       `TRACE /v1/models HTTP/1.1\r\nhost: x\r\n${auth()}\r\n\r\n`,
     );
-    expect(trace).not.toContain(house.gateway.key);
+    expect(trace).not.toContain(fixture.gateway.key);
     expect(statusOf(trace)).toBeGreaterThanOrEqual(400);
     const connect = await exchange(
-      house.gateway.url,
+      fixture.gateway.url,
       "CONNECT 169.254.169.254:80 HTTP/1.1\r\nhost: x\r\n\r\n",
     );
     expect(statusOf(connect) === 0 || statusOf(connect) >= 400).toBe(true);
@@ -229,10 +232,10 @@ describe("the transport", () => {
 
 test("probes and metrics need no key, and metrics name no secret", async () => {
   for (const path of ["/healthz", "/readyz", "/metrics"]) {
-    expect((await fetch(`${house.gateway.url}${path}`)).status).toBe(200);
+    expect((await fetch(`${fixture.gateway.url}${path}`)).status).toBe(200);
   }
-  const metrics = await (await fetch(`${house.gateway.url}/metrics`)).text();
+  const metrics = await (await fetch(`${fixture.gateway.url}/metrics`)).text();
   expect(metrics).toContain("gateway_");
-  expect(metrics).not.toContain(house.gateway.key);
-  expect(JSON.stringify(house.gateway.logs())).not.toContain(house.gateway.key);
+  expect(metrics).not.toContain(fixture.gateway.key);
+  expect(JSON.stringify(fixture.gateway.logs())).not.toContain(fixture.gateway.key);
 });

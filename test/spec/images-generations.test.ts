@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
-import { CHAT, IMAGE, openHouse, type House } from "../support/vendor.ts";
+import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 import { until } from "../support/gateway.ts";
 
 /* Fields of a generation: which are refused, which are aligned or ignored, and what then is delivered and billed. */
-let house: House;
+let fixture: GatewayFixture;
 beforeAll(async () => {
-  house = await openHouse();
+  fixture = await openGatewayFixture();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 interface Picture {
   size: string;
@@ -19,12 +19,15 @@ interface Picture {
 }
 
 const generate = (fields: object, requestId?: string) =>
-  house.gateway.call("/v1/images/generations", {
+  fixture.gateway.call("/v1/images/generations", {
     body: { model: IMAGE, prompt: "A quiet harbour", ...fields },
     headers: requestId === undefined ? {} : { "x-request-id": requestId },
   });
 
-async function draw(fields: object, requestId?: string): Promise<{ response: Response; picture: Picture }> {
+async function generatePicture(
+  fields: object,
+  requestId?: string,
+): Promise<{ response: Response; picture: Picture }> {
   const response = await generate(fields, requestId);
   const text = await response.text();
   expect({ status: response.status, text: text.slice(0, 300) }).toMatchObject({ status: 200 });
@@ -83,7 +86,7 @@ describe("a wrong field is 400 with its name, and nothing is generated", () => {
   });
 
   test("a count that overflows to a negative number is refused", async () => {
-    const response = await house.gateway.call("/v1/images/generations", {
+    const response = await fixture.gateway.call("/v1/images/generations", {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: `{"model":"${IMAGE}","prompt":"x","n":18446744073686646784}`,
@@ -93,10 +96,10 @@ describe("a wrong field is 400 with its name, and nothing is generated", () => {
   });
 
   test("neither the vendor nor the ledger has any of these requests", async () => {
-    expect(house.vendor.hits).toHaveLength(0);
-    await draw({}, "sentinel");
-    await house.gateway.charged("sentinel");
-    expect(await house.gateway.ledger()).toHaveLength(1);
+    expect(fixture.vendor.hits).toHaveLength(0);
+    await generatePicture({}, "sentinel");
+    await fixture.gateway.charged("sentinel");
+    expect(await fixture.gateway.ledger()).toHaveLength(1);
   });
 });
 
@@ -123,7 +126,7 @@ describe("unsupported values are aligned or ignored, and the response has what t
     [{ quality: "xhigh" }, "1024x1024"],
     [{ quality: "max" }, "1024x1024"],
   ])("%p gives %s", async (fields, size) => {
-    const { picture } = await draw(fields);
+    const { picture } = await generatePicture(fields);
     expect(picture.size).toBe(size);
     const file = await fetch(picture.data[0]!.url!);
     const { width, height } = await readImageHeader(await file.blob());
@@ -133,17 +136,17 @@ describe("unsupported values are aligned or ignored, and the response has what t
   test.each(["99999x99999", "1e3x1e3", "4k", "1024×1024", "1x100000"])(
     "size %p gives some picture",
     async (size) => {
-      const { picture } = await draw({ size });
+      const { picture } = await generatePicture({ size });
       expect(picture.size).toMatch(/^\d+x\d+$/);
     },
   );
 
   test("fields of other services are ignored silently, unknown ones are listed", async () => {
     const silent = { stream: true, partial_images: 2, moderation: {}, user: 5, style: "vivid" };
-    const quiet = await draw(silent);
+    const quiet = await generatePicture(silent);
     expect(quiet.response.headers.has("x-gateway-ignored-params")).toBe(false);
     expect(quiet.response.headers.get("content-type")).toStartWith("application/json");
-    const named = await draw({
+    const named = await generatePicture({
       ...silent,
       seed: 1,
       negative_prompt: "x",
@@ -158,7 +161,7 @@ describe("unsupported values are aligned or ignored, and the response has what t
 
   test("families without qualities ignore them", async () => {
     for (const model of ["sandbox-b-fast", "sandbox-c", "sandbox-d-fast"]) {
-      await draw({ model, quality: "ultra", background: "transparent" });
+      await generatePicture({ model, quality: "ultra", background: "transparent" });
     }
   });
 });
@@ -175,13 +178,13 @@ describe("each family of the sandbox generates its stated size and bills its tie
     ["sandbox-d-quality", "2K", "2K"],
   ])("%s at %s is tier %s", async (model, size, tier) => {
     const requestId = `family-${model}-${size}`;
-    const { picture } = await draw({ model, size, output_format: "jpeg" }, requestId);
+    const { picture } = await generatePicture({ model, size, output_format: "jpeg" }, requestId);
     const header = await readImageHeader(await (await fetch(picture.data[0]!.url!)).blob());
     expect(`${header.width}x${header.height}`).toBe(picture.size);
     expect(header.format).toBe("jpeg");
-    const [row] = await house.gateway.charged(requestId);
+    const [row] = await fixture.gateway.charged(requestId);
     expect(row).toMatchObject({ consumed: { unit: "image", count: 1, tier }, model });
-    const lookup = await house.gateway.call(
+    const lookup = await fixture.gateway.call(
       `/v1/pricing/lookup?${new URLSearchParams({ model, size, quality: picture.quality })}`,
     );
     const price = (await lookup.json()) as { total: string; tier: string };
@@ -196,26 +199,26 @@ describe("the delivery of pictures", () => {
     ["b64_json", ["b64_json"]],
     [undefined, ["url"]],
   ])("response_format %p gives %p", async (response_format, keys) => {
-    const { picture, response } = await draw({ response_format, n: 2 });
+    const { picture, response } = await generatePicture({ response_format, n: 2 });
     expect(picture.data.map((entry) => Object.keys(entry))).toEqual([keys, keys]);
     expect(response.headers.get("x-gateway-generated-images")).toBe("2");
   });
 
   test("the organization's setting overrides response_format", async () => {
     const keysFor = async (response_format?: string) =>
-      Object.keys((await draw({ model: "sandbox-a", response_format })).picture.data[0]!).sort();
-    await house.gateway.cli("orgs", "set", "default", "--force-image-urls", "on");
+      Object.keys((await generatePicture({ model: "sandbox-a", response_format })).picture.data[0]!).sort();
+    await fixture.gateway.cli("orgs", "set", "default", "--force-image-urls", "on");
     await until("on", async () => ((await keysFor("b64_json")).join() === "url" ? true : undefined));
     expect(await keysFor()).toEqual(["url"]);
     expect(await keysFor("url")).toEqual(["url"]);
-    await house.gateway.cli("orgs", "set", "default", "--force-image-urls", "off");
+    await fixture.gateway.cli("orgs", "set", "default", "--force-image-urls", "off");
     await until("off", async () => ((await keysFor()).join() === "b64_json,url" ? true : undefined));
     expect(await keysFor("b64_json")).toEqual(["b64_json"]);
     expect(await keysFor("url")).toEqual(["url"]);
   }, 20_000);
 
   test("a link is valid for its picture only, private, and has the right content type", async () => {
-    const { picture } = await draw({ output_format: "webp" });
+    const { picture } = await generatePicture({ output_format: "webp" });
     const link = new URL(picture.data[0]!.url!);
     const good = await fetch(link);
     expect(good.headers.get("content-type")).toBe("image/webp");
@@ -243,6 +246,6 @@ describe("the delivery of pictures", () => {
 
 /** Nano-units of a decimal amount. */
 function nanos(amount: string): bigint {
-  const [whole = "0", fraction = ""] = amount.split(".");
-  return BigInt(whole) * 1_000_000_000n + BigInt(fraction.padEnd(9, "0").slice(0, 9));
+  const [integer = "0", fraction = ""] = amount.split(".");
+  return BigInt(integer) * 1_000_000_000n + BigInt(fraction.padEnd(9, "0").slice(0, 9));
 }

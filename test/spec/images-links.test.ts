@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { dataUrl, listen, ONE, openEditHouse } from "../support/edit-gateway.ts";
+import { dataUrl, listen, ONE, openEditFixture } from "../support/edit-gateway.ts";
 
 /*
  * Reference images by links: what must not be reached is not, and a refusal reaches no vendor and costs nothing.
  */
-const { house, edit, editByForm, refused, proveNothingBilled } = await openEditHouse();
+const { fixture, edit, editByForm, refused, proveNothingBilled } = await openEditFixture();
 
 describe("a link", () => {
   const notAllowed = { param: "image", code: "image_url_not_allowed" };
@@ -57,13 +57,13 @@ describe("a link", () => {
   });
 
   test("gives no information about its target", async () => {
-    const said = await Promise.all(
+    const messages = await Promise.all(
       ["https://127.0.0.1/", "https://10.1.2.3/", "https://localhost/"].map(
         async (image) => (await refused(edit({ image }), notAllowed)).message,
       ),
     );
-    expect(new Set(said).size).toBe(1);
-    expect(said[0]).not.toMatch(/127|10\.|localhost/);
+    expect(new Set(messages).size).toBe(1);
+    expect(messages[0]).not.toMatch(/127|10\.|localhost/);
   });
 
   test("of a signed object, longer than usual and with a port, is taken", async () => {
@@ -79,7 +79,7 @@ describe("a link", () => {
   });
 
   test("to a result of the gateway is not read when its signature is wrong or expired", async () => {
-    const made = await house.gateway.call("/v1/images/generations", {
+    const made = await fixture.gateway.call("/v1/images/generations", {
       body: { model: "sandbox-a", prompt: "x", quality: "low" },
     });
     const { data } = (await made.json()) as { data: { url: string }[] };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { dataUrl, grain, MODELS, ONE, openEditHouse, randomBytes, TWO } from "../support/edit-gateway.ts";
+import { dataUrl, grain, MODELS, ONE, openEditFixture, randomBytes, TWO } from "../support/edit-gateway.ts";
 import { makePng, pngChunk, pngHeader, pngOf } from "../support/pictures.ts";
 
 /*
@@ -7,7 +7,7 @@ import { makePng, pngChunk, pngHeader, pngOf } from "../support/pictures.ts";
  */
 const MASK = makePng(40, 30, { pixel: (x) => [0, 0, 0, x < 20 ? 0 : 255] });
 
-const { edit, editByForm, sentFiles, refused, proveNothingBilled } = await openEditHouse();
+const { edit, editByForm, sentFiles, refused, proveNothingBilled } = await openEditFixture();
 
 describe("a mask", () => {
   test.each(["mask", "mask[]"])(

@@ -7,7 +7,7 @@ import {
   listen,
   MODELS,
   ONE,
-  openEditHouse,
+  openEditFixture,
   randomBytes,
   THREE,
   TWO,
@@ -20,8 +20,8 @@ import { makeBmp, makePng, pngChunk } from "../support/pictures.ts";
 /** A still one of a single pixel. */
 const GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAAAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 
-const { house, edit, editByForm, sent, sentByForm, sentRaw, refused, proveNothingBilled } =
-  await openEditHouse();
+const { fixture, edit, editByForm, sent, sentByForm, sentRaw, refused, proveNothingBilled } =
+  await openEditFixture();
 
 describe("a reference in JSON comes", () => {
   test.each(REFERENCE_FIELDS)("under the name %s, as one string or as a list", async (field) => {
@@ -64,7 +64,7 @@ describe("a reference in JSON comes", () => {
   });
 
   test("as a link to a result of the gateway, which is read from storage", async () => {
-    const made = await house.gateway.call("/v1/images/generations", {
+    const made = await fixture.gateway.call("/v1/images/generations", {
       body: { model: "sandbox-a", prompt: "x", quality: "low" },
     });
     const { data } = (await made.json()) as { data: { url: string }[] };
@@ -113,7 +113,7 @@ describe("a reference in a form comes", () => {
     expect(await sentRaw([{ name: "image", fileName, ...(type && { type }), content: ONE }])).toEqual([
       ["image", ONE],
     ]);
-    const head = house.vendors.openai.hits.at(-1)!.body.toString("latin1");
+    const head = fixture.vendors.openai.hits.at(-1)!.body.toString("latin1");
     expect(head).toContain('filename="image-1.png"\r\nContent-Type: image/png\r\n');
   });
 
@@ -138,7 +138,7 @@ describe("a reference in a form comes", () => {
     const response = await editByForm(entries);
     expect(response.headers.get("x-gateway-generated-images")).toBe("2");
     expect(await response.json()).toMatchObject({ size: "1024x1536", output_format: "jpeg", data: [{}, {}] });
-    expect(await textsOf(house.vendors.openai.hits.at(-1)!)).toMatchObject({
+    expect(await textsOf(fixture.vendors.openai.hits.at(-1)!)).toMatchObject({
       n: "2",
       output_compression: "40",
     });
@@ -155,7 +155,7 @@ describe("a reference in a form comes", () => {
         ])
       ).status,
     ).toBe(200);
-    expect(await textsOf(house.vendors.openai.hits.at(-1)!)).toMatchObject({ n: "1", size: "auto" });
+    expect(await textsOf(fixture.vendors.openai.hits.at(-1)!)).toMatchObject({ n: "1", size: "auto" });
   });
 });
 
@@ -163,7 +163,7 @@ describe("a picture is recognized by its bytes", () => {
   test("and not by its declared type", async () => {
     const jpeg = Buffer.from(await new Bun.Image(ONE).jpeg().bytes());
     expect(await sent({ image: dataUrl(jpeg, "image/png") })).toEqual([jpeg]);
-    expect(house.vendors.openai.hits.at(-1)!.body.toString("latin1")).toContain("Content-Type: image/jpeg");
+    expect(fixture.vendors.openai.hits.at(-1)!.body.toString("latin1")).toContain("Content-Type: image/jpeg");
   });
 
   test("also where it is a web page or an archive as well", async () => {
@@ -182,7 +182,7 @@ describe("a picture is recognized by its bytes", () => {
   ])("a still %s reaches a vendor that does not read it as something it reads", async (_, picture) => {
     const response = await edit({ image: dataUrl(picture) });
     if (response.status !== 200) throw new Error(await response.text());
-    expect(house.vendors.openai.hits.at(-1)!.body.toString("latin1")).toContain("Content-Type: image/png");
+    expect(fixture.vendors.openai.hits.at(-1)!.body.toString("latin1")).toContain("Content-Type: image/png");
   });
 });
 
@@ -196,7 +196,7 @@ describe("the number of references", () => {
       const urls = Array.from({ length: limit + 1 }, () => dataUrl(ONE));
       const error = { param: "image", code: "too_many_reference_images" };
       expect((await edit({ model, images: urls.slice(1) })).status).toBe(200);
-      house.reset();
+      fixture.reset();
       const body = await refused(edit({ model, images: urls }), error);
       expect(body.message).toContain(String(limit));
       await refused(editByForm([["model", model], ...urls.map(() => ["image[]", ONE] as const)]), error);

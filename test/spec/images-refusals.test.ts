@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { rawForm, REFERENCE_FIELDS } from "../support/images-forms.ts";
-import { dataUrl, MODELS, ONE, openEditHouse } from "../support/edit-gateway.ts";
+import { dataUrl, MODELS, ONE, openEditFixture } from "../support/edit-gateway.ts";
 import {
   makeExtendedWebp,
   makeGif,
@@ -18,7 +18,8 @@ import {
  */
 const MAX_BYTES = 36_700_160;
 
-const { house, edit, editByForm, post, refused, nothingHappened, proveNothingBilled } = await openEditHouse();
+const { fixture, edit, editByForm, post, refused, nothingHappened, proveNothingBilled } =
+  await openEditFixture();
 
 describe("refused, with nothing sent, billed or left behind, is", () => {
   const invalid = { param: "image", code: "invalid_image" };
@@ -189,7 +190,7 @@ describe("refused, with nothing sent, billed or left behind, is", () => {
 
   test("a declared length over 800 MiB, before the body arrives", async () => {
     expect(await statusOfHead(`content-length: ${800 * 1024 * 1024 + 1}`)).toBe(413);
-    expect(house.hits()).toBe(0);
+    expect(fixture.hits()).toBe(0);
   });
 
   test("a packed body that unpacks to an image above 35 MiB", async () => {
@@ -202,7 +203,7 @@ describe("refused, with nothing sent, billed or left behind, is", () => {
   test("any picture on a generation", async () => {
     for (const field of [...REFERENCE_FIELDS, "mask"]) {
       const body = { model: MODELS.A, prompt: "x", [field]: dataUrl(ONE) };
-      await refused(house.gateway.call("/v1/images/generations", { body }), {
+      await refused(fixture.gateway.call("/v1/images/generations", { body }), {
         param: field,
         code: "invalid_parameter",
       });
@@ -214,7 +215,7 @@ proveNothingBilled();
 
 /** Sends the head of an edit and nothing else; answers the status. */
 function statusOfHead(line: string): Promise<number> {
-  const { hostname, port } = new URL(house.gateway.url);
+  const { hostname, port } = new URL(fixture.gateway.url);
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port) });
     socket.on("data", (bytes: Buffer) => {
@@ -223,7 +224,7 @@ function statusOfHead(line: string): Promise<number> {
     });
     socket.on("error", reject);
     socket.write(
-      `POST /v1/images/edits HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer ${house.gateway.key}\r\ncontent-type: application/json\r\n${line}\r\n\r\n`,
+      `POST /v1/images/edits HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer ${fixture.gateway.key}\r\ncontent-type: application/json\r\n${line}\r\n\r\n`,
     );
   });
 }

@@ -127,16 +127,16 @@ function watchProcess() {
     const { user, system } = process.cpuUsage(started);
     return (user + system) / 1000;
   };
-  const look = () => {
+  const sample = () => {
     const [now, cpu] = [performance.now(), cpuMs()];
     longestStallMs = Math.max(longestStallMs, Math.min(now - seenAt, cpu - seenCpuMs));
     [seenAt, seenCpuMs] = [now, cpu];
     peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
   };
-  const timer = setInterval(look, 5);
+  const timer = setInterval(sample, 5);
   return {
     end(byteLength: number) {
-      look();
+      sample();
       clearInterval(timer);
       return {
         overIdleMegabytes: Math.round((peakBytes - idleBytes) / MEGABYTE),

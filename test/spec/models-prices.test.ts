@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { CHAT, IMAGE, openHouse, type House } from "../support/vendor.ts";
+import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 import { until } from "../support/gateway.ts";
 
 /* What a key can call and what it costs. */
-let house: House;
+let fixture: GatewayFixture;
 let narrow: string;
 let textOnly: string;
 beforeAll(async () => {
-  house = await openHouse({
+  fixture = await openGatewayFixture({
     yaml: `  retired-chat: { type: chat, max_output_tokens: 10, retired: true, price: { currency: USD, per_million: { input: "1", output: "1" } }, route: { targets: [{ channel: house-chat }] } }
   unpriced-chat: { type: chat, max_output_tokens: 10, route: { targets: [{ channel: house-chat }] } }
 `,
   });
-  const made = await house.gateway.cli("keys", "create", "--name", "narrow", "--model", CHAT, "--json");
+  const made = await fixture.gateway.cli("keys", "create", "--name", "narrow", "--model", CHAT, "--json");
   narrow = JSON.parse(made).secret;
-  const scoped = await house.gateway.cli("keys", "create", "--name", "text", "--scope", "ai:llm", "--json");
+  const scoped = await fixture.gateway.cli("keys", "create", "--name", "text", "--scope", "ai:llm", "--json");
   textOnly = JSON.parse(scoped).secret;
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const get = (path: string, headers: Record<string, string> = {}) => house.gateway.call(path, { headers });
+const get = (path: string, headers: Record<string, string> = {}) => fixture.gateway.call(path, { headers });
 const price = async (query: Record<string, string>) =>
   (await (await get(`/v1/pricing/lookup?${new URLSearchParams(query)}`)).json()) as Record<string, unknown>;
 
@@ -98,12 +98,12 @@ describe("the list of models", () => {
       display_name: expect.any(String),
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
     });
-    const withKey = await fetch(`${house.gateway.url}/v1/models`, {
-      headers: { ...headers, "x-api-key": house.gateway.key },
+    const withKey = await fetch(`${fixture.gateway.url}/v1/models`, {
+      headers: { ...headers, "x-api-key": fixture.gateway.key },
     });
     expect(withKey.status).toBe(200);
-    const without = await fetch(`${house.gateway.url}/v1/models`, {
-      headers: { "x-api-key": house.gateway.key },
+    const without = await fetch(`${fixture.gateway.url}/v1/models`, {
+      headers: { "x-api-key": fixture.gateway.key },
     });
     expect(without.status).toBe(401);
   });
@@ -186,7 +186,7 @@ describe("the price lookup", () => {
   });
 
   test("an organization's own price is shown, held and billed as soon as it is set", async () => {
-    await house.gateway.cli(
+    await fixture.gateway.cli(
       "prices",
       "set",
       CHAT,
@@ -205,14 +205,14 @@ describe("the price lookup", () => {
       prices: { input: "10.00", output: "30.00" },
       effective_from: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
     });
-    const response = await house.gateway.call("/v1/chat/completions", {
+    const response = await fixture.gateway.call("/v1/chat/completions", {
       body: { model: CHAT, messages: [{ role: "user", content: "hi" }] },
       headers: { "x-request-id": "own-price" },
     });
     const { usage } = (await response.json()) as {
       usage: { prompt_tokens: number; completion_tokens: number };
     };
-    const [row] = await house.gateway.charged("own-price");
+    const [row] = await fixture.gateway.charged("own-price");
     expect(row!.amount).toBe(
       BigInt(usage.prompt_tokens) * 10_000n + BigInt(usage.completion_tokens) * 30_000n,
     );

@@ -7,9 +7,9 @@ import {
   FREE,
   LITE,
   NANOS,
-  openNativeHouse,
+  openNativeFixture,
   PRO,
-  type NativeHouse,
+  type NativeFixture,
 } from "../support/native-gateway.ts";
 import { makeBmp, makePng } from "../support/pictures.ts";
 
@@ -17,16 +17,16 @@ import { makeBmp, makePng } from "../support/pictures.ts";
  * The native generate protocol against the specification. `free` is a vendor that takes whatever comes and answers
  * what it is told to, so that both directions can be compared field by field.
  */
-let house: NativeHouse;
+let fixture: NativeFixture;
 
 beforeAll(async () => {
-  house = await openNativeHouse();
+  fixture = await openNativeFixture();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 beforeEach(() => {
-  house.strict.reset();
-  house.free.reset();
-  house.answerFreely(replyOf([{ inlineData: { mimeType: "image/png", data: PNG } }]));
+  fixture.strict.reset();
+  fixture.free.reset();
+  fixture.answerAsConfigured(replyOf([{ inlineData: { mimeType: "image/png", data: PNG } }]));
 });
 
 const PNG = makePng(64, 48).toString("base64");
@@ -51,27 +51,27 @@ function replyOf(parts: object[], more: object = {}): Reply {
 
 function generate(model: string, body: object | string, headers: Record<string, string> = {}) {
   const type = { "content-type": "application/json" };
-  return house.gateway.call(`/v1beta/models/${model}:generateContent`, {
+  return fixture.gateway.call(`/v1beta/models/${model}:generateContent`, {
     body,
     headers: { ...type, ...headers },
   });
 }
 
-const ask = (parts: object[], generationConfig?: object) => ({
+const requestOf = (parts: object[], generationConfig?: object) => ({
   contents: [{ role: "user", parts }],
   ...(generationConfig && { generationConfig }),
 });
 
 /** What the vendor was sent. Throws with the gateway's answer where it was sent nothing. */
 async function sent(body: object): Promise<Record<string, unknown>> {
-  const answer = await generate(FREE, body);
-  if (answer.status !== 200) throw new Error(await answer.text());
-  await answer.bytes();
-  return house.free.hits.at(-1)!.json();
+  const response = await generate(FREE, body);
+  if (response.status !== 200) throw new Error(await response.text());
+  await response.bytes();
+  return fixture.free.hits.at(-1)!.json();
 }
 
 function hitCount(): number {
-  return house.strict.hits.length + house.free.hits.length;
+  return fixture.strict.hits.length + fixture.free.hits.length;
 }
 
 describe("a vendor that speaks the protocol", () => {
@@ -103,11 +103,11 @@ describe("a vendor that speaks the protocol", () => {
       labels: { __proto__x: "a" },
       cachedContent: null,
     };
-    const answer = await generate(FREE, body);
-    await answer.bytes();
-    expect(answer.status).toBe(200);
-    expect(house.free.hits[0]!.body.toString()).toBe(JSON.stringify(body));
-    expect(house.free.hits[0]!.path).toBe("/v1beta/models/gemini-3.1-flash-image:generateContent");
+    const response = await generate(FREE, body);
+    await response.bytes();
+    expect(response.status).toBe(200);
+    expect(fixture.free.hits[0]!.body.toString()).toBe(JSON.stringify(body));
+    expect(fixture.free.hits[0]!.path).toBe("/v1beta/models/gemini-3.1-flash-image:generateContent");
   });
 
   test("gets snake-case names unchanged", async () => {
@@ -138,7 +138,7 @@ describe("a vendor that speaks the protocol", () => {
   });
 
   test("does not get the public name of the model in the body", async () => {
-    expect(await sent({ model: `models/${FREE}`, ...ask([TEXT]) })).toEqual(ask([TEXT]));
+    expect(await sent({ model: `models/${FREE}`, ...requestOf([TEXT]) })).toEqual(requestOf([TEXT]));
   });
 
   test.each([
@@ -150,17 +150,21 @@ describe("a vendor that speaks the protocol", () => {
     ["pixels as its usual tier", { imageSize: "4096x4096" }, { imageSize: "1K" }],
     ["what stands beside them untouched", { imageSize: "4k", more: 1 }, { imageSize: "4K", more: 1 }],
   ])("gets %s", async (_, imageConfig, expected) => {
-    expect(await sent(ask([TEXT], { imageConfig }))).toEqual(ask([TEXT], { imageConfig: expected }));
+    expect(await sent(requestOf([TEXT], { imageConfig }))).toEqual(
+      requestOf([TEXT], { imageConfig: expected }),
+    );
   });
 
   test("gets the true type of a picture that was declared as another", async () => {
-    const body = ask([TEXT, { inlineData: { mimeType: "image/jpeg", data: PNG } }]);
-    expect(await sent(body)).toEqual(ask([TEXT, INLINE]));
+    const body = requestOf([TEXT, { inlineData: { mimeType: "image/jpeg", data: PNG } }]);
+    expect(await sent(body)).toEqual(requestOf([TEXT, INLINE]));
   });
 
   test("gets a picture it cannot read in a format it can", async () => {
     const data = makeBmp(20, 10).toString("base64");
-    const { contents } = await sent(ask([TEXT, { inlineData: { mimeType: "image/bmp", data }, note: 1 }]));
+    const { contents } = await sent(
+      requestOf([TEXT, { inlineData: { mimeType: "image/bmp", data }, note: 1 }]),
+    );
     const part = (contents as { parts: Part[] }[])[0]!.parts[1]!;
     expect(part).toEqual({ inlineData: { mimeType: "image/png", data: expect.any(String) }, note: 1 });
     const header = await readImageHeader(new Blob([Buffer.from(part.inlineData!.data, "base64")]));
@@ -168,14 +172,14 @@ describe("a vendor that speaks the protocol", () => {
   });
 
   test("gets the bytes behind a link, and all other fields of the part", async () => {
-    const made = await house.gateway.call("/v1/images/generations", {
+    const made = await fixture.gateway.call("/v1/images/generations", {
       body: { model: "sandbox-b-lite", prompt: "A fox" },
     });
     const { data } = (await made.json()) as { data: { url: string }[] };
     const file = await (await fetch(data[0]!.url)).bytes();
     const link = { fileData: { fileUri: data[0]!.url, mimeType: "image/png" }, thoughtSignature: "YQ==" };
-    expect(await sent(ask([link, TEXT]))).toEqual(
-      ask([
+    expect(await sent(requestOf([link, TEXT]))).toEqual(
+      requestOf([
         {
           inlineData: { mimeType: "image/png", data: Buffer.from(file).toString("base64") },
           thoughtSignature: "YQ==",
@@ -186,12 +190,12 @@ describe("a vendor that speaks the protocol", () => {
   });
 
   test("is sent a compressed body unpacked", async () => {
-    const answer = await house.gateway.call(`/v1/models/${FREE}:generateContent`, {
-      body: gzipSync(JSON.stringify(ask([TEXT]))),
+    const response = await fixture.gateway.call(`/v1/models/${FREE}:generateContent`, {
+      body: gzipSync(JSON.stringify(requestOf([TEXT]))),
       headers: { "content-encoding": "gzip" },
     });
-    expect(answer.status).toBe(200);
-    expect(house.free.hits[0]!.json()).toEqual(ask([TEXT]));
+    expect(response.status).toBe(200);
+    expect(fixture.free.hits[0]!.json()).toEqual(requestOf([TEXT]));
   });
 });
 
@@ -224,26 +228,29 @@ describe("a vendor's reply", () => {
     );
 
   test("is passed on field by field, except the model's name", async () => {
-    house.answerFreely(reply());
-    const answer = await generate(FREE, ask([TEXT]));
-    expect(await answer.json()).toEqual({ ...reply(), modelVersion: FREE });
-    expect(answer.headers.get("x-gateway-generated-images")).toBe("1");
-    expect(answer.headers.has("x-image-count-degraded")).toBe(false);
+    fixture.answerAsConfigured(reply());
+    const response = await generate(FREE, requestOf([TEXT]));
+    expect(await response.json()).toEqual({ ...reply(), modelVersion: FREE });
+    expect(response.headers.get("x-gateway-generated-images")).toBe("1");
+    expect(response.headers.has("x-image-count-degraded")).toBe(false);
   });
 
   test("loses pictures beyond the requested one, which are not billed", async () => {
-    house.answerFreely(replyOf([INLINE, { text: "and" }, INLINE]));
-    const answer = await generate(FREE, ask([TEXT]), { "x-request-id": "native-surplus" });
-    expect(((await answer.json()) as Reply).candidates[0]!.content.parts).toEqual([INLINE, { text: "and" }]);
-    const [row] = await house.gateway.charged("native-surplus");
+    fixture.answerAsConfigured(replyOf([INLINE, { text: "and" }, INLINE]));
+    const response = await generate(FREE, requestOf([TEXT]), { "x-request-id": "native-surplus" });
+    expect(((await response.json()) as Reply).candidates[0]!.content.parts).toEqual([
+      INLINE,
+      { text: "and" },
+    ]);
+    const [row] = await fixture.gateway.charged("native-surplus");
     expect([row!.amount, row!.consumed!.count]).toEqual([NANOS["1K"], 1]);
   });
 
   test("of an unknown form is passed on as far as possible", async () => {
     const odd = { candidates: [null, {}, { content: 5 }, { content: { parts: [null, INLINE, "x"] } }] };
-    house.answerFreely(odd);
-    const answer = await generate(FREE, ask([TEXT]));
-    expect(await answer.json()).toEqual({ ...odd, modelVersion: FREE });
+    fixture.answerAsConfigured(odd);
+    const response = await generate(FREE, requestOf([TEXT]));
+    expect(await response.json()).toEqual({ ...odd, modelVersion: FREE });
   });
 
   test.each([
@@ -251,18 +258,18 @@ describe("a vendor's reply", () => {
     ["too many levels", { ...replyOf([INLINE]), a: JSON.parse("[".repeat(2_000) + "]".repeat(2_000)) }],
     ["no picture", replyOf([{ text: "No." }])],
   ])("with %s is an error of the gateway", async (_, body) => {
-    house.answerFreely(body);
-    const answer = await generate(FREE, ask([TEXT]));
-    expect([answer.status, await answer.json()]).toMatchObject([
+    fixture.answerAsConfigured(body);
+    const response = await generate(FREE, requestOf([TEXT]));
+    expect([response.status, await response.json()]).toMatchObject([
       502,
       { error: { code: 502, status: "UNAVAILABLE", details: [{ reason: "upstream_error" }] } },
     ]);
-    house.answerFreely(replyOf([INLINE]));
+    fixture.answerAsConfigured(replyOf([INLINE]));
   });
 
   test("of a vendor of another protocol is written anew", async () => {
-    const answer = await generate("sandbox-b-fast", ask([TEXT]), { "x-request-id": "native-anew" });
-    const { candidates, ...rest } = (await answer.json()) as Reply;
+    const response = await generate("sandbox-b-fast", requestOf([TEXT]), { "x-request-id": "native-anew" });
+    const { candidates, ...rest } = (await response.json()) as Reply;
     expect(candidates).toEqual([
       {
         content: {
@@ -283,24 +290,24 @@ describe("a vendor's reply", () => {
       responseId: "native-anew",
     });
     for (const name of ["x-gateway-request-id", "x-request-id"])
-      expect(answer.headers.get(name)).toBe("native-anew");
+      expect(response.headers.get(name)).toBe("native-anew");
   });
 });
 
 describe("the setting for links", () => {
   const partsNow = async (model: string) =>
-    ((await (await generate(model, ask([TEXT]))).json()) as Reply).candidates[0]!.content.parts;
+    ((await (await generate(model, requestOf([TEXT]))).json()) as Reply).candidates[0]!.content.parts;
 
   test("replaces all pictures by links and changes nothing else", async () => {
-    await house.gateway.cli("orgs", "set", "default", "--native-image-urls", "on");
+    await fixture.gateway.cli("orgs", "set", "default", "--native-image-urls", "on");
     const part = await until("the switch to be on", async () => {
-      house.answerFreely(replyOf([{ thoughtSignature: "YQ==", ...INLINE, more: 1 }]));
+      fixture.answerAsConfigured(replyOf([{ thoughtSignature: "YQ==", ...INLINE, more: 1 }]));
       const [part] = await partsNow(FREE);
       return part!.fileData ? part : undefined;
     });
     expect(part).toEqual({
       thoughtSignature: "YQ==",
-      fileData: { mimeType: "image/png", fileUri: expect.stringContaining(`${house.gateway.url}/files/`) },
+      fileData: { mimeType: "image/png", fileUri: expect.stringContaining(`${fixture.gateway.url}/files/`) },
       more: 1,
     });
     expect(await (await fetch(part.fileData!.fileUri)).bytes()).toEqual(
@@ -320,7 +327,7 @@ describe("the setting for links", () => {
     const draft = await fetch(thinking[1]!.fileData!.fileUri);
     expect(await readImageHeader(await draft.blob())).toMatchObject({ width: 256, height: 256 });
 
-    await house.gateway.cli(
+    await fixture.gateway.cli(
       "orgs",
       "set",
       "default",
@@ -334,9 +341,10 @@ describe("the setting for links", () => {
 });
 
 describe("a request that is wrong", () => {
-  const many = (count: number, part: object) => ask([TEXT, ...Array.from({ length: count }, () => part)]);
+  const many = (count: number, part: object) =>
+    requestOf([TEXT, ...Array.from({ length: count }, () => part)]);
   const svg = Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>").toString("base64");
-  const linked = (fileUri: string) => ask([TEXT, { fileData: { fileUri, mimeType: "image/png" } }]);
+  const linked = (fileUri: string) => requestOf([TEXT, { fileData: { fileUri, mimeType: "image/png" } }]);
   const corpus: [what: string, reason: string, body: object | string][] = [
     ["no contents", "invalid_parameter", {}],
     ["null contents", "invalid_parameter", { contents: null }],
@@ -345,30 +353,30 @@ describe("a request that is wrong", () => {
     ["contents of text", "invalid_parameter", { contents: "A fox" }],
     ["turns of numbers", "invalid_parameter", { contents: [5] }],
     ["parts of text", "invalid_parameter", { contents: [{ parts: "A fox" }] }],
-    ["a text that is a number", "invalid_parameter", ask([{ text: 5 }])],
-    ["no text", "prompt_required", ask([INLINE])],
-    ["a text of spaces", "prompt_required", ask([{ text: "  \n" }])],
+    ["a text that is a number", "invalid_parameter", requestOf([{ text: 5 }])],
+    ["no text", "prompt_required", requestOf([INLINE])],
+    ["a text of spaces", "prompt_required", requestOf([{ text: "  \n" }])],
     ["no JSON", "invalid_request_body", "{"],
     ["an array", "invalid_request_body", "[]"],
     ["a field twice", "invalid_request_body", '{"contents":[],"contents":[]}'],
-    ["two spellings of one field", "invalid_parameter", { ...ask([TEXT], {}), generation_config: {} }],
+    ["two spellings of one field", "invalid_parameter", { ...requestOf([TEXT], {}), generation_config: {} }],
     [
       "two spellings of the size",
       "invalid_parameter",
-      ask([TEXT], { imageConfig: { imageSize: "1K", image_size: "4K" } }),
+      requestOf([TEXT], { imageConfig: { imageSize: "1K", image_size: "4K" } }),
     ],
-    ["an svg", "invalid_image", ask([TEXT, { inlineData: { mimeType: "image/svg+xml", data: svg } }])],
-    ["a pdf", "invalid_image", ask([TEXT, { inlineData: { mimeType: "application/pdf", data: PNG } }])],
+    ["an svg", "invalid_image", requestOf([TEXT, { inlineData: { mimeType: "image/svg+xml", data: svg } }])],
+    ["a pdf", "invalid_image", requestOf([TEXT, { inlineData: { mimeType: "application/pdf", data: PNG } }])],
     [
       "data that is no base64",
       "invalid_image",
-      ask([TEXT, { inlineData: { mimeType: "image/png", data: "*" } }]),
+      requestOf([TEXT, { inlineData: { mimeType: "image/png", data: "*" } }]),
     ],
-    ["no data", "invalid_image", ask([TEXT, { inlineData: { mimeType: "image/png" } }])],
+    ["no data", "invalid_image", requestOf([TEXT, { inlineData: { mimeType: "image/png" } }])],
     [
       "data and a link at once",
       "invalid_image",
-      ask([TEXT, { ...INLINE, fileData: { fileUri: "https://a.example/" } }]),
+      requestOf([TEXT, { ...INLINE, fileData: { fileUri: "https://a.example/" } }]),
     ],
     ["a link to this machine", "image_url_not_allowed", linked("https://127.0.0.1/a.png")],
     ["a link to a private network", "image_url_not_allowed", linked("https://10.0.0.1/a.png")],
@@ -378,19 +386,23 @@ describe("a request that is wrong", () => {
     ["an empty link", "invalid_image", linked("")],
     ["fifteen pictures", "too_many_reference_images", many(15, INLINE)],
     ["fifteen links", "too_many_reference_images", many(15, { fileData: { fileUri: "https://127.0.0.1/" } })],
-    ["a million candidates", "invalid_parameter", ask([TEXT], { candidateCount: 1e6 })],
-    ["two candidates as text", "invalid_parameter", ask([TEXT], { candidateCount: "2" })],
-    ["minus one candidate", "invalid_parameter", ask([TEXT], { candidate_count: -1 })],
-    ["text answers only", "invalid_parameter", ask([TEXT], { responseModalities: ["TEXT"] })],
-    ["the other way to name a size", "unsupported_parameter", ask([TEXT], { responseFormat: { image: {} } })],
-    ["a size that is a number", "invalid_parameter", ask([TEXT], { imageConfig: { imageSize: 4 } })],
-    ["a config that is a list", "invalid_parameter", ask([TEXT], [])],
+    ["a million candidates", "invalid_parameter", requestOf([TEXT], { candidateCount: 1e6 })],
+    ["two candidates as text", "invalid_parameter", requestOf([TEXT], { candidateCount: "2" })],
+    ["minus one candidate", "invalid_parameter", requestOf([TEXT], { candidate_count: -1 })],
+    ["text answers only", "invalid_parameter", requestOf([TEXT], { responseModalities: ["TEXT"] })],
+    [
+      "the other way to name a size",
+      "unsupported_parameter",
+      requestOf([TEXT], { responseFormat: { image: {} } }),
+    ],
+    ["a size that is a number", "invalid_parameter", requestOf([TEXT], { imageConfig: { imageSize: 4 } })],
+    ["a config that is a list", "invalid_parameter", requestOf([TEXT], [])],
   ];
 
   test.each(corpus)("with %s is refused as %s before any vendor is called", async (_, reason, body) => {
-    const answer = await generate(FREE, body);
-    const { error } = (await answer.json()) as { error: object };
-    expect([answer.status, error]).toEqual([
+    const response = await generate(FREE, body);
+    const { error } = (await response.json()) as { error: object };
+    expect([response.status, error]).toEqual([
       400,
       { code: 400, message: expect.any(String), status: "INVALID_ARGUMENT", details: [{ reason }] },
     ]);
@@ -399,8 +411,8 @@ describe("a request that is wrong", () => {
 
   test("with a picture of over 35 MiB is refused while it arrives", async () => {
     const data = "A".repeat(36 * 1024 * 1024 * (4 / 3));
-    const answer = await generate(FREE, ask([TEXT, { inlineData: { mimeType: "image/png", data } }]));
-    expect([answer.status, await answer.json()]).toMatchObject([
+    const response = await generate(FREE, requestOf([TEXT, { inlineData: { mimeType: "image/png", data } }]));
+    expect([response.status, await response.json()]).toMatchObject([
       400,
       { error: { details: [{ reason: "invalid_image" }] } },
     ]);
@@ -408,10 +420,10 @@ describe("a request that is wrong", () => {
   });
 
   test("of another content type is refused", async () => {
-    const answer = await generate(FREE, "contents=1", {
+    const response = await generate(FREE, "contents=1", {
       "content-type": "application/x-www-form-urlencoded",
     });
-    expect([answer.status, await answer.json()]).toMatchObject([
+    expect([response.status, await response.json()]).toMatchObject([
       415,
       { error: { status: "INVALID_ARGUMENT", details: [{ reason: "unsupported_media_type" }] } },
     ]);
@@ -427,8 +439,11 @@ describe("a request that is wrong", () => {
     ["sandbox-chat", "wrong_endpoint_for_model"],
     ["sandbox-b-none", "model_not_available_for_routing"],
   ])("for the model %s is refused as %s", async (model, reason) => {
-    const answer = await generate(model, ask([TEXT]));
-    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { details: [{ reason }] } }]);
+    const response = await generate(model, requestOf([TEXT]));
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: { details: [{ reason }] } },
+    ]);
   });
 });
 
@@ -440,8 +455,8 @@ describe("paths", () => {
     `/v1beta/models/models%2F${FREE}:generateContent`,
     `/v1/models/${FREE}%3AgenerateContent?alt=json`,
   ])("%s is served", async (path) => {
-    const answer = await house.gateway.call(path, { body: ask([TEXT]) });
-    expect(answer.status).toBe(200);
+    const response = await fixture.gateway.call(path, { body: requestOf([TEXT]) });
+    expect(response.status).toBe(200);
   });
 
   test.each([
@@ -455,8 +470,8 @@ describe("paths", () => {
     "/v1beta/models/..:generateContent",
     "/v1beta/models/a%00b:generateContent",
   ])("%s is not found", async (path) => {
-    const answer = await house.gateway.call(path, { body: ask([TEXT]) });
-    expect([answer.status, await answer.json()]).toEqual([
+    const response = await fixture.gateway.call(path, { body: requestOf([TEXT]) });
+    expect([response.status, await response.json()]).toEqual([
       404,
       {
         error: {
@@ -471,15 +486,15 @@ describe("paths", () => {
   });
 
   test("only POST is allowed", async () => {
-    const answer = await house.gateway.call(`/v1beta/models/${FREE}:generateContent`, {
+    const response = await fixture.gateway.call(`/v1beta/models/${FREE}:generateContent`, {
       method: "PUT",
       body: "{}",
     });
-    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
   });
 
   test("are among the endpoints of the models that serve them", async () => {
-    const listed = (await (await house.gateway.call("/v1/models")).json()) as {
+    const listed = (await (await fixture.gateway.call("/v1/models")).json()) as {
       data: { id: string; type: string; family: string | null; endpoints: string[] }[];
     };
     for (const { id, type, family, endpoints } of listed.data) {
@@ -493,15 +508,15 @@ describe("paths", () => {
 
 describe("the key", () => {
   const path = `/v1beta/models/${FREE}:generateContent`;
-  const knock = (headers: Record<string, string>, query = "") =>
-    fetch(`${house.gateway.url}${path}${query}`, { method: "POST", body: "{", headers });
-  const reasonOf = async (answer: Response) => {
-    const { error } = (await answer.json()) as { error: { details: { reason: string }[] } };
-    return [answer.status, error.details[0]!.reason];
+  const callWith = (headers: Record<string, string>, query = "") =>
+    fetch(`${fixture.gateway.url}${path}${query}`, { method: "POST", body: "{", headers });
+  const reasonOf = async (response: Response) => {
+    const { error } = (await response.json()) as { error: { details: { reason: string }[] } };
+    return [response.status, error.details[0]!.reason];
   };
 
   test("is taken from the protocol's own header", async () => {
-    expect(await reasonOf(await knock({ "x-goog-api-key": house.gateway.key }))).toEqual([
+    expect(await reasonOf(await callWith({ "x-goog-api-key": fixture.gateway.key }))).toEqual([
       400,
       "invalid_request_body",
     ]);
@@ -509,13 +524,13 @@ describe("the key", () => {
 
   test("is not taken from another protocol's header, nor from the query", async () => {
     const missing = [401, "missing_api_key"];
-    expect(await reasonOf(await knock({ "x-api-key": house.gateway.key }))).toEqual(missing);
-    expect(await reasonOf(await knock({}, `?key=${house.gateway.key}`))).toEqual(missing);
-    expect(await reasonOf(await knock({ "x-goog-api-key": "" }))).toEqual(missing);
+    expect(await reasonOf(await callWith({ "x-api-key": fixture.gateway.key }))).toEqual(missing);
+    expect(await reasonOf(await callWith({}, `?key=${fixture.gateway.key}`))).toEqual(missing);
+    expect(await reasonOf(await callWith({ "x-goog-api-key": "" }))).toEqual(missing);
   });
 
   test("needs the scope for images", async () => {
-    const created = await house.gateway.cli(
+    const created = await fixture.gateway.cli(
       "keys",
       "create",
       "--name",
@@ -525,7 +540,7 @@ describe("the key", () => {
       "--json",
     );
     const { secret } = JSON.parse(created) as { secret: string };
-    expect(await reasonOf(await knock({ "x-goog-api-key": secret }))).toEqual([
+    expect(await reasonOf(await callWith({ "x-goog-api-key": secret }))).toEqual([
       401,
       "authentication_required",
     ]);
@@ -535,16 +550,19 @@ describe("the key", () => {
 test("the same tier and shape reach the vendor from every endpoint, at the same price", async () => {
   const common = { model: FAST, prompt: "A fox", size: "4K", aspectRatio: "16:9" };
   const headers = (name: string) => ({ "x-request-id": `native-parity-${name}` });
-  await house.gateway.call("/v1/images/generations", { body: common, headers: headers("generation") });
-  await house.gateway.call("/v1/images/edits", { body: { ...common, image: PNG }, headers: headers("edit") });
-  const native = ask([{ text: "A fox" }], { imageConfig: { imageSize: "4k", aspectRatio: "16:9" } });
+  await fixture.gateway.call("/v1/images/generations", { body: common, headers: headers("generation") });
+  await fixture.gateway.call("/v1/images/edits", {
+    body: { ...common, image: PNG },
+    headers: headers("edit"),
+  });
+  const native = requestOf([{ text: "A fox" }], { imageConfig: { imageSize: "4k", aspectRatio: "16:9" } });
   await (await generate(FAST, native, headers("native"))).bytes();
-  const configs = house.strict.hits.map(
+  const configs = fixture.strict.hits.map(
     (hit) => (hit.json()["generationConfig"] as Record<string, unknown>)["imageConfig"],
   );
   expect(configs).toEqual([1, 2, 3].map(() => ({ aspectRatio: "16:9", imageSize: "4K" })));
   for (const name of ["generation", "edit", "native"]) {
-    const [row, ...others] = await house.gateway.charged(`native-parity-${name}`);
+    const [row, ...others] = await fixture.gateway.charged(`native-parity-${name}`);
     expect(others).toEqual([]);
     expect(row!.amount).toBe(NANOS["4K"]);
   }

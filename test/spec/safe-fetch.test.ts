@@ -82,7 +82,7 @@ function describeNetwork(): void {
     "rebind.example.com": [[PUBLIC], ["127.0.0.1"]],
     "other-name.example.net": [[PUBLIC]],
   };
-  const asked = new Map<string, number>();
+  const lookups = new Map<string, number>();
   const canaries = new Map<string, number>();
   const closers: (() => unknown)[] = [];
   let directory = "";
@@ -106,7 +106,7 @@ function describeNetwork(): void {
         port: 443,
         idleTimeout: 60,
         tls: { key: Bun.file(key), cert: Bun.file(cert) },
-        fetch: answer,
+        fetch: respond,
       });
       closers.push(() => server.stop(true));
     }
@@ -132,7 +132,7 @@ function describeNetwork(): void {
     await rm(directory, { recursive: true, force: true });
   });
 
-  function answer(request: Request): Response | Promise<Response> {
+  function respond(request: Request): Response | Promise<Response> {
     const path = new URL(request.url).pathname;
     const to = (location: string) => new Response(null, { status: 302, headers: { location } });
     const target = new URL(request.url).searchParams.get("to");
@@ -150,7 +150,7 @@ function describeNetwork(): void {
         },
       });
     };
-    const answers: Record<string, () => Response | Promise<Response>> = {
+    const responses: Record<string, () => Response | Promise<Response>> = {
       "/picture": () => new Response(`picture for ${request.headers.get("host")}`),
       "/headers": () => Response.json(Object.fromEntries(request.headers)),
       "/hop3": () => to("/hop2"),
@@ -163,7 +163,7 @@ function describeNetwork(): void {
       "/drip": () => new Response(endless(50, 1)),
       "/silent": () => new Promise<Response>(() => undefined),
     };
-    return answers[path]?.() ?? new Response("no", { status: 404 });
+    return responses[path]?.() ?? new Response("no", { status: 404 });
   }
 
   function reply(query: Buffer): Buffer {
@@ -176,8 +176,8 @@ function describeNetwork(): void {
     const question = query.subarray(12, at + 5);
     const name = labels.join(".").toLowerCase();
     const isV6 = query.readUInt16BE(at + 1) === 28;
-    const turn = asked.get(`${name} ${isV6}`) ?? 0;
-    asked.set(`${name} ${isV6}`, turn + 1);
+    const turn = lookups.get(`${name} ${isV6}`) ?? 0;
+    lookups.set(`${name} ${isV6}`, turn + 1);
     const sets = names[name];
     const found = (sets?.[Math.min(turn, sets.length - 1)] ?? []).filter((one) => one.includes(":") === isV6);
     const header = Buffer.from(query.subarray(0, 12));

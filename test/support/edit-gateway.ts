@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { filesOf, formOf, rawForm, type RawPart } from "./images-forms.ts";
-import { openImageHouse, type ImageHouse } from "../e2e/images-vendors.ts";
+import { openImageFixture, type ImageFixture } from "../e2e/images-vendors.ts";
 import { makePng } from "./pictures.ts";
 
 /** A model of each family, with the most references it takes. */
@@ -27,8 +27,8 @@ export interface Refusal {
 }
 
 /** Edits of the model of family A by way of a running gateway, for the tests of one file. */
-export interface EditHouse {
-  house: ImageHouse;
+export interface EditFixture {
+  fixture: ImageFixture;
   edit(fields: object, headers?: Record<string, string>): Promise<Response>;
   editByForm(entries: readonly Entry[], headers?: Record<string, string>): Promise<Response>;
   post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>): Promise<Response>;
@@ -46,38 +46,38 @@ export interface EditHouse {
 }
 
 /** Starts the house and ends it with the file; between two tests its vendors forget everything. */
-export async function openEditHouse(): Promise<EditHouse> {
-  const house = await openImageHouse();
+export async function openEditFixture(): Promise<EditFixture> {
+  const fixture = await openImageFixture();
   /** Ids of what was refused, to be looked for in the ledger at the end. */
   const refusedIds = new Set<string>();
-  afterEach(() => house.reset());
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterEach(() => fixture.reset());
+  afterAll(() => fixture[Symbol.asyncDispose]());
 
   const call = (body: object | string, headers: Record<string, string> = {}) =>
-    house.gateway.call("/v1/images/edits", { body, headers });
-  const edit: EditHouse["edit"] = (fields, headers) =>
+    fixture.gateway.call("/v1/images/edits", { body, headers });
+  const edit: EditFixture["edit"] = (fields, headers) =>
     call({ model: MODELS.A, prompt: "make it so", ...fields }, headers);
-  const editByForm: EditHouse["editByForm"] = (entries, headers) => {
+  const editByForm: EditFixture["editByForm"] = (entries, headers) => {
     const named = new Set(entries.map(([name]) => name));
     const defaults: Entry[] = [["model", MODELS.A] as const, ["prompt", "make it so"] as const].filter(
       ([name]) => !named.has(name),
     );
     return call(formOf([...defaults, ...entries]), headers);
   };
-  const sentFiles: EditHouse["sentFiles"] = async (call) => {
+  const sentFiles: EditFixture["sentFiles"] = async (call) => {
     const response = await call;
     if (response.status !== 200) throw new Error(await response.text());
-    return await filesOf(house.vendors.openai.hits.at(-1)!);
+    return await filesOf(fixture.vendors.openai.hits.at(-1)!);
   };
   const bytesOf = async (call: Promise<Response>) => (await sentFiles(call)).map(([, bytes]) => bytes);
-  const nothingHappened: EditHouse["nothingHappened"] = (response) => {
+  const nothingHappened: EditFixture["nothingHappened"] = (response) => {
     refusedIds.add(response.headers.get("x-gateway-request-id")!);
-    expect(house.hits()).toBe(0);
-    expect(spoolFiles(house)).toEqual([]);
+    expect(fixture.hits()).toBe(0);
+    expect(spoolFiles(fixture)).toEqual([]);
   };
 
   return {
-    house,
+    fixture,
     edit,
     editByForm,
     post: call,
@@ -105,16 +105,16 @@ export async function openEditHouse(): Promise<EditHouse> {
       test("nothing of all that was refused is in the ledger", async () => {
         const response = await edit({ image: dataUrl(ONE) }, { "x-request-id": "the-last-one" });
         expect(response.status).toBe(200);
-        expect(await house.gateway.charged("the-last-one")).toHaveLength(1);
+        expect(await fixture.gateway.charged("the-last-one")).toHaveLength(1);
         expect(refusedIds.size).toBeGreaterThan(0);
-        const billed = (await house.gateway.ledger()).filter(({ request_id: id }) => refusedIds.has(id));
+        const billed = (await fixture.gateway.ledger()).filter(({ request_id: id }) => refusedIds.has(id));
         expect(billed).toEqual([]);
       });
     },
   };
 }
 
-function spoolFiles({ gateway }: ImageHouse): string[] {
+function spoolFiles({ gateway }: ImageFixture): string[] {
   try {
     return readdirSync(join(gateway.dataDirectory, "spool")).filter((name) => name.startsWith("spool-"));
   } catch {

@@ -1,5 +1,5 @@
 /** One measured promise, as a line that people and scripts read: `ID name value unit bar PASS|FAIL`. */
-export function tellFigure(
+export function reportFigure(
   id: string,
   name: string,
   value: number,
@@ -10,22 +10,22 @@ export function tellFigure(
 }
 
 /** A figure that must be exactly so. Answers whether it is. */
-export function tellExact(id: string, name: string, value: number, unit: string, wanted: number): boolean {
+export function reportExact(id: string, name: string, value: number, unit: string, wanted: number): boolean {
   const passes = value === wanted;
-  tellFigure(id, name, value, { unit, bar: `==${wanted}`, passes });
+  reportFigure(id, name, value, { unit, bar: `==${wanted}`, passes });
   return passes;
 }
 
 /** A figure that must not be larger. Answers whether it is not. */
-export function tellAtMost(id: string, name: string, value: number, unit: string, most: number): boolean {
+export function reportAtMost(id: string, name: string, value: number, unit: string, most: number): boolean {
   const passes = value <= most;
-  tellFigure(id, name, value, { unit, bar: `<=${most}`, passes });
+  reportFigure(id, name, value, { unit, bar: `<=${most}`, passes });
   return passes;
 }
 
 /** A figure that must not be smaller. Answers whether it is not. */
-export function tellAtLeast(id: string, name: string, value: number, unit: string, least: number): boolean {
+export function reportAtLeast(id: string, name: string, value: number, unit: string, least: number): boolean {
   const passes = value >= least;
-  tellFigure(id, name, value, { unit, bar: `>=${least}`, passes });
+  reportFigure(id, name, value, { unit, bar: `>=${least}`, passes });
   return passes;
 }

@@ -50,7 +50,7 @@ export interface Fleet extends AsyncDisposable {
   /** Vendors of the first model. */
   vendors: readonly Simulator[];
   /** Vendors by model; they are the channels `{model}-1`, `{model}-2` and so on. */
-  lanes: ReadonlyMap<string, readonly Simulator[]>;
+  vendorsByModel: ReadonlyMap<string, readonly Simulator[]>;
   /** Ids of the processes that serve requests. */
   pids(): number[];
   /** Sends a chat request to one of the gateways, any unless told. */
@@ -76,15 +76,15 @@ export interface ChatRequest {
 export async function openFleet(options: FleetOptions = {}): Promise<Fleet> {
   const { machines = 1, workers = 1, databaseUrl } = options;
   const startVendors = () => Promise.all(Array.from({ length: options.vendors ?? 1 }, () => startOpenAi()));
-  const lanes = new Map<string, Simulator[]>();
-  for (const model of options.models ?? [MODEL]) lanes.set(model, await startVendors());
-  const vendors = [...lanes.values()].flat();
+  const vendorsByModel = new Map<string, Simulator[]>();
+  for (const model of options.models ?? [MODEL]) vendorsByModel.set(model, await startVendors());
+  const vendors = [...vendorsByModel.values()].flat();
   const isShared = machines > 1 && databaseUrl === undefined;
   const directory = await mkdtemp(join(tmpdir(), "gateway-fleet-"));
   const key = newSecret();
   const start = (index: number) =>
     startTestGateway({
-      yaml: fleetYaml(lanes, options),
+      yaml: fleetYaml(vendorsByModel, options),
       env: {
         VENDOR_KEY: SIMULATED_KEY,
         GATEWAY_BOOTSTRAP_KEY: key,
@@ -102,8 +102,8 @@ export async function openFleet(options: FleetOptions = {}): Promise<Fleet> {
   const dataDirectory = isShared ? join(directory, "data") : gateways[0]!.dataDirectory;
   return {
     gateways,
-    vendors: [...lanes.values()][0] ?? [],
-    lanes,
+    vendors: [...vendorsByModel.values()][0] ?? [],
+    vendorsByModel,
     pids: () => gateways.flatMap(({ pid }) => (workers > 1 ? childrenOf(pid) : [pid])),
     chat: (request = {}) => sendChat(request.gateway ?? anyOf(gateways), request),
     query: (text) =>
@@ -236,8 +236,8 @@ function anyOf<T>(items: readonly T[]): T {
   return items[Math.floor(Math.random() * items.length)]!;
 }
 
-function fleetYaml(lanes: ReadonlyMap<string, readonly Simulator[]>, options: FleetOptions): string {
-  const places = [...lanes].flatMap(([model, vendors]) =>
+function fleetYaml(vendorsByModel: ReadonlyMap<string, readonly Simulator[]>, options: FleetOptions): string {
+  const positions = [...vendorsByModel].flatMap(([model, vendors]) =>
     vendors.map(({ url }, index) => ({
       model,
       url,
@@ -249,11 +249,11 @@ function fleetYaml(lanes: ReadonlyMap<string, readonly Simulator[]>, options: Fl
   const configuration = {
     catalogue: { enabled: false },
     channels: Object.fromEntries(
-      places.map(({ channel, url, deadlines }) => [channel, channelAt(url, deadlines)]),
+      positions.map(({ channel, url, deadlines }) => [channel, channelAt(url, deadlines)]),
     ),
     models: Object.fromEntries(
-      [...lanes.keys()].flatMap((model) => {
-        const own = places.filter((place) => place.model === model);
+      [...vendorsByModel.keys()].flatMap((model) => {
+        const own = positions.filter((position) => position.model === model);
         const route = (upstream: string) => ({
           strategy: options.strategy ?? "ordered",
           targets: own.map(({ channel, weight = 1 }) => ({ channel, upstream_model: upstream, weight })),

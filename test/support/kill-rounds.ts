@@ -1,6 +1,6 @@
 import type { LedgerRow, TestGateway } from "./gateway.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
-import { CHAT, IMAGE, IMAGE_NANOS, chatNanos, openHouse } from "./vendor.ts";
+import { CHAT, IMAGE, IMAGE_NANOS, chatNanos, openGatewayFixture } from "./vendor.ts";
 
 /** What a battery of kills has found. All lists are empty where every promise was kept. */
 export interface KillReport {
@@ -26,8 +26,8 @@ const MAX_LIFE_MS = 250;
 
 /** Kills a gateway under load again and again, at random moments, and compares three books afterwards. */
 export async function killRounds(rounds: number, random: () => number): Promise<KillReport> {
-  await using house = await openHouse();
-  const { gateway, vendor } = house;
+  await using fixture = await openGatewayFixture();
+  const { gateway, vendor } = fixture;
   const received = new Map<string, bigint>();
   for (let round = 0; round < rounds; round++) {
     if (round > 0) await gateway.restart();
@@ -45,7 +45,7 @@ export async function killRounds(rounds: number, random: () => number): Promise<
   return compare(rounds, received, await gateway.ledger(), vendor);
 }
 
-type Ask = (gateway: TestGateway, requestId: string) => Promise<bigint>;
+type Call = (gateway: TestGateway, requestId: string) => Promise<bigint>;
 
 /** Asks without a pause; notes what each answer that came whole must cost. Ends when the gateway is gone. */
 async function runClient(
@@ -55,26 +55,30 @@ async function runClient(
   received: Map<string, bigint>,
   stop: AbortSignal,
 ): Promise<void> {
-  const asks: readonly Ask[] = [...Array<Ask>(8).fill(askChat), ...Array<Ask>(8).fill(askStream), askPicture];
+  const calls: readonly Call[] = [
+    ...Array<Call>(8).fill(callChat),
+    ...Array<Call>(8).fill(callStream),
+    callImage,
+  ];
   for (let turn = 0; !stop.aborted; turn++) {
     const requestId = `${name}-${turn}`;
-    const ask = asks[Math.floor(random() * asks.length)] ?? askChat;
-    const cost = await ask(gateway, requestId).catch(() => null);
+    const call = calls[Math.floor(random() * calls.length)] ?? callChat;
+    const cost = await call(gateway, requestId).catch(() => null);
     if (cost === null) return;
     received.set(requestId, cost);
   }
 }
 
-async function askChat(gateway: TestGateway, requestId: string): Promise<bigint> {
+async function callChat(gateway: TestGateway, requestId: string): Promise<bigint> {
   const response = await gateway.call("/v1/chat/completions", {
     body: { model: CHAT, messages: [{ role: "user", content: requestId }] },
     headers: { "x-request-id": requestId },
   });
-  const answer = (await response.json()) as { usage: Parameters<typeof chatNanos>[0] };
-  return chatNanos(answer.usage);
+  const reply = (await response.json()) as { usage: Parameters<typeof chatNanos>[0] };
+  return chatNanos(reply.usage);
 }
 
-async function askStream(gateway: TestGateway, requestId: string): Promise<bigint> {
+async function callStream(gateway: TestGateway, requestId: string): Promise<bigint> {
   const prompt = `${requestId} [[reply tokens=20 frameDelayMs=2]]`;
   const response = await gateway.call("/v1/chat/completions", {
     body: { model: CHAT, stream: true, messages: [{ role: "user", content: prompt }] },
@@ -86,13 +90,13 @@ async function askStream(gateway: TestGateway, requestId: string): Promise<bigin
   return chatNanos(JSON.parse(report ?? ""));
 }
 
-async function askPicture(gateway: TestGateway, requestId: string): Promise<bigint> {
+async function callImage(gateway: TestGateway, requestId: string): Promise<bigint> {
   const response = await gateway.call("/v1/images/generations", {
     body: { model: IMAGE, prompt: requestId, size: "1024x640", output_format: "jpeg" },
     headers: { "x-request-id": requestId },
   });
-  const answer = (await response.json()) as { data: unknown[] };
-  return IMAGE_NANOS * BigInt(answer.data.length);
+  const reply = (await response.json()) as { data: unknown[] };
+  return IMAGE_NANOS * BigInt(reply.data.length);
 }
 
 function compare(

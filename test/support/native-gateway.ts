@@ -13,13 +13,13 @@ export const FREE = "house-b-free";
 /** Nano-units of a picture by tier. */
 export const NANOS = { "1K": 10_000_000n, "2K": 20_000_000n, "4K": 40_000_000n };
 
-export interface NativeHouse extends AsyncDisposable {
+export interface NativeFixture extends AsyncDisposable {
   gateway: TestGateway;
   /** As strict as the vendor. */
   strict: Simulator;
   free: Simulator;
   /** What the free vendor answers. */
-  answerFreely(body: object): void;
+  answerAsConfigured(body: object): void;
 }
 
 const UPSTREAM = {
@@ -30,7 +30,7 @@ const UPSTREAM = {
 };
 
 /** A gateway whose models of family B are served by vendors that speak the native protocol. */
-export async function openNativeHouse(): Promise<NativeHouse> {
+export async function openNativeFixture(): Promise<NativeFixture> {
   const strict = await startGemini();
   let freely: object = {};
   const free = await startSimulator((_, answer) => sendJson(answer, 200, freely, {}));
@@ -52,7 +52,7 @@ export async function openNativeHouse(): Promise<NativeHouse> {
     gateway,
     strict,
     free,
-    answerFreely: (body) => void (freely = body),
+    answerAsConfigured: (body) => void (freely = body),
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
       await Promise.all([strict.close(), free.close()]);

@@ -54,7 +54,7 @@ export async function startRedis(binary: string): Promise<PrivateRedis> {
       ],
       stdio: ["ignore", "ignore", "ignore"],
     });
-    await untilAnswers(() => ask("PING", []));
+    await untilServing(() => ask("PING", []));
     return child;
   };
   let server = await launch();
@@ -80,7 +80,7 @@ export async function startRedis(binary: string): Promise<PrivateRedis> {
 
 const READY_TIMEOUT_MS = 10_000;
 
-async function untilAnswers(ask: () => Promise<unknown>): Promise<void> {
+async function untilServing(ask: () => Promise<unknown>): Promise<void> {
   const deadline = performance.now() + READY_TIMEOUT_MS;
   for (;;) {
     try {

@@ -43,7 +43,7 @@ export async function exchange(url: string, bytes: string | Uint8Array, silenceM
     socket.on("data", (piece: Buffer) => {
       pieces.push(piece);
       clearTimeout(timer);
-      timer = setTimeout(end, isWhole(Buffer.concat(pieces)) ? 0 : silenceMs);
+      timer = setTimeout(end, isComplete(Buffer.concat(pieces)) ? 0 : silenceMs);
     });
     socket.on("close", () => {
       clearTimeout(timer);
@@ -54,7 +54,7 @@ export async function exchange(url: string, bytes: string | Uint8Array, silenceM
 }
 
 /** Whether one answer with a content length is there. */
-function isWhole(bytes: Buffer): boolean {
+function isComplete(bytes: Buffer): boolean {
   const end = bytes.indexOf("\r\n\r\n");
   const length = /\r\ncontent-length: (\d+)/i.exec(bytes.toString("latin1", 0, Math.max(end, 0)))?.[1];
   return length !== undefined && bytes.length >= end + 4 + Number(length);

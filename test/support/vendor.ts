@@ -13,7 +13,7 @@ export const OUTPUT_NANOS = 2_000n;
 /** Nano-units a 1K picture costs, whatever its quality. */
 export const IMAGE_NANOS = 50_000_000n;
 
-export interface HouseOptions extends GatewayOptions {
+export interface GatewayFixtureOptions extends GatewayOptions {
   /** Deadlines of text and images. Milliseconds. */
   firstByteMs?: number;
   idleMs?: number;
@@ -22,23 +22,23 @@ export interface HouseOptions extends GatewayOptions {
    * Chat models besides `house-chat`, each with a channel of its own, so that what one suffers does not eject the
    * others.
    */
-  lanes?: readonly string[];
+  extraModels?: readonly string[];
   /** The same with a second target behind the first: `gpt-5.4-mini` on the channel of `house-chat`. */
-  pairs?: readonly string[];
+  fallbackModels?: readonly string[];
   drainSeconds?: number;
   /** Most upstream calls for one request; 1 unless told. */
   maxAttempts?: number;
 }
 
-export interface House extends AsyncDisposable {
+export interface GatewayFixture extends AsyncDisposable {
   gateway: TestGateway;
   vendor: Simulator;
 }
 
 /** A gateway whose house models are served by a simulated vendor. */
-export async function openHouse(options: HouseOptions = {}): Promise<House> {
+export async function openGatewayFixture(options: GatewayFixtureOptions = {}): Promise<GatewayFixture> {
   const vendor = await startOpenAi();
-  const yaml = `${houseYaml(vendor.url, options)}\n${options.yaml ?? ""}`;
+  const yaml = `${fixtureYaml(vendor.url, options)}\n${options.yaml ?? ""}`;
   const gateway = await startTestGateway({ yaml, env: { VENDOR_KEY: SIMULATED_KEY, ...options.env } });
   return {
     gateway,
@@ -55,20 +55,20 @@ export function chatNanos(usage: { prompt_tokens: number; completion_tokens: num
   return BigInt(usage.prompt_tokens) * INPUT_NANOS + BigInt(usage.completion_tokens) * OUTPUT_NANOS;
 }
 
-function houseYaml(
+function fixtureYaml(
   url: string,
   {
     firstByteMs = 5_000,
     idleMs = 5_000,
     totalMs = 60_000,
-    lanes = [],
-    pairs = [],
+    extraModels = [],
+    fallbackModels = [],
     maxAttempts = 1,
     drainSeconds = 30,
-  }: HouseOptions,
+  }: GatewayFixtureOptions,
 ): string {
   const deadlines = `{ first_byte_ms: ${firstByteMs}, idle_ms: ${idleMs}, total_ms: ${totalMs} }`;
-  const names = [CHAT, ...lanes, ...pairs];
+  const names = [CHAT, ...extraModels, ...fallbackModels];
   return `
 server: { drain_seconds: ${drainSeconds} }
 routing: { max_attempts: ${maxAttempts}, retry_floor: 1000 }
@@ -80,7 +80,7 @@ ${["image", ...names]
   )
   .join("\n")}
 models:
-${names.map((name) => chatModel(name, pairs.includes(name))).join("\n")}
+${names.map((name) => chatModel(name, fallbackModels.includes(name))).join("\n")}
   ${IMAGE}:
     type: image
     family: A
@@ -99,8 +99,8 @@ ${names.map((name) => chatModel(name, pairs.includes(name))).join("\n")}
 `;
 }
 
-function chatModel(name: string, isPair: boolean): string {
-  const second = isPair ? `, { channel: ${CHAT}, upstream_model: gpt-5.4-mini }` : "";
+function chatModel(name: string, hasFallback: boolean): string {
+  const second = hasFallback ? `, { channel: ${CHAT}, upstream_model: gpt-5.4-mini }` : "";
   return `  ${name}:
     type: chat
     max_output_tokens: 100000000
