@@ -38,7 +38,7 @@ test("metrics cover every process, whichever serves them", async () => {
   const url = `${fleet.gateways[0]!.url}/metrics`;
   const before = requestsByProcess(await fetch(url).then((response) => response.text()));
   await Promise.all(Array.from({ length: 60 }, () => fleet.chat().then((response) => response.text())));
-  for (let asked = 0; asked < 6; asked += 1) {
+  for (let attempts = 0; attempts < 6; attempts += 1) {
     const text = await fetch(url, { headers: { connection: "close" } }).then((response) => response.text());
     const residents = [...text.matchAll(/^process_resident_memory_bytes\{process="(\d)"\} \d+$/gm)];
     expect(residents.map(([, number]) => number)).toEqual(["1", "2", "3"]);
@@ -50,12 +50,12 @@ test("a killed process is replaced, and clients that retry see no gap", async ()
   const [victim, ...others] = fleet.pids();
   const killedAt = performance.now();
   process.kill(victim!, "SIGKILL");
-  const isAnswered = async (): Promise<boolean> =>
+  const hasResponded = async (): Promise<boolean> =>
     fleet.chat().then(
       async (response) => (await response.text()) !== "" && response.status === 200,
       () => false,
     );
-  await until("a response after the kill", async () => ((await isAnswered()) ? true : undefined));
+  await until("a response after the kill", async () => ((await hasResponded()) ? true : undefined));
   await until(
     "a new process",
     () => (fleet.pids().length === WORKERS && !fleet.pids().includes(victim!) ? true : undefined),
@@ -130,10 +130,10 @@ test("SIGTERM lets running requests end in every process, then all exit with 0",
   );
   await own.vendors[0]!.waitForHits(slow.length);
   const code = gateway!.stop();
-  const whole = (await Promise.all(slow)).filter((body) => body.includes("[DONE]"));
+  const complete = (await Promise.all(slow)).filter((body) => body.includes("[DONE]"));
   expect(await code).toBe(0);
   expect(pids.filter(isRunning)).toEqual([]);
-  expect(reportExact("W3", "answers ended whole while draining", whole.length, "of 30", slow.length)).toBe(
+  expect(reportExact("W3", "answers ended whole while draining", complete.length, "of 30", slow.length)).toBe(
     true,
   );
   const rows = await own.query("SELECT amount FROM ledger");
@@ -159,12 +159,12 @@ test("a second SIGTERM ends all processes at once and loses no charge", async ()
   await until("the other processes to drain", () =>
     gateway!.logs().filter(isDraining).length === WORKERS - 1 ? true : undefined,
   );
-  const askedAt = performance.now();
+  const sentAt = performance.now();
   gateway!.signal("SIGTERM");
   await until("the others to end", () => (pids.slice(1).some(isRunning) ? undefined : true));
   process.kill(pids[0]!, "SIGCONT");
   const code = await gateway!.exited;
-  const endedMs = Math.round(performance.now() - askedAt);
+  const endedMs = Math.round(performance.now() - sentAt);
   await Promise.all(hanging);
   expect(code).toBe(0);
   expect(pids.filter(isRunning)).toEqual([]);
@@ -179,13 +179,19 @@ test("a second SIGTERM ends all processes at once and loses no charge", async ()
 test("processes whose supervisor is killed end by themselves and lose no charge", async () => {
   await using own = await openFleet({ workers: WORKERS });
   const pids = own.pids();
-  const answers = await Promise.all(Array.from({ length: 20 }, () => own.chat()));
-  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+  const responses = await Promise.all(Array.from({ length: 20 }, () => own.chat()));
+  expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
   const killedAt = performance.now();
   await own.gateways[0]!.kill();
   await until("the processes to end", () => (pids.some(isRunning) ? undefined : true));
   expect(
-    reportAtMost("W5", "orphaned processes ended after", Math.round(performance.now() - killedAt), "ms", 6_000),
+    reportAtMost(
+      "W5",
+      "orphaned processes ended after",
+      Math.round(performance.now() - killedAt),
+      "ms",
+      6_000,
+    ),
   ).toBe(true);
   expect(await own.query("SELECT id FROM ledger")).toHaveLength(20);
 }, 20_000);
