@@ -127,6 +127,7 @@ function checkKey(directory: Directory, key: ApiKey, model: string, now: number)
     isWellFormed: () => true,
     hash: (secret: string) => secret,
     now: () => now,
+    unknownKeys: { count: () => () => {} },
   };
   const type = directory.models.get(model)?.type;
   const scope = type === undefined ? null : type === "image" ? "ai:image" : "ai:llm";

@@ -36,6 +36,12 @@ export const serverSchema = z
       .max(3600)
       .default(0)
       .describe("Time after SIGTERM in which only /readyz says no, for balancers that only probe"),
+    unknown_keys_per_minute: z
+      .int()
+      .min(1)
+      .nullable()
+      .default(60)
+      .describe("Different unknown keys that one address may send in a minute; null does not bound them"),
     idle_seconds: z.int().min(1).max(255).default(75).describe("Longest silence of a connection"),
   })
   .prefault({});

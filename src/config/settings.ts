@@ -21,6 +21,8 @@ export interface Settings {
     leaveSeconds: number;
     /** Longest silence of a connection. */
     idleSeconds: number;
+    /** Lookups of keys that do not exist, per client address and process; null does not bound them. */
+    unknownKeysPerMinute: number | null;
   };
   /** Absolute path. */
   dataDirectory: string;

@@ -31,8 +31,11 @@ export interface Directory {
 /** The current directory, and keys by the hash of their secret. */
 export interface Snapshot {
   directory(): Directory;
-  /** Known keys return at once; an unknown hash queries the store. Throws a `DependencyError` when that fails. */
-  key(hash: string): ApiKey | null | Promise<ApiKey | null>;
+  /**
+   * Known keys return at once; an unknown hash queries the store, before which `onLookup` is called, and may throw.
+   * Throws a `DependencyError` when the query fails.
+   */
+  key(hash: string, onLookup?: () => void): ApiKey | null | Promise<ApiKey | null>;
 }
 
 /** The store is unavailable just now. */

@@ -33,3 +33,14 @@ export function plainAddress(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   return mapped?.[1] ?? address;
 }
+
+/** The network that one client controls: an IPv4 address itself, of an IPv6 address its first 64 bits. */
+export function networkOf(address: string): string {
+  const plain = plainAddress(address);
+  if (!plain.includes(":")) return plain;
+  const [left = "", right = ""] = plain.split("::");
+  const before = left.split(":").filter(Boolean);
+  const after = right.split(":").filter(Boolean);
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0");
+  return `${[...before, ...zeros, ...after].slice(0, 4).join(":")}::/64`;
+}

@@ -4,6 +4,7 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
 import { plainCore } from "../../test/support/plain-core.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
+import { UnknownKeys } from "../gateway/access/unknown-keys.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
 import { parseAddressList } from "../lib/cidr.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -35,6 +36,7 @@ function open(handle: () => RouteResult | Promise<RouteResult>, phase: Phase = "
       isWellFormed: (secret) => secret.startsWith("gk_"),
       hash: (secret) => secret,
       now: () => 0,
+      unknownKeys: new UnknownKeys(systemClock, null),
     },
     core,
     clock: systemClock,

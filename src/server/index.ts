@@ -1,4 +1,5 @@
 import type { Server } from "bun";
+import { UnknownKeys } from "../gateway/access/unknown-keys.ts";
 import type { Core } from "../gateway/core.ts";
 import type { BlobStore, Links, RequestListener } from "../gateway/ports.ts";
 import type { AddressList } from "../lib/cidr.ts";
@@ -34,6 +35,7 @@ export interface ServerOptions {
     publicUrl: string | null;
     trustedProxies: AddressList;
     idleSeconds: number;
+    unknownKeysPerMinute: number | null;
   };
   /** Whether a text has the form of a key. */
   isWellFormed(secret: string): boolean;
@@ -107,6 +109,7 @@ export function startServer(options: ServerOptions): RunningServer {
       isWellFormed: options.isWellFormed,
       hash: options.hash,
       now: () => clock.now(),
+      unknownKeys: new UnknownKeys(clock, address.unknownKeysPerMinute),
     },
     core,
     clock,

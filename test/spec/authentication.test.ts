@@ -249,3 +249,28 @@ models:
   expect(response.status).toBe(402);
   expect(await response.json()).toMatchObject({ error: { code: "MODEL_PRICE_NOT_CONFIGURED" } });
 });
+
+test("forged keys are looked up a bounded number of times a minute per address, known keys are never refused", async () => {
+  await using gateway = await startTestGateway({
+    yaml: "server: { unknown_keys_per_minute: 20 }",
+    env: { TRUSTED_PROXIES: "127.0.0.1" },
+  });
+  const send = (key: string, address: string) =>
+    gateway.call("/v1/models", { headers: { authorization: `Bearer ${key}`, "x-forwarded-for": address } });
+  const { secret } = JSON.parse(await gateway.cli("keys", "create", "--name", "late", "--json"));
+  expect((await send(gateway.key, "203.0.113.9")).status).toBe(200);
+  const repeated = newSecret();
+  for (let index = 0; index < 30; index++) expect((await send(repeated, "203.0.113.7")).status).toBe(401);
+  const forged = await Promise.all(Array.from({ length: 40 }, () => send(newSecret(), "203.0.113.7")));
+  expect(forged.filter(({ status }) => status === 401).length).toBe(19);
+  const refused = forged.find(({ status }) => status === 429)!;
+  expect(await refused.json()).toMatchObject({ error: { code: "rate_limit_exceeded" } });
+  const seconds = Number(refused.headers.get("retry-after"));
+  expect(seconds).toBeGreaterThan(0);
+  expect(seconds).toBeLessThanOrEqual(60);
+  // A 429 although the key exists: it was not looked up.
+  expect((await send(secret, "203.0.113.7")).status).toBe(429);
+  expect((await send(gateway.key, "203.0.113.7")).status).toBe(200);
+  expect((await send(secret, "203.0.113.8")).status).toBe(200);
+  expect((await send(secret, "203.0.113.7")).status).toBe(200);
+}, 30_000);

@@ -1,12 +1,13 @@
 import { hasScope, type ApiKey, type Principal, type Scope } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { DependencyError, type Snapshot } from "../ports.ts";
+import type { UnknownKeys } from "./unknown-keys.ts";
 
 /** The credentials of a request, from its headers, read before its body. */
 export interface Credentials {
   /** The key; null when none was sent. */
   secret: string | null;
-  /** The client's address; called only when the key has an allowlist. */
+  /** The client's address; called only when the key has an allowlist or is not known yet. */
   address(): string;
 }
 
@@ -16,6 +17,7 @@ export interface Authenticator {
   isWellFormed(secret: string): boolean;
   hash(secret: string): string;
   now(): number;
+  unknownKeys: Pick<UnknownKeys, "count">;
 }
 
 /**
@@ -32,15 +34,30 @@ export function authenticate(
     throw new GatewayError("missing_api_key", "Send your gateway key as `Authorization: Bearer gk_…`.");
   }
   if (!authenticator.isWellFormed(secret)) throw unusable();
-  const found = findKey(authenticator.snapshot, authenticator.hash(secret));
+  const found = findKey(authenticator, authenticator.hash(secret), credentials);
   if (found instanceof Promise) return found.then((key) => admitKey(authenticator, key, credentials, scope));
   return admitKey(authenticator, found, credentials, scope);
 }
 
-function findKey(snapshot: Snapshot, hash: string): ApiKey | null | Promise<ApiKey | null> {
+function findKey(
+  { snapshot, unknownKeys }: Authenticator,
+  hash: string,
+  credentials: Credentials,
+): ApiKey | null | Promise<ApiKey | null> {
+  let takeBack = (): void => {};
   try {
-    const found = snapshot.key(hash);
-    return found instanceof Promise ? found.catch(asUncheckable) : found;
+    const found = snapshot.key(hash, () => (takeBack = unknownKeys.count(credentials.address())));
+    if (!(found instanceof Promise)) return found;
+    return found.then(
+      (key) => {
+        if (key) takeBack();
+        return key;
+      },
+      (error) => {
+        takeBack();
+        return asUncheckable(error);
+      },
+    );
   } catch (error) {
     return asUncheckable(error);
   }

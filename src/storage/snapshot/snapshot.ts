@@ -112,13 +112,14 @@ class PolledSnapshot implements LiveSnapshot {
     return this.#directory;
   }
 
-  key(hash: string): ApiKey | null | Promise<ApiKey | null> {
+  key(hash: string, onLookup?: () => void): ApiKey | null | Promise<ApiKey | null> {
     if (this.ageMs() > LIFETIME_MS) throw new DependencyError("the snapshot is too old to be trusted");
     const known = this.#keys.get(hash);
     if (known) return known;
     if ((this.#unknown.get(hash) ?? 0) > this.#options.clock.monotonic()) return null;
     const running = this.#lookups.get(hash);
     if (running) return running;
+    onLookup?.();
     const lookup = this.#lookUp(hash).finally(() => this.#lookups.delete(hash));
     this.#lookups.set(hash, lookup);
     return lookup;
