@@ -25,6 +25,8 @@ export interface UpstreamErrorDetail {
   isAmbiguous?: boolean;
   /** For `rejected` and `refused`: the message for the caller, without vendor names; a general one where absent. */
   publicMessage?: string;
+  /** The vendor's own words, which may quote the prompt: for the log at its `debug` level only. */
+  vendorMessage?: string;
   /** For `rejected`: the field the vendor named. */
   param?: string;
   /** For `rejected`: found before anything was sent, and of this vendor alone; another may accept the request. */
@@ -39,6 +41,7 @@ export class UpstreamError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly isAmbiguous: boolean;
   readonly publicMessage: string | undefined;
+  readonly vendorMessage: string | undefined;
   readonly param: string | undefined;
   readonly isUnsent: boolean;
   readonly isByRequest: boolean;
@@ -57,6 +60,7 @@ export class UpstreamError extends Error {
     this.retryAfterSeconds = detail.retryAfterSeconds;
     this.isAmbiguous = detail.isAmbiguous ?? false;
     this.publicMessage = detail.publicMessage;
+    this.vendorMessage = detail.vendorMessage;
     this.param = detail.param;
     this.isUnsent = detail.isUnsent ?? false;
     this.isByRequest = detail.isByRequest ?? false;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { editMembers } from "./json-edit.ts";
+import { editMembers, removeMember } from "./json-edit.ts";
 
 const one = () => "1";
 
@@ -19,4 +19,14 @@ test("several members are edited at once, and undefined leaves one as it is", ()
     '{"b":0,"c":6,"a":8}',
   );
   expect(editMembers('{"c":3}', { a: () => undefined })).toBe('{"c":3}');
+});
+
+test.each([
+  ['{"a":1,"x":{"x":2},"b":3}', '{"a":1,"b":3}'],
+  ['{"a":1, "x" : "," }', '{"a":1 }'],
+  ['{ "x":[1] }', "{  }"],
+  ['{"x":1,"a":"x","x":2,"\\u0078":3}', '{"a":"x"}'],
+  ['{"a":{"x":1}}', '{"a":{"x":1}}'],
+])("a member is removed with one comma: %s", (text, rest) => {
+  expect(removeMember(text, "x")).toBe(rest);
 });

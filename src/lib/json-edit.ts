@@ -26,3 +26,22 @@ export function editMembers(text: string, edits: Readonly<Record<string, MemberE
   }
   return replaced.length === 0 ? text : splice(text, replaced);
 }
+
+const MAX_REPEATED = 8;
+
+/** Removes a member of an object from its text, with its comma; every other character stays. */
+export function removeMember(text: string, name: string): string {
+  let rest = text;
+  // A repeated name is not worth more passes over the text.
+  for (let passes = 0; passes < MAX_REPEATED; passes += 1) {
+    const [member] = scanObject(rest, [name]).members;
+    if (!member) break;
+    const after = /^\s*,/.exec(rest.slice(member.end))?.[0].length;
+    const end = member.end + (after ?? 0);
+    // The last member has its comma before it, where it is not the only one.
+    const start =
+      after === undefined ? rest.slice(0, member.start).replace(/,\s*$/, "").length : member.start;
+    rest = rest.slice(0, start) + rest.slice(end);
+  }
+  return rest;
+}

@@ -19,6 +19,8 @@ export interface Span {
 interface ObjectScan {
   /** Positions of the values of the requested members; undefined for an absent member. */
   spans: (Span | undefined)[];
+  /** Positions of these members with their names. */
+  members: (Span | undefined)[];
   /** How many members the object has, repeated names counted each time. */
   count: number;
   /** Levels of objects and arrays, the outermost included. */
@@ -54,6 +56,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
  */
 export function scanObject(text: string, names: readonly string[]): ObjectScan {
   const spans: (Span | undefined)[] = names.map(() => undefined);
+  const members: (Span | undefined)[] = names.map(() => undefined);
   let at = text.indexOf("{") + 1;
   const bodyStart = at;
   let count = 0;
@@ -61,6 +64,7 @@ export function scanObject(text: string, names: readonly string[]): ObjectScan {
   let level = 1;
   let isKey = true;
   let member = -1;
+  let memberStart = 0;
   let valueStart = 0;
   for (; at < text.length; at++) {
     const unit = text.charCodeAt(at);
@@ -69,6 +73,7 @@ export function scanObject(text: string, names: readonly string[]): ObjectScan {
       const end = endOfString(text, at + 1);
       if (level === 1 && isKey) {
         count++;
+        memberStart = at;
         member = names.indexOf(nameOf(text.slice(at + 1, end)));
       }
       at = end;
@@ -80,14 +85,18 @@ export function scanObject(text: string, names: readonly string[]): ObjectScan {
       if (level > deepest) deepest = level;
     } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET || unit === COMMA) {
       if (level === 1) {
-        if (member >= 0) spans[member] = trimmed(text, valueStart, at);
+        if (member >= 0) {
+          const span = trimmed(text, valueStart, at);
+          spans[member] = span;
+          members[member] = { start: memberStart, end: span.end };
+        }
         member = -1;
         isKey = true;
       }
       if (unit !== COMMA && --level === 0) break;
     }
   }
-  return { spans, count, depth: deepest, bodyStart };
+  return { spans, members, count, depth: deepest, bodyStart };
 }
 
 /** Whether the object names a member twice. */

@@ -27,7 +27,7 @@ export function requestLog(write: (lines: string) => void, minimum: LogLevel = "
   let timer: ReturnType<typeof setTimeout> | undefined;
   // Formatted soon: an event kept until the write would survive a minor collection with everything it references.
   const format = (): void => {
-    for (const event of pending) lines += line(event);
+    for (const event of pending) lines += line(event, minimum);
     pending.length = 0;
   };
   const flush = (): void => {
@@ -57,7 +57,7 @@ export function systemLog(write: (lines: string) => void, minimum: LogLevel = "i
       time: new Date().toISOString(),
       level,
       message,
-      cause: cause == null ? undefined : causeText(cause),
+      cause: cause == null ? undefined : causeText(cause, minimum),
     };
     write(`${JSON.stringify(fields)}
 `);
@@ -76,7 +76,7 @@ function isLogged(level: LogLevel, minimum: LogLevel): boolean {
   return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(minimum);
 }
 
-function line(event: RequestEvent): string {
+function line(event: RequestEvent, minimum: LogLevel): string {
   const fields = {
     time: new Date(event.at).toISOString(),
     level: levelOf(event),
@@ -102,7 +102,7 @@ function line(event: RequestEvent): string {
     amount: event.amount === 0n ? undefined : formatNanos(event.amount),
     currency: event.currency ?? undefined,
     attempts: event.attempts.length > 0 ? event.attempts.map(attemptFields) : undefined,
-    cause: event.cause === undefined ? undefined : causeText(event.cause),
+    cause: event.cause === undefined ? undefined : causeText(event.cause, minimum),
   };
   return `${JSON.stringify(fields)}\n`;
 }
@@ -124,18 +124,19 @@ function rounded(milliseconds: number): number {
 }
 
 /** A cause as text, without credentials that a vendor may have echoed. */
-function causeText(cause: unknown): string {
-  return redact(describeCause(cause)).slice(0, MAX_CAUSE);
+function causeText(cause: unknown, minimum: LogLevel): string {
+  return redact(describeCause(cause, minimum === "debug")).slice(0, MAX_CAUSE);
 }
 
-/** A vendor's words about a rejected request or refused content may quote the prompt, which is never logged. */
-function describeCause(cause: unknown): string {
+/** A vendor's words may quote the prompt, which is logged at the debug level only. */
+function describeCause(cause: unknown, isDebug: boolean): string {
   if (!(cause instanceof Error)) return String(cause);
   // A driver's own words say what failed: a refused connection, a missing bucket, a wrong signature.
   if (cause instanceof DependencyError && cause.cause !== undefined)
-    return `${cause.name}: ${cause.message}: ${describeCause(cause.cause)}`;
-  const quotes = cause instanceof UpstreamError && (cause.kind === "rejected" || cause.kind === "refused");
-  return `${cause.name}: ${quotes ? `${cause.kind} with status ${cause.status ?? "none"}` : cause.message}`;
+    return `${cause.name}: ${cause.message}: ${describeCause(cause.cause, isDebug)}`;
+  if (!(cause instanceof UpstreamError)) return `${cause.name}: ${cause.message}`;
+  const words = isDebug && cause.vendorMessage ? `: ${cause.vendorMessage}` : "";
+  return `${cause.name}: ${cause.kind}: ${cause.message}${words}`;
 }
 
 /** Replaces everything that looks like a key, a bearer token or the credentials of an address. */

@@ -132,7 +132,7 @@ describe("a failure", () => {
     for (const call of [() => calls().generate(), () => calls().chat()]) {
       const error = await failureOf(call());
       expect(Bun.inspect(error)).not.toContain(SIMULATED_KEY);
-      expect(error.message).toContain("[redacted]");
+      expect(error.vendorMessage).toContain("[redacted]");
     }
   });
 });

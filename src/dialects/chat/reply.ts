@@ -6,6 +6,7 @@ import { wholeTokens } from "../token-estimate.ts";
 import { contentEighths } from "./content.ts";
 import { correctedUsage, isCorrected } from "./corrected-usage.ts";
 import { readUsage } from "./usage.ts";
+import { vendorFields, withoutFields } from "./vendor-words.ts";
 
 /** A response that is not a stream, as it goes to the caller, and what is billed for it. */
 export interface ChatReply {
@@ -14,8 +15,8 @@ export interface ChatReply {
 }
 
 /**
- * Reads a response that is not a stream. Its text stays as the vendor wrote it but for the model name, and for
- * `usage` where other numbers are billed. `parsed` spares parsing the text again. Throws an `UpstreamError` when it
+ * Reads a response that is not a stream. Its text stays as the vendor wrote it but for the model name, fields
+ * that name the vendor, and `usage` where other numbers are billed. `parsed` spares parsing the text again. Throws an `UpstreamError` when it
  * is not a chat completion or has no choice.
  */
 export function readReply(
@@ -32,9 +33,10 @@ export function readReply(
     deliveredTokens: deliveredTokens(body["choices"]),
     isReportFinal: true,
   });
+  const clean = withoutFields(text, vendorFields(body));
   const hasPublicName = body["model"] === publicModel;
-  if (hasPublicName && !isCorrected(usage)) return { text, usage };
-  const edited = editMembers(text, {
+  if (hasPublicName && !isCorrected(usage)) return { text: clean, usage };
+  const edited = editMembers(clean, {
     model: (old) => (old === undefined ? undefined : JSON.stringify(publicModel)),
     ...(isCorrected(usage) && { usage: (old) => correctedUsage(old, usage) }),
   });

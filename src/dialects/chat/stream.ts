@@ -7,6 +7,7 @@ import { wholeTokens } from "../token-estimate.ts";
 import { contentEighths, isTextDelta } from "./content.ts";
 import { correctedUsage, isCorrected } from "./corrected-usage.ts";
 import { frameTemplate, repeatFrames, type FrameTemplate } from "./frame-template.ts";
+import { neutralFrame } from "./vendor-words.ts";
 import { readUsage, writeUsage } from "./usage.ts";
 
 const MODEL = /"model"\s*:\s*"(?:[^"\\]|\\.)*"/;
@@ -15,8 +16,8 @@ const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
  * Relays a chat stream from an upstream of the same dialect. Frames pass as the bytes they came in, but for the
- * model name and for usage that is not what is billed; a frame like the one before is not parsed again. A response
- * that came to its end gets one usage chunk, then `[DONE]`; one that was cut gets neither.
+ * model name, the vendor's name, and usage that is not what is billed; a frame like the one before is not parsed
+ * again. A response that came to its end gets one usage chunk, then `[DONE]`; one that was cut gets neither.
  */
 export class ChatStream {
   readonly #splitter = new FrameSplitter();
@@ -107,7 +108,7 @@ export class ChatStream {
     const data = frameData(frame);
     // An event without data is none (WHATWG HTML, 9.2.6).
     if (data === null || data === "") {
-      output.push(frame);
+      output.push(neutralFrame(frame));
       return;
     }
     if (data.startsWith("[DONE]")) {
@@ -123,11 +124,11 @@ export class ChatStream {
     if (!Array.isArray(choices)) return;
     if (choices.length > 0) this.#lastChunk = event;
     if (choices.length === 0 && event["usage"]) {
-      if (isReport) this.#usageFrame = this.#withPublicModel(frame);
+      if (isReport) this.#usageFrame = this.#withPublicModel(neutralFrame(frame, event));
       return;
     }
     const corrected = isReport && isObject(event["usage"]) ? this.#withBilledUsage(frame, data) : frame;
-    const written = this.#withPublicModel(corrected);
+    const written = this.#withPublicModel(neutralFrame(corrected, event));
     output.push(written);
     this.#template = isPlain(event) ? frameTemplate(frame, written) : null;
   }
@@ -208,10 +209,10 @@ function parseEvent(data: string): Record<string, unknown> {
 
 /** Vendors report trouble inside a running stream as a frame with `error`. */
 function inStreamError(error: unknown): UpstreamError {
-  const code = isObject(error)
-    ? `${String(error["type"] ?? "")} ${String(error["code"] ?? "")}`
-    : String(error);
-  return new UpstreamError("overloaded", `error inside the stream: ${code.slice(0, 200)}`);
+  const { type = "", code = "", message = error } = isObject(error) ? error : {};
+  const named = `${String(type)} ${String(code)}`.replace(/[^\w./ -]/g, "?").slice(0, 100);
+  const vendorMessage = String(message).slice(0, 300);
+  return new UpstreamError("overloaded", `error inside the stream: ${named}`, { vendorMessage });
 }
 
 function firstChoice(choices: unknown): Record<string, unknown> | undefined {

@@ -159,6 +159,7 @@ function lost(error: UpstreamError): UpstreamError {
     status,
     retryAfterSeconds,
     isAmbiguous: true,
+    vendorMessage: error.vendorMessage,
     cause: error,
   });
 }

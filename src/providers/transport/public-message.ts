@@ -1,49 +1,10 @@
+import { VENDOR_NAMES } from "../../domain/vendor-names.ts";
+
 /** Makes a vendor's sentence fit for callers; undefined when nothing of it is. */
 export type Sanitize = (message: string) => string | undefined;
 
 const MAX_MESSAGE = 500;
 const SENTENCE_END = /(?<=[.!?])\s+/;
-
-/** Names of vendors and serving software that speak this protocol. */
-const VENDOR_NAMES = [
-  "openai",
-  "open ai",
-  "chatgpt",
-  "azure",
-  "microsoft",
-  "anthropic",
-  "bedrock",
-  "amazon",
-  "google",
-  "gemini",
-  "vertex",
-  "deepseek",
-  "moonshot",
-  "kimi",
-  "zhipu",
-  "bigmodel",
-  "dashscope",
-  "alibaba",
-  "aliyun",
-  "qwen",
-  "minimax",
-  "mistral",
-  "groq",
-  "xai",
-  "x\\.ai",
-  "grok",
-  "openrouter",
-  "ark\\b",
-  "volc",
-  "byteplus",
-  "bytedance",
-  "doubao",
-  "dola\\b",
-  "seedream",
-  "vllm",
-  "sglang",
-  "ollama",
-];
 
 /** Addresses, keys and their fragments, request, project and organization ids, long opaque words. */
 const TELLTALE = [

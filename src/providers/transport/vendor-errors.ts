@@ -17,12 +17,14 @@ export function createVendorErrors(redaction: Redaction, read: ReadFailure): Ven
     status?: number,
     isByRequest = false,
   ): UpstreamError {
-    const logged = `${code} ${message}`.replaceAll(secret, "[redacted]").slice(0, MAX_LOGGED);
+    const redact = (text: string) => text.replaceAll(secret, "[redacted]");
+    const logged = redact(code).replace(UNUSUAL_IN_CODE, "?").slice(0, MAX_LOGGED_CODE);
     const isPublic = kind === "rejected" || kind === "refused";
     return new UpstreamError(kind, `the vendor responded ${status ?? "with a failure"}: ${logged}`, {
       status,
       retryAfterSeconds: kind === "account" ? undefined : retryAfterSeconds,
       publicMessage: isPublic ? sanitize(message) : undefined,
+      vendorMessage: redact(message).slice(0, MAX_LOGGED),
       param: kind === "rejected" && param !== undefined && PARAM.test(param) ? param : undefined,
       isByRequest,
     });
@@ -70,6 +72,8 @@ export interface FailureReading {
 }
 
 const MAX_LOGGED = 300;
+const MAX_LOGGED_CODE = 100;
+const UNUSUAL_IN_CODE = /[^\w./:[\] -]/g;
 const PARAM = /^[\w.[\]-]{1,64}$/;
 
 /**

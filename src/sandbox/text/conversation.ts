@@ -136,5 +136,9 @@ function integer(value: unknown): number | null {
 }
 
 function rejected(publicMessage: string, param?: string): UpstreamError {
-  return new UpstreamError("rejected", publicMessage, { status: 400, publicMessage, param });
+  return new UpstreamError("rejected", "the sandbox does not take this request", {
+    status: 400,
+    publicMessage,
+    param,
+  });
 }

@@ -43,7 +43,11 @@ function readBody(raw: string): unknown {
     return LONE_SURROGATE.test(raw) ? JSON.parse(raw, (_key, value) => toWellFormed(value)) : JSON.parse(raw);
   } catch (cause) {
     const publicMessage = "The request body is not valid JSON.";
-    throw new UpstreamError("rejected", publicMessage, { status: 400, publicMessage, cause });
+    throw new UpstreamError("rejected", "the sandbox does not take this request", {
+      status: 400,
+      publicMessage,
+      cause,
+    });
   }
 }
 
