@@ -88,6 +88,7 @@ async function buildChannel(
     settings,
     timeouts: declared.deadlines && toTimeouts(declared.deadlines),
     maxConcurrent: declared.max_concurrent,
+    ...(declared.own_server && { isOwnServer: true }),
   };
 }
 

@@ -21,6 +21,10 @@ const channelSchema = z.strictObject({
     .record(z.string(), z.unknown())
     .default({})
     .describe("The provider's own settings; secrets in it by reference, too"),
+  own_server: z
+    .boolean()
+    .optional()
+    .describe("Whether it is a server of your own: chat requests with links are then refused for it"),
   max_concurrent: z.int().min(1).optional().describe("Most calls at once from one process"),
   deadlines: z.strictObject(deadlineFields).partial().optional(),
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { FEATURES } from "../domain/feature.ts";
 
 /**
  * How models are written in YAML, in the shipped catalogue and in the configuration file. An entry may leave
@@ -65,6 +66,10 @@ const facts = {
   retired: z.boolean().optional(),
   shutdown_date: date.optional(),
   modalities: z.strictObject({ input: words, output: words }).optional(),
+  allowed_features: z
+    .array(z.enum(FEATURES))
+    .optional()
+    .describe("Features that vendors bill apart or that name the operator's objects; others are refused"),
 };
 
 /** An entry of a catalogue file or of `models`, every field optional. */

@@ -140,6 +140,7 @@ function toModel(id: string, model: CompleteModel): Model {
     ownedBy: model.owned_by ?? "gateway",
     created: Date.parse(model.created ?? "1970-01-01") / 1000,
     isRetired: model.retired ?? false,
+    ...(model.allowed_features && { allowedFeatures: model.allowed_features }),
     ...(model.shutdown_date !== undefined && { shutdownDate: model.shutdown_date }),
   };
   if (model.type === "image")

@@ -9,6 +9,8 @@ export interface Channel {
   timeouts?: Partial<Timeouts>;
   /** Maximum calls at once from one process; undefined for no limit. */
   maxConcurrent?: number;
+  /** A server of the operator's own, which must not fetch links that callers chose. */
+  isOwnServer?: boolean;
 }
 
 export interface Timeouts {

@@ -1,3 +1,4 @@
+import type { FeatureUse } from "./feature.ts";
 import type { StreamedObject } from "../lib/json-spool.ts";
 import type { ImageFormat, ImageModel } from "./model.ts";
 import type { Spool } from "../lib/spool.ts";
@@ -28,6 +29,8 @@ export interface ImageRequest {
   compressReferences: boolean;
   /** Unknown fields, listed in the response header `x-gateway-ignored-params`. */
   ignored: string[];
+  /** What the model's record must allow. */
+  features?: readonly FeatureUse[];
   /** The caller's body in the native generate protocol; its pictures are `references`, in order. */
   native?: StreamedObject;
 }

@@ -1,3 +1,4 @@
+import type { Feature } from "./feature.ts";
 import type { Family } from "./family.ts";
 import type { SizeTier } from "./usage.ts";
 
@@ -14,6 +15,8 @@ interface ModelFacts {
   isRetired: boolean;
   /** ISO date on which it will be retired. */
   shutdownDate?: string;
+  /** Features with a price or an owner of their own that its callers may use. */
+  allowedFeatures?: readonly Feature[];
 }
 
 export interface TextModel extends ModelFacts {

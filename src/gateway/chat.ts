@@ -12,7 +12,7 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 import type { ObservedUsage, TokenUsage, UsagePolicy } from "../domain/usage.ts";
 import { admit, type AdmittedText } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
-import { requireModel, routeOf } from "./admission/model-access.ts";
+import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
 import { openStream, relayStream, type OpenedStream, type RelayedStream } from "./chat-stream.ts";
 import type { Core } from "./core.ts";
 import { coveredOutput, textCeiling } from "./metering/estimate.ts";
@@ -63,10 +63,11 @@ export async function handleChat(
 /** Everything that is decided before a vendor is called: model access, price, limits and the money held. */
 async function admitChat(core: Core, context: RequestContext, payload: ChatPayload): Promise<AdmittedText> {
   const { principal, facts } = context;
-  const { model: id, maxTokens, choices, inputCeiling, estimatedInput } = payload.parsed;
+  const { model: id, maxTokens, choices, inputCeiling, estimatedInput, features } = payload.parsed;
   const directory = core.snapshot.directory();
   const model = requireModel(directory, principal, id, ["chat", "messages"]);
   facts.model = model.id;
+  requireFeatures(model, features);
   const admittedAt = core.clock.now();
   const price = requirePrice(directory, principal, model.id, "token", admittedAt);
   const likely = estimatedInput + (maxTokens ?? model.defaultOutputTokens) * choices;
@@ -122,7 +123,8 @@ async function callRoute(
       organization: organization.id,
       clientSignal: signal,
       totalMs: core.timeouts.text.totalMs,
-      failsOver: ({ kind }) => kind !== "rejected" && (kind !== "refused" || failOverRefusals),
+      failsOver: ({ kind, isUnsent }) =>
+        isUnsent || (kind !== "rejected" && (kind !== "refused" || failOverRefusals)),
       attempts: context.attempts,
       callTarget: (target, call) => {
         running.sent = null;
@@ -156,7 +158,8 @@ async function callTarget(
 ): Promise<ChatReply> {
   const upstream = core.upstreams.text(target.channel);
   if (!upstream) throw new UpstreamError("account", `channel ${target.channel.id} does not serve text`);
-  const { isStream, maxTokens } = payload.parsed;
+  const { isStream, maxTokens, linkParam } = payload.parsed;
+  if (target.channel.isOwnServer && linkParam !== null) throw linkForOwnServer(linkParam);
   const bounds = usageBounds({ ...payload.parsed, maxTokens: maxTokens ?? coveredTokens }, model);
   const policy: UsagePolicy = (observed) => billableUsage(bounds, observed);
   const stream = isStream ? new ChatStream(model.id, policy) : null;
@@ -176,6 +179,13 @@ async function callTarget(
   }
   if (stream) throw new UpstreamError("broken", "a whole answer to a stream request");
   return { kind: "whole", ...readReply(response, model.id, policy) };
+}
+
+/** An own server stands inside the operator's network, where a link of a caller could reach other servers. */
+function linkForOwnServer(param: string): UpstreamError {
+  const publicMessage = `This model fetches no links. Send \`${param}\` as a \`data:\` URL.`;
+  const detail = { publicMessage, param, isUnsent: true, isByRequest: true };
+  return new UpstreamError("rejected", "a link for a server of the operator's own", detail);
 }
 
 const NOTHING_DELIVERED: ObservedUsage = { report: null, deliveredTokens: 0, isReportFinal: false };

@@ -12,7 +12,7 @@ import type { Spool } from "../lib/spool.ts";
 import { admit, type AdmittedImages } from "./admission/admitted.ts";
 import { fitToModel, type FittedImageRequest } from "./admission/fit-image-request.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
-import { requireModel, routeOf } from "./admission/model-access.ts";
+import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
 import {
   deliver,
   deliveryKind,
@@ -104,6 +104,7 @@ async function admitImages(core: Core, context: RequestContext, request: ImageRe
   const directory = core.snapshot.directory();
   const model = requireModel(directory, principal, request.model, ["image"]);
   facts.model = model.id;
+  requireFeatures(model, request.features ?? []);
   if (request.native && !FAMILIES[model.family].native) throw notNative();
   const fitted = fitToModel(request, model);
   const admittedAt = core.clock.now();

@@ -7,3 +7,8 @@ export function camelCase(name: string): string {
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
+
+/** A name without case, by the simple folding of Unicode: the long s and the Kelvin sign are letters of ASCII. */
+export function foldCase(name: string): string {
+  return name.toLowerCase().replaceAll("\u017f", "s");
+}

@@ -91,7 +91,7 @@ describe("a vendor that speaks the protocol", () => {
         { parts: [{ text: "Bluer" }, {}] },
       ],
       safetySettings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }],
-      tools: [{ googleSearch: {} }],
+      tools: [{ functionDeclarations: [{ name: "look" }] }],
       generationConfig: {
         seed: 7,
         temperature: 0.5,

@@ -1,5 +1,7 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { isObject } from "../../lib/json.ts";
+import { FEATURE_FIELDS } from "./features.ts";
+import { knownNames, refuseCaseVariants } from "../field-names.ts";
 
 type Check = { holds(value: unknown): boolean; must: string };
 
@@ -37,6 +39,21 @@ const FIELDS: readonly (readonly [string, Check])[] = [
   ["reasoning_effort", text],
 ];
 
+const BODY_NAMES = knownNames([
+  "model",
+  "messages",
+  "provider",
+  ...FEATURE_FIELDS,
+  ...FIELDS.map(([name]) => name),
+]);
+const STREAM_OPTIONS_NAMES = knownNames(["include_usage"]);
+const MESSAGE_NAMES = knownNames(["role", "content"]);
+
+/** Refuses names at the top level that a vendor could take for one the gateway reads. */
+export function checkNames(body: Record<string, unknown>): void {
+  refuseCaseVariants(body, BODY_NAMES);
+}
+
 /** Throws a `GatewayError` that names the first documented field of a wrong type; other fields are not checked. */
 export function checkFields(body: Record<string, unknown>): void {
   checkMessages(body["messages"]);
@@ -45,6 +62,8 @@ export function checkFields(body: Record<string, unknown>): void {
     if (value !== undefined && value !== null && !check.holds(value)) throw wrongType(name, check.must);
   }
   checkEach("tools", body["tools"], wrongOfTool);
+  if (isObject(body["stream_options"]))
+    refuseCaseVariants(body["stream_options"], STREAM_OPTIONS_NAMES, "stream_options");
 }
 
 function checkMessages(messages: unknown): void {
@@ -54,6 +73,7 @@ function checkMessages(messages: unknown): void {
     messages.every((message) => isObject(message) && typeof message["role"] === "string");
   if (!isConversation) throw wrongType("messages", "a non-empty array of objects that each have a `role`");
   for (let index = 0; index < messages.length; index += 1) {
+    refuseCaseVariants(messages[index], MESSAGE_NAMES, `messages[${index}]`);
     const content: unknown = messages[index]["content"];
     if (typeof content === "string" || content === null || content === undefined) continue;
     const name = `messages[${index}].content`;

@@ -1,6 +1,9 @@
 import type { Payload } from "../dialect.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import { checkFields } from "./fields.ts";
+import type { FeatureUse } from "../../domain/feature.ts";
+import { readFeatures } from "./features.ts";
+import { checkFields, checkNames } from "./fields.ts";
+import { readReferences } from "./parts.ts";
 import { eighthsOf, wholeTokens } from "../token-estimate.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { hasMoreValues, hasRepeatedName, isObject, scanObject, splice, type Span } from "../../lib/json.ts";
@@ -16,6 +19,10 @@ export interface ChatRequest {
   inputCeiling: number;
   /** Local estimate of the input tokens. */
   estimatedInput: number;
+  /** What the model's record must allow. */
+  features: readonly FeatureUse[];
+  /** The field of the first link that a vendor would fetch; null where there is none. */
+  linkParam: string | null;
   body: Record<string, unknown>;
   spans: { model: Span; streamOptions: Span | undefined; bodyStart: number };
 }
@@ -49,7 +56,9 @@ export function readRequest(bytes: Uint8Array): ChatPayload {
   if (typeof model !== "string" || model === "" || !modelSpan) {
     throw new GatewayError("model_required", "Set `model` to the id of a model.", { param: "model" });
   }
+  checkNames(body);
   checkFields(body);
+  const { files, linkParam } = readReferences(body["messages"]);
   return {
     dialect: "chat",
     raw,
@@ -59,6 +68,8 @@ export function readRequest(bytes: Uint8Array): ChatPayload {
       maxTokens: largerOf(integer(body["max_completion_tokens"]), integer(body["max_tokens"])),
       choices: integer(body["n"]) ?? 1,
       ...inputSize(bytes.length, raw.length, body["messages"]),
+      features: [...readFeatures(body), ...files],
+      linkParam,
       body,
       spans: { model: modelSpan, streamOptions, bodyStart: scan.bodyStart },
     },

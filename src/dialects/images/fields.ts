@@ -2,6 +2,8 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageRequest } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import { readSize } from "../../domain/size.ts";
+import { knownNames, refuseCaseVariants } from "../field-names.ts";
+import { MASK_FIELDS, REFERENCE_FIELDS } from "./references.ts";
 
 /** The fields of an image request besides its pictures. */
 export type ImageFields = Omit<ImageRequest, "references" | "mask" | "compressReferences">;
@@ -30,6 +32,8 @@ const READ: ReadonlySet<string> = new Set([
 const FORMATS: readonly ImageFormat[] = ["png", "jpeg", "webp"];
 const DELIVERIES = ["url", "b64_json"] as const;
 
+const KNOWN_NAMES = knownNames([...READ, ...REFERENCE_FIELDS, ...MASK_FIELDS]);
+
 /**
  * Reads the fields that all image endpoints share; `null` means absent. Throws a `GatewayError` naming a field of a
  * wrong type or out of range. Well-formed values that a model does not support are not an error.
@@ -38,6 +42,7 @@ export function readFields(body: Readonly<Record<string, unknown>>): ImageFields
   const model = optionalText(body, "model");
   if (!model)
     throw new GatewayError("model_required", "Set `model` to the id of an image model.", { param: "model" });
+  refuseCaseVariants(body, KNOWN_NAMES);
   const prompt = body["prompt"];
   if (typeof prompt !== "string" || prompt.trim() === "") {
     throw new GatewayError("prompt_required", "Set `prompt` to what the picture should show.", {

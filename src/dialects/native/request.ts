@@ -2,9 +2,12 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageRequest, ReferenceSource, RequestedSize } from "../../domain/image.ts";
 import { readSize } from "../../domain/size.ts";
 import { decodeBase64 } from "../../lib/base64.ts";
+import { foldCase, snakeCase } from "../../lib/casing.ts";
 import type { JsonPath } from "../../lib/json-spool.ts";
 import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../lib/json-spool.ts";
 import { SpooledString } from "../../lib/json-spool.ts";
+import { knownNames, refuseCaseVariants, type KnownNames } from "../field-names.ts";
+import { readFeatures } from "./features.ts";
 import { findField, findObject, findObjects, findText, invalid } from "./fields.ts";
 import { isThought, readPicture, type PicturePart } from "./parts.ts";
 
@@ -14,9 +17,11 @@ import { isThought, readPicture, type PicturePart } from "./parts.ts";
  * counts as a reference, in order; every text of the caller's turns belongs to the prompt. Throws a `GatewayError`.
  */
 export async function readRequest(body: StreamedObject, model: string): Promise<ImageRequest> {
+  refuseCaseVariants(body, BODY_NAMES);
   const turns = findObjects(body, "contents")?.value ?? [];
   if (turns.length === 0) throw invalid("contents", "must be an array of at least one turn");
   const config = findObject(body, "generationConfig")?.value ?? {};
+  refuseCaseVariants(config, CONFIG_NAMES, "generationConfig");
   checkConfig(config);
   refuseForeignFiles(body);
   const texts: string[] = [];
@@ -35,7 +40,31 @@ export async function readRequest(body: StreamedObject, model: string): Promise<
     throw new GatewayError("prompt_required", message, { param: "contents" });
   }
   const size = readRequestedSize(config);
-  return { model, prompt, size, count: 1, references, compressReferences: false, ignored: [], native: body };
+  return {
+    model,
+    prompt,
+    size,
+    count: 1,
+    references,
+    compressReferences: false,
+    ignored: [],
+    features: readFeatures(body, config),
+    native: body,
+  };
+}
+
+const BODY_NAMES = protocolNames(["contents", "generationConfig", "cachedContent", "tools", "serviceTier"]);
+const CONFIG_NAMES = protocolNames([
+  "candidateCount",
+  "responseModalities",
+  "responseFormat",
+  "imageConfig",
+  "serviceTier",
+]);
+
+/** Both spellings of each name. */
+function protocolNames(names: readonly string[]): KnownNames {
+  return knownNames(names.flatMap((name) => [name, snakeCase(name)]));
 }
 
 /** Whether the string at a path of the body is a picture in base64. */
@@ -84,13 +113,14 @@ function refuseForeignFiles(body: StreamedObject): void {
 }
 
 const FILE_FIELDS = ["fileData", "file_data"];
+const FOLDED_FILE_FIELDS: ReadonlySet<string> = new Set(FILE_FIELDS.map(foldCase));
 
 /** Whether a file is named at any depth outside of the `exempt` fields. The reader of the body bounds the depth. */
 function namesFile(value: StreamedJson, exempt: readonly string[] = []): boolean {
   if (Array.isArray(value)) return value.some((item) => namesFile(item));
   if (!isStreamedObject(value)) return false;
   return Object.entries(value).some(
-    ([key, item]) => !exempt.includes(key) && (FILE_FIELDS.includes(key) || namesFile(item)),
+    ([key, item]) => !exempt.includes(key) && (FOLDED_FILE_FIELDS.has(foldCase(key)) || namesFile(item)),
   );
 }
 

@@ -1,4 +1,5 @@
 import { hasScope, type Principal, type Scope } from "../../domain/api-key.ts";
+import type { FeatureUse } from "../../domain/feature.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { Model } from "../../domain/model.ts";
 import type { Route } from "../../domain/channel.ts";
@@ -44,6 +45,15 @@ export function requireModel<Type extends Model["type"]>(
     throw new GatewayError("model_not_authorized_for_org", message, { param });
   }
   return model;
+}
+
+/** Throws where a request uses a feature that the model's record does not allow. */
+export function requireFeatures({ allowedFeatures = [] }: Model, uses: readonly FeatureUse[]): void {
+  for (const { feature, param } of uses) {
+    if (feature !== null && allowedFeatures.includes(feature)) continue;
+    const message = `\`${param}\` uses a feature that this model is not offered with. Leave it out.`;
+    throw new GatewayError("unsupported_parameter", message, { param });
+  }
 }
 
 /** Returns the organization's own route of a model, else the configured one. */
