@@ -67,6 +67,13 @@ describe("what is billed", () => {
     expect(billed("1K", "auto", ["1K", "splendid"])).toBe("1K:high");
   });
 
+  test("of `auto` with an amount of its own is that, whatever the vendor reports", () => {
+    const fixed = priceOf({ "1K": { low: 1n, high: 9n, auto: 3n } });
+    const quote = quoteImage(fixed, QUALITIES, "1K", "auto")!;
+    const cell = billedCell(fixed, QUALITIES, quote, { tier: "1K", quality: "low" });
+    expect(cell).toEqual({ tier: "1K", quality: "auto" });
+  });
+
   test("is never dearer than the quote", () => {
     expect(billed("1K", "low", ["1K", "high"])).toBe("1K:low");
     expect(billed("1K", "medium", ["2K", "medium"])).toBe("1K:medium");

@@ -196,6 +196,69 @@ test("a request that its budget does not cover calls nobody and frees what it co
   const { core, request, journal } = open([failing(new Error("called"))], { budget: 5n });
   await expect(handleChat(core, request(), payload())).rejects.toMatchObject({ code: "BILLING_BLOCKED" });
   expect(journal.records).toEqual([]);
+  const limited = open([failing(new Error("called"))], { budget: 5n, limits: { tokensPerMinute: 200 } });
+  for (let count = 0; count < 3; count += 1)
+    await expect(
+      handleChat(limited.core, limited.request(), payload({ max_tokens: 100 })),
+    ).rejects.toMatchObject({ code: "BILLING_BLOCKED" });
+});
+
+test("every choice is held and counted", async () => {
+  const choices = payload({ max_tokens: 100, n: 3 });
+  const poor = open([failing(new Error("called"))], { budget: 250n });
+  await expect(handleChat(poor.core, poor.request(), choices)).rejects.toMatchObject({
+    code: "BILLING_BLOCKED",
+  });
+  const limited = open([failing(new Error("called"))], { limits: { tokensPerMinute: 250 } });
+  await expect(handleChat(limited.core, limited.request(), choices)).rejects.toMatchObject({
+    code: "invalid_parameter",
+    param: "max_tokens",
+  });
+});
+
+test("where the budget is short, the vendor is told the maximum that it covers", async () => {
+  const sent: unknown[] = [];
+  const { send } = whole();
+  const vendor: TextUpstream = {
+    dialect: "chat",
+    maxTokensField: "max_tokens",
+    send: (call) => {
+      sent.push(JSON.parse(call.payload.raw).max_tokens);
+      return send(call);
+    },
+  };
+  const { core, request } = open([vendor], { budget: 600n });
+  const { coveredTokens } = await handleChat(core, request(), payload());
+  expect(coveredTokens).toBeWithin(256, 600);
+  const rich = open([vendor]);
+  expect(await handleChat(rich.core, rich.request(), payload())).toMatchObject({ coveredTokens: null });
+  expect(sent).toEqual([coveredTokens, undefined]);
+});
+
+test("a request is charged by the price of its admission", async () => {
+  let price = PRICE;
+  const { send } = whole();
+  const vendor: TextUpstream = {
+    dialect: "chat",
+    maxTokensField: "max_tokens",
+    send: (call) => {
+      const dear = { ...RATE, amount: 9_000_000n };
+      price = { ...PRICE, perMillion: { input: dear, output: dear } };
+      return send(call);
+    },
+  };
+  const { core, request, charges } = open([vendor]);
+  const directory = { ...core.snapshot.directory(), price: () => price };
+  const snapshot = { ...core.snapshot, directory: () => directory };
+  await handleChat({ ...core, snapshot }, request(), payload());
+  expect(charges()).toMatchObject([{ amount: 7n }]);
+});
+
+test("a rejected request is sent to no other target", async () => {
+  const { core, request } = open([failing(new UpstreamError("rejected", "no")), whole()]);
+  const context = request();
+  await expect(handleChat(core, context, payload())).rejects.toMatchObject({ kind: "rejected" });
+  expect(context.attempts).toHaveLength(1);
 });
 
 test("a model without a price calls nobody", async () => {
@@ -218,6 +281,16 @@ describe("a stream", () => {
     expect(charges()[0]).toMatchObject({ amount: 7n, flags: [] });
     expect(await (outcome as Extract<ChatOutcome, { kind: "stream" }>).ended).toBeNull();
     expect(await isAllGivenBack()).toBe(true);
+  });
+
+  test("holds its money while it runs", async () => {
+    const vendor = streaming([word("a"), word("b", "stop"), chunk({ usage: USAGE }), DONE]);
+    const { core, request } = open([vendor], { budget: 400n });
+    const limited = payload({ stream: true, max_tokens: 200 });
+    const outcome = await handleChat(core, request(), limited);
+    await expect(handleChat(core, request(), limited)).rejects.toMatchObject({ code: "BILLING_BLOCKED" });
+    await read(outcome);
+    expect(await read(await handleChat(core, request(), limited))).toEndWith(DONE);
   });
 
   test("without content comes from the next target", async () => {

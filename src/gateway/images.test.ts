@@ -38,6 +38,31 @@ const PRICE: ImagePrice = {
   perImage: { "1K": { "*": { amount: 40n, source: "default", effectiveFrom: 0 } } },
 };
 const png = new Blob([makePng(8, 8)]);
+const oneK = new Blob([makePng(1024, 1024)]);
+const twoK = new Blob([makePng(2048, 2048)]);
+
+/** A model with tiers and qualities, each with a price of its own. */
+const TIERED: ImageModel = {
+  ...MODEL,
+  family: "A",
+  image: {
+    ...MODEL.image,
+    sizeMode: "pixels",
+    tiers: ["1K", "2K"],
+    sizes: { "1K": { "1:1": "1024x1024" }, "2K": { "1:1": "2048x2048" } },
+    bounds: { multiple: 16, minPixels: 65_536, maxPixels: 16_777_216, maxEdge: 4_096, maxRatio: 3 },
+    qualities: ["low", "high"],
+  },
+};
+const cells = (low: bigint, high: bigint) => ({
+  low: { amount: low, source: "default", effectiveFrom: 0 } as const,
+  high: { amount: high, source: "default", effectiveFrom: 0 } as const,
+});
+const TIERED_PRICE: ImagePrice = {
+  unit: "image",
+  currency: "USD",
+  perImage: { "1K": cells(1n, 3n), "2K": cells(10n, 30n) },
+};
 
 const REQUEST: ImageRequest = {
   model: "m",
@@ -68,8 +93,8 @@ function open(
     links: { sign: () => "", check: () => "invalid" },
     safeFetch: { download: unused },
   };
-  const handle = (context = plain.request()) =>
-    handleImages(core, context, REQUEST, { base: "", spool: testSpool });
+  const handle = (context = plain.request(), fields: Partial<ImageRequest> = {}) =>
+    handleImages(core, context, { ...REQUEST, ...fields }, { base: "", spool: testSpool });
   return { ...plain, core, handle };
 }
 
@@ -171,4 +196,38 @@ describe("a client that disconnects", () => {
     await expect(handle(context)).rejects.toBeInstanceOf(ClientDisconnected);
     await expect(handle(request())).rejects.toMatchObject({ code: "rate_limit_exceeded" });
   });
+});
+
+test("each picture counts in the limits", async () => {
+  const { handle } = open([giving(2)], { limits: { imagesPerMinute: 3 } });
+  await handle();
+  await expect(handle()).rejects.toMatchObject({ code: "rate_limit_exceeded" });
+});
+
+test("a call that may have made pictures is recorded with the price of all of them", async () => {
+  const lost = new UpstreamError("unreachable", "reset", { isAmbiguous: true });
+  const { handle, charges } = open([failing(lost), giving(1)]);
+  await handle();
+  expect(charges()).toMatchObject([{ amount: 40n, orphanCost: 80n }]);
+});
+
+const TWO_K = { kind: "tier", tier: "2K", ratio: "1:1" } as const;
+
+test.each([
+  ["of tier 2K", { quality: "high" }, twoK, undefined, 60n],
+  ["that came smaller", { quality: "high" }, oneK, undefined, 6n],
+  ["of a quality", { quality: "low" }, twoK, undefined, 20n],
+  ["of the quality that the vendor chose", { quality: "auto" }, twoK, "low", 20n],
+] as const)("pictures %s cost their own price", async (_, fields, image, quality, amount) => {
+  const vendor: ImageUpstream = { generate: async () => ({ images: [image, image], quality }) };
+  const { handle, request, charges } = open([vendor], { model: TIERED, price: TIERED_PRICE });
+  await handle(request(), { size: TWO_K, ...fields });
+  expect(charges()).toMatchObject([{ amount }]);
+});
+
+test("pictures of a quality hold the price of that quality", async () => {
+  const { handle, request } = open([giving(2)], { model: TIERED, price: TIERED_PRICE, budget: 20n });
+  const dear = handle(request(), { size: TWO_K, quality: "high" });
+  await expect(dear).rejects.toMatchObject({ code: "BILLING_BLOCKED" });
+  expect((await handle(request(), { size: TWO_K, quality: "low" })).delivery.images).toHaveLength(2);
 });

@@ -3,6 +3,7 @@ import { ChatStream } from "../dialects/chat/index.ts";
 import { policyFor } from "../../test/support/usage-policy.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { DeadlineTimer } from "../lib/deadline-timer.ts";
+import { sleep } from "../lib/waiting.ts";
 import { relay, type ByteReader, type StreamEnd } from "./relay.ts";
 import { Call, ClientDisconnected } from "./routing/call.ts";
 
@@ -129,12 +130,15 @@ test("a checkpoint that cannot be made ends the stream and nothing else", async 
 
 describe("when the client disconnects", () => {
   test("the call is aborted and what was delivered is settled", async () => {
-    const { body, call, ended } = start([word("a")], { isEndless: true });
+    const { body, call, ended, ends } = start([word("a")], { isEndless: true });
     const caller = body.getReader();
     await caller.read();
     await caller.cancel();
     expect(await ended).toMatchObject({ kind: "cut", isClientDisconnected: true });
     expect(call.signal.reason).toBeInstanceOf(ClientDisconnected);
+    // By then the read that was aborted has failed.
+    await sleep(1);
+    expect(ends).toHaveLength(1);
   });
 
   test("a detachable response is still read to its end", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Server } from "bun";
 import { GatewayError } from "../domain/gateway-error.ts";
+import type { LedgerEntry } from "../domain/ledger.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
 import { plainCore } from "../../test/support/plain-core.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
@@ -9,21 +10,31 @@ import { ClientDisconnected } from "../gateway/routing/call.ts";
 import { parseAddressList } from "../lib/cidr.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createHandler } from "./endpoint.ts";
+import type { HttpExchange } from "./http-exchange.ts";
 import { Lifecycle, type Phase } from "./lifecycle.ts";
 import { RouteTable, type Route, type RouteResult } from "./routes.ts";
 
 const KEY = "gk_known";
 const { principal, core } = plainCore({
   model: { id: "m" } as Parameters<typeof plainCore>[0]["model"],
+  limits: { concurrentImages: 1 },
 });
 
-/** The handler over one keyed chat route and one public route, with the records it reports. */
+const keyedRoute = { method: "POST", name: "keyed", family: "chat", auth: "key", scope: "ai:llm" } as const;
+
+/** The handler over a keyed chat route, a limited one and a public one, with the records it reports. */
 function open(handle: () => RouteResult | Promise<RouteResult>, phase: Phase = "serving") {
+  return openFor(() => handle(), phase);
+}
+
+/** The same over a handler that reads its exchange. */
+function openFor(handle: (exchange: HttpExchange) => RouteResult | Promise<RouteResult>, phase: Phase) {
   const lifecycle = new Lifecycle();
   lifecycle.phase = phase;
   const events: RequestEvent[] = [];
   const routes: Route[] = [
-    { method: "POST", path: "/keyed", name: "keyed", family: "chat", auth: "key", scope: "ai:llm", handle },
+    { ...keyedRoute, path: "/keyed", handle },
+    { ...keyedRoute, path: "/limited", pipeline: "image", handle },
     { method: "GET", path: "/public", name: "public", family: "images", auth: "public", because: "", handle },
   ];
   const handler = createHandler({
@@ -76,6 +87,30 @@ describe("every response", () => {
       { route: "keyed", status: 200, code: null, organizationId: "org", keyId: "key", isStream: false },
     ]);
   });
+});
+
+test("a request holds its slot until it has ended, however it ends", async () => {
+  const waiting = Promise.withResolvers<Response>();
+  const held = open(() => waiting.promise).call("POST", "/limited", keyed);
+  const failing = open(() => {
+    throw new TypeError("a bug");
+  });
+  expect((await failing.call("POST", "/limited", keyed)).status).toBe(429);
+  waiting.resolve(ok());
+  expect((await held).status).toBe(200);
+  expect((await failing.call("POST", "/limited", keyed)).status).toBe(500);
+  expect((await failing.call("POST", "/limited", keyed)).status).toBe(500);
+});
+
+test("a request is reported with its charge", async () => {
+  const usage = { unit: "token", tokens: { input: 3 }, source: "upstream" } as const;
+  const charge = { id: "req_1", channel: "c", usage, amount: 7n, currency: "USD" };
+  const { call, events } = openFor(({ facts }) => {
+    facts.charge = charge as LedgerEntry;
+    return new Response("ok");
+  }, "serving");
+  await call("POST", "/keyed", keyed);
+  expect(events).toMatchObject([{ ledgerId: "req_1", channel: "c", usage, amount: 7n, currency: "USD" }]);
 });
 
 describe("a request is refused before its handler", () => {

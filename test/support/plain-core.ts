@@ -42,7 +42,7 @@ export interface PlainCore {
   journal: { isWritable: boolean; records: JournalRecord[] };
   charges(): LedgerEntry[];
   request(signal?: AbortSignal): RequestContext;
-  /** Whether the budget can spend everything but what was charged. Takes it, so ask once, at the end. */
+  /** Whether the budget can spend exactly what was not charged. Takes it, so call it once, at the end. */
   isAllGivenBack(): Promise<boolean>;
 }
 
@@ -117,7 +117,8 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
     },
     async isAllGivenBack() {
       const spent = charges().reduce((sum, { amount }) => sum + amount, 0n);
-      return typeof (await leases.hold([BUDGET], budget - spent)) === "object";
+      const isMoreRefused = typeof (await leases.hold([BUDGET], budget - spent + 1n)) === "string";
+      return isMoreRefused && typeof (await leases.hold([BUDGET], budget - spent)) === "object";
     },
   };
 }

@@ -368,6 +368,33 @@ describe("a lease that ran out", () => {
     expect(await cutOff.hold(["b"], 1n)).toBe("held");
   });
 
+  test("and was forgotten by the store is spent no more", async () => {
+    const { store, time, all } = world({ b: 100n }, 2);
+    const [cutOff, other] = [all[0]!, all[1]!];
+    await granted(cutOff.hold(["b"], 10n));
+    cutOff.settle(await granted(cutOff.hold(["b"], 50n)), 0n);
+    time.now += 20 * MINUTE_MS;
+    store.writeOff("p0");
+    store.leases.clear();
+    await granted(other.hold(["b"], 100n));
+    await cutOff.renew();
+    expect(await cutOff.hold(["b"], 1n)).toBe("held");
+  });
+
+  test("is renewed while it is drawn without counting anything twice", async () => {
+    for (let delay = 0; delay < 12; delay += 1) {
+      const { store, budgetLeases } = world({ b: 100n });
+      budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 0n);
+      const holding = budgetLeases.hold(["b"], 50n);
+      for (let tick = 0; tick < delay; tick += 1) await Promise.resolve();
+      const renewal = budgetLeases.renew();
+      budgetLeases.settle(await granted(holding), 50n);
+      await renewal;
+      await budgetLeases.giveBack();
+      expect(store.held("b")).toBe(50n);
+    }
+  });
+
   test("is kept for as long as it is renewed and used", async () => {
     const { time, budgetLeases } = world({ b: 100n });
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 50n)), 0n);

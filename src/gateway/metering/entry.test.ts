@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Attempt } from "../../domain/ledger.ts";
 import type { ImagePrice } from "../../domain/price.ts";
-import type { ImageUsage } from "../../domain/usage.ts";
+import type { ImageUsage, TokenUsage } from "../../domain/usage.ts";
 import { chargeEntry, type ChargeFacts } from "./entry.ts";
+import { emptyLease } from "./budget-lease.ts";
 import { NO_HOLD } from "./budget-leases.ts";
 
 const price: ImagePrice = {
@@ -12,7 +13,11 @@ const price: ImagePrice = {
 };
 const usage: ImageUsage = { unit: "image", count: 1, tier: "1K", quality: "auto" };
 
-function entryAfter(outcomes: Partial<Attempt>[], used: ImageUsage = usage): ReturnType<typeof chargeEntry> {
+function entryAfter(
+  outcomes: Partial<Attempt>[],
+  used: ImageUsage = usage,
+  facts: Partial<ChargeFacts> = {},
+): ReturnType<typeof chargeEntry> {
   const attempts = outcomes.map((outcome) => ({
     channel: "c",
     upstreamModel: "m",
@@ -21,7 +26,7 @@ function entryAfter(outcomes: Partial<Attempt>[], used: ImageUsage = usage): Ret
   }));
   const context = {
     id: "req_1",
-    requestId: "req_1",
+    requestId: "req_caller",
     attempts,
     principal: { organization: { id: "org" }, key: { id: "key" } },
   } as unknown as ChargeFacts["context"];
@@ -38,6 +43,7 @@ function entryAfter(outcomes: Partial<Attempt>[], used: ImageUsage = usage): Ret
     admittedAt: 3,
     flags: [],
     at: 7,
+    ...facts,
   });
 }
 
@@ -56,6 +62,30 @@ test("each ambiguous attempt is recorded with the price of all that was requeste
 
 test("an entry has the time of admission, at which its price was taken", () => {
   expect(entryAfter([])).toMatchObject({ admittedAt: 3, at: 7, priceSource: "default" });
+});
+
+test("an entry has the gateway's own id, as callers may repeat theirs", () => {
+  expect(entryAfter([])).toMatchObject({ id: "req_1", requestId: "req_caller" });
+});
+
+test("a charge is booked on every budget that was held, and flagged when it is above its hold", () => {
+  const leases = [emptyLease("budget_1"), emptyLease("budget_2")];
+  const budgets = ["budget_1", "budget_2"];
+  expect(entryAfter([], usage, { hold: { amount: 40n, leases } })).toMatchObject({ budgets, flags: [] });
+  expect(entryAfter([], usage, { hold: { amount: 39n, leases } }).flags).toEqual(["over_hold"]);
+  expect(entryAfter([])).toMatchObject({ budgets: [], flags: [] });
+});
+
+test("an estimated or anomalous usage is flagged", () => {
+  const rate = { amount: 1_000_000n, source: "default", effectiveFrom: 0 } as const;
+  const tokens = { unit: "token", currency: "USD", perMillion: { input: rate, output: rate } } as const;
+  const flagsOf = (fields: Partial<TokenUsage>) => {
+    const used: TokenUsage = { unit: "token", tokens: { input: 1 }, source: "upstream", ...fields };
+    return entryAfter([], usage, { price: tokens, usage: used, requested: undefined }).flags;
+  };
+  expect(flagsOf({})).toEqual([]);
+  expect(flagsOf({ source: "estimated" })).toEqual(["estimated"]);
+  expect(flagsOf({ anomalous: true })).toEqual(["anomalous"]);
 });
 
 test("an amount that no ledger takes is an error", () => {

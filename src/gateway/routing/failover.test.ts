@@ -103,6 +103,9 @@ describe("failover", () => {
       await expect(callTargets(own, failover)).rejects.toMatchObject({ kind: "broken" });
       expect(failover.attempts).toHaveLength(2);
     }
+    const permanent = request([target("a")], () => fail("broken", { isByRequest: true, status: 404 }));
+    await expect(callTargets(own, permanent)).rejects.toMatchObject({ kind: "broken" });
+    expect(permanent.attempts).toHaveLength(1);
     expect(own.health.ejections()).toEqual([]);
   });
 
@@ -311,6 +314,34 @@ describe("failover", () => {
         )
       ).reply,
     ).toBe("free");
+  });
+
+  test("a call that fails releases its channel's slot, and one that ends releases it once", async () => {
+    const shared = process();
+    const one = target("small", 1);
+    const failing = request([one], () => fail("rejected"));
+    await expect(callTargets(shared, failing)).rejects.toMatchObject({ kind: "rejected" });
+    const call = () =>
+      callTargets(
+        shared,
+        request([one], () => Promise.resolve("x")),
+      );
+    const held = await call();
+    held.release();
+    held.release();
+    await call();
+    await expect(call()).rejects.toMatchObject({ kind: "overloaded" });
+  });
+
+  test("no call begins after the total time of the request", async () => {
+    let now = 0;
+    const own = process({ clock: { now: () => now, monotonic: () => now } });
+    const failover = request([target("a"), target("b")], () => {
+      now += 5000;
+      return fail("broken");
+    });
+    await expect(callTargets(own, failover)).rejects.toMatchObject({ kind: "broken" });
+    expect(failover.attempts).toHaveLength(1);
   });
 
   test("a client that disconnects ends the call and starts no other", async () => {

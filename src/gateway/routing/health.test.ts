@@ -107,3 +107,24 @@ test("a vendor's limit holds for the organization that met it, and for everyone 
   fail("b", 1, limited(10));
   expect(health.waitMs(TARGET, "c")).toBe(10_000);
 });
+
+test("a probe without an outcome makes way for another one", () => {
+  const { health, pass, fail } = healthAt();
+  fail("a", 5);
+  pass(1_000);
+  expect(health.tryCall(TARGET, "a")).toBe(true);
+  expect(health.tryCall(TARGET, "a")).toBe(false);
+  health.abandoned(TARGET, "a");
+  expect(health.tryCall(TARGET, "a")).toBe(true);
+});
+
+test("a target is as new for an organization once its probe succeeds", () => {
+  const { health, pass, fail } = healthAt();
+  fail("a", 5);
+  pass(1_000);
+  health.tryCall(TARGET, "a");
+  health.succeeded(TARGET, "a");
+  expect(health.tryCall(TARGET, "a")).toBe(true);
+  expect(health.isSuspect(TARGET, "a")).toBe(false);
+  expect(health.ejections()).toEqual([]);
+});
