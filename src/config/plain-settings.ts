@@ -16,6 +16,7 @@ export function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
       drainSeconds: server.drain_seconds,
       leaveSeconds: server.leave_seconds,
       idleSeconds: server.idle_seconds,
+      bodyGraceSeconds: server.body_grace_seconds,
       unknownKeysPerMinute: server.unknown_keys_per_minute,
     },
     database: { poolSize: database.pool_size },

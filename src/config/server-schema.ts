@@ -43,6 +43,12 @@ export const serverSchema = z
       .default(60)
       .describe("Different unknown keys that one address may send in a minute; null does not bound them"),
     idle_seconds: z.int().min(1).max(255).default(75).describe("Longest silence of a connection"),
+    body_grace_seconds: z
+      .number()
+      .min(0.1)
+      .max(3600)
+      .default(30)
+      .describe("Time that any body may take to arrive; a larger one a second more for each 16 KiB"),
   })
   .prefault({});
 

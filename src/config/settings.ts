@@ -21,6 +21,8 @@ export interface Settings {
     leaveSeconds: number;
     /** Longest silence of a connection. */
     idleSeconds: number;
+    /** Time that a body of any size may take to arrive. */
+    bodyGraceSeconds: number;
     /** Lookups of keys that do not exist, per client address and process; null does not bound them. */
     unknownKeysPerMinute: number | null;
   };

@@ -63,6 +63,8 @@ export interface ErrorDetail {
   shouldRetry?: false;
   /** For the rate headers of a request that a limit refused. */
   rate?: RateState;
+  /** Of a request whose body is not worth waiting for. */
+  closesConnection?: true;
   /** For the log only; the caller never sees it. */
   cause?: unknown;
 }
@@ -74,6 +76,7 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly shouldRetry: false | undefined;
   readonly rate: RateState | null;
+  readonly closesConnection: boolean;
 
   /** `message` is for the caller: it says what to change and names no vendor, credential or internal address. */
   constructor(
@@ -89,5 +92,6 @@ export class GatewayError extends Error {
     this.retryAfterSeconds = detail.retryAfterSeconds;
     this.shouldRetry = detail.shouldRetry;
     this.rate = detail.rate ?? null;
+    this.closesConnection = detail.closesConnection ?? code === "overloaded";
   }
 }

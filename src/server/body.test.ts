@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { GatewayError } from "../domain/gateway-error.ts";
+import { plainCore } from "../../test/support/plain-core.ts";
 import { readJsonBody, requireJson } from "./body.ts";
+import { BodyLimits } from "./body-limits.ts";
 
 const MIB = 1024 * 1024;
+const { principal } = plainCore({ model: { id: "m" } as Parameters<typeof plainCore>[0]["model"] });
 const WORDS = '{"model":"m","text":"Grüße"}';
 
 function request(
@@ -25,7 +28,9 @@ function streamOf(...pieces: string[]): ReadableStream<Uint8Array> {
 }
 
 const read = async (asked: Request, maxBytes = MIB) =>
-  new TextDecoder().decode(await readJsonBody(asked, maxBytes));
+  new TextDecoder().decode(
+    await readJsonBody({ request: asked, principal }, new BodyLimits(1_000), maxBytes),
+  );
 
 async function codeOf(work: Promise<unknown>): Promise<string> {
   const error = await work.then(

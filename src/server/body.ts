@@ -1,20 +1,73 @@
 import { GatewayError } from "../domain/gateway-error.ts";
-import { decodedBody, isPlain, requireLength, tooLarge } from "./decoded-body.ts";
+import { detachBuffer } from "../lib/detach-buffer.ts";
+import { yieldToEventLoop } from "../lib/waiting.ts";
+import type { BodyLimits } from "./body-limits.ts";
+import { decodedBody, declaredLength, isPlain, requireLength, tooLarge } from "./decoded-body.ts";
+import type { AuthenticatedExchange } from "./http-exchange.ts";
+import type { QuotaShare } from "./resource-quota.ts";
+
+/** Larger bodies are read piece by piece, so that a slow one is noticed before its end. */
+const MAX_SMALL_BYTES = 256 * 1024;
+const FIRST_BYTES = 16 * 1024;
 
 /** The bytes of a JSON body, decoded, at most `maxBytes` before and after decoding. */
-export async function readJsonBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+export async function readJsonBody(
+  exchange: Pick<AuthenticatedExchange, "request" | "principal">,
+  limits: BodyLimits,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { request, principal } = exchange;
   requireJson(request.headers.get("content-type"));
   requireLength(request, maxBytes);
-  const hasLength = request.headers.has("content-length");
-  if (hasLength && isPlain(request)) return new Uint8Array(await request.arrayBuffer());
-  const pieces: Uint8Array[] = [];
-  let total = 0;
-  for await (const piece of decodedBody(request)) {
-    total += piece.length;
-    if (total > maxBytes) throw tooLarge(maxBytes);
-    pieces.push(piece);
+  const length = isPlain(request) ? declaredLength(request) : null;
+  using memory = limits.memory.open(principal, length ?? FIRST_BYTES);
+  if (length !== null && length <= MAX_SMALL_BYTES) {
+    using _ = limits.bodies.open(principal, 1);
+    return new Uint8Array(await limits.arrived(request.arrayBuffer(), length));
   }
-  return Buffer.concat(pieces);
+  const buffer = new GrowingBuffer(length ?? FIRST_BYTES, maxBytes, memory);
+  for await (const piece of decodedBody(exchange, limits)) {
+    buffer.append(piece);
+    const yielded = yieldToEventLoop();
+    if (yielded) await yielded;
+  }
+  return buffer.bytes();
+}
+
+/** One buffer that doubles when it is full: a list of pieces of one byte would occupy over a hundred bytes for each. */
+class GrowingBuffer {
+  #buffer: Buffer<ArrayBuffer>;
+  #length = 0;
+  readonly #maxBytes: number;
+  readonly #memory: QuotaShare;
+
+  /** `memory` has `byteLength` bytes already. */
+  constructor(byteLength: number, maxBytes: number, memory: QuotaShare) {
+    this.#buffer = Buffer.allocUnsafeSlow(byteLength);
+    this.#maxBytes = maxBytes;
+    this.#memory = memory;
+  }
+
+  append(piece: Uint8Array): void {
+    const length = this.#length + piece.length;
+    if (length > this.#maxBytes) throw tooLarge(this.#maxBytes);
+    if (length > this.#buffer.length)
+      this.#grow(Math.min(Math.max(length, 2 * this.#buffer.length), this.#maxBytes));
+    this.#buffer.set(piece, this.#length);
+    this.#length = length;
+  }
+
+  bytes(): Uint8Array<ArrayBuffer> {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  #grow(byteLength: number): void {
+    this.#memory.add(byteLength - this.#buffer.length);
+    const grown = Buffer.allocUnsafeSlow(byteLength);
+    this.#buffer.copy(grown, 0, 0, this.#length);
+    detachBuffer(this.#buffer);
+    this.#buffer = grown;
+  }
 }
 
 /** Refuses a content type other than JSON in UTF-8; none at all is taken for JSON. */

@@ -1,20 +1,46 @@
-import { pipeline, Readable } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import { pipeline, Readable, type Transform } from "node:stream";
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+} from "node:zlib";
 import { GatewayError } from "../domain/gateway-error.ts";
-
-const DECODERS = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-  zstd: createZstdDecompress,
-} as const;
+import type { BodyLimits } from "./body-limits.ts";
+import type { AuthenticatedExchange } from "./http-exchange.ts";
 
 const MIB = 1024 * 1024;
 
+/** A decoder and the memory that its window may take. */
+interface Decoder {
+  create(): Transform;
+  windowBytes: number;
+}
+
+const GZIP: Decoder = { create: () => createGunzip(), windowBytes: 64 * 1024 };
+
+const DECODERS: Readonly<Record<string, Decoder>> = {
+  gzip: GZIP,
+  "x-gzip": GZIP,
+  deflate: { create: () => createInflate(), windowBytes: 64 * 1024 },
+  br: { create: () => createBrotliDecompress(), windowBytes: 16 * MIB },
+  // 8 MiB is what every decoder must support (RFC 8878, 3.1.1.1.2); a frame may ask for far more.
+  zstd: {
+    create: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
+    windowBytes: 8 * MIB,
+  },
+};
+
 /** Refuses a body whose declared length is over the limit, before a byte of it is read. */
-export function requireLength({ headers }: Request, maxBytes: number): void {
-  if (Number(headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
+export function requireLength(request: Request, maxBytes: number): void {
+  if ((declaredLength(request) ?? 0) > maxBytes) throw tooLarge(maxBytes);
+}
+
+/** The `Content-Length`; null of a chunked body. */
+export function declaredLength({ headers }: Request): number | null {
+  const length = headers.get("content-length");
+  return length === null ? null : Number(length);
 }
 
 /** The error for a body over its route's limit. */
@@ -29,33 +55,41 @@ export function isPlain({ headers }: Request): boolean {
 }
 
 /**
- * The body without its content encoding, decoded while it arrives. Throws a `GatewayError` for an unknown encoding,
- * and while reading when the bytes do not match it. The reader bounds the decoded size.
+ * The body without its content encoding, decoded while it arrives. Throws a `GatewayError` for an unknown encoding, a
+ * quota that is used up, a body that is too slow, and bytes that do not match the encoding. The reader bounds the
+ * decoded size.
  */
-export function decodedBody(request: Request): AsyncIterable<Uint8Array> {
-  const body = request.body ?? Readable.from([]);
-  if (isPlain(request)) return body;
-  const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
-  if (isKnown(encoding)) return decode(body, encoding);
+export async function* decodedBody(
+  { request, principal }: Pick<AuthenticatedExchange, "request" | "principal">,
+  limits: BodyLimits,
+): AsyncGenerator<Uint8Array> {
+  using _body = limits.bodies.open(principal, 1);
+  const body = limits.paced(request.body ?? Readable.from([]));
+  if (isPlain(request)) {
+    yield* body;
+    return;
+  }
+  const decoder = requireDecoder(request);
+  using _window = limits.decoders.open(principal, decoder.windowBytes);
+  yield* decode(body, decoder.create());
+}
+
+function requireDecoder({ headers }: Request): Decoder {
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
+  const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+  if (decoder) return decoder;
   const message = "Send the body without Content-Encoding, or with gzip, deflate, br or zstd.";
   throw new GatewayError("unsupported_media_type", message);
 }
 
-async function* decode(
-  body: AsyncIterable<Uint8Array>,
-  encoding: keyof typeof DECODERS,
-): AsyncGenerator<Uint8Array> {
-  const decoder = DECODERS[encoding]();
+async function* decode(body: AsyncIterable<Uint8Array>, decoder: Transform): AsyncGenerator<Uint8Array> {
   // An error of either stream ends the loop below.
   pipeline(Readable.from(body), decoder, () => {});
   try {
     yield* decoder;
   } catch (cause) {
+    if (cause instanceof GatewayError) throw cause;
     const message = "The body does not match its Content-Encoding.";
     throw new GatewayError("invalid_request_body", message, { cause });
   }
-}
-
-function isKnown(encoding: string): encoding is keyof typeof DECODERS {
-  return Object.hasOwn(DECODERS, encoding);
 }

@@ -152,7 +152,7 @@ function renderFailure(
 ): Response {
   // Nobody receives it; the status stands in the log.
   if (failure instanceof ClientDisconnected) return new Response(null, { status: 499 });
-  const extra: Record<string, string> = failure.code === "overloaded" ? { connection: "close" } : {};
+  const extra: Record<string, string> = failure.closesConnection ? { connection: "close" } : {};
   return errorResponse(failure, family, requestId, extra);
 }
 

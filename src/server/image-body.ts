@@ -11,26 +11,38 @@ import {
 import { MultipartError, readMultipart } from "../lib/multipart.ts";
 import type { Spool } from "../lib/spool.ts";
 import { requireJson } from "./body.ts";
+import type { BodyLimits } from "./body-limits.ts";
 import { decodedBody, requireLength, tooLarge } from "./decoded-body.ts";
+import type { AuthenticatedExchange } from "./http-exchange.ts";
 
 /** Of the encoded and of the decoded body. */
 const MAX_BYTES = 800 * 1024 * 1024;
+
+/** Where a body goes, and what it may use meanwhile. */
+export interface BodyDestination {
+  limits: BodyLimits;
+  spool: Spool;
+}
 
 /**
  * Reads an image request's fields in constant memory: uploaded files and long strings go to `spool` while they
  * arrive. JSON everywhere; forms where the route takes them.
  */
 export async function readImageBody(
-  request: Request,
-  spool: Spool,
+  exchange: AuthenticatedExchange,
+  { limits, spool }: BodyDestination,
   takesForms: boolean,
 ): Promise<ImageField[]> {
+  const { request } = exchange;
   const contentType = request.headers.get("content-type");
   const isForm = takesForms && /^multipart\/form-data\b/i.test(contentType ?? "");
-  if (!isForm) return Object.entries(await readPictureJson(request, spool, ([name]) => isPictureField(name)));
+  if (!isForm) {
+    const isPicture = ([name]: JsonPath) => isPictureField(name);
+    return Object.entries(await readPictureJson(exchange, { limits, spool }, isPicture));
+  }
   requireLength(request, MAX_BYTES);
   try {
-    return await readForm(decodedBody(request), contentType ?? "", spool);
+    return await readForm(decodedBody(exchange, limits), contentType ?? "", spool);
   } catch (error) {
     throw error instanceof MultipartError ? formTrouble(error) : error;
   }
@@ -38,15 +50,16 @@ export async function readImageBody(
 
 /** Reads a JSON object in constant memory. Base64 for which `isPicture` is true is decoded as it arrives. */
 export async function readPictureJson(
-  request: Request,
-  spool: Spool,
+  exchange: AuthenticatedExchange,
+  { limits, spool }: BodyDestination,
   isPicture: (path: JsonPath) => boolean,
 ): Promise<StreamedObject> {
+  const { request } = exchange;
   requireJson(request.headers.get("content-type"));
   requireLength(request, MAX_BYTES);
   try {
     const options = { decode: isPicture, maxBodyBytes: MAX_BYTES };
-    const value = await readSpooledJson(decodedBody(request), spool, options);
+    const value = await readSpooledJson(decodedBody(exchange, limits), spool, options);
     if (isStreamedObject(value)) return value;
   } catch (error) {
     throw error instanceof JsonSpoolError ? jsonTrouble(error, isPicture) : error;

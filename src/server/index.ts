@@ -7,6 +7,7 @@ import type { SafeFetch } from "../lib/safe-fetch.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
 import { FilePool } from "../lib/spool.ts";
 import { sleep } from "../lib/waiting.ts";
+import { BodyLimits } from "./body-limits.ts";
 import { callerBase } from "./credentials.ts";
 import { createHandler, type Handler } from "./endpoint.ts";
 import { Lifecycle } from "./lifecycle.ts";
@@ -35,6 +36,7 @@ export interface ServerOptions {
     publicUrl: string | null;
     trustedProxies: AddressList;
     idleSeconds: number;
+    bodyGraceSeconds: number;
     unknownKeysPerMinute: number | null;
   };
   /** Whether a text has the form of a key. */
@@ -73,6 +75,7 @@ export function allRoutes(
 ): Route[] {
   const { core, blobs, server: address } = options;
   const { clock, snapshot } = core;
+  const bodyLimits = new BodyLimits(address.bodyGraceSeconds * 1000);
   const files = { blobs: blobs.store, links: blobs.links, codecSlots: options.codecSlots };
   const baseOf = ({ request, server }: { request: Request; server: Server<undefined> }): string =>
     address.publicUrl ?? callerBase(request, server, address.trustedProxies);
@@ -80,11 +83,12 @@ export function allRoutes(
     ...core,
     ...files,
     safeFetch: options.safeFetch,
+    bodyLimits,
     spools: { directory: options.spoolDirectory, filePool },
     baseOf,
   };
   return [
-    ...textRoutes(core),
+    ...textRoutes(core, bodyLimits),
     ...imageRoutes(images),
     ...nativeRoutes(images),
     ...modelRoutes(snapshot, clock),

@@ -2,6 +2,7 @@ import { readEdit, readGeneration, writeReply, type ImageField } from "../../dia
 import type { ImageRequest } from "../../domain/image.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
 import { handleImages, type ImageCore, type ImageOutcome } from "../../gateway/images.ts";
+import type { BodyLimits } from "../body-limits.ts";
 import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { readImageBody } from "../image-body.ts";
 import { baseHeaders } from "../respond.ts";
@@ -10,6 +11,7 @@ import { respondFromSpool, type SpoolOptions } from "../spooled-response.ts";
 
 export type ImageEndpoints = ImageCore & {
   spools: SpoolOptions;
+  bodyLimits: BodyLimits;
   /** The base address of links in the response. */
   baseOf(exchange: AuthenticatedExchange): string;
 };
@@ -52,7 +54,9 @@ function handle(
   read: (fields: readonly ImageField[]) => Promise<ImageRequest>,
 ): Promise<Response> {
   return respondFromSpool(endpoints.spools, exchange.request, async (spool) => {
-    const request = await read(await readImageBody(exchange.request, spool, takesForms));
+    const request = await read(
+      await readImageBody(exchange, { limits: endpoints.bodyLimits, spool }, takesForms),
+    );
     suspendIdleTimeout(exchange);
     const base = endpoints.baseOf(exchange);
     const outcome = await handleImages(endpoints, contextOf(exchange), request, { base, spool });

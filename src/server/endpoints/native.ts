@@ -32,7 +32,8 @@ export function nativeRoutes(endpoints: ImageEndpoints): Route[] {
 async function handle(endpoints: ImageEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
   const model = readModel(endpoints, exchange.parameter);
   return respondFromSpool(endpoints.spools, exchange.request, async (spool) => {
-    const request = await readRequest(await readPictureJson(exchange.request, spool, isPicturePath), model);
+    const destination = { limits: endpoints.bodyLimits, spool };
+    const request = await readRequest(await readPictureJson(exchange, destination, isPicturePath), model);
     suspendIdleTimeout(exchange);
     const base = endpoints.baseOf(exchange);
     const outcome = await handleImages(endpoints, contextOf(exchange), request, { base, spool });

@@ -4,6 +4,7 @@ import { rateHeaders } from "../../dialects/rate-headers.ts";
 import type { Core } from "../../gateway/core.ts";
 import { handleChat } from "../../gateway/chat.ts";
 import { readJsonBody } from "../body.ts";
+import type { BodyLimits } from "../body-limits.ts";
 import { contextOf, queryOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route, RouteResult } from "../routes.ts";
@@ -11,7 +12,7 @@ import type { Route, RouteResult } from "../routes.ts";
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /** The text endpoints. */
-export function textRoutes(core: Core): Route[] {
+export function textRoutes(core: Core, bodyLimits: BodyLimits): Route[] {
   return [
     {
       method: "POST",
@@ -21,15 +22,19 @@ export function textRoutes(core: Core): Route[] {
       auth: "key",
       scope: "ai:llm",
       pipeline: "text",
-      handle: (exchange) => chat(core, exchange),
+      handle: (exchange) => chat(core, bodyLimits, exchange),
     },
   ];
 }
 
-async function chat(core: Core, exchange: AuthenticatedExchange): Promise<RouteResult> {
+async function chat(
+  core: Core,
+  bodyLimits: BodyLimits,
+  exchange: AuthenticatedExchange,
+): Promise<RouteResult> {
   const { request, requestId } = exchange;
   refuseProvider(request);
-  const payload = readRequest(await readJsonBody(request, MAX_BYTES));
+  const payload = readRequest(await readJsonBody(exchange, bodyLimits, MAX_BYTES));
   suspendIdleTimeout(exchange);
   const outcome = await handleChat(core, contextOf(exchange), payload);
   const headers = Object.assign(baseHeaders(requestId), rateHeaders(outcome.rate, "chat"));

@@ -1,0 +1,68 @@
+import { GatewayError } from "../domain/gateway-error.ts";
+import { DeadlineTimer } from "../lib/deadline-timer.ts";
+import { ResourceQuota } from "./resource-quota.ts";
+
+const MIB = 1024 * 1024;
+
+/** Lowest average speed of a body after its grace time; slow mobile networks reach twice as much. */
+const MIN_BYTES_PER_SECOND = 16 * 1024;
+
+/** What bodies may use while they are read, and how fast they must arrive. One for the process. */
+export class BodyLimits {
+  /** Counts bodies. */
+  readonly bodies = new ResourceQuota("bodies being sent", {
+    key: 1_000,
+    organization: 2_000,
+    process: 4_000,
+  });
+  /** Counts bytes of bodies that are read into memory. */
+  readonly memory = new ResourceQuota("memory for bodies being sent", {
+    key: 128 * MIB,
+    organization: 256 * MIB,
+    process: 512 * MIB,
+  });
+  /** Counts the bytes of memory that decoders of content encodings may allocate. */
+  readonly decoders = new ResourceQuota("memory for compressed bodies being sent", {
+    key: 128 * MIB,
+    organization: 256 * MIB,
+    process: 512 * MIB,
+  });
+  readonly #timer = new DeadlineTimer();
+  readonly #graceMs: number;
+
+  /** A body may take `graceMs` and longer by its size. */
+  constructor(graceMs: number) {
+    this.#graceMs = graceMs;
+  }
+
+  /** Yields the pieces of a body while their average speed is sufficient. Time in which nobody reads does not count. */
+  async *paced(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let received = 0;
+    let waitedMs = 0;
+    let since = performance.now();
+    for await (const piece of body) {
+      waitedMs += performance.now() - since;
+      received += piece.length;
+      if (waitedMs > this.#timeFor(received)) throw tooSlow();
+      yield piece;
+      since = performance.now();
+    }
+  }
+
+  /** Waits for a body of a declared length as long as a body of that length may take. */
+  arrived<Body>(body: Promise<Body>, byteLength: number): Promise<Body> {
+    return new Promise((resolve, reject) => {
+      const deadline = this.#timer.set(this.#timeFor(byteLength), () => reject(tooSlow()));
+      body.then(resolve, reject).finally(() => this.#timer.clear(deadline));
+    });
+  }
+
+  #timeFor(byteLength: number): number {
+    return this.#graceMs + (byteLength / MIN_BYTES_PER_SECOND) * 1000;
+  }
+}
+
+function tooSlow(): GatewayError {
+  const message = `The body arrived too slowly: send at least ${MIN_BYTES_PER_SECOND / 1024} KiB a second.`;
+  return new GatewayError("invalid_request_body", message, { closesConnection: true });
+}

@@ -1,0 +1,91 @@
+import type { Principal } from "../domain/api-key.ts";
+import { GatewayError } from "../domain/gateway-error.ts";
+
+/** The maximum amount in use at once. */
+export interface QuotaMaxima {
+  key: number;
+  organization: number;
+  process: number;
+}
+
+const RETRY_SECONDS = 2;
+
+/**
+ * Bounds how much of one resource requests use at once: of each key, of each organization and of this process, so that
+ * one caller cannot exhaust what others need.
+ */
+export class ResourceQuota {
+  readonly #keys = new Map<string, number>();
+  readonly #organizations = new Map<string, number>();
+  #total = 0;
+  readonly #resource: string;
+  readonly #maxima: QuotaMaxima;
+
+  /** `resource` completes the sentence 'This key uses too much …'. */
+  constructor(resource: string, maxima: QuotaMaxima) {
+    this.#resource = resource;
+    this.#maxima = maxima;
+  }
+
+  /** A request's part, empty at first. Disposing of it gives everything back. */
+  open(principal: Principal, amount = 0): QuotaShare {
+    const share = new QuotaShare(this, principal);
+    if (amount > 0) share.add(amount);
+    return share;
+  }
+
+  /** Takes all or nothing. Throws `rate_limit_exceeded` for a key or organization, `overloaded` for the process. */
+  take({ key, organization }: Principal, amount: number): void {
+    const ofKey = (this.#keys.get(key.id) ?? 0) + amount;
+    const ofOrganization = (this.#organizations.get(organization.id) ?? 0) + amount;
+    const maxima = this.#maxima;
+    if (ofKey > maxima.key) throw this.#exceeded("rate_limit_exceeded", "This key uses");
+    if (ofOrganization > maxima.organization)
+      throw this.#exceeded("rate_limit_exceeded", "Your organization uses");
+    if (this.#total + amount > maxima.process)
+      throw this.#exceeded("overloaded", "All requests together use");
+    this.#keys.set(key.id, ofKey);
+    this.#organizations.set(organization.id, ofOrganization);
+    this.#total += amount;
+  }
+
+  giveBack({ key, organization }: Principal, amount: number): void {
+    subtract(this.#keys, key.id, amount);
+    subtract(this.#organizations, organization.id, amount);
+    this.#total -= amount;
+  }
+
+  #exceeded(code: "rate_limit_exceeded" | "overloaded", subject: string): GatewayError {
+    const message = `${subject} too much ${this.#resource} at once. Retry in ${RETRY_SECONDS} seconds.`;
+    return new GatewayError(code, message, { retryAfterSeconds: RETRY_SECONDS });
+  }
+}
+
+/** What one request uses of a quota. */
+export class QuotaShare implements Disposable {
+  #amount = 0;
+  readonly #quota: ResourceQuota;
+  readonly #principal: Principal;
+
+  constructor(quota: ResourceQuota, principal: Principal) {
+    this.#quota = quota;
+    this.#principal = principal;
+  }
+
+  /** Throws as `ResourceQuota.take` does, and then adds nothing. */
+  add(amount: number): void {
+    this.#quota.take(this.#principal, amount);
+    this.#amount += amount;
+  }
+
+  [Symbol.dispose](): void {
+    this.#quota.giveBack(this.#principal, this.#amount);
+    this.#amount = 0;
+  }
+}
+
+function subtract(amounts: Map<string, number>, owner: string, amount: number): void {
+  const left = (amounts.get(owner) ?? 0) - amount;
+  if (left > 0) amounts.set(owner, left);
+  else amounts.delete(owner);
+}

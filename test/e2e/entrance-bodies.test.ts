@@ -1,0 +1,155 @@
+import type { Socket } from "node:net";
+import { constants, zstdCompressSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "bun:test";
+import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+import { openSocket, writeRequest } from "../support/sockets.ts";
+
+/* What one key may use with bodies that it never finishes. */
+
+const MIB = 1024 * 1024;
+const CHAT = "/v1/chat/completions";
+const HELLO = { model: "sandbox-chat", messages: [{ role: "user", content: "hi" }] };
+
+let gateway: TestGateway;
+let otherKey: string;
+let uploads: Upload[] = [];
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ yaml: "server: { body_grace_seconds: 1 }" });
+  otherKey = /gk_\w+/.exec(await gateway.cli("keys", "create", "--name", "other"))?.[0] ?? "";
+  await until("the key to be known", async () => ((await status(otherKey)) === 200 ? true : undefined));
+});
+
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+beforeEach(() => {
+  uploads = [];
+});
+
+afterEach(async () => {
+  for (const { socket } of uploads) socket.destroy();
+  await until("the bodies to be dropped", async () =>
+    (await status(gateway.key)) === 200 ? true : undefined,
+  );
+});
+
+test("a body that arrives below the lowest speed is refused and its connection closed", async () => {
+  const slow = [
+    await begin(CHAT, { "content-length": "20000" }),
+    await begin(CHAT, { "content-length": String(20 * MIB) }),
+    await begin(CHAT, { "transfer-encoding": "chunked" }),
+    await begin("/v1/images/generations", { "content-length": String(20 * MIB) }),
+  ];
+  const honest = await begin(CHAT, { "content-length": "100000" });
+  const body = JSON.stringify(HELLO).padEnd(100_000);
+  for (let tick = 0; tick < 50; tick += 1) {
+    for (const { socket } of slow)
+      if (!socket.destroyed) socket.write(socket === slow[2]?.socket ? "1\r\n \r\n" : "  ");
+    honest.socket.write(body.slice(tick * 2_000, (tick + 1) * 2_000));
+    await Bun.sleep(50);
+  }
+  expect((await honest.response()).slice(0, 12)).toBe("HTTP/1.1 200");
+  for (const upload of slow) {
+    const response = await upload.ended();
+    expect(response.slice(0, 12)).toBe("HTTP/1.1 400");
+    expect(response).toContain("The body arrived too slowly");
+  }
+}, 20_000);
+
+test("a body in chunks of one byte occupies little more than one in large chunks", async () => {
+  const text = JSON.stringify({ ...HELLO, user: "x".repeat(4 * MIB) });
+  const send = async (chunks: Buffer) => {
+    const upload = await begin(CHAT, { "transfer-encoding": "chunked" });
+    for (let at = 0; at < chunks.length; at += MIB) await upload.write(chunks.subarray(at, at + MIB));
+    expect((await upload.response()).slice(0, 12)).toBe("HTTP/1.1 200");
+    return gateway.resources().peakMb;
+  };
+  const whole = Buffer.from(`${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`);
+  await send(whole);
+  const peakMb = await send(whole);
+  const bytes = Buffer.from(`${text.replace(/./g, "1\r\n$&\r\n")}0\r\n\r\n`);
+  expect((await send(bytes)) / peakMb).toBeLessThan(1.6);
+}, 20_000);
+
+test("unfinished bodies of one key are bounded by the bytes that they declare", async () => {
+  const headers = { "content-length": String(31 * MIB) };
+  for (let count = 0; count < 4; count += 1) await begin(CHAT, headers);
+  const refused = await until("a refusal", async () => {
+    const response = await (await begin(CHAT, headers)).response();
+    return response === "" ? undefined : response;
+  });
+  expect(refused).toStartWith("HTTP/1.1 429");
+  expect(refused).toMatch(/\r\nretry-after: \d+\r\n/i);
+  expect(refused).toContain("rate_limit_exceeded");
+  expect(await status(gateway.key)).toBe(200);
+  expect(await status(otherKey)).toBe(200);
+}, 20_000);
+
+test("a zstd frame with a window over 8 MiB is refused before it occupies memory", async () => {
+  const before = gateway.resources();
+  const parameters = { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_enableLongDistanceMatching]: 1 };
+  const frame = zstdCompressSync(Buffer.alloc(140 * MIB, JSON.stringify(HELLO)), { params: parameters });
+  const headers = {
+    "content-type": "application/json",
+    "content-encoding": "zstd",
+    "content-length": String(frame.length),
+  };
+  for (let count = 0; count < 6; count += 1) {
+    const upload = await begin("/v1/images/generations", headers);
+    await upload.write(frame.subarray(0, -8));
+    expect((await upload.response()).slice(0, 12)).toBe("HTTP/1.1 400");
+  }
+  expect(gateway.resources().peakMb / before.peakMb).toBeLessThan(1.4);
+}, 20_000);
+
+test("decoders of one key are bounded, and others keep theirs", async () => {
+  const frame = zstdCompressSync(JSON.stringify(HELLO));
+  const headers = {
+    "content-type": "application/json",
+    "content-encoding": "zstd",
+    "content-length": String(frame.length),
+  };
+  for (let count = 0; count < 16; count += 1) await (await begin(CHAT, headers)).write(frame.subarray(0, 8));
+  const send = (key: string) =>
+    gateway.call(CHAT, { headers: { ...headers, authorization: `Bearer ${key}` }, body: frame });
+  await until("a refusal", async () => ((await send(gateway.key)).status === 429 ? true : undefined));
+  expect((await send(otherKey)).status).toBe(200);
+}, 20_000);
+
+interface Upload {
+  socket: Socket;
+  write(bytes: Uint8Array): Promise<void>;
+  /** What came back, as soon as something has. */
+  response(): Promise<string>;
+  /** What came back until the gateway closed the connection. */
+  ended(): Promise<string>;
+}
+
+/** Sends the headers of a request. */
+async function begin(path: string, headers: Record<string, string>): Promise<Upload> {
+  const socket = await openSocket(gateway.url);
+  let received = "";
+  socket.on("data", (piece: Buffer) => (received += piece.toString("latin1")));
+  let isClosed = false;
+  socket.once("close", () => (isClosed = true));
+  const head = writeRequest({ path, headers: { authorization: `Bearer ${gateway.key}`, ...headers } });
+  const hasLength = "content-length" in headers;
+  socket.write(hasLength ? head : head.replace("content-length: 0\r\n", ""));
+  const upload: Upload = {
+    socket,
+    write: (bytes) =>
+      new Promise((resolve) => {
+        if (isClosed) resolve();
+        socket.write(bytes, () => resolve());
+      }),
+    response: () => until("a response", () => Promise.resolve(received || (isClosed ? "" : undefined))),
+    ended: () => until("the end", () => Promise.resolve(isClosed ? received : undefined)),
+  };
+  uploads.push(upload);
+  return upload;
+}
+
+async function status(key: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  return (await gateway.call(CHAT, { headers, body: HELLO })).status;
+}
