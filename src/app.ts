@@ -116,7 +116,7 @@ async function serverSettings(settings: Settings) {
   await sweepSpool(spoolDirectory);
   return {
     spoolDirectory,
-    safeFetch: createSafeFetch(),
+    safeFetch: createSafeFetch({ denied: settings.server.deniedNetworks }),
     isShared: settings.workers > 1,
     server: settings.server,
     isWellFormed: secretTest(settings.bootstrap.key),

@@ -15,6 +15,7 @@ export interface AdminStore {
   prices: PriceStore;
   budgets: BudgetAdminStore;
   administrators: AdministratorStore;
+  linkSecrets: LinkSecretStore;
   ledger: LedgerAdminStore;
   audit: AuditStore;
 }
@@ -184,8 +185,18 @@ export interface AdministratorStore {
   setPassword(name: string, passwordHash: string, by: Actor): Promise<boolean>;
 }
 
+/** Secrets that sign links to results. */
+export interface LinkSecretStore {
+  /**
+   * Makes a secret that signs from now on (`at`, Unix milliseconds). Removes the older ones, or keeps those that may
+   * have signed links that are still valid. Returns how many were kept.
+   */
+  rotate(rotation: { at: number; keepsOld: boolean }, by: Actor): Promise<{ kept: number }>;
+}
+
 /** What kinds of rows administration changes; running gateways reload by kind. */
-export type ChangeKind = "organization" | "key" | "price" | "budget" | "administrator" | "ledger";
+export type ChangeKind =
+  "organization" | "key" | "price" | "budget" | "administrator" | "ledger" | "link secret";
 
 export type AuditAction = "create" | "update" | "remove" | "rotate" | "refund" | "correct prices" | "archive";
 

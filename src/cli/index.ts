@@ -9,6 +9,7 @@ import { addCheckCommand } from "./check.ts";
 import { openCommandContext, type CliContext } from "./context.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addLedgerCommands } from "./ledger.ts";
+import { addLinkCommands } from "./links.ts";
 import { addOrganizationCommands } from "./organizations.ts";
 import { addPriceCommands } from "./prices.ts";
 import { readName } from "./options.ts";
@@ -84,6 +85,7 @@ function buildProgram(context: CliContext): Command {
   addBudgetCommands(program, cli);
   addRouteCommands(program, cli);
   addLedgerCommands(program, cli);
+  addLinkCommands(program, cli);
   addAuditCommands(program, cli);
   // Set last, because commands inherit it. Without a command the program serves, so a mistyped command arrives as an
   // excess argument.

@@ -111,6 +111,7 @@ const VARIABLES: readonly Variable[] = [
   { variable: "PORT", path: ["server", "port"], read: asNumber },
   { variable: "PUBLIC_URL", path: ["server", "public_url"], read: asText },
   { variable: "TRUSTED_PROXIES", path: ["server", "trusted_proxies"], read: asList },
+  { variable: "DENIED_NETWORKS", path: ["server", "denied_networks"], read: asList },
   { variable: "DRAIN_SECONDS", path: ["server", "drain_seconds"], read: asNumber },
   { variable: "LEAVE_SECONDS", path: ["server", "leave_seconds"], read: asNumber },
   { variable: "GATEWAY_DATA_DIR", path: ["data_dir"], read: asText },

@@ -13,6 +13,7 @@ export function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
       port: server.port,
       publicUrl: server.public_url?.replace(/(?<!\/)\/+$/, "") ?? null,
       trustedProxies: parseAddressList(server.trusted_proxies),
+      deniedNetworks: parseAddressList(server.denied_networks),
       drainSeconds: server.drain_seconds,
       leaveSeconds: server.leave_seconds,
       idleSeconds: server.idle_seconds,

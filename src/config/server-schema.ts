@@ -24,6 +24,10 @@ export const serverSchema = z
       .array(address)
       .default([])
       .describe("Addresses and networks whose X-Forwarded-For is believed"),
+    denied_networks: z
+      .array(address)
+      .default([])
+      .describe("Public addresses and networks that links of callers must not reach, such as your own"),
     drain_seconds: z
       .number()
       .min(0)

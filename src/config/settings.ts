@@ -15,6 +15,8 @@ export interface Settings {
     publicUrl: string | null;
     /** Peers whose `X-Forwarded-For` is trusted. */
     trustedProxies: AddressList;
+    /** Public addresses that links of callers must not reach. */
+    deniedNetworks: AddressList;
     /** How long running requests may go on after SIGTERM. */
     drainSeconds: number;
     /** How long the server goes on serving after SIGTERM while `/readyz` answers 503. */

@@ -3,7 +3,6 @@ import { DependencyError } from "../gateway/ports.ts";
 import type { LeaseStore } from "./budgets/leases.ts";
 import { systemClock } from "../lib/clock.ts";
 import { every, withDeadline, type BackgroundWork } from "../lib/waiting.ts";
-import { sharedSecrets } from "./database/shared-secrets.ts";
 import { startWalCheckpoints } from "./database/wal-checkpoints.ts";
 import { countQuarantined, createFolder, type JournalFolder } from "./journal/journal-folder.ts";
 import { openJournal, type FileJournal } from "./journal/journal.ts";
@@ -16,6 +15,7 @@ import type { Report } from "./report.ts";
 import type { Configured } from "./snapshot/directory.ts";
 import { openSnapshot, type LiveSnapshot } from "./snapshot/snapshot.ts";
 import { countRefused } from "./stores/journal-verification.ts";
+import { openLinkSecrets } from "./stores/link-secrets.ts";
 import { openStores, type Stores } from "./stores/stores.ts";
 import { readVerification } from "./stores/verification.ts";
 
@@ -31,8 +31,8 @@ export type { LiveSnapshot } from "./snapshot/snapshot.ts";
 
 /** Everything a serving process needs of storage, running. */
 export interface Storage extends Stores {
-  /** Secrets that sign links, the current one first. */
-  linkSecrets: readonly string[];
+  /** Secrets of links at this moment: the first signs, all of them verify. */
+  linkSecrets(): readonly string[];
   snapshot: LiveSnapshot;
   journal: FileJournal;
   /** When the ledger was last verified (Unix milliseconds, 0 is never) and the differences found then. */
@@ -86,11 +86,12 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   };
   const recovery = createRecovery({ ...posting, leases: stores.leases, root, processId });
   await recovery.run();
-  const linkSecrets = await sharedSecrets(stores.database, "links");
+  const linkSecrets = await openLinkSecrets(stores.database);
   const snapshot = await openSnapshot(stores.database, {
     configured: options.configured,
     clock: systemClock,
     onProblem,
+    onLinkSecretRotated: () => linkSecrets.reload(),
   });
   const processes = await announceProcess(stores.database, processId, unlessAway(onProblem));
   const { folder, shipper, journal } = startJournal(root, processId, posting);
@@ -112,7 +113,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     );
   return {
     ...stores,
-    linkSecrets,
+    linkSecrets: () => linkSecrets.current(),
     snapshot,
     journal,
     verification: () => verification,

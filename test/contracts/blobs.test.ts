@@ -13,7 +13,7 @@ import { isBlobName, newBlobName } from "../../src/storage/blobs/name.ts";
 import { until } from "../support/gateway.ts";
 import { startS3, type S3Simulator } from "../upstreams/s3.ts";
 
-const linkSecrets = ["a secret of thirty-two characters"];
+const linkSecrets = () => ["a secret of thirty-two characters"];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "bun:test";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import type { PriceRecord } from "../../src/admin/ports.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
-import { sharedSecrets } from "../../src/storage/database/shared-secrets.ts";
+import { openLinkSecrets } from "../../src/storage/stores/link-secrets.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
@@ -44,11 +44,48 @@ onEachDatabase("The store", (databases) => {
       databases.open(location),
     ]);
     await migrate(handles[0]!);
-    const secrets = await Promise.all(handles.map((handle) => sharedSecrets(handle, "links")));
+    const secrets = await Promise.all(
+      handles.map(async (handle) => (await openLinkSecrets(handle)).current()),
+    );
     expect(new Set(secrets.flat()).size).toBe(1);
     expect(secrets[0]![0]).toMatch(/^[0-9a-f]{64}$/);
     await handles[1]!.begin((sql) => sql`INSERT INTO shared_secrets VALUES (${"links"}, ${1}, ${"newer"})`);
-    expect(await sharedSecrets(handles[2]!, "links")).toEqual(["newer", secrets[0]![0]!]);
+    expect((await openLinkSecrets(handles[2]!)).current()).toEqual(["newer", secrets[0]![0]!]);
+  });
+
+  test("a rotated link secret is kept while a link made with it can be valid", async () => {
+    const handle = await databases.open(await databases.location());
+    await migrate(handle);
+    const read = async () => (await openLinkSecrets(handle)).current();
+    const [first] = await read();
+    const { linkSecrets } = storesOn(handle).admin;
+    const [by, hour] = [{ actor: "tester" }, 3_600_000];
+    const at = 1_800_000_000_000;
+    expect(await linkSecrets.rotate({ at, keepsOld: true }, by)).toEqual({ kept: 1 });
+    const [second] = await read();
+    expect(await linkSecrets.rotate({ at: at + 167 * hour, keepsOld: true }, by)).toEqual({ kept: 2 });
+    expect((await read()).slice(1)).toEqual([second!, first!]);
+    expect(await linkSecrets.rotate({ at: at + 169 * hour, keepsOld: true }, by)).toEqual({ kept: 2 });
+    expect((await read()).slice(2)).toEqual([second!]);
+    expect(await linkSecrets.rotate({ at, keepsOld: false }, by)).toEqual({ kept: 0 });
+    expect(await read()).toHaveLength(1);
+  });
+
+  test("the previous link secret signs until every process knows the new one", async () => {
+    const handle = await databases.open(await databases.location());
+    await migrate(handle);
+    const time = { now: 0 };
+    const live = await openLinkSecrets(handle, { now: () => 0, monotonic: () => time.now });
+    const [first] = live.current();
+    const { linkSecrets } = storesOn(handle).admin;
+    await linkSecrets.rotate({ at: 1, keepsOld: true }, { actor: "tester" });
+    await live.reload();
+    expect(live.current()[0]).toBe(first!);
+    time.now = 2_000;
+    expect(live.current()[0]).not.toBe(first!);
+    await linkSecrets.rotate({ at: 2, keepsOld: false }, { actor: "tester" });
+    await live.reload();
+    expect(live.current()).toHaveLength(1);
   });
 
   test("a migration that fails leaves nothing behind", async () => {

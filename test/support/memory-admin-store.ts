@@ -28,6 +28,12 @@ export function memoryAdminStore(): MemoryAdminStore {
     prices: priceStore(note),
     budgets: budgetStore(note),
     administrators: administratorStore(note),
+    linkSecrets: {
+      async rotate({ keepsOld }, by) {
+        note(by, "rotate link secret");
+        return { kept: keepsOld ? 1 : 0 };
+      },
+    },
   };
 }
 

@@ -64,8 +64,8 @@ export interface BlobSettings {
   linkHours?: number;
   /** How long a blob is kept; 7 by default. */
   retentionDays?: number;
-  /** The first signs links, all check them. At least 32 characters each. */
-  linkSecrets: readonly string[];
+  /** The first signs links, all of them verify. At least 32 characters each. */
+  linkSecrets(): readonly string[];
   clock?: Clock;
   onProblem?: Report;
 }

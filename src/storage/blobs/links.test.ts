@@ -6,7 +6,7 @@ import { newBlobName } from "./name.ts";
 const time = { now: 1_800_000_000_000 };
 const clock = { now: () => time.now, monotonic: () => 0 };
 const secret = "0123456789abcdef".repeat(4);
-const links = createLinks({ secrets: [secret], lifetimeSeconds: 86_400, clock });
+const links = createLinks({ secrets: () => [secret], lifetimeSeconds: 86_400, clock });
 
 function check(address: string, by = links) {
   const url = URL.parse(address);
@@ -72,7 +72,7 @@ test("only valid links pass, whatever expiry and signature are given", () => {
 
 test("after a rotation the new secret signs and the old one still verifies", () => {
   const next = "f".repeat(64);
-  const rotated = createLinks({ secrets: [next, secret], lifetimeSeconds: 60, clock });
+  const rotated = createLinks({ secrets: () => [next, secret], lifetimeSeconds: 60, clock });
   const name = newBlobName("webp");
   const [before, after] = [links, rotated].map((by) => by.sign("https://gateway.example/base", name)) as [
     string,
@@ -81,11 +81,11 @@ test("after a rotation the new secret signs and the old one still verifies", () 
   expect(check(before, rotated)).toBe("valid");
   expect(check(after, rotated)).toBe("valid");
   expect(check(after, links)).toBe("invalid");
-  const without = createLinks({ secrets: [next], lifetimeSeconds: 60, clock });
+  const without = createLinks({ secrets: () => [next], lifetimeSeconds: 60, clock });
   expect(check(before, without)).toBe("invalid");
 });
 
 test("a short or missing secret is refused", () => {
   for (const secrets of [[], ["short"], [secret, ""]])
-    expect(() => createLinks({ secrets, lifetimeSeconds: 60, clock })).toThrow(RangeError);
+    expect(() => createLinks({ secrets: () => secrets, lifetimeSeconds: 60, clock })).toThrow(RangeError);
 });

@@ -8,11 +8,10 @@ import { isBlobName } from "./name.ts";
  * and expiry and is compared as text, so that no second spelling of it is valid.
  */
 export function createLinks({ secrets, lifetimeSeconds, clock }: LinkSettings): Links {
-  const [current] = secrets;
-  if (!current || secrets.some((secret) => secret.length < MIN_SECRET))
-    throw new RangeError(`a link secret has at least ${MIN_SECRET} characters`);
+  requireSecrets(secrets());
   return {
     sign(base, name) {
+      const [current] = requireSecrets(secrets());
       const expires = String(Math.floor(clock.now() / 1000) + lifetimeSeconds);
       const signature = signatureOf(current, name, expires);
       return `${base.replace(/(?<!\/)\/+$/, "")}/files/${name}?exp=${expires}&sig=${signature}`;
@@ -20,7 +19,7 @@ export function createLinks({ secrets, lifetimeSeconds, clock }: LinkSettings): 
 
     check(name, expires, signature) {
       if (!isBlobName(name) || !expires || !signature || !EXPIRY.test(expires)) return "invalid";
-      const isSigned = secrets.some((secret) => isSame(signatureOf(secret, name, expires), signature));
+      const isSigned = secrets().some((secret) => isSame(signatureOf(secret, name, expires), signature));
       if (!isSigned) return "invalid";
       return clock.now() < Number(expires) * 1000 ? "valid" : "expired";
     },
@@ -28,14 +27,21 @@ export function createLinks({ secrets, lifetimeSeconds, clock }: LinkSettings): 
 }
 
 export interface LinkSettings {
-  /** The first signs, all of them check: put a new one in front to rotate. */
-  secrets: readonly string[];
+  /** Returns the secrets at this moment: the first signs, all of them verify. */
+  secrets(): readonly string[];
   lifetimeSeconds: number;
   clock: Clock;
 }
 
 const MIN_SECRET = 32;
 const EXPIRY = /^[1-9]\d{0,11}$/;
+
+function requireSecrets(secrets: readonly string[]): [string, ...string[]] {
+  const [current, ...older] = secrets;
+  if (!current || secrets.some((secret) => secret.length < MIN_SECRET))
+    throw new RangeError(`a link secret has at least ${MIN_SECRET} characters`);
+  return [current, ...older];
+}
 
 function signatureOf(secret: string, name: string, expires: string): string {
   return createHmac("sha256", secret).update(`file link 1\n${name}\n${expires}`).digest("base64url");

@@ -32,6 +32,8 @@ export interface SnapshotOptions {
   configured: Configured;
   clock: Clock;
   onProblem: Report;
+  /** Called when the secrets of links have changed; until it succeeds, the change is not in force. */
+  onLinkSecretRotated?: () => Promise<void>;
   /** Most keys kept; 100,000 by default. */
   maxKeys?: number;
 }
@@ -47,7 +49,7 @@ const DATABASE = {
   lost: "the database is away: known keys are served, charges wait in the journal",
   available: "the database is available again",
 };
-const ALL_KINDS: ReadonlySet<ChangeKind> = new Set(["organization", "price", "budget"]);
+const ALL_KINDS: ReadonlySet<ChangeKind> = new Set(["organization", "price", "budget", "link secret"]);
 const NO_BUDGETS: readonly string[] = [];
 
 /** Loads the first state; throws a `DependencyError` when the database is away. */
@@ -179,6 +181,7 @@ class PolledSnapshot implements LiveSnapshot {
         : await this.#source.changedBudgets(this.#revision, revision);
       this.#budgetListener(changed);
     }
+    if (kinds.has("link secret")) await this.#options.onLinkSecretRotated?.();
     if (kinds.has("key")) {
       for await (const page of this.#source.changedKeys(this.#revision, revision)) {
         for (const record of page) this.#keys.refresh(record.hash, this.#makeKey(record));

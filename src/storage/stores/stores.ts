@@ -6,6 +6,7 @@ import { correctionStore } from "./corrections.ts";
 import { keyStore } from "./keys.ts";
 import { leaseStore, type LeaseStore } from "../budgets/leases.ts";
 import { ledgerStore, type LedgerStore } from "./ledger.ts";
+import { linkSecretStore } from "./link-secrets.ts";
 import { migrate } from "../database/migrate.ts";
 import { archiveStore } from "./ledger-archive.ts";
 import { verifyLedger } from "./verification.ts";
@@ -55,6 +56,7 @@ export function storesOn(database: Database, journals?: string): Stores {
       prices: priceStore(database),
       budgets: budgetAdminStore(database),
       administrators: administratorStore(database),
+      linkSecrets: linkSecretStore(database),
       ledger: {
         list: ledger.list,
         position: ledger.position,
