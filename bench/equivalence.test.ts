@@ -7,11 +7,11 @@ const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream";
 const upstream: Reply = { status: 200, head, body: streamFrames(true).join("") };
 const renamed = upstream.body.replaceAll(UPSTREAM_MODEL, PUBLIC_MODEL);
 
-test("replies that differ only in the model's name are the same", () => {
+test("replies that differ only in the model's name are equal", () => {
   expect(() => assertSameReply(upstream, { ...upstream, body: renamed })).not.toThrow();
 });
 
-test("another status, type or byte is told", () => {
+test("another status, type or byte is reported", () => {
   expect(() => assertSameReply(upstream, { ...upstream, body: renamed, status: 201 })).toThrow("status");
   expect(() =>
     assertSameReply(upstream, { ...upstream, body: renamed, head: "HTTP/1.1 200 OK\r\ncontent-type: a/b" }),
@@ -20,7 +20,7 @@ test("another status, type or byte is told", () => {
   expect(() => assertSameReply(upstream, upstream)).toThrow("bytes differ");
 });
 
-test("a stream needs all its frames and exactly one usage chunk before its end mark", () => {
+test("a stream needs all its frames and one usage chunk before [DONE]", () => {
   const frames = streamFrames(true);
   const usage = frames.at(-2)!;
   const streamOf = (parts: string[]): Reply => ({ status: 200, head, body: parts.join("") });

@@ -22,11 +22,11 @@ const wire = Buffer.from(
 );
 const expected = ["hello", "ab\r\nc", "", ""];
 
-test("messages of every framing are read from one piece", () => {
+test("messages of every framing are parsed from one piece", () => {
   expect(readAll([wire]).map((message) => message.body)).toEqual(expected);
 });
 
-test("messages read the same wherever the bytes are cut", () => {
+test("messages are parsed the same when split at any byte", () => {
   for (let cut = 1; cut < wire.length; cut++) {
     expect(readAll([wire.subarray(0, cut), wire.subarray(cut)]).map((message) => message.body)).toEqual(
       expected,
@@ -42,7 +42,7 @@ test("a chunk without a size is refused", () => {
   ).toThrow();
 });
 
-test("a header is found in any letter case and only by its whole name", () => {
+test("a header is found in any letter case, by its full name only", () => {
   const head = "HTTP/1.1 200 OK\r\nX-Content-Length: 9\r\nCONTENT-LENGTH:  7 \r\nA: b";
   expect(headerOf(head, "content-length")).toBe("7");
   expect(headerOf(head, "a")).toBe("b");

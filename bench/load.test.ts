@@ -13,7 +13,7 @@ function serve(handler: (request: Request) => Response | Promise<Response>) {
   };
 }
 
-test("an exchange tells status, head and body, also of a chunked reply", async () => {
+test("an exchange returns status, header and body, also when chunked", async () => {
   using server = serve(
     () => new Response(new Blob(["hello"]).stream(), { status: 201, headers: { "x-a": "1" } }),
   );
@@ -22,7 +22,7 @@ test("an exchange tells status, head and body, also of a chunked reply", async (
   expect(reply.head.toLowerCase()).toContain("x-a: 1");
 });
 
-test("a closed loop keeps one request under way on each connection", async () => {
+test("a closed loop keeps one request running on each connection", async () => {
   let atOnce = 0;
   let mostAtOnce = 0;
   using server = serve(async () => {
@@ -47,7 +47,7 @@ test("a closed loop keeps one request under way on each connection", async () =>
   expect(tally.bodyBytes).toBe(2 * tally.completed);
 });
 
-test("a reply of another status is a failure", async () => {
+test("a response with another status is a failure", async () => {
   using server = serve(() => new Response("no", { status: 500 }));
   const load = await startClosedLoop({
     address: server.address,
@@ -63,7 +63,7 @@ test("a reply of another status is a failure", async () => {
   expect(tally.failed).toBeGreaterThan(0);
 });
 
-test("an open loop charges a stall to every request that was due meanwhile", async () => {
+test("an open loop counts a stall for every request that it delayed", async () => {
   let hasStalled = false;
   using server = serve(async () => {
     if (hasStalled) return new Response("ok");

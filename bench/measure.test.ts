@@ -20,7 +20,7 @@ function windowsOf(...counts: { completed: number; failed: number }[]): () => Pr
   };
 }
 
-test.if(process.platform === "linux")("a window without an answer is run again and counted", async () => {
+test.if(process.platform === "linux")("a window without a response is run again and counted", async () => {
   const sample = await measure(
     servers,
     windowsOf({ completed: 0, failed: 0 }, { completed: 5, failed: 0 }),
@@ -30,7 +30,7 @@ test.if(process.platform === "linux")("a window without an answer is run again a
 });
 
 test.if(process.platform === "linux")(
-  "a server that answers nothing, or only failures, ends the measurement",
+  "a server without responses, or with failures only, ends the measurement",
   async () => {
     await expect(measure(servers, windowsOf(), window)).rejects.toThrow("answered nothing");
     await expect(measure(servers, windowsOf({ completed: 0, failed: 7 }), window)).rejects.toThrow(

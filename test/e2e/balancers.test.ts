@@ -89,7 +89,7 @@ describe.skipIf(hasNone)("behind a balancer", () => {
   }, 30_000);
 });
 
-test("a health check of HTTP/1.0 without Host is answered", async () => {
+test("a health check with HTTP/1.0 and no Host succeeds", async () => {
   await using gateway = await startTestGateway();
   const { promise, resolve: receive } = Promise.withResolvers<string>();
   await Bun.connect({

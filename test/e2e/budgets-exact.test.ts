@@ -43,7 +43,7 @@ test.skipIf("missing" in postgres)(
   60_000,
 );
 
-test("two budgets, of the organization and of its key, are held together or not at all", async () => {
+test("a hold covers the organization's and the key's budget, or neither", async () => {
   await using fleet = await openFleet({ workers: 3 });
   const [gateway] = fleet.gateways;
   const created = JSON.parse(await gateway!.cli("keys", "create", "--name", "narrow", "--json"));

@@ -20,7 +20,7 @@ async function withVanishedProcess(fleet: Fleet): Promise<void> {
   database.run("UPDATE leases SET expires_at = 1");
 }
 
-test("what a vanished process holds is released by the next start, which posts its journal", async () => {
+test("the next start posts a killed process's journal and releases its holds", async () => {
   await using fleet = await openFleet();
   await withVanishedProcess(fleet);
   const [gateway] = fleet.gateways;
@@ -32,7 +32,7 @@ test("what a vanished process holds is released by the next start, which posts i
   expect(spent).toBeGreaterThanOrEqual(8_000n);
 }, 30_000);
 
-test("an operator lists what vanished processes hold and writes it off", async () => {
+test("an operator lists and writes off leases of lost processes", async () => {
   await using fleet = await openFleet();
   await withVanishedProcess(fleet);
   const [gateway] = fleet.gateways;

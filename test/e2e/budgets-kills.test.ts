@@ -3,6 +3,6 @@ import { killUnderLoad } from "../battery/money-kills.ts";
 
 const KILLS = 6;
 
-test(`${KILLS} processes killed under load lose no charge, double none and keep nothing held`, async () => {
+test(`${KILLS} killed processes lose no charge, post none twice and hold nothing`, async () => {
   expect(await killUnderLoad(KILLS)).toBe(true);
 }, 60_000);

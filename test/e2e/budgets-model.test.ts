@@ -3,6 +3,6 @@ import { compareWithModel } from "../battery/money-model.ts";
 
 const OPERATIONS = 50_000;
 
-test(`${OPERATIONS} random operations leave ledger, leases and budgets as a model has them`, async () => {
+test(`${OPERATIONS} random operations leave ledger, leases and budgets equal to the model`, async () => {
   expect(await compareWithModel(OPERATIONS)).toBe(true);
 }, 120_000);

@@ -9,7 +9,7 @@ if ("missing" in postgres) console.warn(`SKIPPED outages of the database: ${post
 
 for (const kind of ["stopped", "frozen"] as const) {
   test.skipIf("missing" in postgres).concurrent(
-    `a database ${kind} for ${SECONDS} s stops nobody who has budget, and nothing is lost`,
+    `a database ${kind} for ${SECONDS} s rejects no request within a budget and loses no charge`,
     async () => {
       if (!("missing" in postgres)) expect(await outlast(kind, SECONDS, postgres.folder)).toBe(true);
     },

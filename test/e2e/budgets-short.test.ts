@@ -18,7 +18,7 @@ async function withBudget(fleet: Fleet, tokens: number): Promise<string> {
   return JSON.parse(created).id;
 }
 
-test("without a maximum of the caller the vendor is told one that the budget covers", async () => {
+test("a request without a maximum is sent with one that the budget covers", async () => {
   await using fleet = await openFleet();
   const free = await chat(fleet);
   expect([free.status, free.headers.get("x-gateway-max-tokens")]).toEqual([200, null]);
@@ -36,7 +36,7 @@ test("without a maximum of the caller the vendor is told one that the budget cov
   expect(maxima).toEqual([500, 492, 484]);
 }, 30_000);
 
-test("a budget that covers fewer than 256 tokens refuses, and a maximum of the caller is never lowered", async () => {
+test("fewer than 256 covered tokens are refused, and a requested maximum stays", async () => {
   await using fleet = await openFleet();
   await withBudget(fleet, MIN_COVERED_TOKENS - 1);
   const refused = await chat(fleet);
@@ -47,7 +47,7 @@ test("a budget that covers fewer than 256 tokens refuses, and a maximum of the c
   expect([small.status, small.headers.get("x-gateway-max-tokens")]).toEqual([200, null]);
 }, 30_000);
 
-test("money that running requests hold is refused with a time to retry, and can be held once they end", async () => {
+test("held money is refused with Retry-After, and available after release", async () => {
   await using fleet = await openFleet();
   await withBudget(fleet, 500);
   const running = await chat(fleet, { stream: true }, "[[reply tokens=40 frameDelayMs=50]]");

@@ -50,7 +50,7 @@ describe.each([
 ])("on %s", (_, model) => {
   const question = [{ role: "user" as const, content: "What makes a harbour quiet?" }];
 
-  test("a chat answer has text, usage, its public model and its request id", async () => {
+  test("a chat response has text, usage, public model and request id", async () => {
     const requestId = `sdk-chat-${model}`;
     const completion = await client.chat.completions.create({ model, messages: question }, marked(requestId));
     expect(completion).toMatchObject({ object: "chat.completion", model });
@@ -99,7 +99,7 @@ describe.each([
     },
   );
 
-  test("the stream helper puts a tool call together, and its result leads to an answer", async () => {
+  test("the stream helper assembles a tool call and sends its result", async () => {
     const runner = client.chat.completions.stream({ model, messages: question, tools: [WEATHER_TOOL] });
     const toolCall = (await runner.finalChatCompletion()).choices[0]!;
     expect(toolCall.finish_reason).toBe("tool_calls");
@@ -122,7 +122,7 @@ describe.each([
     expect((await runner.totalUsage()).completion_tokens).toBeGreaterThan(0);
   });
 
-  test("a whole answer can be a tool call", async () => {
+  test("a complete response can be a tool call", async () => {
     const completion = await client.chat.completions.create({
       model,
       messages: question,
@@ -134,7 +134,7 @@ describe.each([
     });
   });
 
-  test("an output cap ends the answer with length", async () => {
+  test("an output cap ends the response with `length`", async () => {
     const completion = await client.chat.completions.create({ model, messages: question, max_tokens: 3 });
     expect(completion.choices[0]!.finish_reason).toBe("length");
     expect(completion.usage!.completion_tokens).toBe(3);
@@ -145,7 +145,7 @@ describe.each([
   ["the sandbox", "sandbox-a"],
   ["a vendor", IMAGE],
 ])("pictures on %s", (_, model) => {
-  test("come as links by default, which give a picture of the size that was told", async () => {
+  test("are delivered as links by default, in the reported size", async () => {
     const requestId = `sdk-image-${model}`;
     const completion = await client.images.generate({ model, prompt: "A quiet harbour" }, marked(requestId));
     const [first, ...others] = completion.data!;
@@ -162,7 +162,7 @@ describe.each([
     if (model === IMAGE) expect(row!.amount).toBe(IMAGE_NANOS);
   });
 
-  test("come as base64 where that is asked for, in the asked format and number", async () => {
+  test("are delivered as base64 on request, in the requested format and number", async () => {
     const { data, response } = await client.images
       .generate({ model, prompt: "Two boats", n: 2, response_format: "b64_json", output_format: "webp" })
       .withResponse();
@@ -200,7 +200,7 @@ test("bytes between client and vendor differ only by the model's name and the fo
   expect(content.join("")).toBe(text);
 });
 
-test("the list of models holds what can be called, with what a client needs to know of each", async () => {
+test("the list of models has every callable model with its facts", async () => {
   const models = [];
   for await (const model of client.models.list()) models.push(model);
   const byId = new Map(models.map((model) => [model.id, model]));
@@ -211,11 +211,11 @@ test("the list of models holds what can be called, with what a client needs to k
   expect(await failure(client.models.retrieve("nobody"))).toBeInstanceOf(NotFoundError);
 });
 
-describe("errors are of the classes and fields the client knows", () => {
+describe("errors have the client's classes and fields", () => {
   const chat = (model: string, text = "hi", using = client) =>
     failure(using.chat.completions.create({ model, messages: [{ role: "user", content: text }] }));
 
-  test("a missing key is told in type, an unusable one in code", async () => {
+  test("a missing key is in `type`, an unusable one in `code`", async () => {
     const missing = await failure(
       client.chat.completions.create({ model: CHAT, messages: [] }, { headers: { Authorization: null } }),
     );
@@ -246,7 +246,7 @@ describe("errors are of the classes and fields the client knows", () => {
     expect(wrong).toMatchObject({ status: 400, code: "invalid_parameter", param: "max_tokens" });
   });
 
-  test("what the vendor rejects or refuses is a bad request that does not name the vendor", async () => {
+  test("a rejection or refusal by the vendor is a bad request without its name", async () => {
     const rejected = await chat(CHAT, "[[context-length]]");
     expect(rejected).toBeInstanceOf(BadRequestError);
     expect(rejected.message).toContain("8192");
@@ -255,7 +255,7 @@ describe("errors are of the classes and fields the client knows", () => {
     expect(refused.message).not.toMatch(/openai|req_0123/i);
   });
 
-  test("the vendor's limit is a rate limit error with its hint", async () => {
+  test("the vendor's limit is a rate limit error with its Retry-After", async () => {
     const limited = await chat("limited", "[[rate-limited retryAfter=7]]");
     expect(limited).toBeInstanceOf(RateLimitError);
     expect(limited).toMatchObject({ status: 429, code: "rate_limit_exceeded" });

@@ -44,7 +44,7 @@ async function shellWithOrganization(options: Parameters<typeof shell>[0] = {}) 
   return cli;
 }
 
-test("no command serves, and so does serve", async () => {
+test("serves without a command and with `serve`", async () => {
   await using cli = await shell({ env: { PORT: "9123" } });
   expect(await cli.run("")).toMatchObject({ code: 0, stderr: "" });
   expect(await cli.run("serve")).toMatchObject({ code: 0 });
@@ -84,7 +84,7 @@ test("a command that does not exist is a usage error of one line with a suggesti
   expect(cli.calls).toEqual([]);
 });
 
-test("help and version are no errors", async () => {
+test("help and version exit with 0", async () => {
   await using cli = await shell();
   const help = await cli.run("--help");
   expect(help).toMatchObject({ code: 0, stderr: "" });
@@ -118,7 +118,7 @@ test("migrate prints what was applied", async () => {
   expect((await cli.run("migrate --json")).json()).toEqual({ applied: ["0001"] });
 });
 
-test("check shows every effective setting with its origin and no secret", async () => {
+test("check prints every effective setting with its origin and no secret", async () => {
   await using cli = await shell({
     env: { PORT: "9100", OPENAI_API_KEY: "sk-very-secret", DATABASE_URL: "postgres://u:hunter2@h/d" },
     files: { "gateway.yaml": "workers: 3" },
@@ -150,7 +150,7 @@ test("check and the start warn about a misspelt variable", async () => {
   expect(await cli.run("serve")).toMatchObject({ code: 0, stderr: warning });
 });
 
-test("check fails with the whole list of problems", async () => {
+test("check fails with all problems", async () => {
   await using cli = await shell({ files: { "gateway.yaml": "server: {prt: 1}\nworkers: 0" } });
   expect(await cli.run("check")).toMatchObject({
     code: 1,
@@ -162,7 +162,7 @@ test("check fails with the whole list of problems", async () => {
   });
 });
 
-test("a key is created, its secret shown once, listed by its first characters and disabled", async () => {
+test("a key is created, printed once, listed by its prefix and disabled", async () => {
   await using cli = await shellWithOrganization();
   const created = (
     await cli.run("keys create --name build --scope ai:image --limit images_per_minute=5 --json")
@@ -225,14 +225,14 @@ test("a key is changed, rotated and deleted, and its limits and expiry are liste
   expect((await cli.run("keys list")).stdout).toBe("(none)\n");
 });
 
-test("--actor names who makes a change", async () => {
+test("--actor sets the audit's actor", async () => {
   await using cli = await shellWithOrganization();
   await cli.run("--actor grace keys create --name build");
   await cli.run("keys create --name other --actor grace");
   expect(cli.store.changes.map(({ actor }) => actor)).toEqual(["ada", "grace", "grace"]);
 });
 
-test("a command before the first start names the first step", async () => {
+test("a command before the first start prints the first step", async () => {
   await using cli = await shell();
   expect((await cli.run("keys create --name early")).stderr).toBe(
     'error: there is no organization "default"; there is none yet: the first start makes "default"\n',
@@ -277,7 +277,7 @@ test("option values that cannot be read are usage errors", async () => {
     expect([line, (await cli.run(line)).code]).toEqual([line, 2]);
 });
 
-test("a folder that the command makes for the data is its owner's alone, one that is there stays as it is", async () => {
+test("a new data folder is accessible to its owner only, an existing one unchanged", async () => {
   await using cli = await shell();
   const path = `${cli.path}/made/data`;
   const config = { env: { GATEWAY_DATA_DIR: path }, cwd: cli.path, providers: TEST_PROVIDERS };
@@ -289,7 +289,7 @@ test("a folder that the command makes for the data is its owner's alone, one tha
   expect((await stat(path)).mode & 0o777).toBe(0o750);
 });
 
-test("an organization's settings, limits and models are changed and shown", async () => {
+test("an organization's settings, limits and models are changed and printed", async () => {
   await using cli = await shellWithOrganization();
   const line = "orgs set default --force-image-urls off --fallback-after 120 --limit queued_jobs=none --json";
   expect((await cli.run(line)).json()).toMatchObject({
@@ -337,7 +337,7 @@ test("prices of the configuration and stored ones are listed with exact amounts"
   });
 });
 
-test("a change of a price shows what every category costs before and after", async () => {
+test("a price change prints every category before and after", async () => {
   await using cli = await shellWithOrganization();
   const set = "prices set sandbox-chat --org default --token input=1";
   const { stdout } = await cli.run(set);
@@ -353,7 +353,7 @@ test("a change of a price shows what every category costs before and after", asy
   });
 });
 
-test("every category of tokens has one name, where it is set and wherever it is shown", async () => {
+test("every token category has the same name in options and output", async () => {
   await using cli = await shellWithOrganization();
   const set = "prices set sandbox-chat --token input=1 --token output=2 --token cache_write_1h=3";
   expect((await cli.run(set)).stdout).toContain("cache_write_1h 3.00");
@@ -383,7 +383,7 @@ test("a budget is created, changed and removed", async () => {
   expect((await cli.run("budgets list")).stdout).toBe("(none)\n");
 });
 
-test("a route is set, shown, reset, and refused when it names something unknown", async () => {
+test("a route is set, printed, reset, and refused with an unknown name", async () => {
   await using cli = await shellWithOrganization();
   const set = await cli.run(
     "routes set sandbox-chat --strategy weighted --target sandbox/sandbox-chat=3 --json",
@@ -406,7 +406,7 @@ test("a route is set, shown, reset, and refused when it names something unknown"
   });
 });
 
-test("a name with control characters cannot steer the terminal", async () => {
+test("control characters of a name do not reach the terminal", async () => {
   await using cli = await shellWithOrganization();
   await cli.run("keys create --name a\u001B[31mb");
   expect((await cli.run("keys list")).stdout).not.toContain("\u001B");
@@ -427,7 +427,7 @@ async function shellWithCharges() {
   return cli;
 }
 
-test("prices are corrected only with --apply, and the audit has who, why and how much", async () => {
+test("prices are corrected only with --apply and recorded in the audit", async () => {
   await using cli = await shellWithCharges();
   const line =
     "prices correct sandbox-chat --from 2026-01-01 --reason typo --token input=0.2 --token output=0.3";
@@ -456,7 +456,7 @@ test("prices are corrected only with --apply, and the audit has who, why and how
   expect((await cli.run("prices correct sandbox-chat --from 2026-01-01 --token input=1")).code).toBe(2);
 });
 
-test("the ledger is listed, a charge shown and refunded", async () => {
+test("the ledger is listed, a charge printed and refunded", async () => {
   await using cli = await shellWithCharges();
   expect((await cli.run("ledger list --limit 2 --json")).json()).toHaveLength(2);
   expect((await cli.run("ledger list --org default")).stdout).toMatch(
@@ -482,7 +482,7 @@ test("the ledger is listed, a charge shown and refunded", async () => {
   expect((await cli.run("ledger list --limit 0")).code).toBe(2);
 });
 
-test("the ledger of a request, a key, a model or a time is listed, page by page", async () => {
+test("the ledger is listed in pages by request, key, model or time", async () => {
   await using cli = await shellWithCharges();
   expect((await cli.run("ledger list --request request-req_2 --json")).json()).toMatchObject([
     { id: "req_2", requestId: "request-req_2" },
@@ -496,7 +496,7 @@ test("the ledger of a request, a key, a model or a time is listed, page by page"
   expect((await cli.run("ledger list --key key_none")).stderr).toBe('error: there is no key "key_none"\n');
 });
 
-test("a verification that finds a difference shows it and fails", async () => {
+test("a verification prints its differences and fails", async () => {
   await using cli = await shellWithCharges();
   expect(await cli.run("ledger verify")).toMatchObject({
     code: 0,
@@ -513,7 +513,7 @@ test("a verification that finds a difference shows it and fails", async () => {
   });
 });
 
-test("only months that are over are archived", async () => {
+test("only past months are archived", async () => {
   await using cli = await shellWithCharges();
   expect((await cli.run("ledger archive --before 2026-02 --to archive")).stdout).toBe("(none)\n");
   expect(await cli.run("ledger archive --before 9999-01 --to archive")).toMatchObject({
@@ -552,7 +552,7 @@ test("the ledger is exported as CSV and as JSON lines, and no cell is a formula"
   expect((await cli.run("ledger export --format xls")).code).toBe(2);
 });
 
-test("an explained route names where it is configured, and a model that does not exist is an error", async () => {
+test("an explained route has its origin, and an unknown model is an error", async () => {
   await using cli = await shellWithOrganization({
     files: { "gateway.yaml": "models:\n  sandbox-chat:\n    display_name: Chat" },
   });

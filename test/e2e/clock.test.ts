@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 test.skipIf(hasNone).concurrent(
-  "a jump ahead begins a new day once, and the way back begins none",
+  "a jump ahead begins a new day once, a jump back none",
   async () => {
     const clock = await fakeClock(lateEvening());
     await using fleet = await openFleet({ env: clock.env });
@@ -54,7 +54,7 @@ test.skipIf(hasNone).concurrent(
 );
 
 test.skipIf(hasNone).concurrent(
-  "jumps while three processes share a budget let nobody spend over it",
+  "three processes that share a budget do not overrun it during jumps",
   async () => {
     const clock = await fakeClock(0);
     await using fleet = await openFleet({ machines: 3, env: clock.env });
@@ -76,7 +76,7 @@ test.skipIf(hasNone).concurrent(
 );
 
 test.skipIf(hasNone).concurrent(
-  "jumps free no limit before its minute is over, and no duration is negative",
+  "jumps release no limit early, and no duration is negative",
   async () => {
     const clock = await fakeClock(0);
     await using fleet = await openFleet({

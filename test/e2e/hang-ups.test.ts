@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-describe("a client that disconnects is no failure in the log", () => {
+describe("a client that disconnects is not logged as a failure", () => {
   const lineOf = (requestId: string) =>
     until("the log line", () => fixture.gateway.logs().find((line) => line["request_id"] === requestId));
 
@@ -67,7 +67,7 @@ async function disconnect(
 }
 
 describe.each([false, true])("a client that disconnects before any content, stream %p,", (stream) => {
-  test("ends the vendor call and pays for its input", async () => {
+  test("ends the vendor call and is charged for its input", async () => {
     const requestId = `input-only-${stream}`;
     const closes = fixture.vendor.hits.filter(({ closedAt }) => closedAt !== null).length;
     await disconnect(fixture, "[[stall]]", requestId, stream);
@@ -80,7 +80,7 @@ describe.each([false, true])("a client that disconnects before any content, stre
     expect(row!.amount).toBe(BigInt(row!.consumed!.tokens!["input"]!) * INPUT_NANOS);
   });
 
-  test("pays for the complete response where its organization drains", async () => {
+  test("is charged for the complete response if its organization drains", async () => {
     await using draining = await openGatewayFixture();
     await draining.gateway.cli("orgs", "set", "default", "--caller-gone", "drain");
     await Bun.sleep(1_000);

@@ -25,7 +25,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 
 const inline = { response_format: "b64_json" };
 
-test("a generation gives pictures of the size and number asked for", async () => {
+test("a generation returns the requested size and number of pictures", async () => {
   const { images: pictures } = await generateImage({
     model: images.imageModel("gpt-image-2"),
     prompt: "a harbour at dawn",
@@ -41,7 +41,7 @@ test("a generation gives pictures of the size and number asked for", async () =>
   expect(fixture.hits()).toBe(1);
 });
 
-test("tier and ratio go through its provider options to a family without pixels", async () => {
+test("tier and ratio are sent as provider options to other families", async () => {
   const { image } = await generateImage({
     model: images.imageModel("gemini-3.1-flash-image"),
     prompt: "wide",

@@ -118,7 +118,7 @@ const ENTRANCES: Record<string, Entrance> = {
 };
 
 describe.each(Object.entries(ENTRANCES))("%s that times out", (name, { pair, path, body, code }) => {
-  test("is an error, and nobody else is asked, unless the organization wants it", async () => {
+  test("is an error without another call, unless fallback is on", async () => {
     const { first, second, model, wait, cancelled } = pair();
     first.next(wait);
     const response = await call(keys.off, path, body(model), nameOf("off", name));
@@ -128,7 +128,7 @@ describe.each(Object.entries(ENTRANCES))("%s that times out", (name, { pair, pat
     expect(second.hits).toHaveLength(0);
   });
 
-  test("is cancelled and answered by the next vendor, billed once, where it does", async () => {
+  test("is cancelled and served by the next vendor, billed once, with fallback", async () => {
     const { first, second, model, price, wait, cancelled } = pair();
     first.next(wait);
     const startedAt = performance.now();
@@ -156,7 +156,7 @@ describe.each(Object.entries(ENTRANCES))("%s that times out", (name, { pair, pat
   });
 });
 
-test("a job that is lost sight of is made by the next vendor, and its own cost is noted", async () => {
+test("after a lost job the next vendor is called and the orphan cost recorded", async () => {
   // Asked for the result, the vendor has locked the account: the picture may have been made.
   queue.first.next({ outcome: "locked" });
   const body = { model: queue.model, ...FIELDS };
@@ -172,7 +172,7 @@ test("a job that is lost sight of is made by the next vendor, and its own cost i
   ]);
 });
 
-test("the vendors of a shipped model are asked one after the other until one answers", async () => {
+test("the vendors of a shipped model are called in order until one succeeds", async () => {
   await using fixture = await openImageFixture();
   const { bfl, fal, openrouter, replicate } = fixture.vendors;
   bfl.next(row("overloaded"));

@@ -87,7 +87,7 @@ describe.each(ENTRANCES)("%s", (entrance) => {
   );
 });
 
-test("the sandbox is no exception", async () => {
+test("the sandbox follows the same table", async () => {
   const sizes = ["unset", "not on the grid", "1K 16:9"] as const;
   const cases = SANDBOX.flatMap((entry, current) =>
     sizes.map((size, index) => {
@@ -100,7 +100,7 @@ test("the sandbox is no exception", async () => {
   await runAll(cases);
 }, 30_000);
 
-test("every call has cost exactly what the price list says", async () => {
+test("every call is charged by the price list", async () => {
   expect(charges.size).toBeGreaterThan(200);
   const rows = await until("every charge", async () => {
     const ledger = (await fixture.gateway.ledger()).filter(({ request_id: id }) => id !== PROBE);
@@ -116,7 +116,7 @@ test("every call has cost exactly what the price list says", async () => {
   expect(billed.size).toBe(expected.length);
 }, 30_000);
 
-test("every vendor has made as many pictures as were charged for", async () => {
+test("every vendor made as many pictures as were charged", async () => {
   const billed: Partial<Record<string, number>> = {};
   for (const { request_id: id, channel, consumed } of await fixture.gateway.ledger())
     if (charges.has(id) && channel !== "sandbox")

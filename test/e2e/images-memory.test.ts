@@ -48,8 +48,8 @@ describe("large references", () => {
   }, 30_000);
 });
 
-describe("large answers", () => {
-  test.each([1, 4])("of 20 MB base64, %d at once, hold nobody up", async (count) => {
+describe("large responses", () => {
+  test.each([1, 4])("of 20 MB base64, %d at once, delay no other request", async (count) => {
     const figures = await measured(`${count} answers at once`, generations(rig, count, 20_000_000));
     expect(figures.statuses).toEqual(Array.from({ length: count }, () => 200));
     expectNoStalls(figures);
@@ -68,7 +68,7 @@ describe("large answers", () => {
 describe("temporary files", () => {
   const paced = { references: 4, referenceBytes: 8 * MIB, pace: 24 * MIB };
 
-  test("of a caller who hangs up in the middle of an upload are gone", async () => {
+  test("are removed when the client disconnects during an upload", async () => {
     const body = new ReadableStream({
       async pull(controller) {
         controller.enqueue(new Uint8Array(64 * 1024));
@@ -101,14 +101,14 @@ describe("temporary files", () => {
   const untilNoFiles = () =>
     until("the spool to be empty", () => (spooled(rig.gateway).length === 0 ? true : undefined), 5_000);
 
-  test("of a caller who hangs up in the middle of an answer are gone", async () => {
+  test("are removed when the client disconnects during a response", async () => {
     const controller = new AbortController();
     await startResponse(controller.signal);
     controller.abort();
     await untilNoFiles();
   });
 
-  test("of a caller who hangs up before the answer are gone", async () => {
+  test("are removed when the client disconnects before the response", async () => {
     const controller = new AbortController();
     const body = { model: MODEL, prompt: "[[base64=20000000]]", response_format: "b64_json" };
     const call = rig.gateway.call("/v1/images/generations", { body, signal: controller.signal });
@@ -118,13 +118,13 @@ describe("temporary files", () => {
     await untilNoFiles();
   });
 
-  test("of a vendor's answer that breaks off are gone", async () => {
+  test("are removed when a vendor's response is truncated", async () => {
     const body = { model: MODEL, prompt: "[[base64=20000000]] [[cut]]", response_format: "b64_json" };
     expect((await rig.gateway.call("/v1/images/generations", { body })).status).toBe(502);
     await untilNoFiles();
   });
 
-  test("of a gateway that was killed in the middle of an answer are gone after the next start", async () => {
+  test("of a gateway killed during a response are removed by the next start", async () => {
     await startResponse();
     await rig.gateway.kill();
     expect(spooled(rig.gateway).length).toBeGreaterThan(0);
@@ -132,7 +132,7 @@ describe("temporary files", () => {
     expect(spooled(rig.gateway)).toEqual([]);
   });
 
-  test("of a gateway that was killed are gone when the next one has started", async () => {
+  test("of a killed gateway are removed by the next start", async () => {
     const upload = rig.upload("multipart", paced);
     await until("a temporary file", () => (spooled(rig.gateway).length > 1 ? true : undefined));
     await rig.gateway.kill();

@@ -20,7 +20,7 @@ afterEach(() => fixture.reset());
 afterAll(() => fixture[Symbol.asyncDispose]());
 
 describe("images.generate", () => {
-  test("gives links by default, and what took effect", async () => {
+  test("returns links by default, and the settings in effect", async () => {
     const reply = await client.images.generate({ model: MODEL, prompt: "码头的清晨", quality: "low" });
     expect(reply).toMatchObject({ size: "1024x1024", quality: "low", output_format: "png" });
     expect(reply.background).toBe("opaque");
@@ -34,7 +34,7 @@ describe("images.generate", () => {
     expect(fixture.vendors.openai.hits[0]!.json()["prompt"]).toBe("码头的清晨");
   });
 
-  test("gives base64 where it is asked for, in number, size, format and compression", async () => {
+  test("returns base64 in the requested number, size, format and compression", async () => {
     const { data: reply, response } = await client.images
       .generate({
         model: MODEL,
@@ -58,7 +58,7 @@ describe("images.generate", () => {
     expect(fixture.vendors.openai.hits[0]!.json()).not.toHaveProperty("response_format");
   });
 
-  test("ignores what the interface ignores and names what it does not know", async () => {
+  test("ignores documented fields and names unknown ones", async () => {
     const { response } = await client.images
       .generate({
         model: MODEL,
@@ -74,7 +74,7 @@ describe("images.generate", () => {
     expect(response.headers.get("x-gateway-ignored-params")).toBe("seed");
   });
 
-  test("takes the gateway's own fields beside the client's", async () => {
+  test("accepts the gateway's own fields beside the client's", async () => {
     const body = { model: "gemini-3.1-flash-image", prompt: "wide", size: "2K", aspectRatio: "16:9" };
     const reply = await client.images.generate(
       body as unknown as OpenAI.Images.ImageGenerateParamsNonStreaming,
@@ -96,13 +96,13 @@ describe("images.edit", () => {
     expect(fields).toMatchObject({ model: MODEL, prompt: "brighter", n: "1" });
   });
 
-  test("of a list of one sends a single image, as the vendor wants it", async () => {
+  test("of a list of one sends a single image field", async () => {
     const image = [await toFile(pictures[0]!, "one.png")];
     await client.images.edit({ model: MODEL, prompt: "brighter", image });
     expect((await sentForm(fixture))[0]).toEqual([["image", pictures[0]!]]);
   });
 
-  test("of several uploads keeps their order and every byte", async () => {
+  test("of several uploads keeps order and bytes", async () => {
     const image = await Promise.all(pictures.map((bytes, index) => toFile(bytes, `图 ${3 - index}.png`)));
     const reply = await client.images.edit({
       model: MODEL,
@@ -132,7 +132,7 @@ describe("images.edit", () => {
     ]);
   });
 
-  test("with the header sends smaller references of the same format and size", async () => {
+  test("with the compression header sends smaller references of the same format and size", async () => {
     const noise = makePng(400, 300, {
       pixel: (x, y) => [(x * y * 31) & 255, (x * x + y) & 255, (y * 97) & 255, 255],
     });
@@ -145,7 +145,7 @@ describe("images.edit", () => {
     expect(await measure(sent)).toEqual({ width: 400, height: 300, format: "jpeg" });
   });
 
-  test("with more images than the family takes is a bad request that costs nothing", async () => {
+  test("with too many images is a bad request that costs nothing", async () => {
     const image = await Promise.all(Array.from({ length: 17 }, () => toFile(pictures[0]!, "a.png")));
     const error = await client.images
       .edit({ model: MODEL, prompt: "x", image })

@@ -35,39 +35,42 @@ models:
 afterEach(() => fixture.reset());
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-describe("a vendor that gives another number of pictures", () => {
+describe("a vendor that returns another number of pictures", () => {
   test.each([
     [4, 2, "2/4"],
     [3, 1, "1/3"],
     [2, 2, null],
     [1, 3, null],
     [2, 6, null],
-  ])("than the %p asked for, %p, is told and billed as %p", async (requested, given, degraded) => {
-    fixture.vendors.openai.next({ images: given });
-    const delivered = Math.min(requested, given);
-    const { response, reply } = await generate({ n: requested, quality: "low" });
-    expect(reply.data).toHaveLength(delivered);
-    expect(response.headers.get("x-image-count-degraded")).toBe(degraded);
-    expect(response.headers.get("x-gateway-generated-images")).toBe(String(delivered));
-    const row = await charged(response);
-    expect(row).toMatchObject({ amount: LOW_1K * BigInt(delivered), consumed: { count: delivered } });
-    expect(row.flags).toEqual(degraded ? ["partial"] : []);
-    const line = await until("the log line", () =>
-      fixture.gateway.logs().find((candidate) => candidate["request_id"] === row.request_id),
-    );
-    expect(line["surplus"]).toBe(given > requested ? given - requested : undefined);
-  });
+  ])(
+    "requested %p, returned %p: the header is %p and the bill agrees",
+    async (requested, given, degraded) => {
+      fixture.vendors.openai.next({ images: given });
+      const delivered = Math.min(requested, given);
+      const { response, reply } = await generate({ n: requested, quality: "low" });
+      expect(reply.data).toHaveLength(delivered);
+      expect(response.headers.get("x-image-count-degraded")).toBe(degraded);
+      expect(response.headers.get("x-gateway-generated-images")).toBe(String(delivered));
+      const row = await charged(response);
+      expect(row).toMatchObject({ amount: LOW_1K * BigInt(delivered), consumed: { count: delivered } });
+      expect(row.flags).toEqual(degraded ? ["partial"] : []);
+      const line = await until("the log line", () =>
+        fixture.gateway.logs().find((candidate) => candidate["request_id"] === row.request_id),
+      );
+      expect(line["surplus"]).toBe(given > requested ? given - requested : undefined);
+    },
+  );
 });
 
 describe("usage", () => {
-  test("that is not reported is absent, and the bill goes by pictures", async () => {
+  test("that is not reported is absent, and pictures are billed", async () => {
     fixture.vendors.openai.next("no-usage");
     const { response, reply } = await generate({ quality: "low" });
     expect(reply).not.toHaveProperty("usage");
     expect((await charged(response)).amount).toBe(LOW_1K);
   });
 
-  test("that is reported or impossible changes nothing of the bill", async () => {
+  test("that is reported or impossible does not change the charge", async () => {
     for (const usage of [
       { input_tokens: 9e9, output_tokens: 9e9, total_tokens: 2e10 },
       { input_tokens: -5, output_tokens: 1 },
@@ -78,14 +81,14 @@ describe("usage", () => {
   });
 });
 
-describe("the vendor is asked the same", () => {
+describe("the vendor gets the same request", () => {
   const requests = [
     { size: "4K", aspectRatio: "21:9" },
     { size: "2K", aspect_ratio: "4:5" },
     { size: "1920x1080" },
   ];
 
-  test.each(requests)("for %o by every entrance of family A", async (request) => {
+  test.each(requests)("for %o from every endpoint of family A", async (request) => {
     const body = { model: MODEL, prompt: "x", quality: "low", output_format: "jpeg", ...request };
     await call("/v1/images/generations", { body });
     await call("/v1/images/edits", { body: { ...body, image: IMAGE } });
@@ -99,7 +102,7 @@ describe("the vendor is asked the same", () => {
     expect(new Set(sizes).size).toBe(1);
   });
 
-  test("for a tier and a ratio by every entrance of the other families", async () => {
+  test("for a tier and a ratio from every endpoint of the other families", async () => {
     const expected = {
       gemini: ["gemini-3.1-flash-image", "imageConfig"],
       ark: ["seedream-5-0-pro", "size"],
@@ -116,14 +119,14 @@ describe("the vendor is asked the same", () => {
     }
   });
 
-  test("by its own name for a model that has another here, the bytes of its pictures unchanged", async () => {
+  test("under the vendor's model name, with unchanged picture bytes", async () => {
     const { response } = await edit({ model: "house-image" });
     expect((await textsOf(fixture.vendors.openai.hits[0]!))["model"]).toBe(MODEL);
     expect((await charged(response)).model).toBe("house-image");
   });
 });
 
-describe("what fails costs nothing", () => {
+describe("a failure costs nothing", () => {
   test.each([
     ["openai", MODEL, "content-refused", 400, "content_policy_violation"],
     ["xai", "grok-imagine-image", "no-images", 400, "content_policy_violation"],
@@ -140,7 +143,7 @@ describe("what fails costs nothing", () => {
     failed.add(response.headers.get("x-gateway-request-id")!);
   });
 
-  test("and a model without a price is not asked at all", async () => {
+  test("and a model without a price is not called", async () => {
     const response = await fixture.gateway.call("/v1/images/generations", {
       body: { model: "unpriced", prompt: "x" },
     });
@@ -203,7 +206,7 @@ describe("a generation is refused with the field to change", () => {
     failed.add(response.headers.get("x-gateway-request-id")!);
   });
 
-  test("but not for what other families or later times read", async () => {
+  test("but not for fields that the family ignores", async () => {
     for (const body of [
       { model: "gemini-3.1-flash-image", quality: "ultra", background: "none" },
       { n: null, size: null, quality: null, response_format: null, output_format: null, aspectRatio: null },
@@ -221,7 +224,7 @@ describe("a generation is refused with the field to change", () => {
 });
 
 describe("a link to a result", () => {
-  test("is a picture and nothing else, whole, in parts or by its head", async () => {
+  test("returns only the picture, complete, in ranges or by HEAD", async () => {
     const { reply } = await generate({ output_format: "jpeg", quality: "low" });
     const { url } = reply.data[0]!;
     const complete = await fetch(url!);
@@ -246,13 +249,13 @@ describe("a link to a result", () => {
       expect((await fetch(broken)).status).toBe(404);
   });
 
-  test("has the address that the caller used", async () => {
+  test("has the address of the request", async () => {
     const { reply } = await generate({ quality: "low" }, { host: "pictures.example:8443" });
     expect(reply.data[0]!.url).toStartWith("http://pictures.example:8443/files/");
   });
 });
 
-test("nothing of all that failed is in the ledger", async () => {
+test("no failed request is in the ledger", async () => {
   await charged((await generate({ quality: "low" })).response);
   expect(failed.size).toBeGreaterThan(30);
   expect((await fixture.gateway.ledger()).filter((row) => failed.has(row.request_id))).toEqual([]);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { startTestGateway, until } from "../support/gateway.ts";
 
-test("both secrets of a rotated key are accepted until the overlap ends, a deleted key's are not", async () => {
+test("both secrets of a rotated key work until the overlap ends, a deleted key's do not", async () => {
   await using gateway = await startTestGateway();
   const status = async (secret: string) =>
     (await gateway.call("/v1/models", { headers: { authorization: `Bearer ${secret}` } })).status;

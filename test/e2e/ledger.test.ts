@@ -6,7 +6,7 @@ import { startTestGateway } from "../support/gateway.ts";
 
 const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "Hello" }] };
 
-test("a caller's request id leads to the charge and its attempts", async () => {
+test("the ledger finds a charge by the caller's request id", async () => {
   await using gateway = await startTestGateway();
   const response = await gateway.call("/v1/chat/completions", {
     headers: { "x-request-id": "order-4711" },
@@ -21,7 +21,7 @@ test("a caller's request id leads to the charge and its attempts", async () => {
   );
 });
 
-test("a verification fails on a difference, and metrics tell of it", async () => {
+test("a verification fails on a difference and sets the metrics", async () => {
   await using gateway = await startTestGateway();
   await gateway.cli("budgets", "create", "--amount", "100", "--period", "month");
   await gateway.call("/v1/chat/completions", { headers: { "x-request-id": "paid" }, body: CHAT });
@@ -37,7 +37,7 @@ test("a verification fails on a difference, and metrics tell of it", async () =>
   expect(metrics).toMatch(/^gateway_ledger_verified_timestamp_seconds \d{10}\.\d+$/m);
 });
 
-test("a month is archived while the gateway serves", async () => {
+test("a month is archived while the gateway serves requests", async () => {
   await using gateway = await startTestGateway();
   await gateway.call("/v1/chat/completions", { headers: { "x-request-id": "old" }, body: CHAT });
   const [row] = await gateway.charged("old");

@@ -41,7 +41,7 @@ test("a key limited to four a minute is served four times, whichever worker gets
   expect(statuses.filter((status) => status === 429)).toHaveLength(8);
 }, 20_000);
 
-test("an ample limit is exact too when two workers use it up at full speed", async () => {
+test("two workers at full speed exhaust an ample limit exactly", async () => {
   const limit = 400;
   await using fleet = await openFleet({ workers: 2 });
   const key = await createKey(fleet, `requests_per_minute=${limit}`);
@@ -57,7 +57,7 @@ test("an ample limit is exact too when two workers use it up at full speed", asy
   expect(counts).toEqual({ served: limit, refused: 600 - limit });
 }, 30_000);
 
-test("image slots are shared by workers, and those of a worker that dies come back", async () => {
+test("workers share image slots, and a dead worker's slots are released", async () => {
   await using fleet = await openFleet({ workers: 2 });
   const key = await createKey(fleet, "concurrent_images=3");
   const [vendor] = fleet.vendors;
@@ -86,7 +86,7 @@ test("a request larger than a whole limit is a 400 that the client does not retr
 }, 20_000);
 
 test.skipIf("missing" in redis)(
-  "machines that share a store admit exactly the limit, and its loss fails no request",
+  "machines with Redis admit exactly the limit, and its loss fails no request",
   async () => {
     if ("missing" in redis) return;
     const store = await startRedis(redis.binary);

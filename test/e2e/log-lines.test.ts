@@ -14,7 +14,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 const lineOf = (matches: (line: LogLine) => boolean): Promise<LogLine> =>
   until("the line", () => fixture.gateway.logs().find(matches));
 
-test("one line names the request, its charge, its trace and the vendor's call", async () => {
+test("one line has the ids of request, charge, trace and vendor call", async () => {
   const { gateway, vendor } = fixture;
   await gateway.call("/v1/chat/completions", {
     headers: { "x-request-id": "traced", traceparent: `00-${TRACE}-00f067aa0ba902b7-01` },
@@ -30,7 +30,7 @@ test("one line names the request, its charge, its trace and the vendor's call", 
   expect(vendor.hits).toHaveLength(1);
 });
 
-test("a vendor's failure names its call, too", async () => {
+test("a vendor's failure has the vendor's request id", async () => {
   const { gateway, vendor } = fixture;
   vendor.next({ fault: "error-status", status: 422 });
   await gateway.call("/v1/chat/completions", {
@@ -42,7 +42,7 @@ test("a vendor's failure names its call, too", async () => {
   });
 });
 
-test("a refused request says where it came from", async () => {
+test("a refused request has method, path and address", async () => {
   await fixture.gateway.call("/v1/models?secret=1", {
     headers: { authorization: "Bearer gk_unknown", "x-request-id": "refused" },
   });
@@ -54,7 +54,7 @@ test("a refused request says where it came from", async () => {
   });
 });
 
-test("start and stop are lines, probes are not", async () => {
+test("start and stop are logged, probes are not", async () => {
   const { gateway } = fixture;
   await fetch(`${gateway.url}/healthz`);
   expect(await lineOf((line) => String(line["message"]).startsWith("the gateway has started"))).toMatchObject(

@@ -61,7 +61,7 @@ describe.each(["v1beta", "v1"])("by %s", (apiVersion) => {
   test.each([
     ["the sandbox", "sandbox-b-fast"],
     ["a vendor", FAST],
-  ])("text becomes a picture of the wished size on %s", async (_, model) => {
+  ])("text generates a picture of the requested size on %s", async (_, model) => {
     const requestId = `native-text-${apiVersion}-${model}`;
     const reply = await clientOf(apiVersion, { "X-Request-Id": requestId }).models.generateContent({
       model,
@@ -84,7 +84,7 @@ describe.each(["v1beta", "v1"])("by %s", (apiVersion) => {
     if (model === FAST) expect(row!.amount).toBe(NANOS["2K"]);
   });
 
-  test("an edit brings its pictures to the vendor in their order, byte for byte", async () => {
+  test("an edit sends its pictures to the vendor in order, byte for byte", async () => {
     const pictures = [reference(40, 30), reference(300, 200), reference(20, 50)];
     const reply = await clientOf(apiVersion).models.generateContent({
       model: FAST,
@@ -100,7 +100,7 @@ describe.each(["v1beta", "v1"])("by %s", (apiVersion) => {
   });
 });
 
-test("an edit on the sandbox keeps the wished shape and uses the reference", async () => {
+test("an edit on the sandbox keeps the requested ratio and uses the reference", async () => {
   const client = clientOf("v1beta");
   const request = (side: number) =>
     client.models.generateContent({
@@ -113,7 +113,7 @@ test("an edit on the sandbox keeps the wished shape and uses the reference", asy
   expect(picturesOf(small)[0]!.inlineData!.data).not.toBe(picturesOf(large)[0]!.inlineData!.data);
 });
 
-test("a chat sends the earlier picture back, and the next answer is an edit of it", async () => {
+test("a chat sends the earlier picture back as the reference of an edit", async () => {
   const chat = clientOf("v1beta").chats.create({ model: "sandbox-b-fast" });
   await chat.sendMessage({ message: "A lighthouse" });
   const reply = await chat.sendMessage({ message: "Now at night" });
@@ -122,7 +122,7 @@ test("a chat sends the earlier picture back, and the next answer is an edit of i
   expect(reply.usageMetadata!.promptTokenCount).toBeGreaterThan(560);
 });
 
-test("a chat gives the vendor its thought signatures back as they were", async () => {
+test("a chat returns thought signatures to the vendor unchanged", async () => {
   const data = makePng(64, 64).toString("base64");
   fixture.answerAsConfigured({
     candidates: [
@@ -155,7 +155,7 @@ test("a chat gives the vendor its thought signatures back as they were", async (
   ]);
 });
 
-test("the drafts and the signature of a thinking model arrive", async () => {
+test("drafts and signature of a thinking model are delivered", async () => {
   const reply = await clientOf("v1beta").models.generateContent({ model: PRO, contents: "A fox" });
   const parts = reply.candidates![0]!.content!.parts!;
   expect(parts.filter(({ thought }) => thought).map((part) => Object.keys(part).toSorted())).toEqual([
@@ -166,7 +166,7 @@ test("the drafts and the signature of a thinking model arrive", async () => {
   expect(reply.usageMetadata!.thoughtsTokenCount).toBe(300);
 });
 
-test("a tier the model does not have becomes the one it has, and is billed as that", async () => {
+test("a missing tier becomes the model's tier and is billed as that", async () => {
   const requestId = "native-lite-4k";
   const reply = await clientOf("v1beta", { "X-Request-Id": requestId }).models.generateContent({
     model: LITE,
@@ -178,7 +178,7 @@ test("a tier the model does not have becomes the one it has, and is billed as th
   expect([row!.amount, row!.consumed!.tier]).toEqual([NANOS["1K"], "1K"]);
 });
 
-test("a refused prompt is an error of the client's kind, and is not billed", async () => {
+test("a refused prompt is the client's error class and is not billed", async () => {
   fixture.strict.next({ fault: "content-refused", text: "IMAGE_SAFETY" });
   const request = (requestId: string) =>
     clientOf("v1beta", { "X-Request-Id": requestId }).models.generateContent({
@@ -199,7 +199,7 @@ test("a refused prompt is an error of the client's kind, and is not billed", asy
   expect(billed).not.toContain("native-refused");
 });
 
-test("a key in the client's own header opens the door, and Authorization beside it decides", async () => {
+test("the client's own header carries the key, and Authorization wins over it", async () => {
   const request = (client: GoogleGenAI) =>
     client.models.generateContent({ model: "sandbox-b-lite", contents: "A fox" });
   await request(clientOf("v1"));

@@ -59,7 +59,7 @@ test.skipIf(!canMount)(
   30_000,
 );
 
-test("only the owner can read database, journals and pictures, whatever the umask and older modes", async () => {
+test("only the owner can read database, journals and pictures, with any umask", async () => {
   const data = join(directory, "private");
   for (const folder of ["journal", "blobs", "blobs/temporary"]) {
     mkdirSync(join(data, folder), { recursive: true });

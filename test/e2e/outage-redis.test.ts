@@ -9,7 +9,7 @@ const LIMIT = 30;
 const found = findRedis();
 if ("missing" in found) console.warn(`SKIPPED: outages of Redis (${found.missing})`);
 
-describe.skipIf("missing" in found)("while Redis is away", () => {
+describe.skipIf("missing" in found)("while Redis is unavailable", () => {
   let redis: PrivateRedis;
   let fleet: Fleet;
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe.skipIf("missing" in found)("while Redis is away", () => {
       return values.every((one) => one === value) ? true : undefined;
     });
 
-  test("machines that are alive divide the limits between them", async () => {
+  test("live machines divide the limits", async () => {
     await untilAll("gateway_live_processes", MACHINES);
     await redis.crash();
     await untilAll("gateway_limits_degraded", 1);
@@ -54,7 +54,7 @@ describe.skipIf("missing" in found)("while Redis is away", () => {
     expect(served).toEqual(Array.from({ length: MACHINES }, () => LIMIT / MACHINES));
   }, 30_000);
 
-  test("what was granted meanwhile counts in the empty Redis that comes back", async () => {
+  test("grants of the outage count in the Redis that returns empty", async () => {
     await redis.restart();
     await untilAll("gateway_limits_degraded", 0);
     expect((await fleet.chat()).status).toBe(429);

@@ -106,7 +106,7 @@ ${rest}`,
     expect(await Promise.all(["first", "second", "third"].map(chat))).toEqual([200, 200, 400]);
   });
 
-  test("what needs a restart is reported, and the rest takes effect", async () => {
+  test("changes that need a restart are reported, the others take effect", async () => {
     const before = gateway.logs().length;
     await write(
       ["first", "fourth"],
@@ -118,7 +118,7 @@ ${rest}`,
     expect(await Promise.all(["fourth", "second"].map(chat))).toEqual([200, 400]);
   });
 
-  test("SIGHUP reloads what the file only refers to, and a mended channel serves at once", async () => {
+  test("SIGHUP reloads secret files, and a corrected channel serves at once", async () => {
     let before = gateway.logs().length;
     await Bun.write(file("secret"), "sk-not-the-right-one-0123456789");
     gateway.signal("SIGHUP");

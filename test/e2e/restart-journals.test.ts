@@ -8,7 +8,7 @@ import { anEntry } from "../contracts/storage-harness.ts";
 
 /* What a start makes of journals that other processes left, damaged and foreign ones included. */
 
-test("an unreadable lock keeps no other journal from being posted, and its own waits", async () => {
+test("an unreadable lock delays only its own journal", async () => {
   await using fixture = await openGatewayFixture();
   const { gateway } = fixture;
   await gateway.stop();
@@ -27,7 +27,7 @@ test("an unreadable lock keeps no other journal from being posted, and its own w
   expect(existsSync(join(journals, "proc_2"))).toBe(false);
 }, 30_000);
 
-test("damaged segments go to the quarantine as they are, and their readable charges are posted", async () => {
+test("damaged segments are quarantined and their readable charges posted", async () => {
   await using fixture = await openGatewayFixture();
   const { gateway } = fixture;
   await gateway.stop();

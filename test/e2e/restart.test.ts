@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => quiet[Symbol.asyncDispose]());
 
-test("stopped and started again, the key, the ledger and the picture are still there", async () => {
+test("key, ledger and picture survive a restart", async () => {
   await using fixture = await openGatewayFixture({ env: { PUBLIC_URL: "http://gateway.example" } });
   const { gateway } = fixture;
   const response = await gateway.call("/v1/images/generations", { body: { model: IMAGE, prompt: "A pier" } });
@@ -37,7 +37,7 @@ test("stopped and started again, the key, the ledger and the picture are still t
   expect(await gateway.ledger()).toEqual(ledger);
 }, 20_000);
 
-test("SIGTERM refuses new connections, serves open ones and lets what runs finish", async () => {
+test("SIGTERM refuses new connections, serves open ones and finishes requests", async () => {
   await using fixture = await openGatewayFixture();
   const { gateway, vendor } = fixture;
   vendor.next({ tokens: 60, frameDelayMs: 20 });
@@ -82,7 +82,7 @@ test("for LEAVE_SECONDS after SIGTERM only readiness fails", async () => {
   expect(await gateway.exited).toBe(0);
 }, 20_000);
 
-test("a drain has an end: a stream that outlives it is cut and billed for what it got", async () => {
+test("a stream that outlives the drain is cut and billed for what was sent", async () => {
   await using fixture = await openGatewayFixture({ drainSeconds: 0.5 });
   const { gateway, vendor } = fixture;
   vendor.next({ fault: "stall-midway", after: 4 });
@@ -102,7 +102,7 @@ test("a drain has an end: a stream that outlives it is cut and billed for what i
   expect(rows[0]!.consumed!.tokens!["output"]).toBeGreaterThan(0);
 }, 20_000);
 
-test("the drain also ends responses that are read for clients that have disconnected", async () => {
+test("the drain also ends detached calls", async () => {
   await using fixture = await openGatewayFixture({ drainSeconds: 0.5 });
   const { gateway, vendor } = fixture;
   await gateway.cli("orgs", "set", "default", "--caller-gone", "drain");
@@ -156,7 +156,7 @@ test("a second SIGTERM exits at once and loses no charge", async () => {
   expect(rows.map(({ request_id }) => request_id).sort()).toEqual(["abandoned", "before"]);
 }, 20_000);
 
-test("a stream that a kill cuts is billed for what was sent up to its last checkpoint", async () => {
+test("a stream cut by a kill is billed up to its last checkpoint", async () => {
   await using fixture = await openGatewayFixture();
   const { gateway, vendor } = fixture;
   vendor.next({ tokens: 400, frameDelayMs: 25 });

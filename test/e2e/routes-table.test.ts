@@ -72,12 +72,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-test("only named routes are open", () => {
+test("only listed routes need no key", () => {
   const open = ROUTES.filter(({ auth }) => auth === "public").map(({ path }) => path);
   expect(open.filter((path) => !OPEN.includes(path))).toEqual([]);
 });
 
-test("every route that posts is known to cost money or to be free", () => {
+test("every POST route is listed as charged or free", () => {
   const posting = ROUTES.filter(({ method, auth }) => method === "POST" && auth === "key").map(
     ({ path }) => path,
   );
@@ -114,7 +114,7 @@ for (const route of ROUTES) {
   }
 }
 
-test("nothing of all this was billed", async () => {
+test("nothing was billed", async () => {
   const keyed = ROUTES.filter(({ auth }) => auth === "key").length;
   expect(
     reportExact(

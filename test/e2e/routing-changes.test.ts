@@ -20,7 +20,7 @@ afterAll(async () => {
   await fleet[Symbol.asyncDispose]();
 });
 
-test("a disabled key is refused by every process", async () => {
+test("every process refuses a disabled key", async () => {
   const { secret, key } = JSON.parse(await change("keys", "create", "--name", "short", "--json"));
   const statusOf = async (gateway: TestGateway): Promise<number> => {
     const response = await fleet.chat({ gateway, key: secret });
@@ -32,7 +32,7 @@ test("a disabled key is refused by every process", async () => {
   await provesInForce("disabled key", async (gateway) => (await statusOf(gateway)) === 401);
 }, 30_000);
 
-test("a changed price is looked up and billed by every process", async () => {
+test("every process returns and bills a changed price", async () => {
   const ofConfiguration = await readPrice(fleet.gateways[0]!);
   await change("prices", "set", MODEL, "--token", "input=0", "--token", "output=3");
   await provesInForce("changed price", async (gateway) => (await readPrice(gateway)) === "3.00");
@@ -45,7 +45,7 @@ test("a changed price is looked up and billed by every process", async () => {
   expect(rows).toEqual(Array.from({ length: MACHINES }, () => ({ amount: 8n * 3n * TOKEN_NANOS })));
 }, 30_000);
 
-test("a changed route is used by every process", async () => {
+test("every process uses a changed route", async () => {
   await change("routes", "set", MODEL, "--target", `${MODEL}-2/gpt-5.4`);
   await provesInForce("changed route", async (gateway) => {
     const id = crypto.randomUUID();
@@ -54,7 +54,7 @@ test("a changed route is used by every process", async () => {
   });
 }, 30_000);
 
-test("a changed limit holds on every process, and no request failed during the changes", async () => {
+test("every process enforces a changed limit, and no request failed", async () => {
   await change("orgs", "set", "default", "--limit", "requests_per_minute=0");
   await provesInForce("changed limit", async (gateway) => (await send(gateway, "limited")) === 429);
   await load.stop();

@@ -17,13 +17,13 @@ test("twenty parallel requests of a fresh process all reach the second target", 
   expect(await statuses(fleet, 20)).toEqual(all200(20));
 });
 
-test("a target that accepts no connection hides none behind it", async () => {
+test("a target that refuses connections does not hide the next one", async () => {
   await using fleet = await openTargets({ vendors: 2 });
   await fleet.vendors[0]!.close();
   expect(await statuses(fleet, 20)).toEqual(all200(20));
 });
 
-test("a first target that hangs costs no request its answer", async () => {
+test("a first target that hangs fails no request", async () => {
   await using fleet = await openTargets({ vendors: 2, deadlines: { firstByteMs: 300, totalMs: 300 } });
   repeat(fleet.vendors[0]!, { fault: "stall" });
   const running: Promise<number>[] = [];
@@ -34,7 +34,7 @@ test("a first target that hangs costs no request its answer", async () => {
   expect(await Promise.all(running)).toEqual(all200(60));
 }, 20_000);
 
-test("failures of other models leave every attempt to this one", async () => {
+test("failures of other models take no attempt from this one", async () => {
   await using fleet = await openTargets({ models: [MODEL, "broken"], vendors: 2 });
   for (const vendor of fleet.vendorsByModel.get("broken")!) repeat(vendor, DOWN);
   repeat(fleet.vendors[0]!, DOWN);
@@ -43,14 +43,14 @@ test("failures of other models leave every attempt to this one", async () => {
   expect(new Set(await others)).toEqual(new Set([503]));
 });
 
-test("more failing targets than attempts hide the healthy one from the first requests only", async () => {
+test("with more failing targets than attempts only the first requests fail", async () => {
   await using fleet = await openTargets({ vendors: 5 });
   for (const vendor of fleet.vendors.slice(0, 4)) repeat(vendor, DOWN);
   for (let learning = 0; learning < 2; learning += 1) await statusOf(fleet);
   expect(await statuses(fleet, 20)).toEqual(all200(20));
 });
 
-test("'Cancel on timeout and use fallback' switches for every one of many parallel pictures", async () => {
+test("'Cancel on timeout and use fallback' works for many parallel pictures", async () => {
   await using fleet = await openTargets({ vendors: 2, deadlines: { firstByteMs: 3_000 } });
   const [gateway] = fleet.gateways;
   await gateway!.cli("orgs", "set", "default", "--fallback-after", "1");
@@ -69,7 +69,7 @@ test("'Cancel on timeout and use fallback' switches for every one of many parall
   expect(await Promise.all(Array.from({ length: 20 }, generate))).toEqual(all200(20));
 }, 40_000);
 
-test("requests of one organization that fail at the vendor keep no other organization out", async () => {
+test("failing requests of one organization eject the target for no other", async () => {
   await using fleet = await openTargets({ vendors: 1 });
   const [gateway] = fleet.gateways;
   const key = await otherOrganization(gateway!);

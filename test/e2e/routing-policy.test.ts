@@ -19,7 +19,7 @@ afterEach(() => {
 });
 afterAll(() => fleet[Symbol.asyncDispose]());
 
-test("an ordered route calls its first target as long as that answers", async () => {
+test("an ordered route calls its first target while it succeeds", async () => {
   for (let sent = 0; sent < 10; sent += 1) await statusOf();
   expect(hits()).toEqual([10, 0, 0]);
 });
@@ -42,13 +42,13 @@ test("a failure moves on to the next target; log and ledger list every attempt",
   expect(line).toMatchObject({ channel: `${MODEL}-3`, attempts });
 });
 
-test("a whole answer may take longer than the first byte of a stream", async () => {
+test("a complete response may take longer than a stream's first byte", async () => {
   fleet.vendors[0]!.next({ delayMs: FIRST_BYTE_MS + 300 });
   expect(await statusOf()).toBe(200);
   expect(hits()).toEqual([1, 0, 0]);
 });
 
-test("any byte of a stream counts as its first, also one without content", async () => {
+test("any byte of a stream is its first byte, also without content", async () => {
   // The role comes after two thirds of the time, the first content after four thirds.
   fleet.vendors[0]!.next({ frameDelayMs: (FIRST_BYTE_MS * 2) / 3, frames: 1 });
   const response = await fleet.chat({ isStream: true });
@@ -90,7 +90,7 @@ test("a route to an unknown channel is refused", async () => {
   await expect(refused).rejects.toThrow(/nowhere/);
 });
 
-test("a picture that timed out is requested again only where the organization wants it", async () => {
+test("a timed out picture is requested again only with fallback", async () => {
   fleet.vendors[0]!.next("stall");
   const response = await generate("not-twice");
   expect(response.status).toBe(504);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-test(`${HANG_UPS} callers hang up mid-stream: vendors let go, all billed, nothing grows`, async () => {
+test(`${HANG_UPS} clients disconnect mid-stream: vendor calls end, all billed, nothing grows`, async () => {
   await hangUp(HANG_UPS, "warm");
   const before = await settled();
   // This process plays callers and vendors on the gateway's own cores, so the clearest of three looks counts.
@@ -55,7 +55,7 @@ test(`${HANG_UPS} callers hang up mid-stream: vendors let go, all billed, nothin
   }
 }, 60_000);
 
-test(`${NEVER_READERS} callers who never read do not make the gateway hold what the vendor floods`, async () => {
+test(`${NEVER_READERS} clients that never read do not make the gateway buffer the response`, async () => {
   const text = "x".repeat(FLOOD_BYTES);
   const before = await settled();
   fixture.vendor.next(...Array.from({ length: NEVER_READERS }, () => ({ text, frames: FLOOD_BYTES / 8192 })));
@@ -79,7 +79,7 @@ test(`${NEVER_READERS} callers who never read do not make the gateway hold what 
   await fixture.gateway.charged("never-0");
 }, 20_000);
 
-test(`${SLOW_READERS} slow readers at once all get their whole answer`, async () => {
+test(`${SLOW_READERS} slow readers at once all get their complete response`, async () => {
   const before = await settled();
   const sockets = await Promise.all(
     Array.from({ length: SLOW_READERS }, (_, index) =>

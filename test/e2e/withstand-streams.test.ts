@@ -84,7 +84,7 @@ const open = (model: string, prompt: string, requestId: string, extra: object = 
   });
 const hitsOf = (text: string) => fixture.vendor.hits.filter(({ body }) => body.includes(`"${text}`));
 
-describe("trouble before the first content is a status", () => {
+describe("a failure before the first content is a status", () => {
   test.concurrent.each(EARLY)(
     "%s is %d %s",
     async (marker, status, code) => {
@@ -105,7 +105,7 @@ describe("trouble before the first content is a status", () => {
   });
 });
 
-describe("trouble after the first content is an error event without the normal ending", () => {
+describe("a failure after the first content is an error event without [DONE]", () => {
   test.concurrent.each(LATE)(
     "%s ends with %s, and what was delivered is billed",
     async (marker, code) => {
@@ -140,7 +140,7 @@ describe("trouble after the first content is an error event without the normal e
   );
 });
 
-describe("an odd stream is made whole", () => {
+describe("an unusual stream is completed", () => {
   test.concurrent.each(ODDITIES)(
     "%s ends with one usage chunk and [DONE], flags %p",
     async (marker, flags) => {
@@ -191,7 +191,7 @@ describe("another target takes over until the first content", () => {
     ["pair-frame", "error-frame-first"],
     ["pair-stall", "stall"],
     ["pair-done", "done-only"],
-  ] as const)("%s: the caller sees one clean stream, billed once", async (model, plan) => {
+  ] as const)("%s: the client gets one correct stream, billed once", async (model, plan) => {
     fixture.vendor.next(plan);
     const requestId = `over-${model}`;
     const response = await open(model, `${requestId} `, requestId);
@@ -210,7 +210,7 @@ describe("another target takes over until the first content", () => {
   test.each([
     ["pair-late", { fault: "error-frame-later", after: 4, frameDelayMs: 3 }, 200],
     ["pair-refused", "content-refused", 400],
-  ] as const)("%s: neither after it nor for what the caller did wrong", async (model, plan, status) => {
+  ] as const)("%s: no failover after it or for an invalid request", async (model, plan, status) => {
     fixture.vendor.next(plan);
     const requestId = `stay-${model}`;
     const response = await open(model, `${requestId} `, requestId);
@@ -220,7 +220,7 @@ describe("another target takes over until the first content", () => {
   });
 });
 
-test("a caller who hangs up is billed for what was sent, and the vendor is let go", async () => {
+test("a disconnected client is billed for what was sent and the vendor call ends", async () => {
   const abort = new AbortController();
   const prompt = "hang [[reply tokens=1000 frameDelayMs=5]]";
   const response = await fixture.gateway.call("/v1/chat/completions", {

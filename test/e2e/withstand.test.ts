@@ -104,7 +104,7 @@ const chat = (model: string, prompt: string, requestId: string) =>
   });
 const hitsOf = (text: string) => fixture.vendor.hits.filter(({ body }) => body.includes(`"${text}`));
 
-describe("a whole answer that is none is an error of the gateway, and free", () => {
+describe("an invalid complete response is a gateway error, and free", () => {
   test.concurrent.each(FAILURES)(
     "$marker is $status $code",
     async (trouble) => {
@@ -125,14 +125,14 @@ describe("a whole answer that is none is an error of the gateway, and free", () 
     10_000,
   );
 
-  test("and the ledger knows nothing of it", async () => {
+  test("and has no ledger entry", async () => {
     await chat(CHAT, "the last one", "after-troubles");
     await fixture.gateway.charged("after-troubles");
     const rows = await fixture.gateway.ledger();
     expect(rows.filter(({ request_id }) => request_id.startsWith("t-"))).toEqual([]);
   });
 
-  test("the log tells the operator why, without the vendor's key", async () => {
+  test("the log has the cause without the vendor's key", async () => {
     const lines = await until("a line for each", () => {
       const found = fixture.gateway.logs().filter((line) => String(line["request_id"]).startsWith("t-"));
       return found.length === FAILURES.length ? found : undefined;
@@ -142,7 +142,7 @@ describe("a whole answer that is none is an error of the gateway, and free", () 
   });
 });
 
-describe("a whole answer that comes oddly is passed on and billed", () => {
+describe("an unusual complete response is forwarded and billed", () => {
   test.concurrent.each(UNUSUAL)(
     "$marker is billed with flags $flags",
     async ({ marker, flags }) => {
@@ -180,7 +180,7 @@ describe("a whole answer that comes oddly is passed on and billed", () => {
     expect(row!.amount).toBe(18_000n);
   });
 
-  test("counts beyond what the request can cause are capped, in the bill and in the response", async () => {
+  test("counts above what the request can cause are capped in bill and response", async () => {
     fixture.vendor.next({ usage: { prompt_tokens: 1e12, completion_tokens: 1e12, total_tokens: 2e12 } });
     const response = await fixture.gateway.call("/v1/chat/completions", {
       body: { model: CHAT, max_tokens: 1_000, messages: [{ role: "user", content: "capped" }] },
@@ -215,7 +215,7 @@ describe("pictures", () => {
     ["html", 502, "upstream_error"],
     ["truncated", 502, "upstream_error"],
     ["content-refused", 400, "content_policy_violation"],
-  ] as const)("%s is %d %s in the image interface's shape, and free", async (fault, status, code) => {
+  ] as const)("%s is %d %s in the image error format, and free", async (fault, status, code) => {
     fixture.vendor.next(fault);
     const requestId = `p-${fault}`;
     const response = await generate(requestId);
@@ -235,7 +235,7 @@ describe("pictures", () => {
     [4, 1, 1, "1/4"],
     [2, 4, 2, null],
   ])(
-    "of %d asked and %d given, %d are delivered and billed",
+    "requested %d, returned %d: %d are delivered and billed",
     async (requested, given, delivered, degraded) => {
       fixture.vendor.next({ images: given });
       const requestId = `p-${requested}-${given}`;
@@ -250,7 +250,7 @@ describe("pictures", () => {
     },
   );
 
-  test("an answer without usage, or with escaped slashes, is a picture all the same", async () => {
+  test("a response without usage, or with escaped slashes, is a picture", async () => {
     for (const fault of ["no-usage", "escaped-slashes"] as const) {
       fixture.vendor.next(fault);
       const response = await generate(`p-${fault}`, { response_format: "b64_json" });
@@ -262,7 +262,7 @@ describe("pictures", () => {
     }
   });
 
-  test("what failed left no charge", async () => {
+  test("failures left no charge", async () => {
     const rows = (await fixture.gateway.ledger()).filter(({ model }) => model === IMAGE);
     expect(rows.map(({ request_id }) => request_id).sort()).toEqual([
       "p-2-4",

@@ -18,7 +18,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => fleet[Symbol.asyncDispose]());
 
-test("several processes listen on one port, and each of them serves", async () => {
+test("several processes serve on one port", async () => {
   const [gateway] = fleet.gateways;
   expect(listeners(Number(new URL(gateway!.url).port))).toBe(WORKERS);
   const before = fleet.pids().map(cpuTicks);
@@ -34,7 +34,7 @@ test("several processes listen on one port, and each of them serves", async () =
   ).toBe(true);
 });
 
-test("metrics cover every process, whichever serves them", async () => {
+test("metrics cover every process", async () => {
   const url = `${fleet.gateways[0]!.url}/metrics`;
   const before = requestsByProcess(await fetch(url).then((response) => response.text()));
   await Promise.all(Array.from({ length: 60 }, () => fleet.chat().then((response) => response.text())));
@@ -46,7 +46,7 @@ test("metrics cover every process, whichever serves them", async () => {
   }
 });
 
-test("a killed process is replaced, and clients that retry see no gap", async () => {
+test("a killed process is replaced, and retrying clients see no failure", async () => {
   const [victim, ...others] = fleet.pids();
   const killedAt = performance.now();
   process.kill(victim!, "SIGKILL");
@@ -94,7 +94,7 @@ test("a worker that no longer responds is replaced, and its charges are in the l
   expect(lines).toContain("a worker ended and is started again");
 }, 40_000);
 
-test("workers that can no longer start end the supervisor instead of leaving a dead port", async () => {
+test("workers that cannot start end the supervisor", async () => {
   await using own = await openFleet({ workers: 2 });
   const [gateway] = own.gateways;
   await Bun.write(`${gateway!.dataDirectory}/../gateway.yaml`, "workers: many\n");
@@ -201,7 +201,7 @@ test.each([
   [1, true],
   [WORKERS, true],
 ])(
-  "with %d processes a port in use ends with exit 1 and says so, shared or not: %p",
+  "with %d processes a port in use is reported and exits with 1, shared or not: %p",
   async (workers, reusePort) => {
     const port = freePort();
     using _listener = Bun.serve({ hostname: "127.0.0.1", port, reusePort, fetch: () => new Response() });
@@ -216,7 +216,7 @@ test.each([
   20_000,
 );
 
-test("workers older than the database are not restarted for ever: the rest serve, then all ends with 1", async () => {
+test("workers older than the database are not restarted: the rest serve, then exit 1", async () => {
   await using own = await openFleet({ workers: 2 });
   const [gateway] = own.gateways;
   const [first, second] = own.pids();

@@ -135,7 +135,7 @@ describe.each([CHAT_PATH, IMAGE_PATH])("%s", (path) => {
     await expectRefusal(response, path, 403, "ip_not_allowed");
   });
 
-  test("a stranger's X-Forwarded-For is not believed", async () => {
+  test("X-Forwarded-For of an untrusted peer is ignored", async () => {
     const authorization = `Bearer ${keys["elsewhere"]}`;
     for (const name of ["x-forwarded-for", "x-real-ip", "forwarded", "cf-connecting-ip", "true-client-ip"]) {
       await expectRefusal(
@@ -147,7 +147,7 @@ describe.each([CHAT_PATH, IMAGE_PATH])("%s", (path) => {
     }
   });
 
-  test("a key without the route's scope is told which scope it lacks", async () => {
+  test("a key without the route's scope is refused with the scope's name", async () => {
     const name = path === CHAT_PATH ? "images" : "text";
     const response = await call(path, { authorization: `Bearer ${keys[name]}` });
     expect(await response.clone().text()).toContain(path === CHAT_PATH ? "ai:llm" : "ai:image");
@@ -170,7 +170,7 @@ describe.each([CHAT_PATH, IMAGE_PATH])("%s", (path) => {
   });
 });
 
-test("nothing of a refused request reached the vendor or the ledger", async () => {
+test("no refused request reached the vendor or the ledger", async () => {
   const admitted = 6;
   expect(fixture.vendor.hits).toHaveLength(admitted);
   const rows = await until("the admitted to be charged", async () => {
@@ -181,7 +181,7 @@ test("nothing of a refused request reached the vendor or the ledger", async () =
   expect(new Set(rows.map(({ key_id }) => key_id))).toEqual(new Set([keys["here-id"]!]));
 });
 
-test("behind a trusted proxy the caller is the last address from the right that is no proxy", async () => {
+test("behind a trusted proxy the client is the rightmost address that is no proxy", async () => {
   await using gateway = await startTestGateway({ env: { TRUSTED_PROXIES: "127.0.0.1,10.9.0.0/16" } });
   const { secret: bound } = JSON.parse(
     await gateway.cli("keys", "create", "--name", "bound", "--address", "192.0.2.7", "--json"),
@@ -199,7 +199,7 @@ test("behind a trusted proxy the caller is the last address from the right that 
   expect(await send("")).toBe(403);
 });
 
-test("rate and budget refusals tell when to come back, or not to", async () => {
+test("rate and budget refusals say whether to retry", async () => {
   await using gateway = await startTestGateway({
     env: { GATEWAY_DEFAULT_LIMITS: "" },
     yaml: "limits: { default: { requests_per_minute: 3 } }\n",
@@ -223,7 +223,7 @@ test("rate and budget refusals tell when to come back, or not to", async () => {
   expect(limited.headers.has("x-should-retry")).toBe(false);
 }, 20_000);
 
-test("an exhausted budget blocks without a retry hint, and clients are told not to retry", async () => {
+test("an exhausted budget is refused with x-should-retry: false", async () => {
   await using gateway = await startTestGateway();
   await gateway.cli("budgets", "create", "--amount", "0.000001", "--period", "month");
   const body = { model: "sandbox-chat", messages: [{ role: "user", content: "hi" }] };
@@ -237,7 +237,7 @@ test("an exhausted budget blocks without a retry hint, and clients are told not 
   expect(await blocked.json()).toMatchObject({ error: { code: "BILLING_BLOCKED" } });
 }, 20_000);
 
-test("a model without a price is 402 before the vendor hears of it", async () => {
+test("a model without a price is 402 without a vendor call", async () => {
   const yaml = `
 channels: { nowhere: { provider: openai, base_url: "http://127.0.0.1:9/v1", credential: { env: NO_KEY } } }
 models:

@@ -115,7 +115,7 @@ describe.each(ROUTES)("$path", ({ path, fields }) => {
     },
   );
 
-  test("a model of the other interface is refused at this endpoint", async () => {
+  test("a model of the other interface is refused", async () => {
     const other = path.includes("chat") ? IMAGE : CHAT;
     const body = complete.replace(/"model":"[^"]+"/, `"model":"${other}"`);
     await expectRefusal(await send(path, body), 400, "wrong_endpoint_for_model", "model");
@@ -130,7 +130,7 @@ describe.each(ROUTES)("$path", ({ path, fields }) => {
     "multipart/form-data; boundary=x",
     "application/x-www-form-urlencoded",
     "image/png",
-  ])("J24 content type %p is 415 with a hint", async (type) => {
+  ])("J24 content type %p is 415 with the accepted type", async (type) => {
     const response = await send(path, complete, { "content-type": type });
     expect(await response.clone().text()).toMatch(/application\/json|UTF-8/);
     await expectRefusal(response, 415, "unsupported_media_type");
@@ -167,7 +167,7 @@ describe.each(ROUTES)("$path", ({ path, fields }) => {
     ["br", brotliCompressSync],
     ["zstd", zstdCompressSync],
     ["identity", (text) => Buffer.from(text)],
-  ])("a body in %s is unpacked", async (encoding, encode) => {
+  ])("a body in %s is decoded", async (encoding, encode) => {
     await expectResponse(
       await send(path, new Uint8Array(encode(complete)), { "content-encoding": encoding }),
     );
@@ -180,7 +180,7 @@ describe.each(ROUTES)("$path", ({ path, fields }) => {
     }
   });
 
-  test("a body that is not what its encoding says is an invalid body", async () => {
+  test("a body that does not match its encoding is an invalid body", async () => {
     const packed = new Uint8Array(gzipSync(complete));
     for (const [encoding, body] of [
       ["gzip", complete],
@@ -215,7 +215,7 @@ describe.each(ROUTES)("$path", ({ path, fields }) => {
     ["J14 120 levels", `{${fields},"metadata":${nested(120)}}`],
     ["a nested field twice", `{${fields},"metadata":{"a":1,"a":2}}`],
     ["white space everywhere", `\n\t { ${fields} } \r\n`],
-  ])("%s passes", async (name, body) => {
+  ])("%s is accepted", async (name, body) => {
     // The simulated vendor is as strict as the real one about fields and marks; passing to it is what counts.
     const already = fixture.vendor.hits.length;
     const response = await send(path, body);
@@ -302,7 +302,7 @@ describe("chat", () => {
     socket.destroy();
   });
 
-  test("a small body that unpacks to more than the cap is 413 and takes no memory", async () => {
+  test("a small body that decodes to more than the cap is 413 and takes no memory", async () => {
     const before = fixture.gateway.resources().residentMb;
     for (const [encoding, encode] of [
       ["gzip", gzipSync],

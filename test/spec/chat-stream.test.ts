@@ -6,7 +6,7 @@ import { policyFor } from "../support/usage-policy.ts";
 /* What a relayed stream guarantees, whatever the upstream's chunks and line ends. */
 const SEED = 20_261_121;
 
-test("the events for the caller do not depend on the upstream's chunks", () => {
+test("the client's events do not depend on the upstream's chunks", () => {
   const ends = fc.constantFrom("\n", "\r\n", "\r");
   const pieces = fc.array(fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }), {
     minLength: 1,
@@ -28,7 +28,7 @@ test("the events for the caller do not depend on the upstream's chunks", () => {
   fc.assert(property, { seed: SEED, numRuns: 150 });
 });
 
-test("the vendor's model name is in no chunk, the public one in each", () => {
+test("every chunk has the public model name, none the vendor's", () => {
   const sent = relay([Buffer.from(upstreamFrames(["a", "b"], "\n", true).join(""))]);
   expect(sent).not.toContain("vendor-model");
   expect(sent.split('"model":"public"')).toHaveLength(6);

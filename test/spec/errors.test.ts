@@ -61,7 +61,7 @@ describe("an unknown path is 404 in JSON", () => {
   });
 });
 
-describe("a known path with another method is 405 with what it allows", () => {
+describe("a known path with another method is 405 with Allow", () => {
   test.each(ROUTES)("%s %s", async (method, path) => {
     for (const other of ["GET", "POST", "PUT", "DELETE", "PATCH"]) {
       // Below /v1/models a POST is meant for the native protocol, which has its own 404.
@@ -74,7 +74,7 @@ describe("a known path with another method is 405 with what it allows", () => {
     }
   });
 
-  test("in the shape of the path's own protocol", async () => {
+  test("in the format of the path's own protocol", async () => {
     const chat = (await (await send("GET", "/v1/chat/completions")).json()) as { error: { type: string } };
     expect(chat.error.type).toBe("invalid_request_error");
     const native = await send("GET", "/v1beta/models/sandbox-b-fast:generateContent");
@@ -84,7 +84,7 @@ describe("a known path with another method is 405 with what it allows", () => {
     });
   });
 
-  test("OPTIONS opens nothing to browsers", async () => {
+  test("OPTIONS returns no CORS headers", async () => {
     const response = await send("OPTIONS", "/v1/chat/completions", { origin: "https://evil.example" });
     expect(response.headers.has("access-control-allow-origin")).toBe(false);
     expect(response.status).toBe(405);
@@ -104,7 +104,7 @@ describe("a known path with another method is 405 with what it allows", () => {
 });
 
 describe("request ids", () => {
-  test.each(["a", "A-b_c.d:e", "0".repeat(128)])("%p is taken over on every route", async (id) => {
+  test.each(["a", "A-b_c.d:e", "0".repeat(128)])("%p is kept on every route", async (id) => {
     for (const [method, path] of ROUTES) {
       const response = await send(method, path, { "x-request-id": id });
       await response.body?.cancel();
@@ -159,7 +159,7 @@ describe("the transport", () => {
     ],
     ["T19 another protocol", () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["T20 a path with NUL", () => `GET /v1/\0models HTTP/1.1\r\nhost: x\r\n\r\n`],
-  ])("%s gets no answer from behind the door", async (name, bytes) => {
+  ])("%s gets no response from a route", async (name, bytes) => {
     fixture.vendor.reset();
     const response = await exchange(fixture.gateway.url, bytes());
     expect([name, response === "" || (statusOf(response) >= 400 && statusOf(response) < 600)]).toEqual([
@@ -187,7 +187,7 @@ describe("the transport", () => {
     expect(statusOf(response)).toBe(200);
   });
 
-  test("T23 a hundred requests at once on one connection are answered in order", async () => {
+  test("T23 a hundred pipelined requests get responses in order", async () => {
     const socket = await openSocket(fixture.gateway.url);
     let response = "";
     socket.on("data", (piece: Buffer) => (response += piece.toString("latin1")));
@@ -205,7 +205,7 @@ describe("the transport", () => {
     expect(order).toEqual(Array.from({ length: 100 }, (_, index) => index));
   });
 
-  test("T24 an upgrade is ignored", async () => {
+  test("T24 an upgrade request is ignored", async () => {
     const lines =
       "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: x\r\nsec-websocket-version: 13";
     const response = await exchange(
@@ -215,7 +215,7 @@ describe("the transport", () => {
     expect(statusOf(response)).toBe(200);
   });
 
-  test("T25 TRACE and CONNECT echo nothing", async () => {
+  test("T25 TRACE and CONNECT return nothing of the request", async () => {
     const trace = await exchange(
       fixture.gateway.url,
       `TRACE /v1/models HTTP/1.1\r\nhost: x\r\n${auth()}\r\n\r\n`,

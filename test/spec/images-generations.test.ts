@@ -34,7 +34,7 @@ async function generatePicture(
   return { response, picture: JSON.parse(text) };
 }
 
-describe("a wrong field is 400 with its name, and nothing is generated", () => {
+describe("an invalid field is 400 with its name, and nothing is generated", () => {
   test.each<[string, object, string]>([
     ["model", { model: null }, "model_required"],
     ["model", { model: "" }, "model_required"],

@@ -74,7 +74,7 @@ describe("a reference in JSON comes", () => {
     expect(await sent({ images: [url, { image_url: { url } }, elsewhere] })).toEqual([bytes, bytes, bytes]);
   });
 
-  test("absent where it is null", async () => {
+  test("absent when it is null", async () => {
     expect(await sent({ image: dataUrl(ONE), images: null, image_url: null, mask: null })).toEqual([ONE]);
     expect(await sent({ images: [{ file_id: null, image_url: dataUrl(TWO) }] })).toEqual([TWO]);
   });
@@ -160,13 +160,13 @@ describe("a reference in a form comes", () => {
 });
 
 describe("a picture is recognized by its bytes", () => {
-  test("and not by its declared type", async () => {
+  test("not by its declared type", async () => {
     const jpeg = Buffer.from(await new Bun.Image(ONE).jpeg().bytes());
     expect(await sent({ image: dataUrl(jpeg, "image/png") })).toEqual([jpeg]);
     expect(fixture.vendors.openai.hits.at(-1)!.body.toString("latin1")).toContain("Content-Type: image/jpeg");
   });
 
-  test("also where it is a web page or an archive as well", async () => {
+  test("also when it is a valid web page or archive", async () => {
     const page = Buffer.concat([ONE, Buffer.from("<html><script>alert(1)</script>")]);
     expect(await sent({ image: dataUrl(page) })).toEqual([page]);
   });

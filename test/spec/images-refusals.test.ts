@@ -21,7 +21,7 @@ const MAX_BYTES = 36_700_160;
 const { fixture, edit, editByForm, post, refused, nothingHappened, proveNothingBilled } =
   await openEditFixture();
 
-describe("refused, with nothing sent, billed or left behind, is", () => {
+describe("refused, without vendor call, charge or file, is", () => {
   const invalid = { param: "image", code: "invalid_image" };
   const fileReference = { param: "image", code: "unsupported_file_reference" };
 
@@ -151,7 +151,7 @@ describe("refused, with nothing sent, billed or left behind, is", () => {
     );
   });
 
-  test("a form that is cut, has no boundary or repeats a name in a header", async () => {
+  test("a form that is truncated, has no boundary or repeats a name in a header", async () => {
     const { body, headers } = rawForm([
       { name: "model", content: MODELS.A },
       { name: "image", fileName: '"a"', content: ONE },
@@ -193,7 +193,7 @@ describe("refused, with nothing sent, billed or left behind, is", () => {
     expect(fixture.hits()).toBe(0);
   });
 
-  test("a packed body that unpacks to an image above 35 MiB", async () => {
+  test("a compressed body with an image above 35 MiB", async () => {
     const json = `{"model":"${MODELS.A}","prompt":"x","image":"${Buffer.alloc(MAX_BYTES + 3, 0).toString("base64")}"}`;
     const packed = Bun.gzipSync(Buffer.from(json), { level: 1 });
     expect(packed.byteLength).toBeLessThan(1_000_000);

@@ -31,7 +31,7 @@ else test("measure", () => measure(FORM), 60_000);
 
 function describeOutside(): void {
   test.each(["multipart", "json"])(
-    "by %s take little memory, little time, and leave nothing behind",
+    "by %s take little memory and time and leave no files",
     async (form) => {
       const child = Bun.spawn([process.execPath, "test", import.meta.path], {
         env: { ...process.env, LARGE_BODY_FORM: form },

@@ -55,7 +55,7 @@ async function generate(
 type Row = Awaited<ReturnType<GatewayFixture["gateway"]["charged"]>>[number];
 
 describe("quality `auto`", () => {
-  test("is shown at the dearest quality and billed by the one that the vendor reports", async () => {
+  test("is looked up at the highest price and billed by the reported quality", async () => {
     expect(await readPrice({ model: TIERED })).toMatchObject({
       quality: "auto",
       unit_price: "0.20",
@@ -69,12 +69,12 @@ describe("quality `auto`", () => {
     expect((await generate({ model: TIERED, quality: "auto", n: 2 })).row.amount).toBe(40_000_000n);
   });
 
-  test("is billed at the dearest quality when the vendor reports one that the model does not have", async () => {
+  test("is billed at the highest price when the vendor reports an unknown quality", async () => {
     fixture.vendor.next({ quality: "splendid" });
     expect((await generate({ model: TIERED })).row.amount).toBe(200_000_000n);
   });
 
-  test("costs its own price where it has one, whatever the vendor reports", async () => {
+  test("costs its own price if it has one", async () => {
     const row = await readPrice({ model: FIXED });
     expect(row).toMatchObject({ quality: "auto", unit_price: "0.05" });
     expect(row).not.toHaveProperty("settles_by");
@@ -85,13 +85,13 @@ describe("quality `auto`", () => {
   });
 });
 
-test("a picture of a smaller tier than requested is billed as what it is", async () => {
+test("a picture of a smaller tier than requested is billed by its tier", async () => {
   fixture.vendor.next({ size: "1024x1024" });
   expect((await generate({ model: TIERED, size: "2K", quality: "medium" })).row.amount).toBe(20_000_000n);
   expect((await generate({ model: TIERED, size: "2K", quality: "medium" })).row.amount).toBe(40_000_000n);
 });
 
-test("the older words of quality mean their successors", async () => {
+test("older quality names mean their successors", async () => {
   const standard = await generate({ model: TIERED, quality: "standard" });
   expect([standard.reply["quality"], standard.row.amount]).toEqual(["medium", 20_000_000n]);
   const hd = await generate({ model: TIERED, quality: "hd" });
@@ -110,7 +110,7 @@ test("a model without a price in the key's currency is not listed, and is a 404 
   expect((await fixture.gateway.call("/v1/models/priced-in-euros")).status).toBe(404);
 });
 
-test("an organization's price of one cell leaves the others to the configuration", async () => {
+test("an organization's price of one cell leaves the others unchanged", async () => {
   const set = ["prices", "set", TIERED, "--org", "default", "--image", "1K:high=0.30"];
   const shown = await fixture.gateway.cli(...set);
   expect(shown).toMatch(/^1K:high +0\.20 +0\.30 +organization$/m);
@@ -132,7 +132,7 @@ test("an organization's price of one cell leaves the others to the configuration
   expect(row).toMatchObject({ amount: 10_000_000n, price_source: "default" } as never);
 });
 
-test("a row is ended, and its cells fall back", async () => {
+test("an ended row's cells fall back", async () => {
   const set = ["prices", "set", FIXED, "--org", "default", "--image", "2K=0.50", "--json"];
   const { id } = JSON.parse(await fixture.gateway.cli(...set)) as { id: string };
   const two = { model: FIXED, size: "2K", quality: "high" };
@@ -145,7 +145,7 @@ test("a row is ended, and its cells fall back", async () => {
   expect(audit).toMatchObject([{ action: "remove", kind: "price" }, { action: "create" }]);
 });
 
-test("a default in another currency hides no price", async () => {
+test("a default price in another currency hides no price", async () => {
   await fixture.gateway.cli("prices", "set", TIERED, "--currency", "EUR", "--image", "2K=9");
   const list = ["prices", "list", "--model", TIERED, "--json"];
   expect(JSON.parse(await fixture.gateway.cli(...list))).toContainEqual(
@@ -176,7 +176,7 @@ test("a tier without a price is refused and never free", async () => {
   expect((await generate({ model: "unpriced-tier" })).row.amount).toBe(10_000_000n);
 });
 
-test("a request is charged the price of the moment it was admitted, however it ends", async () => {
+test("a request is charged by the price at its admission", async () => {
   const set = (input: string) =>
     fixture.gateway.cli("prices", "set", CHAT, "--token", `input=${input}`, "--token", "output=2");
   const inputPrice = async (): Promise<unknown> =>

@@ -24,7 +24,7 @@ const price = async (query: Record<string, string>) =>
   (await (await get(`/v1/pricing/lookup?${new URLSearchParams(query)}`)).json()) as Record<string, unknown>;
 
 describe("the list of models", () => {
-  test("describes each model for clients", async () => {
+  test("has the facts of each model", async () => {
     const { object, data } = (await (await get("/v1/models")).json()) as {
       object: string;
       data: { id: string }[];
@@ -54,7 +54,7 @@ describe("the list of models", () => {
     expect(byId.has("retired-chat")).toBe(false);
   });
 
-  test("contains only what the key may call", async () => {
+  test("has only models that the key may call", async () => {
     const response = await get("/v1/models", { authorization: `Bearer ${narrow}` });
     const { data } = (await response.json()) as { data: { id: string }[] };
     expect(data.map(({ id }) => id)).toEqual([CHAT]);
@@ -65,7 +65,7 @@ describe("the list of models", () => {
     expect(await strip(foreign)).toBe(await strip(unknown));
   });
 
-  test("contains nothing outside the key's scopes", async () => {
+  test("has no models outside the key's scopes", async () => {
     const headers = { authorization: `Bearer ${textOnly}` };
     const { data } = (await (await get("/v1/models", headers)).json()) as { data: { type: string }[] };
     expect(data.map(({ type }) => type)).toContain("chat");
@@ -88,7 +88,7 @@ describe("the list of models", () => {
     expect(narrowTag).not.toBe(etag);
   });
 
-  test("has the messages protocol's shape for its clients, and accepts their key header", async () => {
+  test("has the messages protocol's format and key header for its clients", async () => {
     const headers = { "anthropic-version": "2023-06-01" };
     const list = (await (await get("/v1/models", headers)).json()) as { data: object[] };
     expect(Object.keys(list).sort()).toEqual(["data", "first_id", "has_more", "last_id"]);
@@ -110,7 +110,7 @@ describe("the list of models", () => {
 });
 
 describe("the price lookup", () => {
-  test("gives an image's unit price and total by tier", async () => {
+  test("returns an image's unit price and total by tier", async () => {
     expect(await price({ model: IMAGE })).toMatchObject({ unit: "image", tier: "1K", unit_price: "0.05" });
     expect(await price({ model: IMAGE, size: "2K", n: "3", quality: "low" })).toEqual({
       object: "price",
@@ -130,7 +130,7 @@ describe("the price lookup", () => {
     });
   });
 
-  test("gives a text model's prices by category", async () => {
+  test("returns a text model's prices by category", async () => {
     expect(await price({ model: CHAT })).toEqual({
       object: "price",
       model: CHAT,
@@ -148,7 +148,7 @@ describe("the price lookup", () => {
     });
   });
 
-  test("without a model gives the whole list, of what the key may call", async () => {
+  test("without a model returns all prices that the key may call", async () => {
     const response = await get("/v1/pricing/lookup", { authorization: `Bearer ${narrow}` });
     const { object, data } = (await response.json()) as { object: string; data: { model: string }[] };
     expect(object).toBe("list");
@@ -163,7 +163,7 @@ describe("the price lookup", () => {
     [{ model: IMAGE, n: "5" }, 400, "invalid_parameter"],
     [{ model: IMAGE, n: "1.5" }, 400, "invalid_parameter"],
     [{ model: "%%%'; DROP TABLE prices" }, 400, "model_not_available_for_routing"],
-  ])("%p is %d %s, as a call would be", async (query, status, code) => {
+  ])("%p is %d %s, like a call", async (query, status, code) => {
     const response = await get(`/v1/pricing/lookup?${new URLSearchParams(query)}`);
     expect(response.status).toBe(status);
     const { error } = (await response.json()) as { error: Record<string, unknown> };
@@ -171,7 +171,7 @@ describe("the price lookup", () => {
     expect(error["code"]).toBe(code);
   });
 
-  test("a forbidden model is refused as a call of it would be", async () => {
+  test("a forbidden model is refused like a call", async () => {
     const response = await get(`/v1/pricing/lookup?model=${IMAGE}`, { authorization: `Bearer ${narrow}` });
     expect(response.status).toBe(403);
     expect(await response.json()).toMatchObject({ error: { code: "model_not_allowed_for_api_key" } });
@@ -185,7 +185,7 @@ describe("the price lookup", () => {
     expect(new Set(data.map(({ unit }) => unit))).toEqual(new Set(["token"]));
   });
 
-  test("an organization's own price is shown, held and billed as soon as it is set", async () => {
+  test("an organization's price is looked up, held and billed once set", async () => {
     await fixture.gateway.cli(
       "prices",
       "set",

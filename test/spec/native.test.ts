@@ -74,7 +74,7 @@ function hitCount(): number {
   return fixture.strict.hits.length + fixture.free.hits.length;
 }
 
-describe("a vendor that speaks the protocol", () => {
+describe("a vendor with the native protocol", () => {
   test("gets the caller's body byte for byte, known fields and unknown ones", async () => {
     const body = {
       systemInstruction: { parts: [{ text: "Paint in oil." }] },
@@ -160,7 +160,7 @@ describe("a vendor that speaks the protocol", () => {
     expect(await sent(body)).toEqual(requestOf([TEXT, INLINE]));
   });
 
-  test("gets a picture it cannot read in a format it can", async () => {
+  test("gets an unreadable format converted", async () => {
     const data = makeBmp(20, 10).toString("base64");
     const { contents } = await sent(
       requestOf([TEXT, { inlineData: { mimeType: "image/bmp", data }, note: 1 }]),
@@ -189,7 +189,7 @@ describe("a vendor that speaks the protocol", () => {
     );
   });
 
-  test("is sent a compressed body unpacked", async () => {
+  test("gets a compressed body decoded", async () => {
     const response = await fixture.gateway.call(`/v1/models/${FREE}:generateContent`, {
       body: gzipSync(JSON.stringify(requestOf([TEXT]))),
       headers: { "content-encoding": "gzip" },
@@ -227,7 +227,7 @@ describe("a vendor's reply", () => {
       },
     );
 
-  test("is passed on field by field, except the model's name", async () => {
+  test("is forwarded field by field, except the model's name", async () => {
     fixture.answerAsConfigured(reply());
     const response = await generate(FREE, requestOf([TEXT]));
     expect(await response.json()).toEqual({ ...reply(), modelVersion: FREE });
@@ -235,7 +235,7 @@ describe("a vendor's reply", () => {
     expect(response.headers.has("x-image-count-degraded")).toBe(false);
   });
 
-  test("loses pictures beyond the requested one, which are not billed", async () => {
+  test("loses surplus pictures, which are not billed", async () => {
     fixture.answerAsConfigured(replyOf([INLINE, { text: "and" }, INLINE]));
     const response = await generate(FREE, requestOf([TEXT]), { "x-request-id": "native-surplus" });
     expect(((await response.json()) as Reply).candidates[0]!.content.parts).toEqual([
@@ -246,7 +246,7 @@ describe("a vendor's reply", () => {
     expect([row!.amount, row!.consumed!.count]).toEqual([NANOS["1K"], 1]);
   });
 
-  test("of an unknown form is passed on as far as possible", async () => {
+  test("of an unknown form is forwarded as far as possible", async () => {
     const odd = { candidates: [null, {}, { content: 5 }, { content: { parts: [null, INLINE, "x"] } }] };
     fixture.answerAsConfigured(odd);
     const response = await generate(FREE, requestOf([TEXT]));
@@ -267,7 +267,7 @@ describe("a vendor's reply", () => {
     fixture.answerAsConfigured(replyOf([INLINE]));
   });
 
-  test("of a vendor of another protocol is written anew", async () => {
+  test("of a vendor with another protocol is translated", async () => {
     const response = await generate("sandbox-b-fast", requestOf([TEXT]), { "x-request-id": "native-anew" });
     const { candidates, ...rest } = (await response.json()) as Reply;
     expect(candidates).toEqual([
@@ -340,7 +340,7 @@ describe("the setting for links", () => {
   });
 });
 
-describe("a request that is wrong", () => {
+describe("an invalid request", () => {
   const many = (count: number, part: object) =>
     requestOf([TEXT, ...Array.from({ length: count }, () => part)]);
   const svg = Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>").toString("base64");
@@ -409,7 +409,7 @@ describe("a request that is wrong", () => {
     expect(hitCount()).toBe(0);
   });
 
-  test("with a picture of over 35 MiB is refused while it arrives", async () => {
+  test("with a picture over 35 MiB is refused while it is received", async () => {
     const data = "A".repeat(36 * 1024 * 1024 * (4 / 3));
     const response = await generate(FREE, requestOf([TEXT, { inlineData: { mimeType: "image/png", data } }]));
     expect([response.status, await response.json()]).toMatchObject([
@@ -429,7 +429,7 @@ describe("a request that is wrong", () => {
     ]);
   });
 
-  test("has at most the pictures of its family", async () => {
+  test("has at most its family's number of pictures", async () => {
     expect((await generate(FREE, many(14, INLINE))).status).toBe(200);
   });
 
@@ -515,14 +515,14 @@ describe("the key", () => {
     return [response.status, error.details[0]!.reason];
   };
 
-  test("is taken from the protocol's own header", async () => {
+  test("is read from the protocol's own header", async () => {
     expect(await reasonOf(await callWith({ "x-goog-api-key": fixture.gateway.key }))).toEqual([
       400,
       "invalid_request_body",
     ]);
   });
 
-  test("is not taken from another protocol's header, nor from the query", async () => {
+  test("is not read from another protocol's header or the query", async () => {
     const missing = [401, "missing_api_key"];
     expect(await reasonOf(await callWith({ "x-api-key": fixture.gateway.key }))).toEqual(missing);
     expect(await reasonOf(await callWith({}, `?key=${fixture.gateway.key}`))).toEqual(missing);
@@ -547,7 +547,7 @@ describe("the key", () => {
   });
 });
 
-test("the same tier and shape reach the vendor from every endpoint, at the same price", async () => {
+test("every endpoint sends the same tier and ratio at the same price", async () => {
   const common = { model: FAST, prompt: "A fox", size: "4K", aspectRatio: "16:9" };
   const headers = (name: string) => ({ "x-request-id": `native-parity-${name}` });
   await fixture.gateway.call("/v1/images/generations", { body: common, headers: headers("generation") });

@@ -39,7 +39,7 @@ if (!IS_INSIDE && !canSeparate)
   console.warn("SKIPPED: links against a real network need unshare, ip and openssl, which are missing here");
 
 test.skipIf(!canSeparate || IS_INSIDE)(
-  "the guard holds in a network where public addresses are reachable",
+  "the guarded fetch works where public addresses are reachable",
   () => {
     const addresses = [...new Set([PUBLIC, PUBLIC_V6, ...INNER, ...nameServers()])].filter(
       (address) => !address.startsWith("127.") && address !== "::1",
@@ -64,7 +64,7 @@ function nameServers(): string[] {
   return getServers().map((server) => server.replace(/^\[(.*)\](:\d+)?$/, "$1"));
 }
 
-if (IS_INSIDE) describe("in a network of its own", describeNetwork);
+if (IS_INSIDE) describe("in its own network namespace", describeNetwork);
 
 function describeNetwork(): void {
   const names: Record<string, string[][]> = {
@@ -237,11 +237,11 @@ function describeNetwork(): void {
     [`https://${PUBLIC}/picture`, `picture for ${PUBLIC}`],
     [`https://[${PUBLIC_V6}]/picture`, `picture for [${PUBLIC_V6}]`],
     ["https://pics.example.com/hop3", "picture for pics.example.com"],
-  ])("%s is fetched, past any proxy of the environment", async (link, expected) => {
+  ])("%s is fetched without any proxy of the environment", async (link, expected) => {
     expect(await download(link)).toBe(expected);
   });
 
-  test("the request carries nothing of the gateway or its caller", async () => {
+  test("the request has nothing of the gateway or its client", async () => {
     expect(JSON.parse(await download("https://pics.example.com/headers"))).toEqual({
       accept: "image/*",
       "accept-encoding": "identity",
@@ -273,7 +273,7 @@ function describeNetwork(): void {
     expect(innerConnections()).toBe(0);
   });
 
-  test("a name that changes to a private address is connected to only where it was checked", async () => {
+  test("a name that changes to a private address is connected to at the checked one", async () => {
     expect(await download("https://rebind.example.com/picture")).toBe("picture for rebind.example.com");
     expect(await download("https://rebind.example.com/picture")).toBe("not_allowed");
     expect(innerConnections()).toBe(0);
@@ -292,7 +292,7 @@ function describeNetwork(): void {
     expect(await download(link, limits)).toBe("failed");
   });
 
-  test("an endless body ends at its limit with its connection", async () => {
+  test("an endless body is cut at its limit and its connection closed", async () => {
     expect(await download("https://pics.example.com/endless", {}, 1_000_000)).toBe("too_large");
     await hangup.promise;
   });
@@ -307,7 +307,7 @@ function describeNetwork(): void {
     await expect(downloading).rejects.toMatchObject({ reason: "failed" });
   });
 
-  test("without the guard the private servers are reached", async () => {
+  test("without the guard private servers are reached", async () => {
     expect(innerConnections()).toBe(0);
     await fetch("https://127.0.0.1/", { proxy: false, signal: AbortSignal.timeout(200) }).catch(
       () => undefined,

@@ -102,7 +102,7 @@ export async function openEditFixture(): Promise<EditFixture> {
     },
     nothingHappened,
     proveNothingBilled() {
-      test("nothing of all that was refused is in the ledger", async () => {
+      test("no refused request is in the ledger", async () => {
         const response = await edit({ image: dataUrl(ONE) }, { "x-request-id": "the-last-one" });
         expect(response.status).toBe(200);
         expect(await fixture.gateway.charged("the-last-one")).toHaveLength(1);
