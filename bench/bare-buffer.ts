@@ -1,6 +1,6 @@
 /**
- * The floor `bare-buffer`: collects the request's and the reply's bytes before it hands them on, as anything
- * must that decides by what they say. Started as `bun bench/bare-buffer.ts <upstream origin>`.
+ * The floor `bare-buffer`: buffers request and response before it forwards them, which any proxy that reads them must
+ * do. Started as `bun bench/bare-buffer.ts <upstream origin>`.
  */
 export const upstream = process.argv[2];
 

@@ -1,6 +1,6 @@
 /**
- * The floor `bare-bun`: what the runtime itself costs to carry a request to the upstream and its bytes back.
- * Started as `bun bench/bare-bun.ts <upstream origin>`.
+ * The floor `bare-bun`: the runtime's own cost of forwarding a request and its response. Started as `bun
+ * bench/bare-bun.ts <upstream origin>`.
  */
 export const upstream = process.argv[2];
 

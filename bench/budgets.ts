@@ -1,6 +1,6 @@
 /**
- * What budgets cost at different numbers of them: `bun bench/budgets.ts [budgets…]`, 100, 10,000 and 100,000 unless
- * given. One process has a lease on every budget. SQLite, and PostgreSQL where its programs are installed.
+ * Measures the budget store with different numbers of budgets: `bun bench/budgets.ts [budgets…]`, by default 100,
+ * 10,000 and 100,000. One process has a lease on every budget. SQLite, and PostgreSQL if it is installed.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const ROUNDS = 100;
 const ENTRIES_A_BATCH = 100;
 const SETUP_TIMEOUT_MS = 10 * 60_000;
 
-/** Milliseconds: medians of single calls, and the whole of what concerns all leases. */
+/** Milliseconds: medians of single calls, and totals of operations on all leases. */
 interface Row {
   database: string;
   budgets: number;

@@ -1,23 +1,22 @@
 /**
- * The one chat conversation every benchmark uses: what is asked, and what the mock upstream answers. Both ends
- * import it, so that the floors and the gateway are given the same work.
+ * The chat request and response of every benchmark. Load and mock import it, so floors and gateway do the same work.
  */
 
-/** The model as callers name it, and as the mock knows it: they differ in length, so that replacing is real work. */
+/** The public and the upstream's model name. Their lengths differ, so replacing must move bytes. */
 export const PUBLIC_MODEL = "bench-chat";
 export const UPSTREAM_MODEL = "mock-chat-2026-01-01";
 
 export const STREAM_TOKENS = 100;
 
-/** Server-sent events of one stream: the tokens, the finish, the usage and the end mark. */
+/** Server-sent events of one stream: tokens, finish reason, usage and `[DONE]`. */
 export const STREAM_FRAMES = STREAM_TOKENS + 3;
 
 export interface ChatRequestOptions {
   model: string;
   stream?: boolean;
-  /** Ask for the usage chunk by `stream_options`; the gateway asks by itself. */
+  /** Requests the usage chunk by `stream_options`; the gateway sets it itself. */
   includeUsage?: boolean;
-  /** Milliseconds the mock waits between frames; it travels in `user`, which every hop hands on. */
+  /** Milliseconds between the mock's frames; sent in `user`, which every hop forwards. */
   paceMs?: number;
 }
 
@@ -39,13 +38,13 @@ export function chatRequestBody(options: ChatRequestOptions): string {
   return JSON.stringify(body);
 }
 
-/** The pace a request asked for, in milliseconds. */
+/** The requested pace in milliseconds. */
 export function paceOf(user: unknown): number {
   const pace = typeof user === "string" ? /^pace-ms=(\d+)$/.exec(user)?.[1] : undefined;
   return Number(pace ?? 0);
 }
 
-/** The mock's whole answer, 1 KB of JSON. */
+/** The mock's complete response, 1 KB of JSON. */
 export function chatReplyBody(): string {
   const reply = {
     id: "chatcmpl-bench0001",
@@ -68,7 +67,7 @@ export function chatReplyBody(): string {
   return JSON.stringify(reply);
 }
 
-/** The mock's streamed answer, one server-sent event each; the usage event only when it was asked for. */
+/** The mock's streamed response, one server-sent event each; the usage event only on request. */
 export function streamFrames(includeUsage: boolean): string[] {
   const frames: string[] = [];
   for (let token = 0; token < STREAM_TOKENS; token++) {

@@ -2,13 +2,13 @@ import type { Socket } from "bun";
 import { MessageReader } from "./http-message.ts";
 
 /**
- * One keep-alive connection with at most one request under way, made by hand on a raw socket so that the load
- * costs little beside what it measures. Times are `performance.now()` milliseconds.
+ * One keep-alive connection with at most one running request, on a raw socket, so the load generator costs little.
+ * Times are `performance.now()` milliseconds.
  */
 export class ClientConnection {
   status = 0;
   sentAt = 0;
-  /** When the first byte of the body came; 0 before. */
+  /** Time of the body's first byte; 0 before. */
   firstByteAt = 0;
   #socket: Socket<ClientConnection> | undefined;
   #unsent: Buffer | undefined;
@@ -34,7 +34,7 @@ export class ClientConnection {
     return connection;
   }
 
-  /** Sends one whole request; the reply is announced by `onReply`. */
+  /** Sends a complete request; `onReply` is called with the response. */
   send(request: Buffer): void {
     this.#isBusy = true;
     this.firstByteAt = 0;
@@ -86,7 +86,7 @@ export interface Address {
 
 export interface ConnectionEvents {
   onReply(connection: ClientConnection): void;
-  /** The connection ended while a reply was awaited. */
+  /** The connection ended before the response. */
   onLost(connection: ClientConnection): void;
   onHead?(text: string): void;
   onBody?(bytes: Buffer, start: number, end: number): void;
@@ -98,7 +98,7 @@ export interface Reply {
   body: string;
 }
 
-/** Sends one request on a connection of its own and answers the whole reply. Rejects when the connection is lost. */
+/** Sends one request on a new connection and returns the complete response. Rejects when the connection is lost. */
 export async function exchange(address: Address, request: Buffer): Promise<Reply> {
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
   let head = "";
@@ -117,7 +117,7 @@ export async function exchange(address: Address, request: Buffer): Promise<Reply
   }
 }
 
-/** A request as it goes over the wire. */
+/** The bytes of a request. */
 export function wireRequest(request: {
   method: "GET" | "POST";
   path: string;

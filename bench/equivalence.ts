@@ -3,8 +3,8 @@ import { headerOf } from "./http-message.ts";
 import type { Reply } from "./client-connection.ts";
 
 /**
- * What must be equal before speed is compared: both replies are successes of the same content type whose bytes
- * differ in nothing but the model's name. Throws an error that shows the first difference.
+ * Checks before measuring that both responses are successes with the same content type and the same bytes, except for
+ * the model's name. Throws an error with the first difference.
  */
 export function assertSameReply(floor: Reply, gateway: Reply): void {
   expectEqual("status of the floor", floor.status, 200);
@@ -21,7 +21,7 @@ export function assertSameReply(floor: Reply, gateway: Reply): void {
   );
 }
 
-/** A stream has all frames, exactly one usage chunk just before the end mark, and nothing after it. */
+/** A stream has all frames, exactly one usage chunk directly before `[DONE]`, and nothing after it. */
 export function assertCompleteStream(reply: Reply): void {
   const frames = reply.body.split("\n\n").filter((frame) => frame.startsWith("data: "));
   expectEqual("frames", frames.length, STREAM_FRAMES);

@@ -13,13 +13,13 @@ import {
 } from "./processes.ts";
 import { type Machine, SERVER_CORE } from "./machine.ts";
 
-/** The gateway as a real process with everything on, in front of the mock. */
+/** The gateway as a real process with everything enabled, in front of the mock. */
 export interface Gateway extends ServerProcess {
-  /** A key that may do everything. */
+  /** A key with every scope. */
   key: string;
-  /** A key that may be used from no address this machine has. */
+  /** A key that is not allowed from any address of this machine. */
   barredKey: string;
-  /** Runs a command of the gateway's command line; answers what it printed. */
+  /** Runs a command of the gateway's command line and returns its output. */
   run(...args: string[]): Promise<string>;
 }
 
@@ -27,15 +27,15 @@ const MAIN = join(import.meta.dir, "../src/main.ts");
 const KEY = `gk_${"benchKey0123456789".repeat(2)}`;
 const READY_PATIENCE_MS = 15_000;
 
-/** What a workload's own gateway has otherwise than the common one. */
+/** Differences of a workload's own gateway from the common one. */
 export interface GatewayVariant {
-  /** More of the configuration, beside or in place of what stands at the top. */
+  /** Configuration merged over the common one at its top level. */
   configuration?: Record<string, unknown>;
-  /** Fills the database, which is there and empty, before the gateway starts. */
+  /** Fills the empty database before the gateway starts. */
   fill?(databasePath: string): void | Promise<void>;
 }
 
-/** Starts a fresh gateway with its own data folder, which is gone after `stop`. */
+/** Starts a gateway with its own data folder, which `stop` removes. */
 export async function launchGateway(
   machine: Machine,
   upstream: string,
@@ -92,7 +92,7 @@ export async function launchGateway(
   }
 }
 
-/** Limits stay on and are counted; they are only out of reach. */
+/** Limits are enabled and counted, but too high to be reached. */
 function configuration(upstream: string): Record<string, unknown> {
   return {
     limits: {
@@ -155,7 +155,7 @@ async function untilReady(server: ServerProcess, logPath: string): Promise<void>
   throw new Error(`The gateway did not become ready. It said:\n${await Bun.file(logPath).text()}`);
 }
 
-/** Through the command line, as an operator would: a key with an address list that no loopback is on. */
+/** Created by the command line: a key whose address list excludes loopback. */
 async function createBarredKey(machine: Machine, environment: Record<string, string>): Promise<string> {
   const create = ["keys", "create", "--name", "bench-barred", "--address", "192.0.2.1/32", "--json"];
   const output = await runCommand(machine, environment, create);
@@ -185,5 +185,5 @@ async function runCommand(
   return output;
 }
 
-/** A key that another process made is known within a second; a little patience on top. */
+/** A key made by another process is known within a second; this is the timeout. */
 const KEY_SPREAD_MS = 1_500;

@@ -1,6 +1,6 @@
 /**
- * Reads HTTP/1.1 messages off a connection, one after another, at little cost: framing is followed exactly
- * (Content-Length or chunked), nothing is copied but what a read has cut in two.
+ * Parses HTTP/1.1 messages of a connection (Content-Length or chunked). Only data that is split between reads is
+ * copied.
  */
 export class MessageReader {
   #state: State = "head";
@@ -9,7 +9,7 @@ export class MessageReader {
 
   constructor(readonly listener: MessageListener) {}
 
-  /** Takes what the connection gave. The listener is called before this returns; the bytes may be reused after. */
+  /** Takes received bytes. Calls the listener before it returns; the bytes may be reused afterwards. */
   push(data: Buffer): void {
     const bytes = this.#held ? Buffer.concat([this.#held, data]) : data;
     this.#held = undefined;
@@ -24,7 +24,7 @@ export class MessageReader {
     }
   }
 
-  /** The position after what was understood, or -1 when more bytes are needed first. */
+  /** The position after the parsed bytes, or -1 when more bytes are needed. */
   #step(bytes: Buffer, at: number): number {
     switch (this.#state) {
       case "head":

@@ -2,9 +2,9 @@ import { type Address, ClientConnection, type ConnectionEvents } from "./client-
 import type { Machine } from "./machine.ts";
 import { startMetronome } from "./metronome.ts";
 
-/** A running load whose replies are counted while a window is open. */
+/** A running load whose responses are counted while a window is open. */
 export interface Load {
-  /** The processes that make the load. */
+  /** The processes of the load generator. */
   processIds: readonly number[];
   openWindow(): void;
   closeWindow(): Tally;
@@ -14,11 +14,11 @@ export interface Load {
 export interface Tally {
   elapsedMs: number;
   completed: number;
-  /** Lost connections and replies of another status than expected. */
+  /** Lost connections and responses with an unexpected status. */
   failed: number;
-  /** Body bytes that came inside the window, of unfinished replies too. */
+  /** Body bytes received in the window, also of unfinished responses. */
   bodyBytes: number;
-  /** From sending, under an open loop from the intended time of sending, to the last byte. */
+  /** From sending (in an open loop: from the due time) to the last byte. */
   latenciesMs: number[];
   /** The same to the first byte of the body. */
   firstBytesMs: number[];
@@ -26,14 +26,14 @@ export interface Tally {
 
 export interface LoadPlan {
   address: Address;
-  /** Sent one after another, over and over. */
+  /** Sent in order, repeatedly. */
   requests: readonly Buffer[];
   expectedStatus: number;
 }
 
 /**
- * Closed loop: every connection sends its next request as soon as it has its reply. For capacity and CPU, and
- * for streams, whose length the mock sets. `spreadMs` staggers the first requests over that time.
+ * Closed loop: every connection sends its next request after its response. For capacity and CPU, and for streams, whose
+ * length the mock sets. `spreadMs` staggers the first requests.
  */
 export async function startClosedLoop(
   plan: LoadPlan & { connections: number; spreadMs?: number },
@@ -60,8 +60,8 @@ export async function startClosedLoop(
 }
 
 /**
- * Open loop: requests are due at a fixed rate whatever the server does, and their latency counts from when they
- * were due, so that a stall is charged to every request it delayed.
+ * Open loop: requests are due at a fixed rate, and latency counts from the due time, so a stall counts for every
+ * request that it delayed.
  */
 export async function startOpenLoop(
   plan: LoadPlan & { machine: Machine; requestsPerSecond: number; connections: number },
@@ -103,7 +103,7 @@ function openConnections(
   return Promise.all(Array.from({ length: count }, () => ClientConnection.open(address, events)));
 }
 
-/** Counts replies inside the window. */
+/** Counts responses in the window. */
 class Counter {
   #tally = emptyTally();
   #openedAt = 0;

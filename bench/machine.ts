@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { cpus } from "node:os";
 
-/** The machine as the report names it, and who runs on which core. */
+/** The machine for the report, and the cores of the processes. */
 export interface Machine {
   cores: number;
   cpuModel: string;
-  /** Processes can be pinned: there are two cores and `taskset`. */
+  /** Whether processes can be pinned: at least two cores and `taskset`. */
   canPin: boolean;
 }
 
-/** The core of whatever is measured, and that of the mock and the load. */
+/** The core of the measured server, and that of mock and load. */
 export const SERVER_CORE = 0;
 export const LOAD_CORE = 1;
 
@@ -22,18 +22,18 @@ export function describeMachine(): Machine {
   };
 }
 
-/** Moves every thread of this process, which is the load, to its core. */
+/** Pins every thread of this process (the load) to its core. */
 export function pinThisProcess(machine: Machine): void {
   if (!machine.canPin) return;
   Bun.spawnSync(["taskset", "--all-tasks", "--cpu-list", "--pid", String(LOAD_CORE), String(process.pid)]);
 }
 
-/** Milliseconds of processor time each thread of some processes has had so far. */
+/** Milliseconds of processor time of each thread of some processes. */
 export type CpuReading = ReadonlyMap<string, number>;
 
 /**
- * Reads the user and system time of processes. It is the time of `/proc/<pid>/stat` from the scheduler's own
- * account, which counts nanoseconds where `stat` counts hundredths of a second.
+ * Reads the user and system time of processes from `schedstat`, in nanoseconds; `/proc/<pid>/stat` has hundredths of a
+ * second.
  */
 export function readCpu(processIds: readonly number[]): CpuReading {
   const reading = new Map<string, number>();
@@ -54,7 +54,7 @@ export function cpuBetween(before: CpuReading, after: CpuReading): number {
   return total;
 }
 
-/** Milliseconds the machine's cores have been busy since its start, or were given to another machine. */
+/** Milliseconds that the machine's cores were busy or stolen since its start. */
 export function readMachineBusyMs(): number {
   const line = readFileSync("/proc/stat", "latin1").split("\n", 1)[0] ?? "";
   const [user = 0, nice = 0, system = 0, , , interrupt = 0, softInterrupt = 0, stolen = 0] = line
@@ -64,7 +64,7 @@ export function readMachineBusyMs(): number {
   return (user + nice + system + interrupt + softInterrupt + stolen) * MS_PER_TICK;
 }
 
-/** The unit of `/proc/stat`, a hundredth of a second on every current Linux. */
+/** The unit of `/proc/stat`: a hundredth of a second on Linux. */
 const MS_PER_TICK = 10;
 
 /** Resident memory in MB. */

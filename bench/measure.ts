@@ -2,13 +2,13 @@ import type { Load, Tally } from "./load.ts";
 import { cpuBetween, readCpu } from "./machine.ts";
 import type { ServerProcess } from "./processes.ts";
 
-/** What one server did in one window of load. */
+/** The measurement of one server in one window. */
 export interface Sample extends Tally {
-  /** Processor time the server used, in milliseconds. */
+  /** Processor time of the server in milliseconds. */
   cpuMs: number;
-  /** Share of its core that mock and load used. */
+  /** Share of their core that mock and load used. */
   loadShare: number;
-  /** Windows before this one in which nothing was answered at all, and which were run again. */
+  /** Windows without any response before this one, which were run again. */
   emptyWindows: number;
 }
 
@@ -17,15 +17,15 @@ export interface Window {
   durationMs: number;
 }
 
-/** Time for hang-ups to be noticed and their work to end before the next server has its turn. */
+/** Time for the server to notice disconnects before the next one is measured. */
 const SETTLE_MS = 150;
 
-/** How often a window without any answer is run again before the server counts as dead. */
+/** How often a window without a response is run again before the measurement fails. */
 const MAX_EMPTY_WINDOWS = 3;
 
 /**
- * Lets a load run against a server: first unmeasured, then for the length of the window. A window in which nothing
- * was answered measures nothing; it is run again and counted. Throws when that goes on, or when all answers failed.
+ * Runs a load against a server: first unmeasured, then for one window. A window without a response is run again and
+ * counted. Throws when that repeats, or when all requests failed.
  */
 export async function measure(
   servers: { measured: ServerProcess; mock: ServerProcess },
@@ -69,9 +69,8 @@ async function measureOnce(
 }
 
 /**
- * Gives every contender its turn in every round, in an order that moves on by one each round, so that what
- * drifts on a shared machine hits all of them alike. Ratios are then taken inside a round. One more round runs
- * first and is thrown away: the runtime compiles what is hot, and until then a server costs a multiple.
+ * Measures every contender in every round, in a rotating order, so drift affects all equally; ratios are taken within a
+ * round. The first round is discarded: until the runtime has compiled hot code, a server costs a multiple.
  */
 export async function interleave<Name extends string>(
   rounds: number,

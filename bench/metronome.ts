@@ -2,8 +2,8 @@ import { LOAD_CORE, type Machine } from "./machine.ts";
 import { commandLine, environmentOf, type ServerCommand } from "./processes.ts";
 
 /**
- * Calls back at a fixed rate, with the time each call was due. A call that comes late still tells its own due
- * time, and none is left out: that is what makes a loop open.
+ * Calls back at a fixed rate with the due time of each call. Late calls keep their due time and none is skipped (open
+ * loop).
  */
 export function startMetronome(
   machine: Machine,

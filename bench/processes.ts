@@ -1,7 +1,7 @@
 import type { Address } from "./client-connection.ts";
 import { LOAD_CORE, type Machine, SERVER_CORE } from "./machine.ts";
 
-/** A server process the benchmark has started, listening on loopback. */
+/** A server process of the benchmark on loopback. */
 export interface ServerProcess {
   name: string;
   processId: number;
@@ -19,7 +19,7 @@ export interface ServerCommand {
 
 const STOP_PATIENCE_MS = 5_000;
 
-/** Starts a script that prints `listening <port>` once it serves. */
+/** Starts a script that prints `listening <port>` when it serves. */
 export async function startScript(machine: Machine, command: ServerCommand): Promise<ServerProcess> {
   const child = Bun.spawn(commandLine(machine, command), {
     env: environmentOf(command),
@@ -32,7 +32,7 @@ export async function startScript(machine: Machine, command: ServerCommand): Pro
   return asServer(command.name, child, port);
 }
 
-/** Starts a server whose output goes to a file and whose port is known; the caller waits until it serves. */
+/** Starts a server with a known port and output to a file; does not wait until it serves. */
 export function startLogged(
   machine: Machine,
   command: ServerCommand,
@@ -49,13 +49,13 @@ export function startLogged(
   return asServer(command.name, child, port);
 }
 
-/** The command line that runs the same runtime as this process, on the wished core where that is possible. */
+/** The command line for this process's runtime, pinned to the core if possible. */
 export function commandLine(machine: Machine, command: ServerCommand): string[] {
   const pin = machine.canPin ? ["taskset", "--cpu-list", String(command.core)] : [];
   return [...pin, process.execPath, ...command.arguments];
 }
 
-/** Nothing of the surrounding environment but what finding programs takes: no proxies, no vendor keys. */
+/** Only the variables that are needed to find programs: no proxies, no vendor keys. */
 export function environmentOf(command: Pick<ServerCommand, "environment">): Record<string, string> {
   return {
     PATH: process.env.PATH ?? "",
@@ -65,7 +65,7 @@ export function environmentOf(command: Pick<ServerCommand, "environment">): Reco
   };
 }
 
-/** A loopback port that was free a moment ago. */
+/** A loopback port that was free when checked. */
 export function freePort(): number {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
   const { port } = listener;

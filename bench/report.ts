@@ -8,12 +8,12 @@ export interface Row {
   gateway: string;
   /** Gateway over floor, or what the gateway adds: median (min to max) of the rounds. */
   comparison: string;
-  /** What counts as excellent; absent on a figure that is only told. */
+  /** The bar; absent on a figure that is only reported. */
   bar?: string;
   passed?: boolean;
 }
 
-/** A row that compares in-round ratios with a bar. */
+/** A row that compares ratios within rounds with a bar. */
 export function ratioRow(
   names: Pick<Row, "workload" | "figure">,
   figures: { floor: Spread; gateway: Spread; ratio: Spread; unit: string; bar?: number },
@@ -28,7 +28,7 @@ export function ratioRow(
   };
 }
 
-/** A row that tells what floor and gateway add to a direct call, in milliseconds. */
+/** A row with what floor and gateway add to a direct call, in milliseconds. */
 export function addedRow(
   names: Pick<Row, "workload" | "figure">,
   figures: { floor: Spread; gateway: Spread; barMs?: number },

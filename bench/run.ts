@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: measures the gateway against floors on this machine and prints one table. Missed bars are
- * reported, not failed; what ends it with an error is a gateway that does not say what the upstream said.
+ * `npm run bench`: measures the gateway against floors on this machine and prints one table. Missed bars are reported;
+ * only a response that differs from the upstream's is an error.
  */
 import { parseArgs } from "node:util";
 import { renderTable } from "./report.ts";
@@ -72,7 +72,9 @@ function announce({ machine, options }: Stage): void {
   }
 }
 
-/** What makes the figures less certain: a tired load generator, lost requests, other work on the machine. */
+/**
+ * Reports conditions that make the figures doubtful: a busy load generator, failed requests, other work on the machine.
+ */
 function reportConditions(outcomes: readonly Outcome[], otherShare: number): void {
   const latencies = outcomes.flatMap((outcome) => outcome.latencySamples);
   const all = outcomes.flatMap((outcome) => [...outcome.cpuSamples, ...outcome.latencySamples]);
@@ -90,7 +92,7 @@ function reportConditions(outcomes: readonly Outcome[], otherShare: number): voi
   if (failed > 0) console.log(`DOUBTFUL: ${failed} requests failed or were answered with another status.`);
 }
 
-/** Answers a function that tells the share of a core that processes other than the benchmark's have used since. */
+/** Returns a function that returns the share of a core that other processes have used since. */
 function watchOtherWork({ mock, bareBun, bareBuffer, gateway }: Stage): () => number {
   const own = [process.pid, ...[mock, bareBun, bareBuffer, gateway].map((server) => server.processId)];
   const read = () => ({ at: performance.now(), busyMs: readMachineBusyMs(), own: readCpu(own) });

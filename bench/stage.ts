@@ -2,7 +2,7 @@ import { type Gateway, launchGateway } from "./gateway.ts";
 import { describeMachine, LOAD_CORE, type Machine, pinThisProcess, SERVER_CORE } from "./machine.ts";
 import { type ServerProcess, startScript } from "./processes.ts";
 
-/** Everything a workload measures with: the machine, the options, and the servers that run for all of them. */
+/** The environment of a workload: the machine, the options and the common servers. */
 export interface Stage {
   machine: Machine;
   options: BenchOptions;
@@ -17,11 +17,11 @@ export interface BenchOptions {
   rounds: number;
   /** Length of one measured window. */
   seconds: number;
-  /** Where the gateway writes its CPU profile at its end; profiling makes every figure worse. */
+  /** Folder for the gateway's CPU profile; profiling makes every figure worse. */
   profileFolder?: string;
 }
 
-/** Starts the mock on the load's core, the floors and the gateway on the server's. */
+/** Starts the mock on the load's core, and the floors and the gateway on the server's core. */
 export async function openStage(options: BenchOptions): Promise<Stage> {
   const machine = describeMachine();
   pinThisProcess(machine);

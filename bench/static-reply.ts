@@ -1,6 +1,6 @@
 /**
- * The floor `static-reply`: answers each path with bytes it was given at the start, whatever is asked.
- * Started as `bun bench/static-reply.ts <file>`; the file holds `{path: {status, body}}` as JSON.
+ * The floor `static-reply`: responds to each path with fixed bytes. Started as `bun bench/static-reply.ts <file>`; the
+ * file has `{path: {status, body}}` as JSON.
  */
 export type StaticReplies = Record<string, { status: number; body: string }>;
 

@@ -1,4 +1,4 @@
-/** The middle of some figures with their extremes. */
+/** The median of some figures with their extremes. */
 export interface Spread {
   median: number;
   min: number;

@@ -21,7 +21,10 @@ interface EntranceCase {
   request: Buffer;
 }
 
-/** What needs no upstream: the model list, a bad key, a key that may not. Against replies known beforehand. */
+/**
+ * Requests without an upstream: the list of models, an invalid key, a key with a forbidden address. The floor has
+ * static responses.
+ */
 export const entranceWorkload: Workload = {
   id: "W0",
   title: "the door alone",
@@ -59,7 +62,7 @@ function entranceCases(stage: Stage): EntranceCase[] {
   ];
 }
 
-/** The floor says the very bytes the gateway says, by status. */
+/** The floor sends the same bytes as the gateway, by status. */
 async function startFloor(stage: Stage, cases: EntranceCase[], repliesPath: string): Promise<ServerProcess> {
   const replies: StaticReplies = {};
   for (const { name, status, request } of cases) {

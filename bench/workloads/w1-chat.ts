@@ -10,13 +10,13 @@ import { percentile, spreadOf } from "../statistics.ts";
 import { addedOver, compareRounds, cpuPerRequest, type Workload } from "./workload.ts";
 
 const CONNECTIONS = 64;
-/** Requests per second that leave the load's core room on an ordinary machine; the report tells how much. */
+/** Requests per second that do not saturate the load's core; the report has its load. */
 const HIGHEST_RATE = 5_000;
 const CPU_BAR = 1.35;
 const ADDED_P50_BAR_MS = 0.25;
 const ADDED_P99_BAR_MS = 0.6;
 
-/** Chat, 1 KB asked and 1 KB answered: processor time at capacity, added latency at half of it. */
+/** Chat with request and response of 1 KB: processor time at capacity, added latency at half of it. */
 export const chatWorkload: Workload = {
   id: "W1",
   title: "chat, 1 KB to 1 KB",

@@ -9,20 +9,20 @@ import type { Stage } from "../stage.ts";
 import { percentile } from "../statistics.ts";
 import { addedOver, compareRounds, type Outcome, type Workload } from "./workload.ts";
 
-/** Streams at once, and the pace of their frames: slow enough that no proxy finds two frames in one read. */
+/** Concurrent streams and the interval of their frames, long enough that no proxy reads two frames at once. */
 const GRADES = [
   { streams: 1, paceMs: 1 },
   { streams: 16, paceMs: 1 },
   { streams: 256, paceMs: 16 },
 ];
-/** With fewer streams at once a window sees too few first bytes for a p99. */
+/** With fewer concurrent streams a window has too few first bytes for a p99. */
 const FEWEST_FOR_P99 = 16;
 const FRAME_BAR = 1.2;
 const ADDED_FIRST_BYTE_BAR_MS = 0.5;
 
 /**
- * Streams of 100 tokens in single frames. The mock sets the pace, so that floor and gateway carry the same frames
- * in the same time and neither gains by falling behind and finding several frames in one read.
+ * Streams of 100 tokens in single frames. The mock sets the pace: a slow proxy would read several frames at once and
+ * cost less.
  */
 export const streamWorkload: Workload = {
   id: "W2",
@@ -41,7 +41,7 @@ export const streamWorkload: Workload = {
 
 type Rounds = { direct: Sample; floor: Sample; gateway: Sample }[];
 
-/** Body bytes of one whole stream; they differ by the length of the model's name. */
+/** Body bytes of one complete stream; they differ by the length of the model's name. */
 interface StreamLengths {
   floor: number;
   gateway: number;
@@ -87,7 +87,7 @@ function measureGrade(stage: Stage, grade: (typeof GRADES)[number]) {
   });
 }
 
-/** The gateway has to ask for the usage chunk by itself; everybody else asks for it in the request. */
+/** The gateway must request the usage chunk itself; for the others it is in the request. */
 function streamPlan(stage: Stage, server: ServerProcess, paceMs: number): LoadPlan {
   const isGateway = server === stage.gateway;
   const body = chatRequestBody({

@@ -1,6 +1,6 @@
 /**
- * A vendor of images that costs as little as possible: it counts what it is sent and throws it away, and says its
- * answers from one buffer. Prints `listening <port>`.
+ * A vendor of images that costs as little as possible: it counts and discards what it receives and sends responses from
+ * one buffer. Prints `listening <port>`.
  */
 import type { Socket } from "bun";
 import { MessageReader } from "../http-message.ts";

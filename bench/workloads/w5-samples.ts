@@ -1,5 +1,5 @@
 /**
- * Bodies of image calls: edits with sixteen references of 8 MB, and answers with four pictures of 12 MB of base64.
+ * Bodies of image calls: edits with sixteen references of 8 MB, and responses with four pictures of 12 MB of base64.
  */
 export const IMAGE_MODEL = "bench-image";
 
@@ -35,13 +35,13 @@ export function jsonBody(): UploadBody {
   return { contentType: "application/json", bytes };
 }
 
-/** A request for as many pictures as a large answer has. */
+/** A request for as many pictures as a large response has. */
 export function requestBody(delivery: "url" | "b64_json"): UploadBody {
   const request = { model: IMAGE_MODEL, prompt: PROMPT, n: PICTURES, response_format: delivery };
   return { contentType: "application/json", bytes: Buffer.from(JSON.stringify(request)) };
 }
 
-/** The vendor's answer: to a large request with a small picture, to a small one with four large ones. */
+/** The vendor's response: one small picture to a large request, four large ones to a small request. */
 export function responseBody(isLarge: boolean): string {
   const picture = pictureOf(isLarge ? (PICTURE_CHARACTERS / 4) * 3 : 1000).toString("base64");
   const data = Array.from({ length: isLarge ? PICTURES : 1 }, () => ({ b64_json: picture }));
@@ -49,7 +49,7 @@ export function responseBody(isLarge: boolean): string {
   return JSON.stringify({ created: 1_790_000_000, ...facts, data });
 }
 
-/** A PNG by its header; its pixels are noise, which nothing here decodes. */
+/** A PNG with a valid header; its pixels are noise, which nothing decodes. */
 function pictureOf(byteLength: number): Buffer {
   const picture = Buffer.alloc(byteLength, crypto.getRandomValues(new Uint8Array(65_536)));
   Buffer.from("89504e470d0a1a0a0000000d49484452000004000000040008060000007f1d2b83", "hex").copy(picture);

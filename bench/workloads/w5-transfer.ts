@@ -36,11 +36,11 @@ export async function openImageStage({ machine, options }: Stage): Promise<Image
   return { mock, floor, gateway, stop };
 }
 
-/** Some transfers through one server, one after another on each connection. */
+/** Transfers through one server, one after another on each connection. */
 export interface Transfer {
   megabytesPerSecond: number;
   cpuMsPerMegabyte: number;
-  /** Largest resident memory over that of before, for each connection. */
+  /** Increase of the peak resident memory per connection. */
   megabytesEach: number;
 }
 
@@ -50,13 +50,13 @@ export interface TransferPlan {
   body: UploadBody;
   connections: number;
   transfers: number;
-  /** Bytes a transfer stands for, whichever way they go. */
+  /** Bytes of a transfer, in either direction. */
   megabytes: number;
 }
 
-/** Throws when an answer is not a success. */
+/** Throws when a response is not a success. */
 export async function transfer(server: ServerProcess, plan: TransferPlan): Promise<Transfer> {
-  // Made before the clock runs: copying a large body takes the load as long as sending it.
+  // Made before the measurement: copying a large body takes as long as sending it.
   const request = writeRequest(plan);
   const idleMb = readResidentMb(server.processId);
   writeFileSync(`/proc/${server.processId}/clear_refs`, "5");
@@ -75,7 +75,7 @@ export async function transfer(server: ServerProcess, plan: TransferPlan): Promi
   };
 }
 
-/** Turns of floor and gateway in every round, in changing order; one round more is run first and thrown away. */
+/** Measures floor and gateway in every round, in alternating order; the first round is discarded. */
 export async function compareTransfers(
   { floor, gateway }: ImageStage,
   rounds: number,
@@ -92,7 +92,7 @@ export async function compareTransfers(
   return results;
 }
 
-/** The lines of the report: bytes a second with their bar, processor time, and memory with its bar. */
+/** The rows of the report: bytes a second with their bar, processor time, and memory with its bar. */
 export function transferRows(
   names: Pick<Row, "workload" | "figure">,
   rounds: readonly { floor: Transfer; gateway: Transfer }[],

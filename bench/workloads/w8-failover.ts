@@ -17,9 +17,9 @@ import { chatPlan } from "./w1-chat.ts";
 import { compareRounds, cpuPerRequest, type Workload } from "./workload.ts";
 
 const TARGETS = 50;
-/** A target is ejected at its fifth failure in a row, so a model can be walked to its end four times. */
+/** A target is ejected at its fifth consecutive failure, so all targets of a model can be called four times. */
 const WALKS = 4;
-/** Models of the cold walks, each with targets of its own; the first one warms up and does not count. */
+/** Models of the cold runs, each with targets of its own; the first one warms up and does not count. */
 const MODELS = 11;
 const WARM_MODEL = "bench-warm";
 const CONNECTIONS = 64;
@@ -27,7 +27,7 @@ const WALK_BAR = 1.3;
 const WARM_BAR = 1.1;
 const PATH = "/v1/chat/completions";
 
-/** Fifty targets of which only the last answers: walked to the end, and passed over once they are ejected. */
+/** Fifty targets of which only the last works: all called, and skipped once the others are ejected. */
 export const failoverWorkload: Workload = {
   id: "W8",
   title: `failover over ${TARGETS} targets, the last answers`,
@@ -108,7 +108,7 @@ function configuration(mock: string, failing: string): Record<string, unknown> {
   };
 }
 
-/** One request through the gateway against the same fifty calls made by a server that does nothing else. */
+/** One request through the gateway, compared with the same fifty calls by a server that does nothing else. */
 async function measureWalks(gateway: Gateway, bareWalk: ServerProcess): Promise<Row> {
   const rounds: { bare: number; through: number }[] = [];
   for (let model = 0; model < MODELS; model += 1) {

@@ -14,14 +14,14 @@ import { chatPlan } from "./w1-chat.ts";
 import { cpuPerRequest, type Workload } from "./workload.ts";
 
 const KEYS = 1_000_000;
-/** Keys that requests come with, spread over the million; each is used before anything is measured. */
+/** Keys of the requests, spread over the million; each is used before the measurement. */
 const USED = 20_000;
 const CONNECTIONS = 64;
 const ADDED_BAR_US = 3;
 const MEMORY_BAR_MB = 100;
 const REVOKED_BAR_MS = 1_000;
 
-/** A million keys in the store: what that adds to a request, in memory, and until a disabled key is refused. */
+/** A million keys in the store: added cost per request, memory, and the time until a disabled key is refused. */
 export const manyKeysWorkload: Workload = {
   id: "W9",
   title: "one million keys",
@@ -47,7 +47,7 @@ export const manyKeysWorkload: Workload = {
   },
 };
 
-/** Writes the million as the store keeps keys; only those that are used have a secret somebody knows. */
+/** Writes a million keys to the store; only the used ones have a known secret. */
 function fill(databasePath: string, secrets: readonly string[]): void {
   using database = new Database(databasePath);
   const insert = database.prepare(
@@ -85,7 +85,7 @@ function requestWith(key: string): Buffer {
   });
 }
 
-/** A first look-up is a question to the store, whatever the number of keys; it is not what is measured. */
+/** The first use of a key is a query of the store, with any number of keys; it is not measured. */
 async function useEach(gateway: Gateway, requests: readonly Buffer[]): Promise<void> {
   const load = await startClosedLoop({
     address: gateway.address,
@@ -124,7 +124,7 @@ function measureBoth(
   });
 }
 
-/** Disables some keys one after another; answers how long each was still accepted after the command, at most. */
+/** Disables some keys one after another; returns the maximum time that a key was accepted after its command. */
 async function revokeAll(gateway: Gateway, secrets: readonly string[]): Promise<number[]> {
   const every = KEYS / USED;
   const taken: number[] = [];

@@ -3,7 +3,7 @@ import type { Sample } from "../measure.ts";
 import type { Stage } from "../stage.ts";
 import { type Spread, spreadOf } from "../statistics.ts";
 
-/** One thing that is measured. `run` checks equivalence before speed and throws when it is not given. */
+/** One measurement. `run` checks equivalence before it measures and throws on a difference. */
 export interface Workload {
   /** As in `--only W1`. */
   id: string;
@@ -15,11 +15,11 @@ export interface Outcome {
   rows: Row[];
   /** Windows run at capacity, for processor time. */
   cpuSamples: Sample[];
-  /** Windows run at a rate that leaves the load's core room, for latency. */
+  /** Windows at a rate below the load's capacity, for latency. */
   latencySamples: Sample[];
 }
 
-/** Spreads of a figure over the rounds: of the floor, of the gateway, and of their ratio inside a round. */
+/** Spreads of a figure over the rounds: of the floor, of the gateway, and of their ratio within a round. */
 export function compareRounds(
   rounds: readonly { floor: Sample; gateway: Sample }[],
   figure: (sample: Sample, isGateway: boolean) => number,

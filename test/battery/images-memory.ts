@@ -1,6 +1,6 @@
 /**
- * What large image calls cost the gateway: memory over idle, temporary files left, and stalls of its event loop. By
- * hand: `bun test/battery/images-memory.ts`.
+ * Measures large image calls: memory over idle, remaining temporary files, and stalls of the event loop. Run as `bun
+ * test/battery/images-memory.ts`.
  */
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,11 +13,11 @@ export interface Figures {
   overIdleMb: number;
   seconds: number;
   megabytesPerSecond: number;
-  /** Answers to health questions while it ran: most of them, the longest, and that as far as the gateway computed. */
+  /** Durations of health checks during the run: p95, longest, and the longest while the gateway computed. */
   p95PingMs: number;
   maxPingMs: number;
   stallMs: number;
-  /** Temporary files left, and how long it took until there were none. */
+  /** Remaining temporary files, and the time until there were none. */
   leftOver: number;
   cleanAfterMs: number;
 }
@@ -30,7 +30,7 @@ export interface Rig extends AsyncDisposable {
 export const MODEL = "gpt-image-2";
 const CLEAN_WITHIN_MS = 5_000;
 
-/** A gateway in front of a vendor that holds nothing of what it is sent. */
+/** A gateway in front of a vendor that discards what it receives. */
 export async function openRig(): Promise<Rig> {
   const sink = Bun.spawn([process.execPath, join(import.meta.dir, "images-sink.ts")], {
     stdout: "pipe",
@@ -63,14 +63,16 @@ channels:
   };
 }
 
-/** Runs calls against an idle gateway and tells what they cost. Each answers its status and the bytes it carried. */
+/**
+ * Runs calls against an idle gateway and returns their cost. Each call returns its status and the bytes that it sent.
+ */
 export async function measure(
   { gateway }: Rig,
   what: string,
   calls: () => Promise<{ status: number; carried: number }[]>,
 ): Promise<Figures> {
   const idleMb = gateway.resources().residentMb;
-  // Sets the peak back to what is resident now.
+  // Resets the peak to the current resident memory.
   writeFileSync(`/proc/${gateway.pid}/clear_refs`, "5");
   const pinger = Bun.spawn(
     [process.execPath, join(import.meta.dir, "images-pinger.ts"), gateway.url, String(gateway.pid)],
@@ -117,7 +119,7 @@ async function untilClean(gateway: TestGateway): Promise<number> {
   return spooled(gateway).length;
 }
 
-/** So many edits at once, of sixteen references of 35 MiB unless told otherwise. */
+/** Concurrent edits, by default with sixteen references of 35 MiB. */
 export function edits(rig: Rig, form: Upload["form"], count: number, options: Partial<Upload> = {}) {
   return async () => {
     const replies = await Promise.all(Array.from({ length: count }, () => rig.upload(form, options)));
@@ -125,7 +127,7 @@ export function edits(rig: Rig, form: Upload["form"], count: number, options: Pa
   };
 }
 
-/** So many generations at once whose answers carry one picture of so many characters of base64. */
+/** Concurrent generations with one picture of the given characters of base64 each. */
 export function generations({ gateway }: Rig, count: number, characters: number, more: object = {}) {
   return async () => {
     const body = { model: MODEL, prompt: `[[base64=${characters}]]`, response_format: "b64_json", ...more };

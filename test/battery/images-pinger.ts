@@ -1,7 +1,7 @@
 /**
- * Asks a gateway for its health again and again from a process of its own, until its standard input ends, and prints
- * the longest stall: how long an answer took, as far as the gateway's main thread was computing meanwhile. On a busy
- * machine both sides also wait for their turn, which is no stall. Arguments: address and process id.
+ * Calls a gateway's health check repeatedly from its own process until standard input ends, and prints the longest
+ * stall: the duration of a response in which the gateway's main thread was computing. Waiting for a busy machine is no
+ * stall. Arguments: address and process id.
  */
 import { readFileSync } from "node:fs";
 

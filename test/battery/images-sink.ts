@@ -1,8 +1,7 @@
 /**
- * A vendor of family A for memory tests, a process of its own: it throws away what it is sent, counting bytes, and
- * answers with pictures of any number of bytes, which it says from one buffer. A prompt says how many bytes of
- * base64 each picture has: `[[base64=20000000]]`; with `[[cut]]` the second half of the answer is missing. Prints
- * `listening <port>`.
+ * A vendor of family A for memory tests, as its own process: it counts and discards what it receives and sends pictures
+ * from one buffer. The prompt sets the bytes of base64 of each picture, `[[base64=20000000]]`; with `[[cut]]` the
+ * second half of the response is missing. Prints `listening <port>`.
  */
 import { makePng, pngChunk } from "../support/pictures.ts";
 
@@ -34,7 +33,7 @@ const server = Bun.serve({
 
 console.log(`listening ${server.port}`);
 
-/** A whole answer with one picture, a PNG made large by a chunk that no reader looks at. */
+/** A complete response with one picture, a PNG made large by a chunk that readers ignore. */
 function replyOf(characters: number): Uint8Array<ArrayBuffer> {
   const padding = Math.floor(characters / 4) * 3 - SMALL.byteLength - 12;
   const picture = padding > 0 ? withPadding(padding) : SMALL;

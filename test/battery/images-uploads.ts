@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-/** The largest reference there is. */
+/** The largest allowed reference. */
 export const REFERENCE_BYTES = 36_700_160;
 
 const PIECE = Buffer.from(crypto.getRandomValues(new Uint8Array(3 * 65_536)));
@@ -14,13 +14,13 @@ export interface Upload {
   references: number;
   referenceBytes: number;
   prompt?: string;
-  /** Bytes a second; as fast as it goes when absent. */
+  /** Bytes a second; unlimited when absent. */
   pace?: number;
-  /** Hears how many bytes have been written. */
+  /** Called with the number of written bytes. */
   onProgress?(written: number): void;
 }
 
-/** Sends an edit with large references, piece by piece over a socket of its own, and answers its status and body. */
+/** Sends an edit with large references in pieces over a socket of its own, and returns status and body. */
 export async function uploadEdit(upload: Upload): Promise<{ status: number; body: string; sent: number }> {
   const { hostname, port } = new URL(upload.url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
@@ -54,7 +54,7 @@ export async function uploadEdit(upload: Upload): Promise<{ status: number; body
   return { ...(await response), sent };
 }
 
-/** A whole picture whose pixels are noise that nobody decodes: what is large in it is one chunk. */
+/** A valid picture whose size comes from one chunk of noise that nothing decodes. */
 function pictureHead(byteLength: number): Buffer {
   const head = Buffer.alloc(8 + 25 + 8);
   Buffer.from("89504e470d0a1a0a0000000d49484452", "hex").copy(head);
@@ -108,7 +108,7 @@ async function drained(socket: Socket): Promise<void> {
   });
 }
 
-/** Status 0 stands for a connection that ended without an answer. */
+/** Status 0 is a connection that ended without a response. */
 function readResponse(socket: Socket): Promise<{ status: number; body: string }> {
   const pieces: Buffer[] = [];
   return new Promise((resolve) => {

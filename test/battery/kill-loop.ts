@@ -1,8 +1,8 @@
 import { killRounds, seeded } from "../support/kill-rounds.ts";
 
 /*
- * Kills the gateway under load many times: `bun test/battery/kill-loop.ts [rounds] [seed]`. Prints what it found and
- * ends with 1 when a promise was broken.
+ * Kills the gateway under load many times: `bun test/battery/kill-loop.ts [rounds] [seed]`. Prints a report; exit code
+ * 1 when a charge is wrong.
  */
 const rounds = Number(process.argv[2] ?? 200);
 const seed = Number(process.argv[3] ?? Date.now() % 1_000_000);

@@ -1,6 +1,6 @@
 /**
- * Kills processes under load and compares three records: what callers received whole, what the vendor sent, and the
- * ledger. As a program: `bun test/battery/money-kills.ts [kills]`, a hundred by default.
+ * Kills processes under load and compares three records: complete responses of clients, responses of the vendor, and
+ * the ledger. As a program: `bun test/battery/money-kills.ts [kills]`, by default a hundred.
  */
 import {
   openFleet,
@@ -51,7 +51,7 @@ export async function killUnderLoad(kills: number): Promise<boolean> {
 
 /** Clients that send one request after another until they are stopped. */
 function startLoad(fleet: Fleet): { stop(): Promise<Map<string, number>> } {
-  /** Output tokens of the responses that arrived whole, by request id. */
+  /** Output tokens of complete responses by request id. */
   const received = new Map<string, number>();
   const state = { isStopping: false };
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
@@ -70,7 +70,7 @@ function startLoad(fleet: Fleet): { stop(): Promise<Map<string, number>> } {
   };
 }
 
-/** The tokens that a whole answer reports; null for anything less than a whole answer. */
+/** The tokens that a complete response reports; null for any other. */
 async function callOnce(fleet: Fleet, requestId: string, isStream: boolean): Promise<number | null> {
   const tokens = 1 + Math.floor(Math.random() * 20);
   const prompt = `id=${requestId} [[reply tokens=${tokens} frameDelayMs=1]]`;
@@ -81,7 +81,7 @@ async function callOnce(fleet: Fleet, requestId: string, isStream: boolean): Pro
   return reported === undefined ? null : Number(reported);
 }
 
-/** True once nobody but running processes holds anything. */
+/** True when only running processes hold amounts. */
 async function onlyLivingHold(fleet: Fleet): Promise<true | undefined> {
   const leases = await fleet.query("SELECT lease FROM leases WHERE amount > 0");
   return leases.length <= MACHINES ? true : undefined;
@@ -97,7 +97,7 @@ async function compareRecords(fleet: Fleet, received: ReadonlyMap<string, number
   );
   const unbilled = [...received.keys()].filter((id) => !billed.has(id));
   const wrong = [...received].filter(([id, tokens]) => billed.get(id) !== BigInt(tokens) * TOKEN_NANOS);
-  // Whatever the vendor answered whole was billed as the vendor counted it, or never left the gateway.
+  // A complete response of the vendor was billed by its usage, or never sent to the client.
   const unknown = [...billed].filter(([id, amount]) => {
     const usage = Object(vendors.get(id)?.usage)["completion_tokens"];
     return !vendors.has(id) || (usage !== undefined && amount > BigInt(usage) * TOKEN_NANOS);

@@ -1,6 +1,6 @@
 /**
- * Runs random operations on billing, leases, stores and a ledger, and compares them with a model that only adds up.
- * As a program: `bun test/battery/money-model.ts [operations] [seed]`, half a million by default.
+ * Runs random operations on billing, leases, stores and a ledger, and compares them with a model of plain sums. As a
+ * program: `bun test/battery/money-model.ts [operations] [seed]`, by default half a million.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,12 +18,12 @@ import { reportExact } from "../support/figure.ts";
 const BY = { actor: "test" };
 const PROCESSES = 3;
 const OPERATIONS_PER_RUN = 250;
-/** Passes between two operations, so that no exhaustion is remembered and every process waits for others again. */
+/** Time between two operations, so that no exhaustion is cached and every process waits for others again. */
 const STEP_MS = 10_000;
-/** After this long no lease may be used without asking the store: it lasts 15 minutes. */
+/** After this time no lease may be used without the store: it lasts 15 minutes. */
 const EXPIRY_MS = 15 * 60_000;
 
-/** One thing that happens; `pick` and `amount` are read as far as they fit. */
+/** One operation; `pick` and `amount` are reduced to the valid range. */
 interface Operation {
   kind: (typeof KINDS)[number];
   process: number;
@@ -46,11 +46,11 @@ const KINDS = [
   "lose",
 ] as const;
 
-/** A request in so many costs more than it had set aside. */
+/** One request in this many costs more than its hold. */
 const OVER_EVERY = 25;
 const OVER_NANOS = 5n;
 
-/** Runs so many operations in random sequences. Throws at the first difference from the model. */
+/** Runs operations in random sequences. Throws at the first difference from the model. */
 export async function compareWithModel(operations: number, seed = Date.now() % 1_000_000): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), "gateway-model-"));
   const stores = await openStores(join(folder, "gateway.sqlite"));
@@ -87,7 +87,7 @@ export async function compareWithModel(operations: number, seed = Date.now() % 1
   return reportExact("P6", name, 0, "budgets", 0);
 }
 
-/** A process; a crash leaves nothing of it but its journal. */
+/** A process; after a crash only its journal remains. */
 interface Process {
   lease: string;
   leaseStore: BudgetLeases;
@@ -95,17 +95,17 @@ interface Process {
   /** Journaled and not shipped. */
   journal: LedgerEntry[];
   open: { hold: Hold; budgets: readonly string[]; amount: bigint }[];
-  /** While true, the store carries out this process's calls and their results are lost. */
+  /** While true, the store runs this process's calls and their results are lost. */
   isCutOff: boolean;
 }
 
-/** What a budget should have. */
+/** The expected state of a budget. */
 interface Account {
   limit: bigint;
   spent: bigint;
-  /** Set aside for requests under way. */
+  /** Held by running requests. */
   outstanding: bigint;
-  /** Spent above what had been set aside, which cannot be prevented. */
+  /** Spent above the hold, which cannot be prevented. */
   over: bigint;
 }
 
@@ -195,7 +195,7 @@ async function openWorld(
     async settle(process, { pick, amount }) {
       const [request] = process.open.splice(pick % Math.max(1, process.open.length), 1);
       if (!request) return;
-      // Half of the worlds know none, so that nothing there may be off by a nano-unit.
+      // Half of the runs have none, so their amounts must be exact.
       const isOver = wide % 2n === 0n && pick % OVER_EVERY === 0;
       const spent = isOver ? request.amount + OVER_NANOS : BigInt(amount) % (request.amount + 1n);
       if (isOver) for (const budget of request.budgets) accounts.get(budget)!.over += OVER_NANOS;
@@ -232,7 +232,7 @@ async function openWorld(
       await stores.leases.release(process.lease);
     },
     async expire(process) {
-      // An operator writes off only what a process has neither promised nor left in its journal.
+      // An operator writes off only processes without holds and without a journal.
       if (process.open.length > 0 || process.journal.length > 0) return;
       await expireLeases(stores, process.lease);
       now += EXPIRY_MS;
@@ -247,7 +247,7 @@ async function openWorld(
       ).catch((error: unknown) => (error instanceof DependencyError ? null : Promise.reject(error)));
       process.isCutOff = false;
       if (lost && typeof lost === "object") process.leaseStore.settle(lost, 0n);
-      // The next renewal finds out what became of it.
+      // The next renewal learns the result.
       await process.leaseStore.renew();
     },
   };
@@ -280,7 +280,7 @@ async function openWorld(
   };
 }
 
-/** Each budget must have spent what was posted, hold what its leases hold, and never be over its limit. */
+/** Each budget must have spent what was posted, hold the amount of its leases, and never exceed its limit. */
 async function compare(
   stores: Stores,
   accounts: ReadonlyMap<string, Account>,
@@ -317,7 +317,7 @@ async function holdOf(billing: Billing, budgets: readonly string[], amount: bigi
   }
 }
 
-/** The store, the results of which are lost while `isCutOff` returns true. */
+/** The store; results are lost while `isCutOff` returns true. */
 function lossyStore(store: BudgetStore, isCutOff: () => boolean): BudgetStore {
   const received = async <Result>(result: Promise<Result>): Promise<Result> => {
     const value = await result;

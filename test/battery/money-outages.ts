@@ -101,7 +101,7 @@ interface Outcome {
   tookMs: number;
 }
 
-/** Requests at a steady pace, whether or not earlier ones have ended. */
+/** Requests at a fixed rate, independent of earlier ones. */
 function startLoad(fleet: Fleet): { outcomes: readonly Outcome[]; stop(): Promise<void> } {
   const outcomes: Outcome[] = [];
   const running = new Set<Promise<void>>();

@@ -4,13 +4,11 @@ import { findBalancer, startBalancer, type Balancer } from "../support/balancers
 import { freePort } from "../support/fleet.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
-/*
- * The balancers of docs/deployment.md, with the configurations that stand there, in front of two machines.
- */
+/* The balancers of docs/deployment.md, with the configurations of that page, in front of two machines. */
 const nginx = findBalancer("nginx");
 const haproxy = findBalancer("haproxy");
 const CLIENTS = 8;
-/** nginx takes a server that refused a connection out for ten seconds. */
+/** nginx does not use a server that refused a connection for ten seconds. */
 const NGINX_FAIL_MS = 11_000;
 
 const key = newSecret();

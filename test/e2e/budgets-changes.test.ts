@@ -4,7 +4,7 @@ import { until } from "../support/gateway.ts";
 import { findPostgres, startPostgres } from "../support/postgres.ts";
 
 const CLIENTS_A_PROCESS = 4;
-/** How soon every process obeys a changed budget. */
+/** Maximum time until every process applies a changed budget. */
 const OBEYED_MS = 2000;
 
 const postgres = findPostgres();
@@ -51,7 +51,9 @@ async function lowerAndRaise(options: FleetOptions): Promise<void> {
   await load.stop();
 }
 
-/** Clients of every gateway that send one request after another; the times at which served ones were sent. */
+/**
+ * Clients of every gateway that send one request after another. Returns the times at which served requests were sent.
+ */
 function startLoad(fleet: Fleet): { served: readonly number[][]; stop(): Promise<void> } {
   const state = { isStopping: false };
   const served: number[][] = fleet.gateways.map(() => []);

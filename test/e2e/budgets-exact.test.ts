@@ -12,14 +12,14 @@ import { until } from "../support/gateway.ts";
 import { findPostgres, startPostgres } from "../support/postgres.ts";
 
 /*
- * A budget for exactly a thousand equal requests, wanted by 64 clients at once through three processes: a thousand
- * are served, and not a nano-unit more than the budget is spent.
+ * A budget for exactly a thousand equal requests, used by 64 concurrent clients through three processes: a thousand are
+ * served, and the budget is spent exactly.
  */
 const SERVED = 1_000;
 const CLIENTS = 64;
 const TRIES = 300;
 const TOKENS = 8;
-/** Eight tokens; a hold is one nano-unit more, so that is what the last request needs on top. */
+/** Eight tokens; a hold is one nano-unit more, which the last request needs in addition. */
 const COST_NANOS = 8_000n;
 const AMOUNT_NANOS = BigInt(SERVED) * COST_NANOS + 1n;
 

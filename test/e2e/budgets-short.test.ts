@@ -10,7 +10,7 @@ function chat(fleet: Fleet, fields: object = {}, prompt = "[[reply tokens=8]]"):
   return fleet.gateways[0]!.call("/v1/chat/completions", { body });
 }
 
-/** A fleet whose only budget covers so many output tokens; its model may give a thousand million. */
+/** A fleet whose only budget covers the given output tokens; its model's maximum is a thousand million. */
 async function withBudget(fleet: Fleet, tokens: number): Promise<string> {
   const amount = (tokens / 1e6 + 1e-9).toFixed(9);
   const created = await fleet.gateways[0]!.cli("budgets", "create", "--amount", amount, "--json");

@@ -18,10 +18,7 @@ import {
   type GatewayFixture,
 } from "../support/vendor.ts";
 
-/*
- * The official client, unmodified, as a customer would use it: on the built-in sandbox, and on a channel whose vendor
- * is simulated.
- */
+/* The unmodified official client on the built-in sandbox and on a channel with a simulated vendor. */
 let fixture: GatewayFixture;
 let client: OpenAI;
 const clientOf = (apiKey: string) =>
@@ -41,7 +38,7 @@ const WEATHER_TOOL = {
   },
 };
 
-/** Sends headers of its own, so that the charge can be found. */
+/** Sends a request id, so that the charge can be found. */
 const marked = (requestId: string) => ({ headers: { "X-Request-Id": requestId } });
 
 describe.each([
@@ -289,7 +286,7 @@ describe("errors have the client's classes and fields", () => {
   });
 });
 
-/** The error a call ends with; fails when it succeeds. */
+/** The error of a call; fails when the call succeeds. */
 async function failure(call: PromiseLike<unknown>): Promise<APIError> {
   const error = await Promise.resolve(call).then(
     () => new Error("the call succeeded"),

@@ -8,7 +8,7 @@ import { folderWithCatalogue, TEST_PROVIDERS } from "../support/config-fixture.t
 import { memoryAdminStore } from "../support/memory-admin-store.ts";
 import { anEntry } from "../contracts/storage-harness.ts";
 
-/** A command line over an own store, with what it wrote and what was called. */
+/** A command line with its own store; records output and calls. */
 async function shell(options: { env?: Record<string, string>; files?: Record<string, string> } = {}) {
   const folder = await folderWithCatalogue(options.files);
   const store = memoryAdminStore();
@@ -105,7 +105,7 @@ test("help and version exit with 0", async () => {
   const ofKeys = await cli.run("help keys");
   expect(ofKeys).toMatchObject({ code: 0, stderr: "" });
   expect(ofKeys.stdout).toContain("npm start -- keys");
-  // In place of a missing or unknown command help is an error.
+  // Help in place of a missing or unknown command is an error.
   for (const line of ["keys", "help kyes"])
     expect(await cli.run(line)).toMatchObject({ code: 2, stdout: "" });
   expect((await cli.run("keys create --help")).stdout).not.toContain("[command]");

@@ -8,8 +8,8 @@ import { findFaketime, startFakeClock, type FakeClock } from "../support/fake-cl
 import { until } from "../support/gateway.ts";
 
 /*
- * The wall clock jumps two hours ahead and back, as a virtual machine's may: budgets are not reset twice, leases of
- * living processes do not expire, limits give nothing away, and no duration is negative.
+ * The wall clock jumps two hours ahead and back, as on a virtual machine: budgets are not reset twice, leases of live
+ * processes do not expire, limits stay exact, and no duration is negative.
  */
 const faketime = findFaketime();
 if ("missing" in faketime) console.warn(`SKIPPED jumps of the clock: ${faketime.missing}`);
@@ -18,7 +18,7 @@ const hasNone = "missing" in faketime;
 const HOUR_SECONDS = 3_600;
 const JUMP_SECONDS = 2 * HOUR_SECONDS;
 const COST_NANOS = 8_000n;
-/** An exhausted budget is remembered for a quarter of a second, so requests go on for longer. */
+/** An exhausted budget is cached for a quarter of a second, so requests go on for longer. */
 const PAUSE_MS = 30;
 
 let directory: string;

@@ -3,7 +3,7 @@ import { until } from "../support/gateway.ts";
 import { openSocket, writeRequest } from "../support/sockets.ts";
 import { CHAT, INPUT_NANOS, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
-/* What clients that disconnect leave in the log and in the ledger. */
+/* Log lines and charges of clients that disconnect. */
 let fixture: GatewayFixture;
 beforeAll(async () => {
   fixture = await openGatewayFixture();

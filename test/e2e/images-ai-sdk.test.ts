@@ -6,8 +6,8 @@ import { filesOf } from "../support/images-forms.ts";
 import { openImageFixture, type ImageFixture } from "./images-vendors.ts";
 
 /*
- * The Vercel AI SDK with its provider for compatible services, unmodified. It reads base64 only, so it asks for it in
- * its provider options, where every key goes into the body.
+ * The unmodified Vercel AI SDK with its provider for compatible services. It reads base64 only, so its provider
+ * options, which are sent in the body, request it.
  */
 let fixture: ImageFixture;
 let images: ReturnType<typeof createOpenAICompatible>;

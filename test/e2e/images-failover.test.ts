@@ -12,8 +12,8 @@ import { formOf } from "../support/images-forms.ts";
 import { openImageFixture, readCatalogue } from "./images-vendors.ts";
 
 /*
- * Another vendor is asked when the first one fails. After a timeout the picture may be made and paid for twice, so
- * that happens only where the organization has switched 'Cancel on timeout and use fallback' on, on every entrance.
+ * Failover of images on every endpoint. After a timeout a picture may be made and charged twice, so another vendor is
+ * called only with 'Cancel on timeout and use fallback'.
  */
 const FIRST_BYTE_MS = 500;
 const FALLBACK_SECONDS = 1;
@@ -26,9 +26,9 @@ interface VendorPair {
   model: string;
   /** Nano-units of the picture. */
   price: bigint;
-  /** How the first vendor keeps its caller waiting. */
+  /** How the first vendor delays its response. */
   wait: Behaviour;
-  /** Resolves once the first vendor knows that nobody waits. */
+  /** Resolves when the first vendor's call is cancelled. */
   cancelled(): Promise<unknown>;
 }
 
@@ -37,7 +37,7 @@ let gemini: VendorPair;
 let queue: VendorPair;
 let pairs: VendorPair[];
 let gateway: TestGateway;
-/** Keys of organizations that have the switch on and off. */
+/** Keys of organizations with the setting on and off. */
 const keys = { on: "", off: "" };
 
 beforeAll(async () => {
@@ -72,7 +72,7 @@ interface Entrance {
   pair(): VendorPair;
   path: string;
   body(model: string): object;
-  /** Where the error's code stands. */
+  /** Reads the error's code. */
   code(error: Record<string, unknown>): unknown;
 }
 
@@ -157,7 +157,7 @@ describe.each(Object.entries(ENTRANCES))("%s that times out", (name, { pair, pat
 });
 
 test("after a lost job the next vendor is called and the orphan cost recorded", async () => {
-  // Asked for the result, the vendor has locked the account: the picture may have been made.
+  // The vendor locks the account before the result is fetched: the picture may have been made.
   queue.first.next({ outcome: "locked" });
   const body = { model: queue.model, ...FIELDS };
   const response = await call(keys.off, "/v1/images/generations", body, "lost-job");
@@ -199,7 +199,7 @@ test("only what was delivered is in the ledger", async () => {
   expect(ids).toEqual([...delivered, "lost-job"].toSorted());
 });
 
-/** Credentials by what their variables are called. */
+/** Credentials by the names of their variables. */
 const KEYS = { OPENAI: OPENAI_KEY, GEMINI: GEMINI_KEY, FAL: FAL_KEY, BFL: BFL_KEY };
 
 function pairOf(first: Simulator, second: Simulator, model: string, price: bigint): VendorPair {
@@ -215,7 +215,7 @@ function channelOf(model: string, position: 1 | 2): string {
   return `${model.split("-")[0]}-${position}`;
 }
 
-/** Two channels for each lane, whose model asks them in order. */
+/** Two channels for each pair; the pair's model calls them in order. */
 async function gatewayConfiguration(): Promise<object> {
   const deadlines = { first_byte_ms: FIRST_BYTE_MS };
   const at = (provider: string, url: string, settings = {}) => ({

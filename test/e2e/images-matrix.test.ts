@@ -15,10 +15,9 @@ import {
 import { openImageFixture, VENDOR_NAMES, type ImageFixture, type VendorName } from "./images-vendors.ts";
 
 /*
- * Families, entrances, sizes, qualities, formats, numbers, ways of delivery and the organization's switch against
- * each other. Not the whole product: every family meets every entrance and every size, and with each of them the
- * other dimensions go round, so that any two values of different dimensions meet. Vendors refuse what the real ones
- * refuse, so a request that is aligned wrongly fails here.
+ * Combinations of families, endpoints, sizes, qualities, formats, counts, delivery and the organization's setting.
+ * Every family is combined with every endpoint and size; the other dimensions rotate, so any two values of different
+ * dimensions meet. Simulated vendors are strict, so a request that is fitted wrongly fails here.
  */
 const ENTRANCES = ["generations", "edits by JSON", "edits by form"] as const;
 const QUALITIES = [undefined, "low", "auto", "medium", "high", "xhigh", "max"];
@@ -27,21 +26,21 @@ const COUNTS = [1, 2, 1, 3, 4];
 const DELIVERIES = [undefined, "url", "b64_json"] as const;
 const SWITCHES = ["unset", "on", "off"] as const;
 
-/** What an image of the answer holds (the document's table of the switch). */
+/** The fields of an image in the response (table of the setting in docs/api.md). */
 const HOLDS: Record<(typeof SWITCHES)[number], Record<"none" | "url" | "b64_json", string>> = {
   unset: { none: "url", url: "url", b64_json: "b64_json" },
   on: { none: "url", url: "url", b64_json: "url" },
   off: { none: "b64_json,url", url: "url", b64_json: "b64_json" },
 };
 
-/** Id of calls that are no cases. */
+/** Request id of calls that are no cases. */
 const PROBE = "probe";
 
 const SHAPE = 60 / 40;
 const REFERENCE = makePng(60, 40);
 
 let fixture: ImageFixture;
-/** A key of an organization for each state of the switch. */
+/** A key of an organization for each state of the setting. */
 const keys: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -124,10 +123,10 @@ test("every vendor made as many pictures as were charged", async () => {
   expect(billed).toEqual(Object.fromEntries(generated));
 });
 
-/** Pictures by what the vendors wrote down themselves. */
+/** Pictures by the vendors' own records. */
 const generated = new Map<VendorName, number>();
 
-/** Takes down what the vendors did since the last time; nothing of it may have been refused. */
+/** Records what the vendors made since the last call; none of it may have been refused. */
 function takeStock(): void {
   for (const name of VENDOR_NAMES) {
     const { hits, totals, reset } = fixture.vendors[name];
@@ -140,12 +139,12 @@ function takeStock(): void {
 
 const charges = new Map<string, { amount: bigint; count: number }>();
 
-/** The largest pictures of the vendors with the largest tables say nothing that smaller ones do not. */
+/** The largest pictures of the vendors with the largest tables add no coverage. */
 function isQuick(family: string, size: SizeName): boolean {
   return family !== "B" || (size !== "4K" && size !== "too large");
 }
 
-/** Steps of different length through the other dimensions, so that all pairs come up. */
+/** Steps of different length through the other dimensions, so that all pairs occur. */
 function makeCase(fixed: Offer & Pick<Case, "entrance" | "size">, index: number): Case {
   const turn = index + ENTRANCES.indexOf(fixed.entrance) * 5 + fixed.model.length;
   const isLarge =
@@ -160,7 +159,7 @@ function makeCase(fixed: Offer & Pick<Case, "entrance" | "size">, index: number)
   };
 }
 
-/** Four at a time; all that is wrong is told together. */
+/** Four at a time; all failures are reported together. */
 async function runAll(cases: readonly Case[]): Promise<void> {
   const faults: string[] = [];
   const queue = [...cases];
@@ -234,7 +233,7 @@ interface ImageReply {
   data: { url?: string; b64_json?: string }[];
 }
 
-/** An edit without a size keeps the shape of its picture, and on family D every edit does. */
+/** An edit without a size keeps its picture's ratio; on family D every edit does. */
 function usesOwnSize(item: Case): boolean {
   const { family, entrance, size } = item;
   if (entrance === "generations") return true;
@@ -244,7 +243,7 @@ function usesOwnSize(item: Case): boolean {
   return family !== "D" && word !== "" && word !== "auto" && word !== "0x0";
 }
 
-/** An edit of which only the tier was said keeps the shape of its picture, too. */
+/** An edit with only a tier keeps its picture's ratio too. */
 function isShapeless({ entrance, size }: Case): boolean {
   return entrance !== "generations" && (size === "1.5K" || size === "4K");
 }
@@ -272,7 +271,7 @@ function send(
   return callWith(key, "/v1/images/edits", formOf([...entries, ["image[]", REFERENCE]]), id);
 }
 
-/** Whether the running gateway knows the key and goes by its organization's switch. */
+/** Whether the running gateway knows the key and applies its organization's setting. */
 async function holdsNow(state: Case["state"]): Promise<boolean> {
   for (const [name, holds] of Object.entries(HOLDS[state])) {
     const delivery = name === "none" ? {} : { response_format: name };
@@ -302,7 +301,7 @@ async function priceOf({ model, size, quality, state }: Case, count: number): Pr
   return parseNanos(total);
 }
 
-/** The picture in each of the forms it came in. */
+/** The picture in each form in which it was delivered. */
 async function bytesOf({ url, b64_json: text }: ImageReply["data"][number]): Promise<Uint8Array[]> {
   const pictures: Uint8Array[] = [];
   if (text !== undefined) pictures.push(Buffer.from(text, "base64"));

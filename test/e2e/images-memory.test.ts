@@ -12,8 +12,8 @@ import {
 } from "../battery/images-memory.ts";
 
 /*
- * The short form of `test/battery/images-memory.ts`, which has the whole figures: what large image calls cost the
- * real program in memory, in temporary files and in time that others wait.
+ * The short form of `test/battery/images-memory.ts`: memory, temporary files and delays of other requests by large
+ * image calls.
  */
 const MIB = 1024 * 1024;
 const STALL_MS = 100;
@@ -22,7 +22,7 @@ let rig: Rig;
 
 beforeAll(async () => {
   rig = await openRig();
-  // The first call compiles what the later ones run.
+  // The first call compiles the code.
   await edits(rig, "multipart", 1, { references: 1, referenceBytes: MIB })();
   await edits(rig, "json", 1, { references: 1, referenceBytes: MIB })();
 });
@@ -60,7 +60,7 @@ describe("large responses", () => {
     expect(figures.statuses).toEqual(Array.from({ length: 50 }, () => 200));
     expect(figures.overIdleMb).toBeLessThanOrEqual(400);
     expectNoFiles(figures);
-    // The runtime itself stands still while it takes in a gigabyte from fifty sockets in one turn.
+    // The runtime itself blocks while it reads a gigabyte from fifty sockets in one turn.
     expect(figures.p95PingMs).toBeLessThanOrEqual(STALL_MS);
   }, 60_000);
 });
@@ -90,7 +90,7 @@ describe("temporary files", () => {
     await untilNoFiles();
   });
 
-  /** Reads the beginning of a large answer, while its picture is on disk. */
+  /** Reads the beginning of a large response while its picture is on disk. */
   async function startResponse(signal?: AbortSignal): Promise<Response> {
     const body = { model: MODEL, prompt: "[[base64=20000000]]", response_format: "b64_json" };
     const response = await rig.gateway.call("/v1/images/generations", { body, ...(signal && { signal }) });
@@ -159,7 +159,7 @@ function expectNoFiles({ leftOver, cleanAfterMs }: Figures): void {
   expect(cleanAfterMs).toBeLessThanOrEqual(5_000);
 }
 
-/** Passes on what comes, and then another stream. */
+/** Forwards a stream and then another one. */
 function followedBy(rest: ReadableStream<Uint8Array>): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     async flush(controller) {

@@ -3,10 +3,7 @@ import OpenAI, { BadRequestError, toFile } from "openai";
 import { makePng } from "../support/pictures.ts";
 import { openImageFixture, type ImageFixture } from "./images-vendors.ts";
 
-/*
- * The official client, unmodified, against the real program. What the vendor was sent is read from a simulator that
- * refuses what the vendor refuses.
- */
+/* The unmodified official client against the real program and a strict simulated vendor. */
 const MODEL = "gpt-image-2";
 
 let fixture: ImageFixture;
@@ -168,7 +165,7 @@ async function measureLink(url: string): Promise<{ width: number; height: number
   return measure(await response.bytes());
 }
 
-/** The files and the texts of the form that the vendor was sent last. */
+/** The files and texts of the last form that the vendor received. */
 async function sentForm({
   vendors,
 }: ImageFixture): Promise<[files: [string, Buffer][], fields: Record<string, string>]> {

@@ -5,8 +5,8 @@ import { formOf, textsOf } from "../support/images-forms.ts";
 import { openImageFixture, type ImageFixture } from "./images-vendors.ts";
 
 /*
- * What an answer, its headers and its bill say is what was delivered, whatever the vendor did; and a generation is
- * refused, free of charge, where the interface says so.
+ * Response, headers and charge match what was delivered, whatever the vendor did; invalid generations are refused
+ * without a charge.
  */
 const MODEL = "gpt-image-2";
 const LOW_1K = 5_900_000n;

@@ -10,7 +10,7 @@ import { SIMULATED_KEY as REPLICATE_KEY, startReplicate } from "../upstreams/rep
 import { type Simulator } from "../upstreams/simulator.ts";
 import { SIMULATED_KEY as XAI_KEY, startXai } from "../upstreams/xai.ts";
 
-/** Where a shipped channel finds its vendor's simulator. */
+/** Address and credential of a vendor's simulator for the shipped channel. */
 interface Location {
   start(): Promise<Simulator>;
   /** Path of the base address. */
@@ -42,10 +42,7 @@ export interface ImageFixture extends AsyncDisposable {
   reset(): void;
 }
 
-/**
- * Starts them all. Where several vendors serve a model, `{vendor}-{model}` is that model at this vendor alone, for
- * each of `alone`.
- */
+/** Starts all vendors. For each of `alone`, `{vendor}-{model}` is the model at this vendor only. */
 export async function openImageFixture({
   yaml = "",
   env = {},
@@ -90,7 +87,7 @@ export async function readCatalogue(name: string): Promise<CatalogueFile> {
   return Bun.YAML.parse(text) as CatalogueFile;
 }
 
-/** The shipped channel at another address; jobs are looked at often, for they end soon. */
+/** The shipped channel at another address; jobs end soon and are polled often. */
 async function channelAt(name: VendorName, url: string): Promise<object> {
   const { channel } = await readCatalogue(name);
   const pace = name === "bfl" || name === "fal" || name === "replicate" ? { poll_interval_ms: 5 } : {};

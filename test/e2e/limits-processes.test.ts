@@ -12,9 +12,7 @@ import { until } from "../support/gateway.ts";
 import { readError } from "../support/vendor.ts";
 import { findRedis, startRedis } from "../support/redis.ts";
 
-/*
- * Ten requests a minute are ten in sum on the three workers of one machine, and on three machines that share a store.
- */
+/* Ten requests a minute are ten in total on three workers of one machine and on three machines with Redis. */
 const LIMIT = 10;
 const PROCESSES = 3;
 const TRIES = 120;
@@ -143,7 +141,7 @@ async function createKey(fleet: Fleet, limit: string): Promise<string> {
   return secret;
 }
 
-/** On a connection of its own, so that the system picks a worker for each request. */
+/** On a new connection, so that the system picks a worker for each request. */
 async function statusOf(fleet: Fleet, request: ChatRequest): Promise<number> {
   const response = await fleet.chat({ ...request, isOnNewConnection: true });
   await response.text();
@@ -181,7 +179,7 @@ async function flood(
   };
 }
 
-/** The metric that shows limits by share. */
+/** The metric that is 1 while each process enforces its share. */
 async function degraded(url: string): Promise<number> {
   const text = await fetch(`${url}/metrics`).then((response) => response.text());
   return Number(/^gateway_limits_degraded (\d)/m.exec(text)?.[1]);

@@ -13,10 +13,7 @@ import {
 } from "../support/native-gateway.ts";
 import { makePng } from "../support/pictures.ts";
 
-/*
- * The official client, unmodified, as a customer would use it: on the built-in sandbox, and on channels whose vendor
- * is simulated.
- */
+/* The unmodified official client on the built-in sandbox and on channels with a simulated vendor. */
 let fixture: NativeFixture;
 const clientOf = (apiVersion: string, headers: Record<string, string> = {}, apiKey = fixture.gateway.key) =>
   new GoogleGenAI({ apiKey, apiVersion, httpOptions: { baseUrl: fixture.gateway.url, headers } });
@@ -34,7 +31,7 @@ const reference = (width: number, height: number) => ({
   inlineData: { mimeType: "image/png", data: makePng(width, height).toString("base64") },
 });
 
-/** The answer's finished pictures. */
+/** The response's final pictures. */
 function picturesOf(reply: GenerateContentResponse) {
   const parts = reply.candidates?.flatMap(({ content }) => content?.parts ?? []) ?? [];
   return parts.filter(({ thought, inlineData }) => thought !== true && inlineData);

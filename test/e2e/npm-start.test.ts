@@ -6,9 +6,7 @@ import { newSecret } from "../../src/lib/secret.ts";
 import { freePort } from "../support/fleet.ts";
 import { until } from "../support/gateway.ts";
 
-/*
- * `npm start` as the README starts it, and as a container does: signals go to npm, not to the gateway.
- */
+/* `npm start` as in the README and in containers: signals are sent to npm, not to the gateway. */
 const ROOT = resolve(import.meta.dir, "../..");
 const folder = await mkdtemp(join(tmpdir(), "npm-start-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));

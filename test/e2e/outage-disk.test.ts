@@ -97,7 +97,7 @@ function mountSmallDisk(folder: string): boolean {
   return Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", folder]).success;
 }
 
-/** Writes until the disk takes no more, to the last byte. */
+/** Fills the disk to the last byte. */
 function fill(path: string): void {
   for (let size = 64 * 1024; size >= 1; size = Math.floor(size / 2)) {
     try {

@@ -111,7 +111,7 @@ describe.skipIf("missing" in found)("while the database is unavailable", () => {
       "warn the database is away: known keys are served, charges wait in the journal",
       "info the database is available again after n s",
     ];
-    // A short freeze is noticed only by whoever has to connect meanwhile.
+    // A short freeze affects only requests that need a new connection.
     const outages = lines.length / 2;
     expect([1, 2]).toContain(outages);
     expect(lines.map(({ level, message }) => `${level} ${message}`.replace(/[\d.]+ s$/, "n s"))).toEqual(
@@ -133,7 +133,7 @@ describe.skipIf("missing" in found)("while the database is unavailable", () => {
         headers: { "x-request-id": requestId, authorization: `Bearer ${secret}` },
       });
     expect((await chat("before")).status).toBe(200);
-    // As many connections as there may be.
+    // The maximum number of connections.
     await Promise.all(Array.from({ length: 20 }, () => chat("unknown-key", newSecret())));
     proxy.silence();
     expect((await chat("after")).status).toBe(200);

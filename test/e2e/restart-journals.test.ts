@@ -6,7 +6,7 @@ import { until, type TestGateway } from "../support/gateway.ts";
 import { openGatewayFixture } from "../support/vendor.ts";
 import { anEntry } from "../contracts/storage-harness.ts";
 
-/* What a start makes of journals that other processes left, damaged and foreign ones included. */
+/* How a start handles journals of other processes, also damaged and unknown ones. */
 
 test("an unreadable lock delays only its own journal", async () => {
   await using fixture = await openGatewayFixture();
@@ -34,7 +34,7 @@ test("damaged segments are quarantined and their readable charges posted", async
   const journals = join(gateway.dataDirectory, "journal");
   const path = await leaveJournal(journals, "proc_4", ["first", "second", "last"]);
   const bytes = readFileSync(path);
-  // The last line, which must not pass for one that was never written to its end.
+  // The last line, which must not be taken for an incomplete write.
   bytes[bytes.length - 40]! ^= 1;
   writeFileSync(path, bytes);
   mkdirSync(join(journals, "proc_4", "00000002.log"));

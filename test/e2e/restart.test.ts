@@ -3,10 +3,10 @@ import { until } from "../support/gateway.ts";
 import { killRounds, seeded } from "../support/kill-rounds.ts";
 import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
-/* Stopping, starting and being killed: nothing that a caller was told is forgotten. */
+/* Stops, starts and kills lose nothing that was confirmed to a client. */
 const KILLS = 10;
 
-/** Silence takes long to be filled, so this one waits beside the other tests. */
+/** Keep-alive comments take long, so this test waits in parallel with the others. */
 let quiet: GatewayFixture;
 let silence: Promise<string>;
 beforeAll(async () => {

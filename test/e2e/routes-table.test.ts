@@ -5,17 +5,17 @@ import { reportExact } from "../support/figure.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
 /*
- * Walks every route of the server: who has no key, no scope, no price, no permission, no budget or no rate left gets
- * nowhere. A new route is walked by being listed; one that is open, or that posts, has to be named here first.
+ * Every route of the server refuses requests without key, scope, price, permission, budget or rate. New routes are
+ * included; one without a key, or a POST route, must be listed here.
  */
 
-/** Routes that ask nobody for a key. */
+/** Routes without a key. */
 const OPEN = ["/files/{name}", "/healthz", "/readyz", "/metrics", "/console"];
 
-/** Routes that post and cost nothing. */
+/** POST routes that are free. */
 const FREE = ["/v1/messages/count_tokens", "/api/jobs/cancel", "/api/jobs/{id}/cancel"];
 
-/** What costs money, as a request for one of the models below. */
+/** Charged routes, as a request for one of the models below. */
 const COSTING: Record<string, (group: string) => { path?: string; body: object }> = {
   "/v1/chat/completions": (group) => ({ body: { model: `${group}-chat`, messages: MESSAGES } }),
   "/v1/messages": (group) => ({ body: { model: `${group}-messages`, max_tokens: 8, messages: MESSAGES } }),
@@ -35,7 +35,7 @@ const OTHER_SCOPE = { "ai:llm": "ai:image", "ai:image": "ai:llm" } as const;
 
 const ROUTES = allRoutes({ core: {}, blobs: {}, server: {} } as unknown as ServerOptions);
 
-/** How costing routes refuse, by who asks for which models. */
+/** How charged routes refuse, by key and models. */
 const REFUSALS: [who: string, group: string, status: number, code: RegExp][] = [
   ["a model has no price", "unpriced", 402, /MODEL_PRICE_NOT_CONFIGURED|invalid_request_error/],
   ["a model is not enabled", "narrow", 403, /model_not_authorized_for_org|permission_error/],
@@ -58,7 +58,7 @@ beforeAll(async () => {
     ...["default", ...organizations].map((id) => createKey(id, id)),
     ...["ai:llm", "ai:image"].map((scope) => createKey(scope, "default", "--scope", scope)),
   ]);
-  // The last change: what goes by it goes by all of them.
+  // The last change: when it is in force, all are.
   await cli(
     "orgs",
     "disable-model",
@@ -161,7 +161,7 @@ function native(version: string, model: string): { path: string; body: object } 
   };
 }
 
-/** The sandbox's models under names of their own, with a price and without one. */
+/** The sandbox's models under other names, with and without a price. */
 function yaml(): string {
   const route = (model: string) => ({ targets: [{ channel: "sandbox", upstream_model: model }] });
   const text = { max_output_tokens: 1_000 };

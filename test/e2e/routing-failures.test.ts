@@ -88,7 +88,7 @@ test.concurrent(
   30_000,
 );
 
-/** Requests of some clients for a while; errors count from the failing vendor's fifth failure on. */
+/** Runs requests of some clients; errors count from the failing vendor's fifth failure. */
 async function errorsOfLoad(
   model: string,
   broken: Simulator,

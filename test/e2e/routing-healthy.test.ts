@@ -5,8 +5,8 @@ import type { Behaviour } from "../upstreams/behaviour.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
 /*
- * A healthy target of a route is reached within a request's attempts, whatever the others do. Each test starts a
- * gateway of its own, which knows nothing of any target's health yet.
+ * A healthy target is reached within a request's attempts, whatever other targets do. Each test starts a gateway
+ * without health data.
  */
 const DOWN: Behaviour = { fault: "error-status", status: 503 };
 const MODEL = "one";

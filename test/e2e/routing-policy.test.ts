@@ -78,7 +78,7 @@ test("an organization's own route replaces the configured one, with its weights"
   for (let sent = 0; sent < requests; sent += 20)
     await Promise.all(Array.from({ length: 20 }, () => statusOf()));
   const [first = 0, ...others] = hits();
-  // Four standard deviations of a draw of 400 at 0.8.
+  // Four standard deviations of 400 random choices at 0.8.
   const off = Math.abs(first - requests * 0.8);
   expect(others.every((count) => count > 0)).toBe(true);
   expect(reportAtMost("R1", `weight of 0.8 missed by, of ${requests}`, off, "requests", 32)).toBe(true);
@@ -104,7 +104,7 @@ test("a timed out picture is requested again only with fallback", async () => {
 test("'Cancel on timeout and use fallback' calls the next target in time, bills once and records the orphan cost", async () => {
   const [gateway] = fleet.gateways;
   await gateway!.cli("orgs", "set", "default", "--fallback-after", String(FALLBACK_SECONDS));
-  // In force once a stalled picture falls over, which the first tries may not.
+  // In force once a stalled picture fails over, which the first tries may not.
   const { response, tookMs, id } = await until("the switch to be in force", async () => {
     for (const vendor of fleet.vendors) vendor.reset();
     fleet.vendors[0]!.next("stall");

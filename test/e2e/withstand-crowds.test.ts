@@ -5,8 +5,8 @@ import { openSocket, writeRequest } from "../support/sockets.ts";
 import { CHAT, chatNanos, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
 /*
- * Many callers who behave badly: memory and file descriptors stay flat, the vendor is let go at once, and the ledger
- * has every one of them.
+ * Many misbehaving clients: memory and file descriptors stay flat, vendor calls end at once, and every request is in
+ * the ledger.
  */
 const HANG_UPS = 1_000;
 const MAX_P99_MS = 100;
@@ -23,7 +23,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 test(`${HANG_UPS} clients disconnect mid-stream: vendor calls end, all billed, nothing grows`, async () => {
   await hangUp(HANG_UPS, "warm");
   const before = await settled();
-  // This process plays callers and vendors on the gateway's own cores, so the clearest of three looks counts.
+  // This process runs clients and vendors on the gateway's own cores, so the best of three measurements counts.
   let p99Ms = Infinity;
   let waves = 0;
   while (p99Ms > MAX_P99_MS && waves < 3) p99Ms = Math.min(p99Ms, await hangUp(HANG_UPS, `hang${waves++}`));
@@ -65,7 +65,7 @@ test(`${NEVER_READERS} clients that never read do not make the gateway buffer th
   );
   for (const socket of sockets) socket.pause();
   await fixture.vendor.waitForHits(already + NEVER_READERS);
-  // A buffer without a bound would go on growing.
+  // An unbounded buffer would keep growing.
   await Bun.sleep(1_000);
   const { residentMb } = fixture.gateway.resources();
   await Bun.sleep(1_000);
@@ -93,7 +93,7 @@ test(`${SLOW_READERS} slow readers at once all get their complete response`, asy
     expect(body).toContain('"usage":{"prompt_tokens"');
     expect(body).toEndWith("data: [DONE]\n\n\r\n0\r\n\r\n");
   }
-  // What is garbage goes with the next collection; what is held would stay.
+  // Garbage is freed by the next collection; referenced memory would stay.
   const settledMb = await until("memory to be given back", () => {
     const { residentMb } = fixture.gateway.resources();
     return residentMb - before.residentMb < 100 ? residentMb : undefined;
@@ -101,13 +101,16 @@ test(`${SLOW_READERS} slow readers at once all get their complete response`, asy
   console.log(`slow readers: memory ${before.residentMb} → ${peakMb} → ${settledMb} MB`);
 }, 30_000);
 
-/** Opens streams, waits until each has content, hangs up. Answers the p99 of how long vendor calls lived on, in ms. */
+/**
+ * Opens streams, waits until each has content, and disconnects. Returns the p99 of the time until vendor calls end, in
+ * ms.
+ */
 async function hangUp(count: number, prefix: string): Promise<number> {
   const disconnectedAt = new Map<string, number>();
   const already = fixture.vendor.hits.length;
   const callers = Array.from({ length: count }, async (_, index) => {
     const requestId = `${prefix}-${index}`;
-    // Some vendors are in the middle of a word, some silent; both must notice.
+    // Some vendors are sending, some are silent; both calls must end.
     const plan = index % 2 === 0 ? "reply tokens=200 frameDelayMs=400" : "stall-midway after=4";
     const socket = await openStream(requestId, `${requestId} [[${plan}]]`);
     await untilContent(socket);

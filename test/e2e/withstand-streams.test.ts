@@ -3,8 +3,8 @@ import type { LedgerRow } from "../support/gateway.ts";
 import { CHAT, chatNanos, openGatewayFixture, readError, type GatewayFixture } from "../support/vendor.ts";
 
 /*
- * Streams of a vendor that misbehaves. Until the first content the caller gets a real status or another target's
- * answer; after it the stream ends in one of two ways: usage and [DONE], or an error event and nothing more.
+ * Streams of a misbehaving vendor. Until the first content the client gets a status or another target's response; after
+ * it the stream ends with usage and [DONE], or with an error event.
  */
 const EARLY = [
   ["reset-before-headers", 502, "upstream_error"],
@@ -33,7 +33,7 @@ const LATE = [
   ["error-frame-later after=4 frameDelayMs=3", "overloaded"],
 ] as const;
 
-/** Streams that are carried, counted or ended oddly and yet are answers. */
+/** Unusual framing, usage or endings that are still valid streams. */
 const ODDITIES = [
   ["one-byte", []],
   ["slow-drip frameDelayMs=0 tokens=2", []],
@@ -125,7 +125,7 @@ describe("a failure after the first content is an error event without [DONE]", (
         param: null,
       });
       expect(events.filter((event) => event["error"] ?? event["usage"])).toEqual([]);
-      // What a broken connection still held is lost with it; what came with an error event is not.
+      // Data buffered by a broken connection is lost; data before an error event is not.
       if (/frame-later|truncated/.test(marker)) expect(text).toBe("word0 word1 word2 word3 ");
       expect("word0 word1 word2 word3 ").toStartWith(text);
       expect(text).not.toBe("");
@@ -263,7 +263,7 @@ function readEvents(body: string): { events: Event[]; text: string; toolArgument
       .map((line) => line.slice(5).replace(/^ /, ""))
       .join("\n"),
   );
-  // While a stream is still running its last frame may be half there.
+  // While a stream is running its last frame may be incomplete.
   const complete = /(?:\r\n|\n|\r){2}$/.test(body) ? frames : frames.slice(0, -1);
   const data = complete.filter((frame) => frame !== "");
   const isDone = data.at(-1) === "[DONE]";

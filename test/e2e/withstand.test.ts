@@ -12,8 +12,8 @@ import {
 } from "../support/vendor.ts";
 
 /*
- * Whole answers of a vendor that misbehaves: what the caller sees, how often the vendor was asked, and what the ledger
- * says. Every trouble has a channel of its own, since a channel in trouble is asked less.
+ * Complete responses of a misbehaving vendor: the client's response, the number of vendor calls and the ledger. Each
+ * failure has its own channel, because a failing channel is ejected.
  */
 interface Trouble {
   /** The marker in the prompt. */
@@ -69,7 +69,7 @@ const FAILURES: Trouble[] = [
   { marker: "content-refused", status: 400, code: "content_policy_violation" },
 ];
 
-/** Answers that are carried or counted oddly and yet are answers. */
+/** Unusual framing or usage that are still valid responses. */
 const UNUSUAL = [
   { marker: "one-byte", flags: [] },
   { marker: "slow-drip frameDelayMs=1", flags: [] },

@@ -3,7 +3,7 @@ import { newSecret } from "../../src/lib/secret.ts";
 import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 import { startTestGateway, until, type CallInit } from "../support/gateway.ts";
 
-/* Who is let in, on each route family, and what those hear who are not. */
+/* Which keys each route family accepts, and how it refuses others. */
 const CHAT_PATH = "/v1/chat/completions";
 const IMAGE_PATH = "/v1/images/generations";
 const BODIES: Record<string, object> = {
@@ -16,7 +16,7 @@ let fixture: GatewayFixture;
 const keys: Record<string, string> = {};
 beforeAll(async () => {
   fixture = await openGatewayFixture();
-  // Nothing can be made that has expired already; this one has by the time the others are there.
+  // A key cannot be created expired; this one expires while the others are created.
   keys["expired"] = await makeKey("expired", ["--expires", new Date(Date.now() + 2_500).toISOString()]);
   const expiresAt = Date.now() + 2_500;
   const made = await Promise.all(

@@ -4,7 +4,7 @@ import { exchange, openSocket, statusOf } from "../support/sockets.ts";
 import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 import { until } from "../support/gateway.ts";
 
-/* Request bodies of every wrong kind on the JSON routes, and the odd ones that must pass. */
+/* Invalid request bodies on the JSON routes, and unusual ones that must be accepted. */
 const MIB = 1024 * 1024;
 const ROUTES = [
   { path: "/v1/chat/completions", fields: `"model":"${CHAT}","messages":[{"role":"user","content":"hi"}]` },
@@ -216,7 +216,7 @@ describe.each(ROUTES)("$path", ({ path, fields }) => {
     ["a nested field twice", `{${fields},"metadata":{"a":1,"a":2}}`],
     ["white space everywhere", `\n\t { ${fields} } \r\n`],
   ])("%s is accepted", async (name, body) => {
-    // The simulated vendor is as strict as the real one about fields and marks; passing to it is what counts.
+    // The simulated vendor is as strict as the real one about fields; reaching it is what counts.
     const already = fixture.vendor.hits.length;
     const response = await send(path, body);
     expect([name, response.status]).not.toEqual([name, 413]);
@@ -297,7 +297,7 @@ describe("chat", () => {
     }
     await until("the refusal", () => (pieces.join("").includes("payload_too_large") ? true : undefined));
     expect(statusOf(pieces.join(""))).toBe(413);
-    // What lies in sockets' buffers was sent, too.
+    // Bytes in socket buffers were sent too.
     expect(sent).toBeWithin(32, 128);
     socket.destroy();
   });

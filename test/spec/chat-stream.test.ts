@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { ChatStream } from "../../src/dialects/chat/index.ts";
 import { policyFor } from "../support/usage-policy.ts";
 
-/* What a relayed stream guarantees, whatever the upstream's chunks and line ends. */
+/* Guarantees of a relayed stream for any chunks and line ends of the upstream. */
 const SEED = 20_261_121;
 
 test("the client's events do not depend on the upstream's chunks", () => {
@@ -104,7 +104,7 @@ function frame(value: object): Buffer<ArrayBuffer> {
   return Buffer.from(`data: ${JSON.stringify(value)}\n\n`);
 }
 
-/** Everything a caller would get. */
+/** The client's complete response. */
 function relay(chunks: readonly Buffer<ArrayBuffer>[]): string {
   const stream = new ChatStream("public", policyFor(10));
   const output = chunks.map((chunk) => Buffer.from(stream.push(chunk)));

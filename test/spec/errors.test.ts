@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { exchange, openSocket, statusOf } from "../support/sockets.ts";
 import { CHAT, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
-/* Paths, methods, request ids and the transport: what no route answers, and what every answer carries. */
+/* Paths, methods, request ids and the transport. */
 let fixture: GatewayFixture;
 beforeAll(async () => {
   fixture = await openGatewayFixture();
@@ -64,7 +64,7 @@ describe("an unknown path is 404 in JSON", () => {
 describe("a known path with another method is 405 with Allow", () => {
   test.each(ROUTES)("%s %s", async (method, path) => {
     for (const other of ["GET", "POST", "PUT", "DELETE", "PATCH"]) {
-      // Below /v1/models a POST is meant for the native protocol, which has its own 404.
+      // A POST below /v1/models belongs to the native protocol, which has its own 404.
       const isNative = path.startsWith("/v1/models/") && other === "POST";
       if (other === method || isNative) continue;
       const response = await send(other, path);

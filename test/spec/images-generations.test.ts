@@ -3,7 +3,7 @@ import { readImageHeader } from "../../src/imaging/sniff.ts";
 import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 import { until } from "../support/gateway.ts";
 
-/* Fields of a generation: which are refused, which are aligned or ignored, and what then is delivered and billed. */
+/* Fields of a generation: which are refused, fitted or ignored, and what is delivered and billed. */
 let fixture: GatewayFixture;
 beforeAll(async () => {
   fixture = await openGatewayFixture();

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { dataUrl, listen, ONE, openEditFixture } from "../support/edit-gateway.ts";
 
-/*
- * Reference images by links: what must not be reached is not, and a refusal reaches no vendor and costs nothing.
- */
+/* Reference images by links: forbidden addresses are not reached, and a refusal costs nothing. */
 const { fixture, edit, editByForm, refused, proveNothingBilled } = await openEditFixture();
 
 describe("a link", () => {

@@ -2,9 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { dataUrl, grain, MODELS, ONE, openEditFixture, randomBytes, TWO } from "../support/edit-gateway.ts";
 import { makePng, pngChunk, pngHeader, pngOf } from "../support/pictures.ts";
 
-/*
- * What is painted over and what is made smaller: masks, and pictures that a caller wants compressed.
- */
+/* Masks, and compression of input pictures. */
 const MASK = makePng(40, 30, { pixel: (x) => [0, 0, 0, x < 20 ? 0 : 255] });
 
 const { edit, editByForm, sentFiles, refused, proveNothingBilled } = await openEditFixture();

@@ -14,9 +14,7 @@ import {
 } from "../support/edit-gateway.ts";
 import { makeBmp, makePng, pngChunk } from "../support/pictures.ts";
 
-/*
- * Reference images of an edit: every name and form they may come in, and how many.
- */
+/* Reference images of an edit: their field names, encodings and number. */
 /** A still one of a single pixel. */
 const GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAAAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 

@@ -12,10 +12,7 @@ import {
   pngOf,
 } from "../support/pictures.ts";
 
-/*
- * Edits that are refused: what is reaches no vendor, costs nothing and leaves no file, which is checked after every
- * single refusal.
- */
+/* Refused edits reach no vendor, cost nothing and leave no file; each refusal checks it. */
 const MAX_BYTES = 36_700_160;
 
 const { fixture, edit, editByForm, post, refused, nothingHappened, proveNothingBilled } =
@@ -213,7 +210,7 @@ describe("refused, without vendor call, charge or file, is", () => {
 
 proveNothingBilled();
 
-/** Sends the head of an edit and nothing else; answers the status. */
+/** Sends only the header of an edit and returns the status. */
 function statusOfHead(line: string): Promise<number> {
   const { hostname, port } = new URL(fixture.gateway.url);
   return new Promise((resolve, reject) => {

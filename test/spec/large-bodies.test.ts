@@ -7,8 +7,8 @@ import { readMultipart } from "../../src/lib/multipart.ts";
 import { createSpool } from "../../src/lib/spool.ts";
 
 /*
- * Sixteen reference images of the largest size in one request, read by a process of its own so that its memory can
- * be told. The file runs itself there with the form of the body as its argument.
+ * Sixteen reference images of the largest size in one request, read by a separate process to measure its memory. The
+ * file runs itself there with the body's form as argument.
  */
 const FORM = process.env.LARGE_BODY_FORM;
 const IMAGES = 16;
@@ -20,7 +20,7 @@ interface Figures {
   received: number;
   overIdleMegabytes: number;
   megabytesPerSecond: number;
-  /** Of this process's own work; the time the system takes to fill its disk cache is the machine's. */
+  /** CPU time of this process; the system's time for its disk cache is not counted. */
   megabytesPerCpuSecond: number;
   longestStallMs: number;
   leftOver: number;
@@ -73,7 +73,7 @@ async function readBody(form: string, body: Iterable<Buffer>, directory: string)
   async function* chunks(): AsyncGenerator<Buffer> {
     for (const chunk of body) {
       sent.byteLength += chunk.byteLength;
-      // Whoever reads a body takes its chunks' memory back.
+      // The reader of a body releases the memory of its chunks.
       yield Buffer.from(new Uint8Array(chunk).buffer);
     }
   }
@@ -117,7 +117,7 @@ function* multipartBody(text: Buffer): Generator<Buffer> {
   yield Buffer.from("--edge--\r\n");
 }
 
-/** Stalls count only while this process was computing: on a busy machine it also waits for its turn. */
+/** Stalls count only while this process was computing, not while it waited for a core. */
 function watchProcess() {
   const idleBytes = process.memoryUsage.rss();
   const startedAt = performance.now();

@@ -5,7 +5,7 @@ import { attacksOn, writeAttack, type Attack } from "../support/worst-inputs.ts"
 
 /** Below this a duration is noise. */
 const NOISE_MS = 2;
-/** Above this the growth from 1,000 to 10,000 characters can be told. */
+/** Above this the growth from 1,000 to 10,000 characters is measurable. */
 const CLEAR_MS = 10;
 const MIN_SLOW_MS = 50;
 const MAX_GROWTH = 30;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { CHAT, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 import { until } from "../support/gateway.ts";
 
-/* Prices by tier and quality: what the lookup shows and what is billed. */
+/* Prices by tier and quality: lookup and charge. */
 const TIERED = "tiered-image";
 const FIXED = "fixed-auto-image";
 let fixture: GatewayFixture;

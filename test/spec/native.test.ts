@@ -14,8 +14,8 @@ import {
 import { makeBmp, makePng } from "../support/pictures.ts";
 
 /*
- * The native generate protocol against the specification. `free` is a vendor that takes whatever comes and answers
- * what it is told to, so that both directions can be compared field by field.
+ * The native generate protocol. `free` is a vendor that accepts everything and responds as configured, so both
+ * directions can be compared field by field.
  */
 let fixture: NativeFixture;
 
@@ -62,7 +62,7 @@ const requestOf = (parts: object[], generationConfig?: object) => ({
   ...(generationConfig && { generationConfig }),
 });
 
-/** What the vendor was sent. Throws with the gateway's answer where it was sent nothing. */
+/** The vendor's request. Throws with the gateway's response if there was none. */
 async function sent(body: object): Promise<Record<string, unknown>> {
   const response = await generate(FREE, body);
   if (response.status !== 200) throw new Error(await response.text());

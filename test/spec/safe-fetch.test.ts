@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { createSafeFetch, SafeFetchError, type SafeFetchLimits } from "../../src/lib/safe-fetch.ts";
 
 /*
- * The guard as it runs in production, its own resolver and dialler included, in a network of its own where public
- * addresses belong to this machine. The file runs itself there; outside it only starts that run.
+ * The guarded fetch with its resolver and connections, in a network namespace where public addresses belong to this
+ * machine. The file runs itself there.
  */
 const IS_INSIDE = process.env.SAFE_FETCH_NETWORK === "own";
 const PUBLIC = "93.184.216.34";

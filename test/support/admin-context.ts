@@ -32,7 +32,7 @@ export async function withOrganization(): ReturnType<typeof adminContext> {
   return context;
 }
 
-/** Status, field and message with which the work is refused. */
+/** Status, field and message of a refused change. */
 export async function refusal(work: Promise<unknown>): Promise<[number, string | null, string]> {
   const error = await work.then(
     () => null,

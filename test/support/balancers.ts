@@ -10,7 +10,7 @@ export interface Balancer extends AsyncDisposable {
 
 export type BalancerName = "nginx" | "haproxy";
 
-/** The program, or why there is none to use. */
+/** The program, or why none can be used. */
 export function findBalancer(name: BalancerName): { binary: string } | { missing: string } {
   const binary = Bun.which(name, { PATH: `${process.env["PATH"]}:/usr/sbin` });
   return binary ? { binary } : { missing: `${name} is not on PATH` };
@@ -41,7 +41,7 @@ export async function startBalancer(
   };
 }
 
-/** What the configuration needs around it to run beside others without root. */
+/** Configuration to run beside others without root. */
 const WRITERS: Record<BalancerName, (server: string, port: number, folder: string) => string> = {
   nginx: (server, port, folder) => `
     daemon off; pid ${folder}/nginx.pid; error_log ${folder}/nginx.log; events {}
@@ -51,7 +51,7 @@ const WRITERS: Record<BalancerName, (server: string, port: number, folder: strin
   haproxy: (server, port) => `${server.replace("bind :80", `bind 127.0.0.1:${port}`)}\n`,
 };
 
-/** The configuration of the page, with a line for each machine in place of its two. */
+/** The configuration of the page, with a line for each machine. */
 async function documented(name: BalancerName, ports: readonly number[]): Promise<string> {
   const page = await Bun.file(resolve(import.meta.dir, "../../docs/deployment.md")).text();
   const text = new RegExp(`<!-- ${name} -->\\s*\`\`\`${name}\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1];

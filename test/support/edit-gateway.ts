@@ -15,7 +15,7 @@ export const MODELS = {
 };
 export const LIMITS = { A: 16, B: 14, C: 10, D: 1 };
 
-/** Three small pictures that cannot be taken for each other. */
+/** Three small, distinguishable pictures. */
 export const [ONE, TWO, THREE] = [makePng(40, 30), makePng(41, 30), makePng(42, 30)] as const;
 
 export type Entry = readonly [name: string, value: string | Uint8Array];
@@ -26,29 +26,29 @@ export interface Refusal {
   code: string;
 }
 
-/** Edits of the model of family A by way of a running gateway, for the tests of one file. */
+/** Edits with the model of family A through a running gateway, for the tests of one file. */
 export interface EditFixture {
   fixture: ImageFixture;
   edit(fields: object, headers?: Record<string, string>): Promise<Response>;
   editByForm(entries: readonly Entry[], headers?: Record<string, string>): Promise<Response>;
   post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>): Promise<Response>;
-  /** The references that the vendor was sent. */
+  /** The references that the vendor received. */
   sent(fields: object): Promise<Buffer[]>;
   sentByForm(entries: readonly Entry[]): Promise<Buffer[]>;
   sentRaw(parts: readonly RawPart[]): Promise<[string, Buffer][]>;
   sentFiles(call: Promise<Response>): Promise<[string, Buffer][]>;
-  /** Expects a 400 that reached no vendor, cost nothing and left no file; answers its error. */
+  /** Expects a 400 that reached no vendor, cost nothing and left no file; returns its error. */
   refused(call: Promise<Response>, expected: Partial<Refusal>): Promise<Refusal>;
-  /** Expects that an answer came of nothing but the gateway. */
+  /** Expects a response without a vendor call. */
   nothingHappened(response: Response): void;
-  /** To be called last: a test that nothing of all that was refused was billed. */
+  /** Call last: a test that no refused request was billed. */
   proveNothingBilled(): void;
 }
 
-/** Starts the house and ends it with the file; between two tests its vendors forget everything. */
+/** Starts the fixture for a file; its vendors are reset between tests. */
 export async function openEditFixture(): Promise<EditFixture> {
   const fixture = await openImageFixture();
-  /** Ids of what was refused, to be looked for in the ledger at the end. */
+  /** Ids of refused requests, searched in the ledger at the end. */
   const refusedIds = new Set<string>();
   afterEach(() => fixture.reset());
   afterAll(() => fixture[Symbol.asyncDispose]());
@@ -132,7 +132,7 @@ export function randomBytes(length: number): Buffer {
   return bytes;
 }
 
-/** Soft colours with the grain of a photograph, which no codec can pack well. */
+/** Soft colours with the noise of a photograph, which compresses badly. */
 export function grain(x: number, y: number): readonly [number, number, number, number] {
   const speck = SPECKS[(y * 640 + x) % SPECKS.byteLength]!;
   return [((x >> 2) + (speck & 7)) & 255, ((y >> 2) + (speck >> 5)) & 255, 128 + ((speck >> 3) & 7), 255];
@@ -140,7 +140,7 @@ export function grain(x: number, y: number): readonly [number, number, number, n
 
 const SPECKS = randomBytes(640 * 480);
 
-/** A listener that counts who comes. */
+/** A listener that counts connections. */
 export async function listen(): Promise<AsyncDisposable & { port: number; connections(): number }> {
   let connections = 0;
   const server: Server = createServer((socket) => {

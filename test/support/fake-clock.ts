@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** A wall clock for child processes; the monotonic one goes on as it is (faketime manual page). */
+/** A wall clock for child processes; their monotonic clock is unchanged (faketime manual page). */
 export interface FakeClock {
-  /** What a process needs in its environment to read this clock. */
+  /** Environment variables for a process with this clock. */
   env: Record<string, string>;
   /** Sets the wall clock so many seconds off its start. */
   jump(seconds: number): Promise<void>;
 }
 
-/** The library that replaces the clock, or why there is none to use. */
+/** The library that replaces the clock, or why none can be used. */
 export function findFaketime(): { library: string } | { missing: string } {
   const library = LIBRARIES.find(existsSync);
   return library === undefined ? { missing: "libfaketime is not installed" } : { library };

@@ -21,11 +21,11 @@ export interface FleetOptions {
   machines?: number;
   /** Processes of one program on one port. */
   workers?: number;
-  /** Simulated vendors of each model; its route asks them in this order. */
+  /** Simulated vendors of each model; its route calls them in this order. */
   vendors?: number;
-  /** Chat models, each with vendors of its own, so that what one suffers leaves the others alone. */
+  /** Chat models, each with its own vendors, so that failures of one do not affect the others. */
   models?: readonly string[];
-  /** PostgreSQL for all of them; one SQLite file unless told. */
+  /** PostgreSQL for all of them; by default one SQLite file. */
   databaseUrl?: string;
   env?: Record<string, string>;
   /** Lines of the configuration besides channels and models. */
@@ -34,7 +34,7 @@ export interface FleetOptions {
   weights?: readonly number[];
   /** Of every channel, or of each vendor's. */
   deadlines?: ChannelDeadlines | readonly ChannelDeadlines[];
-  /** A port for each machine; free ones unless told. */
+  /** A port for each machine; by default free ones. */
   ports?: readonly number[];
 }
 
@@ -53,14 +53,14 @@ export interface Fleet extends AsyncDisposable {
   vendorsByModel: ReadonlyMap<string, readonly Simulator[]>;
   /** Ids of the processes that serve requests. */
   pids(): number[];
-  /** Sends a chat request to one of the gateways, any unless told. */
+  /** Sends a chat request to one of the gateways, by default a random one. */
   chat(request?: ChatRequest): Promise<Response>;
   /** The rows of a query of the store. Whole numbers are bigints. */
   query(text: string): Promise<Record<string, unknown>[]>;
 }
 
 export interface ChatRequest {
-  /** Output tokens, which are also the most it may have. */
+  /** Output tokens, also the request's maximum. */
   tokens?: number;
   prompt?: string;
   gateway?: TestGateway;
@@ -95,7 +95,7 @@ export async function openFleet(options: FleetOptions = {}): Promise<Fleet> {
         ...options.env,
       },
     });
-  // The first one makes the store; the others find it made.
+  // The first one creates the store.
   const gateways = [await start(0)];
   while (gateways.length < machines) gateways.push(await start(gateways.length));
   await Promise.all(gateways.map((gateway) => untilServing(gateway, workers)));
@@ -120,19 +120,19 @@ export async function openFleet(options: FleetOptions = {}): Promise<Fleet> {
   };
 }
 
-/** What budgets have spent and hold. */
+/** Spent and held amounts of budgets. */
 export async function readBudget(fleet: Pick<Fleet, "query">): Promise<{ spent: bigint; held: bigint }> {
   const [row] = await fleet.query("SELECT spent, held FROM budgets");
   if (!row) throw new Error("there is no budget");
   return { spent: BigInt(String(row["spent"])), held: BigInt(String(row["held"])) };
 }
 
-/** Request id of probes, some of which are answered and charged before a budget is in force. */
+/** Request id of probes, some of which are served and charged before a budget is in force. */
 export const PROBE = "probe";
 
 /**
- * Waits until every process goes by a new budget: then all refuse a request that may cost a thousand units. Forgets
- * the vendors' hits.
+ * Waits until every process applies a new budget: then all refuse a request that may cost a thousand units. Clears the
+ * vendors' hits.
  */
 export async function untilBudgetInForce(fleet: Fleet, key?: string): Promise<void> {
   const probe = async (gateway: TestGateway): Promise<number> => {
@@ -147,14 +147,14 @@ export async function untilBudgetInForce(fleet: Fleet, key?: string): Promise<vo
     return response.status;
   };
   await until("the budget to be in force", async () => {
-    // So many draws that one of three processes is left out once in a hundred million times.
+    // So many requests that one of three processes is missed once in a hundred million times.
     const probes = fleet.gateways.flatMap((gateway) => Array.from({ length: 48 }, () => probe(gateway)));
     return (await Promise.all(probes)).every((status) => status === 429) ? true : undefined;
   });
   for (const vendor of fleet.vendors) vendor.reset();
 }
 
-/** Processes that another one has started and that still run. */
+/** Running child processes of a process. */
 export function childrenOf(pid: number): number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
@@ -167,7 +167,7 @@ export function childrenOf(pid: number): number[] {
   }
 }
 
-/** A loopback port that was free a moment ago. */
+/** A loopback port that was free when checked. */
 export function freePort(): number {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { port } = listener;
@@ -175,7 +175,7 @@ export function freePort(): number {
   return port;
 }
 
-/** SIGKILL; a process that has ended already is passed over. */
+/** SIGKILL; a process that has already ended is ignored. */
 export function endProcess(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
@@ -184,7 +184,7 @@ export function endProcess(pid: number): void {
   }
 }
 
-/** Waits until so many processes listen on a gateway's port. */
+/** Waits until the given number of processes listen on a gateway's port. */
 export async function untilServing(gateway: TestGateway, workers: number): Promise<void> {
   const port = Number(new URL(gateway.url).port);
   await until(

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { SQL, type Subprocess } from "bun";
 import { newSecret } from "../../src/lib/secret.ts";
 
-/** The real program as a process of its own, over a data folder of its own. */
+/** The real program as a process with its own data folder. */
 export interface TestGateway extends AsyncDisposable {
   readonly url: string;
-  /** A key of the first organization, good for every scope. */
+  /** A key of the first organization with every scope. */
   key: string;
   dataDirectory: string;
   readonly pid: number;
@@ -31,7 +31,7 @@ export interface TestGateway extends AsyncDisposable {
   readonly exited: Promise<number>;
   /** Starts it again over the same folder, after it has ended. */
   restart(): Promise<void>;
-  /** Runs the command line over the same folder. Throws when it fails; answers what it printed. */
+  /** Runs the command line with the same folder and returns its output. Throws when it fails. */
   cli(...args: string[]): Promise<string>;
 }
 
@@ -64,7 +64,7 @@ export interface LedgerRow {
   flags: string[];
 }
 
-/** What a row charges for, as it is stored. */
+/** The stored usage of a row. */
 export interface Consumed {
   unit: "token" | "image";
   tokens?: Record<string, number>;
@@ -76,7 +76,7 @@ export interface Consumed {
 const MAIN = new URL("../../src/main.ts", import.meta.url).pathname;
 const START_TIMEOUT_MS = 15_000;
 
-/** Starts a gateway and waits until it listens. Default limits are off unless the environment turns them on. */
+/** Starts a gateway and waits until it listens. Default limits are off unless the environment sets them. */
 export async function startTestGateway({ yaml = "", env = {} }: GatewayOptions = {}): Promise<TestGateway> {
   const directory = await mkdtemp(join(tmpdir(), "gateway-e2e-"));
   const key = env["GATEWAY_BOOTSTRAP_KEY"] ?? newSecret();
@@ -160,7 +160,7 @@ export async function startTestGateway({ yaml = "", env = {} }: GatewayOptions =
   return gateway;
 }
 
-/** Asks again and again until there is an answer. Throws when none comes in time. */
+/** Polls until there is a result. Throws after a timeout. */
 export async function until<Answer>(
   what: string,
   read: () => Answer | undefined | Promise<Answer | undefined>,

@@ -43,7 +43,7 @@ export function makeReference(width = 8, height = 8): ReferenceImage {
   return { blob: new Blob([makePng(width, height)]), format: "png", width, height };
 }
 
-/** The error of a call that fails. */
+/** The error of a failed call. */
 export async function failureOf(generated: Promise<unknown>): Promise<UpstreamError> {
   return await generated.then(
     () => Promise.reject(new Error("it succeeded")),

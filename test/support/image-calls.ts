@@ -66,7 +66,7 @@ export async function describeImages({ images }: ImageReply): Promise<string[]> 
   return headers.map(({ width, height, format }) => `${width}x${height} ${format}`);
 }
 
-/** The `UpstreamError` of a call that fails. */
+/** The `UpstreamError` of a failed call. */
 export async function failureOf(call: Promise<unknown>): Promise<UpstreamError> {
   const error = await call.then(
     () => new Error("the call succeeded"),

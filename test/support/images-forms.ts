@@ -4,13 +4,13 @@ import type { Hit } from "../upstreams/simulator.ts";
 /** A part of a form that is written exactly as given. */
 export interface RawPart {
   name: string;
-  /** As it stands in the header, after `filename=`; a part without one is a text field. */
+  /** As written in the header after `filename=`; a part without it is a text field. */
   fileName?: string;
   type?: string;
   content: string | Uint8Array;
 }
 
-/** A form written by hand, for what no client library would write. */
+/** A form written by hand, for forms that no client library writes. */
 export function rawForm(parts: readonly RawPart[]): {
   body: Buffer<ArrayBuffer>;
   headers: Record<string, string>;
@@ -34,7 +34,7 @@ export function formOf(entries: readonly (readonly [name: string, value: string 
   return form;
 }
 
-/** The files of a form that a vendor was sent, in order, each with its field. */
+/** The files of a form that a vendor received, in order, each with its field. */
 export async function filesOf({ body, headers }: Hit): Promise<[field: string, bytes: Buffer][]> {
   const files: [string, Buffer][] = [];
   for (const [name, value] of await new Response(body, { headers }).formData())

@@ -2,29 +2,29 @@ import type { LedgerRow, TestGateway } from "./gateway.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { CHAT, IMAGE, IMAGE_NANOS, chatNanos, openGatewayFixture } from "./vendor.ts";
 
-/** What a battery of kills has found. All lists are empty where every promise was kept. */
+/** The result of many kills. All lists are empty when every charge is right. */
 export interface KillReport {
   rounds: number;
-  /** Answers that callers received whole. */
+  /** Responses that clients received completely. */
   received: number;
   /** Rows in the ledger at the end. */
   charged: number;
-  /** Received whole and not in the ledger. */
+  /** Received completely and not in the ledger. */
   missing: string[];
   /** In the ledger more than once. */
   repeated: string[];
-  /** Received whole and charged another amount. */
+  /** Received completely and charged another amount. */
   mispriced: string[];
   /** In the ledger and unknown to the vendor. */
   invented: string[];
-  /** Charged more than the vendor's whole answer would cost. */
+  /** Charged more than the vendor's complete response costs. */
   overcharged: string[];
 }
 
 const CLIENTS = 12;
 const MAX_LIFE_MS = 250;
 
-/** Kills a gateway under load again and again, at random moments, and compares three books afterwards. */
+/** Kills a gateway under load repeatedly, at random times, and compares clients, vendor and ledger afterwards. */
 export async function killRounds(rounds: number, random: () => number): Promise<KillReport> {
   await using fixture = await openGatewayFixture();
   const { gateway, vendor } = fixture;
@@ -47,7 +47,7 @@ export async function killRounds(rounds: number, random: () => number): Promise<
 
 type Call = (gateway: TestGateway, requestId: string) => Promise<bigint>;
 
-/** Asks without a pause; notes what each answer that came whole must cost. Ends when the gateway is gone. */
+/** Calls continuously and records the cost of each complete response. Ends when the gateway is killed. */
 async function runClient(
   gateway: TestGateway,
   name: string,
@@ -123,7 +123,7 @@ function compare(
   };
 }
 
-/** The vendor's book: the most each request may cost, by the name its prompt begins with. */
+/** The maximum cost of each request by the vendor's hits; the id is the beginning of the prompt. */
 function vendorCosts(vendor: Simulator): Map<string, bigint> {
   return new Map(
     vendor.hits.map((hit): [string, bigint] => {

@@ -1,6 +1,6 @@
 import { DependencyError, type BudgetStore, type BudgetRequest } from "../../src/gateway/ports.ts";
 
-/** What may become of the next call: lost before it happened, or its result lost after it happened. */
+/** Fault of the next call: lost before it runs, or its result lost after it ran. */
 export type Fault = "before" | "after";
 
 export interface MemoryBudgetStore extends BudgetStore {
@@ -10,12 +10,12 @@ export interface MemoryBudgetStore extends BudgetStore {
   wanted: Set<string>;
   /** Calls in order. */
   calls: string[];
-  /** Decides what becomes of a call; undefined lets it through. */
+  /** Decides the fault of a call; undefined for none. */
   fault: (call: string) => Fault | undefined;
   held(budget: string): bigint;
   /** Books a charge as the ledger does. */
   post(processId: string, budget: string, charged: bigint): void;
-  /** Returns all that a process holds, as an operator does who writes it off. */
+  /** Returns all leases of a process, like a write-off by an operator. */
   writeOff(processId: string): void;
 }
 

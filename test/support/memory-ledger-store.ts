@@ -10,7 +10,7 @@ import type { LedgerEntry } from "../../src/domain/ledger.ts";
 export interface MemoryLedgerStore extends LedgerAdminStore {
   /** Every entry in the order it was written. */
   entries: LedgerEntry[];
-  /** What a verification finds. */
+  /** The result of a verification. */
   differences: LedgerDifference[];
 }
 

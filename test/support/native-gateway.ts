@@ -7,7 +7,7 @@ import { startTestGateway, type TestGateway } from "./gateway.ts";
 export const FAST = "house-b-fast";
 export const PRO = "house-b-pro";
 export const LITE = "house-b-lite";
-/** Served by a vendor that takes everything and answers what it was told to. */
+/** Served by a vendor that accepts everything and responds as configured. */
 export const FREE = "house-b-free";
 
 /** Nano-units of a picture by tier. */
@@ -18,7 +18,7 @@ export interface NativeFixture extends AsyncDisposable {
   /** As strict as the vendor. */
   strict: Simulator;
   free: Simulator;
-  /** What the free vendor answers. */
+  /** The response of the free vendor. */
   answerAsConfigured(body: object): void;
 }
 
@@ -29,7 +29,7 @@ const UPSTREAM = {
   [FREE]: "gemini-3.1-flash-image",
 };
 
-/** A gateway whose models of family B are served by vendors that speak the native protocol. */
+/** A gateway whose models of family B are served by vendors with the native protocol. */
 export async function openNativeFixture(): Promise<NativeFixture> {
   const strict = await startGemini();
   let freely: object = {};
@@ -60,7 +60,7 @@ export async function openNativeFixture(): Promise<NativeFixture> {
   };
 }
 
-/** The shipped models under names of our own, at prices that tell their tier. */
+/** The shipped models under other names, with a distinct price for each tier. */
 async function describeModels(): Promise<object> {
   const text = await Bun.file(new URL("../../catalogue/gemini.yaml", import.meta.url)).text();
   const { models } = Bun.YAML.parse(text) as { models: Record<string, { image: { tiers: string[] } }> };

@@ -53,13 +53,13 @@ export function makeReference(
   return { blob: new Blob([makePng(16, 16)]), format, width: 16, height: 16 };
 }
 
-/** The whole text of a response. */
+/** The complete text of a response. */
 export async function readText(response: TextResponse): Promise<string> {
   if (response.kind === "whole") return response.text;
   return new Response(response.stream).text();
 }
 
-/** The `UpstreamError` of a call that fails. */
+/** The `UpstreamError` of a failed call. */
 export async function failureOf(call: Promise<unknown>): Promise<UpstreamError> {
   const error = await call.then(
     () => new Error("the call succeeded"),

@@ -1,8 +1,6 @@
 import { deflateSync } from "node:zlib";
 
-/**
- * Small pictures and headers made byte by byte, for tests that look at bytes.
- */
+/** Small pictures and headers made byte by byte. */
 export type Pixel = (
   x: number,
   y: number,
@@ -57,7 +55,7 @@ export function pngChunk(type: string, data: Buffer): Buffer {
   return chunk;
 }
 
-/** An Exif segment with nothing but an orientation, to be put right after a JPEG's first two bytes. */
+/** An Exif segment with only an orientation, placed directly after a JPEG's first two bytes. */
 export function exifSegment(orientation: number): Buffer {
   const tiff = Buffer.from("49492a0008000000010012010300010000000000000000000000", "hex");
   tiff.writeUInt16LE(orientation, 18);
@@ -70,12 +68,12 @@ export function jpegSegment(code: number, data: Buffer): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** Puts segments right after a JPEG's first marker. */
+/** Inserts segments directly after a JPEG's first marker. */
 export function withSegments(jpeg: Uint8Array, ...segments: Buffer[]): Buffer<ArrayBuffer> {
   return Buffer.concat([jpeg.subarray(0, 2), ...segments, jpeg.subarray(2)]);
 }
 
-/** A GIF of flat frames, with the looping extension when asked for. */
+/** A GIF of flat frames, optionally with the looping extension. */
 export function makeGif(
   width: number,
   height: number,
@@ -110,7 +108,7 @@ export function makeBmp(width: number, height: number): Buffer<ArrayBuffer> {
   return bytes;
 }
 
-/** A TIFF header with its directory at the end; big-endian when asked for. */
+/** A TIFF header with its directory at the end, optionally big-endian. */
 export function makeTiff(
   width: number,
   height: number,
@@ -132,7 +130,7 @@ export function makeTiff(
   return bytes;
 }
 
-/** The boxes of a HEIC or AVIF still that tell its size: tiles of 512, then the whole picture. */
+/** The boxes of a HEIC or AVIF still with its size: tiles of 512, then the complete picture. */
 export function makeHeif(major: string, width: number, height: number, rotation = 0): Buffer<ArrayBuffer> {
   const size = (w: number, h: number) => {
     const data = Buffer.alloc(12);
@@ -185,7 +183,7 @@ function riffChunk(type: string, data: Buffer): Buffer<ArrayBuffer> {
   return Buffer.concat([head, data, Buffer.alloc(data.length % 2)]);
 }
 
-/** A blob that remembers which bytes of it were asked for. */
+/** A blob that records which bytes were read. */
 export class WatchedBlob extends Blob {
   bytesRead = 0;
 

@@ -3,20 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 
-/** A PostgreSQL server of one's own: in a temporary folder, on a free loopback port, without a care for fsync. */
+/** A private PostgreSQL server in a temporary folder, on a free loopback port, without fsync. */
 export interface PrivatePostgres {
-  /** Makes an empty database and answers its address. */
+  /** Creates an empty database and returns its address. */
   createDatabase(): Promise<string>;
-  /** Stops every process of the server where it stands, as a frozen machine would. */
+  /** Suspends every process of the server, like a frozen machine. */
   freeze(): void;
   thaw(): void;
-  /** Ends the server at once, as a crash would, and starts it again on the same port. */
+  /** Kills the server, like a crash, and starts it again on the same port. */
   crash(): Promise<void>;
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The folder with `initdb` and `postgres`, or why there is none to use. */
+/** The folder with `initdb` and `postgres`, or why none can be used. */
 export function findPostgres(): { folder: string } | { missing: string } {
   const onPath = Bun.which("initdb") && Bun.which("postgres");
   const folder = onPath ? join(Bun.which("initdb")!, "..") : debianFolder();
@@ -27,7 +27,7 @@ export function findPostgres(): { folder: string } | { missing: string } {
   return { folder };
 }
 
-/** Starts a server; throws when it does not come up in ten seconds. */
+/** Starts a server; throws when it is not ready within ten seconds. */
 export async function startPostgres(folder: string): Promise<PrivatePostgres> {
   const data = mkdtempSync(join(tmpdir(), "gateway-postgres-"));
   const user = process.getuid?.() === 0 ? userPostgres() : null;
@@ -58,7 +58,7 @@ export async function startPostgres(folder: string): Promise<PrivatePostgres> {
       try {
         process.kill(pid, signal);
       } catch {
-        // A helper of the server that has ended meanwhile has nothing to freeze.
+        // A child process of the server may have ended meanwhile.
       }
     }
   };
@@ -87,7 +87,7 @@ export async function startPostgres(folder: string): Promise<PrivatePostgres> {
   };
 }
 
-/** A crash of the server alone loses nothing that the operating system has, so fsync may be off. */
+/** A crash of the server alone loses no data that the operating system has, so fsync may be off. */
 const SETTINGS = [
   "listen_addresses=127.0.0.1",
   "unix_socket_directories=",

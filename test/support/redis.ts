@@ -3,27 +3,27 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RedisClient } from "bun";
 
-/** A Redis server of one's own: on a free loopback port, in a temporary folder, keeping nothing on disk. */
+/** A private Redis server in a temporary folder, on a free loopback port, without persistence. */
 export interface PrivateRedis {
   url: string;
-  /** Stops the process where it stands, as a frozen machine would. */
+  /** Suspends the process, like a frozen machine. */
   freeze(): void;
   thaw(): void;
-  /** Ends it at once with all it holds; `restart` begins empty on the same port. */
+  /** Kills it with its data; `restart` starts it empty on the same port. */
   crash(): Promise<void>;
   restart(): Promise<void>;
-  /** Runs one command, for tests to look inside. */
+  /** Runs one command. */
   ask(command: string, args: string[]): Promise<unknown>;
   stop(): Promise<void>;
 }
 
-/** The server binary, or why there is none to use. */
+/** The server binary, or why none can be used. */
 export function findRedis(): { binary: string } | { missing: string } {
   const binary = Bun.which("redis-server") ?? Bun.which("valkey-server");
   return binary ? { binary } : { missing: "neither redis-server nor valkey-server is on PATH" };
 }
 
-/** Starts a server; throws when it does not answer within ten seconds. */
+/** Starts a server; throws when it does not respond within ten seconds. */
 export async function startRedis(binary: string): Promise<PrivateRedis> {
   const folder = mkdtempSync(join(tmpdir(), "gateway-redis-"));
   const port = freePort();

@@ -13,7 +13,7 @@ export function findExpressions(folder: string): FoundExpression[] {
   return sources.flatMap((name) => scanExpressions(readFileSync(`${folder}/${name}`, "utf8"), name));
 }
 
-/** The literals of one source. Throws a `SyntaxError` for what was taken for a literal and is none. */
+/** The literals of one source. Throws a `SyntaxError` for text that was wrongly taken for a literal. */
 export function scanExpressions(source: string, name: string): FoundExpression[] {
   const found: FoundExpression[] = [];
   /** Depths of braces at which a `${` of a template literal began. */

@@ -1,6 +1,6 @@
 import type { RequestEvent } from "../../src/domain/request-event.ts";
 
-/** The record of a chat request that succeeded, with some fields of one's own. */
+/** The record of a successful chat request, with some fields replaced. */
 export function requestEvent(fields: Partial<RequestEvent> = {}): RequestEvent {
   return {
     requestId: "req_1",

@@ -1,14 +1,14 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** Forwards TCP connections to a server and can go silent on them, as a firewall that forgot them does. */
+/** Forwards TCP connections to a server and can silence them, like a firewall that drops them. */
 export interface SilentProxy extends Disposable {
   /** `address` with the proxy's host and port in place of the server's. */
   through(address: string): string;
   /** Connections open now and not silent. */
   readonly live: number;
   /**
-   * From now on every open connection carries nothing and is never closed; with `isForAll` new ones neither, until
-   * `recover`. Silent connections stay silent.
+   * From now on open connections forward nothing and are never closed; with `isForAll` also new ones until `recover`.
+   * Silent connections stay silent.
    */
   silence(options?: { isForAll?: boolean }): void;
   /** New connections are forwarded again. */

@@ -95,7 +95,7 @@ export function describeVendor(
   });
 }
 
-/** Rows of a vendor's table of errors, by status and, where the vendor sends them so, inside a response of success. */
+/** Rows of a vendor's table of errors, by status and, for some vendors, inside a successful response. */
 export function describeErrorRows(
   { vendor, generate }: VendorHarness,
   rows: readonly [name: string, kind: UpstreamErrorKind, isByRequest?: boolean][],
@@ -118,7 +118,7 @@ export function describeErrorRows(
   });
 }
 
-/** An abort at the given time, after so many requests, closes the connection. */
+/** An abort at the given time, after the given number of requests, closes the connection. */
 export function describeDisconnects(
   { vendor, generate }: VendorHarness,
   times: readonly (readonly [when: string, behaviour: Behaviour, hits: number])[],

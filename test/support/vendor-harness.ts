@@ -23,9 +23,9 @@ export interface VendorHarness<Vendor extends Simulator = Simulator> {
 }
 
 export interface HarnessOptions<Vendor extends Simulator> {
-  /** Id of the channel, which is also that of its provider. */
+  /** Id of the channel and of its provider. */
   channel: string;
-  /** Variables that carry the credential; further ones switch on channels with models of its own. */
+  /** Variables with the credential; further ones enable channels with its models. */
   variables: readonly string[];
   key: string;
   start(): Promise<Vendor>;

@@ -7,26 +7,23 @@ import type { Simulator } from "../upstreams/simulator.ts";
 export const CHAT = "house-chat";
 export const IMAGE = "house-image";
 
-/** Nano-units a token of the house models costs: 1 and 2 USD per million. */
+/** Nano-units per token of the fixture's chat models: 1 and 2 USD per million. */
 export const INPUT_NANOS = 1_000n;
 export const OUTPUT_NANOS = 2_000n;
-/** Nano-units a 1K picture costs, whatever its quality. */
+/** Nano-units per 1K picture of any quality. */
 export const IMAGE_NANOS = 50_000_000n;
 
 export interface GatewayFixtureOptions extends GatewayOptions {
-  /** Deadlines of text and images. Milliseconds. */
+  /** Deadlines of text and images in milliseconds. */
   firstByteMs?: number;
   idleMs?: number;
   totalMs?: number;
-  /**
-   * Chat models besides `house-chat`, each with a channel of its own, so that what one suffers does not eject the
-   * others.
-   */
+  /** Chat models besides `house-chat`, each with its own channel, so that failures of one do not eject the others. */
   extraModels?: readonly string[];
   /** The same with a second target behind the first: `gpt-5.4-mini` on the channel of `house-chat`. */
   fallbackModels?: readonly string[];
   drainSeconds?: number;
-  /** Most upstream calls for one request; 1 unless told. */
+  /** Maximum number of upstream calls for one request; 1 by default. */
   maxAttempts?: number;
 }
 
@@ -35,7 +32,7 @@ export interface GatewayFixture extends AsyncDisposable {
   vendor: Simulator;
 }
 
-/** A gateway whose house models are served by a simulated vendor. */
+/** A gateway whose models are served by a simulated vendor. */
 export async function openGatewayFixture(options: GatewayFixtureOptions = {}): Promise<GatewayFixture> {
   const vendor = await startOpenAi();
   const yaml = `${fixtureYaml(vendor.url, options)}\n${options.yaml ?? ""}`;
@@ -50,7 +47,7 @@ export async function openGatewayFixture(options: GatewayFixtureOptions = {}): P
   };
 }
 
-/** What a chat answer with this usage costs. */
+/** The cost of a chat response with this usage. */
 export function chatNanos(usage: { prompt_tokens: number; completion_tokens: number }): bigint {
   return BigInt(usage.prompt_tokens) * INPUT_NANOS + BigInt(usage.completion_tokens) * OUTPUT_NANOS;
 }
@@ -108,7 +105,7 @@ function chatModel(name: string, hasFallback: boolean): string {
     route: { targets: [{ channel: ${name}, upstream_model: gpt-5.4 }${second}] }`;
 }
 
-/** An error as a route family writes it: exactly these keys. */
+/** The error of a response, which must have no other key. */
 export async function readError(response: Response): Promise<Record<string, unknown>> {
   const body: unknown = await response.json();
   if (!isObject(body) || !isObject(body["error"])) throw new Error(`no error: ${JSON.stringify(body)}`);

@@ -1,4 +1,4 @@
-/** A text that makes a backtracking matcher work: `prefix`, then `pump` repeated, then an end that fails. */
+/** A text that slows a backtracking matcher: `prefix`, then `pump` repeated, then an end that fails. */
 export interface Attack {
   prefix: string;
   pump: string;
@@ -6,8 +6,8 @@ export interface Attack {
 }
 
 /**
- * Derives attacks from an expression's own structure: each repeated part is reached by an example of what stands
- * before it, and repeated with every sample character that it accepts.
+ * Derives attacks from an expression's structure: each repeated part is reached by an example of what precedes it, and
+ * repeated with every sample character that it accepts.
  */
 export function attacksOn(expression: RegExp): Attack[] {
   const [shortest, fullest] = [walk(expression, true), walk(expression, false)];
@@ -19,7 +19,7 @@ export function attacksOn(expression: RegExp): Attack[] {
   );
 }
 
-/** The attack as a text of about so many characters. */
+/** The attack as a text of about the given length. */
 export function writeAttack({ prefix, pump, tail }: Attack, characters: number): string {
   return prefix + pump.repeat(Math.ceil(characters / pump.length)) + tail;
 }
@@ -33,13 +33,13 @@ const ATOM =
   /(?<open>\((?:\?(?:<?[=!]|:|<\w+>))?)|(?<close>\))|(?<bar>\|)|(?<anchor>[$^]|\\[bB])|(?<one>\\p\{\w+\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\c[A-Z]|\\[\s\S]|\[(?:[^\]\\]|\\.)*\]|[\s\S])/giy;
 const QUANTIFIER = /(?:[*+?]|\{\d+(?:,\d*)?\})\??/y;
 
-/** Examples of what may stand before each repeated part, and texts that some repeated part accepts. */
+/** Examples of what may precede each repeated part, and texts that some repeated part accepts. */
 interface Structure {
   prefixes: Set<string>;
   pumps: Set<string>;
 }
 
-/** `skips` tells whether the examples leave out what may be absent. */
+/** `skips`: whether the examples omit optional parts. */
 function walk({ source, flags }: RegExp, skips: boolean): Structure {
   const prefixes = new Set<string>();
   const pumps = new Set<string>();
