@@ -48,7 +48,7 @@ export interface PlainCore {
 
 const BUDGET = "budget";
 
-/** The core over plain objects: one organization, one key, one model, one target an upstream. */
+/** The core with plain objects: one organization, one key, one model, one target per upstream. */
 export function plainCore(options: PlainCoreOptions): PlainCore {
   const { model, price, text = [], images = [], budget = 1_000_000_000n } = options;
   const channels = (text.length > 0 ? text : images).map((_, index): Channel => ({
