@@ -12,7 +12,7 @@ import { sweepSpool } from "./lib/spool.ts";
 import { hashSecret, secretTest } from "./lib/secret.ts";
 import { VERSION } from "./lib/version.ts";
 import { every, sleep, type BackgroundWork } from "./lib/waiting.ts";
-import { startServer, type RunningServer } from "./server/index.ts";
+import { Overload, startServer, type RunningServer } from "./server/index.ts";
 import { openStorage, type Storage } from "./storage/index.ts";
 import { openBlobs, type Blobs } from "./storage/blobs/index.ts";
 import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
@@ -63,16 +63,21 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
   const live = new LiveSettings(settings);
   const parts = { storage, codecSlots, processId, onProblem };
   const { core, upstreams, leases, health, counters } = await openCore(live, supervisor, parts);
-  const metrics = new Metrics(gauges(storage, blobs, health, counters));
+  const overload = openOverload(settings, onProblem);
+  const metrics = new Metrics(gauges({ storage, blobs, health, counters, overload }));
   const server = startServer({
     ...(await serverSettings(settings)),
     core,
     blobs,
     codecSlots,
+    overload,
     listeners: [log.listener, metrics.listener],
     metrics: gatherMetrics(metrics, settings),
   });
-  const background = startBackgroundWork(blobs, leases, onProblem);
+  const background = [
+    ...startBackgroundWork(blobs, leases, onProblem),
+    overload.start((error) => onProblem("overload was not measured", error)),
+  ];
   onProblem(`the gateway has started: version ${VERSION}, ${server.url}, ${processId}`, null, "info");
   const close = async (): Promise<void> => {
     // A run under way may wait for a database that does not answer, so it is not waited for.
@@ -108,6 +113,11 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
       log.flush();
     },
   };
+}
+
+function openOverload({ overload, workers, dataDirectory }: Settings, onProblem: SystemLog): Overload {
+  const onChange = (message: string, level: "info" | "warn"): void => onProblem(message, null, level);
+  return new Overload({ settings: overload, workers, dataDirectory, onChange });
 }
 
 /** What the server needs of the settings; clears the spool of earlier processes. */

@@ -1,18 +1,42 @@
 import { VERSION } from "./lib/version.ts";
 import type { Health } from "./gateway/routing/health.ts";
+import type { Overload } from "./server/index.ts";
 import type { Blobs } from "./storage/blobs/index.ts";
 import type { Counters } from "./storage/counters/index.ts";
 import type { Storage } from "./storage/index.ts";
 import type { Gauge } from "./telemetry/metrics.ts";
 
+export interface GaugeSources {
+  storage: Storage;
+  blobs: Blobs;
+  health: Health;
+  counters: Counters;
+  overload: Overload;
+}
+
 /** Metrics that are read from the parts of a running gateway at each scrape. */
-export function gauges(storage: Storage, blobs: Blobs, health: Health, counters: Counters): Gauge[] {
+export function gauges({ storage, blobs, health, counters, overload }: GaugeSources): Gauge[] {
   return [
     {
       name: "gateway_build_info",
       help: "1, with the program's version.",
       labels: `version="${VERSION}"`,
       value: () => 1,
+    },
+    {
+      name: "gateway_overload_step",
+      help: "0 serves everything, 1 no new large bodies, 2 only probes.",
+      value: () => overload.step,
+    },
+    {
+      name: "gateway_free_disk_bytes",
+      help: "Free space for the data folder.",
+      value: () => overload.sample.freeDiskBytes,
+    },
+    {
+      name: "gateway_event_loop_lag_seconds",
+      help: "How late timers were, the least of the last three samples.",
+      value: () => overload.sample.lagMs / 1000,
     },
     {
       name: "gateway_ledger_backlog",

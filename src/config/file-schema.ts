@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { DEFAULT_KEY_LIMITS, DEFAULT_ORGANIZATION_LIMITS, type Limits } from "../domain/limits.ts";
-import { httpUrl, serverSchema } from "./server-schema.ts";
+import { httpUrl, overloadSchema, serverSchema } from "./server-schema.ts";
 import { decimal, modelEntrySchema, modelIdSchema } from "./model-schema.ts";
 import { hasPassword, LITERAL_SECRET, secretReferenceSchema } from "./secret-reference.ts";
 
@@ -60,6 +60,7 @@ const channelId = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
 export const fileSchema = z.strictObject({
   $schema: z.string().optional().describe("Lets editors find the schema"),
   server: serverSchema,
+  overload: overloadSchema,
   data_dir: z.string().min(1).default("./data").describe("Folder of the SQLite file, blobs and the journal"),
   database_url: addressOf("postgres://host/database").describe("PostgreSQL in place of SQLite"),
   database: z

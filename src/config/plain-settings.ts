@@ -22,6 +22,7 @@ export function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
     },
     database: { poolSize: database.pool_size },
     blobs: { linkHours: blobs.link_hours, retentionDays: blobs.retention_days },
+    overload: toOverload(effective.overload),
     outbound: effective.outbound,
     workers: effective.workers,
     logLevel: effective.log_level,
@@ -36,6 +37,18 @@ export function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
     timeouts: { text: toTimeouts(deadlines.text), image: toImageTimeouts(deadlines.image) },
   };
 }
+
+function toOverload({ large_body_kib, memory_mib, free_disk_mib, lag_ms }: FileSettings["overload"]) {
+  const bytes = (mib: number | null): number | null => mib && mib * MIB;
+  return {
+    largeBodyBytes: large_body_kib * 1024,
+    memoryBytes: { largeBodies: bytes(memory_mib.large_bodies), requests: bytes(memory_mib.requests) },
+    freeDiskBytes: { largeBodies: free_disk_mib.large_bodies * MIB, requests: free_disk_mib.requests * MIB },
+    lagMs: { largeBodies: lag_ms.large_bodies, requests: lag_ms.requests },
+  };
+}
+
+const MIB = 1024 * 1024;
 
 function parsedAmount(amount: string | null): Nanos | null {
   return amount === null ? null : parseNanos(amount);

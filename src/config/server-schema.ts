@@ -56,6 +56,29 @@ export const serverSchema = z
   })
   .prefault({});
 
+/** The `overload` part of the configuration file. */
+export const overloadSchema = z
+  .strictObject({
+    large_body_kib: z.int().min(1).default(1024).describe("Bodies above it are large"),
+    memory_mib: steps(
+      z.int().min(1).nullable().default(null),
+      z.int().min(1).nullable().default(null),
+    ).describe(
+      "Resident memory of a process from which on large bodies, and all requests, are refused; null is 80 and 90 % of the machine's or container's, divided by the workers",
+    ),
+    free_disk_mib: steps(z.int().min(0).default(512), z.int().min(0).default(64)).describe(
+      "Free space for the data folder below which they are refused",
+    ),
+    lag_ms: steps(z.int().min(1).default(500), z.int().min(1).default(2000)).describe(
+      "Lateness of the event loop from which on they are refused",
+    ),
+  })
+  .prefault({});
+
+function steps<Value>(largeBodies: z.ZodDefault<z.ZodType<Value>>, requests: z.ZodDefault<z.ZodType<Value>>) {
+  return z.strictObject({ large_bodies: largeBodies, requests }).prefault({});
+}
+
 function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }

@@ -28,6 +28,14 @@ export interface Settings {
     /** Lookups of keys that do not exist, per client address and process; null does not bound them. */
     unknownKeysPerMinute: number | null;
   };
+  /** From which values on an overloaded server refuses large bodies and then every request. */
+  overload: {
+    largeBodyBytes: number;
+    /** Null is a share of the machine's or container's memory. */
+    memoryBytes: { largeBodies: number | null; requests: number | null };
+    freeDiskBytes: { largeBodies: number; requests: number };
+    lagMs: { largeBodies: number; requests: number };
+  };
   /** Absolute path. */
   dataDirectory: string;
   /** PostgreSQL; null is the SQLite file in `dataDirectory`. */

@@ -54,6 +54,7 @@ function openFor(handle: (exchange: HttpExchange) => RouteResult | Promise<Route
     trustedProxies: parseAddressList([]),
     listeners: [(event) => events.push(event)],
     lifecycle,
+    overload: { step: 0, admit() {} },
     idleSeconds: 75,
   });
   const server = { timeout() {}, requestIP: () => null } as unknown as Server<undefined>;

@@ -19,6 +19,7 @@ import {
   type HttpExchange,
 } from "./http-exchange.ts";
 import type { Lifecycle } from "./lifecycle.ts";
+import type { Overload } from "./overload.ts";
 import { errorResponse } from "./respond.ts";
 import type { ErrorFamily, OtherMethods, Route, RouteResult, RouteTable } from "./routes.ts";
 
@@ -30,6 +31,7 @@ export interface EndpointSettings {
   trustedProxies: AddressList;
   listeners: readonly RequestListener[];
   lifecycle: Lifecycle;
+  overload: Pick<Overload, "step" | "admit">;
   /** Longest silence of a connection while its client is to send or to receive. */
   idleSeconds: number;
 }
@@ -102,6 +104,7 @@ async function handle(
   route: Route,
   exchange: HttpExchange,
 ): Promise<RouteResult> {
+  if (settings.overload.step > 0 && !route.isProbe) settings.overload.admit(exchange.request);
   if (route.auth === "public") return route.handle(exchange);
   if (settings.lifecycle.phase === "stopping") throw stopping();
   const { request, server } = exchange;

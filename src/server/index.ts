@@ -20,6 +20,7 @@ import { modelRoutes } from "./endpoints/models.ts";
 import { nativeRoutes } from "./endpoints/native.ts";
 import { priceRoutes } from "./endpoints/prices.ts";
 import { textRoutes } from "./endpoints/text.ts";
+import type { Overload } from "./overload.ts";
 import { RouteTable, type Route } from "./routes.ts";
 
 export interface ServerOptions {
@@ -43,10 +44,13 @@ export interface ServerOptions {
   isWellFormed(secret: string): boolean;
   hash(secret: string): string;
   listeners: readonly RequestListener[];
+  overload: Overload;
   metrics(): Promise<string>;
   /** Whether several processes listen on the port. */
   isShared: boolean;
 }
+
+export { Overload } from "./overload.ts";
 
 export interface RunningServer {
   /** Without a trailing slash. */
@@ -120,6 +124,7 @@ export function startServer(options: ServerOptions): RunningServer {
     trustedProxies: address.trustedProxies,
     listeners: options.listeners,
     lifecycle,
+    overload: options.overload,
     idleSeconds: address.idleSeconds,
   });
   const server = Bun.serve({

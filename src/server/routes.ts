@@ -15,6 +15,8 @@ export type Route = {
   /** Name in logs and metrics. */
   name: string;
   family: ErrorFamily;
+  /** Served by an overloaded server, too. */
+  isProbe?: true;
 } & (
   | {
       auth: "key";

@@ -14,6 +14,7 @@ export function healthRoutes({ lifecycle, metrics }: HealthSettings): Route[] {
   const open = {
     method: "GET",
     family: "images",
+    isProbe: true,
     auth: "public",
     because: "it is for the operator's probes",
   } as const;

@@ -1,0 +1,154 @@
+import { statfs } from "node:fs/promises";
+import { totalmem } from "node:os";
+import { GatewayError } from "../domain/gateway-error.ts";
+import { every, type BackgroundWork } from "../lib/waiting.ts";
+
+/** 0 serves everything, 1 takes no new large bodies, 2 serves nothing but probes. */
+export type OverloadStep = 0 | 1 | 2;
+
+/** Where each step begins. */
+export interface Thresholds {
+  largeBodies: number;
+  requests: number;
+}
+
+export interface OverloadSettings {
+  /** Bodies above it are refused from the first step on, and those of unknown length. */
+  largeBodyBytes: number;
+  /** Resident memory of the process; null takes the machine's or container's, divided by the workers. */
+  memoryBytes: { largeBodies: number | null; requests: number | null };
+  /** Free space for the data folder. */
+  freeDiskBytes: Thresholds;
+  lagMs: Thresholds;
+}
+
+export interface OverloadOptions {
+  settings: OverloadSettings;
+  workers: number;
+  dataDirectory: string;
+  onChange(message: string, level: "info" | "warn"): void;
+}
+
+/** What is measured; `lagMs` is the smallest of the last samples, so a single long task is no overload. */
+export interface OverloadSample {
+  memoryBytes: number;
+  freeDiskBytes: number;
+  lagMs: number;
+}
+
+const SAMPLE_MS = 200;
+const LAG_SAMPLES = 3;
+/** A step ends only once every signal is better than its threshold by this share, for so many samples in a row. */
+const MARGIN = 0.1;
+const CALM_SAMPLES = 5;
+const RETRY_SECONDS = 2;
+const MIB = 1024 * 1024;
+const SHARES: Thresholds = { largeBodies: 0.8, requests: 0.9 };
+
+/**
+ * Samples memory, disk and event loop, and refuses requests in two steps before one of them is exhausted. Requests
+ * read only `step`.
+ */
+export class Overload {
+  step: OverloadStep = 0;
+  readonly sample: OverloadSample = { memoryBytes: 0, freeDiskBytes: Infinity, lagMs: 0 };
+  readonly #options: OverloadOptions;
+  readonly #memoryBytes: Thresholds;
+  readonly #lags = Array.from({ length: LAG_SAMPLES }, () => 0);
+  #sampledAt = performance.now();
+  #calmSamples = 0;
+  #freeDiskBytes = Infinity;
+  #isReadingDisk = false;
+
+  constructor(options: OverloadOptions) {
+    this.#options = options;
+    const memory = Math.min(totalmem(), process.constrainedMemory() || Infinity) / options.workers;
+    const { largeBodies, requests } = options.settings.memoryBytes;
+    this.#memoryBytes = {
+      largeBodies: largeBodies ?? memory * SHARES.largeBodies,
+      requests: requests ?? memory * SHARES.requests,
+    };
+  }
+
+  start(onProblem: (error: unknown) => void): BackgroundWork {
+    this.#sampledAt = performance.now();
+    return every(SAMPLE_MS, () => this.#measure(onProblem), onProblem);
+  }
+
+  /** Throws `overloaded` for a request that the present step does not serve. */
+  admit({ headers, method }: Request): void {
+    if (this.step === 0 || (this.step === 1 && !this.#isLarge(method, headers))) return;
+    const what = this.step === 1 ? "large requests" : "requests";
+    const message = `This server takes no more ${what} just now. Retry shortly.`;
+    throw new GatewayError("overloaded", message, { retryAfterSeconds: RETRY_SECONDS });
+  }
+
+  /** Decides the step by a new sample. */
+  update(sample: OverloadSample): void {
+    Object.assign(this.sample, sample);
+    const reached = this.#stepOf(0);
+    const held = this.#stepOf(MARGIN);
+    this.#calmSamples = held < this.step ? this.#calmSamples + 1 : 0;
+    if (reached > this.step) this.#change(reached);
+    else if (this.#calmSamples >= CALM_SAMPLES) this.#change(held);
+  }
+
+  #measure(onProblem: (error: unknown) => void): void {
+    const now = performance.now();
+    this.#lags.shift();
+    this.#lags.push(Math.max(0, now - this.#sampledAt - SAMPLE_MS));
+    this.#sampledAt = now;
+    const memoryBytes = process.memoryUsage.rss();
+    this.update({ memoryBytes, freeDiskBytes: this.#freeDiskBytes, lagMs: Math.min(...this.#lags) });
+    // Memory of ended requests is returned by a collection, which an idle process would not start.
+    if (this.step > 0 && memoryBytes > this.#memoryBytes.largeBodies * (1 - MARGIN)) Bun.gc(false);
+    if (!this.#isReadingDisk) this.#readDisk().catch(onProblem);
+  }
+
+  /** Not awaited by later samples, because a disk that hangs must not hide the other signals. */
+  async #readDisk(): Promise<void> {
+    this.#isReadingDisk = true;
+    try {
+      const { bavail, bsize } = await statfs(this.#options.dataDirectory);
+      this.#freeDiskBytes = bavail * bsize;
+    } finally {
+      this.#isReadingDisk = false;
+    }
+  }
+
+  #isLarge(method: string, headers: Headers): boolean {
+    const length = headers.get("content-length");
+    const isUnknown = length === null && headers.has("transfer-encoding");
+    return method === "POST" && (isUnknown || Number(length) > this.#options.settings.largeBodyBytes);
+  }
+
+  /** The highest step of all signals, with thresholds made stricter by `margin`. */
+  #stepOf(margin: number): OverloadStep {
+    const { memoryBytes, freeDiskBytes, lagMs } = this.sample;
+    const { settings } = this.#options;
+    const isReached = (name: keyof Thresholds): boolean =>
+      memoryBytes >= this.#memoryBytes[name] * (1 - margin) ||
+      freeDiskBytes < settings.freeDiskBytes[name] * (1 + margin) ||
+      lagMs >= settings.lagMs[name] * (1 - margin);
+    return isReached("requests") ? 2 : isReached("largeBodies") ? 1 : 0;
+  }
+
+  #change(step: OverloadStep): void {
+    const isWorse = step > this.step;
+    this.step = step;
+    this.#calmSamples = 0;
+    const { memoryBytes, freeDiskBytes, lagMs } = this.sample;
+    const measured = `memory ${toMib(memoryBytes)} MiB, free disk ${toMib(freeDiskBytes)} MiB, event loop ${Math.round(lagMs)} ms late`;
+    this.#options.onChange(`overload: ${EFFECTS[step]} (${measured})`, isWorse ? "warn" : "info");
+  }
+}
+
+const EFFECTS: Record<OverloadStep, string> = {
+  0: "everything is served again",
+  1: "no new large bodies",
+  2: "nothing but probes is served",
+};
+
+function toMib(bytes: number): number {
+  return Math.round(bytes / MIB);
+}
