@@ -4,9 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startTestGateway, until, type TestGateway } from "./support/gateway.ts";
 
-/*
- * What the front page tells a newcomer to do, done: its snippets run as they stand, but for the address.
- */
+/* Runs the snippets of the README unchanged, except for the address. */
 const ROOT = resolve(import.meta.dir, "..");
 const SHOWN_ADDRESS = "http://127.0.0.1:8080";
 /** A folder of the project, so that snippets find its dependencies. */

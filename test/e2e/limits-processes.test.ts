@@ -74,7 +74,7 @@ test("workers share image slots, and a dead worker's slots are released", async 
   expect(statuses).toEqual([200, 200, 200]);
 }, 30_000);
 
-test("a request larger than a whole limit is a 400 that the client does not retry", async () => {
+test("a request larger than a limit is a 400 that the client does not retry", async () => {
   await using fleet = await openFleet({ workers: 2 });
   const key = await createKey(fleet, "tokens_per_minute=100");
   const response = await fleet.chat({ key, tokens: 500 });

@@ -86,7 +86,7 @@ test("every POST route is listed as charged or free", () => {
 
 for (const route of ROUTES) {
   if (route.auth === "public") continue;
-  test(`${route.method} ${route.path} answers 401 without a key, and with one that nobody has`, async () => {
+  test(`${route.method} ${route.path} is 401 without a key and with an unknown one`, async () => {
     for (const key of [null, `gk_${"x".repeat(38)}`]) {
       const { status, text } = await call(route.method, pathOf(route, "house"), key, bodyOf(route, "house"));
       expect(status).toBe(401);
@@ -104,7 +104,7 @@ for (const route of ROUTES) {
   }
   if (route.method !== "POST" || !COSTING[route.path]) continue;
   for (const [when, group, status, code] of REFUSALS) {
-    test(`${route.path} answers ${status} when ${when}`, async () => {
+    test(`${route.path} is ${status} when ${when}`, async () => {
       const models = group === "unpriced" ? "unpriced" : "house";
       const key = keys.get(group) ?? keys.get("default")!;
       const response = await call("POST", pathOf(route, models), key, bodyOf(route, models));

@@ -90,7 +90,7 @@ describe("a known path with another method is 405 with Allow", () => {
     expect(response.status).toBe(405);
   });
 
-  test("HEAD is answered like GET without a body", async () => {
+  test("HEAD is handled like GET without a body", async () => {
     for (const path of ["/v1/models", "/healthz", "/readyz"]) {
       const head = await send("HEAD", path);
       const get = await send("GET", path);

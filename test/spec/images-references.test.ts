@@ -212,7 +212,7 @@ describe("the number of references", () => {
     await refused(edit(fields), { param: "image", code: "too_many_reference_images" });
   });
 
-  test("beyond all families is refused before the whole body is read", async () => {
+  test("beyond all families is refused before the body is complete", async () => {
     const error = { param: "image", code: "too_many_reference_images" };
     const large = dataUrl(randomBytes(50_000));
     const json = await refused(edit({ images: Array.from({ length: 70 }, () => large) }), error);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
-/* A vendor's name and words on the way back: what the caller gets, and what the log keeps. */
+/* Vendors' names in responses and in the log. */
 const PATH = "/v1/chat/completions";
 const BODY = { model: "house", messages: [{ role: "user", content: "hi" }] };
 
@@ -36,7 +36,7 @@ afterAll(async () => {
 const stream = (text: string) => () =>
   new Response(text, { headers: { "content-type": "text/event-stream" } });
 
-test("a whole answer loses the fields that name its vendor and no other byte", async () => {
+test("a complete response loses only the fields that name its vendor", async () => {
   const rest = `"choices":[{"index":0,"message":{"role":"assistant","content":"by OpenRouter"},"finish_reason":"stop"}],  "usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}`;
   const sent: [string, string][] = [
     [

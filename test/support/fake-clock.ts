@@ -5,7 +5,7 @@ import { join } from "node:path";
 export interface FakeClock {
   /** Environment variables for a process with this clock. */
   env: Record<string, string>;
-  /** Sets the wall clock so many seconds off its start. */
+  /** Sets the wall clock's offset from its start in seconds. */
   jump(seconds: number): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ const LIBRARIES = [
   "/usr/lib64/faketime/libfaketimeMT.so.1",
 ];
 
-/** Starts a clock so many seconds off the real one; its setting is a file in `directory`. */
+/** Starts a clock with an offset in seconds from the real one; its setting is a file in `directory`. */
 export async function startFakeClock(
   library: string,
   directory: string,
