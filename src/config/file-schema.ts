@@ -6,8 +6,8 @@ import { hasPassword, LITERAL_SECRET, secretReferenceSchema } from "./secret-ref
 
 const integerMs = z.int().min(1).max(86_400_000);
 const deadlineFields = {
-  first_byte_ms: integerMs.describe("Until the first byte of a stream, or the answer with images"),
-  idle_ms: integerMs.describe("Longest silence inside an answer"),
+  first_byte_ms: integerMs.describe("Until the first byte of a stream, or the response with images"),
+  idle_ms: integerMs.describe("Longest silence in a response"),
   total_ms: integerMs.describe("The whole call"),
 };
 
@@ -25,7 +25,7 @@ const channelSchema = z.strictObject({
     .boolean()
     .optional()
     .describe("Whether it is a server of your own: chat requests with links are then refused for it"),
-  max_concurrent: z.int().min(1).optional().describe("Most calls at once from one process"),
+  max_concurrent: z.int().min(1).optional().describe("Maximum number of concurrent calls from one process"),
   deadlines: z.strictObject(deadlineFields).partial().optional(),
 });
 
@@ -62,7 +62,7 @@ export const fileSchema = z.strictObject({
   server: serverSchema,
   overload: overloadSchema,
   data_dir: z.string().min(1).default("./data").describe("Folder of the SQLite file, blobs and the journal"),
-  database_url: addressOf("postgres://host/database").describe("PostgreSQL in place of SQLite"),
+  database_url: addressOf("postgres://host/database").describe("PostgreSQL instead of SQLite"),
   database: z
     .strictObject({
       pool_size: z
@@ -70,11 +70,11 @@ export const fileSchema = z.strictObject({
         .min(1)
         .max(1000)
         .default(10)
-        .describe("Most connections to PostgreSQL from one process"),
+        .describe("Maximum number of connections to PostgreSQL per process"),
     })
     .prefault({}),
   redis_url: addressOf("redis://host:6379").describe("Counters shared between processes"),
-  blob_url: addressOf("s3://bucket/prefix").describe("S3-compatible storage in place of the disk"),
+  blob_url: addressOf("s3://bucket/prefix").describe("S3-compatible storage instead of the disk"),
   blobs: z
     .strictObject({
       link_hours: z.number().min(0.01).max(168).default(24).describe("How long a link to an image is valid"),
@@ -84,7 +84,7 @@ export const fileSchema = z.strictObject({
   log_level: z
     .enum(["debug", "info", "warn", "error"])
     .default("info")
-    .describe("Least important log lines that are written; probes are debug"),
+    .describe("Lowest level of log lines that are written; probes are debug"),
   outbound: z
     .strictObject({
       proxy: z
@@ -120,7 +120,7 @@ export const fileSchema = z.strictObject({
         .positive()
         .nullable()
         .default(null)
-        .describe("Pace of its text; null is unpaced"),
+        .describe("Speed of its text; null is unlimited"),
     })
     .prefault({}),
   deadlines: z
@@ -134,7 +134,12 @@ export const fileSchema = z.strictObject({
     .prefault({}),
   routing: z
     .strictObject({
-      max_attempts: z.int().min(1).max(100).default(3).describe("Most upstream calls for one request"),
+      max_attempts: z
+        .int()
+        .min(1)
+        .max(100)
+        .default(3)
+        .describe("Maximum number of calls to vendors for one request"),
       retry_ratio: z
         .number()
         .min(0)
@@ -148,7 +153,7 @@ export const fileSchema = z.strictObject({
         .describe("Repeated calls to a target that are always possible within ten seconds"),
     })
     .prefault({}),
-  channels: z.record(channelId, channelSchema).default({}).describe("Ways to the vendors by id"),
+  channels: z.record(channelId, channelSchema).default({}).describe("Channels by id"),
   models: z.record(modelIdSchema, fileModelSchema).default({}).describe("Models by the id callers use"),
   catalogue: z
     .strictObject({

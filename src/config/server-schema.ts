@@ -23,7 +23,7 @@ export const serverSchema = z
     trusted_proxies: z
       .array(address)
       .default([])
-      .describe("Addresses and networks whose X-Forwarded-For is believed"),
+      .describe("Addresses and networks whose X-Forwarded headers are trusted"),
     denied_networks: z
       .array(address)
       .default([])
@@ -39,14 +39,14 @@ export const serverSchema = z
       .min(0)
       .max(3600)
       .default(0)
-      .describe("Time after SIGTERM in which only /readyz says no, for balancers that only probe"),
+      .describe("Seconds of normal service after SIGTERM while /readyz is 503"),
     unknown_keys_per_minute: z
       .int()
       .min(1)
       .nullable()
       .default(60)
       .describe("Different unknown keys that one address may send in a minute; null does not bound them"),
-    idle_seconds: z.int().min(1).max(255).default(75).describe("Longest silence of a connection"),
+    idle_seconds: z.int().min(1).max(255).default(75).describe("Maximum silence of a connection in seconds"),
     body_grace_seconds: z
       .number()
       .min(0.1)
