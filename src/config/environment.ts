@@ -109,6 +109,8 @@ const UNLIMITED = {
 const VARIABLES: readonly Variable[] = [
   { variable: "HOST", path: ["server", "host"], read: asText },
   { variable: "PORT", path: ["server", "port"], read: asNumber },
+  { variable: "METRICS_PORT", path: ["server", "metrics_port"], read: asNumber },
+  { variable: "METRICS_TOKEN", path: ["server", "metrics_token"], read: asReference },
   { variable: "PUBLIC_URL", path: ["server", "public_url"], read: asText },
   { variable: "TRUSTED_PROXIES", path: ["server", "trusted_proxies"], read: asList },
   { variable: "DENIED_NETWORKS", path: ["server", "denied_networks"], read: asList },

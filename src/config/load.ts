@@ -68,13 +68,16 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
     report,
   );
   const addresses = await resolveAddresses(effective, secrets, report);
+  const metricsToken = await resolveMetricsToken(effective, secrets, report);
   if (problems.length > 0) throw new ConfigurationError(problems);
 
   // Paths of the environment are relative to the working folder, those of the file to the file.
   const base = overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR") ? options.cwd : directory;
   effective.sandbox.enabled = sources.isSandboxOn;
+  const plain = plainSettings(effective, sources.isSandboxOn);
   const settings: Settings = {
-    ...plainSettings(effective, sources.isSandboxOn),
+    ...plain,
+    server: { ...plain.server, metricsToken },
     ...addresses,
     ...tables,
     dataDirectory: resolve(base, effective.data_dir),
@@ -167,6 +170,18 @@ async function resolveAddresses(effective: FileSettings, secrets: SecretSource, 
     redisUrl: await read("redis_url", schemeProblem("redis://host:6379")),
     blobUrl: await read("blob_url", blobAddressProblem),
   };
+}
+
+async function resolveMetricsToken(
+  { server }: FileSettings,
+  secrets: SecretSource,
+  report: Report,
+): Promise<string | null> {
+  if (server.metrics_token === null) return null;
+  const resolved = await resolveSecret(server.metrics_token, secrets);
+  if ("secret" in resolved) return resolved.secret;
+  report("server.metrics_token", resolved.problem);
+  return null;
 }
 
 /** Checked before the first start creates a key and a password, which a failure after that would never print. */

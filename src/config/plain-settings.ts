@@ -11,6 +11,7 @@ export function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
     server: {
       host: server.host,
       port: server.port,
+      metricsPort: server.metrics_port,
       publicUrl: server.public_url?.replace(/(?<!\/)\/+$/, "") ?? null,
       trustedProxies: parseAddressList(server.trusted_proxies),
       deniedNetworks: parseAddressList(server.denied_networks),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseAddressList } from "../lib/cidr.ts";
-import { hasPassword, LITERAL_SECRET } from "./secret-reference.ts";
+import { hasPassword, LITERAL_SECRET, secretReferenceSchema } from "./secret-reference.ts";
 
 export const httpUrl = z
   .string()
@@ -19,6 +19,17 @@ export const serverSchema = z
   .strictObject({
     host: z.string().min(1).default("127.0.0.1").describe("Address to listen on"),
     port: z.int().min(0).max(65_535).default(8080).describe("Port to listen on; 0 picks a free one"),
+    metrics_port: z
+      .int()
+      .min(1)
+      .max(65_535)
+      .nullable()
+      .default(null)
+      .describe("Port of its own for /metrics, /healthz and /readyz; the other one then has no /metrics"),
+    metrics_token: secretReferenceSchema
+      .nullable()
+      .default(null)
+      .describe("Bearer token that /metrics needs; none where absent"),
     public_url: baseUrl.nullable().default(null).describe("Base address for links"),
     trusted_proxies: z
       .array(address)

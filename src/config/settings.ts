@@ -11,6 +11,10 @@ export interface Settings {
     host: string;
     /** 0 picks a free one. */
     port: number;
+    /** Port of its own for metrics and probes; null serves metrics on `port`. */
+    metricsPort: number | null;
+    /** Bearer token that metrics need; null is none. */
+    metricsToken: string | null;
     /** Base address for links, without a trailing slash; null is the address of the request. */
     publicUrl: string | null;
     /** Peers whose `X-Forwarded-For` is trusted. */

@@ -9,7 +9,7 @@ import { FilePool } from "../lib/spool.ts";
 import { sleep } from "../lib/waiting.ts";
 import { BodyLimits } from "./body-limits.ts";
 import { callerBase } from "./credentials.ts";
-import { createHandler, type Handler } from "./endpoint.ts";
+import { createHandler, type EndpointSettings, type Handler } from "./endpoint.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { stopListening } from "./listening-socket.ts";
 import { consoleRoutes } from "./endpoints/console.ts";
@@ -34,6 +34,8 @@ export interface ServerOptions {
   server: {
     host: string;
     port: number;
+    metricsPort: number | null;
+    metricsToken: string | null;
     publicUrl: string | null;
     trustedProxies: AddressList;
     idleSeconds: number;
@@ -98,9 +100,13 @@ export function allRoutes(
     ...modelRoutes(snapshot, clock),
     ...priceRoutes(snapshot, clock),
     ...fileRoutes(files),
-    ...healthRoutes({ lifecycle, metrics: options.metrics }),
+    ...operatorRoutes(options, lifecycle).filter(({ name }) => name !== "metrics" || !address.metricsPort),
     ...consoleRoutes(),
   ];
+}
+
+function operatorRoutes({ metrics, server: { metricsToken } }: ServerOptions, lifecycle: Lifecycle): Route[] {
+  return healthRoutes({ lifecycle, metrics, metricsToken });
 }
 
 /** Listens on the configured address. Throws when the address is taken. */
@@ -109,9 +115,7 @@ export function startServer(options: ServerOptions): RunningServer {
   const { clock, snapshot } = core;
   const filePool = new FilePool();
   const lifecycle = new Lifecycle();
-  const table = new RouteTable(allRoutes(options, filePool, lifecycle));
-  const handle = createHandler({
-    table,
+  const settings: Omit<EndpointSettings, "table"> = {
     authenticator: {
       snapshot,
       isWellFormed: options.isWellFormed,
@@ -126,16 +130,12 @@ export function startServer(options: ServerOptions): RunningServer {
     lifecycle,
     overload: options.overload,
     idleSeconds: address.idleSeconds,
-  });
-  const server = Bun.serve({
-    hostname: address.host,
-    port: address.port,
-    reusePort: options.isShared,
-    maxRequestBodySize: MAX_BYTES,
-    idleTimeout: address.idleSeconds,
-    development: false,
-    ...dispatch(table, handle),
-  });
+  };
+  const server = listen(options, address.port, settings, allRoutes(options, filePool, lifecycle));
+  const metricsServer =
+    address.metricsPort === null
+      ? null
+      : listen(options, address.metricsPort, settings, operatorRoutes(options, lifecycle));
   return {
     url: `http://${address.host.includes(":") ? `[${address.host}]` : address.host}:${server.port}`,
     async stop(leaveMs, drainMs, onCut) {
@@ -152,10 +152,32 @@ export function startServer(options: ServerOptions): RunningServer {
       lifecycle.phase = "stopping";
       onCut();
       await server.stop(true);
+      await metricsServer?.stop(true);
       await filePool.clear();
     },
-    abandon: () => void server.stop(true),
+    abandon() {
+      void server.stop(true);
+      void metricsServer?.stop(true);
+    },
   };
+}
+
+function listen(
+  { server: { host, idleSeconds }, isShared }: ServerOptions,
+  port: number,
+  settings: Omit<EndpointSettings, "table">,
+  routes: readonly Route[],
+): Server<undefined> {
+  const table = new RouteTable(routes);
+  return Bun.serve({
+    hostname: host,
+    port,
+    reusePort: isShared,
+    maxRequestBodySize: MAX_BYTES,
+    idleTimeout: idleSeconds,
+    development: false,
+    ...dispatch(table, createHandler({ ...settings, table })),
+  });
 }
 
 /** Handlers for the runtime's router, which alone sees targets as they were sent: `Request.url` is normalized. */

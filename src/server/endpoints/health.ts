@@ -1,3 +1,6 @@
+import { timingSafeEqual } from "node:crypto";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import { readSecret } from "../credentials.ts";
 import type { HttpExchange } from "../http-exchange.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import { baseHeaders } from "../respond.ts";
@@ -7,10 +10,12 @@ export interface HealthSettings {
   lifecycle: Lifecycle;
   /** Metrics of every process on the port, in Prometheus' text format. */
   metrics(): Promise<string>;
+  /** Bearer token that `/metrics` needs; null is none. */
+  metricsToken: string | null;
 }
 
 /** Health, readiness and metrics for operators. */
-export function healthRoutes({ lifecycle, metrics }: HealthSettings): Route[] {
+export function healthRoutes({ lifecycle, metrics, metricsToken }: HealthSettings): Route[] {
   const open = {
     method: "GET",
     family: "images",
@@ -39,13 +44,19 @@ export function healthRoutes({ lifecycle, metrics }: HealthSettings): Route[] {
       ...open,
       path: "/metrics",
       name: "metrics",
-      handle: async (exchange: HttpExchange) =>
-        new Response(await metrics(), {
-          headers: {
-            ...baseHeaders(exchange.requestId),
-            "content-type": "text/plain; version=0.0.4; charset=utf-8",
-          },
-        }),
+      handle: async ({ request, requestId }: HttpExchange) => {
+        if (metricsToken !== null) requireToken(request.headers, metricsToken);
+        const type = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
+        return new Response(await metrics(), { headers: { ...baseHeaders(requestId), ...type } });
+      },
     },
   ];
+}
+
+/** Hashes have equal lengths, so the comparison takes the same time for every token. */
+function requireToken(headers: Headers, token: string): void {
+  const hash = (text: string): Uint8Array => new Bun.CryptoHasher("sha256").update(text).digest();
+  if (timingSafeEqual(hash(readSecret(headers, []) ?? ""), hash(token))) return;
+  const message = "Send the token for metrics as `Authorization: Bearer …`.";
+  throw new GatewayError("authentication_required", message);
 }
