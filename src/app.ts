@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
 import type { Settings } from "./config/index.ts";
@@ -154,7 +155,12 @@ function openStorageOf(settings: Settings, processId: string, onProblem: SystemL
 }
 
 async function bootstrapStore(settings: Settings, { admin, snapshot }: Storage): Promise<BootstrapResult> {
-  const context = { store: admin, by: { actor: "bootstrap" }, clock: systemClock, catalogue: settings };
+  const context = {
+    store: admin,
+    by: { actor: "bootstrap", source: `serve@${hostname()}` },
+    clock: systemClock,
+    catalogue: settings,
+  };
   const result = await bootstrap(context, settings.bootstrap);
   await snapshot.refresh();
   return result;

@@ -1,4 +1,5 @@
 import { mkdir } from "node:fs/promises";
+import { hostname } from "node:os";
 import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
 import type { AdminStore } from "./admin/ports.ts";
 import { startGateway, type Gateway } from "./app.ts";
@@ -41,7 +42,7 @@ export async function serve(loaded: LoadedSettings, load: () => Promise<LoadedSe
 async function bootstrapStore(settings: Settings): Promise<BootstrapResult> {
   const { store, close } = await openAdmin(settings);
   try {
-    const by = { actor: "bootstrap" };
+    const by = { actor: "bootstrap", source: `serve@${hostname()}` };
     return await bootstrap({ store, by, clock: systemClock, catalogue: settings }, settings.bootstrap);
   } finally {
     await close();

@@ -29,7 +29,11 @@ export interface LedgerAdminStore {
    * Writes the entries of a month to a file in a folder, reads it back, and only then removes from the ledger what
    * the file has. A run that was interrupted is finished first. Null when there was nothing to do.
    */
-  archive(month: string, folder: string, by: { actor: string }): Promise<LedgerArchive | null>;
+  archive(
+    month: string,
+    folder: string,
+    by: { actor: string; source?: string },
+  ): Promise<LedgerArchive | null>;
 }
 
 /** How the ledger compares with what else is known of money. */
@@ -112,7 +116,7 @@ export interface LedgerPosition {
 }
 
 interface CorrectionNote {
-  by: { actor: string };
+  by: { actor: string; source?: string };
   action: "refund" | "correct prices";
   /** What the audit lists it under: a charge's id, or a model. */
   subject: string;

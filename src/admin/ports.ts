@@ -24,6 +24,8 @@ export interface AdminStore {
 export interface Actor {
   /** Name of the operating system's user, `bootstrap` or an administrator's id. */
   actor: string;
+  /** The program and machine that the change comes from, such as `cli@host`. */
+  source?: string;
 }
 
 export interface OrganizationRecord {
@@ -206,6 +208,8 @@ export interface AuditRecord {
   /** Unix milliseconds. */
   at: number;
   actor: string;
+  /** Null for rows of earlier versions. */
+  source: string | null;
   kind: ChangeKind;
   action: AuditAction;
   subject: string;
@@ -217,4 +221,24 @@ export interface AuditRecord {
 export interface AuditStore {
   /** Newest first; at most `limit`, of one subject when named. */
   list(filter: { subject?: string; before?: bigint; limit: number }): Promise<AuditRecord[]>;
+  /**
+   * Checks the chain of hashes by which each row vouches for all before it, and that `knownHead`, a hash that was
+   * kept elsewhere, is in it.
+   */
+  verify(knownHead?: string): Promise<AuditVerification>;
+}
+
+export interface AuditVerification {
+  rows: number;
+  /** Hash of the last row; null where no row is chained yet. */
+  head: string | null;
+  /** At most 100. */
+  faults: AuditFault[];
+  faultCount: number;
+}
+
+export interface AuditFault {
+  /** The row; null for the end of the chain. */
+  revision: bigint | null;
+  fault: string;
 }

@@ -4,7 +4,7 @@ import type { AuditRecord } from "../admin/ports.ts";
 import type { CommandContext } from "./context.ts";
 import { readCount } from "./options.ts";
 
-/** `audit list` */
+/** `audit list|verify` */
 export function addAuditCommands(program: Command, cli: CommandContext): void {
   const audit = program.command("audit").description("who changed what, and when");
   audit
@@ -17,13 +17,37 @@ export function addAuditCommands(program: Command, cli: CommandContext): void {
       const records = await cli.administer((admin) => listAudit(admin, filter));
       cli.print(json, records.map(toView), records.map(toRow));
     });
+  audit
+    .command("verify")
+    .description("check the chain of hashes over all changes; fails when a row was changed or removed")
+    .option("--head <hash>", "a head that an earlier run printed, which must still be in the chain")
+    .option("--json", "print JSON")
+    .action(async ({ head, json }: { head?: string; json?: boolean }) => {
+      const verification = await cli.administer((admin) => admin.store.audit.verify(head));
+      const { rows, faults, faultCount } = verification;
+      const views = faults.map(({ revision, fault }) => ({
+        revision: revision === null ? null : Number(revision),
+        fault,
+      }));
+      if (json) cli.print(true, { ...verification, faults: views }, []);
+      else {
+        if (faultCount > 0)
+          cli.print(
+            false,
+            null,
+            views.map(({ revision, fault }) => ({ revision: String(revision ?? "end"), fault })),
+          );
+        cli.printLine(`Checked ${rows} rows. Head: ${verification.head ?? "none"}`);
+      }
+      if (faultCount > 0) throw new Error(`the audit has ${faultCount} fault${faultCount === 1 ? "" : "s"}`);
+    });
 }
 
 function toView({ revision, at, ...record }: AuditRecord): object {
   return { revision: Number(revision), at: new Date(at).toISOString(), ...record };
 }
 
-function toRow({ revision, at, actor, kind, action, subject, before, after }: AuditRecord) {
+function toRow({ revision, at, actor, source, kind, action, subject, before, after }: AuditRecord) {
   return {
     revision: String(revision),
     at: new Date(at).toISOString(),
@@ -32,6 +56,7 @@ function toRow({ revision, at, actor, kind, action, subject, before, after }: Au
     change: kind === "ledger" ? action : `${action} ${kind}`,
     subject,
     fields: changedFields(before, after).join(", "),
+    source: source ?? "",
   };
 }
 

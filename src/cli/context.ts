@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import type { Command } from "commander";
 import type { AdminContext } from "../admin/context.ts";
 import type { AdminStore } from "../admin/ports.ts";
@@ -68,7 +69,10 @@ export function openCommandContext(context: CliContext, program: Command): Comma
       try {
         const admin = {
           store,
-          by: { actor: program.opts<{ actor?: string }>().actor ?? context.userName },
+          by: {
+            actor: program.opts<{ actor?: string }>().actor ?? context.userName,
+            source: `cli/${context.userName}@${hostname()}`,
+          },
           clock: systemClock,
           catalogue: settings,
         };

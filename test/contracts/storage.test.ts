@@ -33,6 +33,8 @@ onEachDatabase("The store", (databases) => {
       "0006_wanted_budgets",
       "0007_price_ends",
       "0008_processes",
+      "0009_stored_outcomes",
+      "0010_audit_chain",
     ]);
   });
 

@@ -33,6 +33,7 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
           .filter((record) => subject === undefined || record.subject === subject)
           .toReversed()
           .slice(0, limit),
+      verify: async () => ({ rows: audited.length, head: null, faults: [], faultCount: 0 }),
     },
     list: async ({ organizationId, keyId, model, requestId, from = 0, to = Infinity, below, limit }) =>
       entries
@@ -84,6 +85,7 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
           revision,
           at: 0,
           actor,
+          source: null,
           kind: "ledger",
           action,
           subject,

@@ -6,6 +6,8 @@ import ledgerAndKeys from "../migrations/0005_ledger_and_keys.sql" with { type: 
 import wantedBudgets from "../migrations/0006_wanted_budgets.sql" with { type: "text" };
 import priceEnds from "../migrations/0007_price_ends.sql" with { type: "text" };
 import processes from "../migrations/0008_processes.sql" with { type: "text" };
+import storedOutcomes from "../migrations/0009_stored_outcomes.sql" with { type: "text" };
+import auditChain from "../migrations/0010_audit_chain.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
 /**
@@ -21,6 +23,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0006_wanted_budgets", text: wantedBudgets },
   { name: "0007_price_ends", text: priceEnds },
   { name: "0008_processes", text: processes },
+  { name: "0009_stored_outcomes", text: storedOutcomes },
+  { name: "0010_audit_chain", text: auditChain },
 ];
 
 export interface Migration {

@@ -1,37 +1,31 @@
-import type { AuditRecord, AuditStore, ChangeKind } from "../../admin/ports.ts";
-import type { Integer } from "../database/columns.ts";
+import type { AuditRecord, AuditStore } from "../../admin/ports.ts";
 import type { Database } from "../database/sql.ts";
+import { verifyAudit, type AuditRow } from "./audit-chain.ts";
 
 export function auditStore(database: Database): AuditStore {
   return {
     async list({ subject, before, limit }) {
       const rows = await database.read(
-        (sql) => sql<AuditRow[]>`SELECT * FROM audit WHERE 1 = 1
+        (sql) => sql<ReadableRow[]>`SELECT * FROM audit WHERE 1 = 1
           ${subject === undefined ? sql`` : sql`AND subject = ${subject}`}
           ${before === undefined ? sql`` : sql`AND revision < ${before}`}
           ORDER BY revision DESC LIMIT ${limit}`,
       );
       return rows.map(readRow);
     },
+    verify: (knownHead) => verifyAudit(database, knownHead),
   };
 }
 
-interface AuditRow {
-  revision: Integer;
-  at: Integer;
-  actor: string;
-  kind: ChangeKind;
-  action: AuditRecord["action"];
-  subject: string;
-  before_change: string | null;
-  after_change: string | null;
-}
+/** Kind and action were written here, so their values are trusted. */
+type ReadableRow = AuditRow & Pick<AuditRecord, "kind" | "action">;
 
-function readRow(row: AuditRow): AuditRecord {
+function readRow(row: ReadableRow): AuditRecord {
   return {
     revision: BigInt(row.revision),
     at: Number(row.at),
     actor: row.actor,
+    source: row.source,
     kind: row.kind,
     action: row.action,
     subject: row.subject,

@@ -1,5 +1,6 @@
 import type { Actor, AuditAction, ChangeKind } from "../../admin/ports.ts";
 import { toNullableColumn, type Integer } from "../database/columns.ts";
+import { firstLink, hashOf, type AuditRow } from "./audit-chain.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
 /** One administrative change: who does what to which row. */
@@ -26,12 +27,24 @@ export async function makeChange(
   work: (sql: Sql, revision: bigint) => Promise<Effect | null>,
 ): Promise<boolean> {
   return await database.begin(async (sql) => {
-    const revision = await nextRevision(sql);
+    const { revision, head } = await nextRevision(sql);
     const effect = await work(sql, revision);
     if (!effect) return false;
-    await sql`INSERT INTO audit (revision, at, actor, kind, action, subject, before_change, after_change)
-      VALUES (${revision}, ${Date.now()}, ${change.by.actor}, ${change.kind}, ${change.action}, ${change.subject},
-        ${toNullableColumn(effect.before)}, ${toNullableColumn(effect.after)})`;
+    const row: AuditRow = {
+      revision,
+      at: Date.now(),
+      actor: change.by.actor,
+      source: change.by.source ?? null,
+      kind: change.kind,
+      action: change.action,
+      subject: change.subject,
+      before_change: toNullableColumn(effect.before),
+      after_change: toNullableColumn(effect.after),
+    };
+    const previous = head ?? (await firstLink(sql));
+    const hash = hashOf(previous, row);
+    await sql`INSERT INTO audit ${sql({ ...row, previous_hash: previous, hash })}`;
+    await sql`UPDATE revision SET audit_head = ${hash}`;
     return true;
   });
 }
@@ -42,8 +55,12 @@ export async function currentRevision(database: Database): Promise<bigint> {
   return BigInt(rows[0]?.value ?? 0);
 }
 
-/** The row's lock lasts until the transaction ends, so revisions become visible in their order. */
-async function nextRevision(sql: Sql): Promise<bigint> {
-  const rows = await sql<{ value: Integer }[]>`UPDATE revision SET value = value + 1 RETURNING value`;
-  return BigInt(rows[0]?.value ?? 0);
+/**
+ * The next revision, and the hash of the last audit row. The row's lock lasts until the transaction ends, so revisions
+ * become visible in their order and no two audit rows follow the same one.
+ */
+async function nextRevision(sql: Sql): Promise<{ revision: bigint; head: string | null }> {
+  const rows = await sql<{ value: Integer; audit_head: string | null }[]>`
+    UPDATE revision SET value = value + 1 RETURNING value, audit_head`;
+  return { revision: BigInt(rows[0]?.value ?? 0), head: rows[0]?.audit_head ?? null };
 }

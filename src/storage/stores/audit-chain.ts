@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import type { AuditFault, AuditVerification } from "../../admin/ports.ts";
+import type { Integer } from "../database/columns.ts";
+import type { Database, Sql } from "../database/sql.ts";
+
+/** An audit row as it is stored; its texts are hashed as they are. */
+export interface AuditRow {
+  revision: Integer;
+  at: Integer;
+  actor: string;
+  source: string | null;
+  kind: string;
+  action: string;
+  subject: string;
+  before_change: string | null;
+  after_change: string | null;
+}
+
+interface ChainedRow extends AuditRow {
+  previous_hash: string | null;
+  hash: string | null;
+}
+
+const PAGE = 1_000;
+const MAX_FAULTS = 100;
+
+/** The hash of a row and, by that of the row before, of everything before it: SHA-256 in hexadecimal. */
+export function hashOf(previous: string, row: AuditRow): string {
+  const { revision, at, actor, source, kind, action, subject, before_change, after_change } = row;
+  const fields = [String(revision), String(at), actor, source, kind, action, subject];
+  const text = JSON.stringify([previous, ...fields, before_change, after_change]);
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** Where the chain begins: a hash of the rows that were written before there was one. */
+export async function firstLink(sql: Sql): Promise<string> {
+  let link = "";
+  for await (const row of auditRows(sql)) link = hashOf(link, row);
+  return link;
+}
+
+/**
+ * Compares every row with its hash and with the row before, and the last one with the revision row. Whoever can write
+ * to the database can also compute a new chain, so the head is to be compared with one that was kept elsewhere.
+ */
+export async function verifyAudit(database: Database, knownHead?: string): Promise<AuditVerification> {
+  return await database.readConsistently(async (sql) => {
+    const faults: AuditFault[] = [];
+    let faultCount = 0;
+    const report = (revision: bigint | null, fault: string) => {
+      faultCount += 1;
+      if (faults.length < MAX_FAULTS) faults.push({ revision, fault });
+    };
+    let link = "";
+    let rows = 0;
+    let isChained = false;
+    let isHeadFound = knownHead === undefined;
+    for await (const row of auditRows(sql)) {
+      rows += 1;
+      const revision = BigInt(row.revision);
+      if (row.hash === null) {
+        if (isChained) report(revision, "is not in the chain: it was not written by this version");
+        else link = hashOf(link, row);
+        continue;
+      }
+      if (row.previous_hash !== link)
+        report(revision, "does not follow the row before: one was changed or removed");
+      if (row.hash !== hashOf(row.previous_hash ?? "", row)) report(revision, "was changed");
+      isChained = true;
+      link = row.hash;
+      isHeadFound ||= link === knownHead;
+    }
+    const head =
+      (await sql<{ audit_head: string | null }[]>`SELECT audit_head FROM revision`)[0]?.audit_head ?? null;
+    if ((isChained ? link : null) !== head) report(null, "the last row was removed, or the head was changed");
+    if (!isHeadFound) report(null, "the known head is not in the chain");
+    return { rows, head, faults, faultCount };
+  });
+}
+
+/** Every row, oldest first. */
+async function* auditRows(sql: Sql): AsyncGenerator<ChainedRow> {
+  for (let after = -1n; ;) {
+    const page = await sql<ChainedRow[]>`
+      SELECT * FROM audit WHERE revision > ${after} ORDER BY revision LIMIT ${PAGE}`;
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return;
+    after = BigInt(last.revision);
+  }
+}
