@@ -1,0 +1,224 @@
+import { IMAGE_MODEL, chatBody } from "../support/fleet.ts";
+import type { Behaviour, Fault } from "../upstreams/behaviour.ts";
+import type { Hit } from "../upstreams/simulator.ts";
+
+/** Keys of a mix: one with ample money, one with a small budget of its own, one with a small limit of its own. */
+export type KeyName = "ample" | "narrow" | "limited";
+
+/** One request, and what the vendors do with it. */
+export interface Call {
+  /** Its `X-Request-Id`, which its prompt repeats for the vendors. */
+  id: string;
+  kind: "whole" | "stream" | "image";
+  key: KeyName;
+  /** Tokens of the whole response. */
+  tokens: number;
+  frameDelayMs: number;
+  /** What the first vendor does wrong. */
+  fault: Fault | null;
+  /** Frames or bytes before a fault in the middle. */
+  after: number;
+  /** What the other vendors misreport. */
+  misreport: Fault | null;
+  /** When the client disconnects; null is never. */
+  hangUpMs: number | null;
+}
+
+/** How a call ended for its client. */
+export interface Outcome {
+  call: Call;
+  /** Index of the machine that was called; null behind a balancer. */
+  machine: number | null;
+  /** Unix milliseconds. */
+  startedAt: number;
+  endedAt: number;
+  /**
+   * `whole`: a complete response of success. `refused`: an error response of the gateway. `cut`: a stream that the
+   * gateway ended with an error. `lost`: the connection broke, or the balancer had no machine. `left`: the client
+   * disconnected. `silent`: nothing for `SILENCE_MS`.
+   */
+  end: "whole" | "refused" | "cut" | "lost" | "left" | "silent";
+  detail: string;
+  /** Tokens of content that arrived. */
+  tokens: number;
+  /** Completion tokens of the usage report that arrived; null is none. */
+  reported: number | null;
+  pictures: number;
+}
+
+/** Output tokens that a chat call asks for at most. */
+export const MAX_TOKENS = 64;
+const SILENCE_MS = 30_000;
+/** One token, by the vendor's count and by the gateway's estimate alike. */
+const WORD = "abcd";
+
+/** Faults that end a stream after content. */
+export const CUTS: readonly Fault[] = [
+  "truncated",
+  "reset-midway",
+  "close-midway",
+  "stall-midway",
+  "error-frame-later",
+];
+const WHOLE_FAULTS: readonly Fault[] = [
+  "reset-before-headers",
+  "close-before-headers",
+  "stall",
+  "garbage",
+  "html",
+  "empty",
+  "truncated",
+  "reset-midway",
+  "close-midway",
+  "stall-midway",
+  "rate-limited",
+  "error-status",
+  "content-refused",
+  "error-in-200",
+  "choices-null",
+  "choices-missing",
+];
+const STREAM_FAULTS: readonly Fault[] = [
+  "reset-before-headers",
+  "close-before-headers",
+  "stall",
+  "html",
+  "empty",
+  "error-status",
+  "error-frame-first",
+  "content-refused",
+  "rate-limited",
+  ...CUTS,
+];
+const IMAGE_FAULTS: readonly Fault[] = [
+  "reset-before-headers",
+  "close-before-headers",
+  "stall",
+  "html",
+  "error-status",
+  "no-images",
+  "bad-base64",
+  "truncated",
+  "rate-limited",
+];
+const MISREPORTS: readonly Fault[] = [
+  "no-usage",
+  "usage-null",
+  "usage-strings",
+  "usage-negative",
+  "usage-huge",
+  "usage-float",
+];
+const FAULTS = { whole: WHOLE_FAULTS, stream: STREAM_FAULTS, image: IMAGE_FAULTS };
+
+export function makeCall(id: string, random: () => number): Call {
+  const kinds = ["whole", "whole", "whole", "stream", "stream", "stream", "stream", "stream"] as const;
+  const kind = random() < 0.04 ? "image" : pick(kinds, random);
+  const draw = random();
+  return {
+    id,
+    kind,
+    key: kind === "image" || draw < 0.7 ? "ample" : draw < 0.9 ? "narrow" : "limited",
+    tokens: 1 + Math.floor(random() * 40),
+    frameDelayMs: random() < 0.1 ? 20 : 2,
+    fault: random() < 0.25 ? pick(FAULTS[kind], random) : null,
+    after: Math.floor(random() * 8),
+    misreport: random() < 0.2 ? pick(MISREPORTS, random) : null,
+    hangUpMs: random() < 0.06 ? Math.floor(random() * 150) : null,
+  };
+}
+
+/** What a vendor does with a call; the first one of a route is faulty, the others misreport at most. */
+export function behaviourOf({ fault, misreport, ...call }: Call, vendor: number): Behaviour {
+  const own = vendor === 0 ? fault : call.kind === "image" ? null : misreport;
+  return {
+    ...(own && { fault: own }),
+    ...(own && CUTS.includes(own) && { after: call.after }),
+    status: 503,
+    retryAfter: "1",
+    tokens: call.tokens,
+    text: WORD.repeat(call.tokens),
+    frameDelayMs: call.frameDelayMs,
+  };
+}
+
+export function callIdOf(hit: Pick<Hit, "body">): string {
+  return /id=([\w-]+)/.exec(hit.body.toString("latin1", 0, 4_096))?.[1] ?? "";
+}
+
+/** Sends a call and reads its response to the end, whatever that is. */
+export async function send(
+  call: Call,
+  url: string,
+  secret: string,
+): Promise<Omit<Outcome, "machine" | "startedAt" | "endedAt">> {
+  const hangUp = new AbortController();
+  const timer = call.hangUpMs === null ? null : setTimeout(() => hangUp.abort(), call.hangUpMs);
+  const silence = AbortSignal.timeout(SILENCE_MS);
+  const arrived = { text: "", status: 0, isFromGateway: false };
+  const outcome = (end: Outcome["end"], detail: string) => ({ call, end, detail, ...read(arrived.text) });
+  try {
+    const response = await fetch(`${url}${call.kind === "image" ? IMAGE_PATH : CHAT_PATH}`, {
+      method: "POST",
+      keepalive: false,
+      headers: {
+        authorization: `Bearer ${secret}`,
+        "content-type": "application/json",
+        "x-request-id": call.id,
+      },
+      body: JSON.stringify(bodyOf(call)),
+      signal: AbortSignal.any([hangUp.signal, silence]),
+    });
+    arrived.status = response.status;
+    arrived.isFromGateway = response.headers.has("x-gateway-request-id");
+    const decoder = new TextDecoder();
+    for await (const bytes of response.body ?? []) arrived.text += decoder.decode(bytes, { stream: true });
+  } catch (error) {
+    if (hangUp.signal.aborted) return outcome("left", "");
+    return silence.aborted ? outcome("silent", `after ${SILENCE_MS} ms`) : outcome("lost", String(error));
+  } finally {
+    if (timer) clearTimeout(timer);
+  }
+  const { status, text } = arrived;
+  if (!arrived.isFromGateway) return outcome("lost", `${status} of the balancer`);
+  if (status !== 200) return outcome("refused", `${status} ${codeOf(text)}`);
+  const isWhole = call.kind === "stream" ? text.endsWith("data: [DONE]\n\n") : isJson(text);
+  return outcome(isWhole ? "whole" : "cut", isWhole ? "" : text.slice(-200));
+}
+
+const CHAT_PATH = "/v1/chat/completions";
+const IMAGE_PATH = "/v1/images/generations";
+
+function bodyOf({ id, kind }: Call): object {
+  const prompt = `id=${id}`;
+  if (kind === "image") return { model: IMAGE_MODEL, prompt, size: "1024x640", output_format: "jpeg" };
+  return chatBody({ prompt, tokens: MAX_TOKENS, isStream: kind === "stream" });
+}
+
+function read(text: string): Pick<Outcome, "tokens" | "reported" | "pictures"> {
+  const reported = /.*"completion_tokens":\s*(\d+)/s.exec(text)?.[1];
+  const words = text.matchAll(/"content":"((?:abcd)*)"/g);
+  return {
+    tokens: words.reduce((sum, [, content = ""]) => sum + content.length / WORD.length, 0),
+    reported: reported === undefined ? null : Number(reported),
+    pictures: [...text.matchAll(/"url":/g)].length,
+  };
+}
+
+function codeOf(text: string): string {
+  return /"code":\s*"(\w+)"/.exec(text)?.[1] ?? text.slice(0, 100);
+}
+
+function isJson(text: string): boolean {
+  try {
+    return typeof JSON.parse(text) === "object";
+  } catch {
+    return false;
+  }
+}
+
+export function pick<T>(items: readonly T[], random: () => number): T {
+  const item = items[Math.floor(random() * items.length)];
+  if (item === undefined) throw new Error("there is nothing to pick from");
+  return item;
+}

@@ -1,0 +1,94 @@
+import { CUTS, callIdOf, type Outcome } from "./calls.ts";
+import { LIMIT, PROBE, type Setting, type Span } from "./setting.ts";
+
+/*
+ * Which requests may fail. All others must succeed, as a healthy target exists at all times.
+ */
+
+/** A killed process's connections may be noticed this much later. */
+const KILL_GRACE_MS = 500;
+/** What was leased before the database went away is found again this long after its return. */
+const OUTAGE_GRACE_MS = 3_000;
+
+/** A sentence for each request that failed without need, and each limit that admitted too much. */
+export function judge(setting: Setting, outcomes: readonly Outcome[]): string[] {
+  const faultsOf = vendorFaults(setting);
+  const failed = outcomes.filter((outcome) => !mayEndSo(setting, outcome, faultsOf.get(outcome.call.id)));
+  return [
+    ...failed.map(
+      ({ call, end, detail, machine, startedAt, endedAt }) =>
+        `${call.id} (${call.kind}, ${call.key}) at ${machine ?? "the balancer"} was ${end}: ${detail} ` +
+        `[${new Date(startedAt).toISOString()} +${endedAt - startedAt} ms]`,
+    ),
+    ...overLimit(setting, outcomes),
+  ];
+}
+
+/** What the first vendor did wrong in a call. */
+function vendorFaults({ fleet }: Setting): Map<string, Set<string | undefined>> {
+  const faults = new Map<string, Set<string | undefined>>();
+  for (const hit of fleet.vendors[0]!.hits) {
+    const id = callIdOf(hit);
+    if (id.startsWith(PROBE)) continue;
+    const known = faults.get(id) ?? new Set();
+    faults.set(id, known.add(hit.behaviour.fault));
+  }
+  return faults;
+}
+
+function mayEndSo(setting: Setting, outcome: Outcome, faults: Set<string | undefined> = new Set()): boolean {
+  const { call, end, detail } = outcome;
+  switch (end) {
+    case "whole":
+    case "left":
+      return true;
+    case "silent":
+      return false;
+    case "cut":
+      return call.kind === "stream" && outcome.tokens > 0 && CUTS.some((cut) => faults.has(cut));
+    case "lost":
+      return isKilled(setting, outcome);
+    case "refused":
+      if (detail === "400 content_policy_violation") return faults.has("content-refused");
+      if (detail === "429 BILLING_BLOCKED") return call.key === "narrow";
+      if (detail === "429 rate_limit_exceeded") return call.key === "limited";
+      if (detail === "503 dependency_unavailable")
+        return call.key === "narrow" && overlaps(setting.history.databaseOutages, outcome, OUTAGE_GRACE_MS);
+      return false;
+  }
+}
+
+/** The process that served the request was killed meanwhile. */
+export function isKilled({ history, balancer }: Setting, outcome: Outcome): boolean {
+  const { machine } = outcome;
+  const kills = history.kills.filter((kill) => balancer !== null || kill.machine === machine);
+  return kills.some(({ from }) => overlaps([{ from, to: from }], outcome, KILL_GRACE_MS));
+}
+
+function overlaps(spans: readonly Span[], { startedAt, endedAt }: Outcome, graceMs: number): boolean {
+  return spans.some(({ from, to }) => from <= endedAt && to + graceMs >= startedAt);
+}
+
+/** What the limited key was served in all. Runs are shorter than the minute of its limit, or count each minute. */
+function overLimit(setting: Setting, outcomes: readonly Outcome[]): string[] {
+  const { mix, history } = setting;
+  if (mix.hasClock) return [];
+  const served = outcomes
+    .filter(({ call, end }) => call.key === "limited" && (end === "whole" || end === "cut"))
+    .map(({ startedAt, endedAt }) => ({ startedAt, endedAt }))
+    .sort((one, other) => one.endedAt - other.endedAt);
+  const most = LIMIT * countersOf(setting);
+  // Admitted inside one minute for certain: those that began and ended in it.
+  const counts = served.map(
+    ({ startedAt }) =>
+      served.filter((other) => other.startedAt >= startedAt && other.endedAt < startedAt + 60_000).length,
+  );
+  const worst = Math.max(0, ...counts);
+  return worst > most ? [`${worst} requests of a key limited to ${most} a minute were served in one`] : [];
+  function countersOf({ redis }: Setting): number {
+    // Counts in memory end with their process; each machine has its own without Redis.
+    if (redis) return 1 + history.redisOutages.length;
+    const restarts = mix.workers > 1 ? 0 : history.kills.length;
+    return mix.machines + restarts + history.stops.length;
+  }
+}

@@ -1,0 +1,98 @@
+import { parseArgs } from "node:util";
+import { findPostgres } from "../support/postgres.ts";
+import { killRounds, seeded } from "../support/kill-rounds.ts";
+import { MIXES } from "./mixes.ts";
+import { killUnderLoad } from "./money-kills.ts";
+import { compareWithModel } from "./money-model.ts";
+import { outlast } from "./money-outages.ts";
+import { runMix } from "./run-mix.ts";
+import { required } from "./setting.ts";
+
+/**
+ * Random faults under load, then a comparison of all records: `npm run battery -- [--seconds N] [--only NAME,…]
+ * [--seed N]`. Ends with 1 when a promise was broken.
+ */
+const { values } = parseArgs({
+  options: { seconds: { type: "string" }, only: { type: "string" }, seed: { type: "string" } },
+});
+
+interface Row {
+  name: string;
+  seconds: number;
+  what: string;
+  violations: readonly string[];
+}
+
+type Run = (seconds: number, seed: number) => Promise<Omit<Row, "name" | "seconds">>;
+
+/** Beside the mixes: single promises, measured for longer than the test suite does. */
+const FIGURES: Record<string, Run> = {
+  kills: async (seconds) => verdict(await killUnderLoad(Math.max(6, Math.round(seconds)))),
+  model: async (seconds, seed) => verdict(await compareWithModel(Math.round(seconds * 2_000), seed)),
+  outages: async (seconds) => {
+    const { folder } = required(findPostgres());
+    const each = Math.max(2, seconds / 2 - 8);
+    return verdict((await outlast("stopped", each, folder)) && (await outlast("frozen", each, folder)));
+  },
+  async rounds(seconds, seed) {
+    const { rounds, received, charged, ...lists } = await killRounds(Math.ceil(seconds), seeded(seed));
+    const violations = Object.entries(lists).flatMap(([name, ids]) => ids.map((id) => `${id} is ${name}`));
+    return { what: `${rounds} kills, ${received} received, ${charged} charged`, violations };
+  },
+};
+
+const RUNS = new Map<string, Run>([
+  ...MIXES.map((mix): [string, Run] => [
+    mix.name,
+    async (seconds, seed) => {
+      const { requests, whole, faults, violations } = await runMix(mix, seconds, seed);
+      return { what: `${requests} requests, ${whole} whole, ${countText(faults)}`, violations };
+    },
+  ]),
+  ...Object.entries(FIGURES),
+]);
+
+const DEFAULT_SECONDS = 480;
+/** Starting, settling and comparing take about this long in each run. */
+const OVERHEAD_SECONDS = 12;
+const MIN_SECONDS = 5;
+const MAX_NAMED = 15;
+
+const names = values.only?.split(",") ?? [...RUNS.keys()];
+const seed = Number(values.seed ?? Date.now() % 1_000_000);
+const seconds = Number(values.seconds ?? DEFAULT_SECONDS) / names.length - OVERHEAD_SECONDS;
+console.log(`seed ${seed}, ${navigator.hardwareConcurrency} cores`);
+const rows: Row[] = [];
+for (const name of names) {
+  const run = RUNS.get(name);
+  if (!run) throw new Error(`there is no ${name}; there are ${[...RUNS.keys()].join(", ")}`);
+  const startedAt = performance.now();
+  const result = await run(Math.max(MIN_SECONDS, seconds), seed).catch((error: unknown) => ({
+    what: "did not end",
+    violations: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
+  }));
+  const row = { ...result, name, seconds: (performance.now() - startedAt) / 1_000 };
+  rows.push(row);
+  console.log(lineOf(row));
+  for (const violation of row.violations.slice(0, MAX_NAMED)) console.log(`  ${violation}`);
+}
+console.log(`\n${rows.map(lineOf).join("\n")}`);
+const broken = rows.filter(({ violations }) => violations.length > 0);
+console.log(
+  broken.length === 0 ? "no violation" : `violations in ${broken.map(({ name }) => name).join(", ")}`,
+);
+process.exit(broken.length === 0 ? 0 : 1);
+
+function lineOf({ name, what, violations, ...row }: Row): string {
+  const verdictText = violations.length === 0 ? "ok" : `${violations.length} VIOLATIONS`;
+  return `${name.padEnd(18)} ${row.seconds.toFixed(0).padStart(4)} s  ${verdictText.padEnd(14)} ${what}`;
+}
+
+function verdict(isKept: boolean): Omit<Row, "name" | "seconds"> {
+  return { what: "figures above", violations: isKept ? [] : ["a figure above is not met"] };
+}
+
+function countText(faults: readonly string[]): string {
+  const groups = Map.groupBy(faults, (name) => name);
+  return [...groups].map(([name, all]) => (all.length > 1 ? `${all.length} × ${name}` : name)).join(", ");
+}
