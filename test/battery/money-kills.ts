@@ -1,6 +1,6 @@
 /**
  * Kills processes under load and compares three records: complete responses of clients, responses of the vendor, and
- * the ledger. As a program: `bun test/battery/money-kills.ts [kills]`, by default a hundred.
+ * the ledger.
  */
 import {
   openFleet,
@@ -19,14 +19,14 @@ const CLIENTS = 24;
 const RETURNED_MS = 15_000;
 
 /** Kills processes over one store at random moments under load. Returns whether every figure is right. */
-export async function killUnderLoad(kills: number): Promise<boolean> {
+export async function killUnderLoad(kills: number, random = Math.random): Promise<boolean> {
   await using fleet = await openFleet({ machines: MACHINES });
   await fleet.gateways[0]!.cli("budgets", "create", "--amount", "100");
   await untilBudgetInForce(fleet);
   const load = startLoad(fleet);
   for (let kill = 0; kill < kills; kill += 1) {
-    await Bun.sleep(50 + Math.random() * 250);
-    const gateway = fleet.gateways[Math.floor(Math.random() * MACHINES)]!;
+    await Bun.sleep(50 + random() * 250);
+    const gateway = fleet.gateways[Math.floor(random() * MACHINES)]!;
     await gateway.kill();
     await gateway.restart();
   }
@@ -113,5 +113,3 @@ async function compareRecords(fleet: Fleet, received: ReadonlyMap<string, number
     reportExact("P1", "still held after the end", Number(held), "nano-units", 0),
   ];
 }
-
-if (import.meta.main) process.exit((await killUnderLoad(Number(process.argv[2] ?? 100))) ? 0 : 1);

@@ -1,6 +1,5 @@
 /**
- * Runs random operations on billing, leases, stores and a ledger, and compares them with a model of plain sums. As a
- * program: `bun test/battery/money-model.ts [operations] [seed]`, by default half a million.
+ * Runs random operations on billing, leases, stores and a ledger, and compares them with a model of plain sums.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -374,13 +373,4 @@ function anEntry(id: string, amount: bigint, budgets: readonly string[]): Ledger
     attempts: [],
     flags: [],
   };
-}
-
-if (import.meta.main) {
-  const seed = process.argv[3];
-  const passed = await compareWithModel(
-    Number(process.argv[2] ?? 500_000),
-    seed === undefined ? undefined : Number(seed),
-  );
-  process.exit(passed ? 0 : 1);
 }

@@ -1,6 +1,6 @@
 /**
  * Stops or freezes the database under load: known keys are still served within their budgets, unknown ones get 503,
- * and every charge arrives afterwards. As a program: `bun test/battery/money-outages.ts [seconds]`, sixty by default.
+ * and every charge arrives afterwards.
  */
 import { newSecret } from "../../src/lib/secret.ts";
 import {
@@ -13,7 +13,7 @@ import {
 } from "../support/fleet.ts";
 import { reportAtLeast, reportAtMost, reportExact } from "../support/figure.ts";
 import { until } from "../support/gateway.ts";
-import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
+import { startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
 export const OUTAGES: Record<"stopped" | "frozen", { begin: Action; end: Action }> = {
   stopped: { begin: (server) => server.crash(), end: (server) => server.restart() },
@@ -150,15 +150,4 @@ async function untilCharged(fleet: Fleet, count: number): Promise<Record<string,
     },
     DRAINED_MS * 2,
   );
-}
-
-if (import.meta.main) {
-  const postgres = findPostgres();
-  if ("missing" in postgres) throw new Error(postgres.missing);
-  const seconds = Number(process.argv[2] ?? 60);
-  const passed = [
-    await outlast("stopped", seconds, postgres.folder),
-    await outlast("frozen", seconds, postgres.folder),
-  ];
-  process.exit(passed.every(Boolean) ? 0 : 1);
 }

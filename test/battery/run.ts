@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { findPostgres } from "../support/postgres.ts";
 import { killRounds, seeded } from "../support/kill-rounds.ts";
+import { measureLargest } from "./images-memory.ts";
 import { MIXES } from "./mixes.ts";
 import { killUnderLoad } from "./money-kills.ts";
 import { compareWithModel } from "./money-model.ts";
@@ -27,7 +28,9 @@ type Run = (seconds: number, seed: number) => Promise<Omit<Row, "name" | "second
 
 /** Beside the mixes: single promises, measured for longer than the test suite does. */
 const FIGURES: Record<string, Run> = {
-  kills: async (seconds) => verdict(await killUnderLoad(Math.max(6, Math.round(seconds)))),
+  kills: async (seconds, seed) =>
+    verdict(await killUnderLoad(Math.max(6, Math.round(seconds)), seeded(seed))),
+  images: async () => ({ what: "memory of the largest image calls", violations: await measureLargest() }),
   model: async (seconds, seed) => verdict(await compareWithModel(Math.round(seconds * 2_000), seed)),
   outages: async (seconds) => {
     const { folder } = required(findPostgres());

@@ -12,8 +12,8 @@ import {
 } from "../battery/images-memory.ts";
 
 /*
- * The short form of `test/battery/images-memory.ts`: memory, temporary files and delays of other requests by large
- * image calls.
+ * The short form of `npm run battery -- --only images`: what large image calls cost the real program in memory, in
+ * temporary files and in time that others wait.
  */
 const MIB = 1024 * 1024;
 const STALL_MS = 100;
