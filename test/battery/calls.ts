@@ -120,7 +120,7 @@ export function makeCall(id: string, random: () => number): Call {
     kind,
     key: kind === "image" || draw < 0.7 ? "ample" : draw < 0.9 ? "narrow" : "limited",
     tokens: 1 + Math.floor(random() * 40),
-    frameDelayMs: random() < 0.1 ? 20 : 2,
+    frameDelayMs: random() < 0.1 ? 10 : 2,
     fault: random() < 0.25 ? pick(FAULTS[kind], random) : null,
     after: Math.floor(random() * 8),
     misreport: random() < 0.2 ? pick(MISREPORTS, random) : null,

@@ -128,7 +128,8 @@ export const FAULTS = {
     setting.isVendorDown = false;
   },
   /** The second vendor accepts no connection from now on. */
-  async "vendor-dies"({ fleet }) {
+  async "vendor-dies"({ fleet, history }) {
+    history.vendorDeaths.push(Date.now());
     await fleet.vendors[1]!.close();
   },
   async clock({ clock }, random) {

@@ -14,11 +14,17 @@ const OUTAGE_GRACE_MS = 3_000;
 export function judge(setting: Setting, outcomes: readonly Outcome[]): string[] {
   const faultsOf = vendorFaults(setting);
   const failed = outcomes.filter((outcome) => !mayEndSo(setting, outcome, faultsOf.get(outcome.call.id)));
+  const causes = new Map(
+    setting.fleet.gateways.flatMap((gateway) =>
+      gateway.logs().map((line) => [line["request_id"], line["cause"]] as const),
+    ),
+  );
   return [
     ...failed.map(
       ({ call, end, detail, machine, startedAt, endedAt }) =>
         `${call.id} (${call.kind}, ${call.key}) at ${machine ?? "the balancer"} was ${end}: ${detail} ` +
-        `[${new Date(startedAt).toISOString()} +${endedAt - startedAt} ms]`,
+        `[${new Date(startedAt).toISOString()} +${endedAt - startedAt} ms] ` +
+        JSON.stringify(causes.get(call.id) ?? "no cause in the log"),
     ),
     ...overLimit(setting, outcomes),
   ];
@@ -45,7 +51,9 @@ function mayEndSo(setting: Setting, outcome: Outcome, faults: Set<string | undef
     case "silent":
       return false;
     case "cut":
-      return call.kind === "stream" && outcome.tokens > 0 && CUTS.some((cut) => faults.has(cut));
+      if (call.kind !== "stream" || outcome.tokens === 0) return false;
+      if (CUTS.some((cut) => faults.has(cut))) return true;
+      return overlaps(setting.history.vendorDeaths.map(instant), outcome, 0);
     case "lost":
       return isKilled(setting, outcome);
     case "refused":
@@ -53,7 +61,7 @@ function mayEndSo(setting: Setting, outcome: Outcome, faults: Set<string | undef
       if (detail === "429 BILLING_BLOCKED") return call.key === "narrow";
       if (detail === "429 rate_limit_exceeded") return call.key === "limited";
       if (detail === "503 dependency_unavailable")
-        return call.key === "narrow" && overlaps(setting.history.databaseOutages, outcome, OUTAGE_GRACE_MS);
+        return call.key !== "ample" && overlaps(setting.history.databaseOutages, outcome, OUTAGE_GRACE_MS);
       return false;
   }
 }
@@ -62,7 +70,15 @@ function mayEndSo(setting: Setting, outcome: Outcome, faults: Set<string | undef
 export function isKilled({ history, balancer }: Setting, outcome: Outcome): boolean {
   const { machine } = outcome;
   const kills = history.kills.filter((kill) => balancer !== null || kill.machine === machine);
-  return kills.some(({ from }) => overlaps([{ from, to: from }], outcome, KILL_GRACE_MS));
+  return overlaps(
+    kills.map(({ from }) => instant(from)),
+    outcome,
+    KILL_GRACE_MS,
+  );
+}
+
+function instant(at: number): Span {
+  return { from: at, to: at };
 }
 
 function overlaps(spans: readonly Span[], { startedAt, endedAt }: Outcome, graceMs: number): boolean {

@@ -46,6 +46,8 @@ export interface History {
   stops: number[];
   databaseOutages: Span[];
   redisOutages: Span[];
+  /** When the second vendor died. */
+  vendorDeaths: number[];
   /** Amounts of budgets, in nanos, from when each was in force. */
   amounts: { budget: string; from: number; nanos: bigint }[];
   /** Nanos of an output token, from when each was set. */
@@ -76,7 +78,7 @@ export async function openSetting(mix: Mix): Promise<Setting> {
         machines: mix.machines,
         workers: mix.workers,
         vendors: 3,
-        deadlines: [{ firstByteMs: 700, idleMs: 700, totalMs: 1_500 }, PATIENT, PATIENT],
+        deadlines: [IMPATIENT, PATIENT, PATIENT],
         ...(proxy && database && { databaseUrl: proxy.through(database) }),
         ...(ports && { ports }),
         env: {
@@ -103,6 +105,7 @@ export async function openSetting(mix: Mix): Promise<Setting> {
         stops: [],
         databaseOutages: [],
         redisOutages: [],
+        vendorDeaths: [],
         amounts: [],
         prices: [{ from: 0, nanos: 1_000n }],
       },
@@ -117,6 +120,8 @@ export async function openSetting(mix: Mix): Promise<Setting> {
   }
 }
 
+/** Of the first vendor, which hangs now and then. A healthy response takes half a second at most. */
+const IMPATIENT = { firstByteMs: 1_000, idleMs: 2_000, totalMs: 4_000 };
 const PATIENT = { firstByteMs: 10_000, idleMs: 10_000, totalMs: 25_000 };
 
 export function required<Found extends object>(found: Found | { missing: string }): Found {
@@ -168,7 +173,10 @@ export const IN_FORCE_MS = 2_500;
 /** Prefix of the request ids of probes, which no comparison but the ledger's own covers. */
 export const PROBE = "probe";
 
-/** Waits until every process has served the key with ample money, and so holds a lease of its budget. */
+/**
+ * Waits until every process has served the key with ample money twice: the first hold of a budget tells a process how
+ * much is left, and the second one leases ahead of need.
+ */
 export async function untilServingAll({ fleet, mix }: Setting): Promise<void> {
   const probe = async (gateway: Fleet["gateways"][number]): Promise<boolean> => {
     const request = { gateway, requestId: PROBE, prompt: PROBE, isOnNewConnection: true, model: MODEL };
@@ -176,12 +184,14 @@ export async function untilServingAll({ fleet, mix }: Setting): Promise<void> {
     await response?.text().catch(() => "");
     return response?.status === 200;
   };
+  let rounds = 0;
   const count = mix.workers === 1 ? 1 : 16;
   await until(
     "every process to serve",
     async () => {
       const probes = fleet.gateways.flatMap((gateway) => Array.from({ length: count }, () => probe(gateway)));
-      return (await Promise.all(probes)).every(Boolean) ? true : undefined;
+      if ((await Promise.all(probes)).every(Boolean)) rounds += 1;
+      return rounds === 2 ? true : undefined;
     },
     30_000,
   );
