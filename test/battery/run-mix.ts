@@ -107,27 +107,39 @@ async function applyFaults(setting: Setting, random: () => number, end: number):
   return applied;
 }
 
-/** Leases of killed processes return, then every process ends well and leaves nothing held. */
-async function endAll({ fleet, mix, history }: Setting): Promise<string[]> {
+/** Leases of killed processes return, idle processes hold nothing, and every process ends well. */
+async function endAll(setting: Setting): Promise<string[]> {
+  const { fleet, mix, history } = setting;
   const processes = mix.machines * mix.workers;
-  const violations: string[] = [];
-  try {
-    await until(
-      "the leases of killed processes to return",
-      async () => {
-        const rows = await fleet
-          .query("SELECT DISTINCT lease FROM leases WHERE amount > 0")
-          .catch(() => null);
-        return rows && rows.length <= processes ? true : undefined;
-      },
-      RETURNED_MS,
-    );
-  } catch (error) {
-    violations.push(String(error));
-  }
+  const leases = "SELECT DISTINCT lease FROM leases WHERE amount > 0";
+  const violations = [
+    ...(await untilFewer(setting, "the leases of killed processes to return", leases, processes)),
+    ...(await returnLeases(setting)),
+  ];
   history.stops.push(...(await Promise.all(fleet.gateways.map((gateway) => gateway.stop()))));
   for (const code of history.stops) if (code !== 0) violations.push(`a process stopped with ${code}`);
   return violations;
+}
+
+/** A changed budget makes every process return what no request uses, so that what is still held has leaked. */
+async function returnLeases(setting: Setting): Promise<string[]> {
+  const { fleet, ampleBudget, narrowBudget } = setting;
+  const budgets = [ampleBudget, narrowBudget].filter((budget) => budget !== null);
+  for (const budget of budgets) await fleet.gateways[0]!.cli("budgets", "set", budget, "--amount", "2000");
+  const held = "SELECT id FROM budgets WHERE held <> 0";
+  return await untilFewer(setting, "idle processes to hold nothing", held, 0);
+}
+
+/** Waits until a query has at most so many rows. A sentence where it keeps more. */
+async function untilFewer({ fleet }: Setting, what: string, query: string, most: number): Promise<string[]> {
+  const hasFewer = async (): Promise<true | undefined> => {
+    const rows = await fleet.query(query).catch(() => null);
+    return rows && rows.length <= most ? true : undefined;
+  };
+  return await until(what, hasFewer, RETURNED_MS).then(
+    () => [],
+    (error: unknown) => [String(error)],
+  );
 }
 
 /** Running processes take over journals every ten seconds. */
