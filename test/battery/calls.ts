@@ -114,11 +114,11 @@ const FAULTS = { whole: WHOLE_FAULTS, stream: STREAM_FAULTS, image: IMAGE_FAULTS
 export function makeCall(id: string, random: () => number): Call {
   const kinds = ["whole", "whole", "whole", "stream", "stream", "stream", "stream", "stream"] as const;
   const kind = random() < 0.04 ? "image" : pick(kinds, random);
-  const draw = random();
+  const share = random();
   return {
     id,
     kind,
-    key: kind === "image" || draw < 0.7 ? "ample" : draw < 0.9 ? "narrow" : "limited",
+    key: kind === "image" || share < 0.7 ? "ample" : share < 0.9 ? "narrow" : "limited",
     tokens: 1 + Math.floor(random() * 40),
     frameDelayMs: random() < 0.1 ? 10 : 2,
     fault: random() < 0.25 ? pick(FAULTS[kind], random) : null,
