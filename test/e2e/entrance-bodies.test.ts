@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "bun:te
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { openSocket, writeRequest } from "../support/sockets.ts";
 
-/* What one key may use with bodies that it never finishes. */
+/* Bounds of memory and decoders for unfinished bodies of one key. */
 
 const MIB = 1024 * 1024;
 const CHAT = "/v1/chat/completions";
@@ -56,7 +56,7 @@ test("a body that arrives below the lowest speed is refused and its connection c
   }
 }, 20_000);
 
-test("a body in chunks of one byte occupies little more than one in large chunks", async () => {
+test("a body in chunks of one byte uses little more memory than one in large chunks", async () => {
   const text = JSON.stringify({ ...HELLO, user: "x".repeat(4 * MIB) });
   const send = async (chunks: Buffer) => {
     const upload = await begin(CHAT, { "transfer-encoding": "chunked" });
@@ -119,9 +119,9 @@ test("decoders of one key are bounded, and others keep theirs", async () => {
 interface Upload {
   socket: Socket;
   write(bytes: Uint8Array): Promise<void>;
-  /** What came back, as soon as something has. */
+  /** The first received bytes. */
   response(): Promise<string>;
-  /** What came back until the gateway closed the connection. */
+  /** Everything received until the gateway closed the connection. */
   ended(): Promise<string>;
 }
 

@@ -24,7 +24,7 @@ describe.each([1, 2])("with %i workers", (workers) => {
     expect(await gateway.stop()).toBe(0);
   }, 30_000);
 
-  test("a metrics token is needed for metrics, on either port, and for nothing else", async () => {
+  test("a metrics token is required for metrics only, on either port", async () => {
     const token = "a-token-for-metrics";
     const metricsPort = freePort();
     const variants: [Record<string, string>, number | null][] = [
@@ -45,7 +45,7 @@ describe.each([1, 2])("with %i workers", (workers) => {
   }, 30_000);
 });
 
-test("a metrics port that is in use ends the start with its variable's name", async () => {
+test("a metrics port in use ends the start with its variable's name", async () => {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   try {
     const started = startTestGateway({ env: { METRICS_PORT: String(listener.port) } });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test("NODE_TLS_REJECT_UNAUTHORIZED does not switch off certificate checks of vendors, in workers neither", async () => {
+test("NODE_TLS_REJECT_UNAUTHORIZED does not disable certificate checks, also not in workers", async () => {
   let hits = 0;
   const vendor = Bun.serve({
     port: 0,

@@ -40,7 +40,7 @@ test("above the first threshold of memory large bodies are refused before they a
   ).toBe(503);
 }, 30_000);
 
-test("above the second threshold only probes are served, in every shape of error", async () => {
+test("above the second threshold only probes are served, with each error format", async () => {
   await using gateway = await startTestGateway({
     yaml: "overload: { memory_mib: { large_bodies: 1, requests: 1 } }",
   });
@@ -61,7 +61,7 @@ const isMounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpf
 if (!isMounted) console.warn("SKIPPED: a small disk: no tmpfs can be mounted here");
 
 test.skipIf(!isMounted)(
-  "a disk that fills up leads through both steps, and back once it has space again",
+  "a full disk leads through both steps, and free space leads back",
   async () => {
     const filler = join(disk, "filler");
     try {

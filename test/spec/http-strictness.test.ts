@@ -53,7 +53,7 @@ test("an absolute target is served by its path", async () => {
   expect(statusOf(await send("http://gateway.test/v1/chat/metrics"))).toBe(404);
 });
 
-test("TRACE and CONNECT are not served and echo nothing", async () => {
+test("TRACE and CONNECT are refused and return nothing of the request", async () => {
   for (const method of ["TRACE", "CONNECT"]) {
     const response = await send("/healthz", "Host: gateway.test\r\nX-Secret: 4711\r\n", method);
     expect(statusOf(response)).toBe(405);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 
-/* What reaches a vendor of a chat request's paid features, foreign objects and links, and what is refused before. */
+/* Paid features, the operator's objects and links in chat requests: which are forwarded and which are refused. */
 const PATH = "/v1/chat/completions";
 const USER = { role: "user", content: "hi" };
 const TEXT_PRICE = { per_million: { input: "1", output: "1" } };
@@ -199,7 +199,7 @@ describe("a link in chat", () => {
     expect(sent).toEqual([JSON.stringify(body)]);
   });
 
-  test("never reaches a server of the operator's own; another target takes it", async () => {
+  test("is never sent to the operator's own server; another target is called", async () => {
     const link = picture("https://example.com/a.png");
     expect(await refusal(PATH, withPart(link, "homely"))).toEqual(
       refused("invalid_parameter", "messages[0].content[0].image_url.url"),
