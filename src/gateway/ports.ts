@@ -101,8 +101,19 @@ export interface BlobStore {
   put(image: Blob, format: ImageFormat, organizationId: string): Promise<StoredBlob>;
   /** Whether `put` would succeed now, as far as is known. */
   isAvailable(): boolean;
-  /** The stored bytes, or null when unknown or gone. */
-  get(name: string): Promise<Blob | null>;
+  /** The stored picture, or null when unknown or gone. */
+  get(name: string): Promise<StoredPicture | null>;
+}
+
+/** A stored picture of which nothing is read before `stream` is. Every `Blob` is one. */
+export interface StoredPicture {
+  readonly size: number;
+  /** MIME type. */
+  readonly type: string;
+  /** The bytes from `start` up to `end`. */
+  slice(start: number, end: number): StoredPicture;
+  /** Reads piece by piece, as fast as the reader takes them. */
+  stream(): ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
 export interface StoredBlob {

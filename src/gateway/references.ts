@@ -6,7 +6,7 @@ import { sniffImage } from "../imaging/sniff.ts";
 import { SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
 import type { Spool } from "../lib/spool.ts";
-import type { BlobStore, Links } from "./ports.ts";
+import type { BlobStore, Links, StoredPicture } from "./ports.ts";
 
 export interface ReferenceSettings {
   safeFetch: SafeFetch;
@@ -96,8 +96,8 @@ async function fetchBatches(
   return blobs;
 }
 
-function checkedSize(blob: Blob, param: string): Blob {
-  if (blob.size > 0 && blob.size <= MAX_BYTES) return blob;
+function checkedSize<Picture extends { size: number }>(picture: Picture, param: string): Picture {
+  if (picture.size > 0 && picture.size <= MAX_BYTES) return picture;
   throw new GatewayError("invalid_image", "An image must have from 1 byte to 35 MiB.", { param });
 }
 
@@ -108,7 +108,7 @@ interface LinkRequest extends Omit<ReferenceSurroundings, "usesMask"> {
 
 async function fetchLink(settings: ReferenceSettings, url: string, request: LinkRequest): Promise<Blob> {
   const own = ownResult(settings, url);
-  if (own) return checkedSize((await own) ?? expired(request), request.param);
+  if (own) return await readStored((await own) ?? expired(request), request);
   const file = request.spool.create();
   try {
     await settings.safeFetch.download(
@@ -127,10 +127,13 @@ async function fetchLink(settings: ReferenceSettings, url: string, request: Link
 }
 
 /**
- * The bytes of a link to one of the gateway's own results, read from storage: null when they are expired.
+ * The picture of a link to one of the gateway's own results, read from storage: null when they are expired.
  * Undefined for every other link. The signature proves whose it is, whatever base address stands before the name.
  */
-function ownResult({ links, blobs }: ReferenceSettings, url: string): Promise<Blob | null> | undefined {
+function ownResult(
+  { links, blobs }: ReferenceSettings,
+  url: string,
+): Promise<StoredPicture | null> | undefined {
   if (!URL.canParse(url)) return undefined;
   const { pathname, searchParams } = new URL(url);
   const name = /\/files\/([^/]+)$/.exec(pathname)?.[1];
@@ -138,6 +141,19 @@ function ownResult({ links, blobs }: ReferenceSettings, url: string): Promise<Bl
   const state = links.check(name, searchParams.get("exp"), searchParams.get("sig"));
   if (state === "invalid") return undefined;
   return state === "valid" ? blobs.get(name) : Promise.resolve(null);
+}
+
+/** A picture on the local disk is read where it is; another one is copied to the spool. */
+async function readStored(stored: StoredPicture, { param, spool, signal }: LinkRequest): Promise<Blob> {
+  const picture = checkedSize(stored, param);
+  if (picture instanceof Blob) return picture;
+  const file = spool.create();
+  for await (const bytes of picture.stream()) {
+    signal.throwIfAborted();
+    file.write(bytes);
+    await file.ready();
+  }
+  return await file.finish();
 }
 
 function expired({ param, name }: LinkRequest): never {

@@ -8,11 +8,14 @@ export function startS3(): S3Simulator {
   const objects = new Map<string, StoredObject>();
   const uploads = new Map<string, Map<number, Uint8Array<ArrayBuffer>>>();
   const requests: string[] = [];
+  const ranges: string[] = [];
   let isDown = false;
 
   async function response(request: Request): Promise<Response> {
     const url = new URL(request.url);
     requests.push(`${request.method} ${url.pathname}`);
+    const range = request.headers.get("range");
+    if (range !== null) ranges.push(range);
     if (isDown) return failure(503, "ServiceUnavailable");
     const refusal = checkSignature(request, url);
     if (refusal) return failure(403, refusal);
@@ -34,11 +37,9 @@ export function startS3(): S3Simulator {
         objects.set(key, { bytes: body, type, modifiedAt: Date.now() });
         return new Response(null, { headers: { etag: etagOf(body) } });
       case "GET":
-        return found
-          ? new Response(found.bytes, { headers: { "content-type": found.type } })
-          : failure(404, "NoSuchKey");
+        return found ? objectResponse(request, found) : failure(404, "NoSuchKey");
       case "HEAD":
-        return new Response(null, { status: found ? 200 : 404 });
+        return found ? objectResponse(request, found) : new Response(null, { status: 404 });
       case "DELETE":
         objects.delete(key);
         return new Response(null, { status: 204 });
@@ -70,6 +71,7 @@ export function startS3(): S3Simulator {
     address: `s3://${ACCESS_KEY}:${encodeURIComponent(SECRET)}@${BUCKET}/made/here?endpoint=${encodeURIComponent(`http://127.0.0.1:${server.port}`)}&region=${REGION}`,
     objects,
     requests,
+    ranges,
     setDown(value) {
       isDown = value;
     },
@@ -86,6 +88,8 @@ export interface S3Simulator {
   objects: Map<string, StoredObject>;
   /** Method and path of every request, in order. */
   requests: string[];
+  /** The `Range` headers among them, in order. */
+  ranges: string[];
   /** While down, every request gets a 503. */
   setDown(value: boolean): void;
   stop(): Promise<void>;
@@ -163,6 +167,26 @@ function encodeStrictly(text: string): string {
     /[!'()*]/g,
     (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
   );
+}
+
+/** The object or the range of it that is asked for. */
+function objectResponse(request: Request, { bytes, type, modifiedAt }: StoredObject): Response {
+  const headers = {
+    "content-type": type,
+    etag: etagOf(bytes),
+    "last-modified": new Date(modifiedAt).toUTCString(),
+  };
+  if (request.method === "HEAD")
+    return new Response(null, { headers: { ...headers, "content-length": String(bytes.length) } });
+  const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.get("range") ?? "");
+  if (!range) return new Response(bytes, { headers });
+  const [start, end] = [Number(range[1]), Math.min(Number(range[2]) + 1, bytes.length)];
+  if (start >= end) return failure(416, "InvalidRange");
+  const contentRange = `bytes ${start}-${end - 1}/${bytes.length}`;
+  return new Response(bytes.slice(start, end), {
+    status: 206,
+    headers: { ...headers, "content-range": contentRange },
+  });
 }
 
 function etagOf(bytes: Uint8Array): string {

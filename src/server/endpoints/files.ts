@@ -1,10 +1,9 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { DeliverySettings } from "../../gateway/delivery/images.ts";
+import type { StoredPicture } from "../../gateway/ports.ts";
 import { baseHeaders } from "../respond.ts";
 import { queryOf, type HttpExchange } from "../http-exchange.ts";
 import type { Route } from "../routes.ts";
-
-const TYPES: Readonly<Record<string, string>> = { png: "image/png", jpg: "image/jpeg", webp: "image/webp" };
 
 /** Delivered pictures by signed link. */
 export function fileRoutes(settings: DeliverySettings): Route[] {
@@ -27,34 +26,53 @@ async function file(
 ): Promise<Response> {
   const query = queryOf(request.url);
   const verdict = links.check(parameter, query.get("exp"), query.get("sig"));
-  const blob = verdict === "valid" ? await blobs.get(parameter) : null;
-  if (!blob) {
+  const picture = verdict === "valid" ? await blobs.get(parameter) : null;
+  if (!picture) {
     const message =
       verdict === "invalid" ? "This link is not valid." : "This link has expired; make the picture again.";
     throw new GatewayError("not_found", message);
   }
+  // A name is given once, so it identifies the bytes.
+  const etag = `"${parameter}"`;
   const headers = {
     ...baseHeaders(requestId),
-    "content-type": TYPES[parameter.slice(parameter.lastIndexOf(".") + 1)] ?? "application/octet-stream",
+    etag,
+    "content-type": picture.type,
     "content-disposition": `inline; filename="${parameter}"`,
     "cache-control": "private, max-age=3600, immutable",
     "accept-ranges": "bytes",
     // A file that is both a picture and a page must not run as a page.
     "content-security-policy": "default-src 'none'; sandbox",
   };
-  const range = readRange(request.headers.get("range"), blob.size);
+  if (namesTag(request.headers.get("if-none-match"), etag))
+    return new Response(null, { status: 304, headers });
+  const isRangeValid = (request.headers.get("if-range") ?? etag) === etag;
+  const range = readRange(isRangeValid ? request.headers.get("range") : null, picture.size);
   if (range === "unsatisfiable") {
     return new Response(null, {
       status: 416,
-      headers: { ...headers, "content-range": `bytes */${blob.size}` },
+      headers: { ...headers, "content-range": `bytes */${picture.size}` },
     });
   }
-  const body = range ? blob.slice(range.start, range.end) : blob;
-  const isHead = request.method === "HEAD";
-  const status = range ? 206 : 200;
-  const lengths: Record<string, string> = { "content-length": String(body.size) };
-  if (range) lengths["content-range"] = `bytes ${range.start}-${range.end - 1}/${blob.size}`;
-  return new Response(isHead ? null : body, { status, headers: { ...headers, ...lengths } });
+  const part = range ? picture.slice(range.start, range.end) : picture;
+  const lengths: Record<string, string> = { "content-length": String(part.size) };
+  if (range) lengths["content-range"] = `bytes ${range.start}-${range.end - 1}/${picture.size}`;
+  const body = request.method === "HEAD" ? null : await bodyOf(part);
+  return new Response(body, { status: range ? 206 : 200, headers: { ...headers, ...lengths } });
+}
+
+/** The runtime sends streams chunked, without their length, so small parts are read whole. */
+async function bodyOf(part: StoredPicture): Promise<Blob | ReadableStream> {
+  if (part instanceof Blob) return part;
+  return part.size <= MAX_WHOLE_BYTES ? await new Response(part.stream()).blob() : part.stream();
+}
+
+const MAX_WHOLE_BYTES = 512 * 1024;
+
+/** Whether an `If-None-Match` names the tag, compared weakly (RFC 9110, 13.1.2). */
+function namesTag(header: string | null, etag: string): boolean {
+  const names = new Set((header ?? "").split(",").map((name) => name.trim().replace(/^W\//, "")));
+  return names.has(etag) || names.has("*");
 }
 
 /** A single byte range, end exclusive; null for none, or one of an unsupported form, which is ignored (RFC 9110). */

@@ -11,7 +11,7 @@ import type { NamedStore } from "./named-store.ts";
  * Blobs as files of one directory, spread over 256 folders by the first two letters of their names. A file
  * appears under its name complete or not at all. Temporary files are in `temporaryDirectory`, on the same disk.
  */
-export function openDiskStore(directory: string, temporaryDirectory: string): NamedStore {
+export function openDiskStore(directory: string, temporaryDirectory: string): NamedStore<Blob> {
   for (const folder of [directory, temporaryDirectory].filter((folder) => existsSync(folder)))
     createPrivateFolder(folder, { isOwn: true });
   const folderOf = (name: string) => join(directory, name.slice(0, FOLDER_LETTERS));

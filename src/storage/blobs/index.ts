@@ -93,7 +93,7 @@ async function openStore({ directory, s3, onProblem = () => {} }: BlobSettings) 
   return { store: pending, pending };
 }
 
-async function openLocalStore(directory: string): Promise<NamedStore> {
+async function openLocalStore(directory: string): Promise<NamedStore<Blob>> {
   const temporary = join(directory, "temporary");
   await sweepSpool(temporary);
   return openDiskStore(directory, temporary);

@@ -1,9 +1,11 @@
+import type { StoredPicture } from "../../gateway/ports.ts";
+
 /** Blobs by name, in one place. */
-export interface NamedStore {
+export interface NamedStore<Picture extends StoredPicture = StoredPicture> {
   /** Throws a `DependencyError` when the place does not take the blob. */
   write(name: string, image: Blob): Promise<void>;
-  /** The bytes, or null when the name is unknown. Throws a `DependencyError` when that cannot be known. */
-  get(name: string): Promise<Blob | null>;
+  /** Null when the name is unknown. Throws a `DependencyError` when that cannot be known. */
+  get(name: string): Promise<Picture | null>;
   /** Every stored blob, in pages of bounded length. `storedAt` is in Unix milliseconds. */
   pages(): AsyncIterable<readonly { name: string; storedAt: number }[]>;
   /** Succeeds when the blob is gone, whoever removed it. */

@@ -17,7 +17,7 @@ export interface PendingStore extends NamedStore, BackgroundWork {
 
 export interface PendingOptions {
   remote: NamedStore;
-  local: NamedStore;
+  local: NamedStore<Blob>;
   report: Report;
   /** How often shipping is tried. Milliseconds. */
   intervalMs?: number;

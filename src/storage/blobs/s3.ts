@@ -1,4 +1,4 @@
-import { DependencyError } from "../../gateway/ports.ts";
+import { DependencyError, type StoredPicture } from "../../gateway/ports.ts";
 import type { S3Address } from "../../lib/s3-address.ts";
 import { withDeadline } from "../../lib/waiting.ts";
 import { isBlobName, mimeTypeOf } from "./name.ts";
@@ -6,7 +6,7 @@ import type { NamedStore } from "./named-store.ts";
 
 /**
  * Blobs as objects of an S3-compatible bucket, all under one prefix, which nothing else should share.
- * `get` reads the complete object: a picture is small, and a lazy reference would respond with a redirect.
+ * A picture is read in pieces by range requests: a client that stops reading holds one piece and no connection.
  */
 export function openS3Store({ prefix, ...options }: S3Address): NamedStore {
   const client = new Bun.S3Client(options);
@@ -19,8 +19,10 @@ export function openS3Store({ prefix, ...options }: S3Address): NamedStore {
     async get(name) {
       if (!isBlobName(name)) return null;
       try {
-        const bytes = await translated(client.file(keyOf(name)).arrayBuffer());
-        return new Blob([bytes], { type: mimeTypeOf(name) });
+        const object = client.file(keyOf(name));
+        const { size } = await translated(object.stat());
+        const read = (start: number, end: number) => translated(object.slice(start, end).bytes());
+        return picture(read, mimeTypeOf(name), { start: 0, end: size });
       } catch (error) {
         if (error instanceof DependencyError && codeOf(error.cause) === "NoSuchKey") return null;
         throw error;
@@ -50,6 +52,38 @@ export function openS3Store({ prefix, ...options }: S3Address): NamedStore {
   };
 }
 
+type ReadRange = (start: number, end: number) => Promise<Uint8Array<ArrayBuffer>>;
+
+function picture(read: ReadRange, type: string, range: { start: number; end: number }): StoredPicture {
+  const { start, end } = range;
+  return {
+    size: end - start,
+    type,
+    slice: (from, to) => picture(read, type, { start: start + from, end: Math.min(start + to, end) }),
+    stream() {
+      let position = start;
+      return new ReadableStream(
+        {
+          async pull(controller) {
+            try {
+              const piece = await read(position, Math.min(position + PIECE_BYTES, end));
+              position += piece.byteLength;
+              if (piece.byteLength > 0) controller.enqueue(piece);
+              if (piece.byteLength === 0 || position >= end) controller.close();
+            } catch (error) {
+              // A rejection in here would end the process.
+              controller.error(error);
+            }
+          },
+        },
+        { highWaterMark: 0 },
+      );
+    },
+  };
+}
+
+/** Large enough for few requests a picture, small enough for many clients that read slowly. */
+const PIECE_BYTES = 512 * 1024;
 const PAGE = 500;
 const MAX_CALL_MS = 60_000;
 /** A client waits for it, and there is the local disk. */
