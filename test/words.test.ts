@@ -53,6 +53,8 @@ const REPLACED: Readonly<Record<string, string>> = {
   Answer: "Response, Reply, Result",
   ask: "call",
   asks: "calls",
+  asked: "requested",
+  askedAt: "calledAt",
   askTarget: "callTarget",
   draw: "random, generate",
   drawn: "acquired",

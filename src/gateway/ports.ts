@@ -81,7 +81,7 @@ export interface Granted {
   left: ReadonlyMap<string, Nanos>;
 }
 
-/** The first budget that has not even `needed` left. Where it would help, other processes are asked to give back. */
+/** The first budget that has not even `needed` left. Other processes are requested to return theirs if that helps. */
 export interface Exhausted {
   exhausted: string;
   /** Neither spent nor held. Below zero when the amount was lowered or a charge exceeded its hold. */

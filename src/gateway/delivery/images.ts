@@ -99,12 +99,12 @@ function linkWith(link: (blob: Blob, format: ImageFormat) => Promise<string>): L
 
 /** The interface's table: the organization's switch and what the caller requested. The native protocol has its own. */
 export function deliveryKind(
-  { delivery: asked, native }: ImageRequest,
+  { delivery: requested, native }: ImageRequest,
   { forceImageUrls, nativeImageUrls }: OrganizationSettings,
 ): { isLinked: boolean; isInline: boolean } {
-  if (native && asked === undefined) return { isLinked: nativeImageUrls, isInline: !nativeImageUrls };
+  if (native && requested === undefined) return { isLinked: nativeImageUrls, isInline: !nativeImageUrls };
   if (forceImageUrls === true) return { isLinked: true, isInline: false };
-  if (asked !== undefined) return { isLinked: asked === "url", isInline: asked === "b64_json" };
+  if (requested !== undefined) return { isLinked: requested === "url", isInline: requested === "b64_json" };
   return { isLinked: true, isInline: forceImageUrls === false };
 }
 

@@ -12,7 +12,7 @@ export interface BudgetLease {
   promised: Nanos;
   /** Drawn from the store so far, less what was given back. */
   acquired: Nanos;
-  /** What the store had left when it was last asked. */
+  /** Amount left in the store at the last call. */
   left: Nanos;
   /** Monotonic milliseconds until which it may be used: then the store counts it as in doubt. */
   usableUntil: number;
@@ -43,7 +43,7 @@ export function emptyLease(budget: string): BudgetLease {
   };
 }
 
-/** What a request has reserved of one lease before the store is asked for the rest. */
+/** Amount that a request has reserved of one lease before the store is called for the rest. */
 export interface Reserve {
   lease: BudgetLease;
   /** Taken out of `available`; a debt when negative. */

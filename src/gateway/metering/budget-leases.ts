@@ -15,7 +15,7 @@ import { ExhaustionCache, exhaustionOf, type Exhaustion, type Refusal } from "./
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { LeaseTable, USABLE_MS } from "./lease-table.ts";
 
-/** How long the store is left alone after it could not be asked. */
+/** How long the store is not called after a call failed. */
 const UNAVAILABLE_MS = 250;
 /** Others give back within half a second; a refusal waits for them twice that long. */
 const YIELD_ATTEMPTS = 9;
@@ -61,7 +61,7 @@ export class BudgetLeases {
 
   /**
    * Sets `ceiling` of every budget aside, or what they cover of it when that is at least `floor`; else tells why
-   * not. A promise only where the store has to be asked; it rejects with a `DependencyError` when that fails.
+   * not. A promise only where the store must be called; it rejects with a `DependencyError` when that fails.
    */
   hold(
     budgets: readonly string[],
@@ -164,7 +164,7 @@ export class BudgetLeases {
     if (this.#clock.monotonic() < this.#unavailableUntil)
       throw new DependencyError("the store did not answer just now");
     await this.#table.prepare(budgets);
-    const askedAt = this.#clock.monotonic();
+    const calledAt = this.#clock.monotonic();
     const leases = budgets.map((budget) => this.#table.open(budget));
     const reserves = reserve(leases, ceiling);
     const short = reserves.filter(
@@ -172,7 +172,7 @@ export class BudgetLeases {
     );
     if (short.length === 0) return holdOf(reserves, ceiling);
     const requests = short.map(({ lease, reserved }) => {
-      const ahead = lease.scarceUntil > askedAt ? 0n : aheadOfNeed(lease, ceiling);
+      const ahead = lease.scarceUntil > calledAt ? 0n : aheadOfNeed(lease, ceiling);
       const forOthers = lease.budget === budgets[0] ? waiting : 0n;
       return {
         budget: lease.budget,
@@ -191,7 +191,7 @@ export class BudgetLeases {
       const needed = requests.find(({ budget }) => budget === result.exhausted)?.needed ?? 0n;
       return exhaustionOf(result, needed, this.#table.get(result.exhausted)?.promised ?? 0n);
     }
-    const removed = this.#addGranted(short, result, askedAt);
+    const removed = this.#addGranted(short, result, calledAt);
     return holdOf(
       reserves.filter((part) => !removed.has(part)),
       ceiling,
@@ -199,7 +199,7 @@ export class BudgetLeases {
   }
 
   /** Adds what the store granted to what was reserved. Returns the parts whose budgets were removed. */
-  #addGranted(short: readonly Reserve[], { granted, left }: Granted, askedAt: number): Set<Reserve> {
+  #addGranted(short: readonly Reserve[], { granted, left }: Granted, calledAt: number): Set<Reserve> {
     const removed = new Set<Reserve>();
     for (const part of short) {
       const { lease, changes } = part;
@@ -214,7 +214,7 @@ export class BudgetLeases {
       lease.acquired += amount;
       part.reserved += amount;
       lease.left = left.get(lease.budget) ?? 0n;
-      lease.usableUntil = askedAt + USABLE_MS;
+      lease.usableUntil = calledAt + USABLE_MS;
       this.#table.confirm(lease, changes);
     }
     return removed;

@@ -54,7 +54,7 @@ export class LeaseTable {
     if (this.#leases.get(lease.budget) === lease) this.#leases.delete(lease.budget);
   }
 
-  /** Whether the store has to be asked before anything of the lease is used. */
+  /** Whether the store must be called before the lease is used. */
   isUnconfirmed(lease: BudgetLease): boolean {
     return this.#unconfirmed.has(lease);
   }
@@ -176,7 +176,7 @@ export class LeaseTable {
   async #renew(budgets: readonly string[]): Promise<void> {
     const leases = budgets.flatMap((budget) => this.#leases.get(budget) ?? []);
     if (leases.length === 0) return;
-    const askedAt = this.#clock.monotonic();
+    const calledAt = this.#clock.monotonic();
     const calls = new Map(leases.map((lease) => [lease, lease.callsUnderWay > 0 ? null : lease.calls]));
     const kept = await this.#store.renew(
       this.#processId,
@@ -186,7 +186,7 @@ export class LeaseTable {
       const acquired = kept.get(lease.budget);
       // The end of a lease that was acquired by a call whose result was lost is not known so far.
       const end = lease.usableUntil === Infinity ? 0 : lease.usableUntil;
-      if (acquired !== undefined) lease.usableUntil = Math.max(end, askedAt + USABLE_MS);
+      if (acquired !== undefined) lease.usableUntil = Math.max(end, calledAt + USABLE_MS);
       // What the store returned is older than a call that ended since, or one that is still under way.
       if (lease.callsUnderWay > 0 || lease.calls !== before) continue;
       if (acquired === undefined) this.forget(lease);

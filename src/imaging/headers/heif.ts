@@ -16,7 +16,7 @@ export async function readHeif(reader: HeaderReader): Promise<ImageHeader> {
   return { format, ...size, frames: SEQUENCES.has(brands[0] ?? "") ? 2 : 1, hasAlpha: false };
 }
 
-/** Whether a box of brands makes a file a HEIC or AVIF picture; asked with the bytes at offset 4 to 12. */
+/** Whether a box of brands makes a file a HEIC or AVIF picture; reads the bytes at offset 4 to 12. */
 export function isHeifBrand(brand: string): boolean {
   return AVIF.has(brand) || HEIC.has(brand);
 }

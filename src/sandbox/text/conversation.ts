@@ -47,7 +47,7 @@ export function readConversation(body: unknown): Conversation {
   const choices = integer(body["n"]) ?? 1;
   if (choices < 1 || choices > MAX_CHOICES) throw rejected(`\`n\` must be from 1 to ${MAX_CHOICES}.`, "n");
   const limit = integer(body["max_completion_tokens"]) ?? integer(body["max_tokens"]) ?? MAX_OUTPUT_TOKENS;
-  const asked = messages.findLast((message) => message["role"] === "user") ?? last;
+  const requested = messages.findLast((message) => message["role"] === "user") ?? last;
   const effort = body["reasoning_effort"];
   const tools = functionTools(body["tools"]);
   return {
@@ -58,8 +58,8 @@ export function readConversation(body: unknown): Conversation {
     stops: stopsOf(body["stop"]),
     effort: typeof effort === "string" ? effort : null,
     promptTokens: Math.max(MIN_PROMPT_TOKENS, countPromptTokens(messages, body["tools"])),
-    question: textOf(asked["content"]).trim(),
-    attachments: attachmentsOf(asked["content"]),
+    question: textOf(requested["content"]).trim(),
+    attachments: attachmentsOf(requested["content"]),
     toolResult: last["role"] === "tool" ? trailingResults(messages) : null,
     tool: last["role"] === "user" ? chosenTool(tools, body["tool_choice"]) : null,
     format: readFormat(body["response_format"]),

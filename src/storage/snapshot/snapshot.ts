@@ -160,10 +160,10 @@ class PolledSnapshot implements LiveSnapshot {
   }
 
   async #poll(): Promise<void> {
-    const askedAt = this.#options.clock.monotonic();
+    const calledAt = this.#options.clock.monotonic();
     const revision = await currentRevision(this.#database);
     if (revision !== this.#revision) await this.#catchUp(revision);
-    this.#confirmedAt = askedAt;
+    this.#confirmedAt = calledAt;
   }
 
   async #catchUp(revision: bigint): Promise<void> {
