@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import { getCharge, refund } from "../../src/admin/ledger.ts";
+import type { ChargeHistory } from "../../src/admin/ledger-ports.ts";
 import { correctPrice } from "../../src/admin/price-correction.ts";
 import type { AdminContext } from "../../src/admin/context.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
@@ -196,6 +197,22 @@ onEachDatabase("Corrections", (databases) => {
     );
     expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
     expect(await spent()).toBe(100_000_000n);
+  });
+
+  test("each of several corrections knows those before it", async () => {
+    const { entries, spent } = await refcounts(1);
+    const { id } = entries[0]!;
+    let count = 0;
+    const once = ({ charge, corrections }: ChargeHistory): LedgerEntry | null => {
+      count += 1;
+      const entry = { ...charge, id: `${id}:${count}`, kind: "refund" as const, corrects: id };
+      return corrections.length === 0 ? { ...entry, amount: -100_000_000n } : null;
+    };
+    const written = await Promise.all(
+      Array.from({ length: 5 }, () => stores.admin.ledger.correct([id], once, null)),
+    );
+    expect(written.flat()).toHaveLength(1);
+    expect(await spent()).toBe(500_000_000n);
   });
 
   test("a correction after a refund never makes a charge negative", async () => {

@@ -91,11 +91,17 @@ withRedis("limiter on Redis", () => {
     const living = (await open({ prefix, slotMs })).limiter;
     const dead = request("concurrent_images", "dead", 1);
     const alive = request("concurrent_images", "alive", 1);
+    const shared = request("concurrent_images", "shared", 2);
     await admitted(dying, [dead]);
+    await admitted(dying, [shared]);
+    await admitted(living, [shared]);
     await admitted(living, [alive]);
     expect(await isAdmitted(living, [dead])).toBe(false);
+    expect(await isAdmitted(living, [shared])).toBe(false);
     dying.close();
     await until(async () => isAdmitted(living, [dead]));
+    await until(async () => isAdmitted(living, [shared]));
+    expect(await isAdmitted(living, [shared])).toBe(false);
     await Bun.sleep(slotMs * 2);
     expect(await isAdmitted(living, [alive])).toBe(false);
   });

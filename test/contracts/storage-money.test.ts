@@ -161,6 +161,22 @@ onEachDatabase("Money", (databases) => {
     expect(await stores.leases.processesInDoubt()).not.toContain("vanished");
   });
 
+  test("a lease that holds money is kept for days, an empty one for one day", async () => {
+    const budget = await newBudget(100n);
+    await stores.leases.take("absent", [{ budget, needed: 1n, wanted: 40n }]);
+    await stores.leases.take("emptied", [{ budget, needed: 1n, wanted: 5n }]);
+    await stores.leases.giveBack("emptied", new Map([[budget, 5n]]));
+    const longAgo = Date.now() - 25 * 60 * MINUTE_MS;
+    await database.begin(
+      (sql) => sql`UPDATE leases SET expires_at = ${longAgo} WHERE lease IN ('absent', 'emptied')`,
+    );
+    for (let sweep = 0; sweep < 2; sweep += 1)
+      expect(await stores.leases.processesInDoubt()).toContain("absent");
+    expect(await stores.leases.renew("emptied", [budget])).toEqual(new Map());
+    expect(await stores.leases.renew("absent", [budget])).toEqual(new Map([[budget, 40n]]));
+    expect(await stateOf(budget)).toEqual({ spent: 0n, held: 40n });
+  });
+
   test("an operator writes off what a vanished process holds, once and with an audit row", async () => {
     const budget = await newBudget(100n);
     await stores.leases.take("lost", [{ budget, needed: 1n, wanted: 40n }]);

@@ -145,6 +145,12 @@ onEachDatabase("Upkeep of the ledger", (databases) => {
     expect(audited).toMatchObject([{ action: "archive", after: { entries: 451, sha256: first!.sha256 } }]);
   });
 
+  test("a month of more entries than one page reads is written whole", async () => {
+    const more = Array.from({ length: 700 }, (_, index) => anEntry(`more-${index}`, 1n, { at: MARCH }));
+    await stores.ledger.post("", more);
+    expect(await archive("2026-04")).toMatchObject([{ month: "2026-03", entries: 1151 }]);
+  });
+
   test("a run that was interrupted is finished, and late entries get a file of their own", async () => {
     const isolated = context.store.ledger;
     const broken: Database = {

@@ -12,7 +12,7 @@ afterEach(() => {
 
 /** A coordinator and its workers, joined by messages that are copied and delivered later, as between processes. */
 function machine({ workers = 2, clock = systemClock as Clock, windowMs = 60_500 } = {}) {
-  const state = { messages: 0, isFrozen: false, isConnected: true };
+  const state = { messages: 0, undelivered: 0, isFrozen: false, isConnected: true };
   const receivers: ((message: SupervisorLimits) => void)[] = [];
   const coordinator = new LimitCoordinator({
     workers,
@@ -33,9 +33,13 @@ function machine({ workers = 2, clock = systemClock as Clock, windowMs = 60_500 
         onLimits: (receive) => void (receivers[worker] = receive),
         sendLimits(message) {
           state.messages += 1;
+          state.undelivered += 1;
           const copy = structuredClone(message);
-          const deliver = () =>
-            state.isFrozen ? setTimeout(deliver, 20) : coordinator.receive(worker, copy);
+          const deliver = () => {
+            if (state.isFrozen) return void setTimeout(deliver, 20);
+            state.undelivered -= 1;
+            coordinator.receive(worker, copy);
+          };
           queueMicrotask(deliver);
         },
       },
@@ -136,7 +140,36 @@ test("a supervisor that does not respond means limits by share, and what it gran
   const late = await Promise.all(Array.from({ length: 4 }, () => one.take(small())));
   expect(late.filter((verdict) => verdict.isAdmitted)).toHaveLength(2);
   state.isFrozen = false;
+  await until(() => state.undelivered === 0);
   await until(async () => (await count(one, small(), 4)) === 4);
+});
+
+test("what was taken counts half a second longer than a minute, as a credit of it may be used later", () => {
+  let monotonic = 0;
+  const verdicts: boolean[] = [];
+  const coordinator = new LimitCoordinator({
+    workers: 1,
+    clock: { now: () => 0, monotonic: () => monotonic },
+    send: (_, message) => void (message.kind === "verdict" && verdicts.push(message.verdict.isAdmitted)),
+  });
+  for (const [id, at] of [0, 60_499, 60_500].entries()) {
+    monotonic = at;
+    const take = { id, requests: [request("requests", "org", 1)], wantsCredit: false };
+    coordinator.receive(0, { returns: [], corrections: [], releases: [], takes: [take] });
+  }
+  expect(verdicts).toEqual([true, false, true]);
+});
+
+test("a worker admits nothing from a credit that has expired", async () => {
+  let monotonic = 1_000;
+  const { one, state } = machine({ clock: { now: () => 0, monotonic: () => monotonic } });
+  const ample = () => [request("requests", "org", 1_000)];
+  for (let turn = 0; turn < 3; turn += 1) await admitted(one, ample());
+  expect(one.take(ample())).not.toBeInstanceOf(Promise);
+  monotonic += 500;
+  const { messages } = state;
+  await admitted(one, ample());
+  expect(state.messages).toBeGreaterThan(messages);
 });
 
 test("without a supervisor a worker keeps to its share", async () => {

@@ -8,10 +8,13 @@ import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Fault } from "./fault.ts";
+import { JOURNAL_FAULTS } from "./faults/journal.ts";
+import { LIMIT_FAULTS } from "./faults/limits.ts";
 import { METERING_FAULTS } from "./faults/metering.ts";
 import { PRICE_FAULTS } from "./faults/prices.ts";
 import { REQUEST_FAULTS } from "./faults/requests.ts";
 import { ROUTING_FAULTS } from "./faults/routing.ts";
+import { STORE_FAULTS } from "./faults/stores.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 /** Faults tried at the same time, each in a copy of its own. */
@@ -22,7 +25,15 @@ const FAULT_LIMIT_MS = 90_000;
 const BASELINE_LIMIT_MS = 300_000;
 const NOT_COPIED = new Set([".git", "node_modules", "data"]);
 
-const ALL = [...METERING_FAULTS, ...PRICE_FAULTS, ...REQUEST_FAULTS, ...ROUTING_FAULTS];
+const ALL = [
+  ...METERING_FAULTS,
+  ...PRICE_FAULTS,
+  ...REQUEST_FAULTS,
+  ...ROUTING_FAULTS,
+  ...LIMIT_FAULTS,
+  ...JOURNAL_FAULTS,
+  ...STORE_FAULTS,
+];
 
 /** What became of one fault; only `killed` is as it should be. */
 interface Outcome {

@@ -76,6 +76,16 @@ test("unused counters are dropped, used ones are kept", () => {
   expect(limiter.size).toBeLessThan(20_002);
 });
 
+test("a counter that was used once still counts when unused ones are dropped", () => {
+  const clock = fakeClock();
+  const limiter = new MemoryLimiter({ clock });
+  limiter.take([requests("first", 1)]);
+  clock.ticks += 50_000;
+  expect(limiter.take([requests("second", 1)]).isAdmitted).toBe(true);
+  clock.ticks += 59_000;
+  expect(limiter.take([requests("second", 1)]).isAdmitted).toBe(false);
+});
+
 test("counters of finished image calls are dropped", () => {
   const limiter = new MemoryLimiter({ clock: fakeClock() });
   for (let index = 0; index < 1_000; index++) {

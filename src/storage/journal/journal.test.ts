@@ -1,9 +1,13 @@
 import { afterAll, expect, test } from "bun:test";
 import {
   appendFileSync,
+  closeSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -204,6 +208,55 @@ test("a full disk refuses the record, keeps the others, and is used again once i
   } finally {
     Bun.spawnSync(["umount", disk]);
   }
+});
+
+/** Makes every sync of an open file fail: its descriptor becomes that of a device without a disk. */
+function breakSync(path: string): void {
+  const isOfFile = (name: string): boolean => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`) === path;
+    } catch {
+      // It has been closed meanwhile.
+      return false;
+    }
+  };
+  const descriptor = Number(readdirSync("/proc/self/fd").find(isOfFile));
+  closeSync(descriptor);
+  const opened: number[] = [];
+  while (opened.at(-1) !== descriptor && opened.length < 1000) opened.push(openSync("/dev/null", "w"));
+  for (const other of opened) if (other !== descriptor) closeSync(other);
+  expect(opened).toContain(descriptor);
+}
+
+test.each([
+  ["on request", (journal: FileJournal) => journal.sync()],
+  ["within 50 ms of a record", (journal: FileJournal) => journal.append(aRecord("req_1"))],
+  ["when its segment is full", (journal: FileJournal) => journal.rotate()],
+])(
+  "a journal is synced to the disk %s, and a failure is reported",
+  async (how, work) => {
+    const folder = newFolder(`synced ${how}`);
+    const problem = Promise.withResolvers<string>();
+    const journal = openJournal({ folder, onAppend: () => {}, onProblem: problem.resolve });
+    await journal.sync();
+    breakSync(segmentPath(folder, 1));
+    await work(journal);
+    expect(await problem.promise).toBe("the journal could not be synced to disk");
+    await journal.close();
+  },
+  5_000,
+);
+
+test("the quarantine keeps files of the same name apart", () => {
+  const folders = newFolder("quarantined");
+  for (const text of ["first", "second"]) {
+    const folder = createFolder(folders, "proc_q");
+    writeFileSync(join(folder.path, "odd"), text);
+    expect(folder.remove()).toEqual(["odd"]);
+  }
+  const quarantine = join(folders, "quarantine", "proc_q");
+  const kept = readdirSync(quarantine).map((name) => readFileSync(join(quarantine, name), "utf8"));
+  expect(kept.sort()).toEqual(["first", "second"]);
 });
 
 test("an append costs microseconds", async () => {

@@ -74,8 +74,8 @@ export const ROUTING_FAULTS: readonly Fault[] = [
   {
     name: "a rejected text request goes to the next target",
     file: "src/gateway/chat.ts",
-    find: `failsOver: ({ kind }) => kind !== "rejected" &&`,
-    replace: "failsOver: ({ kind }) =>",
+    find: `isUnsent || (kind !== "rejected" && (kind !== "refused" || failOverRefusals)),`,
+    replace: `isUnsent || kind !== "refused" || failOverRefusals,`,
     tests: chat,
   },
   {

@@ -1,0 +1,235 @@
+import type { Fault } from "../fault.ts";
+
+const JOURNAL = "src/storage/journal/journal.ts";
+const SEGMENTS = "src/storage/journal/segments.ts";
+const LINE = "src/storage/journal/record-line.ts";
+const REFCOUNTS = "src/storage/journal/segment-refcounts.ts";
+const SHIPPER = "src/storage/journal/shipper.ts";
+const POSTING = "src/storage/journal/posting.ts";
+const RECOVERY = "src/storage/journal/recovery.ts";
+const FOLDER = "src/storage/journal/journal-folder.ts";
+const STORAGE = "src/storage/index.ts";
+
+const journal = ["src/storage/journal/journal.test.ts"];
+const refcounts = ["src/storage/journal/segment-refcounts.test.ts"];
+const storage = ["test/contracts/storage-journal.test.ts"];
+const removal = ["test/contracts/journal-removal.test.ts"];
+const posting = ["test/contracts/posting.test.ts"];
+const folders = ["test/e2e/restart-journals.test.ts"];
+
+/** From an accepted charge to the ledger, whatever ends in between. */
+export const JOURNAL_FAULTS: readonly Fault[] = [
+  {
+    name: "the journal is never synced to the disk",
+    file: JOURNAL,
+    find: "this.#inBackground(() => syncData(this.#file));",
+    replace: "this.#inBackground(() => Promise.resolve());",
+    tests: journal,
+  },
+  {
+    name: "a full segment is not synced to the disk",
+    file: JOURNAL,
+    find: "await syncData(previous);",
+    replace: "",
+    tests: journal,
+  },
+  {
+    name: "a record waits for the disk until the journal is closed",
+    file: JOURNAL,
+    find: "this.#syncTimer ??= setTimeout(() => this.#startSync(), SYNC_PAUSE_MS);",
+    replace: "",
+    tests: journal,
+  },
+  {
+    name: "a record that was written in part is kept",
+    file: JOURNAL,
+    find: "if (fstatSync(this.#file).size > this.#offset) ftruncateSync(this.#file, this.#offset);",
+    replace: "",
+    tests: journal,
+  },
+  {
+    name: "a damaged line is a record",
+    file: LINE,
+    find: " || Number.parseInt(prefix, 16) !== Bun.hash.crc32(json)",
+    replace: "",
+    tests: journal,
+  },
+  {
+    name: "a checkpoint is ignored at recovery",
+    file: SEGMENTS,
+    find: "  yield* open.values();",
+    replace: "",
+    tests: journal,
+  },
+  {
+    name: "a checkpoint is charged beside its charge",
+    file: SEGMENTS,
+    find: "      open.delete(record.entry.id);",
+    replace: "",
+    tests: journal,
+  },
+  {
+    name: "the first checkpoint of a request counts, not the last",
+    file: SEGMENTS,
+    find: "        open.set(record.entry.id, record);",
+    replace: "        if (!open.has(record.entry.id)) open.set(record.entry.id, record);",
+    tests: journal,
+  },
+  {
+    name: "damage ends the reading of a segment",
+    file: SEGMENTS,
+    find: "else if (to > from) onDamaged(start + from);",
+    replace: "else return onDamaged(start + from);",
+    tests: journal,
+  },
+  {
+    name: "a segment with damage is cut off",
+    file: SEGMENTS,
+    find: "    if (!isDamaged) truncateSync(path, end);",
+    replace: "    truncateSync(path, end);",
+    tests: [...journal, ...folders],
+  },
+  {
+    name: "the journal of a living process is taken over",
+    file: FOLDER,
+    find: `lock.run("BEGIN EXCLUSIVE");`,
+    replace: `lock.run("BEGIN");`,
+    tests: journal,
+  },
+  {
+    name: "the quarantine deletes",
+    file: FOLDER,
+    find: "renameSync(join(path, name), existsSync(target) ? `${target}.${Bun.randomUUIDv7()}` : target);",
+    replace: "unlinkSync(existsSync(target) ? target : join(path, name));",
+    tests: folders,
+  },
+  {
+    name: "a quarantined file replaces another",
+    file: FOLDER,
+    find: "existsSync(target) ? `${target}.${Bun.randomUUIDv7()}` : target",
+    replace: "existsSync(target) ? target : target",
+    tests: journal,
+  },
+  {
+    name: "a folder that is no journal is removed",
+    file: FOLDER,
+    find: "const others = names.filter((name) => !isSegmentName(name) && !LOCK_FILE.test(name));",
+    replace:
+      "const others = names.filter((name) => !isSegmentName(name) && !LOCK_FILE.test(name) && name === null);",
+    tests: [...journal, ...folders],
+  },
+  {
+    name: "a segment is deleted with charges that wait",
+    file: REFCOUNTS,
+    find: "([segment, count]) => count === 0 && segment < current",
+    replace: "([segment]) => segment < current",
+    tests: refcounts,
+  },
+  {
+    name: "a segment is deleted with the checkpoint of a running request",
+    file: REFCOUNTS,
+    find: "      add(segment, 1);",
+    replace: `      if (type === "charge") add(segment, 1);`,
+    tests: refcounts,
+  },
+  {
+    name: "the segment that is written is deleted",
+    file: REFCOUNTS,
+    find: "count === 0 && segment < current",
+    replace: "count === 0 && segment <= current",
+    tests: refcounts,
+  },
+  {
+    name: "a segment is deleted before its charges are persisted",
+    file: SHIPPER,
+    find: `    await this.#options.persist();
+    for (const segment of this.#deletable) unlinkSync(segmentPath(this.#options.folder, segment));`,
+    replace: `    for (const segment of this.#deletable) unlinkSync(segmentPath(this.#options.folder, segment));
+    await this.#options.persist();`,
+    tests: removal,
+  },
+  {
+    name: "charges are forgotten when they could not be posted",
+    file: SHIPPER,
+    find: "const batch = this.#queue.slice(0, BATCH);",
+    replace: "const batch = this.#queue.splice(0, BATCH);",
+    tests: storage,
+  },
+  {
+    name: "charges that do not fit into memory are forgotten",
+    file: SHIPPER,
+    find: "      this.#unread = { segment, offset };\n      return;",
+    replace: "      return;",
+    tests: storage,
+  },
+  {
+    name: "a charge that the disk refuses is lost",
+    file: SHIPPER,
+    find: "    this.#kept.push(entry);",
+    replace: "",
+    tests: storage,
+  },
+  {
+    name: "an entry that the database refuses is dropped",
+    file: POSTING,
+    find: "  for (const entry of entries) appendFileSync(posting.refusedPath, `${toColumn(entry)}\\n`, { mode: 0o600 });",
+    replace: "",
+    tests: posting,
+  },
+  {
+    name: "one refused entry drops its batch",
+    file: POSTING,
+    find: "for (const entry of entries) await postEntries(posting, processId, [entry]);",
+    replace: "",
+    tests: posting,
+  },
+  {
+    name: "entries are put aside during an outage",
+    file: POSTING,
+    find: "if (!isRefusal(error)) throw error;",
+    replace: "",
+    tests: posting,
+  },
+  {
+    name: "a taken over journal is deleted before its charges are persisted",
+    file: RECOVERY,
+    find: "  await options.persist();\n",
+    replace: "",
+    tests: removal,
+  },
+  {
+    name: "the leases of a process that ended stay held",
+    file: RECOVERY,
+    find: "  await leases.release(processId);\n",
+    replace: "",
+    tests: storage,
+  },
+  {
+    name: "a charge of a recovered checkpoint is not marked as partial",
+    file: RECOVERY,
+    find: `return { ...entry, flags: [...entry.flags, "partial"] };`,
+    replace: "return entry;",
+    tests: storage,
+  },
+  {
+    name: "a last batch of a taken over journal is not posted",
+    file: RECOVERY,
+    find: "  await post();\n  await leases",
+    replace: "  await leases",
+    tests: storage,
+  },
+  {
+    name: "leases are not returned at a graceful stop",
+    file: STORAGE,
+    find: "    await stores.leases.release(folder.processId);",
+    replace: "",
+    tests: removal,
+  },
+  {
+    name: "a journal with charges that wait is removed at a graceful stop",
+    file: STORAGE,
+    find: "if (areReturned && shipper.isSettled()) folder.remove();",
+    replace: "if (areReturned) folder.remove();",
+    tests: storage,
+  },
+];
