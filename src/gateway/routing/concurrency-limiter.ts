@@ -1,25 +1,55 @@
 import type { Channel } from "../../domain/channel.ts";
+import { FairSemaphore } from "../../lib/semaphore.ts";
 
-/** Calls under way on each channel of this process, for channels with a `max_concurrent`. */
+/** Longest wait for a slot of a channel. */
+const SLOT_WAIT_MS = 5_000;
+/** Requests of one organization that wait for one channel; others are refused at once. */
+const MAX_WAITING = 100;
+
+/**
+ * Calls under way on each channel of this process, for channels with a `max_concurrent`. Requests that wait for a
+ * slot get it by turns of their organizations.
+ */
 export class ConcurrencyLimiter {
-  readonly #taken = new Map<string, number>();
+  readonly #channels = new Map<string, FairSemaphore>();
+  readonly #slotWaitMs: number;
 
-  hasSlot({ id, maxConcurrent }: Channel): boolean {
-    return maxConcurrent === undefined || (this.#taken.get(id) ?? 0) < maxConcurrent;
+  constructor(slotWaitMs = SLOT_WAIT_MS) {
+    this.#slotWaitMs = slotWaitMs;
   }
 
-  /** Takes a slot of the channel; null when all are taken. The result releases it and may be called again. */
-  take({ id, maxConcurrent }: Channel): (() => void) | null {
-    if (maxConcurrent === undefined) return NOTHING;
-    const taken = this.#taken.get(id) ?? 0;
-    if (taken >= maxConcurrent) return null;
-    this.#taken.set(id, taken + 1);
-    let isReleased = false;
-    return () => {
-      if (!isReleased) this.#taken.set(id, (this.#taken.get(id) ?? 1) - 1);
-      isReleased = true;
-    };
+  hasSlot(channel: Channel, organization: string): boolean {
+    return this.#slotsOf(channel)?.hasSlot(organization) ?? true;
+  }
+
+  /** Takes a slot of the channel, which disposing releases; null when all are taken. */
+  take(channel: Channel, organization: string): Disposable | null {
+    const slots = this.#slotsOf(channel);
+    return slots ? slots.tryAcquire(organization) : UNLIMITED;
+  }
+
+  /** The same after a wait, where necessary; null when none came in time. Rejects when the signal aborts. */
+  async wait(channel: Channel, organization: string, signal: AbortSignal): Promise<Disposable | null> {
+    const slots = this.#slotsOf(channel);
+    if (!slots) return UNLIMITED;
+    if (slots.waiting(organization) >= MAX_WAITING) return null;
+    const late = AbortSignal.timeout(this.#slotWaitMs);
+    try {
+      return await slots.acquire(organization, AbortSignal.any([signal, late]));
+    } catch (error) {
+      if (signal.aborted || !late.aborted) throw error;
+      return null;
+    }
+  }
+
+  #slotsOf({ id, maxConcurrent }: Channel): FairSemaphore | undefined {
+    if (maxConcurrent === undefined) return undefined;
+    const slots = this.#channels.get(id) ?? new FairSemaphore(maxConcurrent);
+    this.#channels.set(id, slots);
+    // Calls that began before a reload go on counting.
+    slots.resize(maxConcurrent);
+    return slots;
   }
 }
 
-const NOTHING = (): void => {};
+const UNLIMITED: Disposable = { [Symbol.dispose]() {} };

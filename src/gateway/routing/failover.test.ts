@@ -17,7 +17,7 @@ function process(overrides: Partial<Failover> = {}): Failover {
     deadlineTimer: new DeadlineTimer(10),
     health: new Health(clock),
     retryBudget: new RetryBudget(clock, 1, 1000),
-    concurrency: new ConcurrencyLimiter(),
+    concurrency: new ConcurrencyLimiter(100),
     maxAttempts: 3,
     ...overrides,
   };
@@ -314,6 +314,48 @@ describe("failover", () => {
         )
       ).reply,
     ).toBe("free");
+  });
+
+  test("a request that no other target can take waits for a slot, organizations by turns", async () => {
+    const shared = process();
+    const one = target("small", 1);
+    const order: string[] = [];
+    const call = async (organization: string) => {
+      const reply = () => Promise.resolve(order.push(organization)).then(String);
+      const { release } = await callTargets(shared, { ...request([one], reply), organization });
+      release();
+    };
+    const held = await callTargets(
+      shared,
+      request([one], () => Promise.resolve("held")),
+    );
+    const waiting = ["many", "many", "many", "few"].map(call);
+    await Bun.sleep(5);
+    held.release();
+    await Promise.all(waiting);
+    expect(order).toEqual(["many", "few", "many", "many"]);
+  });
+
+  test("a client that disconnects while its request waits for a slot ends the wait", async () => {
+    const shared = process({ concurrency: new ConcurrencyLimiter(60_000) });
+    const one = target("small", 1);
+    const held = await callTargets(
+      shared,
+      request([one], () => Promise.resolve("held")),
+    );
+    const client = new AbortController();
+    const waiting = callTargets(
+      shared,
+      request([one], () => Promise.resolve("x"), client.signal),
+    );
+    client.abort();
+    await expect(waiting).rejects.toBeInstanceOf(ClientDisconnected);
+    held.release();
+    const { reply } = await callTargets(
+      shared,
+      request([one], () => Promise.resolve("next")),
+    );
+    expect(reply).toBe("next");
   });
 
   test("a call that fails releases its channel's slot, and one that ends releases it once", async () => {

@@ -61,21 +61,33 @@ export async function callTargets<Reply>(
   const startedAt = clock.monotonic();
   const queue = new TargetQueue(targets, process, organization);
   let last: UpstreamError | undefined;
-  let isAtCapacity = false;
+  const full = new Set<Target>();
+  let hasWaited = false;
   for (let target = queue.next(); target; target = queue.next()) {
     const earlierCalls = queue.callsTo(target);
-    if (earlierCalls === 0) retryBudget.countCall(targetName(target), startedAt);
-    else if (!retryBudget.takeRetry(targetName(target))) continue;
-    else await backOff(earlierCalls, request.clientSignal);
-    const releaseSlot = concurrency.take(target.channel);
-    isAtCapacity ||= !releaseSlot;
-    if (!releaseSlot) continue;
-    if (!health.tryCall(target, organization)) {
-      releaseSlot();
+    if (earlierCalls > 0) {
+      if (!retryBudget.takeRetry(targetName(target))) continue;
+      await backOff(earlierCalls, request.clientSignal);
+    }
+    let slot = concurrency.take(target.channel, organization);
+    if (!slot && !full.has(target)) {
+      full.add(target);
+      // It is waited for once no other target is left.
+      if (earlierCalls === 0) queue.repeat(target);
       continue;
     }
+    if (!slot && !hasWaited) {
+      hasWaited = true;
+      slot = await waitForSlot(process, request, target);
+    }
+    if (!slot) continue;
+    if (!health.tryCall(target, organization)) {
+      slot[Symbol.dispose]();
+      continue;
+    }
+    if (earlierCalls === 0) retryBudget.countCall(targetName(target), startedAt);
     queue.countCall(target);
-    const outcome = await callOne(process, request, { target, queue, releaseSlot });
+    const outcome = await callOne(process, request, { target, queue, slot });
     if (!("error" in outcome)) return outcome;
     const { error } = outcome;
     // That this target cannot take the request says less than why the one before failed.
@@ -83,19 +95,19 @@ export async function callTargets<Reply>(
     if (!request.failsOver(error) || clock.monotonic() - startedAt >= request.totalMs) break;
     if (isRepeatable(error, earlierCalls)) queue.repeat(target);
   }
-  throw last ?? (isAtCapacity ? atCapacity() : allEjected(health, targets, organization));
+  throw last ?? (full.size > 0 ? atCapacity() : allEjected(health, targets, organization));
 }
 
 async function callOne<Reply>(
   { clock, deadlineTimer, health }: Failover,
   { callTarget, attempts, clientSignal, organization, totalMs }: FailoverRequest<Reply>,
-  { target, queue, releaseSlot }: { target: Target; queue: TargetQueue; releaseSlot: () => void },
+  { target, queue, slot }: { target: Target; queue: TargetQueue; slot: Disposable },
 ): Promise<Committed<Reply> | { error: UpstreamError }> {
   const startedAt = clock.monotonic();
   const call = new Call(deadlineTimer, clientSignal, target.channel.timeouts?.totalMs ?? totalMs);
   const release = (): void => {
     call.finish();
-    releaseSlot();
+    slot[Symbol.dispose]();
   };
   const record = (outcome: Attempt["outcome"], error?: UpstreamError): void => {
     const durationMs = Math.round(clock.monotonic() - startedAt);
@@ -135,6 +147,19 @@ function isRepeatable({ kind, status, isByRequest }: UpstreamError, earlierCalls
   if (kind === "unreachable" || kind === "overloaded") return true;
   // A status such as 404 would be the same again.
   return isByRequest && (status === undefined || status < 400) && earlierCalls === 0;
+}
+
+/** Waits for a slot of the target's channel; null when none came in time. */
+async function waitForSlot<Reply>(
+  { concurrency }: Failover,
+  { organization, clientSignal }: FailoverRequest<Reply>,
+  { channel }: Target,
+): Promise<Disposable | null> {
+  try {
+    return await concurrency.wait(channel, organization, clientSignal);
+  } catch {
+    throw new ClientDisconnected();
+  }
 }
 
 /** Exponential with full jitter. Rejects with `ClientDisconnected` as soon as the client has. */

@@ -67,7 +67,9 @@ export class TargetQueue {
 
   #isUnusedAndFree(target: Target): boolean {
     return (
-      !this.#called.includes(target) && this.#isAvailable(target) && this.#concurrency.hasSlot(target.channel)
+      !this.#called.includes(target) &&
+      this.#isAvailable(target) &&
+      this.#concurrency.hasSlot(target.channel, this.#organization)
     );
   }
 

@@ -4,6 +4,7 @@ const FAILOVER = "src/gateway/routing/failover.ts";
 const HEALTH = "src/gateway/routing/health.ts";
 const BUDGET = "src/gateway/routing/retry-budget.ts";
 const QUEUE = "src/gateway/routing/target-queue.ts";
+const SEMAPHORE = "src/lib/semaphore.ts";
 const CONCURRENCY = "src/gateway/routing/concurrency-limiter.ts";
 
 const failover = ["src/gateway/routing/failover.test.ts"];
@@ -53,22 +54,22 @@ export const ROUTING_FAULTS: readonly Fault[] = [
   {
     name: "a call that was answered keeps the slot of its channel",
     file: FAILOVER,
-    find: "    call.finish();\n    releaseSlot();",
-    replace: "    call.finish();\n    if (attempts.length > 1e9) releaseSlot();",
+    find: "    call.finish();\n    slot[Symbol.dispose]();",
+    replace: "    call.finish();\n    if (attempts.length > 1e9) slot[Symbol.dispose]();",
     tests: failover,
   },
   {
     name: "a channel takes more calls than its maximum",
     file: CONCURRENCY,
-    find: "if (taken >= maxConcurrent) return null;",
-    replace: "",
+    find: "return slots ? slots.tryAcquire(organization) : UNLIMITED;",
+    replace: "return slots && false ? slots : UNLIMITED;",
     tests: failover,
   },
   {
     name: "a slot that is released twice admits one call more",
-    file: CONCURRENCY,
-    find: "if (!isReleased) this.#taken",
-    replace: "if (!isReleased || taken >= 0) this.#taken",
+    file: SEMAPHORE,
+    find: "if (!isHeld) return;",
+    replace: "",
     tests: failover,
   },
   {
