@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
 import type { Settings } from "./config/index.ts";
+import type { GatewayError } from "./domain/gateway-error.ts";
 import type { Core } from "./gateway/core.ts";
 import { BudgetLeases } from "./gateway/metering/budget-leases.ts";
 import { systemClock } from "./lib/clock.ts";
@@ -138,7 +139,10 @@ async function serverSettings(settings: Settings) {
 /** Lets running requests and detached calls finish within the drain time, then ends them. */
 async function drain({ server: times }: Settings, server: RunningServer, core: Core): Promise<void> {
   const endsAt = performance.now() + (times.leaveSeconds + times.drainSeconds) * 1000;
-  const onCut = (): void => core.detachedCalls.refuse();
+  const onCut = (error: GatewayError | null): void => {
+    core.detachedCalls.refuse();
+    if (error) for (const call of core.failover.calls) call.abort(error);
+  };
   await server.stop(times.leaveSeconds * 1000, times.drainSeconds * 1000, onCut);
   await core.detachedCalls.settled(endsAt - performance.now());
   await endCalls(core);

@@ -69,6 +69,7 @@ export async function openCore(
       deadlineTimer: new DeadlineTimer(DEADLINE_TICK_MS),
       health,
       concurrency: new ConcurrencyLimiter(),
+      calls: new Set(),
       retryBudget: new RetryBudget(clock, settings.routing.retryRatio, settings.routing.retryFloor),
       maxAttempts: settings.routing.maxAttempts,
     },

@@ -48,7 +48,7 @@ export interface Attempt {
   upstreamModel: string;
   /** Milliseconds it took. */
   durationMs: number;
-  outcome: "answered" | "caller_gone" | AttemptFailure;
+  outcome: "answered" | "caller_gone" | "stopped" | AttemptFailure;
   /** HTTP status, when there was one. */
   status?: number;
   /** The vendor may have done the work, and charge for it, although no response arrived. */

@@ -1,4 +1,5 @@
 import { KEEP_ALIVE_FRAME, type ChatStream } from "../dialects/chat/index.ts";
+import { GatewayError } from "../domain/gateway-error.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { Deadline, DeadlineTimer } from "../lib/deadline-timer.ts";
 import { ClientDisconnected, type Call } from "./routing/call.ts";
@@ -216,7 +217,9 @@ export function asStreamError(error: unknown): unknown {
 }
 
 function isTyped(error: unknown): boolean {
-  return error instanceof UpstreamError || error instanceof ClientDisconnected;
+  return (
+    error instanceof UpstreamError || error instanceof ClientDisconnected || error instanceof GatewayError
+  );
 }
 
 function unreadable(cause: unknown): UpstreamError {

@@ -143,7 +143,7 @@ function closeConnection(lifecycle: Lifecycle, { headers }: Response): void {
 }
 
 /** The server itself cuts connections when it stops, which a handler sees as a client that disconnects. */
-function stopping(): GatewayError {
+export function stopping(): GatewayError {
   const message = "This server is stopping. Retry; another will answer.";
   return new GatewayError("overloaded", message, { retryAfterSeconds: STOPPING_RETRY_SECONDS });
 }

@@ -1,4 +1,5 @@
 import type { Server } from "bun";
+import type { GatewayError } from "../domain/gateway-error.ts";
 import { UnknownKeys } from "../gateway/access/unknown-keys.ts";
 import type { Core } from "../gateway/core.ts";
 import type { BlobStore, Links, RequestListener } from "../gateway/ports.ts";
@@ -9,7 +10,7 @@ import { FilePool } from "../lib/spool.ts";
 import { sleep } from "../lib/waiting.ts";
 import { BodyLimits } from "./body-limits.ts";
 import { callerBase } from "./credentials.ts";
-import { createHandler, type EndpointSettings, type Handler } from "./endpoint.ts";
+import { createHandler, stopping, type EndpointSettings, type Handler } from "./endpoint.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { stopListening } from "./listening-socket.ts";
 import { consoleRoutes } from "./endpoints/console.ts";
@@ -60,15 +61,18 @@ export interface RunningServer {
   /**
    * Leaves: `/readyz` answers 503 while everything else goes on for `leaveMs`. Then drains: new connections are
    * refused, requests on open ones are served and close them. Ends all connections once no request has run for
-   * half a second, after `drainMs` at the latest; `onCut` is called just before.
+   * half a second. Requests that still run after `drainMs` get the error that `onCut` is called with; it is called
+   * with null when none does.
    */
-  stop(leaveMs: number, drainMs: number, onCut: () => void): Promise<void>;
+  stop(leaveMs: number, drainMs: number, onCut: (error: GatewayError | null) => void): Promise<void>;
   abandon(): void;
 }
 
 /** A connection that carries no request for so long while the server drains is closed. */
 const QUIET_MS = 500;
 const DRAIN_POLL_MS = 20;
+/** Longest wait until cut requests have been responded to. */
+const CUT_MS = 1_000;
 
 /** Larger than any body a route takes; the routes have limits of their own. */
 const MAX_BYTES = 1024 ** 3;
@@ -150,7 +154,9 @@ export function startServer(options: ServerOptions): RunningServer {
         server.pendingRequests === 0 && lifecycle.quietMs() >= (isListening ? 0 : QUIET_MS);
       while (!isQuiet() && clock.monotonic() < endsAt) await sleep(DRAIN_POLL_MS);
       lifecycle.phase = "stopping";
-      onCut();
+      onCut(server.pendingRequests > 0 ? stopping() : null);
+      const cutBy = clock.monotonic() + CUT_MS;
+      while (server.pendingRequests > 0 && clock.monotonic() < cutBy) await sleep(DRAIN_POLL_MS);
       await server.stop(true);
       await metricsServer?.stop(true);
       await filePool.clear();

@@ -37,6 +37,37 @@ test("key, ledger and picture survive a restart", async () => {
   expect(await gateway.ledger()).toEqual(ledger);
 }, 20_000);
 
+test("the drain deadline ends requests with 503, and streams with an error event", async () => {
+  await using fixture = await openGatewayFixture({ firstByteMs: 60_000, drainSeconds: 1 });
+  const { gateway, vendor } = fixture;
+  vendor.respondBy(({ body }) => {
+    const isStream = body.toString().includes('"stream":true');
+    return isStream ? { fault: "stall-midway", after: 3 } : { fault: "stall" };
+  });
+  const chat = { model: CHAT, messages: [{ role: "user", content: "go on" }] };
+  const [complete, image, stream] = [
+    gateway.call("/v1/chat/completions", { body: chat }),
+    gateway.call("/v1/images/generations", { body: { model: IMAGE, prompt: "A pier" } }),
+    gateway.call("/v1/chat/completions", { body: { ...chat, stream: true } }),
+  ];
+  expect((await stream).status).toBe(200);
+  await vendor.waitForHits(3);
+  gateway.signal("SIGTERM");
+  for (const response of [await complete, await image]) {
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).not.toBeNull();
+    expect(await response.json()).toMatchObject({ error: { code: "overloaded" } });
+  }
+  const text = await (await stream).text();
+  expect(text).toContain('"code":"overloaded"');
+  expect(text).not.toContain("[DONE]");
+  expect(await gateway.exited).toBe(0);
+  expect(await gateway.ledger()).toMatchObject([{ flags: expect.arrayContaining(["partial"]) }]);
+  const lines = gateway.logs().filter(({ message }) => message === "request");
+  for (const line of lines.filter(({ stream }) => stream !== true))
+    expect(line).toMatchObject({ status: 503, attempts: [{ outcome: "stopped" }] });
+}, 20_000);
+
 test("SIGTERM refuses new connections, serves open ones and finishes requests", async () => {
   await using fixture = await openGatewayFixture();
   const { gateway, vendor } = fixture;
@@ -113,14 +144,15 @@ test("the drain also ends detached calls", async () => {
       body: { model: CHAT, stream, messages: [{ role: "user", content: "for ever" }] },
       headers: { "x-request-id": name },
     });
-  const stream = await chat("read-on", true);
-  await stream.body!.getReader().read();
-  const complete = chat("whole", false).catch(() => null);
+  const reader = (await chat("read-on", true)).body!.getReader();
+  await reader.read();
+  const complete = chat("whole", false);
   await vendor.waitForHits(2);
+  await reader.cancel();
   const startedAt = performance.now();
   expect(await gateway.stop()).toBe(0);
   expect(performance.now() - startedAt).toBeLessThan(4_000);
-  await complete;
+  expect((await complete).status).toBe(503);
   const rows = await gateway.ledger();
   expect(rows.map(({ request_id }) => request_id)).toEqual(["read-on"]);
   expect(rows[0]!.flags).toEqual(["partial", "caller_gone", "estimated"]);

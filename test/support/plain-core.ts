@@ -93,6 +93,7 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
       health: new Health(systemClock),
       concurrency: new ConcurrencyLimiter(),
       retryBudget: new RetryBudget(systemClock, 0.2, 10),
+      calls: new Set(),
       maxAttempts: 3,
     },
     detachedCalls: new DetachedCalls(),

@@ -18,6 +18,7 @@ function process(overrides: Partial<Failover> = {}): Failover {
     health: new Health(clock),
     retryBudget: new RetryBudget(clock, 1, 1000),
     concurrency: new ConcurrencyLimiter(100),
+    calls: new Set(),
     maxAttempts: 3,
     ...overrides,
   };

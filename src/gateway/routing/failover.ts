@@ -17,6 +17,8 @@ export interface Failover {
   health: Health;
   retryBudget: RetryBudget;
   concurrency: ConcurrencyLimiter;
+  /** Those that run now; a process that stops aborts them. */
+  calls: Set<Call>;
   /** Most calls for one request, the first included. */
   maxAttempts: number;
 }
@@ -99,14 +101,16 @@ export async function callTargets<Reply>(
 }
 
 async function callOne<Reply>(
-  { clock, deadlineTimer, health }: Failover,
+  { clock, deadlineTimer, health, calls }: Failover,
   { callTarget, attempts, clientSignal, organization, totalMs }: FailoverRequest<Reply>,
   { target, queue, slot }: { target: Target; queue: TargetQueue; slot: Disposable },
 ): Promise<Committed<Reply> | { error: UpstreamError }> {
   const startedAt = clock.monotonic();
   const call = new Call(deadlineTimer, clientSignal, target.channel.timeouts?.totalMs ?? totalMs);
+  calls.add(call);
   const release = (): void => {
     call.finish();
+    calls.delete(call);
     slot[Symbol.dispose]();
   };
   const record = (outcome: Attempt["outcome"], error?: UpstreamError): void => {
@@ -138,6 +142,7 @@ async function callOne<Reply>(
     }
     health.abandoned(target, organization);
     if (error instanceof ClientDisconnected) record("caller_gone");
+    else if (call.signal.aborted) record("stopped");
     throw error;
   }
 }
