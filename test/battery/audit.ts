@@ -80,7 +80,9 @@ function compare(
     return isExcused ? [] : [`received ${tokens} tokens before it left, and not charged`];
   }
   if (end === "refused") return [`charged ${charge.amount} for an error`];
-  if (hits.length === 0) return [`charged ${charge.amount} without a call to a vendor`];
+  // A call counts as sent once it is handed to the connection; a client that leaves may end it before it arrives.
+  const isUnsent = hits.length === 0 && (end !== "left" || charge.tokens !== 0);
+  if (isUnsent) return [`charged ${charge.amount} without a call to a vendor`];
   if (charge.tokens === null) return compareImage(outcome, charge);
   const problems: string[] = [];
   if (!isAtPrice(setting, charge, outcome)) problems.push(`${charge.amount} for ${charge.tokens} tokens`);
