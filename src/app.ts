@@ -14,7 +14,7 @@ import { sweepSpool } from "./lib/spool.ts";
 import { hashSecret, secretTest } from "./lib/secret.ts";
 import { VERSION } from "./lib/version.ts";
 import { every, sleep, type BackgroundWork } from "./lib/waiting.ts";
-import { Overload, startServer, type RunningServer } from "./server/index.ts";
+import { ConnectionLimit, Overload, startServer, type RunningServer } from "./server/index.ts";
 import { openStorage, type Storage } from "./storage/index.ts";
 import { openBlobs, type Blobs } from "./storage/blobs/index.ts";
 import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
@@ -66,13 +66,20 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
   const parts = { storage, codecSlots, processId, onProblem };
   const { core, upstreams, leases, health, counters } = await openCore(live, supervisor, parts);
   const overload = openOverload(settings, onProblem);
-  const metrics = new Metrics(gauges({ storage, blobs, health, counters, overload }));
+  const connections = new ConnectionLimit({
+    perAddress: settings.server.connectionsPerAddress,
+    trustedProxies: settings.server.trustedProxies,
+    onClosed: (message) => onProblem(message, null),
+  });
+  const metrics = new Metrics(gauges({ storage, blobs, health, counters, overload, connections }));
   const server = startServer({
     ...(await serverSettings(settings)),
     core,
     blobs,
     codecSlots,
     overload,
+    connections,
+    onProblem,
     listeners: [log.listener, metrics.listener],
     metrics: gatherMetrics(metrics, settings),
   });

@@ -1,6 +1,6 @@
 import { VERSION } from "./lib/version.ts";
 import type { Health } from "./gateway/routing/health.ts";
-import type { Overload } from "./server/index.ts";
+import type { ConnectionLimit, Overload } from "./server/index.ts";
 import type { Blobs } from "./storage/blobs/index.ts";
 import type { Counters } from "./storage/counters/index.ts";
 import type { Storage } from "./storage/index.ts";
@@ -12,10 +12,11 @@ export interface GaugeSources {
   health: Health;
   counters: Counters;
   overload: Overload;
+  connections: ConnectionLimit;
 }
 
 /** Metrics that are read from the parts of a running gateway at each scrape. */
-export function gauges({ storage, blobs, health, counters, overload }: GaugeSources): Gauge[] {
+export function gauges({ storage, blobs, health, counters, overload, connections }: GaugeSources): Gauge[] {
   return [
     {
       name: "gateway_build_info",
@@ -37,6 +38,12 @@ export function gauges({ storage, blobs, health, counters, overload }: GaugeSour
       name: "gateway_event_loop_lag_seconds",
       help: "How late timers were, the least of the last three samples.",
       value: () => overload.sample.lagMs / 1000,
+    },
+    {
+      name: "gateway_closed_connections_total",
+      type: "counter",
+      help: "Connections without a request that were closed to stay within limits.",
+      value: () => connections.closed,
     },
     {
       name: "gateway_ledger_backlog",

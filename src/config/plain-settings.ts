@@ -19,6 +19,7 @@ export function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
       leaveSeconds: server.leave_seconds,
       idleSeconds: server.idle_seconds,
       bodyGraceSeconds: server.body_grace_seconds,
+      connectionsPerAddress: server.connections_per_address,
       unknownKeysPerMinute: server.unknown_keys_per_minute,
     },
     database: { poolSize: database.pool_size },

@@ -51,6 +51,14 @@ export const serverSchema = z
       .max(3600)
       .default(0)
       .describe("Seconds of normal service after SIGTERM while /readyz is 503"),
+    connections_per_address: z
+      .int()
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe(
+        "Connections that one address may have to a process, but for trusted proxies; null is no limit",
+      ),
     unknown_keys_per_minute: z
       .int()
       .min(1)

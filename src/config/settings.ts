@@ -29,6 +29,8 @@ export interface Settings {
     idleSeconds: number;
     /** Time that a body of any size may take to arrive. */
     bodyGraceSeconds: number;
+    /** Connections of one client address to a process; null does not bound them. */
+    connectionsPerAddress: number | null;
     /** Lookups of keys that do not exist, per client address and process; null does not bound them. */
     unknownKeysPerMinute: number | null;
   };

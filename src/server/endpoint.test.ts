@@ -55,6 +55,7 @@ function openFor(handle: (exchange: HttpExchange) => RouteResult | Promise<Route
     listeners: [(event) => events.push(event)],
     lifecycle,
     overload: { step: 0, admit() {} },
+    connections: { began() {}, ended() {} },
     idleSeconds: 75,
   });
   const server = { timeout() {}, requestIP: () => null } as unknown as Server<undefined>;

@@ -11,6 +11,7 @@ import { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
+import type { ConnectionLimit } from "./connection-limit.ts";
 import { callerAddress, readSecret } from "./credentials.ts";
 import {
   pathOf,
@@ -32,6 +33,7 @@ export interface EndpointSettings {
   listeners: readonly RequestListener[];
   lifecycle: Lifecycle;
   overload: Pick<Overload, "step" | "admit">;
+  connections: Pick<ConnectionLimit, "began" | "ended">;
   /** Longest silence of a connection while its client is to send or to receive. */
   idleSeconds: number;
 }
@@ -57,6 +59,7 @@ export type Handler = (
 export function createHandler(settings: EndpointSettings): Handler {
   return async (request, server, routes) => {
     const exchange = openExchange(settings.clock, request, server);
+    settings.connections.began(request);
     const host = request.headers.get("host");
     if (host !== null && !HOST.test(host)) return refuse(settings, exchange, badHost());
     const found = settings.table.find(request.method, pathOf(request.url));
@@ -233,6 +236,7 @@ function report(settings: EndpointSettings, exchange: HttpExchange, ending: Endi
     attempts,
     cause: failure?.cause,
   };
+  settings.connections.ended(request);
   for (const listener of listeners) listener(event);
   restoreIdleTimeout(exchange, idleSeconds);
   return response;

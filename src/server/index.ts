@@ -9,6 +9,7 @@ import type { FairSemaphore } from "../lib/semaphore.ts";
 import { FilePool } from "../lib/spool.ts";
 import { sleep } from "../lib/waiting.ts";
 import { BodyLimits } from "./body-limits.ts";
+import type { ConnectionLimit } from "./connection-limit.ts";
 import { callerBase } from "./credentials.ts";
 import { createHandler, stopping, type EndpointSettings, type Handler } from "./endpoint.ts";
 import { Lifecycle } from "./lifecycle.ts";
@@ -48,11 +49,15 @@ export interface ServerOptions {
   hash(secret: string): string;
   listeners: readonly RequestListener[];
   overload: Overload;
+  connections: ConnectionLimit;
+  /** Told of failures in the background. */
+  onProblem(message: string, cause: unknown): void;
   metrics(): Promise<string>;
   /** Whether several processes listen on the port. */
   isShared: boolean;
 }
 
+export { ConnectionLimit } from "./connection-limit.ts";
 export { Overload } from "./overload.ts";
 
 export interface RunningServer {
@@ -133,6 +138,7 @@ export function startServer(options: ServerOptions): RunningServer {
     listeners: options.listeners,
     lifecycle,
     overload: options.overload,
+    connections: options.connections,
     idleSeconds: address.idleSeconds,
   };
   const server = listen(options, address.port, settings, allRoutes(options, filePool, lifecycle));
@@ -140,6 +146,9 @@ export function startServer(options: ServerOptions): RunningServer {
     address.metricsPort === null
       ? null
       : listen(options, address.metricsPort, settings, operatorRoutes(options, lifecycle));
+  const limiting = options.connections.start(metricsServer ? [server, metricsServer] : [server], (error) =>
+    options.onProblem("connections were not counted", error),
+  );
   return {
     url: `http://${address.host.includes(":") ? `[${address.host}]` : address.host}:${server.port}`,
     async stop(leaveMs, drainMs, onCut) {
@@ -157,11 +166,13 @@ export function startServer(options: ServerOptions): RunningServer {
       onCut(server.pendingRequests > 0 ? stopping() : null);
       const cutBy = clock.monotonic() + CUT_MS;
       while (server.pendingRequests > 0 && clock.monotonic() < cutBy) await sleep(DRAIN_POLL_MS);
+      await limiting.stop();
       await server.stop(true);
       await metricsServer?.stop(true);
       await filePool.clear();
     },
     abandon() {
+      void limiting.stop();
       void server.stop(true);
       void metricsServer?.stop(true);
     },

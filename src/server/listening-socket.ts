@@ -1,6 +1,7 @@
-import { dlopen, ptr } from "bun:ffi";
+import { ptr } from "bun:ffi";
 import { openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { sleep } from "../lib/waiting.ts";
+import { openLibc } from "./libc.ts";
 
 /*
  * The runtime cannot stop listening and keep idle connections: its graceful stop closes them, and a proxy that
@@ -30,7 +31,7 @@ const LISTENING = "0A";
  * open. Returns false where the system offers no way to do so; then nothing has changed.
  */
 export async function stopListening(port: number): Promise<boolean> {
-  const libc = process.platform === "linux" ? openLibc() : null;
+  const libc = openLibc();
   const socket = libc && findListeningSocket(port);
   if (!libc || socket === null) return false;
   const program = filterProgram();
@@ -39,20 +40,6 @@ export async function stopListening(port: number): Promise<boolean> {
   await sleep(QUEUE_MS);
   // The descriptor stays taken, so that the runtime can close it later; behind it is no socket any more.
   return libc.dup2(openSync("/dev/null", "r"), socket) === socket;
-}
-
-function openLibc() {
-  for (const name of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
-    try {
-      return dlopen(name, {
-        dup2: { args: ["i32", "i32"], returns: "i32" },
-        setsockopt: { args: ["i32", "i32", "i32", "ptr", "u32"], returns: "i32" },
-      }).symbols;
-    } catch {
-      // Another C library.
-    }
-  }
-  return null;
 }
 
 /** The descriptor of this process's own listening socket on the port; other processes may share the port. */

@@ -1,0 +1,160 @@
+import type { Server } from "bun";
+import { networkOf, type AddressList } from "../lib/cidr.ts";
+import { every, type BackgroundWork } from "../lib/waiting.ts";
+import { listDescriptors, type ClientConnection, type OpenDescriptors } from "./client-connections.ts";
+import { openLibc, type Libc } from "./libc.ts";
+
+export interface ConnectionLimitOptions {
+  /** Of one client address or IPv6 network of 64 bits; null is no limit. */
+  perAddress: number | null;
+  /** Their connections belong to many clients. */
+  trustedProxies: AddressList;
+  onClosed(message: string): void;
+}
+
+const SAMPLE_MS = 100;
+/** Connections per address are counted in every so many samples. */
+const COUNT_SAMPLES = 10;
+/** Kept for files and for connections to vendors and stores: a quarter of the limit, within these bounds. */
+const MIN_RESERVE = 32;
+const MAX_RESERVE = 1024;
+/** From this share of the bound on every sample counts exactly, because free descriptors may lie below used ones. */
+const TIGHT_SHARE = 0.9;
+/** A scan that takes a millisecond is not repeated for so many. */
+const SCAN_SHARE = 20;
+const REPORT_MS = 10_000;
+const SHUT_BOTH = 2;
+const RLIMIT_NOFILE = 7;
+/** Descriptors that are looked at, at most: some 50 ms. */
+const MAX_SCANNED = 131_072;
+
+/**
+ * Keeps clients' connections below the process's limit of open files. The runtime accepts every connection, so those
+ * in excess are closed after the fact, ten times a second: never one with a running request or an unfinished response,
+ * first those of the address with the most, of these the ones never served and the longest silent.
+ */
+export class ConnectionLimit {
+  readonly #options: ConnectionLimitOptions;
+  readonly #libc: Libc | null = openLibc();
+  readonly #servers: Server<undefined>[] = [];
+  readonly #running = new Set<Request>();
+  #closed = 0;
+  #samples = 0;
+  #isTight = false;
+  #scanAt = 0;
+  #reportedAt = -Infinity;
+  #unreported = 0;
+
+  constructor(options: ConnectionLimitOptions) {
+    this.#options = options;
+  }
+
+  /** Connections closed so far. */
+  get closed(): number {
+    return this.#closed;
+  }
+
+  /** Starts for the connections of these servers. */
+  start(servers: readonly Server<undefined>[], onProblem: (error: unknown) => void): BackgroundWork {
+    this.#servers.push(...servers);
+    return every(SAMPLE_MS, () => this.#enforce(), onProblem);
+  }
+
+  /** A request whose connection must stay open until `ended`. */
+  began(request: Request): void {
+    this.#running.add(request);
+  }
+
+  ended(request: Request): void {
+    this.#running.delete(request);
+  }
+
+  #enforce(): void {
+    const libc = this.#libc;
+    if (!libc) return;
+    const limit = fileLimit(libc);
+    const maxOpen = limit - Math.min(MAX_RESERVE, Math.max(MIN_RESERVE, limit / 4));
+    const isCounting = this.#options.perAddress !== null && this.#samples++ % COUNT_SAMPLES === 0;
+    const isTight = this.#isTight || lowestFree(libc) >= maxOpen;
+    const startedAt = performance.now();
+    if ((!isTight && !isCounting) || startedAt < this.#scanAt) return;
+    const ports = new Set(this.#servers.map(({ port = 0 }) => port));
+    const open = listDescriptors(libc, Math.min(limit, MAX_SCANNED), ports);
+    const excess = this.#findExcess(open, maxOpen);
+    for (const { descriptor } of excess) libc.shutdown(descriptor, SHUT_BOTH);
+    this.#report(excess.length);
+    // Connections that wait to be accepted take the descriptors that were closed.
+    this.#isTight = open.count >= maxOpen * TIGHT_SHARE;
+    this.#scanAt = startedAt + (performance.now() - startedAt) * SCAN_SHARE;
+  }
+
+  #findExcess({ count, connections }: OpenDescriptors, maxOpen: number): ClientConnection[] {
+    const { perAddress, trustedProxies } = this.#options;
+    const busy = this.#busyPeers();
+    const groups = [...Map.groupBy(connections, ({ address }) => networkOf(address)).values()].map(
+      (group) => ({
+        size: group.length,
+        isProxy: trustedProxies.has(group[0]?.address ?? ""),
+        idle: group.filter((one) => !one.isSending && !busy.has(nameOf(one))).toSorted(byWorth),
+      }),
+    );
+    const excess: ClientConnection[] = [];
+    for (const group of groups)
+      if (perAddress !== null && !group.isProxy) excess.push(...take(group, group.size - perAddress));
+    // Closing in this order takes one connection after the other from whichever address then has the most.
+    const ranked = groups.flatMap(({ size, idle }) =>
+      idle.map((connection, index) => ({ connection, rank: size - index })),
+    );
+    ranked.sort((one, other) => other.rank - one.rank || byWorth(one.connection, other.connection));
+    const surplus = Math.max(0, count - excess.length - maxOpen);
+    excess.push(...ranked.slice(0, surplus).map(({ connection }) => connection));
+    return excess;
+  }
+
+  #busyPeers(): Set<string> {
+    const peers = new Set<string>();
+    for (const request of this.#running) {
+      const peer = this.#servers[0]?.requestIP(request);
+      if (peer) peers.add(nameOf(peer));
+    }
+    return peers;
+  }
+
+  #report(closed: number): void {
+    this.#closed += closed;
+    this.#unreported += closed;
+    if (this.#unreported === 0 || performance.now() - this.#reportedAt < REPORT_MS) return;
+    this.#options.onClosed(`closed ${this.#unreported} connections without a request to stay within limits`);
+    this.#reportedAt = performance.now();
+    this.#unreported = 0;
+  }
+}
+
+/** The first to be closed comes first. */
+function byWorth(one: ClientConnection, other: ClientConnection): number {
+  return Number(other.isUnserved) - Number(one.isUnserved) || other.silentMs - one.silentMs;
+}
+
+function take(group: { size: number; idle: ClientConnection[] }, count: number): ClientConnection[] {
+  const taken = group.idle.splice(0, Math.max(0, count));
+  group.size -= taken.length;
+  return taken;
+}
+
+function nameOf({ address, port }: { address: string; port: number }): string {
+  return `${networkOf(address)} ${port}`;
+}
+
+/** Every descriptor below it is in use; the system gives out the lowest one first. */
+function lowestFree(libc: Libc): number {
+  const descriptor = libc.dup(0);
+  if (descriptor < 0) return Infinity;
+  libc.close(descriptor);
+  return descriptor;
+}
+
+/** The soft limit of open files of this process, which an operator may change while it runs (`getrlimit(2)`). */
+function fileLimit(libc: Libc): number {
+  const bytes = Buffer.alloc(16);
+  return libc.getrlimit(RLIMIT_NOFILE, bytes) === 0 ? Number(bytes.readBigUInt64LE(0)) : Infinity;
+}
