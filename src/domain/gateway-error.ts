@@ -19,10 +19,10 @@ export const ERROR_CODES = {
   model_not_available_for_routing: { status: 400, kind: "parameter" },
   model_retired: { status: 400, kind: "parameter" },
   wrong_endpoint_for_model: { status: 400, kind: "parameter" },
-  missing_api_key: { status: 401, kind: "door" },
+  missing_api_key: { status: 401, kind: "access" },
   authentication_required: { status: 401, kind: "authentication" },
   MODEL_PRICE_NOT_CONFIGURED: { status: 402, kind: "billing" },
-  ip_not_allowed: { status: 403, kind: "door" },
+  ip_not_allowed: { status: 403, kind: "access" },
   model_not_allowed_for_api_key: { status: 403, kind: "permission" },
   model_not_authorized_for_org: { status: 403, kind: "permission" },
   not_found: { status: 404, kind: "not_found" },
@@ -45,7 +45,7 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 /** The kind of error, from which dialects derive their `type`. */
 export type ErrorKind =
   | "parameter"
-  | "door"
+  | "access"
   | "authentication"
   | "billing"
   | "permission"

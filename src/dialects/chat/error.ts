@@ -19,6 +19,6 @@ const TYPES = {
 
 /** Writes an error as chat completions do. */
 export function writeError({ code, kind, message, param }: GatewayError): ChatErrorBody {
-  if (kind === "door") return { error: { message, type: code, param } };
+  if (kind === "access") return { error: { message, type: code, param } };
   return { error: { code, message, type: TYPES[kind], param } };
 }
