@@ -29,7 +29,7 @@ type Run = (seconds: number, seed: number) => Promise<Omit<Row, "name" | "second
 /** Beside the mixes: single promises, measured for longer than the test suite does. */
 const FIGURES: Record<string, Run> = {
   kills: async (seconds, seed) =>
-    verdict(await killUnderLoad(Math.max(6, Math.round(seconds)), seeded(seed))),
+    verdict(await killUnderLoad(Math.max(6, Math.round(seconds / 3)), seeded(seed))),
   images: async () => ({ what: "memory of the largest image calls", violations: await measureLargest() }),
   model: async (seconds, seed) => verdict(await compareWithModel(Math.round(seconds * 2_000), seed)),
   outages: async (seconds) => {
