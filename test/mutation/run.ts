@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Fault } from "./fault.ts";
+import { END_TO_END_FAULTS } from "./faults/end-to-end.ts";
 import { JOURNAL_FAULTS } from "./faults/journal.ts";
 import { LIMIT_FAULTS } from "./faults/limits.ts";
 import { METERING_FAULTS } from "./faults/metering.ts";
@@ -33,6 +34,7 @@ const ALL = [
   ...LIMIT_FAULTS,
   ...JOURNAL_FAULTS,
   ...STORE_FAULTS,
+  ...END_TO_END_FAULTS,
 ];
 
 /** What became of one fault; only `killed` is as it should be. */

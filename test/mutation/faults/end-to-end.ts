@@ -1,0 +1,50 @@
+import type { Fault } from "../fault.ts";
+
+/** The same promises as in other tables, where a test of the whole gateway claims to prove them. */
+export const END_TO_END_FAULTS: readonly Fault[] = [
+  {
+    name: "a vendor is called without a price, end to end",
+    file: "src/gateway/metering/price.ts",
+    find: "  if (price && isIn(price, unit)) return price;",
+    replace: `  if (price && isIn(price, unit)) return price;
+  const free = { amount: 0n, source: "default", effectiveFrom: 0 } as const;
+  const rates = { perMillion: { input: free, output: free }, perImage: { "1K": { "*": free } } };
+  if (!price) return { unit, currency: "USD", ...rates } as never;`,
+    tests: ["test/spec/authentication.test.ts"],
+  },
+  {
+    name: "every picture is billed at tier 1K, end to end",
+    file: "src/gateway/images.ts",
+    find: "const tier = deliveredTier(quote.tier, fitted.size, { width, height });",
+    replace: `const tier = deliveredTier("1K", fitted.size, { width, height });`,
+    tests: ["test/spec/models-prices-settled.test.ts"],
+  },
+  {
+    name: "pictures that did not come are billed, end to end",
+    file: "src/gateway/images.ts",
+    find: `unit: "image", count: images.length, ...cell`,
+    replace: `unit: "image", count: Math.max(images.length, count), ...cell`,
+    tests: ["test/e2e/images-truth.test.ts"],
+  },
+  {
+    name: "a budget grants what other processes hold, end to end",
+    file: "src/storage/budgets/take.ts",
+    find: "const rest = budget.amount - budget.spent - budget.held;",
+    replace: "const rest = budget.amount - budget.spent;",
+    tests: ["test/e2e/budgets-exact.test.ts"],
+  },
+  {
+    name: "a checkpoint is ignored at recovery, end to end",
+    file: "src/storage/journal/segments.ts",
+    find: "  yield* open.values();",
+    replace: "",
+    tests: ["test/e2e/restart.test.ts"],
+  },
+  {
+    name: "charges are forgotten during an outage, end to end",
+    file: "src/storage/journal/shipper.ts",
+    find: "const batch = this.#queue.slice(0, BATCH);",
+    replace: "const batch = this.#queue.splice(0, BATCH);",
+    tests: ["test/e2e/outage.test.ts"],
+  },
+];
