@@ -100,16 +100,20 @@ function rateView(price: Price | null): Record<string, string> {
 }
 
 function comparison(before: Price | null, after: Price | null) {
-  const [old, changed] = [rateView(before), rateView(after)];
-  const sources = new Map(
-    (after ? effectiveRates(after) : []).map(({ name, value }) => [name, value.source]),
+  const [old, changed] = [before, after].map(
+    (price) => new Map((price ? effectiveRates(price) : []).map(({ name, value }) => [name, value])),
   );
-  return [...new Set([...Object.keys(old), ...Object.keys(changed)])].map((cell) => ({
-    cell,
-    before: old[cell] ?? "none",
-    after: changed[cell] ?? "none",
-    source: sources.get(cell) ?? "",
-  }));
+  return [...new Set([...(old?.keys() ?? []), ...(changed?.keys() ?? [])])].map((cell) => {
+    const anyQuality = cell.replace(/:.*/, ":*");
+    const was = old?.get(cell) ?? old?.get(anyQuality);
+    const is = changed?.get(cell) ?? changed?.get(anyQuality);
+    return {
+      cell,
+      before: was ? formatNanos(was.amount) : "none",
+      after: is ? formatNanos(is.amount) : "none",
+      source: is?.source ?? "",
+    };
+  });
 }
 
 /** A stored row, or one of the configuration, which has no id. */

@@ -353,6 +353,15 @@ test("a price change prints every category before and after", async () => {
   });
 });
 
+test("a price change prints what a quality costs by the row of all qualities", async () => {
+  await using cli = await shellWithOrganization();
+  await cli.run("prices set sandbox-a --image 1K=0.01");
+  const { stdout } = await cli.run("prices set sandbox-a --image 1K:low=0.005");
+  expect(stdout).toMatch(/^1K:low +0\.01 +0\.005 +default$/m);
+  const [row] = (await cli.run("prices list --model sandbox-a --json")).json().slice(-1);
+  expect((await cli.run(`prices remove ${row.id}`)).stdout).toMatch(/^1K:low +0\.005 +0\.01 +default$/m);
+});
+
 test("every token category has the same name in options and output", async () => {
   await using cli = await shellWithOrganization();
   const set = "prices set sandbox-chat --token input=1 --token output=2 --token cache_write_1h=3";
