@@ -88,10 +88,11 @@ function toJsonLine(entry: LedgerEntry): string {
 }
 
 function toView(entry: LedgerEntry): object {
-  const { amount, orphanCost, at } = entry;
+  const { amount, orphanCost, at, admittedAt } = entry;
   return {
     ...entry,
     at: new Date(at).toISOString(),
+    ...(admittedAt !== undefined && { admittedAt: new Date(admittedAt).toISOString() }),
     amount: formatNanos(amount),
     orphanCost: formatNanos(orphanCost),
   };

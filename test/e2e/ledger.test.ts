@@ -15,7 +15,8 @@ test("the ledger finds a charge by the caller's request id", async () => {
   expect(response.status).toBe(200);
   const [row] = await gateway.charged("order-4711");
   const listed = JSON.parse(await gateway.cli("ledger", "list", "--request", "order-4711", "--json"));
-  expect(listed).toMatchObject([{ id: row!.id, requestId: "order-4711" }]);
+  const time = expect.stringMatching(/^\d{4}-.*Z$/);
+  expect(listed).toMatchObject([{ id: row!.id, requestId: "order-4711", at: time, admittedAt: time }]);
   expect(await gateway.cli("ledger", "show", row!.id)).toMatch(
     /^Request order-4711 by key .*\nAttempts:\n {2}sandbox\/sandbox-chat answered in \d+ ms(, status 200)?\n/m,
   );
