@@ -37,7 +37,7 @@ export function changeLimits<Own extends object>(own: Own, change: z.output<type
   return Object.fromEntries(merged.filter(([, value]) => value !== "default" && value !== undefined)) as Own;
 }
 
-const NOT_AN_AMOUNT = 'must be a decimal of at most nine places as text, such as "12.50"';
+const NOT_AN_AMOUNT = 'must be a decimal of at most nine digits and nine places as text, such as "12.50"';
 
 /** A decimal string as nano-units; signs, exponents and numbers are refused. */
 export const amountSchema = z

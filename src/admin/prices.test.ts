@@ -43,7 +43,7 @@ test("an invalid price is refused", async () => {
     expect(await refusal(setPrice(context, { ...text, perMillion: { input, output: "2" } }))).toEqual([
       400,
       "perMillion.input",
-      'perMillion.input must be a decimal of at most nine places as text, such as "12.50"',
+      'perMillion.input must be a decimal of at most nine digits and nine places as text, such as "12.50"',
     ]);
   expect(await refusal(setPrice(context, { ...text, perMillion: {} }))).toEqual([
     400,
