@@ -76,6 +76,7 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
     ...(await serverSettings(settings)),
     core,
     blobs,
+    outcomes: storage.outcomes,
     codecSlots,
     overload,
     connections,

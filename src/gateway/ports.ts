@@ -98,7 +98,7 @@ export interface BudgetRequest {
 
 /** Where delivered images are kept until their retention ends. */
 export interface BlobStore {
-  put(image: Blob, format: ImageFormat, organizationId: string): Promise<StoredBlob>;
+  put(image: Blob, format: ImageFormat | "bin", organizationId: string): Promise<StoredBlob>;
   /** Whether `put` would succeed now, as far as is known. */
   isAvailable(): boolean;
   /** The stored picture, or null when unknown or gone. */
@@ -114,6 +114,43 @@ export interface StoredPicture {
   slice(start: number, end: number): StoredPicture;
   /** Reads piece by piece, as fast as the reader takes them. */
   stream(): ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
+/** Outcomes of requests with an idempotency key, for 24 hours. Methods throw a `DependencyError`. */
+export interface OutcomeStore {
+  /** Claims the key for a request, unless another one has it. The claim lasts a minute from its last renewal. */
+  claim(claim: Claim, fingerprint: string): Promise<ClaimResult>;
+  renew(claim: Claim): Promise<void>;
+  /** Stores the outcome of a claim that is still held. */
+  complete(claim: Claim, outcome: Outcome): Promise<void>;
+  /** Gives the key back, so that the next request runs. */
+  release(claim: Claim): Promise<void>;
+}
+
+export interface Claim {
+  /** Id of the gateway key. */
+  keyId: string;
+  /** Hash of the idempotency key. */
+  key: string;
+  /** New for every request. */
+  id: string;
+}
+
+export type ClaimResult =
+  | { kind: "claimed" }
+  /** Another request has the key, and runs. */
+  | { kind: "running" }
+  /** The key belongs to a request with other content. */
+  | { kind: "other" }
+  | { kind: "stored"; outcome: Outcome };
+
+export interface Outcome {
+  status: number;
+  headers: Record<string, string>;
+  /** Null where it is stored as a blob. */
+  body: Uint8Array<ArrayBuffer> | null;
+  /** Name of the stored blob. */
+  blob: string | null;
 }
 
 export interface StoredBlob {

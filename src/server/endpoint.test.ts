@@ -9,6 +9,7 @@ import { UnknownKeys } from "../gateway/access/unknown-keys.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
 import { parseAddressList } from "../lib/cidr.ts";
 import { systemClock } from "../lib/clock.ts";
+import type { Idempotency } from "./idempotency.ts";
 import { createHandler } from "./endpoint.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 import { Lifecycle, type Phase } from "./lifecycle.ts";
@@ -56,6 +57,8 @@ function openFor(handle: (exchange: HttpExchange) => RouteResult | Promise<Route
     lifecycle,
     overload: { step: 0, admit() {} },
     connections: { began() {}, ended() {} },
+    // No request of this suite has an idempotency key.
+    idempotency: {} as Idempotency,
     idleSeconds: 75,
   });
   const server = { timeout() {}, requestIP: () => null } as unknown as Server<undefined>;

@@ -16,9 +16,11 @@ import { callerAddress, readSecret } from "./credentials.ts";
 import {
   pathOf,
   restoreIdleTimeout,
+  traceIdOf,
   type AuthenticatedExchange,
   type HttpExchange,
 } from "./http-exchange.ts";
+import { runIdempotently, type Idempotency } from "./idempotency.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Overload } from "./overload.ts";
 import { errorResponse } from "./respond.ts";
@@ -32,6 +34,7 @@ export interface EndpointSettings {
   trustedProxies: AddressList;
   listeners: readonly RequestListener[];
   lifecycle: Lifecycle;
+  idempotency: Idempotency;
   overload: Pick<Overload, "step" | "admit">;
   connections: Pick<ConnectionLimit, "began" | "ended">;
   /** Longest silence of a connection while its client is to send or to receive. */
@@ -121,7 +124,7 @@ async function handle(
   Object.assign(exchange, { principal });
   if (route.pipeline) await grant.open(route.pipeline);
   try {
-    return await route.handle(Object.assign(exchange, { principal, grant }));
+    return await runIdempotently(settings.idempotency, route, Object.assign(exchange, { principal, grant }));
   } finally {
     grant.release();
   }
@@ -240,11 +243,4 @@ function report(settings: EndpointSettings, exchange: HttpExchange, ending: Endi
   for (const listener of listeners) listener(event);
   restoreIdleTimeout(exchange, idleSeconds);
   return response;
-}
-
-/** The trace id of a `traceparent` header: `00-{trace id}-{parent id}-{flags}` (W3C Trace Context). */
-function traceIdOf(traceparent: string | null): string | null {
-  return traceparent === null
-    ? null
-    : (/^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-/.exec(traceparent)?.[1] ?? null);
 }

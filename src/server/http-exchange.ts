@@ -27,6 +27,11 @@ export interface AuthenticatedExchange extends HttpExchange {
   principal: Principal;
   /** What the request counts in the limits. */
   grant: LimitGrant;
+  /**
+   * Only with an idempotency key: to be called with the request's content before anything is called or billed. Throws
+   * where the request must not run.
+   */
+  claimOutcome?(content: unknown): Promise<void>;
 }
 
 /** An exchange as the core sees it: without HTTP. */
@@ -54,4 +59,11 @@ export function pathOf(url: string): string {
 export function queryOf(url: string): URLSearchParams {
   const start = url.indexOf("?");
   return new URLSearchParams(start < 0 ? "" : url.slice(start + 1));
+}
+
+/** The trace id of a `traceparent` header: `00-{trace id}-{parent id}-{flags}` (W3C Trace Context). */
+export function traceIdOf(traceparent: string | null): string | null {
+  return traceparent === null
+    ? null
+    : (/^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-/.exec(traceparent)?.[1] ?? null);
 }

@@ -2,7 +2,7 @@ import type { Server } from "bun";
 import type { GatewayError } from "../domain/gateway-error.ts";
 import { UnknownKeys } from "../gateway/access/unknown-keys.ts";
 import type { Core } from "../gateway/core.ts";
-import type { BlobStore, Links, RequestListener } from "../gateway/ports.ts";
+import type { BlobStore, Links, OutcomeStore, RequestListener } from "../gateway/ports.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import type { SafeFetch } from "../lib/safe-fetch.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
@@ -28,6 +28,7 @@ import { RouteTable, type Route } from "./routes.ts";
 export interface ServerOptions {
   core: Core;
   blobs: { store: BlobStore; links: Links };
+  outcomes: OutcomeStore;
   safeFetch: SafeFetch;
   /** Folder for temporary files of requests, on a local disk. */
   spoolDirectory: string;
@@ -139,6 +140,7 @@ export function startServer(options: ServerOptions): RunningServer {
     lifecycle,
     overload: options.overload,
     connections: options.connections,
+    idempotency: { outcomes: options.outcomes, blobs: options.blobs.store },
     idleSeconds: address.idleSeconds,
   };
   const server = listen(options, address.port, settings, allRoutes(options, filePool, lifecycle));

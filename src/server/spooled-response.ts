@@ -1,4 +1,5 @@
 import { holdsHandles, writeJson, type StreamedObject } from "../lib/json-spool.ts";
+import type { AuthenticatedExchange } from "./http-exchange.ts";
 import { createSpool, type FilePool, type Spool } from "../lib/spool.ts";
 
 export interface SpooledResponse {
@@ -19,7 +20,7 @@ export interface SpoolOptions {
  */
 export async function respondFromSpool(
   { directory, filePool }: SpoolOptions,
-  { signal }: Request,
+  { request: { signal }, claimOutcome }: Pick<AuthenticatedExchange, "request" | "claimOutcome">,
   handle: (spool: Spool) => Promise<SpooledResponse>,
 ): Promise<Response> {
   const spool = createSpool(directory, filePool);
@@ -33,7 +34,8 @@ export async function respondFromSpool(
   };
   try {
     const { body, headers } = await handle(spool);
-    if (signal.aborted) {
+    // An outcome with an idempotency key is stored although its client has disconnected.
+    if (signal.aborted && !claimOutcome) {
       await drop();
       return new Response(null, { headers });
     }

@@ -70,6 +70,7 @@ export interface StorageOptions {
 }
 
 const RECOVERY_MS = 10_000;
+const OUTCOMES_MS = 60_000;
 const IN_DOUBT_MS = 30_000;
 const VERIFICATION_MS = 30_000;
 
@@ -100,6 +101,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     snapshot,
     processes,
     startWork(RECOVERY_MS, () => recovery.run(), onProblem),
+    startWork(OUTCOMES_MS, () => stores.outcomes.sweep(), onProblem),
     startWork(IN_DOUBT_MS, inDoubtReport(stores.leases, onProblem), onProblem),
     startWork(
       VERIFICATION_MS,

@@ -53,10 +53,10 @@ function handle(
   takesForms: boolean,
   read: (fields: readonly ImageField[]) => Promise<ImageRequest>,
 ): Promise<Response> {
-  return respondFromSpool(endpoints.spools, exchange.request, async (spool) => {
-    const request = await read(
-      await readImageBody(exchange, { limits: endpoints.bodyLimits, spool }, takesForms),
-    );
+  return respondFromSpool(endpoints.spools, exchange, async (spool) => {
+    const fields = await readImageBody(exchange, { limits: endpoints.bodyLimits, spool }, takesForms);
+    const request = await read(fields);
+    await exchange.claimOutcome?.(fields);
     suspendIdleTimeout(exchange);
     const base = endpoints.baseOf(exchange);
     const outcome = await handleImages(endpoints, contextOf(exchange), request, { base, spool });

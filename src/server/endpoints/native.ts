@@ -31,9 +31,11 @@ export function nativeRoutes(endpoints: ImageEndpoints): Route[] {
 
 async function handle(endpoints: ImageEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
   const model = readModel(endpoints, exchange.parameter);
-  return respondFromSpool(endpoints.spools, exchange.request, async (spool) => {
+  return respondFromSpool(endpoints.spools, exchange, async (spool) => {
     const destination = { limits: endpoints.bodyLimits, spool };
-    const request = await readRequest(await readPictureJson(exchange, destination, isPicturePath), model);
+    const content = await readPictureJson(exchange, destination, isPicturePath);
+    const request = await readRequest(content, model);
+    await exchange.claimOutcome?.(content);
     suspendIdleTimeout(exchange);
     const base = endpoints.baseOf(exchange);
     const outcome = await handleImages(endpoints, contextOf(exchange), request, { base, spool });

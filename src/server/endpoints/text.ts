@@ -35,6 +35,7 @@ async function chat(
   const { request, requestId } = exchange;
   refuseProvider(request);
   const payload = readRequest(await readJsonBody(exchange, bodyLimits, MAX_BYTES));
+  await exchange.claimOutcome?.(payload.raw);
   suspendIdleTimeout(exchange);
   const outcome = await handleChat(core, contextOf(exchange), payload);
   const headers = Object.assign(baseHeaders(requestId), rateHeaders(outcome.rate, "chat"));

@@ -10,6 +10,7 @@ import { linkSecretStore } from "./link-secrets.ts";
 import { migrate } from "../database/migrate.ts";
 import { archiveStore } from "./ledger-archive.ts";
 import { verifyLedger } from "./verification.ts";
+import { outcomeStore } from "./outcomes.ts";
 import { organizationStore } from "./organizations.ts";
 import { priceStore } from "./prices.ts";
 import { openDatabase, type DatabaseOptions } from "../database/open.ts";
@@ -22,6 +23,7 @@ export interface Stores {
   audit: AuditStore;
   ledger: LedgerStore;
   leases: LeaseStore;
+  outcomes: ReturnType<typeof outcomeStore>;
 }
 
 /**
@@ -69,5 +71,6 @@ export function storesOn(database: Database, journals?: string): Stores {
     audit,
     ledger,
     leases: leaseStore(database),
+    outcomes: outcomeStore(database),
   };
 }

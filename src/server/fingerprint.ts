@@ -1,0 +1,33 @@
+import { createHash, type Hash } from "node:crypto";
+import { SpooledString } from "../lib/json-spool.ts";
+
+/** SHA-256, in hexadecimal, of a request's content: the values of a JSON body, or the names and values of a form. */
+export async function fingerprintOf(content: unknown): Promise<string> {
+  const hash = createHash("sha256");
+  await add(hash, content);
+  return hash.digest("hex");
+}
+
+/** Every value is written with its type and length, so that no two contents are written alike. */
+async function add(hash: Hash, value: unknown): Promise<void> {
+  if (value instanceof SpooledString) {
+    await addBlob(hash, value.blob);
+  } else if (value instanceof Blob) {
+    await addBlob(hash, value);
+  } else if (Array.isArray(value)) {
+    hash.update(`list ${value.length}\n`);
+    for (const item of value) await add(hash, item);
+  } else if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value);
+    hash.update(`object ${entries.length}\n`);
+    for (const [name, item] of entries) {
+      hash.update(`${JSON.stringify(name)}\n`);
+      await add(hash, item);
+    }
+  } else hash.update(`${JSON.stringify(value) ?? "absent"}\n`);
+}
+
+async function addBlob(hash: Hash, blob: Blob): Promise<void> {
+  hash.update(`blob ${blob.size}\n`);
+  for await (const piece of blob.stream()) hash.update(piece);
+}

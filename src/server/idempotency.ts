@@ -1,0 +1,209 @@
+import { createHash } from "node:crypto";
+import { GatewayError } from "../domain/gateway-error.ts";
+import { asGatewayError } from "../gateway/failure.ts";
+import type { BlobStore, Claim, Outcome, OutcomeStore } from "../gateway/ports.ts";
+import { newId } from "../lib/ids.ts";
+import { every, type BackgroundWork } from "../lib/waiting.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import { pathOf, type AuthenticatedExchange } from "./http-exchange.ts";
+import { baseHeaders, errorResponse } from "./respond.ts";
+import type { ErrorFamily, Route, RouteResult } from "./routes.ts";
+
+export interface Idempotency {
+  outcomes: OutcomeStore;
+  blobs: BlobStore;
+}
+
+const HEADER = "idempotency-key";
+const USABLE_KEY = /^[\x21-\x7e]{1,255}$/;
+const RENEWAL_MS = 20_000;
+/** Larger bodies are stored as blobs; the largest are not stored. */
+const MAX_ROW_BYTES = 64 * 1024;
+const MAX_BLOB_BYTES = 64 * 1024 * 1024;
+const STORED_HEADER = /^(content-type|x-accel-buffering|x-gateway-(?!request-id)|x-image-)/;
+
+/**
+ * Runs a route's handler. On chat, image and native routes, with an `Idempotency-Key` the first request claims the key once its body is read, and its
+ * outcome is stored; later ones with the same body get that outcome, and nothing is called or billed for them.
+ */
+export async function runIdempotently(
+  idempotency: Idempotency,
+  route: Extract<Route, { auth: "key" }>,
+  exchange: AuthenticatedExchange,
+): Promise<RouteResult> {
+  const key = route.pipeline ? exchange.request.headers.get(HEADER) : null;
+  if (key === null) return await route.handle(exchange);
+  if (!USABLE_KEY.test(key)) throw unusableKey();
+  const claim = new HeldClaim(idempotency, exchange, key);
+  exchange.claimOutcome = (content) => claim.take(content);
+  try {
+    return await claim.captured(await route.handle(exchange));
+  } catch (error) {
+    if (error instanceof Replay) return error.response;
+    await claim.settle(refusalToStore(error, route.family, exchange.requestId));
+    throw error;
+  }
+}
+
+/** The content of a refusal that the same request would get again; null for all others. */
+function refusalToStore(error: unknown, family: ErrorFamily, requestId: string): Response | null {
+  const failure = asGatewayError(error);
+  return failure.status === 400 ? errorResponse(failure, family, requestId) : null;
+}
+
+/** Ends the handler of a request whose outcome is stored. */
+class Replay extends Error {
+  constructor(readonly response: Response) {
+    super("the outcome of this request is stored");
+  }
+}
+
+class HeldClaim {
+  readonly #idempotency: Idempotency;
+  readonly #exchange: AuthenticatedExchange;
+  readonly #claim: Claim;
+  #renewal: BackgroundWork | null = null;
+
+  constructor(idempotency: Idempotency, exchange: AuthenticatedExchange, key: string) {
+    this.#idempotency = idempotency;
+    this.#exchange = exchange;
+    const hashed = createHash("sha256").update(key).digest("hex");
+    this.#claim = { keyId: exchange.principal.key.id, key: hashed, id: newId("claim") };
+  }
+
+  /** Throws a `Replay` where the outcome is stored, and a `GatewayError` where this request may not run now. */
+  async take(content: unknown): Promise<void> {
+    const { outcomes } = this.#idempotency;
+    const { request } = this.#exchange;
+    const fingerprint = await fingerprintOf([pathOf(request.url), content]);
+    const result = await outcomes.claim(this.#claim, fingerprint);
+    if (result.kind === "stored") throw new Replay(await this.#replayed(result.outcome));
+    if (result.kind === "other") throw conflict("This idempotency key was used with another request.");
+    if (result.kind === "running") throw stillRunning();
+    this.#renewal = every(
+      RENEWAL_MS,
+      () => outcomes.renew(this.#claim),
+      () => {},
+    );
+  }
+
+  /** Stores a whole outcome before it is sent, and that of a stream before its end is. */
+  async captured(result: RouteResult): Promise<RouteResult> {
+    if (!this.#renewal) return result;
+    if (result instanceof Response) return await this.#storeWhole(result);
+    const { response, ended } = result;
+    void ended.then((failure) => failure && this.settle(null));
+    return { ended, response: new Response(this.#captureStream(response, ended), response) };
+  }
+
+  /** Stores the outcome, or gives the key back where there is none. What cannot be stored is not replayed. */
+  async settle(response: Response | null): Promise<void> {
+    if (!this.#renewal) return;
+    const renewal = this.#renewal;
+    this.#renewal = null;
+    await renewal.stop();
+    const { outcomes } = this.#idempotency;
+    try {
+      const outcome = response && (await this.#outcomeOf(response));
+      await (outcome ? outcomes.complete(this.#claim, outcome) : outcomes.release(this.#claim));
+    } catch {
+      // The claim expires by itself.
+    }
+  }
+
+  /** A client that disconnects meanwhile finds the outcome when it asks again. */
+  async #storeWhole(response: Response): Promise<Response> {
+    const { status, headers } = response;
+    if (!response.body) {
+      await this.settle(null);
+      return response;
+    }
+    const reader = response.body.getReader();
+    const pieces: Uint8Array<ArrayBuffer>[] = [];
+    let bytes = 0;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) {
+        await this.settle(new Response(new Blob(pieces), { status, headers }));
+        return new Response(new Blob(pieces), { status, headers });
+      }
+      pieces.push(new Uint8Array(value));
+      bytes += value.length;
+      if (bytes <= MAX_BLOB_BYTES) continue;
+      await this.settle(null);
+      return new Response(joined(pieces, reader), { status, headers });
+    }
+  }
+
+  #captureStream(
+    { body, headers, status }: Response,
+    ended: Promise<unknown>,
+  ): ReadableStream<Uint8Array<ArrayBuffer>> | null {
+    if (!body) return null;
+    const pieces: Uint8Array<ArrayBuffer>[] = [];
+    let bytes = 0;
+    const reader = body.getReader();
+    return new ReadableStream({
+      pull: async (client) => {
+        const { done, value } = await reader.read();
+        if (!done) {
+          const piece = new Uint8Array(value);
+          bytes += piece.length;
+          if (bytes <= MAX_BLOB_BYTES) pieces.push(piece);
+          client.enqueue(piece);
+          return;
+        }
+        const isComplete = (await ended) === null && bytes <= MAX_BLOB_BYTES;
+        await this.settle(isComplete ? new Response(new Blob(pieces), { status, headers }) : null);
+        client.close();
+      },
+      cancel: (reason) => reader.cancel(reason),
+    });
+  }
+
+  async #outcomeOf(response: Response): Promise<Outcome> {
+    const { status } = response;
+    const headers = Object.fromEntries([...response.headers].filter(([name]) => STORED_HEADER.test(name)));
+    const body = new Uint8Array(await response.arrayBuffer());
+    if (body.length <= MAX_ROW_BYTES) return { status, headers, body, blob: null };
+    const { organization } = this.#exchange.principal;
+    const { name } = await this.#idempotency.blobs.put(new Blob([body]), "bin", organization.id);
+    return { status, headers, body: null, blob: name };
+  }
+
+  async #replayed({ status, headers, body, blob }: Outcome): Promise<Response> {
+    const stored = blob === null ? body : (await this.#idempotency.blobs.get(blob))?.stream();
+    if (!stored) throw conflict("The outcome of this idempotency key is no longer stored. Use a new key.");
+    const { requestId } = this.#exchange;
+    const all = { ...baseHeaders(requestId), ...headers, "idempotent-replayed": "true" };
+    return new Response(stored, { status, headers: all });
+  }
+}
+
+/** What has been read of a body, and its rest. */
+async function* joined(
+  pieces: readonly Uint8Array<ArrayBuffer>[],
+  reader: { read(): Promise<{ done: boolean; value?: Uint8Array }> },
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  yield* pieces;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || !value) return;
+    yield new Uint8Array(value);
+  }
+}
+
+function unusableKey(): GatewayError {
+  const message = "`Idempotency-Key` must have 1 to 255 visible ASCII characters.";
+  return new GatewayError("invalid_parameter", message, { param: "Idempotency-Key" });
+}
+
+function conflict(message: string): GatewayError {
+  return new GatewayError("idempotency_conflict", message, { param: "Idempotency-Key" });
+}
+
+function stillRunning(): GatewayError {
+  const message = "A request with this idempotency key is still running. Retry shortly.";
+  const detail = { param: "Idempotency-Key", retryAfterSeconds: 1 };
+  return new GatewayError("idempotency_conflict", message, detail);
+}

@@ -1,0 +1,89 @@
+import { beforeEach, expect, test } from "bun:test";
+import { migrate } from "../../src/storage/database/migrate.ts";
+import type { Database } from "../../src/storage/database/sql.ts";
+import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { onEachDatabase } from "./storage-harness.ts";
+
+/* Outcomes of requests with an idempotency key, as several processes share them. */
+onEachDatabase("stored outcomes", (databases) => {
+  let database: Database;
+  let outcomes: Stores["outcomes"];
+
+  beforeEach(async () => {
+    database = await databases.open(await databases.location());
+    await migrate(database);
+    outcomes = storesOn(database).outcomes;
+  });
+
+  const claim = (id: string, key = "k") => ({ keyId: "key_1", key, id });
+  const outcome = {
+    status: 200,
+    headers: { "content-type": "a/b" },
+    body: Uint8Array.of(0, 255),
+    blob: null,
+  };
+  const expire = () => database.begin((sql) => sql`UPDATE stored_outcomes SET expires_at = 1`);
+  const count = async () =>
+    (await database.read((sql) => sql<object[]>`SELECT claim FROM stored_outcomes`)).length;
+
+  test("exactly one of many claims at once succeeds", async () => {
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => outcomes.claim(claim(`c${index}`), "f")),
+    );
+    expect(results.filter(({ kind }) => kind === "claimed")).toHaveLength(1);
+    expect(results.filter(({ kind }) => kind === "running")).toHaveLength(19);
+  });
+
+  test("a completed claim is stored, and only for the same request", async () => {
+    await outcomes.claim(claim("a"), "f");
+    expect(await outcomes.claim(claim("b"), "g")).toEqual({ kind: "other" });
+    await outcomes.complete(claim("a"), outcome);
+    await outcomes.release(claim("a"));
+    expect(await outcomes.claim(claim("b"), "f")).toEqual({ kind: "stored", outcome });
+    expect(await outcomes.claim(claim("b"), "g")).toEqual({ kind: "other" });
+  });
+
+  test("a released claim and one of an ended process are taken over, and the earlier holder changes nothing", async () => {
+    await outcomes.claim(claim("a"), "f");
+    await outcomes.release(claim("a"));
+    expect(await outcomes.claim(claim("b"), "f")).toEqual({ kind: "claimed" });
+    await expire();
+    expect(await outcomes.claim(claim("c"), "g")).toEqual({ kind: "claimed" });
+    await outcomes.complete(claim("b"), outcome);
+    await outcomes.release(claim("b"));
+    expect(await outcomes.claim(claim("d"), "g")).toEqual({ kind: "running" });
+  });
+
+  test("a renewed claim is kept, and the sweep removes what has expired", async () => {
+    await outcomes.claim(claim("a"), "f");
+    await expire();
+    await outcomes.renew(claim("a"));
+    await outcomes.sweep();
+    expect(await count()).toBe(1);
+    await outcomes.complete(claim("a"), outcome);
+    await outcomes.sweep();
+    expect(await count()).toBe(1);
+    await expire();
+    await outcomes.sweep();
+    expect(await count()).toBe(0);
+  });
+
+  test("the sweep keeps the newest 10,000 outcomes of a key", async () => {
+    const rows = Array.from({ length: 10_003 }, (_, index) => ({
+      key_id: "key_1",
+      idempotency_key: `k${index}`,
+      fingerprint: "f",
+      claim: "c",
+      expires_at: 9_000_000_000_000 + index,
+      status: 200,
+      headers: "{}",
+      body: "",
+      blob: null,
+    }));
+    await database.insertRows("stored_outcomes", rows);
+    await outcomes.sweep();
+    expect(await count()).toBe(10_000);
+    expect((await outcomes.claim(claim("x", "k2"), "f")).kind).toBe("claimed");
+    expect((await outcomes.claim(claim("x", "k3"), "f")).kind).toBe("stored");
+  });
+});
