@@ -3,6 +3,8 @@ import { getServers } from "node:dns";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startTestGateway, until } from "../support/gateway.ts";
+import { makePng } from "../support/pictures.ts";
 import { createSafeFetch, SafeFetchError, type SafeFetchLimits } from "../../src/lib/safe-fetch.ts";
 
 /*
@@ -53,6 +55,7 @@ test.skipIf(!canSeparate || IS_INSIDE)(
       SAFE_FETCH_NETWORK: "own",
       HTTPS_PROXY: "http://127.0.0.1:9",
       HTTP_PROXY: "http://127.0.0.1:9",
+      NO_PROXY: "127.0.0.1",
     });
     if (result.exitCode !== 0) throw new Error(result.text);
     expect(result.text).toContain("0 fail");
@@ -86,6 +89,8 @@ function describeNetwork(): void {
   const canaries = new Map<string, number>();
   const closers: (() => unknown)[] = [];
   let directory = "";
+  /** Requests that get no response. */
+  let silent = 0;
   let certificateAuthority = "";
   const hangup = Promise.withResolvers<void>();
 
@@ -152,6 +157,7 @@ function describeNetwork(): void {
     };
     const responses: Record<string, () => Response | Promise<Response>> = {
       "/picture": () => new Response(`picture for ${request.headers.get("host")}`),
+      "/png": () => new Response(makePng(64, 64)),
       "/headers": () => Response.json(Object.fromEntries(request.headers)),
       "/hop3": () => to("/hop2"),
       "/hop2": () => to("https://six.example.com/hop1"),
@@ -161,7 +167,10 @@ function describeNetwork(): void {
         new Response(Bun.gzipSync(Buffer.from("x")), { headers: { "content-encoding": "gzip" } }),
       "/endless": () => new Response(endless(0, 65_536)),
       "/drip": () => new Response(endless(50, 1)),
-      "/silent": () => new Promise<Response>(() => undefined),
+      "/silent": () => {
+        silent += 1;
+        return new Promise<Response>(() => undefined);
+      },
     };
     return responses[path]?.() ?? new Response("no", { status: 404 });
   }
@@ -306,6 +315,36 @@ function describeNetwork(): void {
     });
     await expect(downloading).rejects.toMatchObject({ reason: "failed" });
   });
+
+  test("an organization with slow links leaves slots to another one", async () => {
+    await using gateway = await startTestGateway({
+      env: { NODE_EXTRA_CA_CERTS: join(directory, "cert.pem") },
+    });
+    await gateway.cli("orgs", "create", "--id", "greedy", "--name", "Greedy");
+    const made = await gateway.cli("keys", "create", "--org", "greedy", "--name", "greedy", "--json");
+    const edit = (links: readonly string[], key = gateway.key) =>
+      gateway.call("/v1/images/edits", {
+        body: { model: "sandbox-a", prompt: "x", quality: "low", images: links },
+        headers: { authorization: `Bearer ${key}` },
+      });
+    const quick = "https://pics.example.com/png";
+    expect((await edit([quick])).status).toBe(200);
+    silent = 0;
+    let ended = 0;
+    const greedy = Array.from({ length: 20 }, async (_, index) => {
+      const links = Array.from(
+        { length: 4 },
+        (_, link) => `https://pics.example.com/silent?${index}-${link}`,
+      );
+      await edit(links, JSON.parse(made).secret).catch(() => {});
+      ended += 1;
+    });
+    await until("the slow links", () => silent >= 16 || undefined);
+    const response = await edit([quick]);
+    expect([response.status, ended, silent]).toEqual([200, 0, 16]);
+    await gateway.kill();
+    await Promise.all(greedy);
+  }, 30_000);
 
   test("without the guard private servers are reached", async () => {
     expect(innerConnections()).toBe(0);

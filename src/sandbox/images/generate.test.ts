@@ -215,6 +215,21 @@ describe("an edit", () => {
     await edit;
   });
 
+  test("gives codec slots to organizations in turn", async () => {
+    const slots = new FairSemaphore(1);
+    const { generate } = createSandboxImageUpstream({}, slots);
+    const held = await slots.acquire("org_3");
+    const order: string[] = [];
+    const edits = ["org_1", "org_1", "org_1", "org_2"].map(async (organization) => {
+      await generate(orderOf({ quality: "low", organization }), open);
+      order.push(organization);
+    });
+    while (slots.waiting("org_1") < 3 || slots.waiting("org_2") < 1) await Bun.sleep(1);
+    held[Symbol.dispose]();
+    await Promise.all(edits);
+    expect(order).toEqual(["org_1", "org_2", "org_1", "org_1"]);
+  });
+
   test("shows the references in their order, from the left", async () => {
     const references = [await plainReference(RED), await plainReference(BLUE)];
     const { pixels, width } = await pixelsOf(await generateOne({ references, quality: "high" }));
