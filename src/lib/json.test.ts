@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { hasRepeatedName, isObject, scanObject, splice } from "./json.ts";
+import { exceededBound, hasRepeatedName, isObject, scanObject, splice } from "./json.ts";
 
 function scan(text: string, names: string[]) {
   const parsed: unknown = JSON.parse(text);
@@ -56,4 +56,11 @@ describe("scanObject", () => {
     );
     fc.assert(property, { numRuns: 2000 });
   });
+});
+
+test("names and values outside of strings are counted up to their bounds", () => {
+  const text = '{"a":[1,2,":,{["],"b":{"c":":"}}';
+  expect(exceededBound(text, { values: 6, names: 3 })).toBeNull();
+  expect(exceededBound(text, { values: 5, names: 3 })).toBe("values");
+  expect(exceededBound(text, { values: 6, names: 2 })).toBe("names");
 });

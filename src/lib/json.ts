@@ -29,20 +29,28 @@ interface ObjectScan {
   bodyStart: number;
 }
 
-/**
- * Whether a text has more values than `max`, counted by the commas and opening brackets outside of strings. Fast even
- * where parsing would take seconds.
- */
-export function hasMoreValues(text: string, max: number): boolean {
+/** Bounds on a JSON text whose parsing could block the event loop. */
+export interface JsonBounds {
+  /** Counted by the commas and opening brackets outside of strings. */
+  values: number;
+  /** Of members of objects. A name costs about a microsecond, many times as much as a value. */
+  names: number;
+}
+
+/** The bound that a text exceeds, or null. Fast even where parsing would take seconds. */
+export function exceededBound(text: string, bounds: JsonBounds): keyof JsonBounds | null {
   let values = 0;
+  let names = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) at = endOfString(text, at + 1);
-    else if (unit === COMMA || unit === OPEN_BRACE || unit === OPEN_BRACKET) {
-      if (++values > max) return true;
+    else if (unit === COLON) {
+      if (++names > bounds.names) return "names";
+    } else if (unit === COMMA || unit === OPEN_BRACE || unit === OPEN_BRACKET) {
+      if (++values > bounds.values) return "values";
     }
   }
-  return false;
+  return null;
 }
 
 /** True for a JSON object, not an array and not null. */

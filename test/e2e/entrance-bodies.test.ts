@@ -3,6 +3,7 @@ import { constants, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "bun:test";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { openSocket, writeRequest } from "../support/sockets.ts";
+import { readError } from "../support/vendor.ts";
 
 /* Bounds of memory and decoders for unfinished bodies of one key. */
 
@@ -114,6 +115,20 @@ test("decoders of one key are bounded, and others keep theirs", async () => {
     gateway.call(CHAT, { headers: { ...headers, authorization: `Bearer ${key}` }, body: frame });
   await until("a refusal", async () => ((await send(gateway.key)).status === 429 ? true : undefined));
   expect((await send(otherKey)).status).toBe(200);
+}, 20_000);
+
+test("a body with more names than are quick to parse is refused", async () => {
+  const send = async (count: number) => {
+    const names = Array.from({ length: count }, (_, index) => [`${index * 65_536}`, 1]);
+    return gateway.call(CHAT, { body: { ...HELLO, metadata: Object.fromEntries(names) } });
+  };
+  expect((await send(45_000)).status).toBe(200);
+  const refused = await send(499_000);
+  expect(refused.status).toBe(400);
+  expect(await readError(refused)).toMatchObject({
+    code: "invalid_request_body",
+    message: "The request body has more than 50000 names.",
+  });
 }, 20_000);
 
 interface Upload {

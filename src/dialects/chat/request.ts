@@ -6,7 +6,7 @@ import { checkFields, checkNames } from "./fields.ts";
 import { readReferences } from "./parts.ts";
 import { eighthsOf, wholeTokens } from "../token-estimate.ts";
 import { editMembers } from "../../lib/json-edit.ts";
-import { hasMoreValues, hasRepeatedName, isObject, scanObject, splice, type Span } from "../../lib/json.ts";
+import { exceededBound, hasRepeatedName, isObject, scanObject, splice, type Span } from "../../lib/json.ts";
 
 /** What the gateway itself reads of a chat completions request; every other field is forwarded unchanged. */
 export interface ChatRequest {
@@ -33,7 +33,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 const MAX_DEPTH = 128;
 /** Bodies up to this size are parsed without counting values; larger ones could block the event loop. */
 const LARGE_BYTES = 256 * 1024;
-const MAX_VALUES = 500_000;
+const BOUNDS = { values: 500_000, names: 50_000 };
 /** Upper bound of what vendors count for one image, and what they count for most. */
 const MAX_IMAGE_TOKENS = 12_288;
 const DEFAULT_IMAGE_TOKENS = 1_536;
@@ -111,9 +111,8 @@ export function limitOutput(
 
 function readObject(bytes: Uint8Array): { raw: string; body: Record<string, unknown> } {
   const raw = readText(bytes);
-  if (bytes.length > LARGE_BYTES && hasMoreValues(raw, MAX_VALUES)) {
-    throw malformed(`The request body has more than ${MAX_VALUES} values.`);
-  }
+  const exceeded = bytes.length > LARGE_BYTES ? exceededBound(raw, BOUNDS) : null;
+  if (exceeded) throw malformed(`The request body has more than ${BOUNDS[exceeded]} ${exceeded}.`);
   let body: unknown;
   try {
     body = JSON.parse(raw);
