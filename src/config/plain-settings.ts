@@ -4,6 +4,8 @@ import { parseAddressList } from "../lib/cidr.ts";
 import { parseNanos, type Nanos } from "../lib/money.ts";
 import type { FileSettings } from "./file-schema.ts";
 
+const MIB = 1024 * 1024;
+
 /** Settings that have other names in the program than in the file, and nothing else to resolve. */
 export function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
   const { server, database, blobs, sandbox, limits, deadlines, routing } = effective;
@@ -20,6 +22,10 @@ export function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
       idleSeconds: server.idle_seconds,
       bodyGraceSeconds: server.body_grace_seconds,
       connectionsPerAddress: server.connections_per_address,
+      spool: {
+        maxBytes: server.spool_mib * MIB,
+        reserveBytes: effective.overload.free_disk_mib.large_bodies * MIB,
+      },
       unknownKeysPerMinute: server.unknown_keys_per_minute,
     },
     database: { poolSize: database.pool_size },
@@ -49,8 +55,6 @@ function toOverload({ large_body_kib, memory_mib, free_disk_mib, lag_ms }: FileS
     lagMs: { largeBodies: lag_ms.large_bodies, requests: lag_ms.requests },
   };
 }
-
-const MIB = 1024 * 1024;
 
 function parsedAmount(amount: string | null): Nanos | null {
   return amount === null ? null : parseNanos(amount);

@@ -66,6 +66,11 @@ export const serverSchema = z
       .default(60)
       .describe("Different unknown keys that one address may send in a minute; null does not bound them"),
     idle_seconds: z.int().min(1).max(255).default(75).describe("Maximum silence of a connection in seconds"),
+    spool_mib: z
+      .int()
+      .min(1)
+      .default(8192)
+      .describe("Maximum MiB of temporary files; a key may use a quarter, an organization half"),
     body_grace_seconds: z
       .number()
       .min(0.1)

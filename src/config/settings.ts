@@ -31,6 +31,8 @@ export interface Settings {
     bodyGraceSeconds: number;
     /** Connections of one client address to a process; null does not bound them. */
     connectionsPerAddress: number | null;
+    /** Maximum bytes of temporary files, and the free disk space that uploads leave to the journal. */
+    spool: { maxBytes: number; reserveBytes: number };
     /** Lookups of keys that do not exist, per client address and process; null does not bound them. */
     unknownKeysPerMinute: number | null;
   };

@@ -67,6 +67,7 @@ export async function handleImages(
     usesMask,
     signal: context.signal,
   });
+  spool.stopRefusing();
   const inputs = { ...references, spool };
   const { reply, target, release } = await callRoute(core, admission, request, inputs);
   release();

@@ -37,6 +37,7 @@ async function read(
         expect(blob.size).toBe(byteLength);
         return { kind, name, fileName, type, bytes: Buffer.from(await blob.bytes()) };
       }
+      if (part.kind === "skipped") return part;
       const value =
         part.value instanceof SpooledString ? Buffer.from(await part.value.blob.bytes()) : part.value;
       return { kind: part.kind, name: part.name, value };
@@ -272,4 +273,21 @@ test("decodes a data URL or base64 in a text field where an image is expected", 
   }
   const junk = part(name("image"), `${base64}!`) + END;
   expect(await faultOf(read(junk, { decode }))).toMatchObject({ reason: "invalid_base64", part: "image" });
+});
+
+test("a part that nobody reads is skipped, whatever its size and kind", async () => {
+  const large = "x".repeat(300_000);
+  const body = [
+    `--b\r\ncontent-disposition: form-data; name="unknown"\r\n\r\n${large}\r\n`,
+    `--b\r\ncontent-disposition: form-data; name="file"; filename="f"\r\n\r\n${large}\r\n`,
+    `--b\r\ncontent-disposition: form-data; name="known"\r\n\r\nvalue\r\n--b--\r\n`,
+  ].join("");
+  await using spool = createSpool(directory);
+  const options = { reads: (name: string) => name === "known", maxTextBytes: 1_000, maxFileBytes: 1_000 };
+  const chunks = cut(Buffer.from(body), [100_000]);
+  expect(await readMultipart(chunks, "multipart/form-data; boundary=b", spool, options)).toEqual([
+    { kind: "skipped", name: "unknown" },
+    { kind: "skipped", name: "file" },
+    { kind: "text", name: "known", value: "value" },
+  ]);
 });

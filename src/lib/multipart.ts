@@ -7,11 +7,14 @@ import { MultipartSource } from "./multipart/source.ts";
 export { MultipartError } from "./multipart/error.ts";
 
 /** One part of a form. A text value over 64 KiB is on disk, decoded where `decode` returned true and it is base64. */
-type MultipartPart =
+export type MultipartPart =
   | { kind: "text"; name: string; value: string | SpooledString }
-  | { kind: "file"; name: string; fileName: string; type: string; blob: Blob; byteLength: number };
+  | { kind: "file"; name: string; fileName: string; type: string; blob: Blob; byteLength: number }
+  | { kind: "skipped"; name: string };
 
 export interface MultipartOptions {
+  /** Whether anybody reads this field; the content of others is skipped, whatever its size. */
+  reads(name: string): boolean;
   /** Whether a long text value of this field is an image: a `data:` URL or base64 is decoded. */
   decode(name: string): boolean;
   maxBodyBytes: number;
@@ -27,6 +30,7 @@ export interface MultipartOptions {
 }
 
 const DEFAULTS: MultipartOptions = {
+  reads: () => true,
   decode: () => false,
   maxBodyBytes: 800 * 1024 * 1024,
   maxFileBytes: 36_700_160,
@@ -73,7 +77,10 @@ async function readParts(
     counts[header.kind] += 1;
     if (counts.file > settings.maxFiles || counts.text > settings.maxFields)
       throw new MultipartError("too_many_parts", header.name);
-    if (header.kind === "file") parts.push(await readFile(source, header, spool, settings));
+    if (!settings.reads(header.name)) {
+      await source.readContent(() => {});
+      parts.push({ kind: "skipped", name: header.name });
+    } else if (header.kind === "file") parts.push(await readFile(source, header, spool, settings));
     else {
       const value = await readText(source, header.name, spool, settings);
       if (typeof value === "string") counts.textBytes += value.length;

@@ -1,4 +1,4 @@
-import { isPictureField, formFields, type ImageField } from "../dialects/images/index.ts";
+import { formFields, isKnownField, isPictureField, type ImageField } from "../dialects/images/index.ts";
 import { FAMILIES } from "../domain/family.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import {
@@ -8,7 +8,7 @@ import {
   type JsonPath,
   type StreamedObject,
 } from "../lib/json-spool.ts";
-import { MultipartError, readMultipart } from "../lib/multipart.ts";
+import { MultipartError, readMultipart, type MultipartPart } from "../lib/multipart.ts";
 import type { Spool } from "../lib/spool.ts";
 import { requireJson } from "./body.ts";
 import type { BodyLimits } from "./body-limits.ts";
@@ -73,10 +73,16 @@ async function readForm(
   spool: Spool,
 ): Promise<ImageField[]> {
   const parts = await readMultipart(body, contentType, spool, {
+    reads: isKnownField,
     decode: isPictureField,
     maxBodyBytes: MAX_BYTES,
   });
-  return formFields(parts.map((part) => [part.name, part.kind === "file" ? part.blob : part.value]));
+  return formFields(parts.map((part) => [part.name, contentOf(part)]));
+}
+
+function contentOf(part: MultipartPart): unknown {
+  if (part.kind === "skipped") return undefined;
+  return part.kind === "file" ? part.blob : part.value;
 }
 
 function jsonTrouble({ reason, path }: JsonSpoolError, isPicture: (path: JsonPath) => boolean): GatewayError {
@@ -98,7 +104,7 @@ function jsonTrouble({ reason, path }: JsonSpoolError, isPicture: (path: JsonPat
     case "too_large":
       return isPicture(path)
         ? new GatewayError("invalid_image", "An image may have at most 35 MiB.", param)
-        : new GatewayError("invalid_parameter", "A text may have at most 35 MiB.", param);
+        : new GatewayError("invalid_parameter", "A text may have at most 1 MiB.", param);
     case "body_too_large":
       return tooLarge(MAX_BYTES);
   }

@@ -23,6 +23,7 @@ import { nativeRoutes } from "./endpoints/native.ts";
 import { priceRoutes } from "./endpoints/prices.ts";
 import { textRoutes } from "./endpoints/text.ts";
 import type { Overload } from "./overload.ts";
+import { SpoolQuota, type SpoolQuotaOptions } from "./spool-quota.ts";
 import { RouteTable, type Route } from "./routes.ts";
 
 export interface ServerOptions {
@@ -43,6 +44,7 @@ export interface ServerOptions {
     trustedProxies: AddressList;
     idleSeconds: number;
     bodyGraceSeconds: number;
+    spool: Pick<SpoolQuotaOptions, "maxBytes" | "reserveBytes">;
     unknownKeysPerMinute: number | null;
   };
   /** Whether a text has the form of a key. */
@@ -91,6 +93,7 @@ export function allRoutes(
 ): Route[] {
   const { core, blobs, server: address } = options;
   const { clock, snapshot } = core;
+  const directory = options.spoolDirectory;
   const bodyLimits = new BodyLimits(address.bodyGraceSeconds * 1000);
   const files = { blobs: blobs.store, links: blobs.links, codecSlots: options.codecSlots };
   const baseOf = ({ request, server }: { request: Request; server: Server<undefined> }): string =>
@@ -100,7 +103,7 @@ export function allRoutes(
     ...files,
     safeFetch: options.safeFetch,
     bodyLimits,
-    spools: { directory: options.spoolDirectory, filePool },
+    spools: { directory, filePool, quota: new SpoolQuota({ ...address.spool, directory }) },
     baseOf,
   };
   return [

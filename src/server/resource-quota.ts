@@ -35,7 +35,8 @@ export class ResourceQuota {
   }
 
   /** Takes all or nothing. Throws `rate_limit_exceeded` for a key or organization, `overloaded` for the process. */
-  take({ key, organization }: Principal, amount: number): void {
+  take(principal: Principal, amount: number): void {
+    const { key, organization } = principal;
     const ofKey = (this.#keys.get(key.id) ?? 0) + amount;
     const ofOrganization = (this.#organizations.get(organization.id) ?? 0) + amount;
     const maxima = this.#maxima;
@@ -44,15 +45,14 @@ export class ResourceQuota {
       throw this.#exceeded("rate_limit_exceeded", "Your organization uses");
     if (this.#total + amount > maxima.process)
       throw this.#exceeded("overloaded", "All requests together use");
-    this.#keys.set(key.id, ofKey);
-    this.#organizations.set(organization.id, ofOrganization);
-    this.#total += amount;
+    this.count(principal, amount);
   }
 
-  giveBack({ key, organization }: Principal, amount: number): void {
-    subtract(this.#keys, key.id, amount);
-    subtract(this.#organizations, organization.id, amount);
-    this.#total -= amount;
+  /** Adds an amount whatever the maxima say; a negative one gives back. */
+  count({ key, organization }: Principal, amount: number): void {
+    add(this.#keys, key.id, amount);
+    add(this.#organizations, organization.id, amount);
+    this.#total += amount;
   }
 
   #exceeded(code: "rate_limit_exceeded" | "overloaded", subject: string): GatewayError {
@@ -78,14 +78,20 @@ export class QuotaShare implements Disposable {
     this.#amount += amount;
   }
 
+  /** Adds beyond the maxima too. */
+  addAnyway(amount: number): void {
+    this.#quota.count(this.#principal, amount);
+    this.#amount += amount;
+  }
+
   [Symbol.dispose](): void {
-    this.#quota.giveBack(this.#principal, this.#amount);
+    this.#quota.count(this.#principal, -this.#amount);
     this.#amount = 0;
   }
 }
 
-function subtract(amounts: Map<string, number>, owner: string, amount: number): void {
-  const left = (amounts.get(owner) ?? 0) - amount;
-  if (left > 0) amounts.set(owner, left);
+function add(amounts: Map<string, number>, owner: string, amount: number): void {
+  const sum = (amounts.get(owner) ?? 0) + amount;
+  if (sum > 0) amounts.set(owner, sum);
   else amounts.delete(owner);
 }

@@ -1,17 +1,20 @@
 import { holdsHandles, writeJson, type StreamedObject } from "../lib/json-spool.ts";
-import type { AuthenticatedExchange } from "./http-exchange.ts";
 import { createSpool, type FilePool, type Spool } from "../lib/spool.ts";
+import { declaredLength, isPlain } from "./decoded-body.ts";
+import type { AuthenticatedExchange } from "./http-exchange.ts";
+import type { SpoolQuota } from "./spool-quota.ts";
 
 export interface SpooledResponse {
   body: StreamedObject;
   headers: Record<string, string>;
 }
 
-/** Where temporary files of requests go, and the pool of files to reuse. */
+/** Where temporary files of requests go, the pool of files to reuse, and how much they may occupy. */
 export interface SpoolOptions {
   /** A folder on a local disk. */
   directory: string;
   filePool: FilePool;
+  quota: SpoolQuota;
 }
 
 /**
@@ -19,11 +22,13 @@ export interface SpoolOptions {
  * client disconnects, or until `handle` fails.
  */
 export async function respondFromSpool(
-  { directory, filePool }: SpoolOptions,
-  { request: { signal }, claimOutcome }: Pick<AuthenticatedExchange, "request" | "claimOutcome">,
+  { directory, filePool, quota }: SpoolOptions,
+  { request, principal, claimOutcome }: AuthenticatedExchange,
   handle: (spool: Spool) => Promise<SpooledResponse>,
 ): Promise<Response> {
-  const spool = createSpool(directory, filePool);
+  const { signal } = request;
+  const declaredBytes = isPlain(request) ? (declaredLength(request) ?? 0) : 0;
+  const spool = createSpool(directory, filePool, quota.open(principal, declaredBytes));
   // Files that cannot be removed now are swept at the next start.
   const drop = async () => {
     await Promise.allSettled([spool[Symbol.asyncDispose]()]);

@@ -1,8 +1,7 @@
-import type { Socket } from "node:net";
 import { constants, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "bun:test";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
-import { openSocket, writeRequest } from "../support/sockets.ts";
+import { beginUpload, type UnfinishedUpload } from "../support/unfinished-upload.ts";
 import { readError } from "../support/vendor.ts";
 
 /* Bounds of memory and decoders for unfinished bodies of one key. */
@@ -13,7 +12,7 @@ const HELLO = { model: "sandbox-chat", messages: [{ role: "user", content: "hi" 
 
 let gateway: TestGateway;
 let otherKey: string;
-let uploads: Upload[] = [];
+let uploads: UnfinishedUpload[] = [];
 
 beforeAll(async () => {
   gateway = await startTestGateway({ yaml: "server: { body_grace_seconds: 1 }" });
@@ -88,15 +87,17 @@ test("unfinished bodies of one key are bounded by the bytes that they declare", 
 
 test("a zstd frame with a window over 8 MiB is refused before it occupies memory", async () => {
   const before = gateway.resources();
-  const parameters = { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_enableLongDistanceMatching]: 1 };
-  const frame = zstdCompressSync(Buffer.alloc(140 * MIB, JSON.stringify(HELLO)), { params: parameters });
+  const params = { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_enableLongDistanceMatching]: 1 };
+  const part = Buffer.from('--b\r\ncontent-disposition: form-data; name="image"; filename="f"\r\n\r\n');
+  const form = Array.from({ length: 4 }, () => [part, Buffer.alloc(34 * MIB), Buffer.from("\r\n")]).flat();
+  const frame = zstdCompressSync(Buffer.concat(form), { params });
   const headers = {
-    "content-type": "application/json",
+    "content-type": "multipart/form-data; boundary=b",
     "content-encoding": "zstd",
     "content-length": String(frame.length),
   };
   for (let count = 0; count < 6; count += 1) {
-    const upload = await begin("/v1/images/generations", headers);
+    const upload = await begin("/v1/images/edits", headers);
     await upload.write(frame.subarray(0, -8));
     expect((await upload.response()).slice(0, 12)).toBe("HTTP/1.1 400");
   }
@@ -131,35 +132,10 @@ test("a body with more names than are quick to parse is refused", async () => {
   });
 }, 20_000);
 
-interface Upload {
-  socket: Socket;
-  write(bytes: Uint8Array): Promise<void>;
-  /** The first received bytes. */
-  response(): Promise<string>;
-  /** Everything received until the gateway closed the connection. */
-  ended(): Promise<string>;
-}
-
-/** Sends the headers of a request. */
-async function begin(path: string, headers: Record<string, string>): Promise<Upload> {
-  const socket = await openSocket(gateway.url);
-  let received = "";
-  socket.on("data", (piece: Buffer) => (received += piece.toString("latin1")));
-  let isClosed = false;
-  socket.once("close", () => (isClosed = true));
-  const head = writeRequest({ path, headers: { authorization: `Bearer ${gateway.key}`, ...headers } });
-  const hasLength = "content-length" in headers;
-  socket.write(hasLength ? head : head.replace("content-length: 0\r\n", ""));
-  const upload: Upload = {
-    socket,
-    write: (bytes) =>
-      new Promise((resolve) => {
-        if (isClosed) resolve();
-        socket.write(bytes, () => resolve());
-      }),
-    response: () => until("a response", () => Promise.resolve(received || (isClosed ? "" : undefined))),
-    ended: () => until("the end", () => Promise.resolve(isClosed ? received : undefined)),
-  };
+/** Sends the headers of a request with the gateway's first key. */
+async function begin(path: string, headers: Record<string, string>): Promise<UnfinishedUpload> {
+  const authorization = `Bearer ${gateway.key}`;
+  const upload = await beginUpload(gateway.url, path, { authorization, ...headers });
   uploads.push(upload);
   return upload;
 }

@@ -29,6 +29,11 @@ const READ: ReadonlySet<string> = new Set([
   "background",
 ]);
 
+/** Whether a field is one that image endpoints read. */
+export function isReadField(name: string): boolean {
+  return READ.has(name);
+}
+
 const FORMATS: readonly ImageFormat[] = ["png", "jpeg", "webp"];
 const DELIVERIES = ["url", "b64_json"] as const;
 

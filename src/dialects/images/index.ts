@@ -1,4 +1,11 @@
 /** The image interface: reads generations and edits, writes replies and errors. */
 export { writeError } from "./error.ts";
 export { writeReply } from "./reply.ts";
-export { formFields, isPictureField, readEdit, readGeneration, type ImageField } from "./request.ts";
+export {
+  formFields,
+  isKnownField,
+  isPictureField,
+  readEdit,
+  readGeneration,
+  type ImageField,
+} from "./request.ts";

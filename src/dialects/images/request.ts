@@ -1,7 +1,8 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageRequest, ReferenceSource } from "../../domain/image.ts";
 import { SpooledString } from "../../lib/json-spool.ts";
-import { readFields } from "./fields.ts";
+import { readLongText } from "../long-text.ts";
+import { isReadField, readFields } from "./fields.ts";
 import { MASK_FIELDS, readReferences, REFERENCE_FIELDS } from "./references.ts";
 
 /** An unparsed field: a JSON value with long strings on disk, or a form's text or uploaded file (a `Blob`). */
@@ -14,6 +15,11 @@ const PICTURES: ReadonlySet<string> = new Set([...REFERENCE_FIELDS, ...MASK_FIEL
 /** Whether a field holds pictures, so that long text in it is decoded while it arrives. */
 export function isPictureField(name: string | number | undefined): boolean {
   return typeof name === "string" && PICTURES.has(name);
+}
+
+/** Whether anything reads a field; the others are named in a header and otherwise skipped. */
+export function isKnownField(name: string): boolean {
+  return PICTURES.has(name) || isReadField(name);
 }
 
 /** Reads a generation: no reference images. Throws a `GatewayError` naming the field to change. */
@@ -65,7 +71,8 @@ function picturesIn(
 async function plain(fields: readonly ImageField[]): Promise<Record<string, unknown>> {
   const body: [string, unknown][] = [];
   for (const [name, value] of fields) {
-    body.push([name, value instanceof SpooledString ? await value.blob.text() : value]);
+    if (!(value instanceof SpooledString)) body.push([name, value]);
+    else body.push([name, isKnownField(name) ? await readLongText(value, name) : undefined]);
   }
   return Object.fromEntries(body);
 }

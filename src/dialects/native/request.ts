@@ -6,6 +6,7 @@ import { foldCase, snakeCase } from "../../lib/casing.ts";
 import type { JsonPath } from "../../lib/json-spool.ts";
 import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../lib/json-spool.ts";
 import { SpooledString } from "../../lib/json-spool.ts";
+import { readLongText } from "../long-text.ts";
 import { knownNames, refuseCaseVariants, type KnownNames } from "../field-names.ts";
 import { readFeatures } from "./features.ts";
 import { findField, findObject, findObjects, findText, invalid } from "./fields.ts";
@@ -134,7 +135,7 @@ function readRequestedSize(config: StreamedObject): RequestedSize {
 
 async function readText(part: StreamedObject): Promise<string> {
   const text = findField(part, "text")?.value ?? "";
-  if (text instanceof SpooledString) return await text.blob.text();
+  if (text instanceof SpooledString) return readLongText(text, "contents");
   if (typeof text === "string") return text;
   throw invalid("text", "must be a string");
 }

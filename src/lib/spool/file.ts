@@ -11,6 +11,7 @@ const BACKLOG_BUFFERS = 1;
 export interface SpoolContext {
   directory: string;
   filePool: FilePool | undefined;
+  account: { add(byteLength: number): void } | undefined;
   /** Written buffers for reuse; otherwise they would accumulate until the next garbage collection. */
   bufferPool: Buffer<ArrayBuffer>[];
 }
@@ -44,6 +45,13 @@ export class SpoolFile {
 
   /** Copies the bytes; await `ready` between writes to bound what is not yet on disk. */
   write(bytes: Uint8Array): void {
+    if (this.#failure) return;
+    try {
+      this.#context.account?.add(bytes.byteLength);
+    } catch (cause) {
+      this.#failure = { cause };
+      return;
+    }
     this.byteLength += bytes.byteLength;
     let from = 0;
     while (from < bytes.byteLength) {
@@ -56,7 +64,7 @@ export class SpoolFile {
     }
   }
 
-  /** Waits until little is unwritten. Throws the error of the disk. */
+  /** Waits until little is unwritten. Throws the error of the disk, or why the spool's account refused bytes. */
   ready(): Promise<void> | undefined {
     if (this.#failure) return Promise.reject(this.#failure.cause);
     return this.#backlog.length > BACKLOG_BUFFERS ? this.#settled() : undefined;

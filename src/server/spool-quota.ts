@@ -1,0 +1,89 @@
+import { statfsSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Principal } from "../domain/api-key.ts";
+import { GatewayError } from "../domain/gateway-error.ts";
+import type { SpoolAccount } from "../lib/spool.ts";
+import { ResourceQuota, type QuotaShare } from "./resource-quota.ts";
+
+export interface SpoolQuotaOptions {
+  /** Folder of temporary files, inside of the data folder. */
+  directory: string;
+  /** Maximum bytes of temporary files of all requests; a key may use a quarter of it, an organization half. */
+  maxBytes: number;
+  /** Bytes of free disk space that uploads leave to the journal. */
+  reserveBytes: number;
+}
+
+const FREE_SPACE_MS = 250;
+const RETRY_SECONDS = 10;
+
+/** Bounds the temporary files of requests: per key, organization and process, and by the free space of the disk. */
+export class SpoolQuota {
+  readonly #quota: ResourceQuota;
+  readonly #options: SpoolQuotaOptions;
+  /** What may be written until the reserve is reached, as last measured. */
+  #availableBytes = 0;
+  #readAt = -Infinity;
+
+  constructor(options: SpoolQuotaOptions) {
+    const { maxBytes } = options;
+    this.#options = options;
+    this.#quota = new ResourceQuota("disk space for uploads", {
+      key: maxBytes / 4,
+      organization: maxBytes / 2,
+      process: maxBytes,
+    });
+  }
+
+  /** Throws at once when the quota does not cover the bytes that the body declares. */
+  open(principal: Principal, declaredBytes: number): SpoolAccount {
+    this.#quota.open(principal, declaredBytes)[Symbol.dispose]();
+    return new RequestAccount(this.#quota.open(principal), (byteLength) => {
+      this.#requireSpace(byteLength);
+      this.#availableBytes -= byteLength;
+    });
+  }
+
+  #requireSpace(byteLength: number): void {
+    const isOld = performance.now() - this.#readAt > FREE_SPACE_MS;
+    if (isOld || byteLength > this.#availableBytes) this.#readFreeSpace();
+    if (byteLength <= this.#availableBytes) return;
+    const message = `The server has too little disk space for uploads. Retry in ${RETRY_SECONDS} seconds.`;
+    throw new GatewayError("overloaded", message, { retryAfterSeconds: RETRY_SECONDS });
+  }
+
+  #readFreeSpace(): void {
+    const { bavail, bsize } = statfsSync(dirname(this.#options.directory));
+    this.#availableBytes = bavail * bsize - this.#options.reserveBytes;
+    this.#readAt = performance.now();
+  }
+}
+
+/** What one request has on disk. */
+class RequestAccount implements SpoolAccount {
+  #refuses = true;
+  #isReleased = false;
+  readonly #share: QuotaShare;
+  readonly #useSpace: (byteLength: number) => void;
+
+  constructor(share: QuotaShare, useSpace: (byteLength: number) => void) {
+    this.#share = share;
+    this.#useSpace = useSpace;
+  }
+
+  add(byteLength: number): void {
+    if (this.#isReleased) return;
+    if (!this.#refuses) return this.#share.addAnyway(byteLength);
+    this.#useSpace(byteLength);
+    this.#share.add(byteLength);
+  }
+
+  stopRefusing(): void {
+    this.#refuses = false;
+  }
+
+  release(): void {
+    this.#isReleased = true;
+    this.#share[Symbol.dispose]();
+  }
+}
