@@ -222,7 +222,7 @@ export interface AuditStore {
   /** Newest first; at most `limit`, of one subject when named. */
   list(filter: { subject?: string; before?: bigint; limit: number }): Promise<AuditRecord[]>;
   /**
-   * Checks the chain of hashes by which each row vouches for all before it, and that `knownHead`, a hash that was
+   * Checks the chain of hashes in which each row depends on all rows before it, and that `knownHead`, a hash that was
    * kept elsewhere, is in it.
    */
   verify(knownHead?: string): Promise<AuditVerification>;

@@ -181,7 +181,7 @@ async function callTarget(
   return { kind: "whole", ...readReply(response, model.id, policy) };
 }
 
-/** An own server stands inside the operator's network, where a link of a caller could reach other servers. */
+/** An own server is inside the operator's network, where a caller's link could reach internal services (SSRF). */
 function linkForOwnServer(param: string): UpstreamError {
   const publicMessage = `This model fetches no links. Send \`${param}\` as a \`data:\` URL.`;
   const detail = { publicMessage, param, isUnsent: true, isByRequest: true };

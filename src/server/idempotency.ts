@@ -111,7 +111,7 @@ class HeldClaim {
     }
   }
 
-  /** A client that disconnects meanwhile finds the outcome when it asks again. */
+  /** Read whole first, so that a client that disconnects meanwhile gets the outcome by a retry. */
   async #storeWhole(response: Response): Promise<Response> {
     const { status, headers } = response;
     if (!response.body) {

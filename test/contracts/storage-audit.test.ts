@@ -4,7 +4,7 @@ import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
-/* The chain of hashes over the audit: what it proves and how it survives writers at the same time. */
+/* The chain of hashes over the audit: what it detects, and concurrent writers. */
 onEachDatabase("the audit's chain", (databases) => {
   let location: string;
   let database: Database;
@@ -46,7 +46,7 @@ onEachDatabase("the audit's chain", (databases) => {
     expect(after.head).not.toBe(head);
   });
 
-  test("survives many writers at the same time", async () => {
+  test("stays intact under concurrent writers", async () => {
     const others = await Promise.all([1, 2, 3].map(() => databases.open(location)));
     await Promise.all(others.map((other, index) => change(12, `writer_${index}`, storesOn(other))));
     expect(await stores.audit.verify()).toMatchObject({ rows: 36, faultCount: 0 });
@@ -61,13 +61,13 @@ onEachDatabase("the audit's chain", (databases) => {
     "subject = 'other'",
     "before_change = '{}'",
     "after_change = NULL",
-  ])("shows a row that was changed: %s", async (set) => {
+  ])("finds a row that was changed: %s", async (set) => {
     await change(3);
     await run(`UPDATE audit SET ${set} WHERE revision = 2`);
     expect(await faults()).toEqual([[2n, "was changed"]]);
   });
 
-  test("shows a row that was removed: the first, one between, the last, all", async () => {
+  test("finds a row that was removed: the first, one between, the last, all", async () => {
     await change(4);
     await run("DELETE FROM audit WHERE revision = 1");
     expect(await faults()).toEqual([[2n, "does not follow the row before"]]);
@@ -79,7 +79,7 @@ onEachDatabase("the audit's chain", (databases) => {
     expect(await faults()).toEqual([[null, "the last row was removed, or the head was changed"]]);
   });
 
-  test("shows rows that were renumbered, inserted or taken out of it", async () => {
+  test("finds rows that were renumbered, inserted or taken out of it", async () => {
     await change(3);
     await run(
       "INSERT INTO audit (revision, at, actor, kind, action, subject) VALUES (90, 1, 'a', 'key', 'create', 'k')",
@@ -93,7 +93,7 @@ onEachDatabase("the audit's chain", (databases) => {
     ]);
   });
 
-  test("shows by a head that was kept that the whole chain was computed anew", async () => {
+  test("a head that was kept elsewhere reveals a chain that was computed anew", async () => {
     await change(2);
     const { head } = await stores.audit.verify();
     await run("DELETE FROM audit");
@@ -115,7 +115,7 @@ onEachDatabase("the audit's chain", (databases) => {
     expect(await faults()).toEqual([[2n, "does not follow the row before"]]);
   });
 
-  test("tells where a change came from", async () => {
+  test("records the source of a change", async () => {
     await stores.admin.organizations.create(anOrganization("org_source"), {
       actor: "ada",
       source: "cli/root@host",

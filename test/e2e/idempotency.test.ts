@@ -65,7 +65,7 @@ function suite(open: () => Promise<Fleet>): void {
     expect(hits()).toBe(1);
   });
 
-  test("while the first request runs, a second one is told to retry, and gets the outcome then", async () => {
+  test("while the first request runs, a second one gets 409 with Retry-After, and the outcome later", async () => {
     const name = key();
     fleet.vendors[0]!.next({ delayMs: 600 });
     const first = send(one(), CHAT, name, chat("slow"));
@@ -93,7 +93,7 @@ function suite(open: () => Promise<Fleet>): void {
     });
   });
 
-  test("a stream that its client left is not stored: the same key runs again", async () => {
+  test("a stream whose client disconnected is not stored: the same key runs again", async () => {
     const name = key();
     fleet.vendors[0]!.next("stall-midway");
     const client = new AbortController();
@@ -113,7 +113,7 @@ function suite(open: () => Promise<Fleet>): void {
     expect(again.text).toEndWith("data: [DONE]\n\n");
   });
 
-  test("keys of other gateway keys are their own, and a request without the header runs each time", async () => {
+  test("idempotency keys belong to one gateway key, and a request without the header runs each time", async () => {
     const name = key();
     const { secret } = JSON.parse(await one().cli("keys", "create", "--name", "second", "--json")) as {
       secret: string;
@@ -125,7 +125,7 @@ function suite(open: () => Promise<Fleet>): void {
     expect(hits()).toBe(3);
   });
 
-  test("a form is the same whatever its boundary", async () => {
+  test("a form is the same request with any boundary", async () => {
     const name = key();
     const form = (prompt: string) => {
       const fields = new FormData();

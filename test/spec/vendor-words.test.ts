@@ -58,7 +58,7 @@ test("a complete response loses only the fields that name its vendor", async () 
   }
 });
 
-test("a stream loses the vendor's fields and comments and no other byte", async () => {
+test("a stream has no vendor name in fields and comments and is otherwise unchanged", async () => {
   const chunk = (content: string, more: string, last = "null") =>
     `data: {"id":"x",${more}"model":"house","choices":[{"index":0,"delta":{"content":"${content}"},"finish_reason":${last}}]}\n\n`;
   const usage = (more: string) =>
