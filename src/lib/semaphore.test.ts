@@ -53,6 +53,15 @@ test("a slot released twice counts once", async () => {
   await second.catch(() => undefined);
 });
 
+test("a slot released twice by one tenant counts once for the others", () => {
+  const semaphore = new FairSemaphore(1);
+  const slot = semaphore.tryAcquire("a");
+  slot?.[Symbol.dispose]();
+  slot?.[Symbol.dispose]();
+  expect(semaphore.tryAcquire("b")).not.toBeNull();
+  expect(semaphore.tryAcquire("c")).toBeNull();
+});
+
 test("an aborted signal is refused even when a slot is free", () => {
   expect(createSemaphore(1).acquire(AbortSignal.abort())).rejects.toThrow();
 });

@@ -33,8 +33,8 @@ export const ROUTING_FAULTS: readonly Fault[] = [
   {
     name: "repeated calls have no budget",
     file: FAILOVER,
-    find: "else if (!retryBudget.takeRetry(targetName(target))) continue;",
-    replace: "else if (retryBudget.takeRetry(targetName(target)) && false) continue;",
+    find: "if (!retryBudget.takeRetry(targetName(target))) continue;",
+    replace: "retryBudget.takeRetry(targetName(target));",
     tests: failover,
   },
   {
@@ -54,8 +54,8 @@ export const ROUTING_FAULTS: readonly Fault[] = [
   {
     name: "a call that was answered keeps the slot of its channel",
     file: FAILOVER,
-    find: "    call.finish();\n    slot[Symbol.dispose]();",
-    replace: "    call.finish();\n    if (attempts.length > 1e9) slot[Symbol.dispose]();",
+    find: "    calls.delete(call);\n    slot[Symbol.dispose]();",
+    replace: "    calls.delete(call);\n    if (attempts.length > 1e9) slot[Symbol.dispose]();",
     tests: failover,
   },
   {
@@ -68,9 +68,9 @@ export const ROUTING_FAULTS: readonly Fault[] = [
   {
     name: "a slot that is released twice admits one call more",
     file: SEMAPHORE,
-    find: "if (!isHeld) return;",
+    find: "        if (!isHeld) return;\n",
     replace: "",
-    tests: failover,
+    tests: ["src/lib/semaphore.test.ts"],
   },
   {
     name: "a rejected text request goes to the next target",
@@ -90,13 +90,15 @@ export const ROUTING_FAULTS: readonly Fault[] = [
     name: "the attempt of a client that disconnected is not recorded",
     file: FAILOVER,
     find: `if (error instanceof ClientDisconnected) record("caller_gone");`,
-    replace: "",
+    replace: "if (error instanceof ClientDisconnected) void record;",
     tests: failover,
   },
   {
     name: "a client that disconnected starts another call",
     file: FAILOVER,
-    find: `    if (error instanceof ClientDisconnected) record("caller_gone");\n    throw error;`,
+    find: `    if (error instanceof ClientDisconnected) record("caller_gone");
+    else if (call.signal.aborted) record("stopped");
+    throw error;`,
     replace: `    record("caller_gone");
     return { error: new UpstreamError("unreachable", "disconnected") };`,
     tests: failover,
