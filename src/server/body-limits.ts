@@ -9,11 +9,11 @@ const MIN_BYTES_PER_SECOND = 16 * 1024;
 
 /** What bodies may use while they are read, and how fast they must arrive. One for the process. */
 export class BodyLimits {
-  /** Counts bodies. */
+  /** Counts bodies. High enough for thousands of clients of one key that connect at once. */
   readonly bodies = new ResourceQuota("bodies being sent", {
-    key: 1_000,
-    organization: 2_000,
-    process: 4_000,
+    key: 2_000,
+    organization: 4_000,
+    process: 8_000,
   });
   /** Counts bytes of bodies that are read into memory. */
   readonly memory = new ResourceQuota("memory for bodies being sent", {
