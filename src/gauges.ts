@@ -6,7 +6,7 @@ import type { Counters } from "./storage/counters/index.ts";
 import type { Storage } from "./storage/index.ts";
 import type { Gauge } from "./telemetry/metrics.ts";
 
-export interface GaugeSources {
+interface GaugeSources {
   storage: Storage;
   blobs: Blobs;
   health: Health;

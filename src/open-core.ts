@@ -26,7 +26,7 @@ interface CoreParts {
   onProblem: SystemLog;
 }
 
-export interface OpenedCore {
+interface OpenedCore {
   core: Core;
   upstreams: OpenedUpstreams;
   leases: BudgetLeases;

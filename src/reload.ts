@@ -1,7 +1,7 @@
 import { mergeReloaded, watchFile, type LoadedSettings, type Settings } from "./config/index.ts";
 import type { BackgroundWork } from "./lib/waiting.ts";
 
-export interface ReloadOptions {
+interface ReloadOptions {
   /** What the process started with. */
   loaded: LoadedSettings;
   /** Loads the configuration anew; throws a `ConfigurationError`. */
@@ -11,7 +11,7 @@ export interface ReloadOptions {
   log(message: string, cause: unknown, level?: "info" | "warn"): void;
 }
 
-export interface Reloading extends BackgroundWork {
+interface Reloading extends BackgroundWork {
   /** Loads the configuration now; never rejects. */
   reload(): Promise<void>;
 }

@@ -7,7 +7,7 @@ export type WorkerMessage = { kind: "ready" } | { kind: "pong" } | { kind: "limi
 export type SupervisorMessage =
   { kind: "ping" } | { kind: "reload" } | { kind: "limits"; limits: SupervisorLimits };
 
-export interface WorkerLink extends SupervisorLink {
+interface WorkerLink extends SupervisorLink {
   /** Tells the supervisor that this worker serves. */
   sendReady(): void;
   /** Calls the handler when the supervisor was told to reload the configuration. */

@@ -6,7 +6,7 @@ import type { OrganizationRecord, PriceRecord } from "./ports.ts";
 import { priceIndex, type Payer, type PriceIndex } from "./price-index.ts";
 
 /** What a change of a model's price rows does at the moment it takes effect. */
-export interface PriceEffect {
+interface PriceEffect {
   before: Price | null;
   after: Price | null;
   /** Organizations that may call the model and have no price of it at all after the change. */

@@ -3,7 +3,7 @@ import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 
 /** One priced cell under the name by which options set it: `cache_read`, `1K:high`. */
-export interface NamedAmount<Value = Nanos> {
+interface NamedAmount<Value = Nanos> {
   name: string;
   value: Value;
 }

@@ -17,7 +17,7 @@ import {
 /** The provider adapters that exist, with the shape of their settings. */
 export type ProviderSchemas = ReadonlyMap<string, { settings: ZodType }>;
 
-export interface ChannelSources {
+interface ChannelSources {
   declared: Readonly<Record<string, FileChannel>>;
   catalogue: readonly CatalogueFile[];
   providers: ProviderSchemas;

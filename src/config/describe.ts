@@ -14,7 +14,7 @@ export interface SettingRow {
   from: string | null;
 }
 
-export interface DescriptionSources {
+interface DescriptionSources {
   effective: FileSettings;
   /** The file as it was written, before defaults. */
   written: unknown;

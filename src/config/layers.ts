@@ -6,7 +6,7 @@ import { versionOf } from "./watch.ts";
 import { readYaml } from "./yaml.ts";
 
 /** The configuration file as it was written. */
-export interface WrittenFile {
+interface WrittenFile {
   /** As it was named; null when there is none. */
   name: string | null;
   /** Absolute; where it would be when there is none. */

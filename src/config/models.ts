@@ -12,7 +12,7 @@ import type { FileModel } from "./file-schema.ts";
 import { imageModelSchema, textModelSchema, type CompleteModel } from "./model-schema.ts";
 import type { Report } from "./problems.ts";
 
-export interface ModelSources {
+interface ModelSources {
   declared: Readonly<Record<string, FileModel>>;
   shipped: ReadonlyMap<string, ShippedModel>;
   channels: ReadonlyMap<string, Channel>;
@@ -21,7 +21,7 @@ export interface ModelSources {
   isSandboxOn: boolean;
 }
 
-export interface ModelTables {
+interface ModelTables {
   models: Map<string, Model>;
   routes: Map<string, Route>;
   prices: Map<string, PriceRow>;

@@ -7,7 +7,7 @@ import { ownVariables, proxyVariables, UNCHECKED_CERTIFICATES, type Environment 
 import { isSecretReference } from "./secret-reference.ts";
 import type { Settings } from "./settings.ts";
 
-export interface WarningSources {
+interface WarningSources {
   env: Environment;
   catalogue: readonly CatalogueFile[];
   /** The file as it was written, whose references name variables, too. */

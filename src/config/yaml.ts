@@ -1,7 +1,7 @@
 import { isAlias, isScalar, LineCounter, parseDocument, visit, type Document } from "yaml";
 
 /** A problem at a position; lines and columns count from 1. */
-export interface YamlProblem {
+interface YamlProblem {
   line: number;
   column: number;
   message: string;

@@ -1,7 +1,7 @@
 /** The four image families of the interface, and what the interface itself fixes about each. */
 export type Family = "A" | "B" | "C" | "D";
 
-export interface FamilyRules {
+interface FamilyRules {
   /** Maximum reference images in one request. */
   references: number;
   /** Whether an inpainting mask is used (elsewhere it is ignored). */

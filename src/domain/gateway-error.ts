@@ -43,7 +43,7 @@ export const ERROR_CODES = {
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** The kind of error, from which dialects derive their `type`. */
-export type ErrorKind =
+type ErrorKind =
   | "parameter"
   | "access"
   | "authentication"
@@ -54,7 +54,7 @@ export type ErrorKind =
   | "server"
   | "overload";
 
-export interface ErrorDetail {
+interface ErrorDetail {
   /** The request field to change. */
   param?: string;
   /** Whole seconds for `Retry-After`; absent where a retry is useless. */

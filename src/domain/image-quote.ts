@@ -16,7 +16,7 @@ export interface ImageQuote {
 }
 
 /** What took effect, as far as it is known. */
-export interface DeliveredImageFacts {
+interface DeliveredImageFacts {
   tier: SizeTier;
   /** As the vendor reports it. */
   quality: string | undefined;

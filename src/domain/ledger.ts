@@ -57,5 +57,5 @@ export interface Attempt {
   vendorRequestId?: string;
 }
 
-export type AttemptFailure =
+type AttemptFailure =
   "unreachable" | "timeout" | "overloaded" | "limited" | "account" | "broken" | "refused" | "rejected";

@@ -25,7 +25,7 @@ export interface Pixels {
   height: number;
 }
 
-export type PixelBounds = NonNullable<ImageCapability["bounds"]>;
+type PixelBounds = NonNullable<ImageCapability["bounds"]>;
 
 /** Weight of a change of the ratio against an equal change of the area. */
 const RATIO_WEIGHT = 1000;

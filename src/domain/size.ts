@@ -71,7 +71,7 @@ export function priceTier(resolved: ResolvedSize, requested: RequestedSize): Siz
 }
 
 /** The price tier of an area in pixels. */
-export function areaTier(area: number): SizeTier {
+function areaTier(area: number): SizeTier {
   return TIER_CEILINGS.find(([, ceiling]) => area <= ceiling)?.[0] ?? "4K";
 }
 

@@ -16,7 +16,7 @@
 export type UpstreamErrorKind =
   "unreachable" | "timeout" | "overloaded" | "limited" | "account" | "broken" | "refused" | "rejected";
 
-export interface UpstreamErrorDetail {
+interface UpstreamErrorDetail {
   /** HTTP status, when there was one. */
   status?: number;
   /** From the vendor. */

@@ -38,7 +38,7 @@ export interface ImageOutcome {
   rate: LimitGrant["rate"];
 }
 
-export interface ImageSurroundings {
+interface ImageSurroundings {
   /** Base address of links. */
   base: string;
   /** Holds the request's files and those of the vendor's answer; it must outlast the delivery. */

@@ -153,7 +153,7 @@ export interface Outcome {
   blob: string | null;
 }
 
-export interface StoredBlob {
+interface StoredBlob {
   /** `{id}.{extension}`, the last part of its link. */
   name: string;
 }

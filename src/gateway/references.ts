@@ -15,7 +15,7 @@ export interface ReferenceSettings {
   codecSlots: FairSemaphore;
 }
 
-export interface ReferenceSurroundings {
+interface ReferenceSurroundings {
   /** Id of the organization whose request it is. */
   organization: string;
   /** Receives what is fetched. */

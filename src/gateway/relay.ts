@@ -13,7 +13,7 @@ export interface ByteReader {
   read(): Promise<{ done: boolean; value?: Uint8Array }>;
 }
 
-export interface Relay {
+interface Relay {
   reader: ByteReader;
   stream: ChatStream;
   /** What came up to the first content. */

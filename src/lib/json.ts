@@ -30,7 +30,7 @@ interface ObjectScan {
 }
 
 /** Bounds on a JSON text whose parsing could block the event loop. */
-export interface JsonBounds {
+interface JsonBounds {
   /** Counted by the commas and opening brackets outside of strings. */
   values: number;
   /** Of members of objects. A name costs about a microsecond, many times as much as a value. */

@@ -25,7 +25,7 @@ const settings = z.object({
   fanOut: fanOutSetting,
 });
 
-export type ArkSettings = z.infer<typeof settings>;
+type ArkSettings = z.infer<typeof settings>;
 
 /** Ark serves the Seedream models, in China (Volcengine) and elsewhere (BytePlus). */
 export const ark: Provider<ArkSettings> = {

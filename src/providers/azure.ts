@@ -23,7 +23,7 @@ const settings = z.object({
     .optional(),
 });
 
-export type AzureSettings = z.infer<typeof settings>;
+type AzureSettings = z.infer<typeof settings>;
 
 /**
  * OpenAI's chat and images protocols at a resource of Azure OpenAI. The upstream model of a route is the name of a

@@ -26,7 +26,7 @@ const settings = z.object({
   pollIntervalMs: pollIntervalSetting,
 });
 
-export type BflSettings = z.infer<typeof settings>;
+type BflSettings = z.infer<typeof settings>;
 
 /** Black Forest Labs: a job is submitted and polled until it is ready, and its picture fetched by a link. */
 export const bfl: Provider<BflSettings> = {

@@ -23,7 +23,7 @@ const settings = z.object({
   fanOut: fanOutSetting,
 });
 
-export type DashscopeSettings = z.infer<typeof settings>;
+type DashscopeSettings = z.infer<typeof settings>;
 
 /** The image models of Alibaba Cloud's model studio, by its synchronous call. */
 export const dashscope: Provider<DashscopeSettings> = {

@@ -11,7 +11,7 @@ const settings = z.object({
   fanOut: fanOutSetting,
 });
 
-export type GeminiSettings = z.infer<typeof settings>;
+type GeminiSettings = z.infer<typeof settings>;
 
 /** Gemini's image models at the address for API keys (Gemini API reference, `models.generateContent`). */
 export const gemini: Provider<GeminiSettings> = {

@@ -15,7 +15,7 @@ const settings = z.object({
   project: headerValue.optional(),
 });
 
-export type OpenAiSettings = z.infer<typeof settings>;
+type OpenAiSettings = z.infer<typeof settings>;
 
 /** OpenAI, and every vendor that serves its chat completions or images protocol. */
 export const openai: Provider<OpenAiSettings> = {

@@ -21,7 +21,7 @@ const settings = z.object({
   fanOut: fanOutSetting,
 });
 
-export type OpenRouterSettings = z.infer<typeof settings>;
+type OpenRouterSettings = z.infer<typeof settings>;
 
 /** The images route of OpenRouter: ratio and resolution for every model, pictures back as base64. */
 export const openrouter: Provider<OpenRouterSettings> = {

@@ -20,7 +20,7 @@ const settings = z.object({
   apiKey: headerValue,
 });
 
-export type XaiSettings = z.infer<typeof settings>;
+type XaiSettings = z.infer<typeof settings>;
 
 /** The images protocol of family D: ratio and resolution instead of pixels, edits in JSON (xAI image reference). */
 export const xai: Provider<XaiSettings> = {

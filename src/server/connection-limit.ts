@@ -4,7 +4,7 @@ import { every, type BackgroundWork } from "../lib/waiting.ts";
 import { listDescriptors, type ClientConnection, type OpenDescriptors } from "./client-connections.ts";
 import { openLibc, type Libc } from "./libc.ts";
 
-export interface ConnectionLimitOptions {
+interface ConnectionLimitOptions {
   /** Of one client address or IPv6 network of 64 bits; null is no limit. */
   perAddress: number | null;
   /** Their connections belong to many clients. */

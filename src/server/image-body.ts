@@ -19,7 +19,7 @@ import type { AuthenticatedExchange } from "./http-exchange.ts";
 const MAX_BYTES = 800 * 1024 * 1024;
 
 /** Where a body goes, and what it may use meanwhile. */
-export interface BodyDestination {
+interface BodyDestination {
   limits: BodyLimits;
   spool: Spool;
 }

@@ -4,15 +4,15 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { every, type BackgroundWork } from "../lib/waiting.ts";
 
 /** 0 serves everything, 1 takes no new large bodies, 2 serves nothing but probes. */
-export type OverloadStep = 0 | 1 | 2;
+type OverloadStep = 0 | 1 | 2;
 
 /** Where each step begins. */
-export interface Thresholds {
+interface Thresholds {
   largeBodies: number;
   requests: number;
 }
 
-export interface OverloadSettings {
+interface OverloadSettings {
   /** Bodies above it are refused from the first step on, and those of unknown length. */
   largeBodyBytes: number;
   /** Resident memory of the process; null takes the machine's or container's, divided by the workers. */
@@ -22,7 +22,7 @@ export interface OverloadSettings {
   lagMs: Thresholds;
 }
 
-export interface OverloadOptions {
+interface OverloadOptions {
   settings: OverloadSettings;
   workers: number;
   dataDirectory: string;

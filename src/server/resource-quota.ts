@@ -2,7 +2,7 @@ import type { Principal } from "../domain/api-key.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 
 /** The maximum amount in use at once. */
-export interface QuotaMaxima {
+interface QuotaMaxima {
   key: number;
   organization: number;
   process: number;

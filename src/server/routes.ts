@@ -37,7 +37,7 @@ export type Route = {
 );
 
 /** A response that goes on after its handler has returned. */
-export interface StreamedResponse {
+interface StreamedResponse {
   response: Response;
   /** Resolves once, when the last byte has gone or never will: with what ended it early, or null. */
   ended: Promise<GatewayError | ClientDisconnected | null>;
@@ -45,7 +45,7 @@ export interface StreamedResponse {
 
 export type RouteResult = Response | StreamedResponse;
 
-export interface RouteMatch {
+interface RouteMatch {
   route: Route;
   parameter: string;
 }

@@ -4,7 +4,7 @@ import { declaredLength, isPlain } from "./decoded-body.ts";
 import type { AuthenticatedExchange } from "./http-exchange.ts";
 import type { SpoolQuota } from "./spool-quota.ts";
 
-export interface SpooledResponse {
+interface SpooledResponse {
   body: StreamedObject;
   headers: Record<string, string>;
 }

@@ -56,7 +56,7 @@ export interface Storage extends Stores {
   close(deadlineMs: number): Promise<void>;
 }
 
-export interface StorageOptions {
+interface StorageOptions {
   /** A `postgres://` address or the path of a SQLite file. */
   database: string;
   /** Most connections to PostgreSQL; 10 by default. */

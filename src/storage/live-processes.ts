@@ -3,7 +3,7 @@ import { storeTime } from "./budgets/locked-budgets.ts";
 import type { Database } from "./database/sql.ts";
 
 /** Announces this process in the database and counts those that are alive, on all machines. */
-export interface LiveProcesses extends BackgroundWork {
+interface LiveProcesses extends BackgroundWork {
   /** This process included. While the database is away, as many as were last seen. */
   count(): number;
 }

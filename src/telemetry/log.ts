@@ -8,10 +8,10 @@ const FLUSH_MS = 25;
 const MAX_CAUSE = 500;
 
 /** From the least to the most important. */
-export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
 
-export interface RequestLog {
+interface RequestLog {
   listener: RequestListener;
   /** Writes pending lines at the end of the process. */
   flush(): void;

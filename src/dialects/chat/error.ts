@@ -1,7 +1,7 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 
 /** The body of an error on chat: its code is in `code`, that of a refused authentication in `type`. */
-export interface ChatErrorBody {
+interface ChatErrorBody {
   error: { code?: string; message: string; type: string; param: string | null };
 }
 

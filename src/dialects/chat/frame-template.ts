@@ -15,7 +15,7 @@ export interface FrameTemplate {
 }
 
 /** Frames that were passed on. */
-export interface Repetition {
+interface Repetition {
   output: Uint8Array;
   /** Bytes of the chunk that they were. */
   readBytes: number;

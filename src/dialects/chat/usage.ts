@@ -10,7 +10,7 @@ import {
 import { isObject } from "../../lib/json.ts";
 
 /** The `usage` object of chat completions, as callers receive it. */
-export interface ChatUsage {
+interface ChatUsage {
   prompt_tokens: number;
   completion_tokens: number;
   total_tokens: number;

@@ -12,7 +12,7 @@ import type { DetachableSignal } from "../routing/detached-calls.ts";
 import type { LimitGrant } from "./limit-grant.ts";
 
 /** What a request is admitted by, once its model and price are known. */
-export interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
+interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
   model: OfModel;
   price: OfPrice;
   /** Unix milliseconds at which the price was taken. */

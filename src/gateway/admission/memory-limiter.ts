@@ -15,7 +15,7 @@ import { SlidingWindow } from "./sliding-window.ts";
 export const MINUTE_MS = 60_000;
 
 /** `share` gives the number of processes between which a limit is divided now; 1 for the whole limit. */
-export interface MemoryLimiterOptions {
+interface MemoryLimiterOptions {
   clock: Clock;
   share?: () => number;
   windowMs?: number;

@@ -23,7 +23,7 @@ export interface Failover {
   maxAttempts: number;
 }
 
-export interface FailoverRequest<Reply> {
+interface FailoverRequest<Reply> {
   /** In the order in which they are called. */
   targets: readonly Target[];
   /** Id of the organization whose request it is. */

@@ -47,7 +47,7 @@ export interface JsonSpoolOptions {
   maxDepth: number;
 }
 
-export type JsonSpoolFault =
+type JsonSpoolFault =
   | "invalid_json"
   | "invalid_base64"
   | "duplicate_key"

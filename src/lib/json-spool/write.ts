@@ -4,7 +4,7 @@ import { SpooledString } from "./long-string.ts";
 import { isHandle, type Handle, type StreamedJson } from "./options.ts";
 
 /** JSON text in pieces: a handle is written as the base64 of its bytes, or as its escaped text. */
-export type JsonPieces = readonly (Buffer<ArrayBuffer> | Handle)[];
+type JsonPieces = readonly (Buffer<ArrayBuffer> | Handle)[];
 
 /**
  * Writes JSON in pieces, in constant memory beside the JSON's short strings: what is on disk is read and encoded

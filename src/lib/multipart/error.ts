@@ -1,4 +1,4 @@
-export type MultipartFault =
+type MultipartFault =
   /** Not a form, or cut short. */
   | "malformed"
   | "too_many_parts"

@@ -2,7 +2,7 @@ import { checkServerIdentity } from "node:tls";
 import type { Link } from "./link.ts";
 
 /** A GET request to one address that was checked. */
-export interface DialTarget {
+interface DialTarget {
   link: Link;
   /** The only address to connect to. */
   address: string;

@@ -34,7 +34,7 @@ export function createHostedUpstream(settings: HostedSettings, vendor: HostedVen
   });
 }
 
-export interface HostedVendor {
+interface HostedVendor {
   codecSlots: FairSemaphore;
   rules: ReferenceRules;
   /** Inputs of models that the settings do not name. */

@@ -26,7 +26,7 @@ export function createImageUpstream(options: ImageUpstreamOptions): ImageUpstrea
   };
 }
 
-export interface ImageUpstreamOptions {
+interface ImageUpstreamOptions {
   /** Bounds how many pictures the process transcodes at once. */
   codecSlots: FairSemaphore;
   /** What the vendor takes as references, where that depends on all of them as a function. */

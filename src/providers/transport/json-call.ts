@@ -32,7 +32,7 @@ export function sendJson(
   return send(method, { ...request, headers: sized ?? headers, body: body?.body }, classify);
 }
 
-export interface JsonCall extends Omit<VendorRequest, "body"> {
+interface JsonCall extends Omit<VendorRequest, "body"> {
   body?: JsonBody;
 }
 

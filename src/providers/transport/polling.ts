@@ -26,13 +26,13 @@ export interface VendorJob<JobId, Result> {
   cancel?(jobId: JobId, signal: AbortSignal): Promise<unknown>;
 }
 
-export interface SubmittedJob<JobId, Result> {
+interface SubmittedJob<JobId, Result> {
   jobId: JobId;
   jobStatus: JobStatus<Result>;
 }
 
 export type JobStatus<Result> = Running | Ended<Result>;
-export type Ended<Result> = { state: "done"; result: Result } | { state: "failed"; error: UpstreamError };
+type Ended<Result> = { state: "done"; result: Result } | { state: "failed"; error: UpstreamError };
 export interface Running {
   state: "running";
 }

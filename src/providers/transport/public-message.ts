@@ -1,7 +1,7 @@
 import { VENDOR_NAMES } from "../../domain/vendor-names.ts";
 
 /** Makes a vendor's sentence fit for callers; undefined when nothing of it is. */
-export type Sanitize = (message: string) => string | undefined;
+type Sanitize = (message: string) => string | undefined;
 
 const MAX_MESSAGE = 500;
 const SENTENCE_END = /(?<=[.!?])\s+/;

@@ -35,7 +35,7 @@ const settings = z
     error: "is missing: the credential names no project",
   });
 
-export type VertexSettings = z.infer<typeof settings>;
+type VertexSettings = z.infer<typeof settings>;
 
 /** Gemini's image models in a Google Cloud project, with short-lived access tokens as credential. */
 export const vertex: Provider<VertexSettings> = {

@@ -3,7 +3,7 @@ import { sleep } from "../../lib/waiting.ts";
 const FRAMES_PER_CHUNK = 16;
 const MS_PER_SECOND = 1000;
 
-export interface Pace {
+interface Pace {
   /** Frames a second; undefined sends as fast as they are read. */
   framesPerSecond: number | undefined;
   /** Ends the stream with its reason. */

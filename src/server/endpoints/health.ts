@@ -6,7 +6,7 @@ import type { Lifecycle } from "../lifecycle.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
-export interface HealthSettings {
+interface HealthSettings {
   lifecycle: Lifecycle;
   /** Metrics of every process on the port, in Prometheus' text format. */
   metrics(): Promise<string>;

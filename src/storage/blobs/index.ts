@@ -56,7 +56,7 @@ export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
   };
 }
 
-export interface BlobSettings {
+interface BlobSettings {
   /** The data directory, for the blobs themselves when there is no object storage. */
   directory: string;
   s3?: S3Address;

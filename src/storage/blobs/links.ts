@@ -26,7 +26,7 @@ export function createLinks({ secrets, lifetimeSeconds, clock }: LinkSettings): 
   };
 }
 
-export interface LinkSettings {
+interface LinkSettings {
   /** Returns the secrets at this moment: the first signs, all of them verify. */
   secrets(): readonly string[];
   lifetimeSeconds: number;

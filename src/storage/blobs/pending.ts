@@ -6,7 +6,7 @@ import type { NamedStore } from "./named-store.ts";
  * Object storage with a folder on the local disk for pictures that it does not take now. They are served from there
  * and shipped when it is back, so that no picture is lost that a vendor was paid for.
  */
-export interface PendingStore extends NamedStore, BackgroundWork {
+interface PendingStore extends NamedStore, BackgroundWork {
   /** Whether a picture would be stored, in one place or the other. */
   isAvailable(): boolean;
   /** Whether the last call reached the object storage. */
@@ -15,7 +15,7 @@ export interface PendingStore extends NamedStore, BackgroundWork {
   pending(): number;
 }
 
-export interface PendingOptions {
+interface PendingOptions {
   remote: NamedStore;
   local: NamedStore<Blob>;
   report: Report;

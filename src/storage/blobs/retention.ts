@@ -24,7 +24,7 @@ export async function sweepBlobs(
 }
 
 /** What a sweep needs of a store. */
-export type BlobInventory = Pick<NamedStore, "pages" | "remove">;
+type BlobInventory = Pick<NamedStore, "pages" | "remove">;
 
 export interface SweepReport {
   removed: number;

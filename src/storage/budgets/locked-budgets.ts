@@ -50,7 +50,7 @@ export async function saveBudgets(
 }
 
 /** What one process holds of one budget. */
-export interface LockedLease {
+interface LockedLease {
   /** Held in the budget: `drawn` less the charges that were posted. */
   amount: Nanos;
   /** Taken from the budget so far, less what was given back. */

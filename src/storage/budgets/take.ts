@@ -5,7 +5,7 @@ import type { Database, Sql } from "../database/sql.ts";
 import { lockBudgets, lockLeases, saveBudgets, storeTime, type LockedBudget } from "./locked-budgets.ts";
 
 /** How long leases last without renewal, in the store's time. */
-export const LEASE_TTL_MS = 15 * 60_000;
+const LEASE_TTL_MS = 15 * 60_000;
 
 /** How long a budget counts as wanted after somebody missed money of it, and how often that is written. */
 export const WANTED_MS = 2000;

@@ -18,7 +18,7 @@ export interface Counters {
   close(): void;
 }
 
-export interface CountersOptions {
+interface CountersOptions {
   /** The store in which all machines count together; null where each machine counts for itself. */
   redisUrl: string | null;
   /** Counts for the workers of this machine where there is no store; null in a process that has it to itself. */

@@ -20,7 +20,7 @@ const AMPLE_SHARE = 1 / 2;
 /** The longest a take waits for workers to return their credits. */
 const RECALL_MS = 250;
 
-export interface LimitCoordinatorOptions {
+interface LimitCoordinatorOptions {
   workers: number;
   clock: Clock;
   /** How long what was taken counts: what a credit counts may be used up to `CREDIT_MS` later. */

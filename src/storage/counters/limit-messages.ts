@@ -22,7 +22,7 @@ export interface LimitTake {
   wantsCredit: boolean;
 }
 
-export interface LimitCorrection {
+interface LimitCorrection {
   counter: LimitCounter;
   /** Monotonic milliseconds of the supervisor. */
   takenAt: number;
@@ -43,7 +43,7 @@ export type SupervisorLimits =
   | { kind: "recall"; counter: LimitCounter };
 
 /** A verdict without its reservation, which the worker makes. */
-export type TakeVerdict =
+type TakeVerdict =
   { isAdmitted: true; windows: readonly LimitWindow[] } | Extract<LimitVerdict, { isAdmitted: false }>;
 
 /** A part of a limit, counted as used, from which a worker admits requests by itself for a short time. */

@@ -4,7 +4,7 @@ import { DeadlineTimer } from "../../lib/deadline-timer.ts";
 /** Sends one command. Rejects when the response is an error, is late, or cannot come. */
 export type Send = (command: string, args: string[]) => Promise<unknown>;
 
-export interface RedisLinkOptions {
+interface RedisLinkOptions {
   /** `redis://`, `rediss://` or `redis+unix://`. */
   url: string;
   /** The longest a response may take, in milliseconds. */

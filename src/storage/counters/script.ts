@@ -1,5 +1,5 @@
 /** A script the server runs as one step. */
-export interface Script {
+interface Script {
   source: string;
   /** What `EVALSHA` calls it by. */
   sha: string;

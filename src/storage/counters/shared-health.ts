@@ -5,7 +5,7 @@ import { every, type BackgroundWork } from "../../lib/waiting.ts";
 import { RedisLink } from "./redis-link.ts";
 import { script } from "./script.ts";
 
-export interface SharedHealthOptions {
+interface SharedHealthOptions {
   url: string;
   /** Begins the name of every key and of the channel. */
   prefix?: string;

@@ -25,7 +25,7 @@ const BUSY_MS = 100;
 /** A supervisor that takes longer is not waited for. */
 const MAX_WAIT_MS = 1_000;
 
-export interface WorkerLimiterOptions {
+interface WorkerLimiterOptions {
   link: SupervisorLink;
   workers: number;
   clock: Clock;

@@ -6,7 +6,7 @@ import { isConnectionLost } from "./unavailable.ts";
  * Connections to PostgreSQL, each used by one call at a time. The driver's own pool keeps a connection on which the
  * network has gone silent; this one closes a connection with the call that was given up on it.
  */
-export interface ConnectionPool {
+interface ConnectionPool {
   /** Runs `work` on a connection. When the signal aborts, the connection is closed and so is the work's query. */
   use<T>(signal: AbortSignal, work: (sql: SQL) => Promise<T>): Promise<T>;
   /** Closes every connection; queries still running after a second fail. */

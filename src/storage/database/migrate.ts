@@ -27,7 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0010_audit_chain", text: auditChain },
 ];
 
-export interface Migration {
+interface Migration {
   name: string;
   text: string;
 }

@@ -34,7 +34,7 @@ export const REPORT_TIMEOUT_MS = 60 * 60_000;
 const MAX_CALLS = 2000;
 
 /** Runs work under a deadline. The signal aborts when the deadline has passed; the caller is gone by then. */
-export type BoundedCall = <T>(run: (signal: AbortSignal) => Promise<T>, timeoutMs?: number) => Promise<T>;
+type BoundedCall = <T>(run: (signal: AbortSignal) => Promise<T>, timeoutMs?: number) => Promise<T>;
 
 /** Gives every call a deadline and the right error, and bounds how many are under way. */
 export function boundCalls(defaultTimeoutMs: number): BoundedCall {

@@ -23,7 +23,7 @@ export interface FileJournal extends Journal {
   close(): Promise<void>;
 }
 
-export interface JournalOptions {
+interface JournalOptions {
   /** An existing folder that nothing else writes to. */
   folder: string;
   /** Called with each record once it is written, and its position. Must not throw. */

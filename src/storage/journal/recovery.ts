@@ -6,7 +6,7 @@ import { postEntries, type Posting } from "./posting.ts";
 import { replay, segmentName } from "./segments.ts";
 
 /** Finishes what processes that have ended left in their journals. */
-export interface Recovery {
+interface Recovery {
   /**
    * Posts the charges of each such journal, the last checkpoint of each request that never ended as a partial
    * charge, then returns the process's budget leases and removes the folder. Throws a `DependencyError` when the
@@ -17,7 +17,7 @@ export interface Recovery {
   recovered(): number;
 }
 
-export interface RecoveryOptions extends Posting {
+interface RecoveryOptions extends Posting {
   leases: LeaseStore;
   /** The folder that holds every process's journal folder. */
   root: string;

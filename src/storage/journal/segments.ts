@@ -25,7 +25,7 @@ export function listSegments(folder: string): number[] {
 }
 
 /** A record and where in its segment it ends. */
-export interface PlacedRecord {
+interface PlacedRecord {
   record: JournalRecord;
   end: number;
 }

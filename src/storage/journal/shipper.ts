@@ -25,7 +25,7 @@ export interface Shipper extends BackgroundWork {
   isSettled(): boolean;
 }
 
-export interface ShipperOptions extends Posting {
+interface ShipperOptions extends Posting {
   folder: string;
   processId: string;
   clock: Clock;

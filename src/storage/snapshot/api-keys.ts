@@ -6,7 +6,7 @@ import { parseAddressList, type AddressList } from "../../lib/cidr.ts";
  * Makes the keys that requests are checked against. Equal sets of scopes and models share one object, so that a hundred
  * thousand keys stay small.
  */
-export interface KeyFactory {
+interface KeyFactory {
   make(record: KeyRecord, budgets: readonly string[]): ApiKey;
 }
 

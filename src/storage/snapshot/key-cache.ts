@@ -4,7 +4,7 @@ import type { ApiKey } from "../../domain/api-key.ts";
  * Recently used keys, by hash, in bounded memory. Two generations approximate the order of use: a key used since the
  * last change of generation survives the next one, and a hit costs one lookup.
  */
-export interface KeyCache {
+interface KeyCache {
   get(hash: string): ApiKey | undefined;
   put(hash: string, key: ApiKey): void;
   /** Replaces a key that is cached; does nothing otherwise. */

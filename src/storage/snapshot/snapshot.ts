@@ -28,7 +28,7 @@ export interface LiveSnapshot extends Snapshot, BackgroundWork {
   isDatabaseUp(): boolean;
 }
 
-export interface SnapshotOptions {
+interface SnapshotOptions {
   configured: Configured;
   clock: Clock;
   onProblem: Report;

@@ -16,7 +16,7 @@ const SPREAD_MS = 2_000;
  * The secrets of links in one process. The column `place` orders them; of every secret but the first it is the Unix
  * time of its creation in milliseconds.
  */
-export interface LinkSecrets {
+interface LinkSecrets {
   /** At this moment: the first signs, all of them verify. */
   current(): readonly string[];
   /** Reads them again, after a rotation. The previous one signs on until every process verifies the new one. */

@@ -38,7 +38,7 @@ export async function requestInstanceToken(metadataUrl: string, signal: AbortSig
   });
 }
 
-export interface TokenRequest {
+interface TokenRequest {
   method: "GET" | "POST";
   headers: Readonly<Record<string, string>>;
   body?: string;
