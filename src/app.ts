@@ -66,11 +66,7 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
   const parts = { storage, codecSlots, processId, onProblem };
   const { core, upstreams, leases, health, counters } = await openCore(live, supervisor, parts);
   const overload = openOverload(settings, onProblem);
-  const connections = new ConnectionLimit({
-    perAddress: settings.server.connectionsPerAddress,
-    trustedProxies: settings.server.trustedProxies,
-    onClosed: (message) => onProblem(message, null),
-  });
+  const connections = connectionLimitOf(settings, onProblem);
   const metrics = new Metrics(gauges({ storage, blobs, health, counters, overload, connections }));
   const server = startServer({
     ...(await serverSettings(settings)),
@@ -84,34 +80,27 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
     listeners: [log.listener, metrics.listener],
     metrics: gatherMetrics(metrics, settings),
   });
-  const background = [
-    ...startBackgroundWork(blobs, leases, onProblem),
-    overload.start((error) => onProblem("overload was not measured", error)),
-  ];
+  const background = startBackgroundWork({ blobs, leases, overload, onProblem });
   onProblem(`the gateway has started: version ${VERSION}, ${server.url}, ${processId}`, null, "info");
-  const close = async (): Promise<void> => {
-    // A run under way may wait for a database that does not answer, so it is not waited for.
-    for (const work of background) void work.stop();
-    await leases.giveBack().catch((error: unknown) => onProblem("leases were not given back", error));
-    await storage.close(FLUSH_MS);
-    await blobs.close();
-    counters.close();
-  };
   return {
     url: server.url,
     bootstrap: bootstrapped,
     log: onProblem,
     reconfigure(next) {
       upstreams.open(next.channels.values());
-      for (const [id, channel] of live.current.channels)
-        if (next.channels.get(id) !== channel) health.forgetChannel(id);
+      health.forgetChannels(changedChannels(live.current, next));
       storage.snapshot.reconfigure(next);
       live.current = next;
     },
     async stop() {
       onProblem("the gateway is stopping: it drains", null, "info");
       await drain(settings, server, core);
-      await close();
+      // A run under way may wait for a database that does not answer, so it is not waited for.
+      for (const work of background) void work.stop();
+      await leases.giveBack().catch((error: unknown) => onProblem("leases were not given back", error));
+      await storage.close(FLUSH_MS);
+      await blobs.close();
+      counters.close();
       onProblem("the gateway has stopped", null, "info");
       log.flush();
     },
@@ -128,6 +117,18 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
 function openOverload({ overload, workers, dataDirectory }: Settings, onProblem: SystemLog): Overload {
   const onChange = (message: string, level: "info" | "warn"): void => onProblem(message, null, level);
   return new Overload({ settings: overload, workers, dataDirectory, onChange });
+}
+
+function connectionLimitOf({ server }: Settings, onProblem: SystemLog): ConnectionLimit {
+  return new ConnectionLimit({
+    perAddress: server.connectionsPerAddress,
+    trustedProxies: server.trustedProxies,
+    onClosed: (message) => onProblem(message, null),
+  });
+}
+
+function changedChannels({ channels }: Settings, next: Settings): string[] {
+  return [...channels].filter(([id, channel]) => next.channels.get(id) !== channel).map(([id]) => id);
 }
 
 /** What the server needs of the settings; clears the spool of earlier processes. */
@@ -188,10 +189,18 @@ function openBlobsOf(settings: Settings, { linkSecrets }: Storage, onProblem: Sy
   });
 }
 
-function startBackgroundWork(blobs: Blobs, leases: BudgetLeases, onProblem: SystemLog): BackgroundWork[] {
+interface BackgroundParts {
+  blobs: Blobs;
+  leases: BudgetLeases;
+  overload: ReturnType<typeof openOverload>;
+  onProblem: SystemLog;
+}
+
+function startBackgroundWork({ blobs, leases, overload, onProblem }: BackgroundParts): BackgroundWork[] {
   const sweep = async (): Promise<void> => void (await blobs.sweep());
   void sweep().catch((error: unknown) => onProblem("old images were not removed", error));
   return [
+    overload.start((error) => onProblem("overload was not measured", error)),
     every(SWEEP_MS, sweep, (error) => onProblem("old images were not removed", error)),
     every(
       LEASE_RENEWAL_MS,

@@ -70,14 +70,11 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   const addresses = await resolveAddresses(effective, secrets, report);
   const metricsToken = await resolveMetricsToken(effective, secrets, report);
   if (problems.length > 0) throw new ConfigurationError(problems);
-
   // Paths of the environment are relative to the working folder, those of the file to the file.
   const base = overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR") ? options.cwd : directory;
   effective.sandbox.enabled = sources.isSandboxOn;
-  const plain = plainSettings(effective, sources.isSandboxOn);
   const settings: Settings = {
-    ...plain,
-    server: { ...plain.server, metricsToken },
+    ...plainSettings(effective, { isSandboxOn: sources.isSandboxOn, metricsToken }),
     ...addresses,
     ...tables,
     dataDirectory: resolve(base, effective.data_dir),
@@ -85,9 +82,8 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
     worker: Number(options.env[WORKER_VARIABLE]) || null,
     channels,
   };
-  const shown = { ...effective, channels: { ...catalogueChannels(sources), ...effective.channels } };
   const rows = describeSettings({
-    effective: shown,
+    effective: { ...effective, channels: { ...catalogueChannels(sources), ...effective.channels } },
     written: file.content,
     fileName: file.name,
     overrides,
@@ -102,7 +98,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
     routes: settings.routes,
     proxy: settings.outbound.proxy,
   });
-  const origins = new Map(rows.map((row) => [row.path, row.origin]));
+  const origins = new Map(rows.map(({ path, origin }) => [path, origin]));
   return { settings, origins, rows, warnings, file: { path: file.path, version: file.version } };
 }
 

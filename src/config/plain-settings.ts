@@ -7,13 +7,17 @@ import type { FileSettings } from "./file-schema.ts";
 const MIB = 1024 * 1024;
 
 /** Settings that have other names in the program than in the file, and nothing else to resolve. */
-export function plainSettings(effective: FileSettings, isSandboxOn: boolean) {
+export function plainSettings(
+  effective: FileSettings,
+  { isSandboxOn, metricsToken }: { isSandboxOn: boolean; metricsToken: string | null },
+) {
   const { server, database, blobs, sandbox, limits, deadlines, routing } = effective;
   return {
     server: {
       host: server.host,
       port: server.port,
       metricsPort: server.metrics_port,
+      metricsToken,
       publicUrl: server.public_url?.replace(/(?<!\/)\/+$/, "") ?? null,
       trustedProxies: parseAddressList(server.trusted_proxies),
       deniedNetworks: parseAddressList(server.denied_networks),

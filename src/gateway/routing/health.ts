@@ -131,9 +131,10 @@ export class Health {
     state.ejectedUntil = Math.max(state.ejectedUntil, this.#clock.monotonic() + durationMs);
   }
 
-  /** Forgets what was learned of a channel, because its configuration has changed. */
-  forgetChannel(id: string): void {
-    for (const name of this.#targets.keys()) if (name.startsWith(`${id}/`)) this.#targets.delete(name);
+  /** Forgets what was learned of channels, because their configuration has changed. */
+  forgetChannels(ids: readonly string[]): void {
+    for (const id of ids)
+      for (const name of this.#targets.keys()) if (name.startsWith(`${id}/`)) this.#targets.delete(name);
   }
 
   /** What is ejected now, for metrics and dry runs; a duration of 0 is waiting for its probe. */
