@@ -7,6 +7,8 @@ import type { Storage } from "./storage/index.ts";
 import type { Gauge } from "./telemetry/metrics.ts";
 
 interface GaugeSources {
+  /** Of this worker. */
+  restarts: number;
   storage: Storage;
   blobs: Blobs;
   health: Health;
@@ -16,13 +18,27 @@ interface GaugeSources {
 }
 
 /** Metrics that are read from the parts of a running gateway at each scrape. */
-export function gauges({ storage, blobs, health, counters, overload, connections }: GaugeSources): Gauge[] {
+export function gauges({
+  restarts,
+  storage,
+  blobs,
+  health,
+  counters,
+  overload,
+  connections,
+}: GaugeSources): Gauge[] {
   return [
     {
       name: "gateway_build_info",
       help: "1, with the program's version.",
       labels: `version="${VERSION}"`,
       value: () => 1,
+    },
+    {
+      name: "gateway_worker_restarts_total",
+      type: "counter",
+      help: "How often the supervisor has started this worker again.",
+      value: () => restarts,
     },
     {
       name: "gateway_overload_step",

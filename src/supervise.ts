@@ -1,5 +1,5 @@
 import type { Subprocess } from "bun";
-import { processEnvironment, WORKER_VARIABLE, type Settings } from "./config/index.ts";
+import { processEnvironment, RESTARTS_VARIABLE, WORKER_VARIABLE, type Settings } from "./config/index.ts";
 import { systemClock } from "./lib/clock.ts";
 import { every, sleep } from "./lib/waiting.ts";
 import { LimitCoordinator } from "./storage/counters/limit-coordinator.ts";
@@ -65,15 +65,15 @@ class Supervisor {
 
   async #keepRunning(number: number): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS;
-    for (let isFirst = true; !this.#stopping.signal.aborted; isFirst = false) {
-      const worker = new Worker(number, (message) => this.#receive(worker, message));
+    for (let restarts = 0; !this.#stopping.signal.aborted; restarts += 1) {
+      const worker = new Worker({ number, restarts }, (message) => this.#receive(worker, message));
       this.#workers.set(number, worker);
       const how = await worker.ended;
       this.#workers.delete(number);
       this.#limits.workerEnded(number);
       if (this.#stopping.signal.aborted) return;
       this.#onProblem("a worker ended and is started again", `worker ${number} ${how}`);
-      if (!worker.isReady) this.#startFailed(isFirst && worker.hasExited);
+      if (!worker.isReady) this.#startFailed(restarts === 0 && worker.hasExited);
       pauseMs = worker.isReady ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS);
       await sleep(pauseMs, this.#stopping.signal).catch(() => {});
     }
@@ -132,10 +132,17 @@ class Worker {
   #missedPings = 0;
   #isConnected = true;
 
-  constructor(number: number, receive: (message: WorkerMessage | RelayedMessage) => void) {
+  constructor(
+    { number, restarts }: { number: number; restarts: number },
+    receive: (message: WorkerMessage | RelayedMessage) => void,
+  ) {
     this.number = number;
     this.#process = Bun.spawn([process.execPath, ...process.argv.slice(1)], {
-      env: { ...processEnvironment(), [WORKER_VARIABLE]: String(number) },
+      env: {
+        ...processEnvironment(),
+        [WORKER_VARIABLE]: String(number),
+        [RESTARTS_VARIABLE]: String(restarts),
+      },
       stdio: ["ignore", "inherit", "inherit"],
       ipc: (message: WorkerMessage | RelayedMessage) => {
         this.#missedPings = 0;

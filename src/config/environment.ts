@@ -69,12 +69,15 @@ export function ownVariables(): string[] {
 
 /** Set by the supervisor for the processes it starts: their number, from 1. */
 export const WORKER_VARIABLE = "GATEWAY_WORKER";
+/** How often the supervisor has started that worker again. */
+export const RESTARTS_VARIABLE = "GATEWAY_WORKER_RESTARTS";
 
 const OTHER_VARIABLES = [
   "GATEWAY_CONFIG",
   "GATEWAY_BOOTSTRAP_KEY",
   "GATEWAY_ADMIN_PASSWORD",
   WORKER_VARIABLE,
+  RESTARTS_VARIABLE,
 ];
 
 interface Variable {

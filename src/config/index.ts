@@ -4,6 +4,7 @@ export {
   ignoreProxies,
   processEnvironment,
   secureEnvironment,
+  RESTARTS_VARIABLE,
   WORKER_VARIABLE,
   type Environment,
 } from "./environment.ts";

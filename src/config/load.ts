@@ -4,7 +4,13 @@ import { readStrictly, type Problem } from "../lib/schema-problems.ts";
 import { readCatalogue, shippedModels, type CatalogueFile } from "./catalogue.ts";
 import { buildChannels, catalogueChannels, SANDBOX, type ProviderSchemas } from "./channels.ts";
 import { describeSettings, type SettingRow } from "./describe.ts";
-import { readBootstrap, readOverrides, WORKER_VARIABLE, type Environment } from "./environment.ts";
+import {
+  readBootstrap,
+  readOverrides,
+  RESTARTS_VARIABLE,
+  WORKER_VARIABLE,
+  type Environment,
+} from "./environment.ts";
 import { fileSchema, hasScheme, SYNONYMS, type FileSettings } from "./file-schema.ts";
 import { readConfigurationFile, withOverrides, withoutUnsound } from "./layers.ts";
 import { buildModels } from "./models.ts";
@@ -80,6 +86,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
     dataDirectory: resolve(base, effective.data_dir),
     bootstrap,
     worker: Number(options.env[WORKER_VARIABLE]) || null,
+    restarts: Number(options.env[RESTARTS_VARIABLE]) || 0,
     channels,
   };
   const rows = describeSettings({

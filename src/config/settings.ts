@@ -65,6 +65,8 @@ export interface Settings {
   logLevel: "debug" | "info" | "warn" | "error";
   /** Which of them this process is, from 1, when their supervisor has started it; else null. */
   worker: number | null;
+  /** How often that worker was started again. */
+  restarts: number;
   /** Limits of organizations and keys without their own. */
   limits: { organization: Limits; key: Limits };
   /** `tokensPerSecond` null is unpaced. */

@@ -140,7 +140,7 @@ describe("a request is refused before its handler", () => {
     const response = await call(method, path, headers as Record<string, string>);
     expect(response.status).toBe(status);
     expect(await response.text()).toContain(code);
-    expect(events).toHaveLength(1);
+    expect(events).toMatchObject([{ status, code }]);
   });
 
   test("once the server stops, but for public routes", async () => {

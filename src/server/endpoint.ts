@@ -194,7 +194,7 @@ function notRouted(found: OtherMethods | null): Refusal {
 
 function refuse(settings: EndpointSettings, exchange: HttpExchange, refusal: Refusal): Response {
   const response = errorResponse(refusal.error, refusal.family, exchange.requestId, refusal.headers);
-  return report(settings, exchange, { response });
+  return report(settings, exchange, { response, failure: refusal.error });
 }
 
 interface Ending {

@@ -64,6 +64,9 @@ test("a killed process is replaced, and retrying clients see no failure", async 
   await untilServing(fleet.gateways[0]!, WORKERS);
   const replacedMs = performance.now() - killedAt;
   for (const pid of others) expect(fleet.pids()).toContain(pid);
+  const metrics = await (await fetch(`${fleet.gateways[0]!.url}/metrics`)).text();
+  const restarts = [...metrics.matchAll(/^gateway_worker_restarts_total\{process="\d"\} (\d)$/gm)];
+  expect(restarts.map(([, count]) => count).toSorted()).toEqual(["0", "0", "1"]);
   expect(reportAtMost("W2", "killed process replaced after", Math.round(replacedMs), "ms", REPLACED_MS)).toBe(
     true,
   );

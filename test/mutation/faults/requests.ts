@@ -322,7 +322,7 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   {
     name: "a refused request is not recorded",
     file: ENDPOINT,
-    find: "return report(settings, exchange, { response });",
+    find: "return report(settings, exchange, { response, failure: refusal.error });",
     replace: "return response;",
     tests: endpoint,
   },
