@@ -67,9 +67,8 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
   const { core, upstreams, leases, health, counters } = await openCore(live, supervisor, parts);
   const overload = openOverload(settings, onProblem);
   const connections = connectionLimitOf(settings, onProblem);
-  const metrics = new Metrics(
-    gauges({ restarts: settings.restarts, storage, blobs, health, counters, overload, connections }),
-  );
+  const observed = { restarts: settings.restarts, storage, blobs, health, counters, overload, connections };
+  const metrics = new Metrics(gauges(observed));
   const server = startServer({
     ...(await serverSettings(settings)),
     core,

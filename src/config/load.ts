@@ -85,8 +85,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
     ...tables,
     dataDirectory: resolve(base, effective.data_dir),
     bootstrap,
-    worker: Number(options.env[WORKER_VARIABLE]) || null,
-    restarts: Number(options.env[RESTARTS_VARIABLE]) || 0,
+    ...workerOf(options.env),
     channels,
   };
   const rows = describeSettings({
@@ -110,6 +109,10 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
 }
 
 const SHIPPED_CATALOGUE = resolve(import.meta.dir, "../../catalogue");
+
+function workerOf(env: Environment): Pick<Settings, "worker" | "restarts"> {
+  return { worker: Number(env[WORKER_VARIABLE]) || null, restarts: Number(env[RESTARTS_VARIABLE]) || 0 };
+}
 
 function problemsIn(content: unknown): Problem[] {
   const result = readStrictly(fileSchema, content, { noun: "setting", synonyms: SYNONYMS });
