@@ -290,15 +290,13 @@ describe("chat", () => {
         "content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n",
     );
     const piece = Buffer.concat([Buffer.from("100000\r\n"), Buffer.alloc(MIB, 0x20), Buffer.from("\r\n")]);
-    let sent = 0;
-    while (pieces.length === 0 && sent < 256 && !socket.destroyed) {
-      await new Promise<void>((resolve) => socket.write(piece, () => resolve()));
-      sent++;
-    }
+    // The body never ends, so only what has arrived can be the reason of a refusal.
+    for (let sent = 0; sent < 32; sent++) socket.write(piece);
+    await Bun.sleep(500);
+    expect(pieces).toEqual([]);
+    socket.write(piece);
     await until("the refusal", () => (pieces.join("").includes("payload_too_large") ? true : undefined));
     expect(statusOf(pieces.join(""))).toBe(413);
-    // Bytes in socket buffers were sent too.
-    expect(sent).toBeWithin(32, 128);
     socket.destroy();
   });
 
