@@ -160,7 +160,7 @@ async function callTarget(
   if (!upstream) throw new UpstreamError("account", `channel ${target.channel.id} does not serve text`);
   const { isStream, maxTokens, linkParam } = payload.parsed;
   if (target.channel.isOwnServer && linkParam !== null) throw linkForOwnServer(linkParam);
-  const bounds = usageBounds({ ...payload.parsed, maxTokens: maxTokens ?? coveredTokens }, model);
+  const bounds = usageBounds(payload.parsed, maxTokens ?? coveredTokens ?? model.maxOutputTokens);
   const policy: UsagePolicy = (observed) => billableUsage(bounds, observed);
   const stream = isStream ? new ChatStream(model.id, policy) : null;
   const timeouts = timeoutsOf(core, target);

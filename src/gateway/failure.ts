@@ -16,7 +16,7 @@ export function asGatewayError(thrown: unknown): GatewayError {
     return unavailable("The gateway cannot reach what it needs just now. Retry shortly.", thrown);
   }
   if (isExhaustedResource(thrown))
-    return unavailable("The gateway is short of room just now. Retry shortly.", thrown);
+    return unavailable("This server lacks resources just now. Retry shortly.", thrown);
   return new GatewayError("internal_error", "The gateway failed. Retry later.", { cause: thrown });
 }
 

@@ -145,7 +145,7 @@ function callRoute(
     callTarget: async (target, call, canMoveOn) => {
       const { firstByteMs } = { ...core.timeouts.image, ...target.channel.timeouts };
       const limitMs = fallbackAfterMs ?? firstByteMs;
-      // The organization's limit makes room for another target; where none could take over, the channel's holds.
+      // The organization's limit leaves time for another target; where none could take over, the channel's holds.
       call.expect("the picture", limitMs, () => (canMoveOn() ? 0 : firstByteMs - limitMs));
       const order = { ...orderFor(request, fitted, target), model, organization: organization.id, ...inputs };
       sentTo = target;

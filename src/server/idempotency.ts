@@ -23,8 +23,9 @@ const MAX_BLOB_BYTES = 64 * 1024 * 1024;
 const STORED_HEADER = /^(content-type|x-accel-buffering|x-gateway-(?!request-id)|x-image-)/;
 
 /**
- * Runs a route's handler. On chat, image and native routes, with an `Idempotency-Key` the first request claims the key once its body is read, and its
- * outcome is stored; later ones with the same body get that outcome, and nothing is called or billed for them.
+ * Runs a route's handler. On chat, image and native routes the first request with an `Idempotency-Key` claims it once
+ * its body is read, and its outcome is stored; later ones with the same body get that outcome, and nothing is called
+ * or billed for them.
  */
 export async function runIdempotently(
   idempotency: Idempotency,

@@ -77,15 +77,13 @@ export class RouteTable {
 
   /** The route, the methods the path has, or null for an unknown path. HEAD is handled as GET. */
   find(method: string, path: string): RouteMatch | OtherMethods | null {
-    const found = this.#exact.get(path)?.map((route) => ({ route, parameter: "" })) ?? this.#match(path);
-    const [first] = found;
-    if (!first) return null;
     const wanted = method === "HEAD" ? "GET" : method;
-    const match = found.find(({ route }) => route.method === wanted);
-    if (match) return match;
-    const { family } = first.route;
-    const isShared = found.some(({ route }) => route.family !== family);
-    return { allow: found.map(({ route }) => route.method), family: isShared ? "images" : family };
+    const exact = this.#exact.get(path);
+    const route = exact?.find((each) => each.method === wanted);
+    if (route) return { route, parameter: "" };
+    const found = exact ? [] : this.#match(path);
+    const match = found.find((each) => each.route.method === wanted);
+    return match ?? otherMethods(exact ?? found.map((each) => each.route));
   }
 
   #match(path: string): RouteMatch[] {
@@ -98,6 +96,13 @@ export class RouteTable {
     }
     return matches;
   }
+}
+
+function otherMethods(routes: readonly Route[]): OtherMethods | null {
+  const [first] = routes;
+  if (!first) return null;
+  const isShared = routes.some(({ family }) => family !== first.family);
+  return { allow: routes.map(({ method }) => method), family: isShared ? "images" : first.family };
 }
 
 function decoded(part: string): string | null {

@@ -47,8 +47,14 @@ class Counters {
 
   add(values: readonly string[], by = 1): void {
     const key = values.join(SEPARATOR);
-    const isFull = this.#counts.size >= MAX_SERIES && !this.#counts.has(key);
-    add(this.#counts, isFull ? this.#names.map(() => "other").join(SEPARATOR) : key, by);
+    const count = this.#counts.get(key);
+    if (count === undefined && this.#counts.size >= MAX_SERIES) return this.#addOther(by);
+    this.#counts.set(key, (count ?? 0) + by);
+  }
+
+  #addOther(by: number): void {
+    const key = this.#names.map(() => "other").join(SEPARATOR);
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + by);
   }
 
   samples(): Sample[] {
@@ -206,10 +212,6 @@ function histogram(name: string, help: string, histograms: ReadonlyMap<string, H
 /** Backslash, quote and line feed of a label's value are escaped (exposition format). */
 function escaped(value: string): string {
   return value.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));
-}
-
-function add<Key>(counts: Map<Key, number>, key: Key, by: number): void {
-  counts.set(key, (counts.get(key) ?? 0) + by);
 }
 
 function counter(name: string, help: string, samples: readonly Sample[]): MetricFamily {

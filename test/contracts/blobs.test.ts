@@ -224,7 +224,7 @@ test("pictures that object storage does not take are served from disk and shippe
   expect(reports).toEqual(["warn the object storage is away: pictures are kept on the local disk"]);
 });
 
-test("without room for more pictures the store is not available until the storage is back", async () => {
+test("without space for more pictures the store is not available until the storage is back", async () => {
   const s3Store = openS3Store(readS3Address(s3.address));
   const store = await openPendingStore({
     remote: s3Store,

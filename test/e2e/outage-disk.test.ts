@@ -50,7 +50,7 @@ test.skipIf(!canMount)(
         });
       expect((await chat()).status).toBe(503);
       rmSync(join(journal, "filler"));
-      await until("room on the disk", async () => ((await chat()).status === 200 ? true : undefined));
+      await until("space on the disk", async () => ((await chat()).status === 200 ? true : undefined));
       expect(await gateway.stop()).toBe(0);
     } finally {
       Bun.spawnSync(["umount", journal]);

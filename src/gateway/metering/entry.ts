@@ -2,6 +2,7 @@ import type { Target } from "../../domain/channel.ts";
 import { MAX_CHARGE, type LedgerEntry, type LedgerFlag } from "../../domain/ledger.ts";
 import { charge, type ChargedAmount, type Price } from "../../domain/price.ts";
 import type { Usage } from "../../domain/usage.ts";
+import type { Nanos } from "../../lib/money.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { Hold } from "./budget-leases.ts";
 
@@ -62,13 +63,15 @@ export function chargeEntry({
     amount,
     currency: price.currency,
     priceSource: source,
-    orphanCost:
-      requireCharge(price, requested).amount * BigInt(ambiguous) +
-      (abandoned ? requireCharge(price, abandoned).amount : 0n),
+    orphanCost: costOf(price, requested, ambiguous) + costOf(price, abandoned, 1),
     budgets: hold.leases.map(({ budget }) => budget),
     attempts,
     flags: allFlags,
   };
+}
+
+function costOf(price: Price, usage: Usage | undefined, times: number): Nanos {
+  return usage && times > 0 ? requireCharge(price, usage).amount * BigInt(times) : 0n;
 }
 
 function requireCharge(price: Price, usage: Usage): ChargedAmount {

@@ -1,4 +1,4 @@
-import type { TextModel } from "../../domain/model.ts";
+import type { ChatRequest } from "../../dialects/chat/index.ts";
 import {
   INPUT_CATEGORIES,
   OUTPUT_CATEGORIES,
@@ -25,13 +25,12 @@ export const REASONING_MARGIN = 65_536;
 /** No request is billed more tokens of input, or of output; the charge then fits the ledger's 64 bits. */
 export const MAX_BILLED_TOKENS = 2 ** 32;
 
-/** The bounds of a request. `inputCeiling` and `maxTokens` are its own; without `maxTokens` the model's maximum. */
+/** The bounds of a request, of which each choice may have `maxTokens` of output. */
 export function usageBounds(
-  request: { estimatedInput: number; inputCeiling: number; maxTokens: number | null; choices: number },
-  { maxOutputTokens }: Pick<TextModel, "maxOutputTokens">,
+  { estimatedInput, inputCeiling, choices }: Pick<ChatRequest, "estimatedInput" | "inputCeiling" | "choices">,
+  maxTokens: number,
 ): UsageBounds {
-  const { estimatedInput, inputCeiling, maxTokens, choices } = request;
-  const maxOutput = ((maxTokens ?? maxOutputTokens) + REASONING_MARGIN) * choices;
+  const maxOutput = (maxTokens + REASONING_MARGIN) * choices;
   return {
     estimatedInput,
     maxInput: Math.min(inputCeiling + INPUT_MARGIN, MAX_BILLED_TOKENS),

@@ -173,7 +173,7 @@ test("a folder has one owner, and another takes it over once it is released", ()
   expect(adoptFolders(folders, "proc_c", unexpected)).toEqual([]);
 });
 
-test("a full disk refuses the record, keeps the others, and is used again once it has room", async () => {
+test("a full disk refuses the record, keeps the others, and is used again once it has space", async () => {
   const disk = join(root, "disk");
   mkdirSync(disk);
   const mount = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk]);
@@ -196,7 +196,7 @@ test("a full disk refuses the record, keeps the others, and is used again once i
       expect(refused).toHaveProperty("code", "ENOSPC");
       expect(journal.isWritable()).toBe(false);
       expect(() => journal.append(aRecord("req_refused"))).toThrow();
-      // The rest of the last block has room for a few bytes, but not for a record.
+      // The rest of the last block has space for a few bytes, but not for a record.
       Bun.sleepSync(1_050);
       expect(journal.isWritable()).toBe(false);
       Bun.spawnSync(["mount", "-o", "remount,size=1m", disk]);

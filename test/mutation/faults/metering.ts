@@ -85,8 +85,8 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "an orphan costs what was delivered, not what was requested",
     file: ENTRY,
-    find: "requireCharge(price, requested)",
-    replace: "requireCharge(price, usage)",
+    find: "costOf(price, requested, ambiguous)",
+    replace: "costOf(price, usage, ambiguous)",
     tests: entry,
   },
   {
