@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { FEATURES } from "../domain/feature.ts";
+import { REASONING_CONTROLS } from "../domain/model.ts";
 
 /**
  * How models are written in YAML, in the shipped catalogue and in the configuration file. An entry may leave
@@ -89,6 +90,7 @@ export const modelEntrySchema = z.strictObject({
     .optional(),
   default_output_tokens: count.optional(),
   max_output_tokens: count.optional(),
+  reasoning: z.enum(REASONING_CONTROLS).optional(),
   price: z
     .strictObject({ currency, per_image: perImage, per_million: perMillion.partial() })
     .partial()
@@ -109,6 +111,10 @@ export const textModelSchema = z.strictObject({
   family: z.undefined({ error: "is for image models only" }).optional(),
   default_output_tokens: count.default(4096),
   max_output_tokens: count,
+  reasoning: z
+    .enum(REASONING_CONTROLS)
+    .optional()
+    .describe("How the vendor is told to reason where the caller speaks another protocol"),
   price: z.strictObject({ currency, per_million: perMillion }).optional(),
 });
 

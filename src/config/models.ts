@@ -151,6 +151,7 @@ function toModel(id: string, model: CompleteModel): Model {
     defaultOutputTokens: Math.min(model.default_output_tokens, model.max_output_tokens),
     maxOutputTokens: model.max_output_tokens,
     modalities: model.modalities ?? { input: ["text"], output: ["text"] },
+    ...(model.reasoning && { reasoning: model.reasoning }),
   };
 }
 

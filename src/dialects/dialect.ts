@@ -1,9 +1,114 @@
-/** A wire format of text models. It is the same at both ends, served and called. */
-export type TextDialectName = "chat";
+import type { FeatureUse } from "../domain/feature.ts";
+import type { GatewayError } from "../domain/gateway-error.ts";
+import type { TextModel } from "../domain/model.ts";
+import type { TokenUsage, UsagePolicy } from "../domain/usage.ts";
+import type { Conversation } from "./conversation/request.ts";
+import type { Reply, ReplyReader, ReplyWriter } from "./conversation/reply.ts";
+import type { TextDialectName } from "./name.ts";
 
-/** A message as it was sent: its exact text, which is forwarded character for character, and what was parsed of it. */
-export interface Payload<Parsed = unknown> {
+/** What the gateway itself reads of a text request; every other field is forwarded unchanged. */
+export interface TextRequest {
+  model: string;
+  isStream: boolean;
+  /** Maximum of output tokens of one choice, where the caller set it. */
+  maxTokens: number | null;
+  choices: number;
+  /** Upper bound of the input tokens: no token is shorter than a byte, an image counts a fixed number. */
+  inputCeiling: number;
+  /** Local estimate of the input tokens. */
+  estimatedInput: number;
+  /** What the model's record must allow. */
+  features: readonly FeatureUse[];
+  /** The field of the first link that a vendor would fetch; null where there is none. */
+  linkParam: string | null;
+  body: Record<string, unknown>;
+}
+
+/** A request as it was sent: its exact text, which is forwarded character for character, and what was read of it. */
+export interface TextPayload<Request extends TextRequest = TextRequest> {
   dialect: TextDialectName;
   raw: string;
-  parsed: Parsed;
+  parsed: Request;
+  /** Headers of the caller, by lower-case name, that vendors of the same protocol receive too. */
+  headers: Readonly<Record<string, string>>;
+}
+
+/** What a vendor differs in from others of its protocol. */
+export interface VendorTraits {
+  /**
+   * The field of chat completions by which it takes a maximum of output tokens; `max_tokens` where absent. OpenAI's
+   * reasoning models refuse `max_tokens`, compatible vendors know only that (OpenAI reference, chat completions).
+   */
+  maxTokensField?: "max_tokens" | "max_completion_tokens";
+}
+
+/** How a request is written for one vendor. */
+export interface VendorTerms {
+  /** The vendor's name of the model. */
+  upstreamModel: string;
+  traits: VendorTraits;
+  /** The maximum that the vendor is told in place of a caller who set none, if any. */
+  coveredTokens: number | null;
+  model: Pick<TextModel, "id" | "maxOutputTokens" | "reasoning">;
+}
+
+/** A reply that is not a stream, as it goes to the caller, and what is billed for it. */
+export interface WholeReply {
+  text: string;
+  usage: TokenUsage;
+}
+
+/** A vendor's reply that is not a stream. `parsed` spares parsing the text again. */
+export interface VendorReply {
+  text: string;
+  parsed?: unknown;
+}
+
+/** Turns a vendor's stream into the caller's, and counts what is delivered. */
+export interface TextStream {
+  /** True once the caller would see content: from then on there is no other upstream. */
+  readonly hasContent: boolean;
+  /** True once the upstream has sent its end mark; later bytes are not for the caller. */
+  readonly isDone: boolean;
+  /**
+   * Takes upstream bytes and returns those for the caller. Throws an `UpstreamError` on an error event, on what is
+   * not the vendor's protocol, and at an end mark before any content.
+   */
+  push(chunk: Uint8Array): Uint8Array;
+  /**
+   * The upstream has ended. Returns the caller's ending; throws an `UpstreamError` when the reply was cut. Called
+   * once, before the usage is settled.
+   */
+  end(): Uint8Array;
+  /** What is billed for the reply so far. */
+  usage(): TokenUsage;
+  /** An error inside the stream, in place of its normal ending. */
+  errorFrame(error: GatewayError): Uint8Array;
+}
+
+/** One wire format: how its requests are read, forwarded and translated, and its replies read and written. */
+export interface TextDialect<Request extends TextRequest = TextRequest> {
+  readonly name: TextDialectName;
+  /** What fills the silence of a stream: every client skips it. */
+  readonly keepAliveFrame: Uint8Array;
+
+  /** The text for a vendor of this dialect: its model name and what must be set; all else as the caller wrote it. */
+  forVendor(payload: TextPayload<Request>, terms: VendorTerms): string;
+  /** Reads a vendor's reply of this dialect; its text stays as it is but for what names the vendor or is billed otherwise. */
+  readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply;
+  /** A stream from a vendor of this dialect to a caller of it. */
+  openStream(payload: TextPayload<Request>, publicModel: string, policy: UsagePolicy): TextStream;
+
+  /** The request in neutral form. Throws an `UpstreamError` that names the field which cannot be translated. */
+  readConversation(payload: TextPayload<Request>): Conversation;
+  /** The text of a request for a vendor of this dialect. Throws an `UpstreamError` for what it cannot say. */
+  writeConversation(conversation: Conversation, terms: VendorTerms): string;
+  /** Parses a vendor's whole reply. Throws an `UpstreamError` for what is none. */
+  parseReply(reply: VendorReply): Reply;
+  /** Reads a vendor's stream, event by event. */
+  replyReader(): ReplyReader;
+  /** The text of a whole reply for the caller of this request. */
+  writeReply(reply: Reply, payload: TextPayload<Request>, usage: TokenUsage): string;
+  /** Writes a stream for the caller of this request. */
+  replyWriter(payload: TextPayload<Request>): ReplyWriter;
 }

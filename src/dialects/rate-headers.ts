@@ -1,5 +1,6 @@
 import type { RateState, RateWindow } from "../domain/limits.ts";
 import { systemClock } from "../lib/clock.ts";
+import type { TextDialectName } from "./name.ts";
 
 /**
  * Rate limit headers of a response. `now` is Unix milliseconds. Chat, responses and images: OpenAI's rate limit
@@ -7,7 +8,7 @@ import { systemClock } from "../lib/clock.ts";
  */
 export function rateHeaders(
   rate: RateState | null,
-  dialect: "chat" | "messages",
+  dialect: TextDialectName,
   now: number = systemClock.now(),
 ): Record<string, string> {
   const headers: Record<string, string> = {};
@@ -33,10 +34,10 @@ function writeHeaders(
   headers: Record<string, string>,
   { limit, remaining, resetSeconds }: RateWindow,
   unit: "requests" | "tokens",
-  dialect: "chat" | "messages",
+  dialect: TextDialectName,
   now: number,
 ): void {
-  if (dialect === "chat") {
+  if (dialect !== "messages") {
     const names = CHAT_HEADERS[unit];
     headers[names.limit] = String(limit);
     headers[names.remaining] = String(remaining);

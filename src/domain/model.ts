@@ -26,7 +26,17 @@ export interface TextModel extends ModelFacts {
   /** The largest output of one request. */
   maxOutputTokens: number;
   modalities: { input: string[]; output: string[] };
+  /** How a vendor of another protocol than the caller's is told to reason; absent where it cannot be told. */
+  reasoning?: ReasoningControl;
 }
+
+/**
+ * How a model is told to reason: by a word, by a number of tokens, by itself with a word as guidance (Claude's
+ * `adaptive`), or by Gemini's levels.
+ */
+export const REASONING_CONTROLS = ["effort", "budget", "adaptive", "level"] as const;
+
+export type ReasoningControl = (typeof REASONING_CONTROLS)[number];
 
 export interface ImageModel extends ModelFacts {
   type: "image";

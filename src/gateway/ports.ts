@@ -9,7 +9,8 @@ import type { Organization } from "../domain/organization.ts";
 import type { Price } from "../domain/price.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
 import type { ImageOrder, ImageReply } from "../domain/image.ts";
-import type { Payload, TextDialectName } from "../dialects/dialect.ts";
+import type { VendorTraits } from "../dialects/dialect.ts";
+import type { TextDialectName } from "../dialects/name.ts";
 import type { Nanos } from "../lib/money.ts";
 
 /** Everything a request is decided by, in memory and immutable; after a change a new one replaces it within a second. */
@@ -167,16 +168,16 @@ export interface Links {
 
 /** The vendors' adapters by channel. */
 export interface Upstreams {
-  text(channel: Channel): TextUpstream | undefined;
+  /** One for each protocol that the channel's vendor speaks, the one to translate into first. */
+  text(channel: Channel): readonly TextUpstream[] | undefined;
   image(channel: Channel): ImageUpstream | undefined;
 }
 
-/** A way to send text requests: the provider transports them, the dialect reads and writes them. */
+/** A way to send text requests: the provider transports them, a dialect reads and writes them. */
 export interface TextUpstream {
   /** The protocol the vendor speaks. */
   dialect: TextDialectName;
-  /** The field by which the vendor takes a maximum of output tokens. */
-  maxTokensField: "max_tokens" | "max_completion_tokens";
+  traits?: VendorTraits;
   /**
    * Sends a request in that protocol and resolves once the vendor's status is known.
    * Throws an `UpstreamError` for every response that is not a success.
@@ -185,9 +186,13 @@ export interface TextUpstream {
 }
 
 export interface TextCall {
-  /** The request's exact text with the vendor's model name. */
-  payload: Payload;
+  /** The request's exact text, with the vendor's model name where the protocol has it in the body. */
+  raw: string;
+  /** The vendor's name of the model. */
+  upstreamModel: string;
   isStream: boolean;
+  /** Headers of the caller, by lower-case name, for a vendor of its own protocol. */
+  headers: Readonly<Record<string, string>>;
   /** Aborted when the client disconnects or a timeout passes. */
   signal: AbortSignal;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ChatStream } from "../dialects/chat/index.ts";
+import { ChatStream, KEEP_ALIVE_FRAME } from "../dialects/chat/stream.ts";
 import { policyFor } from "../../test/support/usage-policy.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { DeadlineTimer } from "../lib/deadline-timer.ts";
@@ -58,6 +58,7 @@ function start(chunks: readonly Uint8Array[], options: StartOptions = {}) {
     reader,
     stream,
     head: new Uint8Array(0),
+    keepAliveFrame: KEEP_ALIVE_FRAME,
     call,
     clientSignal: client.signal,
     deadlineTimer,

@@ -1,4 +1,4 @@
-import { KEEP_ALIVE_FRAME, type ChatStream } from "../dialects/chat/index.ts";
+import type { TextStream } from "../dialects/dialect.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { Deadline, DeadlineTimer } from "../lib/deadline-timer.ts";
@@ -15,9 +15,11 @@ export interface ByteReader {
 
 interface Relay {
   reader: ByteReader;
-  stream: ChatStream;
+  stream: TextStream;
   /** What came up to the first content. */
   head: Uint8Array;
+  /** Sent where the upstream is silent. */
+  keepAliveFrame: Uint8Array;
   call: Call;
   /** Aborted when the client disconnects. */
   clientSignal: AbortSignal;
@@ -206,7 +208,7 @@ class RunningRelay {
   #sendKeepAlive(now: number): void {
     this.#keptAliveAt = now;
     if (this.#isClientDisconnected) return;
-    this.#client?.write(KEEP_ALIVE_FRAME);
+    this.#client?.write(this.#relay.keepAliveFrame);
     void this.#client?.flush();
   }
 }

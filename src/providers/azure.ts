@@ -32,7 +32,7 @@ type AzureSettings = z.infer<typeof settings>;
 export const azure: Provider<AzureSettings> = {
   name: "azure",
   settings,
-  text: (settings) => createOpenAiText(connectionOf(settings)),
+  text: (settings) => [createOpenAiText(connectionOf(settings))],
   image: (settings, codecSlots) => createOpenAiImages(connectionOf(settings), codecSlots),
 };
 
@@ -57,7 +57,7 @@ function connectionOf(settings: AzureSettings): OpenAiConnection {
     { "api-key": apiKey },
     {
       urlOf: urlsOf(baseUrl, settings),
-      maxTokensField: "max_completion_tokens",
+      textTraits: { maxTokensField: "max_completion_tokens" },
       singleFileField: "image[]",
       imageLimits: IMAGE_LIMITS,
     },

@@ -21,7 +21,7 @@ type OpenAiSettings = z.infer<typeof settings>;
 export const openai: Provider<OpenAiSettings> = {
   name: "openai",
   settings,
-  text: (settings) => createOpenAiText(connectionOf(settings)),
+  text: (settings) => [createOpenAiText(connectionOf(settings))],
   image: (settings, codecSlots) => createOpenAiImages(connectionOf(settings), codecSlots),
 };
 
@@ -41,7 +41,7 @@ function connectionOf({ baseUrl, apiKey, organization, project }: OpenAiSettings
   };
   return createOpenAiConnection({ baseUrl: base, apiKey }, credential, {
     urlOf: (operation) => `${base}/${operation}`,
-    maxTokensField: base.startsWith(OPENAI_ORIGIN) ? "max_completion_tokens" : "max_tokens",
+    textTraits: base.startsWith(OPENAI_ORIGIN) ? { maxTokensField: "max_completion_tokens" } : {},
     singleFileField: "image",
     imageLimits: IMAGE_LIMITS,
   });

@@ -9,7 +9,8 @@ export interface Provider<Settings> {
   name: string;
   /** Shape of a channel's `settings`, secrets already resolved. Drives validation and the console's form. */
   settings: ZodType<Settings>;
-  text?(settings: Settings): TextUpstream;
+  /** One upstream for each protocol that the vendor speaks, the one to translate into first. */
+  text?(settings: Settings): readonly TextUpstream[];
   /** `codecSlots` bound how many pictures the process decodes or encodes at once. */
   image?(settings: Settings, codecSlots: FairSemaphore): ImageUpstream;
 }

@@ -19,7 +19,10 @@ import { xai } from "./xai.ts";
 /** A provider with the type of its settings erased. */
 interface RegisteredProvider {
   settings: ZodType;
-  open(settings: unknown, codecSlots: FairSemaphore): { text?: TextUpstream; image?: ImageUpstream };
+  open(
+    settings: unknown,
+    codecSlots: FairSemaphore,
+  ): { text?: readonly TextUpstream[]; image?: ImageUpstream };
 }
 
 /** All providers. A new one is a file and a line here. */

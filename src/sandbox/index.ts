@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { createSandboxImageUpstream } from "./images/generate.ts";
-import { createSandboxTextUpstream } from "./text/send.ts";
+import { createSandboxTextUpstreams } from "./text/send.ts";
 
 /**
  * A vendor inside the gateway that needs no key and no network. It generates real pictures and text, the same for
@@ -11,6 +11,6 @@ export const sandbox = {
   settings: z.strictObject({
     tokensPerSecond: z.number().positive().optional().describe("Tokens a second; unpaced when absent"),
   }),
-  text: createSandboxTextUpstream,
+  text: createSandboxTextUpstreams,
   image: createSandboxImageUpstream,
 };

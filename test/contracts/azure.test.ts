@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { ChatStream, readReply } from "../../src/dialects/chat/index.ts";
+import { readReply } from "../../src/dialects/chat/reply.ts";
+import { ChatStream } from "../../src/dialects/chat/stream.ts";
 import { policyFor } from "../support/usage-policy.ts";
 import { azure } from "../../src/providers/azure.ts";
 import { azureSettings, callAzure } from "../support/azure-calls.ts";

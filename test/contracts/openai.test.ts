@@ -20,7 +20,9 @@ describe("a chat request", () => {
     const own = callOpenAi(vendor.url, { organization: "org-1", project: "proj-1" });
     const raw = '{ "model":"gpt-5.4","messages":[{"role":"user","content":"h\\u00e9é"}] }';
     await own.text.send({
-      payload: { dialect: "chat", raw, parsed: {} },
+      raw,
+      upstreamModel: "gpt-5.4",
+      headers: {},
       isStream: false,
       signal: new AbortController().signal,
     });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ChatStream } from "../../src/dialects/chat/index.ts";
+import { ChatStream } from "../../src/dialects/chat/stream.ts";
 import { policyFor } from "../support/usage-policy.ts";
 
 /* Guarantees of a relayed stream for any chunks and line ends of the upstream. */

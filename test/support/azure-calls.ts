@@ -28,7 +28,7 @@ export interface AzureCalls {
 
 export function callAzure(url: string, extra: object = {}): AzureCalls {
   const settings = azure.settings.parse({ baseUrl: url, apiKey: SIMULATED_KEY, ...extra });
-  const text = azure.text!(settings);
+  const [text] = azure.text!(settings);
   const image = azure.image!(settings, new FairSemaphore(2));
   const never = new AbortController().signal;
   return {
@@ -36,9 +36,7 @@ export function callAzure(url: string, extra: object = {}): AzureCalls {
       const fields = { model: CHAT_DEPLOYMENT, messages: [{ role: "user", content: "hi" }], ...body };
       const raw = JSON.stringify(fields);
       const isStream = "stream" in fields && fields.stream === true;
-      // The parsed payload has the caller's name of the model, the text has the deployment.
-      const payload = { dialect: "chat" as const, raw, parsed: { ...fields, model: "house-chat" } };
-      return text.send({ payload, isStream, signal });
+      return text!.send({ raw, upstreamModel: fields.model, isStream, headers: {}, signal });
     },
     generate: (change = {}, signal = never) => image.generate(azureOrder(change), signal),
   };

@@ -18,17 +18,17 @@ export interface OpenAiCalls {
 
 export function callOpenAi(url: string, extra: Record<string, string> = {}): OpenAiCalls {
   const settings = openai.settings.parse({ baseUrl: `${url}/v1`, apiKey: SIMULATED_KEY, ...extra });
-  const text = openai.text!(settings);
+  const [text] = openai.text!(settings);
   const image = openai.image!(settings, new FairSemaphore(2));
   const never = new AbortController().signal;
   return {
-    text,
+    text: text!,
     image,
     chat(body, signal = never) {
       const parsed = { model: "gpt-5.4", messages: [{ role: "user", content: "hi" }], ...body };
       const raw = JSON.stringify(parsed);
       const isStream = "stream" in parsed && parsed.stream === true;
-      return text.send({ payload: { dialect: "chat", raw, parsed }, isStream, signal });
+      return text!.send({ raw, upstreamModel: parsed.model, isStream, headers: {}, signal });
     },
     generate: (order = {}, signal = never) => image.generate({ ...makeOrder(), ...order }, signal),
   };

@@ -74,7 +74,7 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
   const core: Core = {
     snapshot: { directory: () => directory, key: () => principal.key },
     upstreams: {
-      text: (channel) => text[channels.indexOf(channel)],
+      text: (channel) => text.slice(channels.indexOf(channel)).slice(0, 1),
       image: (channel) => images[channels.indexOf(channel)],
     },
     limiter: new MemoryLimiter({ clock: systemClock }),

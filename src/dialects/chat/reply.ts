@@ -1,6 +1,7 @@
-import type { TokenUsage, UsagePolicy } from "../../domain/usage.ts";
+import type { UsagePolicy } from "../../domain/usage.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
+import type { VendorReply, WholeReply } from "../dialect.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { wholeTokens } from "../token-estimate.ts";
 import { contentEighths } from "./content.ts";
@@ -8,22 +9,16 @@ import { correctedUsage, isCorrected } from "./corrected-usage.ts";
 import { readUsage } from "./usage.ts";
 import { vendorFields, withoutFields } from "./vendor-words.ts";
 
-/** A response that is not a stream, as it goes to the caller, and what is billed for it. */
-export interface ChatReply {
-  text: string;
-  usage: TokenUsage;
-}
-
 /**
- * Reads a response that is not a stream. Its text stays as the vendor wrote it but for the model name, fields
- * that name the vendor, and `usage` where other numbers are billed. `parsed` spares parsing the text again. Throws an `UpstreamError` when it
- * is not a chat completion or has no choice.
+ * Reads a response that is not a stream. Its text stays as the vendor wrote it but for the model name, fields that
+ * name the vendor, and `usage` where other numbers are billed. Throws an `UpstreamError` when it is not a chat
+ * completion or has no choice.
  */
 export function readReply(
-  { text, parsed }: { text: string; parsed?: unknown },
+  { text, parsed }: VendorReply,
   publicModel: string,
   policy: UsagePolicy,
-): ChatReply {
+): WholeReply {
   const body = parsed ?? parseText(text);
   if (!isObject(body) || !Array.isArray(body["choices"]) || !body["choices"].some(isObject)) {
     throw new UpstreamError("broken", "the response has no choices");

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import { forUpstream, readRequest } from "./request.ts";
+import type { VendorTerms } from "../dialect.ts";
+import { forVendor, readRequest } from "./request.ts";
+
+function terms(upstreamModel: string): VendorTerms {
+  return { upstreamModel, traits: {}, coveredTokens: null, model: { id: "m", maxOutputTokens: 100 } };
+}
 
 const MESSAGES = [{ role: "user", content: "hi" }];
 
@@ -156,18 +161,18 @@ describe("a request is refused", () => {
 describe("the text for the vendor", () => {
   test("is unchanged where nothing has to change", () => {
     const payload = read({ model: "m", messages: MESSAGES });
-    expect(forUpstream(payload, "m")).toBe(payload.raw);
+    expect(forVendor(payload, terms("m"))).toBe(payload.raw);
   });
 
   test("carries its model name and keeps every other character", () => {
     const body =
       ' {"messages" : [{"role":"user","content":"\\u0061 \\"model\\":\\"m\\" é"}],\n "model" :\t"m" , "seed":1e2}';
-    expect(forUpstream(read(body), 'v"1')).toBe(body.replace('"m" ,', '"v\\"1" ,'));
+    expect(forVendor(read(body), terms('v"1'))).toBe(body.replace('"m" ,', '"v\\"1" ,'));
   });
 
   test("requests usage on every stream and keeps the other stream options", () => {
     const sent = (extra: object) =>
-      JSON.parse(forUpstream(read({ model: "m", messages: MESSAGES, stream: true, ...extra }), "v"));
+      JSON.parse(forVendor(read({ model: "m", messages: MESSAGES, stream: true, ...extra }), terms("v")));
     expect(sent({})).toMatchObject({ model: "v", stream_options: { include_usage: true } });
     expect(sent({ stream_options: null }).stream_options).toEqual({ include_usage: true });
     expect(
@@ -189,7 +194,7 @@ describe("the text for the vendor", () => {
       const body = { ...before, model: "m", messages: MESSAGES, stream };
       for (const name of names) Object.assign(body, { [name]: after[name] });
       const text = JSON.stringify(body, null, indent);
-      const sent = JSON.parse(forUpstream(read(text), "vendor"));
+      const sent = JSON.parse(forVendor(read(text), terms("vendor")));
       expect(sent).toEqual({
         ...JSON.parse(text),
         model: "vendor",

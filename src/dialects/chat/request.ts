@@ -1,6 +1,5 @@
-import type { Payload } from "../dialect.ts";
+import type { TextPayload, TextRequest, VendorTerms } from "../dialect.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import type { FeatureUse } from "../../domain/feature.ts";
 import { readFeatures } from "./features.ts";
 import { checkFields, checkNames } from "./fields.ts";
 import { readReferences } from "./parts.ts";
@@ -8,26 +7,11 @@ import { eighthsOf, wholeTokens } from "../token-estimate.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { exceededBound, hasRepeatedName, isObject, scanObject, splice, type Span } from "../../lib/json.ts";
 
-/** What the gateway itself reads of a chat completions request; every other field is forwarded unchanged. */
-export interface ChatRequest {
-  model: string;
-  isStream: boolean;
-  /** Maximum of output tokens of one choice, where the caller set it. */
-  maxTokens: number | null;
-  choices: number;
-  /** Upper bound of the input tokens: no token is shorter than a byte, an image counts a fixed number. */
-  inputCeiling: number;
-  /** Local estimate of the input tokens. */
-  estimatedInput: number;
-  /** What the model's record must allow. */
-  features: readonly FeatureUse[];
-  /** The field of the first link that a vendor would fetch; null where there is none. */
-  linkParam: string | null;
-  body: Record<string, unknown>;
+export interface ChatRequest extends TextRequest {
   spans: { model: Span; streamOptions: Span | undefined; bodyStart: number };
 }
 
-export type ChatPayload = Payload<ChatRequest>;
+export type ChatPayload = TextPayload<ChatRequest>;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const MAX_DEPTH = 128;
@@ -62,6 +46,7 @@ export function readRequest(bytes: Uint8Array): ChatPayload {
   return {
     dialect: "chat",
     raw,
+    headers: {},
     parsed: {
       model,
       isStream: body["stream"] === true,
@@ -77,10 +62,18 @@ export function readRequest(bytes: Uint8Array): ChatPayload {
 }
 
 /**
- * The text for an upstream of the same dialect: its own model name, usage always requested on a stream, everything
- * else as the caller wrote it.
+ * The text for a vendor of the same dialect: its own model name, usage always requested on a stream, a maximum of
+ * output tokens for a caller who set none and whose budget needs one, everything else as the caller wrote it.
  */
-export function forUpstream({ raw, parsed }: ChatPayload, upstreamModel: string): string {
+export function forVendor(payload: ChatPayload, terms: VendorTerms): string {
+  const text = withModelAndUsage(payload, terms.upstreamModel);
+  const { coveredTokens, traits } = terms;
+  return coveredTokens === null
+    ? text
+    : editMembers(text, { [traits.maxTokensField ?? "max_tokens"]: () => String(coveredTokens) });
+}
+
+function withModelAndUsage({ raw, parsed }: ChatPayload, upstreamModel: string): string {
   const { model, spans, isStream, body } = parsed;
   const edits: { span: Span; text: string }[] = [];
   if (upstreamModel !== model) edits.push({ span: spans.model, text: JSON.stringify(upstreamModel) });
@@ -98,15 +91,6 @@ export function forUpstream({ raw, parsed }: ChatPayload, upstreamModel: string)
     raw,
     edits.sort((one, other) => one.span.start - other.span.start),
   );
-}
-
-/** The text with a maximum of output tokens, for a caller who set none. Vendors differ in the field's name. */
-export function limitOutput(
-  text: string,
-  field: "max_tokens" | "max_completion_tokens",
-  maxTokens: number,
-): string {
-  return editMembers(text, { [field]: () => String(maxTokens) });
 }
 
 function readObject(bytes: Uint8Array): { raw: string; body: Record<string, unknown> } {

@@ -1,11 +1,14 @@
 import type { TokenUsage, UsagePolicy, UsageReport } from "../../domain/usage.ts";
+import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { frameData, FrameSplitter } from "../../lib/sse.ts";
 import { wholeTokens } from "../token-estimate.ts";
+import type { TextStream } from "../dialect.ts";
 import { contentEighths, isTextDelta } from "./content.ts";
 import { correctedUsage, isCorrected } from "./corrected-usage.ts";
+import { writeError } from "./error.ts";
 import { frameTemplate, repeatFrames, type FrameTemplate } from "./frame-template.ts";
 import { neutralFrame } from "./vendor-words.ts";
 import { readUsage, writeUsage } from "./usage.ts";
@@ -19,7 +22,7 @@ const NOTHING: Buffer = Buffer.alloc(0);
  * model name, the vendor's name, and usage that is not what is billed; a frame like the one before is not parsed
  * again. A response that came to its end gets one usage chunk, then `[DONE]`; one that was cut gets neither.
  */
-export class ChatStream {
+export class ChatStream implements TextStream {
   readonly #splitter = new FrameSplitter();
   /** As it appears in a frame; in Latin-1, where one character is one byte. */
   readonly #publicModel: string;
@@ -81,6 +84,11 @@ export class ChatStream {
       deliveredTokens: wholeTokens(this.#eighths),
       isReportFinal,
     });
+  }
+
+  /** An event of its own, and no ending after it. */
+  errorFrame(error: GatewayError): Uint8Array {
+    return Buffer.from(`data: ${JSON.stringify(writeError(error))}\n\n`);
   }
 
   #isComplete(): boolean {
@@ -186,11 +194,6 @@ export class ChatStream {
     const usage = JSON.stringify(writeUsage(billed));
     return Buffer.from(`data: {${head},${this.#publicModel},"choices":[],"usage":${usage}}\n\n`, "latin1");
   }
-}
-
-/** An error inside a chat stream: an event of its own, and no ending after it. */
-export function errorFrame(body: object): Uint8Array {
-  return Buffer.from(`data: ${JSON.stringify(body)}\n\n`);
 }
 
 /** A comment, which every reader skips: it keeps a silent connection open. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ChatStream, readReply } from "../../dialects/chat/index.ts";
+import { readReply } from "../../dialects/chat/reply.ts";
+import { ChatStream } from "../../dialects/chat/stream.ts";
 import { charge, type TokenPrice } from "../../domain/price.ts";
 import { sumTokens, type TokenUsage, type UsageReport } from "../../domain/usage.ts";
 import {

@@ -1,4 +1,4 @@
-import type { ChatRequest } from "../../dialects/chat/index.ts";
+import type { TextRequest } from "../../dialects/dialect.ts";
 import {
   INPUT_CATEGORIES,
   OUTPUT_CATEGORIES,
@@ -27,7 +27,7 @@ export const MAX_BILLED_TOKENS = 2 ** 32;
 
 /** The bounds of a request, of which each choice may have `maxTokens` of output. */
 export function usageBounds(
-  { estimatedInput, inputCeiling, choices }: Pick<ChatRequest, "estimatedInput" | "inputCeiling" | "choices">,
+  { estimatedInput, inputCeiling, choices }: Pick<TextRequest, "estimatedInput" | "inputCeiling" | "choices">,
   maxTokens: number,
 ): UsageBounds {
   const maxOutput = (maxTokens + REASONING_MARGIN) * choices;

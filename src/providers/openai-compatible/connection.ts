@@ -1,3 +1,4 @@
+import type { VendorTraits } from "../../dialects/dialect.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import type { ReferenceRules } from "../images/reference-image.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
@@ -21,8 +22,7 @@ export interface OpenAiConnection extends OpenAiAddress {
 export interface OpenAiAddress {
   /** URL of an operation. `readModel` returns the vendor's name of the model, for addresses that contain it. */
   urlOf(operation: Operation, readModel: () => string): string;
-  /** OpenAI reference, chat completions: reasoning models refuse `max_tokens`; compatible vendors know only that. */
-  maxTokensField: "max_tokens" | "max_completion_tokens";
+  textTraits: VendorTraits;
   /** Name of the form's file field for one reference; several are always `image[]`. */
   singleFileField: "image" | "image[]";
   /** What the address takes and returns of images. */

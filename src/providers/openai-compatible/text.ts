@@ -18,23 +18,17 @@ import { hasError } from "./errors.ts";
 export function createOpenAiText(connection: OpenAiConnection): TextUpstream {
   return {
     dialect: "chat",
-    maxTokensField: connection.maxTokensField,
-    async send({ payload, isStream, signal }: TextCall): Promise<TextResponse> {
+    traits: connection.textTraits,
+    async send({ raw, upstreamModel, isStream, signal }: TextCall): Promise<TextResponse> {
       const headers = isStream ? connection.streamHeaders : connection.jsonHeaders;
-      const url = connection.urlOf("chat/completions", () => modelOf(payload.raw));
-      const request = { url, headers, body: payload.raw, signal };
+      const url = connection.urlOf("chat/completions", () => upstreamModel);
+      const request = { url, headers, body: raw, signal };
       const response = await post(request, connection.errors.classify);
       const requestId = requestIdOf(response);
       if (isStream && !isJson(response)) return { kind: "stream", stream: openStream(response), requestId };
       return { ...(await readResponse(response, connection, signal)), requestId };
     },
   };
-}
-
-/** The vendor's name of the model, as in the text; `payload.parsed` has the caller's. */
-function modelOf(raw: string): string {
-  const body: unknown = JSON.parse(raw);
-  return isObject(body) ? String(body["model"]) : "";
 }
 
 function isJson(response: Response): boolean {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { TextResponse } from "../../gateway/ports.ts";
 import { sandbox } from "../index.ts";
 import { MAX_OUTPUT_TOKENS } from "./conversation.ts";
-import { createSandboxTextUpstream } from "./send.ts";
+import { createSandboxTextUpstreams } from "./send.ts";
 import { countTokens, splitTokens } from "./tokens.ts";
 
 interface Usage {
@@ -58,9 +58,10 @@ function send(
 ): Promise<TextResponse> {
   const raw = JSON.stringify({ model: "sandbox-chat", ...body });
   const isStream = "stream" in body && body.stream === true;
-  const payload = { dialect: "chat" as const, raw, parsed: null };
-  return createSandboxTextUpstream(setting).send({
-    payload,
+  return createSandboxTextUpstreams(setting)[0]!.send({
+    raw,
+    upstreamModel: "sandbox-chat",
+    headers: {},
     isStream,
     signal: setting.signal ?? open,
   });

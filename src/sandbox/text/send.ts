@@ -13,18 +13,21 @@ const MS_PER_SECOND = 1000;
  * Completes chats without a vendor: the same body gives the same words, streamed or not, with true token counts.
  * Throws `rejected` for a body that no vendor would accept.
  */
-export function createSandboxTextUpstream(settings: { tokensPerSecond?: number | undefined }): TextUpstream {
-  return {
-    dialect: "chat",
-    maxTokensField: "max_tokens",
-    send: (call) => send(call, settings.tokensPerSecond),
-  };
+export function createSandboxTextUpstreams(settings: {
+  tokensPerSecond?: number | undefined;
+}): TextUpstream[] {
+  return [
+    {
+      dialect: "chat",
+      send: (call) => send(call, settings.tokensPerSecond),
+    },
+  ];
 }
 
 async function send(call: TextCall, tokensPerSecond: number | undefined): Promise<TextResponse> {
   const { signal } = call;
   signal.throwIfAborted();
-  const body = readBody(call.payload.raw);
+  const body = readBody(call.raw);
   const conversation = readConversation(body);
   const reply = composeReply(conversation);
   if (conversation.isStream) {

@@ -1,44 +1,58 @@
-import { readRequest } from "../../dialects/chat/index.ts";
+import { readRequest as readChat } from "../../dialects/chat/index.ts";
+import type { TextPayload } from "../../dialects/dialect.ts";
+import type { TextDialectName } from "../../dialects/name.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
 import type { Core } from "../../gateway/core.ts";
-import { handleChat } from "../../gateway/chat.ts";
+import { handleText } from "../../gateway/text.ts";
 import { readJsonBody } from "../body.ts";
 import type { BodyLimits } from "../body-limits.ts";
 import { contextOf, queryOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
-import type { Route, RouteResult } from "../routes.ts";
+import type { ErrorFamily, Route, RouteResult } from "../routes.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** The text endpoints. */
-export function textRoutes(core: Core, bodyLimits: BodyLimits): Route[] {
-  return [
-    {
-      method: "POST",
-      path: "/v1/chat/completions",
-      name: "chat",
-      family: "chat",
-      auth: "key",
-      scope: "ai:llm",
-      pipeline: "text",
-      handle: (exchange) => chat(core, bodyLimits, exchange),
-    },
-  ];
+/** Where a wire format is served, and how its requests are read. */
+interface TextEndpoint {
+  path: string;
+  /** Name in logs and metrics. */
+  name: string;
+  family: Extract<ErrorFamily, TextDialectName>;
+  keyHeaders?(headers: Headers): readonly string[];
+  read(bytes: Uint8Array, request: Request): TextPayload;
 }
 
-async function chat(
-  core: Core,
-  bodyLimits: BodyLimits,
+const ENDPOINTS: readonly TextEndpoint[] = [
+  { path: "/v1/chat/completions", name: "chat", family: "chat", read: readChat },
+];
+
+/** The text endpoints. */
+export function textRoutes(core: Core, bodyLimits: BodyLimits): Route[] {
+  return ENDPOINTS.map(({ path, name, family, keyHeaders, read }) => ({
+    method: "POST",
+    path,
+    name,
+    family,
+    auth: "key",
+    scope: "ai:llm",
+    pipeline: "text",
+    keyHeaders,
+    handle: (exchange) => handle({ core, bodyLimits, read }, exchange),
+  }));
+}
+
+async function handle(
+  { core, bodyLimits, read }: { core: Core; bodyLimits: BodyLimits } & Pick<TextEndpoint, "read">,
   exchange: AuthenticatedExchange,
 ): Promise<RouteResult> {
   const { request, requestId } = exchange;
   refuseProvider(request);
-  const payload = readRequest(await readJsonBody(exchange, bodyLimits, MAX_BYTES));
+  const payload = read(await readJsonBody(exchange, bodyLimits, MAX_BYTES), request);
   await exchange.claimOutcome?.(payload.raw);
   suspendIdleTimeout(exchange);
-  const outcome = await handleChat(core, contextOf(exchange), payload);
-  const headers = Object.assign(baseHeaders(requestId), rateHeaders(outcome.rate, "chat"));
+  const outcome = await handleText(core, contextOf(exchange), payload);
+  const headers = Object.assign(baseHeaders(requestId), rateHeaders(outcome.rate, payload.dialect));
   if (outcome.coveredTokens !== null) headers["x-gateway-max-tokens"] = String(outcome.coveredTokens);
   if (outcome.kind === "whole") {
     headers["content-type"] = "application/json";

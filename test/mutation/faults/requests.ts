@@ -1,13 +1,13 @@
 import type { Fault } from "../fault.ts";
 
 const ADMITTED = "src/gateway/admission/admitted.ts";
-const CHAT = "src/gateway/chat.ts";
-const STREAM = "src/gateway/chat-stream.ts";
+const CHAT = "src/gateway/text.ts";
+const STREAM = "src/gateway/text-stream.ts";
 const RELAY = "src/gateway/relay.ts";
 const IMAGES = "src/gateway/images.ts";
 const ENDPOINT = "src/server/endpoint.ts";
 
-const chat = ["src/gateway/chat.test.ts"];
+const chat = ["src/gateway/text.test.ts"];
 const images = ["src/gateway/images.test.ts"];
 const relay = ["src/gateway/relay.test.ts"];
 const endpoint = ["src/server/endpoint.test.ts"];
@@ -145,9 +145,9 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   },
   {
     name: "the vendor gets no maximum where the budget is short",
-    file: CHAT,
-    find: "coveredTokens === null ? own : limitOutput(own, upstream.maxTokensField, coveredTokens)",
-    replace: "own",
+    file: "src/dialects/chat/request.ts",
+    find: "coveredTokens === null",
+    replace: "true",
     tests: chat,
   },
   {

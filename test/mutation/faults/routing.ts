@@ -9,7 +9,7 @@ const CONCURRENCY = "src/gateway/routing/concurrency-limiter.ts";
 
 const failover = ["src/gateway/routing/failover.test.ts"];
 const health = ["src/gateway/routing/health.test.ts"];
-const chat = ["src/gateway/chat.test.ts"];
+const chat = ["src/gateway/text.test.ts"];
 
 /** Which target a request calls, how often, and what that teaches. */
 export const ROUTING_FAULTS: readonly Fault[] = [
@@ -74,7 +74,7 @@ export const ROUTING_FAULTS: readonly Fault[] = [
   },
   {
     name: "a rejected text request goes to the next target",
-    file: "src/gateway/chat.ts",
+    file: "src/gateway/text.ts",
     find: `isUnsent || (kind !== "rejected" && (kind !== "refused" || failOverRefusals)),`,
     replace: `isUnsent || kind !== "refused" || failOverRefusals,`,
     tests: chat,

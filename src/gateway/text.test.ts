@@ -4,7 +4,7 @@ import { readRequest } from "../dialects/chat/index.ts";
 import type { TextModel } from "../domain/model.ts";
 import type { TokenPrice } from "../domain/price.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import { handleChat, type ChatOutcome } from "./chat.ts";
+import { handleText, type TextOutcome } from "./text.ts";
 import type { TextCall, TextUpstream } from "./ports.ts";
 import { ClientDisconnected } from "./routing/call.ts";
 
@@ -39,7 +39,7 @@ const word = (content: string, finish_reason: string | null = null): string =>
 function whole(): TextUpstream {
   const choices = [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }];
   const text = JSON.stringify({ id: "c", model: "vendor-model", choices, usage: USAGE });
-  return { dialect: "chat", maxTokensField: "max_tokens", send: async () => ({ kind: "whole", text }) };
+  return { dialect: "chat", send: async () => ({ kind: "whole", text }) };
 }
 
 /** A vendor that sends these chunks and then ends, breaks, or stays silent until it is aborted. */
@@ -65,17 +65,17 @@ function streaming(
     );
     return { kind: "stream" as const, stream };
   };
-  return { dialect: "chat", maxTokensField: "max_tokens", send };
+  return { dialect: "chat", send };
 }
 
 function failing(error: Error): TextUpstream {
-  return { dialect: "chat", maxTokensField: "max_tokens", send: () => Promise.reject(error) };
+  return { dialect: "chat", send: () => Promise.reject(error) };
 }
 
 const open = (text: readonly TextUpstream[], options: Partial<PlainCoreOptions> = {}) =>
   plainCore({ model: MODEL, price: PRICE, text, budget: 5_000n, ...options });
 
-async function read(outcome: ChatOutcome): Promise<string> {
+async function read(outcome: TextOutcome): Promise<string> {
   if (outcome.kind === "whole") return outcome.text;
   return new Response(outcome.body).text();
 }
@@ -84,7 +84,7 @@ describe("a whole answer", () => {
   test("names the caller's model and is charged for the vendor's usage", async () => {
     const { core, request, charges, isAllGivenBack } = open([whole()]);
     const context = request();
-    const text = await read(await handleChat(core, context, payload()));
+    const text = await read(await handleText(core, context, payload()));
     expect(JSON.parse(text)).toMatchObject({ model: "m", usage: USAGE });
     expect(charges()).toEqual([context.facts.charge!]);
     expect(charges()[0]).toMatchObject({ id: "req_own", requestId: "req_caller", amount: 7n, flags: [] });
@@ -94,7 +94,7 @@ describe("a whole answer", () => {
   test("comes from the next target when the first fails, and every attempt is known", async () => {
     const { core, request, charges } = open([failing(new UpstreamError("unreachable", "no")), whole()]);
     const context = request();
-    await handleChat(core, context, payload());
+    await handleText(core, context, payload());
     expect(context.attempts.map(({ channel, outcome }) => [channel, outcome])).toEqual([
       ["channel-0", "unreachable"],
       ["channel-1", "answered"],
@@ -106,7 +106,7 @@ describe("a whole answer", () => {
     const { core, request, journal, isAllGivenBack } = open([whole()]);
     journal.isWritable = false;
     const context = request();
-    await expect(handleChat(core, context, payload())).rejects.toMatchObject({
+    await expect(handleText(core, context, payload())).rejects.toMatchObject({
       code: "dependency_unavailable",
     });
     expect(context.facts.charge).toBeNull();
@@ -115,8 +115,8 @@ describe("a whole answer", () => {
 
   test("trues up the tokens it was counted with", async () => {
     const { core, request } = open([whole()], { limits: { tokensPerMinute: 200 } });
-    await handleChat(core, request(), payload());
-    const { rate } = await handleChat(core, request(), payload({ max_tokens: 1 }));
+    await handleText(core, request(), payload());
+    const { rate } = await handleText(core, request(), payload({ max_tokens: 1 }));
     expect(rate?.tokens?.remaining).toBeGreaterThan(200 - 7 - 40);
   });
 });
@@ -126,17 +126,14 @@ test("a request that no target serves costs nothing and counts no tokens", async
   let calls = 0;
   const once: TextUpstream["send"] = (call) =>
     (calls += 1) === 1 ? Promise.reject(new UpstreamError("rejected", "no")) : send(call);
-  const { core, request, charges, isAllGivenBack } = open(
-    [{ dialect: "chat", maxTokensField: "max_tokens", send: once }],
-    {
-      limits: { tokensPerMinute: 200 },
-    },
-  );
+  const { core, request, charges, isAllGivenBack } = open([{ dialect: "chat", send: once }], {
+    limits: { tokensPerMinute: 200 },
+  });
   const context = request();
-  await expect(handleChat(core, context, payload())).rejects.toMatchObject({ kind: "rejected" });
+  await expect(handleText(core, context, payload())).rejects.toMatchObject({ kind: "rejected" });
   expect(context.facts).toMatchObject({ model: "m", charge: null });
   expect(charges()).toEqual([]);
-  const { rate } = await handleChat(core, request(), payload({ max_tokens: 100 }));
+  const { rate } = await handleText(core, request(), payload({ max_tokens: 100 }));
   expect(rate?.tokens?.remaining).toBeGreaterThan(50);
   expect(await isAllGivenBack()).toBe(true);
 });
@@ -150,8 +147,8 @@ describe("a client that disconnects before there is a response", () => {
       resolve();
       return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     };
-    const opened = open([{ dialect: "chat", maxTokensField: "max_tokens", send }], options);
-    const served = handleChat(opened.core, opened.request(client.signal), payload({ stream: isStream }));
+    const opened = open([{ dialect: "chat", send }], options);
+    const served = handleText(opened.core, opened.request(client.signal), payload({ stream: isStream }));
     await called;
     if (isEnding) opened.core.detachedCalls.refuse();
     client.abort();
@@ -184,7 +181,7 @@ describe("a client that disconnects before there is a response", () => {
     const failed = open([failing(new UpstreamError("overloaded", "no"))]);
     const client = new AbortController();
     client.abort();
-    await expect(handleChat(failed.core, failed.request(client.signal), payload())).rejects.toBeInstanceOf(
+    await expect(handleText(failed.core, failed.request(client.signal), payload())).rejects.toBeInstanceOf(
       ClientDisconnected,
     );
     expect(failed.charges()).toEqual([]);
@@ -194,23 +191,23 @@ describe("a client that disconnects before there is a response", () => {
 
 test("a request that its budget does not cover calls nobody and frees what it counted", async () => {
   const { core, request, journal } = open([failing(new Error("called"))], { budget: 5n });
-  await expect(handleChat(core, request(), payload())).rejects.toMatchObject({ code: "BILLING_BLOCKED" });
+  await expect(handleText(core, request(), payload())).rejects.toMatchObject({ code: "BILLING_BLOCKED" });
   expect(journal.records).toEqual([]);
   const limited = open([failing(new Error("called"))], { budget: 5n, limits: { tokensPerMinute: 200 } });
   for (let count = 0; count < 3; count += 1)
     await expect(
-      handleChat(limited.core, limited.request(), payload({ max_tokens: 100 })),
+      handleText(limited.core, limited.request(), payload({ max_tokens: 100 })),
     ).rejects.toMatchObject({ code: "BILLING_BLOCKED" });
 });
 
 test("every choice is held and counted", async () => {
   const choices = payload({ max_tokens: 100, n: 3 });
   const poor = open([failing(new Error("called"))], { budget: 250n });
-  await expect(handleChat(poor.core, poor.request(), choices)).rejects.toMatchObject({
+  await expect(handleText(poor.core, poor.request(), choices)).rejects.toMatchObject({
     code: "BILLING_BLOCKED",
   });
   const limited = open([failing(new Error("called"))], { limits: { tokensPerMinute: 250 } });
-  await expect(handleChat(limited.core, limited.request(), choices)).rejects.toMatchObject({
+  await expect(handleText(limited.core, limited.request(), choices)).rejects.toMatchObject({
     code: "invalid_parameter",
     param: "max_tokens",
   });
@@ -221,17 +218,17 @@ test("where the budget is short, the vendor is told the maximum that it covers",
   const { send } = whole();
   const vendor: TextUpstream = {
     dialect: "chat",
-    maxTokensField: "max_tokens",
+
     send: (call) => {
-      sent.push(JSON.parse(call.payload.raw).max_tokens);
+      sent.push(JSON.parse(call.raw).max_tokens);
       return send(call);
     },
   };
   const { core, request } = open([vendor], { budget: 600n });
-  const { coveredTokens } = await handleChat(core, request(), payload());
+  const { coveredTokens } = await handleText(core, request(), payload());
   expect(coveredTokens).toBeWithin(256, 600);
   const rich = open([vendor]);
-  expect(await handleChat(rich.core, rich.request(), payload())).toMatchObject({ coveredTokens: null });
+  expect(await handleText(rich.core, rich.request(), payload())).toMatchObject({ coveredTokens: null });
   expect(sent).toEqual([coveredTokens, undefined]);
 });
 
@@ -240,7 +237,7 @@ test("a request is charged by the price of its admission", async () => {
   const { send } = whole();
   const vendor: TextUpstream = {
     dialect: "chat",
-    maxTokensField: "max_tokens",
+
     send: (call) => {
       const dear = { ...RATE, amount: 9_000_000n };
       price = { ...PRICE, perMillion: { input: dear, output: dear } };
@@ -250,20 +247,20 @@ test("a request is charged by the price of its admission", async () => {
   const { core, request, charges } = open([vendor]);
   const directory = { ...core.snapshot.directory(), price: () => price };
   const snapshot = { ...core.snapshot, directory: () => directory };
-  await handleChat({ ...core, snapshot }, request(), payload());
+  await handleText({ ...core, snapshot }, request(), payload());
   expect(charges()).toMatchObject([{ amount: 7n }]);
 });
 
 test("a rejected request is sent to no other target", async () => {
   const { core, request } = open([failing(new UpstreamError("rejected", "no")), whole()]);
   const context = request();
-  await expect(handleChat(core, context, payload())).rejects.toMatchObject({ kind: "rejected" });
+  await expect(handleText(core, context, payload())).rejects.toMatchObject({ kind: "rejected" });
   expect(context.attempts).toHaveLength(1);
 });
 
 test("a model without a price calls nobody", async () => {
   const { core, request } = open([failing(new Error("called"))], { price: undefined });
-  await expect(handleChat(core, request(), payload())).rejects.toMatchObject({
+  await expect(handleText(core, request(), payload())).rejects.toMatchObject({
     code: "MODEL_PRICE_NOT_CONFIGURED",
   });
 });
@@ -274,12 +271,12 @@ describe("a stream", () => {
   test("is charged once, before its ending goes out", async () => {
     const vendor = streaming([word("a"), word("b", "stop"), chunk({ usage: USAGE }), DONE]);
     const { core, request, charges, isAllGivenBack } = open([vendor]);
-    const outcome = await handleChat(core, request(), stream);
+    const outcome = await handleText(core, request(), stream);
     expect(outcome.kind).toBe("stream");
     expect(await read(outcome)).toEndWith(DONE);
     expect(charges()).toHaveLength(1);
     expect(charges()[0]).toMatchObject({ amount: 7n, flags: [] });
-    expect(await (outcome as Extract<ChatOutcome, { kind: "stream" }>).ended).toBeNull();
+    expect(await (outcome as Extract<TextOutcome, { kind: "stream" }>).ended).toBeNull();
     expect(await isAllGivenBack()).toBe(true);
   });
 
@@ -287,27 +284,27 @@ describe("a stream", () => {
     const vendor = streaming([word("a"), word("b", "stop"), chunk({ usage: USAGE }), DONE]);
     const { core, request } = open([vendor], { budget: 400n });
     const limited = payload({ stream: true, max_tokens: 200 });
-    const outcome = await handleChat(core, request(), limited);
-    await expect(handleChat(core, request(), limited)).rejects.toMatchObject({ code: "BILLING_BLOCKED" });
+    const outcome = await handleText(core, request(), limited);
+    await expect(handleText(core, request(), limited)).rejects.toMatchObject({ code: "BILLING_BLOCKED" });
     await read(outcome);
-    expect(await read(await handleChat(core, request(), limited))).toEndWith(DONE);
+    expect(await read(await handleText(core, request(), limited))).toEndWith(DONE);
   });
 
   test("without content comes from the next target", async () => {
     const { core, request } = open([streaming([], "breaks"), streaming([word("b", "stop"), DONE])]);
     const context = request();
-    expect(await read(await handleChat(core, context, stream))).toContain('"content":"b"');
+    expect(await read(await handleText(core, context, stream))).toContain('"content":"b"');
     expect(context.attempts.map(({ outcome }) => outcome)).toEqual(["unreachable", "answered"]);
   });
 
   test("that breaks after content ends with an error event and is charged in part", async () => {
     const { core, request, charges, isAllGivenBack } = open([streaming([word("abcd")], "breaks")]);
-    const outcome = await handleChat(core, request(), stream);
+    const outcome = await handleText(core, request(), stream);
     const text = await read(outcome);
     expect(text).toContain('"error"');
     expect(text).not.toContain("[DONE]");
     expect(charges()[0]?.flags).toContain("partial");
-    expect(await (outcome as Extract<ChatOutcome, { kind: "stream" }>).ended).toMatchObject({
+    expect(await (outcome as Extract<TextOutcome, { kind: "stream" }>).ended).toMatchObject({
       code: "upstream_error",
     });
     expect(await isAllGivenBack()).toBe(true);
@@ -315,7 +312,7 @@ describe("a stream", () => {
 
   test("whose client disconnects is aborted and charged in part", async () => {
     const { core, request, charges, isAllGivenBack } = open([streaming([word("abcd")], "is silent")]);
-    const outcome = await handleChat(core, request(), stream);
+    const outcome = await handleText(core, request(), stream);
     if (outcome.kind !== "stream") throw new Error("no stream");
     const reader = outcome.body.getReader();
     await reader.read();
@@ -327,7 +324,7 @@ describe("a stream", () => {
 
   test("whose charge cannot be recorded ends with an error event", async () => {
     const { core, request, journal, isAllGivenBack } = open([streaming([word("a", "stop"), DONE])]);
-    const outcome = await handleChat(core, request(), stream);
+    const outcome = await handleText(core, request(), stream);
     journal.isWritable = false;
     const text = await read(outcome);
     expect(text).toContain('"dependency_unavailable"');

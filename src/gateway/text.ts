@@ -1,11 +1,6 @@
-import {
-  ChatStream,
-  forUpstream,
-  limitOutput,
-  readReply,
-  type ChatPayload,
-  type ChatRequest,
-} from "../dialects/chat/index.ts";
+import type { TextPayload, TextRequest, VendorTraits } from "../dialects/dialect.ts";
+import { forward, translate } from "../dialects/passage.ts";
+import { textDialect } from "../dialects/text.ts";
 import type { Target, Timeouts } from "../domain/channel.ts";
 import type { TextModel } from "../domain/model.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
@@ -13,7 +8,7 @@ import type { ObservedUsage, TokenUsage, UsagePolicy } from "../domain/usage.ts"
 import { admit, type AdmittedText } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
-import { openStream, relayStream, type OpenedStream, type RelayedStream } from "./chat-stream.ts";
+import { openStream, openWhole, relayStream, type OpenedStream, type RelayedStream } from "./text-stream.ts";
 import type { Core } from "./core.ts";
 import { coveredOutput, textCeiling } from "./metering/estimate.ts";
 import { requirePrice } from "./metering/price.ts";
@@ -22,37 +17,45 @@ import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
 import { callTargets, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
+import type { TextUpstream } from "./ports.ts";
 
 /** What the headers say of an admitted request. */
-interface ChatTerms {
+interface TextTerms {
   rate: LimitGrant["rate"];
   /** The maximum of output tokens that its budgets cover, where that is less than the model's; else null. */
   coveredTokens: number | null;
 }
 
-/** What a chat request gets, and the state of its limits for the headers. */
-export type ChatOutcome = ChatTerms &
+/** What a text request gets, and the state of its limits for the headers. */
+export type TextOutcome = TextTerms &
   ({ kind: "whole"; text: string } | ({ kind: "stream" } & RelayedStream));
 
-type ChatReply = { kind: "whole"; text: string; usage: TokenUsage } | ({ kind: "stream" } & OpenedStream);
+type TargetReply = { kind: "whole"; text: string; usage: TokenUsage } | ({ kind: "stream" } & OpenedStream);
 
 /**
- * Serves a chat request. Throws a `GatewayError` or an `UpstreamError` when no target served it, and
+ * Serves a text request. Throws a `GatewayError` or an `UpstreamError` when no target served it, and
  * `ClientDisconnected` when nobody waits for it any more.
  */
-export async function handleChat(
+export async function handleText(
   core: Core,
   context: RequestContext,
-  payload: ChatPayload,
-): Promise<ChatOutcome> {
-  await using admitted = await admitChat(core, context, payload);
+  payload: TextPayload,
+): Promise<TextOutcome> {
+  await using admitted = await admitText(core, context, payload);
   const coveredTokens = coveredTokensOf(admitted, payload.parsed);
   const terms = { rate: admitted.rate, coveredTokens };
   const committed = await callRoute(core, admitted, { payload, coveredTokens });
   const { reply, target } = committed;
   if (reply.kind === "stream") {
     const timeouts = timeoutsOf(core, target);
-    const relayed = relayStream(core, { admitted: admitted.transfer(), committed, opened: reply, timeouts });
+    const dialect = textDialect(payload.dialect);
+    const relayed = relayStream(core, {
+      admitted: admitted.transfer(),
+      committed,
+      opened: reply,
+      dialect,
+      timeouts,
+    });
     return { kind: "stream", ...relayed, ...terms };
   }
   committed.release();
@@ -61,7 +64,7 @@ export async function handleChat(
 }
 
 /** Everything that is decided before a vendor is called: model access, price, limits and the money held. */
-async function admitChat(core: Core, context: RequestContext, payload: ChatPayload): Promise<AdmittedText> {
+async function admitText(core: Core, context: RequestContext, payload: TextPayload): Promise<AdmittedText> {
   const { principal, facts } = context;
   const { model: id, maxTokens, choices, inputCeiling, estimatedInput, features } = payload.parsed;
   const directory = core.snapshot.directory();
@@ -93,7 +96,7 @@ function leastTokens({ maxOutputTokens }: TextModel): number {
 
 function coveredTokensOf(
   { hold, model, price }: AdmittedText,
-  { maxTokens, choices, inputCeiling }: ChatRequest,
+  { maxTokens, choices, inputCeiling }: TextRequest,
 ): number | null {
   if (maxTokens !== null || hold.leases.length === 0) return null;
   if (hold.amount >= textCeiling(price, inputCeiling, model.maxOutputTokens * choices)) return null;
@@ -111,15 +114,15 @@ interface SentCall {
 async function callRoute(
   core: Core,
   admitted: AdmittedText,
-  request: Pick<ChatCall, "payload" | "coveredTokens">,
-): Promise<Committed<ChatReply>> {
+  request: Pick<TargetCall, "payload" | "coveredTokens">,
+): Promise<Committed<TargetReply>> {
   const { context, model, signal } = admitted;
   const { organization } = context.principal;
   const { failOverRefusals } = organization.settings;
   const running: { sent: SentCall | null } = { sent: null };
   try {
     return await callTargets(core.failover, {
-      targets: orderTargets(routeOf(core.snapshot.directory(), context.principal, model.id), core.random),
+      targets: targetsOf(core, admitted, request.payload),
       organization: organization.id,
       clientSignal: signal,
       totalMs: core.timeouts.text.totalMs,
@@ -142,8 +145,8 @@ async function callRoute(
   }
 }
 
-interface ChatCall {
-  payload: ChatPayload;
+interface TargetCall {
+  payload: TextPayload;
   /** The maximum that the vendor is told in place of the caller, if any. */
   coveredTokens: number | null;
   model: TextModel;
@@ -152,33 +155,71 @@ interface ChatCall {
 
 async function callTarget(
   core: Core,
-  { payload, coveredTokens, model, onSent }: ChatCall,
+  { payload, coveredTokens, model, onSent }: TargetCall,
   target: Target,
   call: Call,
-): Promise<ChatReply> {
-  const upstream = core.upstreams.text(target.channel);
-  if (!upstream) throw new UpstreamError("account", `channel ${target.channel.id} does not serve text`);
+): Promise<TargetReply> {
   const { isStream, maxTokens, linkParam } = payload.parsed;
+  const upstream = upstreamFor(core, target, payload);
   if (target.channel.isOwnServer && linkParam !== null) throw linkForOwnServer(linkParam);
   const bounds = usageBounds(payload.parsed, maxTokens ?? coveredTokens ?? model.maxOutputTokens);
   const policy: UsagePolicy = (observed) => billableUsage(bounds, observed);
-  const stream = isStream ? new ChatStream(model.id, policy) : null;
+  const { upstreamModel } = target;
+  const terms = { upstreamModel, traits: upstream.traits ?? NO_TRAITS, coveredTokens, model };
+  const caller = textDialect(payload.dialect);
+  const vendor = textDialect(upstream.dialect);
+  const isForwarded = caller === vendor;
+  const passage = isForwarded
+    ? forward(caller, payload, terms, policy)
+    : translate({ caller, vendor }, payload, terms, policy);
+  const stream = isStream ? passage.openStream() : null;
   const timeouts = timeoutsOf(core, target);
   call.signal.throwIfAborted();
   // Nothing tells when the last byte has left, so a call counts as sent from here on.
   onSent(() => stream?.usage() ?? policy(NOTHING_DELIVERED));
   // A whole answer has no first byte worth waiting for: only the total time bounds it.
   if (isStream) call.expect("the first byte", timeouts.firstByteMs);
-  const own = forUpstream(payload, target.upstreamModel);
-  const raw = coveredTokens === null ? own : limitOutput(own, upstream.maxTokensField, coveredTokens);
-  const response = await upstream.send({ payload: { ...payload, raw }, isStream, signal: call.signal });
+  const headers = isForwarded ? payload.headers : NO_HEADERS;
+  const { raw } = passage;
+  const response = await upstream.send({ raw, upstreamModel, isStream, headers, signal: call.signal });
   call.vendorRequestId = response.requestId;
-  if (response.kind === "stream") {
-    if (!stream) throw new UpstreamError("broken", "a stream for a request without one");
-    return { kind: "stream", ...(await openStream(response.stream, stream, call, timeouts)) };
+  if (!stream) {
+    if (response.kind === "stream") throw new UpstreamError("broken", "a stream for a request without one");
+    return { kind: "whole", ...passage.readReply(response) };
   }
-  if (stream) throw new UpstreamError("broken", "a whole answer to a stream request");
-  return { kind: "whole", ...readReply(response, model.id, policy) };
+  const opened =
+    response.kind === "stream"
+      ? await openStream(response.stream, stream, call, timeouts)
+      : openWhole(passage.replayReply(response), call);
+  return { kind: "stream", ...opened };
+}
+
+/**
+ * The route's targets in its order, those first whose vendors speak the caller's own protocol: nothing is lost on
+ * the way to them.
+ */
+function targetsOf(
+  core: Core,
+  { context, model }: AdmittedText,
+  { dialect }: TextPayload,
+): readonly Target[] {
+  const route = routeOf(core.snapshot.directory(), context.principal, model.id);
+  const targets = orderTargets(route, core.random);
+  const speaks = ({ channel }: Target): boolean =>
+    core.upstreams.text(channel)?.some((each) => each.dialect === dialect) ?? false;
+  if (targets.length === 1 || targets.every(speaks)) return targets;
+  return [...targets.filter(speaks), ...targets.filter((target) => !speaks(target))];
+}
+
+const NO_TRAITS: VendorTraits = {};
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+/** The vendor's end of the channel: in the caller's own protocol where it speaks that one. */
+function upstreamFor(core: Core, { channel }: Target, { dialect }: TextPayload): TextUpstream {
+  const upstreams = core.upstreams.text(channel) ?? [];
+  const upstream = upstreams.find((each) => each.dialect === dialect) ?? upstreams[0];
+  if (!upstream) throw new UpstreamError("account", `channel ${channel.id} does not serve text`);
+  return upstream;
 }
 
 /** An own server is inside the operator's network, where a caller's link could reach internal services (SSRF). */

@@ -1,4 +1,4 @@
-import { errorFrame, writeError, type ChatStream } from "../dialects/chat/index.ts";
+import type { TextDialect, TextStream } from "../dialects/dialect.ts";
 import type { Timeouts } from "../domain/channel.ts";
 import type { GatewayError } from "../domain/gateway-error.ts";
 import type { LedgerFlag } from "../domain/ledger.ts";
@@ -13,7 +13,7 @@ import type { Committed } from "./routing/failover.ts";
 /** A vendor's stream that has begun to give content. */
 export interface OpenedStream {
   reader: ByteReader;
-  stream: ChatStream;
+  stream: TextStream;
   /** What came up to the first content. */
   head: Uint8Array;
 }
@@ -31,7 +31,7 @@ export interface RelayedStream {
  */
 export async function openStream(
   source: ReadableStream<Uint8Array>,
-  stream: ChatStream,
+  stream: TextStream,
   call: Call,
   { idleMs }: Timeouts,
 ): Promise<OpenedStream> {
@@ -51,21 +51,31 @@ export async function openStream(
   return { reader, stream, head: pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces) };
 }
 
+/** A stream made of a reply that has come whole. */
+export function openWhole(stream: TextStream, call: Call): OpenedStream {
+  const head = stream.push(new Uint8Array(0));
+  call.settle();
+  return { reader: { read: async () => ({ done: true }) }, stream, head };
+}
+
 interface StreamToRelay {
   /** Owned by the stream from now on. */
   admitted: AdmittedText;
   committed: Committed<unknown>;
   opened: OpenedStream;
+  /** That of the caller. */
+  dialect: TextDialect;
   timeouts: Timeouts;
 }
 
 /** Relays the stream to the client and settles it exactly once, however it ends, before its last bytes go out. */
 export function relayStream(core: Core, relayed: StreamToRelay): RelayedStream {
-  const { admitted, committed, opened, timeouts } = relayed;
+  const { admitted, committed, opened, dialect, timeouts } = relayed;
   const { promise: ended, resolve } = Promise.withResolvers<GatewayError | ClientDisconnected | null>();
   const { target, call } = committed;
   const body = relay({
     ...opened,
+    keepAliveFrame: dialect.keepAliveFrame,
     call,
     clientSignal: admitted.context.signal,
     deadlineTimer: core.failover.deadlineTimer,
@@ -75,7 +85,7 @@ export function relayStream(core: Core, relayed: StreamToRelay): RelayedStream {
     end: (how) => {
       const failure = settle(relayed, how);
       resolve(failure ?? (how.isClientDisconnected ? new ClientDisconnected() : null));
-      return failure && errorFrame(writeError(failure));
+      return failure && opened.stream.errorFrame(failure);
     },
   });
   return { body, ended };

@@ -1,0 +1,57 @@
+import type { TokenUsage, UsagePolicy, UsageReport } from "../../domain/usage.ts";
+import { tokenEighths, wholeTokens } from "../token-estimate.ts";
+import type { ReplyEvent } from "./reply.ts";
+
+/** Counts what a reply delivers, event by event, beside what the vendor reports of it. */
+export class Delivered {
+  readonly #policy: UsagePolicy;
+  #report: UsageReport | null = null;
+  /** Estimated size of the content so far, and up to the last report. */
+  #eighths = 0;
+  #reportedEighths = 0;
+  /** True once there is something that a caller would see. */
+  hasContent = false;
+
+  constructor(policy: UsagePolicy) {
+    this.#policy = policy;
+  }
+
+  add(event: ReplyEvent): void {
+    switch (event.type) {
+      case "text":
+      case "refusal":
+      case "reasoning":
+      case "arguments":
+        return this.#addText(event.text);
+      case "call":
+        return this.#addText(event.name);
+      case "signature":
+      case "finish":
+        this.hasContent = true;
+        return;
+      case "usage":
+        // A report without anything usable does not replace one that has something.
+        if (this.#report && !event.report.hasInput && !event.report.hasOutput) return;
+        this.#report = event.report;
+        this.#reportedEighths = this.#eighths;
+        return;
+      case "start":
+        return;
+    }
+  }
+
+  /** What is billed so far. `isComplete`: nothing is missing of the reply. */
+  usage(isComplete: boolean): TokenUsage {
+    return this.#policy({
+      report: this.#report,
+      deliveredTokens: wholeTokens(this.#eighths),
+      isReportFinal: isComplete && this.#reportedEighths === this.#eighths,
+    });
+  }
+
+  #addText(text: string): void {
+    if (text === "") return;
+    this.hasContent = true;
+    this.#eighths += tokenEighths(text);
+  }
+}

@@ -1,0 +1,137 @@
+import type { TokenUsage, UsageReport } from "../../domain/usage.ts";
+import type { GatewayError } from "../../domain/gateway-error.ts";
+import type { AssistantPart, ReasoningPart, ToolCall } from "./request.ts";
+import type { Signature } from "./signature.ts";
+
+/** Why a reply ended. `refused`: by the model's or the vendor's safety policy. */
+export type FinishReason = "stop" | "length" | "tool_calls" | "refused";
+
+export interface Finish {
+  reason: FinishReason;
+  /** The caller's stop sequence that ended it, where the vendor says which. */
+  stopSequence: string | null;
+}
+
+/** A whole reply in the words of no vendor. */
+export interface Reply {
+  /** The vendor's id of it. */
+  id: string | null;
+  parts: readonly AssistantPart[];
+  finish: Finish;
+  report: UsageReport | null;
+}
+
+/**
+ * A piece of a reply, in the order of its parts: reasoning and its signature, text, calls. A signature ends the piece
+ * of reasoning before it. The arguments of several calls may interleave.
+ */
+export type ReplyEvent =
+  | { type: "start"; id: string | null }
+  | { type: "text" | "refusal" | "reasoning"; text: string }
+  | { type: "signature"; signature: Signature; isRedacted?: true }
+  | { type: "call"; call: number; id: string; name: string; kind: ToolCall["kind"]; signature?: Signature }
+  | { type: "arguments"; call: number; text: string }
+  | { type: "finish"; finish: Finish }
+  /** What the vendor reports so far; the last one counts. */
+  | { type: "usage"; report: UsageReport };
+
+/** Reads a vendor's stream. */
+export interface ReplyReader {
+  /** True after the vendor's end mark; later events are none of the reply. */
+  readonly isDone: boolean;
+  /** True when the reply is whole, should the stream end now. */
+  readonly isComplete: boolean;
+  /** Reads the data of one event. Throws an `UpstreamError` for an error and for what is not the protocol. */
+  read(data: string): Iterable<ReplyEvent>;
+}
+
+/** Writes the caller's stream: complete frames as text. */
+export interface ReplyWriter {
+  write(event: ReplyEvent): string;
+  /** The ending of a whole reply, with what is billed. */
+  end(usage: TokenUsage): string;
+  /** An error in place of the ending. */
+  fail(error: GatewayError): string;
+}
+
+/** The reply that a stream's events make. */
+export function collectReply(events: Iterable<ReplyEvent>): Reply {
+  const collected = new CollectedReply();
+  for (const event of events) collected.add(event);
+  return collected;
+}
+
+class CollectedReply implements Reply {
+  id: string | null = null;
+  readonly parts: AssistantPart[] = [];
+  finish: Finish = { reason: "stop", stopSequence: null };
+  report: UsageReport | null = null;
+  readonly #calls = new Map<number, ToolCall>();
+
+  add(event: ReplyEvent): void {
+    switch (event.type) {
+      case "start":
+        this.id ??= event.id;
+        return;
+      case "text":
+      case "refusal":
+      case "reasoning":
+        return this.#append(event.type, event.text);
+      case "signature":
+        return this.#sign(event.signature, event.isRedacted);
+      case "call": {
+        const { type: _, call, ...named } = event;
+        const part: ToolCall = { type: "tool_call", ...named, arguments: "" };
+        this.#calls.set(call, part);
+        this.parts.push(part);
+        return;
+      }
+      case "arguments": {
+        const call = this.#calls.get(event.call);
+        if (call) call.arguments += event.text;
+        return;
+      }
+      case "finish":
+        this.finish = event.finish;
+        return;
+      case "usage":
+        this.report = event.report;
+    }
+  }
+
+  #append(type: "text" | "refusal" | "reasoning", text: string): void {
+    const last = this.parts.at(-1);
+    if (last?.type === type && !(last.type === "reasoning" && last.signature)) last.text += text;
+    else if (type === "reasoning") this.parts.push({ type, text, signature: null });
+    else this.parts.push({ type, text });
+  }
+
+  #sign(signature: Signature, isRedacted: true | undefined): void {
+    const last = this.parts.at(-1);
+    if (!isRedacted && last?.type === "reasoning" && !last.signature) last.signature = signature;
+    else {
+      const part: ReasoningPart = { type: "reasoning", text: "", signature };
+      this.parts.push(isRedacted ? { ...part, isRedacted } : part);
+    }
+  }
+}
+
+/** The events of a whole reply, as a stream would have sent them. */
+export function* eventsOf({ id, parts, finish, report }: Reply): Generator<ReplyEvent, void> {
+  yield { type: "start", id };
+  let calls = 0;
+  for (const part of parts) {
+    if (part.type === "tool_call") {
+      const { id: callId, name, kind, signature } = part;
+      const call = calls++;
+      yield { type: "call", call, id: callId, name, kind, ...(signature && { signature }) };
+      if (part.arguments !== "") yield { type: "arguments", call, text: part.arguments };
+    } else if (part.type === "reasoning") {
+      const { text, signature, isRedacted } = part;
+      if (text !== "") yield { type: "reasoning", text };
+      if (signature) yield { type: "signature", signature, ...(isRedacted && { isRedacted }) };
+    } else yield { type: part.type, text: part.text };
+  }
+  yield { type: "finish", finish };
+  if (report) yield { type: "usage", report };
+}

@@ -1,0 +1,138 @@
+import type { Reasoning } from "./reasoning.ts";
+import type { Signature } from "./signature.ts";
+
+/**
+ * A request in the words of no vendor: each dialect reads its requests into this form and writes them from it. What a
+ * dialect cannot say is an error that names the caller's field; hints that do not change the content (cache keys,
+ * ids of end users) may be left out.
+ */
+export interface Conversation {
+  isStream: boolean;
+  /** Instructions in force from the start, in order. */
+  system: readonly TextPart[];
+  turns: readonly Turn[];
+  tools: readonly Tool[];
+  toolChoice: ToolChoice | null;
+  /** Whether several tools may be called in one turn; null for the vendor's default. */
+  parallelCalls: boolean | null;
+  /** Maximum of output tokens, hidden ones included; null where the caller set none. */
+  maxTokens: number | null;
+  temperature: number | null;
+  topP: number | null;
+  topK: number | null;
+  stop: readonly string[];
+  seed: number | null;
+  presencePenalty: number | null;
+  frequencyPenalty: number | null;
+  format: OutputFormat | null;
+  reasoning: Reasoning | null;
+  verbosity: string | null;
+  /** The caller's id of its own end user. */
+  user: string | null;
+  /** The caller's names of the fields above, for errors: `maxTokens` may be `max_output_tokens`. */
+  params: Readonly<Partial<Record<keyof Conversation, string>>>;
+}
+
+/** An uninterrupted contribution of one side. `system` is an instruction in the middle of the conversation. */
+export type Turn =
+  | { role: "system"; parts: readonly TextPart[] }
+  | { role: "user"; parts: readonly UserPart[] }
+  | { role: "assistant"; parts: readonly AssistantPart[] };
+
+export type UserPart = TextPart | ImagePart | AudioPart | FilePart | ToolResult;
+export type AssistantPart = TextPart | RefusalPart | ReasoningPart | ToolCall;
+
+/** A mark after which a vendor may cache the prompt, as the messages protocol writes it. */
+export type CacheControl = Readonly<Record<string, unknown>>;
+
+interface Cacheable {
+  cacheControl?: CacheControl;
+}
+
+export interface TextPart extends Cacheable {
+  type: "text";
+  text: string;
+}
+
+/** A link that the vendor fetches, or base64 with its MIME type. */
+export type MediaSource = { url: string } | { mediaType: string; data: string };
+
+export interface ImagePart extends Cacheable {
+  type: "image";
+  source: MediaSource;
+  /** `low`, `high`, `auto` or `original`. */
+  detail?: string;
+}
+
+export interface AudioPart {
+  type: "audio";
+  /** `wav`, `mp3` … */
+  format: string;
+  /** Base64. */
+  data: string;
+}
+
+/** A document. */
+export interface FilePart extends Cacheable {
+  type: "file";
+  source: MediaSource | { text: string };
+  name?: string;
+}
+
+export interface ToolResult extends Cacheable {
+  type: "tool_result";
+  callId: string;
+  parts: readonly (TextPart | ImagePart | FilePart)[];
+  isError: boolean;
+}
+
+export interface RefusalPart {
+  type: "refusal";
+  text: string;
+}
+
+export interface ReasoningPart {
+  type: "reasoning";
+  /** Empty where the vendor shows none. */
+  text: string;
+  /** Proves to the vendor that the text is its own. */
+  signature: Signature | null;
+  /** True where the vendor gave nothing but encrypted reasoning, which is the signature. */
+  isRedacted?: true;
+}
+
+export interface ToolCall extends Cacheable {
+  type: "tool_call";
+  id: string;
+  name: string;
+  /** `function`: JSON text, passed on character for character; `custom`: any text. */
+  kind: "function" | "custom";
+  arguments: string;
+  signature?: Signature;
+}
+
+export interface Tool extends Cacheable {
+  kind: "function" | "custom";
+  name: string;
+  description: string | null;
+  /** JSON Schema of a function's arguments; null for none. */
+  parameters: Readonly<Record<string, unknown>> | null;
+  strict: boolean | null;
+  /** Of a custom tool: the grammar of its input, as the responses protocol writes it. */
+  format?: unknown;
+}
+
+export type ToolChoice =
+  | { type: "auto" | "none" | "required" }
+  | { type: "tool"; name: string }
+  | { type: "allowed"; mode: "auto" | "required"; names: readonly string[] };
+
+export type OutputFormat =
+  | { type: "json" }
+  | {
+      type: "schema";
+      name: string | null;
+      schema: Readonly<Record<string, unknown>>;
+      strict: boolean | null;
+      description: string | null;
+    };

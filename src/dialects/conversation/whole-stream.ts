@@ -1,0 +1,46 @@
+import type { GatewayError } from "../../domain/gateway-error.ts";
+import type { TokenUsage, UsagePolicy } from "../../domain/usage.ts";
+import type { TextStream } from "../dialect.ts";
+import { Delivered } from "./delivered.ts";
+import { eventsOf, type Reply, type ReplyWriter } from "./reply.ts";
+
+/** A reply that came whole, as the stream that its caller requested. Whatever is pushed stands for all of it. */
+export class WholeStream implements TextStream {
+  readonly #reply: Reply;
+  readonly #writer: ReplyWriter;
+  readonly #delivered: Delivered;
+  isDone = false;
+
+  constructor(reply: Reply, writer: ReplyWriter, policy: UsagePolicy) {
+    this.#reply = reply;
+    this.#writer = writer;
+    this.#delivered = new Delivered(policy);
+  }
+
+  get hasContent(): boolean {
+    return this.#delivered.hasContent;
+  }
+
+  push(): Uint8Array {
+    let output = "";
+    if (this.isDone) return Buffer.from(output);
+    for (const event of eventsOf(this.#reply)) {
+      this.#delivered.add(event);
+      if (event.type !== "usage") output += this.#writer.write(event);
+    }
+    this.isDone = true;
+    return Buffer.from(output);
+  }
+
+  end(): Uint8Array {
+    return Buffer.from(this.#writer.end(this.usage()));
+  }
+
+  usage(): TokenUsage {
+    return this.#delivered.usage(this.isDone);
+  }
+
+  errorFrame(error: GatewayError): Uint8Array {
+    return Buffer.from(this.#writer.fail(error));
+  }
+}

@@ -1,0 +1,14 @@
+import { chat } from "./chat/index.ts";
+import type { TextDialect } from "./dialect.ts";
+import type { TextDialectName } from "./name.ts";
+
+/** Every wire format of text models. */
+const DIALECTS: ReadonlyMap<TextDialectName, TextDialect> = new Map<TextDialectName, TextDialect>([
+  ["chat", chat],
+]);
+
+export function textDialect(name: TextDialectName): TextDialect {
+  const dialect = DIALECTS.get(name);
+  if (!dialect) throw new Error(`no dialect ${name}`);
+  return dialect;
+}
