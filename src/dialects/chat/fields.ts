@@ -1,30 +1,22 @@
-import { GatewayError } from "../../domain/gateway-error.ts";
 import { isObject } from "../../lib/json.ts";
+import {
+  boolean,
+  checkEach,
+  checkTypes,
+  list,
+  number,
+  object,
+  positive,
+  text,
+  textOrObject,
+  textOrTexts,
+  wrongType,
+  type FieldChecks,
+} from "../field-checks.ts";
 import { FEATURE_FIELDS } from "./features.ts";
 import { knownNames, refuseCaseVariants } from "../field-names.ts";
 
-type Check = { holds(value: unknown): boolean; must: string };
-
-const number: Check = { holds: (value) => typeof value === "number", must: "a number" };
-const positive: Check = {
-  holds: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
-  must: "a whole number of at least 1",
-};
-const boolean: Check = { holds: (value) => typeof value === "boolean", must: "true or false" };
-const text: Check = { holds: (value) => typeof value === "string", must: "a string" };
-const list: Check = { holds: Array.isArray, must: "an array" };
-const object: Check = { holds: isObject, must: "an object" };
-const textOrObject: Check = {
-  holds: (value) => text.holds(value) || isObject(value),
-  must: "a string or an object",
-};
-const textOrTexts: Check = {
-  holds: (value) => text.holds(value) || (Array.isArray(value) && value.every(text.holds)),
-  must: "a string or an array of strings",
-};
-
-/** The documented fields and their types. Ranges and enumerations differ between vendors, which refuse them. */
-const FIELDS: readonly (readonly [string, Check])[] = [
+const FIELDS: FieldChecks = [
   ["stream", boolean],
   ["stream_options", object],
   ["max_tokens", positive],
@@ -57,10 +49,7 @@ export function checkNames(body: Record<string, unknown>): void {
 /** Throws a `GatewayError` that names the first documented field of a wrong type; other fields are not checked. */
 export function checkFields(body: Record<string, unknown>): void {
   checkMessages(body["messages"]);
-  for (const [name, check] of FIELDS) {
-    const value = body[name];
-    if (value !== undefined && value !== null && !check.holds(value)) throw wrongType(name, check.must);
-  }
+  checkTypes(body, FIELDS);
   checkEach("tools", body["tools"], wrongOfTool);
   if (isObject(body["stream_options"]))
     refuseCaseVariants(body["stream_options"], STREAM_OPTIONS_NAMES, "stream_options");
@@ -79,17 +68,6 @@ function checkMessages(messages: unknown): void {
     const name = `messages[${index}].content`;
     if (!Array.isArray(content)) throw wrongType(name, "a string or an array of parts");
     checkEach(name, content, wrongOfPart);
-  }
-}
-
-/** What an item must be and is not; undefined when it is valid. */
-type Wrong = (item: unknown) => string | undefined;
-
-function checkEach(name: string, items: unknown, wrong: Wrong): void {
-  if (!Array.isArray(items)) return;
-  for (let index = 0; index < items.length; index += 1) {
-    const must = wrong(items[index]);
-    if (must !== undefined) throw wrongType(`${name}[${index}]`, must);
   }
 }
 
@@ -113,8 +91,4 @@ function wrongOfTool(tool: unknown): string | undefined {
   if (!isObject(definition) || typeof definition["name"] !== "string") return "a `function` with a `name`";
   const parameters = definition["parameters"] ?? {};
   return isObject(parameters) ? undefined : "a `function` whose `parameters` are a schema object";
-}
-
-function wrongType(name: string, must: string): GatewayError {
-  return new GatewayError("invalid_parameter", `\`${name}\` must be ${must}.`, { param: name });
 }

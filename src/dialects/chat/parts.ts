@@ -1,8 +1,7 @@
 import type { FeatureUse } from "../../domain/feature.ts";
-import { GatewayError } from "../../domain/gateway-error.ts";
 import { isObject } from "../../lib/json.ts";
-import { readLink } from "../../lib/safe-fetch/link.ts";
 import { knownNames, refuseCaseVariants } from "../field-names.ts";
+import { requireLink } from "../links.ts";
 
 /** What the parts of a conversation refer to outside of the request. */
 export interface References {
@@ -61,14 +60,6 @@ export function readReferences(messages: unknown): References {
 function isLink(name: string, value: string): boolean {
   if (name === "url" || name.endsWith("_url")) return true;
   return (name === "data" || name === "file_data") && SCHEME.test(value);
-}
-
-/** Returns whether it is a link that a vendor would fetch. */
-function requireLink(value: string, param: string): boolean {
-  if (value.startsWith("data:")) return false;
-  if (readLink(value)) return true;
-  const message = `\`${param}\` must be a \`data:\` URL or an \`https:\` link to a public host, without credentials.`;
-  throw new GatewayError("image_url_not_allowed", message, { param });
 }
 
 function* locatedParts(messages: unknown): Generator<[path: string, part: Record<string, unknown>]> {

@@ -1,0 +1,54 @@
+import { GatewayError } from "../domain/gateway-error.ts";
+import { isObject } from "../lib/json.ts";
+
+/** What the value of a documented field must be. */
+export interface Check {
+  holds(value: unknown): boolean;
+  /** In words, for the message: "a number". */
+  must: string;
+}
+
+export const number: Check = { holds: (value) => typeof value === "number", must: "a number" };
+export const positive: Check = {
+  holds: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+  must: "a whole number of at least 1",
+};
+export const boolean: Check = { holds: (value) => typeof value === "boolean", must: "true or false" };
+export const text: Check = { holds: (value) => typeof value === "string", must: "a string" };
+export const list: Check = { holds: Array.isArray, must: "an array" };
+export const object: Check = { holds: isObject, must: "an object" };
+export const textOrObject: Check = {
+  holds: (value) => text.holds(value) || isObject(value),
+  must: "a string or an object",
+};
+export const textOrTexts: Check = {
+  holds: (value) => text.holds(value) || (Array.isArray(value) && value.every(text.holds)),
+  must: "a string or an array of strings",
+};
+
+/** Documented fields and their types. Ranges and enumerations differ between vendors, which refuse them. */
+export type FieldChecks = readonly (readonly [name: string, check: Check])[];
+
+/** Throws a `GatewayError` that names the first field of a wrong type; null counts as absent. */
+export function checkTypes(body: Record<string, unknown>, fields: FieldChecks): void {
+  for (const [name, check] of fields) {
+    const value = body[name];
+    if (value !== undefined && value !== null && !check.holds(value)) throw wrongType(name, check.must);
+  }
+}
+
+/** What an item must be and is not; undefined when it is valid. */
+type Wrong = (item: unknown) => string | undefined;
+
+/** Throws a `GatewayError` that names the first item that is wrong, where `items` are a list. */
+export function checkEach(name: string, items: unknown, wrong: Wrong): void {
+  if (!Array.isArray(items)) return;
+  for (let index = 0; index < items.length; index += 1) {
+    const must = wrong(items[index]);
+    if (must !== undefined) throw wrongType(`${name}[${index}]`, must);
+  }
+}
+
+export function wrongType(name: string, must: string): GatewayError {
+  return new GatewayError("invalid_parameter", `\`${name}\` must be ${must}.`, { param: name });
+}

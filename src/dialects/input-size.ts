@@ -1,0 +1,41 @@
+import { eighthsOf, wholeTokens } from "./token-estimate.ts";
+
+/** Upper bound of what vendors count for one image, and what they count for most. */
+const MAX_IMAGE_TOKENS = 12_288;
+const DEFAULT_IMAGE_TOKENS = 1_536;
+/** Base64 of audio and documents has far fewer tokens than characters: about one for as many characters. */
+const MEDIA_CHARACTERS_PER_TOKEN = 64;
+
+/** Both sizes of a prompt, from the bytes of its body and their UTF-16 code units, less the media among them. */
+export class InputSize {
+  #ceiling: number;
+  #eighths: number;
+
+  constructor(bytes: number, units: number) {
+    this.#ceiling = bytes;
+    this.#eighths = eighthsOf(bytes, units);
+  }
+
+  /** Counts an image; `inline` is the text in the body that holds its data, null where that is a link. */
+  addImage(inline: string | null): void {
+    if (inline !== null) {
+      this.#ceiling -= inline.length;
+      this.#eighths -= eighthsOf(inline.length, inline.length);
+    }
+    this.#ceiling += MAX_IMAGE_TOKENS;
+    this.#eighths += 8 * DEFAULT_IMAGE_TOKENS;
+  }
+
+  /** Counts audio or a document whose base64 is in the body. */
+  addMedia({ length }: string): void {
+    this.#eighths += (8 * length) / MEDIA_CHARACTERS_PER_TOKEN - eighthsOf(length, length);
+  }
+
+  /** As a `TextRequest` has them. */
+  get tokens(): { inputCeiling: number; estimatedInput: number } {
+    return {
+      inputCeiling: Math.max(this.#ceiling, 1),
+      estimatedInput: Math.max(wholeTokens(this.#eighths), 1),
+    };
+  }
+}

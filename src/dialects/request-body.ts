@@ -1,0 +1,69 @@
+import { GatewayError } from "../domain/gateway-error.ts";
+import { exceededBound, hasRepeatedName, isObject, scanObject, type Span } from "../lib/json.ts";
+
+/** The body of a text request: its exact text, its value, and where some of its members stand in the text. */
+export interface RequestBody {
+  raw: string;
+  body: Record<string, unknown>;
+  /** Positions of the values of the requested members; undefined for an absent one. */
+  spans: (Span | undefined)[];
+  /** Index of the character after the opening brace. */
+  bodyStart: number;
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+const MAX_DEPTH = 128;
+/** Bodies up to this size are parsed without counting values; larger ones could block the event loop. */
+const LARGE_BYTES = 256 * 1024;
+const BOUNDS = { values: 500_000, names: 50_000 };
+
+/**
+ * Reads the bytes of a text request, whose raw text goes to vendors. Throws a `GatewayError` for what is no JSON
+ * object, is nested too deep, names a field twice, or names a provider.
+ */
+export function readBody(bytes: Uint8Array, names: readonly string[]): RequestBody {
+  const { raw, body } = readObject(bytes);
+  const scan = scanObject(raw, names);
+  if (scan.depth > MAX_DEPTH)
+    throw malformed(`The request body is nested more than ${MAX_DEPTH} levels deep.`);
+  if (hasRepeatedName(scan, body)) throw malformed("The request body names a field twice at its top level.");
+  if (Object.hasOwn(body, "provider")) {
+    const message = "Remove `provider`: the gateway chooses the provider by itself.";
+    throw new GatewayError("provider_not_allowed", message, { param: "provider" });
+  }
+  return { raw, body, spans: scan.spans, bodyStart: scan.bodyStart };
+}
+
+/** The value of `model`. Throws `model_required` where it is none. */
+export function requireModelName(body: Record<string, unknown>): string {
+  const { model } = body;
+  if (typeof model === "string" && model !== "") return model;
+  throw new GatewayError("model_required", "Set `model` to the id of a model.", { param: "model" });
+}
+
+function readObject(bytes: Uint8Array): { raw: string; body: Record<string, unknown> } {
+  const raw = readText(bytes);
+  const exceeded = bytes.length > LARGE_BYTES ? exceededBound(raw, BOUNDS) : null;
+  if (exceeded) throw malformed(`The request body has more than ${BOUNDS[exceeded]} ${exceeded}.`);
+  let body: unknown;
+  try {
+    body = JSON.parse(raw);
+  } catch {
+    throw malformed("The request body is not valid JSON.");
+  }
+  if (!isObject(body)) throw malformed("The request body must be a JSON object.");
+  return { raw, body };
+}
+
+/** Encoding the text again gives the same bytes, except for a byte order mark. */
+function readText(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw malformed("The request body is not valid UTF-8.");
+  }
+}
+
+function malformed(message: string): GatewayError {
+  return new GatewayError("invalid_request_body", message);
+}
