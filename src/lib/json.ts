@@ -107,6 +107,28 @@ export function scanObject(text: string, names: readonly string[]): ObjectScan {
   return { spans, members, count, depth: deepest, bodyStart };
 }
 
+/** Positions of an array's items. The text must be an array that `JSON.parse` accepts. */
+export function scanArray(text: string): Span[] {
+  const items: Span[] = [];
+  let at = text.indexOf("[") + 1;
+  let start = at;
+  let level = 1;
+  for (; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) at = endOfString(text, at + 1);
+    else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) level++;
+    else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) {
+      if (--level === 0) break;
+    } else if (unit === COMMA && level === 1) {
+      items.push(trimmed(text, start, at));
+      start = at + 1;
+    }
+  }
+  const last = trimmed(text, start, at);
+  if (last.end > last.start) items.push(last);
+  return items;
+}
+
 /** Whether the object names a member twice. */
 export function hasRepeatedName(scan: ObjectScan, parsed: Record<string, unknown>): boolean {
   return Object.keys(parsed).length !== scan.count;

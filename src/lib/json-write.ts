@@ -1,0 +1,18 @@
+/** JSON text that is written as it is, inside of a value that is written by `writeJson`. */
+export class RawJson {
+  constructor(readonly text: string) {}
+}
+
+/**
+ * The same text as `JSON.stringify`, except that a `RawJson` anywhere in the value is written as it is: big numbers,
+ * escapes and the order of members survive.
+ */
+export function writeJson(value: unknown): string {
+  if (value instanceof RawJson) return value.text;
+  if (Array.isArray(value)) return `[${value.map((item) => writeJson(item ?? null)).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members: string[] = [];
+  for (const [name, member] of Object.entries(value))
+    if (member !== undefined) members.push(`${JSON.stringify(name)}:${writeJson(member)}`);
+  return `{${members.join(",")}}`;
+}
