@@ -15,6 +15,7 @@ export const ERROR_CODES = {
   image_fetch_failed: { status: 400, kind: "parameter" },
   image_url_not_allowed: { status: 400, kind: "parameter" },
   unsupported_file_reference: { status: 400, kind: "parameter" },
+  context_length_exceeded: { status: 400, kind: "parameter" },
   content_policy_violation: { status: 400, kind: "parameter" },
   model_not_available_for_routing: { status: 400, kind: "parameter" },
   model_retired: { status: 400, kind: "parameter" },

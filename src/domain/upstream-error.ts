@@ -29,6 +29,8 @@ interface UpstreamErrorDetail {
   vendorMessage?: string;
   /** For `rejected`: the field the vendor named. */
   param?: string;
+  /** For `rejected`: the input is longer than the model's context. */
+  isContextExceeded?: boolean;
   /** For `rejected`: found before anything was sent, and of this vendor alone; another may accept the request. */
   isUnsent?: boolean;
   /** True when the request may be the cause, so that the target's health is not affected. */
@@ -43,6 +45,7 @@ export class UpstreamError extends Error {
   readonly publicMessage: string | undefined;
   readonly vendorMessage: string | undefined;
   readonly param: string | undefined;
+  readonly isContextExceeded: boolean;
   readonly isUnsent: boolean;
   readonly isByRequest: boolean;
   /** The vendor's own id of the call; the transport sets it from the response. */
@@ -62,6 +65,7 @@ export class UpstreamError extends Error {
     this.publicMessage = detail.publicMessage;
     this.vendorMessage = detail.vendorMessage;
     this.param = detail.param;
+    this.isContextExceeded = detail.isContextExceeded ?? false;
     this.isUnsent = detail.isUnsent ?? false;
     this.isByRequest = detail.isByRequest ?? false;
   }

@@ -64,7 +64,7 @@ const FAILURES: Trouble[] = [
   { marker: "rate-limited retryAfter=-1", ...LIMITED, retryAfter: "1" },
   { marker: "rate-limited retryAfter=soon", ...LIMITED, retryAfter: "1" },
   { marker: "error-status status=422", ...WRONG },
-  { marker: "context-length", ...WRONG, message: /8192 tokens/ },
+  { marker: "context-length", ...WRONG, code: "context_length_exceeded", message: /8192 tokens/ },
   { marker: "echo-authorization", ...WRONG },
   { marker: "content-refused", status: 400, code: "content_policy_violation" },
 ];

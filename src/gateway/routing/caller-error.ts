@@ -33,9 +33,13 @@ export function callerError(error: UpstreamError): GatewayError {
       return new GatewayError("content_policy_violation", message, { cause: error });
     }
     case "rejected": {
+      const detail = { ...(error.param !== undefined && { param: error.param }), cause: error };
+      if (error.isContextExceeded) {
+        const message = error.publicMessage ?? "The input is longer than the model's context. Send less.";
+        return new GatewayError("context_length_exceeded", message, detail);
+      }
       const message = error.publicMessage ?? "The model does not accept this request. Check its parameters.";
-      const param = error.param === undefined ? {} : { param: error.param };
-      return new GatewayError("invalid_parameter", message, { ...param, cause: error });
+      return new GatewayError("invalid_parameter", message, detail);
     }
     case "unreachable":
     case "broken":

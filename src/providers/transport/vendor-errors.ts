@@ -13,7 +13,7 @@ export function createVendorErrors(redaction: Redaction, read: ReadFailure): Ven
 
   function raise(
     kind: UpstreamErrorKind,
-    { code, message, param, retryAfterSeconds }: FailureReading,
+    { code, message, param, retryAfterSeconds, isContextExceeded }: FailureReading,
     status?: number,
     isByRequest = false,
   ): UpstreamError {
@@ -26,6 +26,7 @@ export function createVendorErrors(redaction: Redaction, read: ReadFailure): Ven
       publicMessage: isPublic ? sanitize(message) : undefined,
       vendorMessage: redact(message).slice(0, MAX_LOGGED),
       param: kind === "rejected" && param !== undefined && PARAM.test(param) ? param : undefined,
+      isContextExceeded,
       isByRequest,
     });
   }
@@ -67,6 +68,7 @@ export interface FailureReading {
   status?: number;
   kind?: UpstreamErrorKind;
   param?: string;
+  isContextExceeded?: boolean;
   /** The vendor's retry-after in the body; the header takes precedence. */
   retryAfterSeconds?: number;
 }
