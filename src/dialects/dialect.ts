@@ -40,6 +40,30 @@ export interface VendorTraits {
    * reasoning models refuse `max_tokens`, compatible vendors know only that (OpenAI reference, chat completions).
    */
   maxTokensField?: "max_tokens" | "max_completion_tokens";
+  /** Of chat completions: what it answers with an error where OpenAI would not. */
+  refuses?: readonly (
+    | "allowed_tools"
+    | "custom_tools"
+    | "json_schema"
+    | "parallel_tool_calls"
+    | "seed"
+    | "stream_options"
+    | "user"
+    | "verbosity"
+  )[];
+  /** The largest temperature it takes, where that is below 2. */
+  maxTemperature?: number;
+  /** Its name of `seed`, where it has another. */
+  seedField?: "random_seed";
+  takesTopK?: boolean;
+  /** Whether content parts may have `cache_control`. */
+  takesCacheControl?: boolean;
+  /** Whether earlier answers may have `refusal`. */
+  takesRefusals?: boolean;
+  /** Where it wants its reasoning back in earlier answers; nowhere where absent. */
+  reasoningField?: "reasoning_content" | "reasoning" | "reasoning_details";
+  /** The field that switches reasoning on and off, where it has no `reasoning_effort`. */
+  reasoningSwitch?: "thinking" | "enable_thinking";
 }
 
 /** How a request is written for one vendor. */

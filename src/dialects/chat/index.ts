@@ -1,8 +1,13 @@
 import type { TextDialect } from "../dialect.ts";
-import { translation } from "./conversation.ts";
+import { parseReply } from "./parse-reply.ts";
+import { readConversation } from "./read-conversation.ts";
+import { ChatReplyReader } from "./read-stream.ts";
 import { readReply } from "./reply.ts";
 import { forVendor, type ChatRequest } from "./request.ts";
 import { ChatStream, KEEP_ALIVE_FRAME } from "./stream.ts";
+import { writeConversation } from "./write-conversation.ts";
+import { writeReply } from "./write-reply.ts";
+import { ChatReplyWriter } from "./write-stream.ts";
 
 export { writeError } from "./error.ts";
 export { readRequest, type ChatPayload, type ChatRequest } from "./request.ts";
@@ -14,5 +19,10 @@ export const chat: TextDialect<ChatRequest> = {
   forVendor,
   readReply,
   openStream: (_payload, publicModel, policy) => new ChatStream(publicModel, policy),
-  ...translation,
+  readConversation,
+  writeConversation,
+  parseReply,
+  replyReader: () => new ChatReplyReader(),
+  writeReply,
+  replyWriter: (payload) => new ChatReplyWriter(payload),
 };

@@ -1,11 +1,11 @@
 import type { UsagePolicy } from "../../domain/usage.ts";
-import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { wholeTokens } from "../token-estimate.ts";
 import { contentEighths } from "./content.ts";
 import { correctedUsage, isCorrected } from "./corrected-usage.ts";
+import { parseCompletion } from "./event.ts";
 import { readUsage } from "./usage.ts";
 import { vendorFields, withoutFields } from "./vendor-words.ts";
 
@@ -14,21 +14,14 @@ import { vendorFields, withoutFields } from "./vendor-words.ts";
  * name the vendor, and `usage` where other numbers are billed. Throws an `UpstreamError` when it is not a chat
  * completion or has no choice.
  */
-export function readReply(
-  { text, parsed }: VendorReply,
-  publicModel: string,
-  policy: UsagePolicy,
-): WholeReply {
-  const body = parsed ?? parseText(text);
-  if (!isObject(body) || !Array.isArray(body["choices"]) || !body["choices"].some(isObject)) {
-    throw new UpstreamError("broken", "the response has no choices");
-  }
+export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
+  const body = parseCompletion(reply);
   const usage = policy({
     report: readUsage(body["usage"]),
     deliveredTokens: deliveredTokens(body["choices"]),
     isReportFinal: true,
   });
-  const clean = withoutFields(text, vendorFields(body));
+  const clean = withoutFields(reply.text, vendorFields(body));
   const hasPublicName = body["model"] === publicModel;
   if (hasPublicName && !isCorrected(usage)) return { text: clean, usage };
   const edited = editMembers(clean, {
@@ -36,14 +29,6 @@ export function readReply(
     ...(isCorrected(usage) && { usage: (old) => correctedUsage(old, usage) }),
   });
   return { text: edited, usage };
-}
-
-function parseText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new UpstreamError("broken", "the response is not JSON", { cause });
-  }
 }
 
 function deliveredTokens(choices: readonly unknown[]): number {

@@ -9,6 +9,7 @@ import type { TextStream } from "../dialect.ts";
 import { contentEighths, isTextDelta } from "./content.ts";
 import { correctedUsage, isCorrected } from "./corrected-usage.ts";
 import { writeError } from "./error.ts";
+import { firstChoice, inStreamError, parseEvent, usageOf } from "./event.ts";
 import { frameTemplate, repeatFrames, type FrameTemplate } from "./frame-template.ts";
 import { neutralFrame } from "./vendor-words.ts";
 import { readUsage, writeUsage } from "./usage.ts";
@@ -155,7 +156,7 @@ export class ChatStream implements TextStream {
 
   /** Keeps the frame's usage report, unless it has nothing usable and an earlier one has. Returns whether it did. */
   #readReport(event: Record<string, unknown>): boolean {
-    const report = readUsage(event["usage"] ?? firstChoice(event["choices"])?.["usage"] ?? groqUsage(event));
+    const report = readUsage(usageOf(event));
     if (!report || (this.#report && !report.hasInput && !report.hasOutput)) return false;
     this.#report = report;
     this.#reportedEighths = this.#eighths;
@@ -198,34 +199,6 @@ export class ChatStream implements TextStream {
 
 /** A comment, which every reader skips: it keeps a silent connection open. */
 export const KEEP_ALIVE_FRAME: Uint8Array = Buffer.from(": keep-alive\n\n");
-
-function parseEvent(data: string): Record<string, unknown> {
-  let event: unknown;
-  try {
-    event = JSON.parse(data);
-  } catch (cause) {
-    throw new UpstreamError("broken", "an event is not JSON", { cause });
-  }
-  if (!isObject(event)) throw new UpstreamError("broken", "an event is not an object");
-  return event;
-}
-
-/** Vendors report trouble inside a running stream as a frame with `error`. */
-function inStreamError(error: unknown): UpstreamError {
-  const { type = "", code = "", message = error } = isObject(error) ? error : {};
-  const named = `${String(type)} ${String(code)}`.replace(/[^\w./ -]/g, "?").slice(0, 100);
-  const vendorMessage = String(message).slice(0, 300);
-  return new UpstreamError("overloaded", `error inside the stream: ${named}`, { vendorMessage });
-}
-
-function firstChoice(choices: unknown): Record<string, unknown> | undefined {
-  const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  return isObject(first) ? first : undefined;
-}
-
-function groqUsage(event: Record<string, unknown>): unknown {
-  return isObject(event["x_groq"]) ? event["x_groq"]["usage"] : undefined;
-}
 
 /** Whether a chunk holds a piece of text and nothing that has to be remembered. */
 function isPlain(event: Record<string, unknown>): boolean {

@@ -1,0 +1,56 @@
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import { isObject } from "../../lib/json.ts";
+import type { VendorReply } from "../dialect.ts";
+
+/** Parses the data of an event. Throws an `UpstreamError` for what is no chunk. */
+export function parseEvent(data: string): Record<string, unknown> {
+  let event: unknown;
+  try {
+    event = JSON.parse(data);
+  } catch (cause) {
+    throw new UpstreamError("broken", "an event is not JSON", { cause });
+  }
+  if (!isObject(event)) throw new UpstreamError("broken", "an event is not an object");
+  return event;
+}
+
+/** The object of a whole reply. Throws an `UpstreamError` when it is no chat completion or has no choice. */
+export function parseCompletion({ text, parsed }: VendorReply): Completion {
+  const body = parsed ?? parseText(text);
+  if (!isCompletion(body)) throw new UpstreamError("broken", "the response has no choices");
+  return body;
+}
+
+interface Completion extends Record<string, unknown> {
+  choices: readonly unknown[];
+}
+
+function isCompletion(body: unknown): body is Completion {
+  return isObject(body) && Array.isArray(body["choices"]) && body["choices"].some(isObject);
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new UpstreamError("broken", "the response is not JSON", { cause });
+  }
+}
+
+/** Vendors report trouble inside a running stream as a frame with `error`. */
+export function inStreamError(error: unknown): UpstreamError {
+  const { type = "", code = "", message = error } = isObject(error) ? error : {};
+  const named = `${String(type)} ${String(code)}`.replace(/[^\w./ -]/g, "?").slice(0, 100);
+  const vendorMessage = String(message).slice(0, 300);
+  return new UpstreamError("overloaded", `error inside the stream: ${named}`, { vendorMessage });
+}
+
+/** Where a chunk has its usage: at its top, in a choice (Moonshot), or in Groq's own object. */
+export function usageOf({ usage, choices, x_groq: groq }: Record<string, unknown>): unknown {
+  return usage ?? firstChoice(choices)?.["usage"] ?? (isObject(groq) ? groq["usage"] : undefined);
+}
+
+export function firstChoice(choices: unknown): Record<string, unknown> | undefined {
+  const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
+  return isObject(first) ? first : undefined;
+}

@@ -1,0 +1,36 @@
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import type { Finish, FinishReason } from "../conversation/reply.ts";
+
+/** Vendors' own words beside OpenAI's: DeepSeek, Mistral, Zhipu, SGLang, OpenRouter. */
+const REASONS: Readonly<Record<string, FinishReason>> = {
+  stop: "stop",
+  length: "length",
+  model_length: "length",
+  model_context_window_exceeded: "length",
+  tool_calls: "tool_calls",
+  function_call: "tool_calls",
+  content_filter: "refused",
+  sensitive: "refused",
+};
+
+/** The vendor gave up. */
+const FAILURES: ReadonlySet<string> = new Set([
+  "insufficient_system_resource",
+  "abort",
+  "error",
+  "network_error",
+]);
+
+/** Reads `finish_reason`; null while the reply goes on. Throws an `UpstreamError` where it is a failure. */
+export function readFinish(value: unknown, hasCalls: boolean): Finish | null {
+  // DashScope has the word in its place.
+  if (typeof value !== "string" || value === "null") return null;
+  if (FAILURES.has(value)) throw new UpstreamError("overloaded", `the reply ended with ${value}`);
+  const reason = Object.hasOwn(REASONS, value) ? (REASONS[value] ?? "stop") : "stop";
+  // Many servers say `stop` after calls.
+  return { reason: reason === "stop" && hasCalls ? "tool_calls" : reason, stopSequence: null };
+}
+
+export function writeFinish({ reason }: Finish): string {
+  return reason === "refused" ? "content_filter" : reason;
+}

@@ -1,0 +1,193 @@
+import { isStandardTier } from "../../domain/feature.ts";
+import { isObject } from "../../lib/json.ts";
+import { readEffort } from "../conversation/reasoning.ts";
+import type { Conversation, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
+import { untranslatable } from "../conversation/untranslatable.ts";
+import { readMessages } from "./read-messages.ts";
+import type { ChatPayload } from "./request.ts";
+
+type Body = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a chat request into the neutral form. Hints that change no content are left out; any other field that has no
+ * place there is an `UpstreamError` that names it.
+ */
+export function readConversation({ parsed }: ChatPayload): Conversation {
+  const { body, isStream, maxTokens, choices } = parsed;
+  if (choices > 1) throw untranslatable("n");
+  refuseOthers(body);
+  const { system, turns } = readMessages(body["messages"]);
+  return {
+    isStream,
+    system,
+    turns,
+    tools: listOf(body["tools"]).map(readTool),
+    toolChoice: readToolChoice(body["tool_choice"]),
+    parallelCalls: typed(body, "parallel_tool_calls", "boolean"),
+    maxTokens,
+    temperature: typed(body, "temperature", "number"),
+    topP: typed(body, "top_p", "number"),
+    topK: typed(body, "top_k", "number"),
+    stop: readStop(body["stop"]),
+    seed: typed(body, "seed", "number"),
+    presencePenalty: typed(body, "presence_penalty", "number"),
+    frequencyPenalty: typed(body, "frequency_penalty", "number"),
+    format: readFormat(body["response_format"]),
+    reasoning: readReasoning(body["reasoning_effort"]),
+    verbosity: typed(body, "verbosity", "string"),
+    user: typed(body, "safety_identifier", "string") ?? typed(body, "user", "string"),
+    params: { ...PARAMS, maxTokens: isSet(body["max_tokens"]) ? "max_tokens" : "max_completion_tokens" },
+  };
+}
+
+/** The caller's names of the fields. */
+const PARAMS: Conversation["params"] = {
+  system: "messages",
+  turns: "messages",
+  tools: "tools",
+  toolChoice: "tool_choice",
+  parallelCalls: "parallel_tool_calls",
+  temperature: "temperature",
+  topP: "top_p",
+  topK: "top_k",
+  stop: "stop",
+  seed: "seed",
+  presencePenalty: "presence_penalty",
+  frequencyPenalty: "frequency_penalty",
+  format: "response_format",
+  reasoning: "reasoning_effort",
+  verbosity: "verbosity",
+  user: "user",
+};
+
+/** Read above, or without effect on the content: ids, labels, hints for caches and speed (OpenAI reference). */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...Object.values(PARAMS),
+  "model",
+  "n",
+  "stream",
+  "stream_options",
+  "max_tokens",
+  "max_completion_tokens",
+  "metadata",
+  "store",
+  "prediction",
+  "prompt_cache_key",
+  "prompt_cache_options",
+  "prompt_cache_retention",
+  "safety_identifier",
+]);
+
+/** Values by which a field asks for nothing. */
+const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
+  logprobs: (value) => value === false,
+  top_logprobs: (value) => value === 0,
+  logit_bias: (value) => isObject(value) && Object.keys(value).length === 0,
+  modalities: (value) => Array.isArray(value) && value.every((each) => each === "text"),
+  service_tier: isStandardTier,
+  functions: (value) => Array.isArray(value) && value.length === 0,
+};
+
+function refuseOthers(body: Body): void {
+  for (const name in body) {
+    const value = body[name];
+    if (!isSet(value) || KNOWN.has(name) || NEUTRAL[name]?.(value)) continue;
+    throw untranslatable(name);
+  }
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+interface Types {
+  boolean: boolean;
+  number: number;
+  string: string;
+}
+
+/** A field's value; null where it is absent. */
+function typed<Name extends keyof Types>(body: Body, field: string, type: Name): Types[Name] | null {
+  const value = body[field];
+  if (!isSet(value)) return null;
+  if (typeof value !== type) throw untranslatable(field, `It must be a ${type}.`);
+  return value as Types[Name];
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function readStop(value: unknown): readonly string[] {
+  const texts = typeof value === "string" ? [value] : listOf(value);
+  return texts.filter((text) => typeof text === "string");
+}
+
+function readTool(tool: unknown, index: number): Tool {
+  const type = isObject(tool) ? tool["type"] : undefined;
+  const definition = isObject(tool) && typeof type === "string" ? tool[type] : undefined;
+  if ((type !== "function" && type !== "custom") || !isObject(tool) || !isObject(definition))
+    throw untranslatable(`tools[${index}].type`);
+  const { name, description, parameters, strict, format } = definition;
+  const { cache_control: cacheControl } = tool;
+  return {
+    kind: type,
+    name: String(name),
+    description: typeof description === "string" ? description : null,
+    parameters: isObject(parameters) ? parameters : null,
+    strict: typeof strict === "boolean" ? strict : null,
+    ...(isSet(format) && { format: readGrammar(format) }),
+    ...(isObject(cacheControl) && { cacheControl }),
+  };
+}
+
+/** The responses protocol has the grammar beside its type, where chat has it one level below. */
+function readGrammar(format: unknown): unknown {
+  return isObject(format) && isObject(format["grammar"]) ? { type: "grammar", ...format["grammar"] } : format;
+}
+
+function readToolChoice(value: unknown): ToolChoice | null {
+  if (value === undefined || value === null) return null;
+  if (value === "auto" || value === "none" || value === "required") return { type: value };
+  if (!isObject(value)) throw untranslatable("tool_choice");
+  const name = nameOf(value);
+  if (name !== undefined) return { type: "tool", name };
+  const allowed = value["allowed_tools"];
+  if (value["type"] !== "allowed_tools" || !isObject(allowed)) throw untranslatable("tool_choice");
+  const names = listOf(allowed["tools"]).map((tool) => {
+    const found = isObject(tool) ? nameOf(tool) : undefined;
+    if (found === undefined) throw untranslatable("tool_choice.allowed_tools.tools");
+    return found;
+  });
+  return { type: "allowed", mode: allowed["mode"] === "required" ? "required" : "auto", names };
+}
+
+function nameOf(tool: Body): string | undefined {
+  const { type } = tool;
+  const named = type === "function" || type === "custom" ? tool[type] : undefined;
+  const name = isObject(named) ? named["name"] : undefined;
+  return typeof name === "string" ? name : undefined;
+}
+
+function readFormat(value: unknown): OutputFormat | null {
+  if (!isObject(value) || value["type"] === "text") return null;
+  if (value["type"] === "json_object") return { type: "json" };
+  const format = value["json_schema"];
+  if (value["type"] !== "json_schema" || !isObject(format)) throw untranslatable("response_format");
+  const { name, schema, strict, description } = format;
+  if (!isObject(schema)) throw untranslatable("response_format.json_schema.schema");
+  return {
+    type: "schema",
+    name: typeof name === "string" ? name : null,
+    schema,
+    strict: typeof strict === "boolean" ? strict : null,
+    description: typeof description === "string" ? description : null,
+  };
+}
+
+function readReasoning(value: unknown): Conversation["reasoning"] {
+  if (value === undefined || value === null) return null;
+  const effort = readEffort(value);
+  if (effort === null) throw untranslatable("reasoning_effort");
+  return { effort, budgetTokens: null, isVisible: null };
+}

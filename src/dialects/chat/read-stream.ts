@@ -1,0 +1,92 @@
+import { isObject } from "../../lib/json.ts";
+import type { Finish, ReplyEvent, ReplyReader } from "../conversation/reply.ts";
+import { CallDeltas } from "./call-deltas.ts";
+import { firstChoice, inStreamError, parseEvent, usageOf } from "./event.ts";
+import { readFinish } from "./finish-reason.ts";
+import { readReasoning } from "./reasoning.ts";
+import { ThinkTags } from "./think-tags.ts";
+import { readUsage } from "./usage.ts";
+
+/** Reads a vendor's chunks. The reply is complete with a `finish_reason` or `[DONE]`, whichever the vendor sends. */
+export class ChatReplyReader implements ReplyReader {
+  readonly #calls = new CallDeltas();
+  readonly #tags = new ThinkTags();
+  #hasStarted = false;
+  #finish: Finish | null = null;
+  isDone = false;
+
+  get isComplete(): boolean {
+    return this.isDone || this.#finish !== null;
+  }
+
+  *read(data: string): Generator<ReplyEvent> {
+    if (data.startsWith("[DONE]")) {
+      this.isDone = true;
+      if (!this.#finish && this.#hasStarted) yield* this.#end(readFinish("stop", this.#calls.hasCalls));
+      return;
+    }
+    yield* this.readEvent(parseEvent(data));
+  }
+
+  /** Reads a chunk, or a whole reply, which differs in having `message` for `delta`. */
+  *readEvent(event: Record<string, unknown>): Generator<ReplyEvent> {
+    const error = errorOf(event);
+    if (error) throw inStreamError(error);
+    const { id, choices } = event;
+    if (!this.#hasStarted && Array.isArray(choices) && choices.length > 0) {
+      this.#hasStarted = true;
+      yield { type: "start", id: typeof id === "string" && id !== "" ? id : null };
+    }
+    // A caller of another protocol has asked for one choice.
+    const choice = firstChoice(choices);
+    if (choice) yield* this.#readChoice(choice);
+    const report = readUsage(usageOf(event));
+    if (report) yield { type: "usage", report };
+  }
+
+  *#readChoice({ delta, message, finish_reason: reason }: Record<string, unknown>): Generator<ReplyEvent> {
+    const news = delta ?? message;
+    if (isObject(news)) yield* this.#readDelta(news);
+    const finish = readFinish(reason, this.#calls.hasCalls);
+    if (finish && !this.#finish) yield* this.#end(finish);
+  }
+
+  *#readDelta(delta: Record<string, unknown>): Generator<ReplyEvent> {
+    const { content, refusal, tool_calls: calls } = delta;
+    for (const { text, signature, isRedacted } of readReasoning(delta)) {
+      if (text !== "") yield { type: "reasoning", text };
+      if (signature) yield { type: "signature", signature, ...(isRedacted && { isRedacted }) };
+    }
+    const text = contentText(content);
+    if (text !== "") yield* this.#tags.read(text);
+    if (typeof refusal === "string" && refusal !== "") yield { type: "refusal", text: refusal };
+    if (!Array.isArray(calls) || calls.length === 0) return;
+    yield* this.#tags.end();
+    yield* this.#calls.read(calls);
+  }
+
+  *#end(finish: Finish | null): Generator<ReplyEvent> {
+    this.#finish = finish;
+    yield* this.#tags.end();
+    yield* this.#calls.end();
+    if (finish) yield { type: "finish", finish };
+  }
+}
+
+/** The text of a content, which may be parts (Mistral). */
+function contentText(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .map((part: unknown) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : ""))
+    .join("");
+}
+
+/** An error at the top, in Groq's own object or in the choice (OpenRouter), or a flat one (Mistral, SGLang). */
+function errorOf(event: Record<string, unknown>): unknown {
+  const { error, x_groq: groq, choices, object } = event;
+  if (error) return error;
+  if (object === "error") return event;
+  if (isObject(groq) && groq["error"]) return groq["error"];
+  return firstChoice(choices)?.["error"];
+}

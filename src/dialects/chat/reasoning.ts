@@ -1,0 +1,101 @@
+import { isObject } from "../../lib/json.ts";
+import type { ReasoningPart } from "../conversation/request.ts";
+import { openSignature, sealSignature, type Signature } from "../conversation/signature.ts";
+
+// Reasoning has no place in OpenAI's chat completions. Vendors and clients know two: `reasoning_content` (DeepSeek API,
+// "Thinking mode"; `reasoning` at Groq, vLLM and OpenRouter) has its text, and `reasoning_details` also what a client
+// must send back for the vendor to accept it (OpenRouter, "Reasoning tokens").
+
+/** One item of `reasoning_details`. */
+export interface ReasoningDetail {
+  type: "reasoning.text" | "reasoning.encrypted";
+  text?: string;
+  signature?: string;
+  data?: string;
+  id?: string;
+  format?: string;
+  /** Which piece of reasoning it belongs to. */
+  index: number;
+}
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** What a message, or a delta of one, shows of reasoning: pieces, of which those without a signature may go on. */
+export function readReasoning(message: Message): ReasoningPart[] {
+  const details = message["reasoning_details"];
+  if (Array.isArray(details) && details.length > 0) return readDetails(details);
+  const text = message["reasoning_content"] || message["reasoning"];
+  if (typeof text === "string" && text !== "") return [{ type: "reasoning", text, signature: null }];
+  return readThinking(message["content"]);
+}
+
+function readDetails(details: readonly unknown[]): ReasoningPart[] {
+  const parts: ReasoningPart[] = [];
+  for (const detail of details) {
+    if (!isObject(detail)) continue;
+    const text = textOf(detail["text"]) || textOf(detail["summary"]);
+    const data = textOf(detail["data"]);
+    const signature = readSignature(detail, data || textOf(detail["signature"]));
+    const last = parts.at(-1);
+    if (data !== "" && signature) parts.push({ type: "reasoning", text: "", signature, isRedacted: true });
+    else if (last && !last.signature) {
+      last.text += text;
+      last.signature = signature;
+    } else if (text !== "" || signature) parts.push({ type: "reasoning", text, signature });
+  }
+  return parts;
+}
+
+/** Mistral has the reasoning among the parts of the content (Mistral API, "Reasoning"). */
+function readThinking(content: unknown): ReasoningPart[] {
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((part: unknown): ReasoningPart[] => {
+    const thinking = isObject(part) && part["type"] === "thinking" ? part["thinking"] : undefined;
+    const pieces: unknown[] = Array.isArray(thinking) ? thinking : [thinking];
+    const text = pieces.map((piece) => textOf(isObject(piece) ? piece["text"] : piece)).join("");
+    return text === "" ? [] : [{ type: "reasoning", text, signature: null }];
+  });
+}
+
+/**
+ * A relay takes a signature back only beside the id and format that it came with, so these are kept with it. Those
+ * of the gateway's own have neither.
+ */
+function readSignature({ id, format }: Record<string, unknown>, value: string): Signature | null {
+  if (value === "") return null;
+  const signature = openSignature(value, "chat");
+  const isForeign = typeof id === "string" || (typeof format === "string" && format !== OWN_FORMAT);
+  if (signature.dialect !== "chat" || !isForeign) return signature;
+  return { dialect: "chat", value: PACKED + JSON.stringify({ value, id, format }) };
+}
+
+/** The `format` of what a vendor's own protocol does not name. */
+const OWN_FORMAT = "unknown";
+const PACKED = "detail:";
+
+/** The items of one piece of reasoning, or of a part of it, for a caller or a vendor who takes them back. */
+export function writeDetails(
+  { text, signature, isRedacted }: Omit<ReasoningPart, "type">,
+  index: number,
+): ReasoningDetail[] {
+  const { value, ...origin } = signature ? unpack(sealSignature(signature, "chat")) : { value: undefined };
+  const common = { format: OWN_FORMAT, ...origin, index };
+  if (isRedacted) return [{ type: "reasoning.encrypted", data: value ?? "", ...common }];
+  if (text === "" && value === undefined) return [];
+  return [{ type: "reasoning.text", text, ...(value !== undefined && { signature: value }), ...common }];
+}
+
+function unpack(text: string): { value: string; id?: string; format?: string } {
+  if (!text.startsWith(PACKED)) return { value: text };
+  try {
+    const { value, id, format } = JSON.parse(text.slice(PACKED.length));
+    return { value: textOf(value), ...(id && { id: textOf(id) }), ...(format && { format: textOf(format) }) };
+  } catch {
+    // A client may send back anything.
+    return { value: text };
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,136 @@
+import type {
+  AssistantPart,
+  Conversation,
+  FilePart,
+  ImagePart,
+  MediaSource,
+  TextPart,
+  ToolResult,
+  Turn,
+  UserPart,
+} from "../conversation/request.ts";
+import type { VendorTraits } from "../dialect.ts";
+import { writeDetails, type ReasoningDetail } from "./reasoning.ts";
+import { writeCall } from "./tool-calls.ts";
+
+type Message = Readonly<Record<string, unknown>>;
+
+/**
+ * Writes the turns as messages. Texts beside nothing else are one string, which every vendor takes; results of tools
+ * come before what else the user says, as vendors demand.
+ */
+export function writeMessages({ system, turns }: Conversation, traits: VendorTraits): Message[] {
+  const messages = turns.flatMap((turn) => writeTurn(turn, traits));
+  return system.length > 0 ? [{ role: "system", content: joined(system) }, ...messages] : messages;
+}
+
+function writeTurn(turn: Turn, traits: VendorTraits): Message[] {
+  switch (turn.role) {
+    case "system":
+      return [{ role: "system", content: joined(turn.parts) }];
+    case "user":
+      return writeUser(turn.parts, traits);
+    case "assistant":
+      return writeAssistant(turn.parts, traits);
+  }
+}
+
+function joined(parts: readonly TextPart[]): string {
+  return parts.map(({ text }) => text).join("\n\n");
+}
+
+type Content = Exclude<UserPart, ToolResult>;
+
+function writeUser(parts: readonly UserPart[], traits: VendorTraits): Message[] {
+  const results = parts.filter((part) => part.type === "tool_result");
+  const messages = results.map(writeResult);
+  // Only text has a place in the message of a tool.
+  const shown = results.flatMap((result) => result.parts.filter((part) => part.type !== "text"));
+  const rest = parts.filter((part): part is Content => part.type !== "tool_result");
+  const content = [...shown, ...rest];
+  return content.length > 0
+    ? [...messages, { role: "user", content: writeContent(content, traits) }]
+    : messages;
+}
+
+function writeResult({ callId, parts, isError }: ToolResult): Message {
+  const text = joined(parts.filter((part) => part.type === "text"));
+  return { role: "tool", tool_call_id: callId, content: isError ? `Error: ${text}` : text };
+}
+
+function writeContent(parts: readonly Content[], { takesCacheControl }: VendorTraits): unknown {
+  const isCached = takesCacheControl && parts.some((part) => "cacheControl" in part);
+  if (!isCached && parts.every((part) => part.type === "text")) return joined(parts);
+  return parts.map((part) => ({
+    ...writePart(part),
+    ...(takesCacheControl && "cacheControl" in part && { cache_control: part.cacheControl }),
+  }));
+}
+
+function writePart(part: Content): object {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "image":
+      return writeImage(part);
+    case "audio":
+      return { type: "input_audio", input_audio: { data: part.data, format: part.format } };
+    case "file":
+      return writeFile(part);
+  }
+}
+
+function writeImage({ source, detail }: ImagePart): object {
+  return { type: "image_url", image_url: { url: urlOf(source), ...(detail !== undefined && { detail }) } };
+}
+
+/** Vendors name a document by its file name, and refuse one without. */
+function writeFile({ source, name }: FilePart): object {
+  if ("text" in source) return { type: "text", text: source.text };
+  return { type: "file", file: { filename: name ?? "document", file_data: urlOf(source) } };
+}
+
+function urlOf(source: MediaSource): string {
+  return "url" in source ? source.url : `data:${source.mediaType};base64,${source.data}`;
+}
+
+/** A turn without text and calls, as of a model that was cut while it reasoned, is nothing that a vendor takes. */
+function writeAssistant(parts: readonly AssistantPart[], traits: VendorTraits): Message[] {
+  const text = textOf(parts, "text");
+  const refusal = textOf(parts, "refusal");
+  const calls = parts.filter((part) => part.type === "tool_call");
+  if (text === "" && refusal === "" && calls.length === 0) return [];
+  const message = {
+    role: "assistant",
+    // A vendor that does not know refusals reads them as what they are for the model: its words.
+    content: text || (traits.takesRefusals ? null : refusal || null),
+    ...(refusal !== "" && traits.takesRefusals && { refusal }),
+    ...writeReasoning(parts, traits),
+    ...(calls.length > 0 && { tool_calls: calls.map((call) => writeCall(ownSignature(call))) }),
+  };
+  return [message];
+}
+
+function textOf(parts: readonly AssistantPart[], type: "text" | "refusal" | "reasoning"): string {
+  return parts.map((part) => (part.type === type ? part.text : "")).join("");
+}
+
+/** Signatures of other protocols mean nothing to this vendor. */
+function ownSignature<Part extends Extract<AssistantPart, { signature?: unknown }>>(part: Part): Part {
+  if (!part.signature || part.signature.dialect === "chat") return part;
+  return { ...part, signature: undefined };
+}
+
+function writeReasoning(parts: readonly AssistantPart[], { reasoningField }: VendorTraits): object {
+  if (reasoningField === undefined) return {};
+  const pieces = parts.filter((part) => part.type === "reasoning");
+  if (reasoningField === "reasoning_details") {
+    const own = pieces.filter(({ signature }) => !signature || signature.dialect === "chat");
+    const details = own.flatMap((piece, index): ReasoningDetail[] => writeDetails(piece, index));
+    return details.length > 0 ? { reasoning_details: details } : {};
+  }
+  const text = textOf(pieces, "reasoning");
+  // With a call it must be there, were it empty (DeepSeek API, "Thinking mode", tool calls).
+  const isDemanded = parts.some(({ type }) => type === "tool_call");
+  return text !== "" || isDemanded ? { [reasoningField]: text } : {};
+}
