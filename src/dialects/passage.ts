@@ -1,6 +1,7 @@
 import type { UsagePolicy } from "../domain/usage.ts";
+import { CustomToolsAsFunctions, takesCustomTools } from "./conversation/custom-tools.ts";
 import { Delivered } from "./conversation/delivered.ts";
-import { eventsOf } from "./conversation/reply.ts";
+import { eventsOf, type Reply } from "./conversation/reply.ts";
 import { TranslatedStream } from "./conversation/translated-stream.ts";
 import { WholeStream } from "./conversation/whole-stream.ts";
 import type {
@@ -34,7 +35,7 @@ export function forward(
     raw: dialect.forVendor(payload, terms),
     readReply: (reply) => dialect.readReply(reply, id, policy),
     openStream: () => dialect.openStream(payload, id, policy),
-    replayReply: (reply) => replay({ caller: dialect, vendor: dialect }, payload, reply, policy),
+    replayReply: (reply) => new WholeStream(dialect.parseReply(reply), dialect.replyWriter(payload), policy),
   };
 }
 
@@ -46,18 +47,26 @@ export function translate(
   policy: UsagePolicy,
 ): Passage {
   const { caller, vendor } = ends;
-  const conversation = caller.readConversation(payload);
+  const asked = caller.readConversation(payload);
+  const custom = takesCustomTools(vendor.name, terms.traits) ? null : new CustomToolsAsFunctions(asked);
+  const parse = (vendorReply: VendorReply): Reply => {
+    const reply = vendor.parseReply(vendorReply);
+    return custom ? custom.readReply(reply) : reply;
+  };
   return {
-    raw: vendor.writeConversation(conversation, terms),
+    raw: vendor.writeConversation(custom?.conversation ?? asked, terms),
     readReply(vendorReply) {
-      const reply = vendor.parseReply(vendorReply);
+      const reply = parse(vendorReply);
       const delivered = new Delivered(policy);
       for (const event of eventsOf(reply)) delivered.add(event);
       const usage = delivered.usage(true);
       return { text: caller.writeReply(reply, payload, usage), usage };
     },
-    openStream: () => new TranslatedStream(vendor.replyReader(), caller.replyWriter(payload), policy),
-    replayReply: (reply) => replay(ends, payload, reply, policy),
+    openStream() {
+      const reader = vendor.replyReader();
+      return new TranslatedStream(custom?.wrap(reader) ?? reader, caller.replyWriter(payload), policy);
+    },
+    replayReply: (reply) => new WholeStream(parse(reply), caller.replyWriter(payload), policy),
   };
 }
 
@@ -65,13 +74,4 @@ export function translate(
 interface Ends {
   caller: TextDialect;
   vendor: TextDialect;
-}
-
-function replay(
-  { caller, vendor }: Ends,
-  payload: TextPayload,
-  reply: VendorReply,
-  policy: UsagePolicy,
-): TextStream {
-  return new WholeStream(vendor.parseReply(reply), caller.replyWriter(payload), policy);
 }

@@ -1,0 +1,141 @@
+import { isObject } from "../../lib/json.ts";
+import type { VendorTraits } from "../dialect.ts";
+import type { TextDialectName } from "../name.ts";
+import type { Reply, ReplyEvent, ReplyReader } from "./reply.ts";
+import type { AssistantPart, Conversation, Tool, Turn } from "./request.ts";
+
+/**
+ * Custom tools, which take any text, for vendors that know only functions: each becomes a function with the text as
+ * its one argument, and calls of it become calls of the custom tool again.
+ */
+export class CustomToolsAsFunctions {
+  /** With functions in place of custom tools. */
+  readonly conversation: Conversation;
+  readonly #names: ReadonlySet<string>;
+
+  constructor(conversation: Conversation) {
+    const { tools, turns } = conversation;
+    const custom = tools.filter(({ kind }) => kind === "custom");
+    this.#names = new Set(custom.map(({ name }) => name));
+    const isUsed = custom.length > 0 || turns.some(hasCustomCall);
+    this.conversation = isUsed
+      ? { ...conversation, tools: tools.map(asFunction), turns: turns.map(withFunctionCalls) }
+      : conversation;
+  }
+
+  /** A whole reply with calls of the custom tools. */
+  readReply(reply: Reply): Reply {
+    if (this.#names.size === 0) return reply;
+    const { id, finish, report } = reply;
+    const parts = reply.parts.map((part): AssistantPart => {
+      if (part.type !== "tool_call" || !this.#names.has(part.name)) return part;
+      return { ...part, kind: "custom", arguments: inputOf(part.arguments) ?? part.arguments };
+    });
+    return { id, parts, finish, report };
+  }
+
+  /** The same of a stream. */
+  wrap(reader: ReplyReader): ReplyReader {
+    return this.#names.size === 0 ? reader : new CustomCallReader(reader, this.#names);
+  }
+}
+
+/** Whether vendors of a protocol know custom tools; a vendor of chat completions may refuse them. */
+export function takesCustomTools(
+  dialect: TextDialectName,
+  { refuses }: VendorTraits & { refuses?: readonly string[] },
+): boolean {
+  return dialect === "responses" || (dialect === "chat" && !(refuses?.includes("custom_tools") ?? false));
+}
+
+function hasCustomCall({ role, parts }: Turn): boolean {
+  return role === "assistant" && parts.some((part) => part.type === "tool_call" && part.kind === "custom");
+}
+
+function asFunction(tool: Tool): Tool {
+  if (tool.kind !== "custom") return tool;
+  const { format, description, ...named } = tool;
+  const grammar = isObject(format) && typeof format["definition"] === "string" ? format : null;
+  const rule =
+    grammar && `\`input\` must match this ${String(grammar["syntax"])} grammar:\n${grammar["definition"]}`;
+  const text = [description, rule].filter((each) => typeof each === "string" && each !== "").join("\n\n");
+  return {
+    ...named,
+    kind: "function",
+    description: text === "" ? null : text,
+    parameters: {
+      type: "object",
+      properties: { input: { type: "string" } },
+      required: ["input"],
+      additionalProperties: false,
+    },
+  };
+}
+
+function withFunctionCalls(turn: Turn): Turn {
+  if (turn.role !== "assistant" || !hasCustomCall(turn)) return turn;
+  const parts = turn.parts.map((part): AssistantPart => {
+    if (part.type !== "tool_call" || part.kind !== "custom") return part;
+    return { ...part, kind: "function", arguments: JSON.stringify({ input: part.arguments }) };
+  });
+  return { ...turn, parts };
+}
+
+/** Characters in which the arguments end, white space included. */
+const MAX_END = 32;
+
+/** The text in a function's arguments; null where they are not whole or not as they were asked for. */
+function inputOf(text: string): string | null {
+  // Parsing after each piece that cannot be the last one would take quadratic time.
+  if (!/"\s*\}\s*$/.test(text.slice(-MAX_END))) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) && typeof value["input"] === "string" ? value["input"] : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Holds the arguments of a custom tool back until they are whole: the text is inside of their JSON. */
+class CustomCallReader implements ReplyReader {
+  readonly #reader: ReplyReader;
+  readonly #names: ReadonlySet<string>;
+  /** Arguments so far, by the call. */
+  readonly #held = new Map<number, string>();
+
+  constructor(reader: ReplyReader, names: ReadonlySet<string>) {
+    this.#reader = reader;
+    this.#names = names;
+  }
+
+  get isDone(): boolean {
+    return this.#reader.isDone;
+  }
+
+  get isComplete(): boolean {
+    return this.#reader.isComplete;
+  }
+
+  *read(data: string): Generator<ReplyEvent> {
+    for (const event of this.#reader.read(data)) {
+      if (event.type === "call" && this.#names.has(event.name)) {
+        this.#held.set(event.call, "");
+        yield { ...event, kind: "custom" };
+      } else if (event.type === "arguments" && this.#held.has(event.call)) {
+        const text = this.#held.get(event.call) + event.text;
+        const input = inputOf(text);
+        if (input === null) this.#held.set(event.call, text);
+        else yield this.#release(event.call, input);
+      } else {
+        // What is held at the end is not as it was asked for, and goes on as it is.
+        if (event.type === "finish") for (const [call, text] of this.#held) yield this.#release(call, text);
+        yield event;
+      }
+    }
+  }
+
+  #release(call: number, text: string): ReplyEvent {
+    this.#held.delete(call);
+    return { type: "arguments", call, text };
+  }
+}
