@@ -47,14 +47,16 @@ export function translate(
   policy: UsagePolicy,
 ): Passage {
   const { caller, vendor } = ends;
-  const asked = caller.readConversation(payload);
-  const custom = takesCustomTools(vendor.name, terms.traits) ? null : new CustomToolsAsFunctions(asked);
+  const conversation = caller.readConversation(payload);
+  const custom = takesCustomTools(vendor.name, terms.traits)
+    ? null
+    : new CustomToolsAsFunctions(conversation);
   const parse = (vendorReply: VendorReply): Reply => {
     const reply = vendor.parseReply(vendorReply);
     return custom ? custom.readReply(reply) : reply;
   };
   return {
-    raw: vendor.writeConversation(custom?.conversation ?? asked, terms),
+    raw: vendor.writeConversation(custom?.conversation ?? conversation, terms),
     readReply(vendorReply) {
       const reply = parse(vendorReply);
       const delivered = new Delivered(policy);
