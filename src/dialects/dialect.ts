@@ -64,6 +64,8 @@ export interface VendorTraits {
   reasoningField?: "reasoning_content" | "reasoning" | "reasoning_details";
   /** The field that switches reasoning on and off, where it has no `reasoning_effort`. */
   reasoningSwitch?: "thinking" | "enable_thinking";
+  /** On the native protocol: every turn must have a role, which Vertex AI demands and the Gemini API does not. */
+  demandsRoles?: boolean;
 }
 
 /** How a request is written for one vendor. */

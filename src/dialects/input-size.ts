@@ -6,6 +6,9 @@ const DEFAULT_IMAGE_TOKENS = 1_536;
 /** Base64 of audio and documents has far fewer tokens than characters: about one for as many characters. */
 const MEDIA_CHARACTERS_PER_TOKEN = 64;
 
+/** The largest prompt of current models. */
+const MAX_LINKED_TOKENS = 1_048_576;
+
 /** Both sizes of a prompt, from the bytes of its body and their UTF-16 code units, less the media among them. */
 export class InputSize {
   #ceiling: number;
@@ -29,6 +32,12 @@ export class InputSize {
   /** Counts audio or a document whose base64 is in the body. */
   addMedia({ length }: string): void {
     this.#eighths += (8 * length) / MEDIA_CHARACTERS_PER_TOKEN - eighthsOf(length, length);
+  }
+
+  /** Counts a document or recording behind a link, of any length. */
+  addLinkedMedia(): void {
+    this.#ceiling += MAX_LINKED_TOKENS;
+    this.#eighths += 8 * DEFAULT_IMAGE_TOKENS;
   }
 
   /** As a `TextRequest` has them. */

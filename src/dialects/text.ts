@@ -1,10 +1,12 @@
 import { chat } from "./chat/index.ts";
 import type { TextDialect } from "./dialect.ts";
 import type { TextDialectName } from "./name.ts";
+import { native } from "./native/text/index.ts";
 
 /** Every wire format of text models. */
 const DIALECTS: ReadonlyMap<TextDialectName, TextDialect> = new Map<TextDialectName, TextDialect>([
   ["chat", chat],
+  ["native", native],
 ]);
 
 export function textDialect(name: TextDialectName): TextDialect {

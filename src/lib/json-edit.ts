@@ -1,4 +1,4 @@
-import { scanObject, splice, type Span } from "./json.ts";
+import { scanArray, scanObject, splice, type Span } from "./json.ts";
 
 /** The new text of a member's value, given its old one (undefined when it is absent); undefined leaves it as it is. */
 export type MemberEdit = (value: string | undefined) => string | undefined;
@@ -44,4 +44,10 @@ export function removeMember(text: string, name: string): string {
     rest = rest.slice(0, start) + rest.slice(end);
   }
   return rest;
+}
+
+/** Edits the items of an array in its text; every other character stays. `JSON.parse` must take the text. */
+export function editItems(text: string, edit: (item: string) => string): string {
+  const edits = scanArray(text).map((span) => ({ span, text: edit(text.slice(span.start, span.end)) }));
+  return splice(text, edits);
 }

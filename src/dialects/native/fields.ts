@@ -41,6 +41,13 @@ export function findObjects(object: StreamedObject, name: string): Field<Streame
   return { key, value };
 }
 
+/** The same, where one object alone stands for an array of it, as the vendor's reader of JSON takes it. */
+export function findItems(object: StreamedObject, name: string): Field<StreamedObject[]> | undefined {
+  const field = findField(object, name);
+  if (field && isStreamedObject(field.value)) return { key: field.key, value: [field.value] };
+  return findObjects(object, name);
+}
+
 /** An optional field that must be a short string. */
 export function findText(object: StreamedObject, name: string): string | undefined {
   const value = findField(object, name)?.value;

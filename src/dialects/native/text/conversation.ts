@@ -1,0 +1,96 @@
+import { parseExactly } from "../../../lib/exact-json.ts";
+import type { StreamedObject } from "../../../lib/json-spool.ts";
+import type { Conversation, Turn } from "../../conversation/request.ts";
+import { untranslatable } from "../../conversation/untranslatable.ts";
+import { findItems, findObject, findText } from "../fields.ts";
+import { readConfig } from "./config.ts";
+import { namesOf, refuseUnknown } from "./known-fields.ts";
+import { PartReader } from "./parts.ts";
+import type { NativePayload } from "./request.ts";
+import { readTools } from "./tools.ts";
+
+const KNOWN = namesOf([
+  "model",
+  "contents",
+  "systemInstruction",
+  "generationConfig",
+  "tools",
+  "toolConfig",
+  "safetySettings",
+  // Names of the caller's bill at the vendor.
+  "labels",
+  // Standard by the features that were admitted.
+  "serviceTier",
+  "store",
+]);
+
+/** The request in neutral form. Throws an `UpstreamError` that names the field which cannot be translated. */
+export function readConversation({ raw, parsed }: NativePayload): Conversation {
+  const { body, isStream, choices } = parsed;
+  refuseUnknown(body, KNOWN);
+  refuseFilters(body);
+  if (choices > 1) throw untranslatable("generationConfig.candidateCount");
+  const exact = parseExactly(raw) as StreamedObject;
+  const parts = new PartReader();
+  const instruction = findObject(exact, "systemInstruction");
+  return {
+    isStream,
+    system: instruction ? parts.readTexts(instruction.value, instruction.key) : [],
+    turns: readTurns(exact, parts),
+    ...readTools(body),
+    parallelCalls: null,
+    ...readConfig(body),
+    verbosity: null,
+    user: null,
+    params: PARAMS,
+  };
+}
+
+/** Contents of one side in a row are one turn. */
+function readTurns(body: StreamedObject, parts: PartReader): Turn[] {
+  const turns: Turn[] = [];
+  for (const [index, content] of (findItems(body, "contents")?.value ?? []).entries()) {
+    const path = `contents[${index}]`;
+    const role = findText(content, "role") ?? "user";
+    const turn: Turn =
+      role === "model"
+        ? { role: "assistant", parts: parts.readAssistant(content, path) }
+        : { role: "user", parts: parts.readUser(content, path) };
+    // `function` is an older name of the side that gives results.
+    if (role !== "model" && role !== "user" && role !== "function") throw untranslatable(`${path}.role`);
+    const last = turns.at(-1);
+    if (last?.role === "user" && turn.role === "user") last.parts = [...last.parts, ...turn.parts];
+    else if (last?.role === "assistant" && turn.role === "assistant")
+      last.parts = [...last.parts, ...turn.parts];
+    else turns.push(turn);
+  }
+  return turns;
+}
+
+/** Names of the caller's fields, for errors. */
+const PARAMS: Conversation["params"] = {
+  system: "systemInstruction",
+  turns: "contents",
+  tools: "tools",
+  toolChoice: "toolConfig",
+  maxTokens: "generationConfig.maxOutputTokens",
+  temperature: "generationConfig.temperature",
+  topP: "generationConfig.topP",
+  topK: "generationConfig.topK",
+  stop: "generationConfig.stopSequences",
+  seed: "generationConfig.seed",
+  presencePenalty: "generationConfig.presencePenalty",
+  frequencyPenalty: "generationConfig.frequencyPenalty",
+  format: "generationConfig.responseMimeType",
+  reasoning: "generationConfig.thinkingConfig",
+};
+
+/** Filters that the caller turns off are none at other vendors; one that is to block cannot be requested there. */
+function refuseFilters(body: StreamedObject): void {
+  for (const [index, setting] of (findItems(body, "safetySettings")?.value ?? []).entries()) {
+    const threshold = findText(setting, "threshold") ?? "";
+    if (!OFF.has(threshold)) throw untranslatable(`safetySettings[${index}].threshold`);
+  }
+}
+
+const OFF: ReadonlySet<string> = new Set(["", "OFF", "BLOCK_NONE", "HARM_BLOCK_THRESHOLD_UNSPECIFIED"]);

@@ -1,0 +1,26 @@
+import type { TextDialect } from "../../dialect.ts";
+import { readConversation } from "./conversation.ts";
+import { forVendor } from "./forward.ts";
+import { NativeReader, parseReply } from "./reader.ts";
+import { readReply } from "./reply.ts";
+import type { NativeRequest } from "./request.ts";
+import { KEEP_ALIVE_FRAME, NativeStream } from "./stream.ts";
+import { writeConversation } from "./vendor-request.ts";
+import { NativeWriter, writeReply } from "./writer.ts";
+
+export { readRequest } from "./request.ts";
+
+/** Text in the native generate protocol, read and written at either end. */
+export const native: TextDialect<NativeRequest> = {
+  name: "native",
+  keepAliveFrame: KEEP_ALIVE_FRAME,
+  forVendor,
+  readReply,
+  openStream: (_payload, publicModel, policy) => new NativeStream(publicModel, policy),
+  readConversation,
+  writeConversation,
+  parseReply,
+  replyReader: () => new NativeReader(),
+  writeReply,
+  replyWriter: (payload) => new NativeWriter(payload),
+};

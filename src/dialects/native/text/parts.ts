@@ -1,0 +1,117 @@
+import type { StreamedObject } from "../../../lib/json-spool.ts";
+import type {
+  AssistantPart,
+  MediaSource,
+  TextPart,
+  ToolCall,
+  ToolResult,
+  UserPart,
+} from "../../conversation/request.ts";
+import { untranslatable } from "../../conversation/untranslatable.ts";
+import { findField, findItems, findObject, findText } from "../fields.ts";
+import { isThought } from "../parts.ts";
+import { readSignature } from "./signature.ts";
+
+/**
+ * Reads the parts of a conversation in order. Calls without an id are numbered, and a result without one is that of
+ * the first call of its name which has none yet (Gemini API reference, `FunctionCall`, `FunctionResponse`).
+ */
+export class PartReader {
+  #calls = 0;
+  /** Calls without a result, in order. */
+  readonly #open: { id: string; name: string }[] = [];
+
+  readTexts(content: StreamedObject, path: string): TextPart[] {
+    return itemsIn(content).flatMap((part, index) => {
+      const text = findText(part, "text");
+      if (text === undefined) throw untranslatable(`${path}.parts[${index}]`);
+      return text === "" ? [] : [{ type: "text" as const, text }];
+    });
+  }
+
+  readUser(content: StreamedObject, path: string): UserPart[] {
+    return itemsIn(content).flatMap((part, index): UserPart[] => {
+      const result = findObject(part, "functionResponse");
+      if (result) return [this.#readResult(result.value, `${path}.parts[${index}].${result.key}`)];
+      const text = findText(part, "text");
+      if (text !== undefined) return text === "" ? [] : [{ type: "text", text }];
+      return [readMedia(part, `${path}.parts[${index}]`)];
+    });
+  }
+
+  readAssistant(content: StreamedObject, path: string): AssistantPart[] {
+    return itemsIn(content).flatMap((part, index): AssistantPart[] => {
+      const call = findObject(part, "functionCall");
+      const signed = readSignature(findField(part, "thoughtSignature")?.value);
+      if (call) return [{ ...this.#readCall(call.value), ...(signed && { signature: signed.signature }) }];
+      const text = findText(part, "text");
+      if (text === undefined) throw untranslatable(`${path}.parts[${index}]`);
+      if (isThought(part)) return [{ type: "reasoning", text, ...(signed ?? { signature: null }) }];
+      // A signature of plain text is a recommendation, which other protocols have no place for.
+      return text === "" ? [] : [{ type: "text", text }];
+    });
+  }
+
+  #readCall(call: StreamedObject): ToolCall {
+    const name = findText(call, "name") ?? "";
+    const id = findText(call, "id") ?? `call_${this.#calls}`;
+    this.#calls += 1;
+    this.#open.push({ id, name });
+    const args = findObject(call, "args")?.value ?? {};
+    return { type: "tool_call", id, name, kind: "function", arguments: JSON.stringify(args) };
+  }
+
+  #readResult(result: StreamedObject, path: string): ToolResult {
+    const name = findText(result, "name") ?? "";
+    const ownId = findText(result, "id");
+    const found = this.#open.findIndex((call) =>
+      ownId === undefined ? call.name === name : call.id === ownId,
+    );
+    const [answered] = found < 0 ? [] : this.#open.splice(found, 1);
+    const callId = ownId ?? answered?.id;
+    if (callId === undefined)
+      throw untranslatable(`${path}.name`, "No call of this name is without a result.");
+    const media = (findItems(result, "parts")?.value ?? []).map((part, index) => {
+      const read = readMedia(part, `${path}.parts[${index}]`);
+      if (read.type !== "image" && read.type !== "file") throw untranslatable(`${path}.parts[${index}]`);
+      return read;
+    });
+    const { text, isError } = readOutput(findObject(result, "response")?.value ?? {});
+    return { type: "tool_result", callId, parts: [{ type: "text", text }, ...media], isError };
+  }
+}
+
+/** Output and error have customary names; any other object is the output itself. */
+function readOutput(response: StreamedObject): { text: string; isError: boolean } {
+  const { output, error, ...more } = response;
+  if (Object.keys(more).length === 0) {
+    if (typeof output === "string" && error === undefined) return { text: output, isError: false };
+    if (typeof error === "string" && output === undefined) return { text: error, isError: true };
+  }
+  return { text: JSON.stringify(response), isError: false };
+}
+
+function readMedia(part: StreamedObject, path: string): UserPart {
+  const inline = findObject(part, "inlineData")?.value;
+  const file = findObject(part, "fileData")?.value;
+  const mediaType = findText(inline ?? file ?? {}, "mimeType") ?? "application/octet-stream";
+  const name = findText(inline ?? file ?? {}, "displayName");
+  const source: MediaSource | null = inline
+    ? { mediaType, data: findText(inline, "data") ?? "" }
+    : file
+      ? { url: findText(file, "fileUri") ?? "" }
+      : null;
+  if (!source || findField(part, "videoMetadata")) throw untranslatable(path);
+  const [kind, format = ""] = mediaType.split("/");
+  if (kind === "image") return { type: "image", source };
+  if (kind === "audio" && "data" in source)
+    return { type: "audio", format: AUDIO_FORMATS[format] ?? format, data: source.data };
+  return { type: "file", source, ...(name !== undefined && { name }) };
+}
+
+/** The names of audio formats, by MIME subtype where that is another. */
+const AUDIO_FORMATS: Readonly<Record<string, string>> = { mpeg: "mp3", "x-wav": "wav", wave: "wav" };
+
+function itemsIn(content: StreamedObject): StreamedObject[] {
+  return findItems(content, "parts")?.value ?? [];
+}

@@ -1,0 +1,70 @@
+import type { StreamedJson, StreamedObject } from "../../../lib/json-spool.ts";
+import type { Conversation, Tool, ToolChoice } from "../../conversation/request.ts";
+import { untranslatable } from "../../conversation/untranslatable.ts";
+import { findField, findItems, findObject, findText, invalid } from "../fields.ts";
+import { namesOf, refuseUnknown } from "./known-fields.ts";
+import { readSchema } from "./schema.ts";
+
+/** Reads declared functions and how they are to be called. Throws for tools that run at the vendor. */
+export function readTools(body: StreamedObject): Pick<Conversation, "tools" | "toolChoice"> {
+  const tools: Tool[] = [];
+  for (const [index, tool] of (findItems(body, "tools")?.value ?? []).entries()) {
+    refuseUnknown(tool, TOOL_NAMES, `tools[${index}]`);
+    for (const declaration of findItems(tool, "functionDeclarations")?.value ?? [])
+      tools.push(readDeclaration(declaration));
+  }
+  return { tools, toolChoice: readChoice(body) };
+}
+
+const TOOL_NAMES = namesOf(["functionDeclarations"]);
+
+function readDeclaration(declaration: StreamedObject): Tool {
+  const name = findText(declaration, "name");
+  if (name === undefined) throw invalid("tools", "must give each function a `name`");
+  const plain = findObject(declaration, "parametersJsonSchema")?.value;
+  const parameters = plain ?? findObject(declaration, "parameters")?.value;
+  const description = findText(declaration, "description") ?? null;
+  return {
+    kind: "function",
+    name,
+    description,
+    parameters: parameters === undefined ? null : plain ? parameters : readSchema(parameters),
+    strict: null,
+  };
+}
+
+function readChoice(body: StreamedObject): ToolChoice | null {
+  const config = findObject(body, "toolConfig");
+  if (!config) return null;
+  refuseUnknown(config.value, CONFIG_NAMES, config.key);
+  const calling = findObject(config.value, "functionCallingConfig")?.value ?? {};
+  refuseUnknown(calling, CALLING_NAMES, `${config.key}.functionCallingConfig`);
+  const mode = findText(calling, "mode") ?? "AUTO";
+  const names = readNames(findField(calling, "allowedFunctionNames")?.value);
+  switch (mode) {
+    case "NONE":
+      return { type: "none" };
+    case "ANY":
+      if (names.length === 0) return { type: "required" };
+      return names.length === 1
+        ? { type: "tool", name: names[0] ?? "" }
+        : { type: "allowed", mode: "required", names };
+    // The model decides, and its calls fit the declarations.
+    case "VALIDATED":
+      return names.length === 0 ? { type: "auto" } : { type: "allowed", mode: "auto", names };
+    case "AUTO":
+    case "MODE_UNSPECIFIED":
+      return { type: "auto" };
+    default:
+      throw untranslatable(`${config.key}.functionCallingConfig.mode`);
+  }
+}
+
+const CONFIG_NAMES = namesOf(["functionCallingConfig"]);
+/** Whether calls come in pieces is for the vendor; they come whole from others. */
+const CALLING_NAMES = namesOf(["mode", "allowedFunctionNames", "streamFunctionCallArguments"]);
+
+function readNames(value: StreamedJson | undefined): string[] {
+  const names = Array.isArray(value) ? value : value === undefined ? [] : [value];
+  return names.filter((name) => typeof name === "string");
+}

@@ -1,0 +1,166 @@
+import { isObject } from "../../../lib/json.ts";
+import { RawJson } from "../../../lib/json-write.ts";
+import type {
+  AssistantPart,
+  AudioPart,
+  Conversation,
+  FilePart,
+  ImagePart,
+  ToolCall,
+  ToolResult,
+  UserPart,
+} from "../../conversation/request.ts";
+import { untranslatable } from "../../conversation/untranslatable.ts";
+import { UNCHECKED } from "./signature.ts";
+
+export interface Content {
+  role: "user" | "model";
+  parts: object[];
+}
+
+/**
+ * The turns of a conversation. Results of functions stand apart from what the user says, and name the function of
+ * their call. `isChecked`: the vendor demands a signature of the first call of each step; where the history was made
+ * by another model, there is a word for that.
+ */
+export function writeContents(
+  { turns, params }: Conversation,
+  { isChecked }: { isChecked: boolean },
+): Content[] {
+  const contents: Content[] = [];
+  const names = new Map<string, string>();
+  const param = params.turns ?? "turns";
+  for (const { role, parts } of turns) {
+    if (role === "assistant") {
+      for (const part of parts) if (part.type === "tool_call") names.set(part.id, part.name);
+      add(contents, "model", writeAssistant(parts, isChecked, param));
+      continue;
+    }
+    // An instruction in the middle keeps its place as words of the user.
+    const userParts: readonly UserPart[] = parts;
+    const results = userParts.filter((part) => part.type === "tool_result");
+    add(contents, "user", writeResults(results, names, param));
+    const others = userParts.filter((part) => part.type !== "tool_result");
+    // What accompanies results is a turn of its own.
+    add(contents, "user", others.flatMap(writeUser), results.length > 0);
+  }
+  return contents;
+}
+
+/** Neighbours of one side are joined; no content is without parts. */
+function add(contents: Content[], role: Content["role"], parts: object[], isApart = false): void {
+  if (parts.length === 0) return;
+  const last = contents.at(-1);
+  const isJoined = last?.role === role && !isApart && !holdsResults(last);
+  if (isJoined) last.parts.push(...parts);
+  else contents.push({ role, parts });
+}
+
+function holdsResults({ parts }: Content): boolean {
+  return parts.some((part) => "functionResponse" in part);
+}
+
+function writeUser(part: Exclude<UserPart, ToolResult>): object[] {
+  if (part.type === "text") return part.text === "" ? [] : [{ text: part.text }];
+  return [writeMedia(part)];
+}
+
+function writeMedia(part: ImagePart | AudioPart | FilePart): object {
+  if (part.type === "audio")
+    return {
+      inlineData: { mimeType: `audio/${MIME_SUBTYPES[part.format] ?? part.format}`, data: part.data },
+    };
+  const { source } = part;
+  if ("text" in source) return { text: source.text };
+  const name = part.type === "file" && part.name !== undefined ? { displayName: part.name } : {};
+  if ("data" in source) return { inlineData: { mimeType: source.mediaType, data: source.data, ...name } };
+  const data = /^data:([^;,]+)(?:;[^,]*)?;base64,(.*)$/s.exec(source.url);
+  if (data) return { inlineData: { mimeType: data[1], data: data[2], ...name } };
+  // Public links are fetched by the vendor, which must be told their kind (Gemini API, file input methods).
+  return { fileData: { mimeType: typeOfLink(source.url, part.type), fileUri: source.url, ...name } };
+}
+
+/** MIME subtypes of audio formats, where they differ. */
+const MIME_SUBTYPES: Readonly<Record<string, string>> = { mp3: "mpeg" };
+
+/** By the extension, else the most frequent kind. */
+function typeOfLink(link: string, kind: "image" | "file"): string {
+  const extension = /\.([a-z0-9]+)$/i.exec(URL.parse(link)?.pathname ?? "")?.[1]?.toLowerCase() ?? "";
+  return LINK_TYPES[extension] ?? (kind === "image" ? "image/jpeg" : "application/pdf");
+}
+
+const LINK_TYPES: Readonly<Record<string, string>> = {
+  png: "image/png",
+  webp: "image/webp",
+  gif: "image/gif",
+  heic: "image/heic",
+  heif: "image/heif",
+  pdf: "application/pdf",
+  txt: "text/plain",
+  csv: "text/csv",
+  html: "text/html",
+};
+
+/** All results of a step are in one content. */
+function writeResults(
+  results: readonly ToolResult[],
+  names: ReadonlyMap<string, string>,
+  param: string,
+): object[] {
+  const media: object[] = [];
+  const written = results.map(({ callId, parts, isError }) => {
+    const name = names.get(callId);
+    if (name === undefined) throw untranslatable(param, "Each result of a tool must follow its call.");
+    const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+    for (const part of parts) if (part.type !== "text") media.push(writeMedia(part));
+    return { functionResponse: { id: callId, name, response: isError ? { error: text } : { output: text } } };
+  });
+  return [...written, ...media];
+}
+
+function writeAssistant(parts: readonly AssistantPart[], isChecked: boolean, param: string): object[] {
+  let isFirstCall = true;
+  return parts.flatMap((part): object[] => {
+    switch (part.type) {
+      case "text":
+      case "refusal":
+        return part.text === "" ? [] : [{ text: part.text }];
+      case "reasoning":
+        // Thoughts of other models are none of this one, and unsigned ones prove nothing.
+        return part.signature?.dialect === "native" && !part.isRedacted
+          ? [{ text: part.text, thought: true, thoughtSignature: part.signature.value }]
+          : [];
+      case "tool_call": {
+        const needsSignature = isChecked && isFirstCall;
+        isFirstCall = false;
+        return [writeCall(part, needsSignature, param)];
+      }
+    }
+  });
+}
+
+function writeCall(call: ToolCall, needsSignature: boolean, param: string): object {
+  const own = call.signature?.dialect === "native" ? call.signature.value : null;
+  const thoughtSignature = own ?? (needsSignature ? UNCHECKED : null);
+  return {
+    functionCall: { id: call.id, name: call.name, args: argumentsOf(call, param) },
+    ...(thoughtSignature !== null && { thoughtSignature }),
+  };
+}
+
+/** Passages turn custom tools into functions, so every call has arguments. */
+function argumentsOf(call: ToolCall, param: string): RawJson {
+  const args = call.kind === "function" ? readArguments(call.arguments) : null;
+  if (!args) throw untranslatable(param, "The arguments of a call must be a JSON object.");
+  return args;
+}
+
+/** Arguments as the object they are, each character as it was; null for text that is none. No text has no members. */
+export function readArguments(text: string): RawJson | null {
+  if (text.trim() === "") return new RawJson("{}");
+  try {
+    return isObject(JSON.parse(text)) ? new RawJson(text) : null;
+  } catch {
+    return null;
+  }
+}

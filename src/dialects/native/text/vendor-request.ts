@@ -1,0 +1,105 @@
+import { writeJson } from "../../../lib/json-write.ts";
+import type { Conversation, Tool, ToolChoice } from "../../conversation/request.ts";
+import { untranslatable } from "../../conversation/untranslatable.ts";
+import type { VendorTerms } from "../../dialect.ts";
+import { writeThinking } from "./thinking.ts";
+import { writeContents, type Content } from "./vendor-contents.ts";
+
+/** A request as this protocol writes it (Gemini API reference, `GenerateContentRequest`). */
+interface GenerateContentRequest {
+  systemInstruction?: { parts: { text: string }[] };
+  contents: Content[];
+  tools?: object[];
+  toolConfig?: object;
+  generationConfig?: object;
+}
+
+const MAX_STOPS = 5;
+const MAX_SEED = 2 ** 31 - 1;
+
+/** The text of a request for a vendor of this protocol. Throws an `UpstreamError` for what it cannot say. */
+export function writeConversation(conversation: Conversation, terms: VendorTerms): string {
+  const { system, tools } = conversation;
+  const instructions = system.filter(({ text }) => text !== "").map(({ text }) => ({ text }));
+  const contents = writeContents(conversation, { isChecked: terms.model.reasoning === "level" });
+  // Instructions alone are no request here.
+  const isBare = contents.length === 0;
+  const config = writeConfig(conversation, terms);
+  const toolConfig = tools.length > 0 ? writeChoice(conversation.toolChoice) : null;
+  if (conversation.parallelCalls === false && tools.length > 0) throw unsaid(conversation, "parallelCalls");
+  const request: GenerateContentRequest = {
+    ...(instructions.length > 0 && !isBare && { systemInstruction: { parts: instructions } }),
+    contents: isBare ? [{ role: "user", parts: instructions }] : contents,
+    ...(tools.length > 0 && {
+      tools: [{ functionDeclarations: tools.map(declare) }],
+    }),
+    ...(toolConfig && { toolConfig }),
+    ...(Object.keys(config).length > 0 && { generationConfig: config }),
+  };
+  return writeJson(request);
+}
+
+function declare({ name, description, parameters }: Tool): object {
+  return {
+    name,
+    ...(description !== null && { description }),
+    ...(parameters && { parametersJsonSchema: parameters }),
+  };
+}
+
+function writeChoice(choice: ToolChoice | null): object | null {
+  if (!choice) return null;
+  switch (choice.type) {
+    case "auto":
+      return calling("AUTO");
+    case "none":
+      return calling("NONE");
+    case "required":
+      return calling("ANY");
+    case "tool":
+      return calling("ANY", [choice.name]);
+    case "allowed":
+      // Names are taken in these two modes only; the model may answer in the latter.
+      return calling(choice.mode === "required" ? "ANY" : "VALIDATED", choice.names);
+  }
+}
+
+function calling(mode: string, allowedFunctionNames?: readonly string[]): object {
+  return { functionCallingConfig: { mode, ...(allowedFunctionNames && { allowedFunctionNames }) } };
+}
+
+function writeConfig(conversation: Conversation, terms: VendorTerms): Record<string, unknown> {
+  const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty, verbosity } = conversation;
+  const stop = conversation.stop.filter((each) => each !== "");
+  if (stop.length > MAX_STOPS) throw unsaid(conversation, "stop");
+  if (seed !== null && Math.abs(seed) > MAX_SEED) throw unsaid(conversation, "seed");
+  if (verbosity !== null && verbosity !== "medium") throw unsaid(conversation, "verbosity");
+  const thinkingConfig = writeThinking(conversation.reasoning, terms);
+  if (thinkingConfig === undefined) throw unsaid(conversation, "reasoning");
+  const settings = {
+    maxOutputTokens: conversation.maxTokens ?? terms.coveredTokens,
+    temperature,
+    topP,
+    topK,
+    stopSequences: stop.length > 0 ? stop : null,
+    seed,
+    presencePenalty,
+    frequencyPenalty,
+    ...writeFormat(conversation, terms),
+    thinkingConfig,
+  };
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null));
+}
+
+function writeFormat(conversation: Conversation, { model }: VendorTerms): object {
+  const { format, tools } = conversation;
+  if (!format) return {};
+  // Before the third generation, JSON and functions exclude each other (Gemini API, structured output).
+  if (tools.length > 0 && model.reasoning !== "level") throw unsaid(conversation, "format");
+  const schema = format.type === "schema" ? { responseJsonSchema: format.schema } : {};
+  return { responseMimeType: "application/json", ...schema };
+}
+
+function unsaid({ params }: Conversation, field: keyof Conversation): ReturnType<typeof untranslatable> {
+  return untranslatable(params[field] ?? field);
+}
