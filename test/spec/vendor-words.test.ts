@@ -60,7 +60,7 @@ test("a complete response loses only the fields that name its vendor", async () 
 
 test("a stream has no vendor name in fields and comments and is otherwise unchanged", async () => {
   const chunk = (content: string, more: string, last = "null") =>
-    `data: {"id":"x",${more}"model":"house","choices":[{"index":0,"delta":{"content":"${content}"},"finish_reason":${last}}]}\n\n`;
+    `data: {"id":"x",${more}"model":"house","choices":[{"index":0,"delta":{"role":"assistant","content":"${content}"},"finish_reason":${last}}]}\n\n`;
   const usage = (more: string) =>
     `data: {"id":"x",${more}"model":"house","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":3,"total_tokens":4}}\n\n`;
   const named = `"provider":"DeepInfra","system_fingerprint":"vllm-0.9",`;

@@ -37,6 +37,15 @@ function parseText(text: string): unknown {
   }
 }
 
+/** The error of a frame: at its top, flat (Mistral, SGLang), in Groq's own object, or in a choice (OpenRouter). */
+export function errorOf(event: Record<string, unknown>): unknown {
+  const { error, x_groq: groq, choices, object } = event;
+  if (error) return error;
+  if (object === "error") return event;
+  if (isObject(groq) && groq["error"]) return groq["error"];
+  return firstChoice(choices)?.["error"];
+}
+
 /** Vendors report trouble inside a running stream as a frame with `error`. */
 export function inStreamError(error: unknown): UpstreamError {
   const { type = "", code = "", message = error } = isObject(error) ? error : {};

@@ -1,7 +1,7 @@
 import { isObject } from "../../lib/json.ts";
 import type { Finish, ReplyEvent, ReplyReader } from "../conversation/reply.ts";
 import { CallDeltas } from "./call-deltas.ts";
-import { firstChoice, inStreamError, parseEvent, usageOf } from "./event.ts";
+import { errorOf, firstChoice, inStreamError, parseEvent, usageOf } from "./event.ts";
 import { readFinish } from "./finish-reason.ts";
 import { readReasoning } from "./reasoning.ts";
 import { ThinkTags } from "./think-tags.ts";
@@ -80,13 +80,4 @@ function contentText(content: unknown): string {
   return content
     .map((part: unknown) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : ""))
     .join("");
-}
-
-/** An error at the top, in Groq's own object or in the choice (OpenRouter), or a flat one (Mistral, SGLang). */
-function errorOf(event: Record<string, unknown>): unknown {
-  const { error, x_groq: groq, choices, object } = event;
-  if (error) return error;
-  if (object === "error") return event;
-  if (isObject(groq) && groq["error"]) return groq["error"];
-  return firstChoice(choices)?.["error"];
 }

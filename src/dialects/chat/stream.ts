@@ -2,36 +2,37 @@ import type { TokenUsage, UsagePolicy, UsageReport } from "../../domain/usage.ts
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
-import { editMembers } from "../../lib/json-edit.ts";
 import { frameData, FrameSplitter } from "../../lib/sse.ts";
 import { wholeTokens } from "../token-estimate.ts";
 import type { TextStream } from "../dialect.ts";
+import { ChunkEditor } from "./chunk-editor.ts";
 import { contentEighths, isTextDelta } from "./content.ts";
 import { correctedUsage, isCorrected } from "./corrected-usage.ts";
 import { writeError } from "./error.ts";
-import { firstChoice, inStreamError, parseEvent, usageOf } from "./event.ts";
+import { errorOf, firstChoice, inStreamError, parseEvent, usageOf } from "./event.ts";
 import { frameTemplate, repeatFrames, type FrameTemplate } from "./frame-template.ts";
 import { neutralFrame } from "./vendor-words.ts";
-import { readUsage, writeUsage } from "./usage.ts";
+import { readUsage } from "./usage.ts";
 
-const MODEL = /"model"\s*:\s*"(?:[^"\\]|\\.)*"/;
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
- * Relays a chat stream from an upstream of the same dialect. Frames pass as the bytes they came in, but for the
- * model name, the vendor's name, and usage that is not what is billed; a frame like the one before is not parsed
- * again. A response that came to its end gets one usage chunk, then `[DONE]`; one that was cut gets neither.
+ * Relays a chat stream from an upstream of the same dialect. Frames pass as the bytes they came in, but for what
+ * `ChunkEditor` changes; a frame like the one before is not parsed again. A response that came to its end gets one
+ * usage chunk, the only one, then `[DONE]`; one that was cut gets neither.
  */
 export class ChatStream implements TextStream {
   readonly #splitter = new FrameSplitter();
-  /** As it appears in a frame; in Latin-1, where one character is one byte. */
+  readonly #editor: ChunkEditor;
   readonly #publicModel: string;
   readonly #policy: UsagePolicy;
   #template: FrameTemplate | null = null;
   #report: UsageReport | null = null;
+  /** The vendor's usage chunk, and its usage where that stood elsewhere. */
   #usageFrame: Buffer | null = null;
-  #lastChunk: Record<string, unknown> = {};
+  #usage: unknown = undefined;
+  #created: unknown = null;
   /** Estimated size of the content so far, and up to the last report. */
   #eighths = 0;
   #reportedEighths = 0;
@@ -46,7 +47,8 @@ export class ChatStream implements TextStream {
   isDone = false;
 
   constructor(publicModel: string, policy: UsagePolicy) {
-    this.#publicModel = Buffer.from(`"model":${JSON.stringify(publicModel)}`).toString("latin1");
+    this.#editor = new ChunkEditor(publicModel);
+    this.#publicModel = publicModel;
     this.#policy = policy;
   }
 
@@ -126,20 +128,20 @@ export class ChatStream implements TextStream {
       return;
     }
     const event = parseEvent(data);
-    if (event["error"]) throw inStreamError(event["error"]);
+    const error = errorOf(event);
+    if (error) throw inStreamError(error);
     const { choices } = event;
     if (Array.isArray(choices)) for (const choice of choices) this.#readChoice(choice);
     const isReport = this.#readReport(event);
     if (!Array.isArray(choices)) return;
-    if (choices.length > 0) this.#lastChunk = event;
+    this.#created ??= event["created"];
     if (choices.length === 0 && event["usage"]) {
-      if (isReport) this.#usageFrame = this.#withPublicModel(neutralFrame(frame, event));
+      if (isReport) this.#usageFrame = this.#editor.edit(frame, event).frame;
       return;
     }
-    const corrected = isReport && isObject(event["usage"]) ? this.#withBilledUsage(frame, data) : frame;
-    const written = this.#withPublicModel(neutralFrame(corrected, event));
+    const { frame: written, isUnique } = this.#editor.edit(frame, event);
     output.push(written);
-    this.#template = isPlain(event) ? frameTemplate(frame, written) : null;
+    this.#template = !isUnique && isPlain(event) ? frameTemplate(frame, written) : null;
   }
 
   #readChoice(choice: unknown): void {
@@ -156,44 +158,28 @@ export class ChatStream implements TextStream {
 
   /** Keeps the frame's usage report, unless it has nothing usable and an earlier one has. Returns whether it did. */
   #readReport(event: Record<string, unknown>): boolean {
-    const report = readUsage(usageOf(event));
+    const usage = usageOf(event);
+    const report = readUsage(usage);
     if (!report || (this.#report && !report.hasInput && !report.hasOutput)) return false;
     this.#report = report;
+    this.#usage = usage;
+    this.#usageFrame = null;
     this.#reportedEighths = this.#eighths;
     return true;
   }
 
-  /** A frame with content and usage: its numbers are corrected as those of the usage chunk would be. */
-  #withBilledUsage(frame: Buffer, data: string): Buffer {
-    const observed = {
-      report: this.#report,
-      deliveredTokens: wholeTokens(this.#eighths),
-      isReportFinal: true,
-    };
-    const usage = this.#policy(observed);
-    if (!isCorrected(usage)) return frame;
-    // Line ends in the data stand between JSON tokens only.
-    const line = editMembers(data.replaceAll("\n", " "), { usage: (old) => correctedUsage(old, usage) });
-    return Buffer.from(`data: ${line}\n\n`);
-  }
-
-  #withPublicModel(frame: Buffer): Buffer {
-    const text = frame.toString("latin1");
-    const found = MODEL.exec(text)?.[0];
-    if (found === undefined || found === this.#publicModel) return frame;
-    return Buffer.from(
-      text.replace(found, () => this.#publicModel),
-      "latin1",
-    );
-  }
-
-  /** A usage chunk in the form of the upstream's chunks, where it sent none or none that is billed. */
+  /** A usage chunk of the vendor's numbers where it sent them elsewhere, and of the billed ones where those differ. */
   #ownUsageFrame(billed: TokenUsage): Buffer {
-    const { id, created } = this.#lastChunk;
-    const known = JSON.stringify({ id, object: "chat.completion.chunk", created }).slice(1, -1);
-    const head = Buffer.from(known).toString("latin1");
-    const usage = JSON.stringify(writeUsage(billed));
-    return Buffer.from(`data: {${head},${this.#publicModel},"choices":[],"usage":${usage}}\n\n`, "latin1");
+    const text = this.#usage === undefined ? undefined : JSON.stringify(this.#usage);
+    const usage = text !== undefined && !isCorrected(billed) ? text : correctedUsage(text, billed);
+    const known = JSON.stringify({
+      id: this.#editor.idOrNew(),
+      object: "chat.completion.chunk",
+      created: this.#created ?? Math.floor(Date.now() / 1000),
+      model: this.#publicModel,
+      choices: [],
+    });
+    return Buffer.from(`data: ${known.slice(0, -1)},"usage":${usage}}\n\n`);
   }
 }
 

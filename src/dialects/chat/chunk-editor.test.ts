@@ -1,0 +1,84 @@
+import { expect, test } from "bun:test";
+import { policyFor } from "../../../test/support/usage-policy.ts";
+import { ChatStream } from "./stream.ts";
+
+const PUBLIC = "public-model";
+
+test("the first delta of each choice has a role", () => {
+  const [first, second, third] = relay([
+    { id: "c", model: "m", choices: [{ index: 0, delta: { content: "a" } }] },
+    { id: "c", model: "m", choices: [{ index: 0, delta: { content: "b" } }] },
+    { id: "c", model: "m", choices: [{ index: 1, delta: { content: "c" } }] },
+  ]);
+  expect(first).toMatchObject({ choices: [{ delta: { role: "assistant", content: "a" } }] });
+  expect(second).toMatchObject({ choices: [{ delta: { content: "b" } }] });
+  expect(second).not.toMatchObject({ choices: [{ delta: { role: "assistant" } }] });
+  expect(third).toMatchObject({ choices: [{ index: 1, delta: { role: "assistant", content: "c" } }] });
+});
+
+test("every chunk has an id, the same where the vendor sends none, and the public model at its top alone", () => {
+  const deeper = { model: "deeper" };
+  const chunks = relay([
+    { choices: [{ index: 0, delta: { role: "assistant", content: "a" }, ...deeper }], metadata: deeper },
+    { choices: [{ index: 0, delta: { content: "b" }, finish_reason: "stop" }], model: "m" },
+  ]);
+  expect(chunks).toHaveLength(4);
+  const ids = new Set(chunks.slice(0, 3).map((chunk) => Object(chunk).id));
+  expect([...ids]).toEqual([expect.stringMatching(/^chatcmpl-\w{32}$/)]);
+  for (const chunk of chunks.slice(0, 3)) expect(chunk).toMatchObject({ model: PUBLIC });
+  expect(chunks[0]).toMatchObject({ choices: [deeper], metadata: deeper });
+  expect(chunks[2]).toMatchObject({ choices: [], created: expect.any(Number), usage: { total_tokens: 4 } });
+});
+
+test("calls are numbered without gaps, also those that share an index or have none", () => {
+  const call = (index: number | undefined, id?: string, name?: string, args = "") => ({
+    ...(index !== undefined && { index }),
+    ...(id && { id }),
+    function: { ...(name && { name }), arguments: args },
+  });
+  const numbersOf = (calls: object[]) =>
+    relay(
+      calls.map((each) => ({ choices: [{ index: 0, delta: { role: "assistant", tool_calls: [each] } }] })),
+    ).map((chunk) => Object(chunk).choices[0].delta.tool_calls[0].index);
+  expect(numbersOf([call(0, "a", "f"), call(0, undefined, undefined, "{}"), call(1, "b", "g")])).toEqual([
+    0, 0, 1,
+  ]);
+  expect(numbersOf([call(0, "a", "f"), call(0, "b", "f"), call(0, "b", undefined, "{}")])).toEqual([0, 1, 1]);
+  expect(numbersOf([call(undefined, "a", "f", "{}"), call(undefined, "b", "f", "{}")])).toEqual([0, 1]);
+  expect(numbersOf([call(undefined, "", "f", "{}"), call(undefined, "", "g", "{}")])).toEqual([0, 1]);
+  expect(numbersOf([call(2, "a", "f"), call(2, undefined, undefined, "{}"), call(5, "b", "f")])).toEqual([
+    0, 0, 1,
+  ]);
+  expect(numbersOf([call(0, "a", "f"), call(0, "a", "f", "{}")])).toEqual([0, 0]);
+});
+
+test("arguments keep every character", () => {
+  const args = String.raw`{\"n\":12345678901234567890,\"x\":1.0,\"u\":\"\u00e9\"}`;
+  const frame = `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":"${args}"}}]}}]}\n\n`;
+  const output = Buffer.from(new ChatStream(PUBLIC, policyFor(3)).push(Buffer.from(frame))).toString();
+  expect(output).toContain(args);
+  expect(output).toContain('"index":0,"id":"a"');
+});
+
+test("a role that was put in is not repeated in the frames after", () => {
+  const frames = ["a", "b", "c"].map(
+    (content) => `data: {"choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`,
+  );
+  const stream = new ChatStream(PUBLIC, policyFor(3));
+  const output = frames.map((frame) => Buffer.from(stream.push(Buffer.from(frame))).toString()).join("");
+  expect(output.match(/assistant/g)).toHaveLength(1);
+});
+
+/** The events that a caller gets of these chunks, the ending included where they finish. */
+function relay(chunks: readonly object[]): unknown[] {
+  const stream = new ChatStream(PUBLIC, policyFor(3));
+  const output = chunks.map((chunk) =>
+    Buffer.from(stream.push(Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`))),
+  );
+  if (JSON.stringify(chunks).includes("finish_reason")) output.push(Buffer.from(stream.end()));
+  return Buffer.concat(output)
+    .toString()
+    .split("\n\n")
+    .filter(Boolean)
+    .map((frame): unknown => (frame.endsWith("[DONE]") ? frame : JSON.parse(frame.slice("data: ".length))));
+}

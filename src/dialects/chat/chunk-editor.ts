@@ -1,0 +1,115 @@
+import { editMembers, removeMember, type MemberEdit } from "../../lib/json-edit.ts";
+import { isObject, scanArray, splice } from "../../lib/json.ts";
+import { CallNumbers } from "./call-numbers.ts";
+import { readCall } from "./tool-calls.ts";
+import { neutralFrame } from "./vendor-words.ts";
+
+/** The frame of a chunk for the caller. */
+interface EditedFrame {
+  frame: Buffer;
+  /** Whether the next chunk would be edited in another way. */
+  isUnique: boolean;
+}
+
+/**
+ * Changes in a vendor's chunks what callers must not see or cannot do without: the model has its public name, an id
+ * is there, the first delta of a choice has a role, calls are numbered without gaps, and usage is in no chunk with
+ * choices. Every other byte stays.
+ */
+export class ChunkEditor {
+  readonly #model: string;
+  /** As text of JSON whose characters are bytes. */
+  readonly #modelText: string;
+  readonly #choices = new Map<unknown, CallNumbers>();
+  /** That of the vendor's first chunk. */
+  #id: string | null = null;
+
+  constructor(model: string) {
+    this.#model = model;
+    this.#modelText = bytesOf(JSON.stringify(model));
+  }
+
+  edit(frame: Buffer, event: Record<string, unknown>): EditedFrame {
+    const { id, model, choices, usage, x_groq: groq } = event;
+    if (typeof id === "string") this.#id ??= id;
+    const edits: Record<string, MemberEdit> = {};
+    if (model !== this.#model) edits["model"] = () => this.#modelText;
+    if (typeof id !== "string") edits["id"] = () => bytesOf(JSON.stringify(this.idOrNew()));
+    const editsOfChoices = Array.isArray(choices) ? choices.map((choice) => this.#editsOf(choice)) : [];
+    const isUnique = editsOfChoices.some((each) => each !== null);
+    if (isUnique) edits["choices"] = (old) => old && editItems(old, editsOfChoices);
+    const isBesideChoices = editsOfChoices.length > 0;
+    if (isBesideChoices && isObject(groq) && groq["usage"])
+      edits["x_groq"] = (old) => old && removeMember(old, "usage");
+    const hasUsage = isBesideChoices && isObject(usage);
+    const neutral = neutralFrame(frame, event);
+    if (Object.keys(edits).length === 0 && !hasUsage) return { frame: neutral, isUnique };
+    const edit = (data: string) => editMembers(hasUsage ? removeMember(data, "usage") : data, edits);
+    return { frame: editData(neutral, edit), isUnique };
+  }
+
+  /** The stream's id, which is made where the vendor gave none. */
+  idOrNew(): string {
+    return (this.#id ??= `chatcmpl-${crypto.randomUUID().replaceAll("-", "")}`);
+  }
+
+  /** What must change in a choice; null for nothing. */
+  #editsOf(choice: unknown): Edit | null {
+    if (!isObject(choice)) return null;
+    const { index, delta, usage } = choice;
+    let numbers = this.#choices.get(index);
+    const isFirst = numbers === undefined && isObject(delta);
+    if (!numbers) this.#choices.set(index, (numbers = new CallNumbers()));
+    const edits: Record<string, MemberEdit> = {};
+    if (isObject(delta)) {
+      const calls = editsOfCalls(delta["tool_calls"], numbers);
+      const lacksRole = isFirst && !delta["role"];
+      const inDelta: Record<string, MemberEdit> = {};
+      if (lacksRole) inDelta["role"] = () => '"assistant"';
+      if (calls) inDelta["tool_calls"] = (old) => old && editItems(old, calls);
+      if (lacksRole || calls) edits["delta"] = (old) => old && editMembers(old, inDelta);
+    }
+    if (Object.keys(edits).length === 0 && !usage) return null;
+    return (text) => editMembers(usage ? removeMember(text, "usage") : text, edits);
+  }
+}
+
+type Edit = (text: string) => string;
+
+/** Official clients need an index, a small one (OpenAI's clients for Node and Python). Null where all are right. */
+function editsOfCalls(calls: unknown, numbers: CallNumbers): (Edit | null)[] | null {
+  if (!Array.isArray(calls)) return null;
+  const edits = calls.map((call: unknown): Edit | null => {
+    const part = readCall(call);
+    if (!part || !isObject(call)) return null;
+    const number = numbers.of(part, call["index"]);
+    return number === call["index"] ? null : (text) => editMembers(text, { index: () => String(number) });
+  });
+  return edits.some((edit) => edit !== null) ? edits : null;
+}
+
+function editItems(text: string, edits: readonly (Edit | null)[]): string {
+  const spans = scanArray(text);
+  const edited = spans.map((span, at) => {
+    const item = text.slice(span.start, span.end);
+    return { span, text: edits[at]?.(item) ?? item };
+  });
+  return splice(text, edited);
+}
+
+/** The data of an event that is written on one line, as vendors do. */
+const DATA = /(?<=^|[\r\n])data:[^\r\n]*/g;
+
+/** Edits the JSON of a frame. One character is one byte; the syntax of events and JSON is ASCII. */
+function editData(frame: Buffer, edit: Edit): Buffer {
+  const text = frame.toString("latin1");
+  const lines = text.match(DATA) ?? [];
+  if (lines.length === 1) return Buffer.from(text.replace(DATA, edit), "latin1");
+  // Line ends in the data stand between JSON tokens only.
+  const data = lines.map((line) => line.slice("data:".length)).join(" ");
+  return Buffer.from(`data:${edit(data)}\n\n`, "latin1");
+}
+
+function bytesOf(text: string): string {
+  return Buffer.from(text).toString("latin1");
+}
