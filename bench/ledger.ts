@@ -11,9 +11,8 @@ import { adminContext } from "../test/support/admin-context.ts";
 import { findPostgres, startPostgres } from "../test/support/postgres.ts";
 
 /**
- * postgres]`, 10 million rows in both databases when nothing is named.|Measures reading, exporting and verifying a
- * large ledger: `bun bench/ledger.ts [rows] [sqlite|postgres]`, by default 10 million rows in both
- * databases.|postgres]`, 10 million rows in both databases when nothing is named.
+ * Measures reading, exporting and verifying a large ledger: `bun bench/ledger.ts [rows] [sqlite|postgres]`, by default
+ * 10 million rows in both databases.
  */
 const ROWS = Number(process.argv[2] ?? 10_000_000);
 const KINDS = process.argv[3] === undefined ? ["sqlite", "postgres"] : [process.argv[3]];

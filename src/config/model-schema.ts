@@ -41,7 +41,13 @@ const capability = {
   default_quality: z.string().optional(),
   formats: z.array(z.enum(["png", "jpeg", "webp"])).min(1),
   backgrounds: words.default([]),
-  max_images_per_call: count.default(1),
+  max_images_per_call: count.default(1).describe("Pictures that one call of the vendor makes; 1 unless set"),
+  max_references: z
+    .int()
+    .min(0)
+    .max(16)
+    .optional()
+    .describe("Reference pictures of one request, where that is not the family's number"),
 };
 
 const perImage = z.partialRecord(tier, z.record(z.string(), decimal));

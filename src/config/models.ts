@@ -176,6 +176,7 @@ function toCapability(image: Extract<CompleteModel, { type: "image" }>["image"])
     formats: image.formats,
     backgrounds: image.backgrounds,
     maxImagesPerCall: image.max_images_per_call,
+    ...(image.max_references !== undefined && { maxReferences: image.max_references }),
   };
 }
 

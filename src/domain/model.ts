@@ -1,5 +1,5 @@
 import type { Feature } from "./feature.ts";
-import type { Family } from "./family.ts";
+import { FAMILIES, type Family } from "./family.ts";
 import type { SizeTier } from "./usage.ts";
 
 /** A model as callers name it. Routes decide which channels serve it. */
@@ -67,4 +67,11 @@ export interface ImageCapability {
   backgrounds: string[];
   /** Maximum images of one upstream call. */
   maxImagesPerCall: number;
+  /** Maximum reference images, where that is not the family's. */
+  maxReferences?: number;
+}
+
+/** Maximum reference images of one request: the family's, unless the model's record has its own. */
+export function referenceLimit({ family, image }: ImageModel): number {
+  return image.maxReferences ?? FAMILIES[family].references;
 }

@@ -58,7 +58,7 @@ const REFERENCE_RULES: ReferenceRules = {
  * comes as 429, a refusal as 400 (Ark API reference, error codes).
  */
 const KIND_BY_CODE: readonly (readonly [RegExp, UpstreamErrorKind])[] = [
-  [/SensitiveContentDetected$/, "refused"],
+  [/(?:SensitiveContentDetected|RiskDetection)$/, "refused"],
   [/^(QuotaExceeded|SetLimitExceeded)$/, "account"],
   [/^(AuthenticationError|AccountOverdueError|AccessDenied|OperationDenied)$/, "account"],
   [/^(ModelNotOpen|InvalidEndpointOrModel)$/, "account"],
@@ -89,6 +89,7 @@ async function generate(
 }
 
 /**
+ * One picture: a group, the vendor's only way to several, is a series of related scenes and may be shorter than asked.
  * Generations and edits are one call: references make it an edit (Ark image generation reference). The size is
  * always sent in pixels, since from a tier the model would choose ratio, and so price, by the prompt.
  */
@@ -106,19 +107,8 @@ function writeRequest(order: ImageOrder): JsonBody {
       ...(formats.length > 1 && { output_format: wantedFormat(order) }),
       response_format: "b64_json",
       watermark: false,
-      ...writeGroup(order),
     };
   });
-}
-
-/** Several images are a group; models without groups refuse the fields. */
-function writeGroup({ count, model }: ImageOrder): object {
-  const max = Math.min(count, model.image.maxImagesPerCall);
-  if (max < 2) return {};
-  return {
-    sequential_image_generation: "auto",
-    sequential_image_generation_options: { max_images: max },
-  };
 }
 
 /** A response of success may hold errors, of each picture or of the call (Ark reference, `data[].error`). */

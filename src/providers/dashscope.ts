@@ -50,6 +50,7 @@ const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxB
 /** Kinds by the part of a code before its first dot (model studio error codes). */
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   DataInspectionFailed: "refused",
+  IPInfringementSuspect: "refused",
   InvalidParameter: "rejected",
   InvalidURL: "rejected",
   InvalidApiKey: "account",

@@ -105,19 +105,24 @@ async function fetchOutcome(
   }
 }
 
-/** A failed job lists its problems or is rejected with a sentence; the queue's own trouble is another sentence. */
+/**
+ * A failed job lists its problems, names an `error_type` or is rejected with a sentence; the queue's own trouble is
+ * another sentence (fal error reference, request errors).
+ */
 function isJobFailure(bodyText: string, { kind }: UpstreamError): boolean {
-  return kind === "rejected" || /"detail"\s*:\s*\[/.test(bodyText);
+  return kind === "rejected" || /"(?:detail"\s{0,9}:\s{0,9}\[|error_type"\s{0,9}:)/.test(bodyText);
 }
 
 /** An indecent picture comes black and is marked in a parallel list; it counts as not delivered. */
 function readResult(result: Record<string, unknown>, errors: VendorErrors): JobStatus<string[]> {
-  const { images, has_nsfw_concepts: indecent } = result;
+  const { image, has_nsfw_concepts: indecent } = result;
+  // Models that make a single picture return it alone (fal model pages, output schemas).
+  const images = image === undefined ? result["images"] : [image];
   if (!Array.isArray(images)) return { state: "failed", error: brokenResponse("gave no list of images") };
   const isIndecent = (index: number) => Array.isArray(indecent) && indecent[index] === true;
   const links = images
     .filter((_, index) => !isIndecent(index))
-    .flatMap((image: unknown) => (isObject(image) ? [textOf(image["url"])] : []))
+    .flatMap((each: unknown) => (isObject(each) ? [textOf(each["url"])] : []))
     .filter((link) => link !== "");
   if (links.length > 0) return { state: "done", result: links };
   const error = images.some((_, index) => isIndecent(index))

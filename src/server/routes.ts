@@ -9,7 +9,7 @@ export type ErrorFamily = "chat" | "images" | "native";
 
 /** An endpoint: one that needs a key with a scope, or a public one with the reason for it. */
 export type Route = {
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "OPTIONS";
   /** A path, or one with a single `{…}` part. */
   path: string;
   /** Name in logs and metrics. */

@@ -23,7 +23,7 @@ describe("a failure", () => {
   };
   const kindByStatus: Record<number, UpstreamErrorKind> = { 403: "account", 404: "account", 429: "limited" };
   const rows = Object.entries(STATUS_BY_CODE).map(([code, status]): [string, number, UpstreamErrorKind] => {
-    const kind = code.includes("Sensitive")
+    const kind = /Sensitive|RiskDetection/.test(code)
       ? "refused"
       : code.startsWith("InvalidImage")
         ? "rejected"
@@ -123,9 +123,9 @@ describe("a picture returned as a link", () => {
 
   test("that fails does not affect the others", async () => {
     const missing: Behaviour = { fault: "error-status", status: 404 };
-    vendor.next({ fault: "links", linkBehaviours: [missing, missing] });
-    expect((await generate({ count: 3 }, "seedream-4-0")).images).toHaveLength(2);
-    expect(vendor.hits).toHaveLength(1 + 2 + 2);
+    vendor.next({ fault: "links", linkBehaviours: [missing, missing] }, { fault: "links" });
+    expect((await generate({ count: 2 }, "seedream-4-0")).images).toHaveLength(1);
+    expect(vendor.hits).toHaveLength(2 + 2 + 1);
   });
 });
 

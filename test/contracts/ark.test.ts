@@ -102,15 +102,15 @@ describe("a generation", () => {
 });
 
 describe("several images", () => {
-  test("are one, without a count, where the model makes one a call", async () => {
-    const reply = await generate({ count: 4 });
+  test("are one, without a count, where the channel does not fan out", async () => {
+    const reply = await open({ fanOut: false }).generate(order({ count: 4 }, "seedream-4-0"), never);
     expect(reply.images).toHaveLength(1);
     expect(vendor.hits).toHaveLength(1);
     expect(vendor.hits[0]!.body.toString()).not.toMatch(/sequential|max_images|"n"/);
   });
 
-  test("are as many calls with summed usage where the channel fans out", async () => {
-    const reply = await open({ fanOut: true }).generate(order({ count: 3 }), never);
+  test("are as many calls with summed usage on the shipped channels", async () => {
+    const reply = await generate({ count: 3 });
     expect(await describeImages(reply)).toEqual(Array(3).fill("1024x1024 jpeg"));
     expect(reply.usage).toEqual({ input: 0, output: 3 * 4096, total: 3 * 4096 });
     expect(vendor.hits).toHaveLength(3);
@@ -123,22 +123,6 @@ describe("several images", () => {
     vendor.next(refusal, refusal);
     const failed = open({ fanOut: true }).generate(order({ count: 2 }), never);
     expect((await failureOf(failed)).kind).toBe("refused");
-  });
-
-  test("are a group where the model supports groups", async () => {
-    const reply = await generate({ count: 4 }, "seedream-4-0");
-    expect(vendor.hits[0]!.json()).toMatchObject({
-      sequential_image_generation: "auto",
-      sequential_image_generation_options: { max_images: 4 },
-    });
-    expect(reply.images).toHaveLength(4);
-  });
-
-  test("of a group are those that succeeded", async () => {
-    vendor.next({ fault: "failed-items", images: 3 }, { images: 2 });
-    expect((await generate({ count: 4 }, "seedream-4-0")).images).toHaveLength(3);
-    expect((await generate({ count: 4 }, "seedream-4-0")).images).toHaveLength(2);
-    expect(vendor.totals.usages).toMatchObject([{ generated_images: 3 }, { generated_images: 2 }]);
   });
 });
 
@@ -214,7 +198,7 @@ describe("the catalogue", () => {
     const rules = MODELS.cn[china!]!;
     expect(MODELS.global[abroad!]).toBe(rules);
     expect(model.image.formats.length > 1).toBe(rules.hasFormat);
-    expect(model.image.maxImagesPerCall > 1).toBe(rules.hasGroups);
+    expect(model.image.maxImagesPerCall).toBe(1);
     expect(model.image.bounds).toMatchObject({ minPixels: rules.minPixels, maxPixels: rules.maxPixels });
     for (const tier of model.image.tiers)
       for (const ratio of model.image.ratios) {

@@ -64,7 +64,6 @@ describe.each(SURFACES)("the surface %s", (surface, chatPath, imagePath, version
       ["model", "gpt-image-2"],
       ["prompt", "a red fox"],
       ["n", "1"],
-      ["size", "auto"],
       ["image[]", "image-1.png image/png"],
       ["mask", "mask.png image/png"],
     ]);

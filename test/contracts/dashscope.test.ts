@@ -82,6 +82,7 @@ describeErrorRows(
     ["InvalidParameter", "rejected"],
     ["InvalidParameter.DataInspection", "rejected"],
     ["DataInspectionFailed", "refused"],
+    ["IPInfringementSuspect", "refused"],
     ["Arrearage", "account"],
     ["InvalidApiKey", "account"],
     ["AccessDenied.Unpurchased", "account"],

@@ -108,6 +108,8 @@ describe("a failure", () => {
     ["downstream_service_unavailable", "overloaded"],
     ["generation_timeout", "overloaded"],
     ["internal", "overloaded"],
+    ["runner_disconnected", "overloaded"],
+    ["startup_timeout", "overloaded"],
     ["nsfw:0", "refused"],
     ["no-images", "broken"],
   ];
@@ -133,6 +135,11 @@ describe("a failure", () => {
       publicMessage: "It did not work.",
     });
     expect(await failureOf(generate())).toMatchObject({ retryAfterSeconds: 3 });
+  });
+
+  test("never hides a picture that comes alone, without a list", async () => {
+    vendor.next({ outcome: "single" });
+    expect((await generate()).images).toHaveLength(1);
   });
 
   test("of some pictures, indecent or missing, does not affect the others", async () => {

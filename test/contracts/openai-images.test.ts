@@ -62,10 +62,24 @@ describe("a generation", () => {
       model: "gpt-image-2",
       prompt: "A quiet harbour",
       n: 1,
-      size: "auto",
     });
     expect(await measure(reply.images[0]!)).toEqual({ width: 1024, height: 1024, format: "png" });
     expect(reply).toMatchObject({ quality: "high", usage: { input: 4, output: 7024, total: 7028 } });
+  });
+
+  test("of the quality `auto` names the model's own default, or none", async () => {
+    await calls.generate({ quality: "auto" });
+    expect(vendor.hits[0]!.json()).not.toHaveProperty("quality");
+    const { model } = makeOrder();
+    const own = { ...model, image: { ...model.image, defaultQuality: "medium" } };
+    await calls.generate({ quality: "auto", model: own });
+    expect(vendor.hits[1]!.json()).toMatchObject({ quality: "medium" });
+  });
+
+  test("in a `data:` URL is delivered like bare base64", async () => {
+    vendor.next({ fault: "data-url" });
+    const { images } = await calls.generate();
+    expect(await measure(images[0]!)).toMatchObject({ format: "png" });
   });
 
   test("requests the model's default where it does not have the format", async () => {

@@ -123,7 +123,7 @@ const MAIN = [
   { family: "A", model: "gpt-image-2.5-flare", most: 4 },
   { family: "B", model: "gemini-3.1-flash-image", most: 1 },
   { family: "lite", model: "gemini-3.1-flash-lite-image", most: 1 },
-  { family: "C", model: "seedream-5-0-pro", most: 1 },
+  { family: "C", model: "seedream-5-0-pro", most: 4 },
   { family: "D", model: "grok-imagine-image", most: 4 },
 ] as const;
 /** Vendors of models of family D that differ from the family's. */

@@ -10,7 +10,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
  */
 
 /** Routes without a key. */
-const OPEN = ["/files/{name}", "/healthz", "/readyz", "/metrics", "/console"];
+const OPEN = ["/files/{name}", "/healthz", "/readyz", "/metrics", "/console", "/"];
 
 /** POST routes that are free. */
 const FREE = ["/v1/messages/count_tokens", "/api/jobs/cancel", "/api/jobs/{id}/cancel"];

@@ -53,6 +53,13 @@ test("an absolute target is served by its path", async () => {
   expect(statusOf(await send("http://gateway.test/v1/chat/metrics"))).toBe(404);
 });
 
+test("a load balancer's check without a path or a Host is answered like readiness", async () => {
+  const response = await send("/", "", "OPTIONS", "1.0");
+  expect(statusOf(response)).toBe(200);
+  expect(response).toContain('{"status":"ready"}');
+  expect(statusOf(await send("/"))).toBe(405);
+});
+
 test("TRACE and CONNECT are refused and return nothing of the request", async () => {
   for (const method of ["TRACE", "CONNECT"]) {
     const response = await send("/healthz", "Host: gateway.test\r\nX-Secret: 4711\r\n", method);

@@ -94,6 +94,7 @@ export const FAULTS = [
   // An images response of the wrong shape.
   "no-images",
   "bad-base64",
+  "data-url",
   "escaped-slashes",
   "failed-items",
   "links",

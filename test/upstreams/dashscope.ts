@@ -28,6 +28,11 @@ export const ROWS: ErrorRows = {
     "InvalidParameter.DataInspection",
     "Unable to download the media.",
   ),
+  IPInfringementSuspect: problem(
+    400,
+    "IPInfringementSuspect",
+    "Input data is suspected of being involved in IP.",
+  ),
   DataInspectionFailed: problem(400, "DataInspectionFailed", "Input data may contain inappropriate content."),
   Arrearage: problem(400, "Arrearage", "Access denied, please make sure your account is in good standing."),
   InvalidApiKey: problem(401, "InvalidApiKey", "Invalid API-key provided."),

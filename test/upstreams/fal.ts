@@ -36,6 +36,12 @@ export const ROWS: ErrorRows = {
   downstream_service_error: { status: 400, body: problem("downstream_service_error", "body") },
   downstream_service_unavailable: { status: 503, body: problem("downstream_service_unavailable", "body") },
   generation_timeout: { status: 504, body: problem("generation_timeout", "body") },
+  // Request errors of the queue itself, told where the result would be (fal error reference, request errors).
+  runner_disconnected: {
+    status: 503,
+    body: { detail: "Runner disconnected", error_type: "runner_disconnected" },
+  },
+  startup_timeout: { status: 504, body: { detail: "Request timed out", error_type: "startup_timeout" } },
   internal: { status: 500, body: problem("internal_server_error", "body") },
 };
 
@@ -89,7 +95,7 @@ interface ParsedRequest {
 
 interface Output {
   application: string;
-  result: { images: object[] };
+  result: { image?: object; images?: object[] };
 }
 type Jobs = SimulatedJobs<Output>;
 
@@ -99,8 +105,8 @@ export interface Fal extends Simulator {
 
 /**
  * A simulated queue of fal that refuses what the vendor refuses. The base address for a channel is its own.
- * `outcome` is a row of the table that is sent as the job's result, `nsfw:` with the indexes found indecent, or
- * `no-images`.
+ * `outcome` is a row of the table that is sent as the job's result, `nsfw:` with the indexes found indecent,
+ * `single` for one outside of a list, or `no-images`.
  */
 export async function startFal(): Promise<Fal> {
   const jobs: Jobs = createJobs();
@@ -136,7 +142,7 @@ async function handleJob(
     case "GET ":
       if (Object.hasOwn(ROWS, outcome)) return refuse(outcome);
       await sendJson(response, 200, output.result, behaviour);
-      if (response.isFinished) exchange.reportPictures(output.result.images.length);
+      if (response.isFinished) exchange.reportPictures(output.result.images?.length ?? 1);
       return;
     default:
       return refuse("wrong-method");
@@ -187,5 +193,7 @@ async function makeResult(
     has_nsfw_concepts: indexes.map((index) => indecent.includes(index)),
     prompt: "…",
   };
+  // Models that make one picture return it as `image` (fal model pages, output schemas).
+  if (outcome === "single") return { ...result, image: result.images[0], images: undefined };
   return result;
 }

@@ -1,7 +1,7 @@
 import { FAMILIES } from "../../domain/family.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageRequest, ResolvedSize } from "../../domain/image.ts";
-import type { ImageModel } from "../../domain/model.ts";
+import { referenceLimit, type ImageModel } from "../../domain/model.ts";
 import { resolveSize, priceTier } from "../../domain/size.ts";
 import type { SizeTier } from "../../domain/usage.ts";
 
@@ -27,8 +27,9 @@ const BACKGROUNDS = ["auto", "opaque", "transparent"];
  */
 export function fitToModel(request: ImageRequest, model: ImageModel): FittedImageRequest {
   const rules = FAMILIES[model.family];
-  if (request.references.length > rules.references) {
-    const message = `This model takes at most ${rules.references} reference image${rules.references > 1 ? "s" : ""}.`;
+  const maxReferences = referenceLimit(model);
+  if (request.references.length > maxReferences) {
+    const message = `This model takes at most ${maxReferences} reference image${maxReferences === 1 ? "" : "s"}.`;
     throw new GatewayError("too_many_reference_images", message, { param: "image" });
   }
   const { image } = model;

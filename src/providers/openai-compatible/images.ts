@@ -60,9 +60,11 @@ function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Reco
     model: order.upstreamModel,
     prompt: order.prompt,
     n: Math.min(order.count, order.model.image.maxImagesPerCall),
-    size: order.size.isAuto ? "auto" : `${width}x${height}`,
   };
-  if (order.quality !== undefined) fields["quality"] = order.quality;
+  // Left out, both are the vendor's own choice; not every compatible vendor knows the word `auto`.
+  if (!order.size.isAuto) fields["size"] = `${width}x${height}`;
+  const quality = order.quality === "auto" ? order.model.image.defaultQuality : order.quality;
+  if (quality !== undefined) fields["quality"] = quality;
   if (order.background !== undefined) fields["background"] = order.background;
   if (format !== undefined) fields["output_format"] = format;
   if (order.compression !== undefined && format === order.format && format !== undefined && format !== "png")

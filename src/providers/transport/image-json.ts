@@ -1,4 +1,4 @@
-import { decodeBase64 } from "../../lib/base64.ts";
+import { decodeBase64, readDataUrlHeader } from "../../lib/base64.ts";
 import {
   isStreamedObject,
   JsonSpoolError,
@@ -45,7 +45,12 @@ export async function readImageJson(
 export function imageOf(value: StreamedJson | undefined): Blob | undefined {
   if (value instanceof SpooledString && value.decoded) return value.blob;
   if (value === undefined || value === null || value === "") return undefined;
-  const bytes = typeof value === "string" ? decodeBase64(value) : null;
+  const bytes = typeof value === "string" ? decodeBase64(afterHeader(value)) : null;
   if (!bytes) throw brokenResponse("gave an image that is no base64");
   return new Blob([new Uint8Array(bytes)]);
+}
+
+/** Some compatible vendors put a whole `data:` URL where the protocol has bare base64. */
+function afterHeader(text: string): string {
+  return text.slice(readDataUrlHeader(text)?.length ?? 0);
 }

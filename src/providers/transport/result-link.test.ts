@@ -35,6 +35,15 @@ async function failureOf(call: Promise<unknown>): Promise<unknown> {
 }
 
 describe("a result link", () => {
+  test("that is a data URL is decoded, and nothing is fetched", async () => {
+    const { asked, fetchResult } = answering();
+    const picture = await fetchResult("data:image/png;base64,AQID", spool, never);
+    expect(await picture.bytes()).toEqual(Uint8Array.of(1, 2, 3));
+    for (const link of ["data:image/png;base64,", "data:image/png,AQID", "data:image/png;base64,!!"])
+      expect(await failureOf(fetchResult(link, spool, never))).toMatchObject({ kind: "broken" });
+    expect(asked).toEqual([]);
+  });
+
   test("is fetched by the safe fetch, with a maximum size", async () => {
     const { asked, fetchResult } = answering(Uint8Array.of(1, 2, 3));
     const picture = await fetchResult("https://files.example/1.png", spool, never);

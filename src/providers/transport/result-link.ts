@@ -1,4 +1,5 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
+import { decodeBase64, isDataUrl, readDataUrlHeader } from "../../lib/base64.ts";
 import { createSafeFetch, SafeFetchError, type SafeFetch } from "../../lib/safe-fetch.ts";
 import type { Spool, SpoolFile } from "../../lib/spool.ts";
 import { brokenResponse, readPieces } from "./http.ts";
@@ -25,6 +26,8 @@ export function createFetchResult(
     return await file.finish();
   };
   return async (link, spool, signal) => {
+    // Small results may come inside their link (Replicate HTTP reference, output files).
+    if (isDataUrl(link)) return decodeInline(link);
     try {
       return await download(link, spool, signal).catch((error: unknown) => {
         if (signal.aborted || isLasting(error)) throw error;
@@ -35,6 +38,13 @@ export function createFetchResult(
       throw error instanceof SafeFetchError ? failed(error) : error;
     }
   };
+}
+
+function decodeInline(link: string): Blob {
+  const header = readDataUrlHeader(link);
+  const bytes = header && decodeBase64(link.slice(header.length));
+  if (!bytes || bytes.byteLength === 0) throw brokenResponse("gave a data URL without a picture");
+  return new Blob([new Uint8Array(bytes)]);
 }
 
 /** Fetches several at once and returns them in order, at most `MAX_RESULTS`; failures as in `fulfilledOf`. */

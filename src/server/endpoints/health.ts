@@ -23,6 +23,10 @@ export function healthRoutes({ lifecycle, metrics, metricsToken }: HealthSetting
     auth: "public",
     because: "it is for the operator's probes",
   } as const;
+  const ready = ({ requestId }: HttpExchange): Response =>
+    lifecycle.phase === "serving"
+      ? Response.json({ status: "ready" }, { headers: baseHeaders(requestId) })
+      : Response.json({ status: "draining" }, { status: 503, headers: baseHeaders(requestId) });
   return [
     {
       ...open,
@@ -35,10 +39,15 @@ export function healthRoutes({ lifecycle, metrics, metricsToken }: HealthSetting
       ...open,
       path: "/readyz",
       name: "readiness",
-      handle: (exchange: HttpExchange) =>
-        lifecycle.phase === "serving"
-          ? Response.json({ status: "ready" }, { headers: baseHeaders(exchange.requestId) })
-          : Response.json({ status: "draining" }, { status: 503, headers: baseHeaders(exchange.requestId) }),
+      handle: ready,
+    },
+    {
+      ...open,
+      // The check of a load balancer that names no path (HAProxy manual, `option httpchk`).
+      method: "OPTIONS",
+      path: "/",
+      name: "readiness",
+      handle: ready,
     },
     {
       ...open,

@@ -1,6 +1,6 @@
 import { FAMILIES } from "../../domain/family.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import type { ImageCapability, Model } from "../../domain/model.ts";
+import { referenceLimit, type ImageCapability, type ImageModel, type Model } from "../../domain/model.ts";
 import type { Principal } from "../../domain/api-key.ts";
 import { mayCall } from "../../gateway/admission/model-access.ts";
 import { findPrice } from "../../gateway/metering/price.ts";
@@ -116,7 +116,8 @@ function describeText({
   };
 }
 
-function describeImage({ id, family, image }: Extract<Model, { type: "image" }>): object {
+function describeImage(model: ImageModel): object {
+  const { id, family, image } = model;
   const rules = FAMILIES[family];
   return {
     family,
@@ -134,7 +135,7 @@ function describeImage({ id, family, image }: Extract<Model, { type: "image" }>)
       output_format: { type: "enum", values: ["png", "jpeg", "webp"] },
       n: { type: "range", min: 1, max: 4 },
     },
-    limits: { reference_images: rules.references, n_max: 4 },
+    limits: { reference_images: referenceLimit(model), n_max: 4 },
   };
 }
 

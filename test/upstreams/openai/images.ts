@@ -59,7 +59,9 @@ async function makeItems(
     return Array.from({ length: count }, () => ({ b64_json: "*".repeat(200_000) }));
   const [width = 0, height = 0] = size.split("x").map(Number);
   const picture = await makePicture(width, height, fields.output_format);
-  return Array.from({ length: count }, () => ({ b64_json: picture.toString("base64") }));
+  // As some compatible vendors do.
+  const header = behaviour.fault === "data-url" ? "data:image/png;base64," : "";
+  return Array.from({ length: count }, () => ({ b64_json: header + picture.toString("base64") }));
 }
 
 /** Tokens of the prompt follow from its length, those of an image from area and shape. */
