@@ -12,6 +12,47 @@ export function kindOfCode(code: string): UpstreamErrorKind | undefined {
   return Object.hasOwn(KIND_BY_CODE, key) ? KIND_BY_CODE[key] : undefined;
 }
 
+/** The kind that a vendor's sentence stands for where it has no code; undefined for any other. */
+export function kindOfSentence(message: string): UpstreamErrorKind | undefined {
+  return KIND_BY_SENTENCE.find(([pattern]) => pattern.test(message))?.[1];
+}
+
+/** Whether a sentence says that the input is longer than the model's context. */
+export function saysContextExceeded(message: string): boolean {
+  return CONTEXT_SENTENCES.some((pattern) => pattern.test(message));
+}
+
+/**
+ * Seconds until a retry by a sentence such as "Please try again in 1m12.5s" (OpenAI, Groq) or "Please retry in
+ * 46.5s" (Google); undefined without one.
+ */
+export function retrySecondsOf(message: string): number | undefined {
+  const [, hours, minutes, seconds, unit] = RETRY.exec(message) ?? [];
+  if (hours === undefined && minutes === undefined && seconds === undefined) return undefined;
+  const last = Number(seconds ?? 0) / (unit === "ms" ? 1000 : 1);
+  return Math.ceil(3600 * Number(hours ?? 0) + 60 * Number(minutes ?? 0) + last);
+}
+
+const RETRY =
+  /\b(?:try again|retry) (?:in|after) (?:(\d{1,4})h)?(?:(\d{1,4})m(?!s))?(?:(\d{1,7}(?:\.\d{1,9})?) ?(ms|s))?/i;
+
+const KIND_BY_SENTENCE: readonly (readonly [RegExp, UpstreamErrorKind])[] = [
+  // xAI sends both without a code, the one as 400 and the other as 429 (continuedev/continue issue 10373).
+  [/^Incorrect API key provided/, "account"],
+  [/\bused all available credits\b|\bdoesn't have any credits\b/, "account"],
+  [/\bcredit balance is too low\b/i, "account"],
+];
+
+/** OpenAI, vLLM, DeepSeek, OpenRouter and xAI; SGLang; Moonshot; Alibaba; Mistral; llama.cpp. */
+const CONTEXT_SENTENCES: readonly RegExp[] = [
+  /\bmaximum (?:context|prompt) length\b/i,
+  /\blonger than the model's context length\b/i,
+  /\bexceeded model token limit\b|\bInput token length too long\b/i,
+  /\bRange of input length should be\b/,
+  /\btoo large for model with \d+ maximum context\b/,
+  /\bexceeds? the available context size\b/i,
+];
+
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   [CONTEXT_EXCEEDED]: "rejected",
   invalid_prompt: "rejected",
@@ -24,14 +65,9 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   misalignment_policy_violation: "refused",
   data_inspection_failed: "refused",
   datainspectionfailed: "refused",
-  // Zhipu's codes are numeric strings: sensitive content, arrears, invalid key, unknown model.
+  // Zhipu's codes are numeric strings: sensitive content, arrears, unknown model. Those of keys come as 401.
   "1301": "refused",
   "1113": "account",
-  "1000": "account",
-  "1001": "account",
-  "1002": "account",
-  "1003": "account",
-  "1004": "account",
   "1211": "account",
   insufficient_quota: "account",
   credit_balance_exhausted: "account",
@@ -42,6 +78,22 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   billing_not_active: "account",
   account_deactivated: "account",
   arrearage: "account",
+  // Moonshot API, "Error reference".
+  exceeded_current_quota_error: "account",
+  invalid_authentication_error: "account",
+  incorrect_api_key_error: "account",
+  permission_denied_error: "account",
+  rate_limit_reached_error: "limited",
+  engine_overloaded_error: "overloaded",
+  // Google's reasons (google.rpc.ErrorInfo).
+  api_key_invalid: "account",
+  api_key_expired: "account",
+  // Alibaba Model Studio, "Error codes".
+  invalidapikey: "account",
+  "throttling.allocationquota": "limited",
+  "throttling.ratequota": "limited",
+  // Groq API, "Error codes".
+  model_decommissioned: "account",
   invalid_api_key: "account",
   authentication_error: "account",
   permission_error: "account",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ImageOrder, ImageReply, ReferenceImage } from "../domain/image.ts";
-import { UpstreamError, type UpstreamErrorKind } from "../domain/upstream-error.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
 import { readImageList, type ImageList } from "./images/image-list.ts";
 import { createImageUpstream } from "./images/image-upstream.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
@@ -39,18 +39,13 @@ export const xai: Provider<XaiSettings> = {
 /** Formats known to be read; the size is the vendor's for images in general. */
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20 * 1024 * 1024 };
 
-/** Sentences without a code of their own: a refused key and a moderated picture come as 400. */
-const KIND_BY_SENTENCE: readonly (readonly [RegExp, UpstreamErrorKind])[] = [
-  [/^Incorrect API key provided/, "account"],
-  [/\bcontent moderation\b/, "refused"],
-];
+/** A moderated picture comes as 400 without a code of its own. */
+const MODERATED = /\bcontent moderation\b/;
 
 /** Flat `{code, error}`, with a code or a sentence as `code`, or nested `{error: {message}}`. */
 function readFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
   const reading = readOpenAiFailure(body, httpStatus);
-  if (httpStatus !== 400) return reading;
-  const kind = KIND_BY_SENTENCE.find(([pattern]) => pattern.test(reading.message))?.[1];
-  return kind ? { ...reading, kind } : reading;
+  return httpStatus === 400 && MODERATED.test(reading.message) ? { ...reading, kind: "refused" } : reading;
 }
 
 async function generate(

@@ -135,12 +135,13 @@ describe("a failure", () => {
     { behaviour: { fault: "choices-null" }, kind: "broken", isAmbiguous: true },
     { behaviour: { fault: "choices-missing" }, kind: "broken", isAmbiguous: true },
     { behaviour: { fault: "error-in-200" }, kind: "overloaded", status: 200 },
-    { behaviour: { fault: "rate-limited" }, kind: "limited", status: 429 },
+    // The time is in the sentence where no header has it.
+    { behaviour: { fault: "rate-limited" }, kind: "limited", status: 429, retryAfterSeconds: 12 },
     { behaviour: { fault: "rate-limited", retryAfter: "7" }, kind: "limited", retryAfterSeconds: 7 },
     { behaviour: { fault: "rate-limited", retryAfter: "1.2" }, kind: "limited", retryAfterSeconds: 2 },
     { behaviour: { fault: "rate-limited", retryAfter: "-1" }, kind: "limited", retryAfterSeconds: 0 },
     { behaviour: { fault: "rate-limited", retryAfter: "1e9" }, kind: "limited", retryAfterSeconds: 3600 },
-    { behaviour: { fault: "rate-limited", retryAfter: "soon" }, kind: "limited" },
+    { behaviour: { fault: "rate-limited", retryAfter: "soon" }, kind: "limited", retryAfterSeconds: 12 },
     {
       behaviour: { fault: "rate-limited", retryAfter: "Thu, 01 Jan 1970 00:00:00 GMT" },
       kind: "limited",

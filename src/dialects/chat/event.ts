@@ -1,6 +1,13 @@
-import { UpstreamError } from "../../domain/upstream-error.ts";
+import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import type { VendorReply } from "../dialect.ts";
+import {
+  CONTEXT_EXCEEDED,
+  kindOfCode,
+  kindOfSentence,
+  retrySecondsOf,
+  saysContextExceeded,
+} from "../openai-error-codes.ts";
 
 /** Parses the data of an event. Throws an `UpstreamError` for what is no chunk. */
 export function parseEvent(data: string): Record<string, unknown> {
@@ -46,12 +53,25 @@ export function errorOf(event: Record<string, unknown>): unknown {
   return firstChoice(choices)?.["error"];
 }
 
-/** Vendors report trouble inside a running stream as a frame with `error`. */
+/** Vendors report trouble inside a running stream as a frame with `error`, some with the status of a response. */
 export function inStreamError(error: unknown): UpstreamError {
   const { type = "", code = "", message = error } = isObject(error) ? error : {};
   const named = `${String(type)} ${String(code)}`.replace(/[^\w./ -]/g, "?").slice(0, 100);
-  const vendorMessage = String(message).slice(0, 300);
-  return new UpstreamError("overloaded", `error inside the stream: ${named}`, { vendorMessage });
+  const words = String(message);
+  const kind =
+    kindOfCode(String(code)) ?? kindOfCode(String(type)) ?? kindOfSentence(words) ?? kindOfStatus(code);
+  return new UpstreamError(kind, `error inside the stream: ${named}`, {
+    vendorMessage: words.slice(0, 300),
+    isContextExceeded: code === CONTEXT_EXCEEDED || saysContextExceeded(words),
+    retryAfterSeconds: kind === "limited" ? retrySecondsOf(words) : undefined,
+  });
+}
+
+function kindOfStatus(code: unknown): UpstreamErrorKind {
+  const status = Number(code);
+  if (status === 401 || status === 402) return "account";
+  if (status === 400 || status === 413 || status === 422) return "rejected";
+  return status === 429 ? "limited" : "overloaded";
 }
 
 /** Where a chunk has its usage: at its top, in a choice (Moonshot), or in Groq's own object. */

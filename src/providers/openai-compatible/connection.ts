@@ -4,7 +4,7 @@ import type { ReferenceRules } from "../images/reference-image.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createFetchResult, type FetchResult } from "../transport/result-link.ts";
 import { createVendorErrors, type VendorErrors } from "../transport/vendor-errors.ts";
-import { readOpenAiFailure } from "./errors.ts";
+import { openAiFailures, type OwnCodes } from "./errors.ts";
 
 /** What all calls of a channel share. */
 export interface OpenAiConnection extends OpenAiAddress {
@@ -23,6 +23,7 @@ export interface OpenAiAddress {
   /** URL of an operation. `readModel` returns the vendor's name of the model, for addresses that contain it. */
   urlOf(operation: Operation, readModel: () => string): string;
   textTraits: VendorTraits;
+  ownCodes?: OwnCodes;
   /** Name of the form's file field for one reference; several are always `image[]`. */
   singleFileField: "image" | "image[]";
   /** What the address takes and returns of images. */
@@ -51,7 +52,7 @@ export function createOpenAiConnection(
     formHeaders,
     jsonHeaders,
     streamHeaders: { ...jsonHeaders, accept: "text/event-stream" },
-    errors: createVendorErrors({ secret: apiKey, baseUrl }, readOpenAiFailure),
+    errors: createVendorErrors({ secret: apiKey, baseUrl }, openAiFailures(address.ownCodes)),
     fetchResult: createFetchResult(baseUrl),
   };
 }
