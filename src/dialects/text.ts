@@ -1,16 +1,10 @@
 import { chat } from "./chat/index.ts";
 import type { TextDialect } from "./dialect.ts";
+import { messages } from "./messages/index.ts";
 import type { TextDialectName } from "./name.ts";
 import { native } from "./native/text/index.ts";
 
 /** Every wire format of text models. */
 const DIALECTS: ReadonlyMap<TextDialectName, TextDialect> = new Map<TextDialectName, TextDialect>([
   ["chat", chat],
-  ["native", native],
-]);
-
-export function textDialect(name: TextDialectName): TextDialect {
-  const dialect = DIALECTS.get(name);
-  if (!dialect) throw new Error(`no dialect ${name}`);
-  return dialect;
-}
+  ["messages", messages],

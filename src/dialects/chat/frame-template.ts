@@ -28,18 +28,22 @@ const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 const NOTHING = new Uint8Array(0);
 
-/** Names of streamed text. */
-const TEXT_NAMES = /"(?:content|reasoning_content|reasoning|refusal)"\s*:\s*"/g;
+/** Names of streamed text in chat completions. */
+const CHAT_TEXT_NAMES = /"(?:content|reasoning_content|reasoning|refusal)"\s*:\s*"/g;
 /** Random text by which OpenAI hides the length of tokens (API reference, `include_obfuscation`). */
 const PADDING_NAME = /"obfuscation"\s*:\s*"/g;
 
 /**
  * Makes a template of a frame and of what became of it; null when the position of its text is not certain. The
- * frame must hold one choice with some text, and nothing that has to be remembered.
+ * frame must hold some text and nothing that has to be remembered; `textNames` are the members that hold it.
  */
-export function frameTemplate(frame: Buffer, written: Buffer): FrameTemplate | null {
-  const upstreamParts = partsAround(frame);
-  const clientParts = frame === written ? upstreamParts : partsAround(written);
+export function frameTemplate(
+  frame: Buffer,
+  written: Buffer,
+  textNames: RegExp = CHAT_TEXT_NAMES,
+): FrameTemplate | null {
+  const upstreamParts = partsAround(frame, textNames);
+  const clientParts = frame === written ? upstreamParts : partsAround(written, textNames);
   if (!upstreamParts || upstreamParts.length !== clientParts?.length) return null;
   const upstreamBytes = lengthOf(upstreamParts);
   return { upstreamParts, clientParts, upstreamBytes, growth: lengthOf(clientParts) - upstreamBytes };
@@ -93,11 +97,11 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array): Repeti
 }
 
 /** The bytes around the slots of a frame. */
-function partsAround(frame: Buffer): Uint8Array[] | null {
+function partsAround(frame: Buffer, textNames: RegExp): Uint8Array[] | null {
   const text = frame.toString("latin1");
   // After a carriage return, the end of a frame depends on the byte that follows.
   if (!text.endsWith("\n\n") || text.includes("\r")) return null;
-  const content = slotAfter(text, TEXT_NAMES, 0);
+  const content = slotAfter(text, textNames, 0);
   if (!content) return null;
   const padding = slotAfter(text, PADDING_NAME, content.end);
   const parts: Uint8Array[] = [frame.subarray(0, content.start)];

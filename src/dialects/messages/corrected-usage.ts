@@ -1,0 +1,36 @@
+import type { TokenUsage } from "../../domain/usage.ts";
+import { isObject } from "../../lib/json.ts";
+import { editMembers, type MemberEdit } from "../../lib/json-edit.ts";
+import { writeUsage } from "./usage.ts";
+
+/** Whether the caller must be shown other numbers than the vendor reported. */
+export function isCorrected({ source, anomalous }: TokenUsage): boolean {
+  return source === "estimated" || anomalous === true;
+}
+
+/**
+ * A vendor's `usage` value, as text, with the billed numbers in place of its own. What else it reports stays; one
+ * that is not an object is replaced.
+ */
+export function correctedUsage(text: string | undefined, usage: TokenUsage): string {
+  const billed = writeUsage(usage);
+  if (text === undefined || !isObject(JSON.parse(text))) return JSON.stringify(billed);
+  const { output_tokens_details: details = { thinking_tokens: 0 } } = billed;
+  return editMembers(text, {
+    input_tokens: always(billed.input_tokens),
+    output_tokens: always(billed.output_tokens),
+    cache_creation_input_tokens: ifPresent(billed.cache_creation_input_tokens),
+    cache_read_input_tokens: ifPresent(billed.cache_read_input_tokens),
+    cache_creation: ifPresent(billed.cache_creation),
+    output_tokens_details: ifPresent(details),
+    iterations: ifPresent(null),
+  });
+}
+
+function always(count: number): MemberEdit {
+  return () => String(count);
+}
+
+function ifPresent(value: unknown): MemberEdit {
+  return (old) => (old === undefined ? undefined : JSON.stringify(value));
+}

@@ -1,0 +1,29 @@
+import type { TextDialect } from "../dialect.ts";
+import { PING_FRAME } from "./event-frame.ts";
+import { parseReply } from "./parse-reply.ts";
+import { readConversation } from "./read-conversation.ts";
+import { MessagesReader } from "./reply-reader.ts";
+import { MessagesWriter } from "./reply-writer.ts";
+import { readReply } from "./reply.ts";
+import { forVendor, type MessagesRequest } from "./request.ts";
+import { MessagesStream } from "./stream.ts";
+import { writeConversation } from "./write-conversation.ts";
+import { writeReply } from "./write-reply.ts";
+
+export { writeError } from "./error.ts";
+export { readCountRequest, readRequest, type MessagesPayload } from "./request.ts";
+
+/** The messages protocol, read and written at either end. */
+export const messages: TextDialect<MessagesRequest> = {
+  name: "messages",
+  keepAliveFrame: PING_FRAME,
+  forVendor,
+  readReply,
+  openStream: (_payload, publicModel, policy) => new MessagesStream(publicModel, policy),
+  readConversation,
+  writeConversation,
+  parseReply,
+  replyReader: () => new MessagesReader(),
+  writeReply,
+  replyWriter: (payload) => new MessagesWriter(payload),
+};

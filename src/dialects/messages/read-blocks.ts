@@ -1,0 +1,149 @@
+import { isObject } from "../../lib/json.ts";
+import type {
+  AssistantPart,
+  FilePart,
+  ImagePart,
+  MediaSource,
+  TextPart,
+  ToolCall,
+  ToolResult,
+  UserPart,
+} from "../conversation/request.ts";
+import { openSignature, type Signature } from "../conversation/signature.ts";
+import { untranslatable } from "../conversation/untranslatable.ts";
+import { cacheOf } from "./cache-control.ts";
+import { openCallSignature } from "./call-signature.ts";
+import { readCallId } from "./ids.ts";
+
+type Block = Record<string, unknown>;
+
+/** The blocks of content that is a string or a list, with the field of each. */
+export function* blocksOf(content: unknown, path: string): Generator<[block: Block, path: string]> {
+  if (typeof content === "string") yield [{ type: "text", text: content }, path];
+  if (!Array.isArray(content)) return;
+  for (const [index, block] of content.entries()) if (isObject(block)) yield [block, `${path}[${index}]`];
+}
+
+/** Texts alone, of instructions. */
+export function readTexts(content: unknown, path: string): TextPart[] {
+  return [...blocksOf(content, path)].map(([block, at]) => {
+    if (block["type"] !== "text") throw untranslatable(`${at}.type`);
+    return readText(block);
+  });
+}
+
+export function readUserParts(content: unknown, path: string): UserPart[] {
+  return [...blocksOf(content, path)].map(([block, at]) =>
+    block["type"] === "tool_result" ? readResult(block, at) : readShown(block, at),
+  );
+}
+
+/** What the assistant said. `inputOf` gives the text of a call's input as the caller wrote it. */
+export function readAssistantParts(
+  content: unknown,
+  path: string,
+  inputOf: (block: Block) => string,
+): AssistantPart[] {
+  const parts: AssistantPart[] = [];
+  let signature: Signature | null = null;
+  for (const [block, at] of blocksOf(content, path)) {
+    const { type, data } = block;
+    if (type === "redacted_thinking" && typeof data === "string" && openCallSignature(data)) {
+      signature = openCallSignature(data);
+      continue;
+    }
+    if (type === "tool_use") {
+      parts.push(readCall(block, inputOf(block), signature));
+      signature = null;
+    } else parts.push(readSaid(block, at));
+  }
+  return parts;
+}
+
+function readSaid(block: Block, path: string): AssistantPart {
+  const { type, thinking, signature, data } = block;
+  switch (type) {
+    case "text":
+      return readText(block);
+    case "thinking": {
+      const isSigned = typeof signature === "string" && signature !== "";
+      return {
+        type: "reasoning",
+        text: String(thinking ?? ""),
+        signature: isSigned ? openSignature(signature, "messages") : null,
+      };
+    }
+    case "redacted_thinking": {
+      const sealed = openSignature(String(data), "messages");
+      return { type: "reasoning", text: "", signature: sealed, isRedacted: true };
+    }
+    default:
+      throw untranslatable(`${path}.type`);
+  }
+}
+
+function readCall(block: Block, input: string, signature: Signature | null): ToolCall {
+  return {
+    type: "tool_call",
+    id: readCallId(String(block["id"])),
+    name: String(block["name"]),
+    kind: "function",
+    arguments: input,
+    ...(signature && { signature }),
+    ...cacheOf(block),
+  };
+}
+
+function readText(block: Block): TextPart {
+  return { type: "text", text: String(block["text"]), ...cacheOf(block) };
+}
+
+function readResult(block: Block, path: string): ToolResult {
+  const parts = [...blocksOf(block["content"], `${path}.content`)].map(([part, at]) => readShown(part, at));
+  return {
+    type: "tool_result",
+    callId: readCallId(String(block["tool_use_id"])),
+    parts,
+    isError: block["is_error"] === true,
+    ...cacheOf(block),
+  };
+}
+
+function readShown(block: Block, path: string): TextPart | ImagePart | FilePart {
+  const { type, title, source } = block;
+  switch (type) {
+    case "text":
+      return readText(block);
+    case "image":
+      return { type, source: mediaSource(source, path), ...cacheOf(block) };
+    case "document":
+      return {
+        type: "file",
+        source: documentSource(source, path),
+        ...(typeof title === "string" && { name: title }),
+        ...cacheOf(block),
+      };
+    case "search_result": {
+      const texts = readTexts(block["content"], `${path}.content`).map(({ text }) => text);
+      const head = [title, source].filter((part) => typeof part === "string");
+      return { type: "text", text: [...head, ...texts].join("\n"), ...cacheOf(block) };
+    }
+    default:
+      throw untranslatable(`${path}.type`);
+  }
+}
+
+function mediaSource(source: unknown, path: string): MediaSource {
+  const { type, url, media_type: mediaType, data } = isObject(source) ? source : {};
+  if (type === "url" && typeof url === "string") return { url };
+  if (type === "base64" && typeof data === "string") return { mediaType: String(mediaType), data };
+  throw untranslatable(`${path}.source.type`);
+}
+
+function documentSource(source: unknown, path: string): FilePart["source"] {
+  const { type, data, content } = isObject(source) ? source : {};
+  if (type === "text" && typeof data === "string") return { text: data };
+  if (type !== "content") return mediaSource(source, path);
+  const texts = readTexts(content, `${path}.source.content`).map(({ text }) => text);
+  return { text: texts.join("\n") };
+}

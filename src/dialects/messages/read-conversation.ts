@@ -1,0 +1,90 @@
+import { isObject, scanArray } from "../../lib/json.ts";
+import type { Conversation, OutputFormat, TextPart, Turn } from "../conversation/request.ts";
+import { untranslatable } from "../conversation/untranslatable.ts";
+import { memberText, rawInputs } from "./raw-inputs.ts";
+import { readAssistantParts, readTexts, readUserParts } from "./read-blocks.ts";
+import type { MessagesPayload } from "./request.ts";
+import { readThinking } from "./thinking.ts";
+import { readTools, readToolChoice } from "./tools.ts";
+
+/** The caller's names of the neutral fields, for errors. */
+const PARAMS: Conversation["params"] = {
+  system: "system",
+  turns: "messages",
+  tools: "tools",
+  toolChoice: "tool_choice",
+  parallelCalls: "tool_choice.disable_parallel_tool_use",
+  maxTokens: "max_tokens",
+  temperature: "temperature",
+  topP: "top_p",
+  topK: "top_k",
+  stop: "stop_sequences",
+  format: "output_config.format",
+  reasoning: "thinking",
+  user: "metadata.user_id",
+};
+
+/** By this text Claude Code names itself to Anthropic, which takes the block off (Claude Code, "LLM gateways"). */
+const ATTRIBUTION = /^x-anthropic-billing-header:/;
+
+/** The request in neutral form. Throws an `UpstreamError` that names the field which has no such form. */
+export function readConversation({ raw, parsed }: MessagesPayload): Conversation {
+  const { body, isStream, maxTokens } = parsed;
+  const { metadata, stop_sequences: stop } = body;
+  return {
+    isStream,
+    system: readSystem(body["system"]),
+    turns: readTurns(raw, body["messages"]),
+    tools: readTools(body["tools"]),
+    ...readToolChoice(body["tool_choice"]),
+    maxTokens,
+    temperature: numberOf(body["temperature"]),
+    topP: numberOf(body["top_p"]),
+    topK: numberOf(body["top_k"]),
+    stop: Array.isArray(stop) ? stop.filter((each) => typeof each === "string") : [],
+    seed: null,
+    presencePenalty: null,
+    frequencyPenalty: null,
+    format: readFormat(body),
+    reasoning: readThinking(body),
+    verbosity: null,
+    user: isObject(metadata) && typeof metadata["user_id"] === "string" ? metadata["user_id"] : null,
+    params: PARAMS,
+  };
+}
+
+function readSystem(system: unknown): TextPart[] {
+  const parts = readTexts(system, "system");
+  return ATTRIBUTION.test(parts[0]?.text ?? "") ? parts.slice(1) : parts;
+}
+
+function readTurns(raw: string, messages: unknown): Turn[] {
+  if (!Array.isArray(messages)) return [];
+  const text = memberText(raw, "messages") ?? "[]";
+  const spans = scanArray(text);
+  return messages.filter(isObject).map(({ role, content }, index): Turn => {
+    const path = `messages[${index}].content`;
+    if (role === "user") return { role, parts: readUserParts(content, path) };
+    if (role === "system") return { role, parts: readTexts(content, path) };
+    if (role !== "assistant") throw untranslatable(`messages[${index}].role`);
+    const { start, end } = spans[index] ?? { start: 0, end: 0 };
+    const inputs = rawInputs(text.slice(start, end), content);
+    return { role, parts: readAssistantParts(content, path, (block) => inputs.get(block) ?? "{}") };
+  });
+}
+
+/** Older clients have `output_format` at the top level. */
+function readFormat({
+  output_config: config,
+  output_format: older,
+}: Record<string, unknown>): OutputFormat | null {
+  const format = (isObject(config) ? config["format"] : undefined) ?? older;
+  if (!isObject(format)) return null;
+  if (format["type"] !== "json_schema" || !isObject(format["schema"]))
+    throw untranslatable("output_config.format.type");
+  return { type: "schema", name: null, schema: format["schema"], strict: null, description: null };
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
+}

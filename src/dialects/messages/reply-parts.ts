@@ -1,0 +1,44 @@
+import type { Finish } from "../conversation/reply.ts";
+
+/** Why a reply ended, by the protocol's words (Anthropic API, "Handling stop reasons"). */
+const REASONS: Readonly<Record<string, Finish["reason"]>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  pause_turn: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "tool_calls",
+  refusal: "refused",
+};
+
+export function readFinish({
+  stop_reason: reason,
+  stop_sequence: sequence,
+}: Record<string, unknown>): Finish {
+  const known = typeof reason === "string" && Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined;
+  return { reason: known ?? "stop", stopSequence: typeof sequence === "string" ? sequence : null };
+}
+
+/** The fields that tell the ending. A vendor may end a reply with calls as any other. */
+export function writeFinish(
+  { reason, stopSequence }: Finish,
+  hasCalls: boolean,
+): { stop_reason: string; stop_sequence: string | null } {
+  const stop = stopSequence === null ? "end_turn" : "stop_sequence";
+  const word = reason === "stop" && hasCalls ? "tool_use" : STOPS[reason];
+  return { stop_reason: word ?? stop, stop_sequence: stopSequence };
+}
+
+const STOPS: Readonly<Record<Finish["reason"], string | null>> = {
+  stop: null,
+  length: "max_tokens",
+  tool_calls: "tool_use",
+  refused: "refusal",
+};
+
+const ID = /^msg_[\w-]+$/;
+
+/** The id of a message for callers: a vendor's of this protocol, else a new one. */
+export function messageId(id: string | null): string {
+  return id !== null && ID.test(id) ? id : `msg_${Bun.randomUUIDv7("buffer").toString("hex")}`;
+}

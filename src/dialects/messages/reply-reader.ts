@@ -1,0 +1,132 @@
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import { isObject } from "../../lib/json.ts";
+import type { ReplyEvent, ReplyReader } from "../conversation/reply.ts";
+import { openSignature, type Signature } from "../conversation/signature.ts";
+import { openCallSignature } from "./call-signature.ts";
+import { parseEvent } from "./event-frame.ts";
+import { readCallId } from "./ids.ts";
+import { memberText } from "./raw-inputs.ts";
+import { readFinish } from "./reply-parts.ts";
+import { mergeUsage, readUsage } from "./usage.ts";
+import { reportedFailure } from "./vendor-failure.ts";
+
+/** A block of a call that has begun. */
+interface OpenCall {
+  call: number;
+  /** The input that came with the beginning, where a vendor sends it whole. */
+  input: string;
+  hasArguments: boolean;
+}
+
+/** Reads a vendor's messages stream. Events and blocks of unknown kinds have no neutral form. */
+export class MessagesReader implements ReplyReader {
+  /** By the index of its block. */
+  readonly #calls = new Map<unknown, OpenCall>();
+  #callCount = 0;
+  #callSignature: Signature | null = null;
+  #usage: Record<string, unknown> = {};
+  #hasStopReason = false;
+  isDone = false;
+
+  get isComplete(): boolean {
+    return this.isDone || this.#hasStopReason;
+  }
+
+  *read(data: string): Generator<ReplyEvent, void> {
+    // Relays add the end mark of chat completions.
+    if (data.startsWith("[DONE]")) return;
+    const event = parseEvent(data);
+    switch (event["type"]) {
+      case "message_start":
+        return yield* this.#start(event["message"]);
+      case "content_block_start":
+        return yield* this.#startBlock(event, data);
+      case "content_block_delta":
+        return yield* this.#readDelta(event);
+      case "content_block_stop":
+        return yield* this.#endBlock(event["index"]);
+      case "message_delta":
+        return yield* this.#readEnding(event);
+      case "message_stop":
+        this.isDone = true;
+        return;
+      default:
+        if (event["error"]) throw reportedFailure(event["error"]);
+    }
+  }
+
+  *#start(message: unknown): Generator<ReplyEvent, void> {
+    if (!isObject(message)) throw new UpstreamError("broken", "a stream that begins without a message");
+    const { id, usage } = message;
+    yield { type: "start", id: typeof id === "string" ? id : null };
+    yield* this.#report(usage);
+  }
+
+  *#startBlock(event: Record<string, unknown>, data: string): Generator<ReplyEvent, void> {
+    const { content_block: block, index } = event;
+    if (!isObject(block)) return;
+    const { type, text, thinking, data: redacted, signature } = block;
+    if (type === "text") yield* piece("text", text);
+    else if (type === "thinking") {
+      yield* piece("reasoning", thinking);
+      yield* signed(signature);
+    } else if (type === "redacted_thinking" && typeof redacted === "string") {
+      const ofCall = openCallSignature(redacted);
+      if (ofCall) this.#callSignature = ofCall;
+      else yield { type: "signature", signature: openSignature(redacted, "messages"), isRedacted: true };
+    } else if (type === "tool_use") {
+      const call = this.#callCount++;
+      const input = memberText(memberText(data, "content_block") ?? "{}", "input") ?? "{}";
+      this.#calls.set(index, { call, input, hasArguments: false });
+      const name = String(block["name"]);
+      const mark = this.#callSignature ? { signature: this.#callSignature } : {};
+      this.#callSignature = null;
+      yield { type: "call", call, id: readCallId(String(block["id"])), name, kind: "function", ...mark };
+    }
+  }
+
+  *#readDelta({ delta, index }: Record<string, unknown>): Generator<ReplyEvent, void> {
+    if (!isObject(delta)) return;
+    const { type, text, thinking, signature, partial_json: json } = delta;
+    if (type === "text_delta") yield* piece("text", text);
+    else if (type === "thinking_delta") yield* piece("reasoning", thinking);
+    else if (type === "signature_delta") yield* signed(signature);
+    else if (type === "input_json_delta" && typeof json === "string" && json !== "") {
+      const open = this.#calls.get(index);
+      if (!open) return;
+      open.hasArguments = true;
+      yield { type: "arguments", call: open.call, text: json };
+    }
+  }
+
+  *#endBlock(index: unknown): Generator<ReplyEvent, void> {
+    const open = this.#calls.get(index);
+    if (!open) return;
+    this.#calls.delete(index);
+    if (!open.hasArguments) yield { type: "arguments", call: open.call, text: open.input };
+  }
+
+  *#readEnding({ delta, usage }: Record<string, unknown>): Generator<ReplyEvent, void> {
+    if (isObject(delta) && typeof delta["stop_reason"] === "string") {
+      this.#hasStopReason = true;
+      yield { type: "finish", finish: readFinish(delta) };
+    }
+    yield* this.#report(usage);
+  }
+
+  *#report(usage: unknown): Generator<ReplyEvent, void> {
+    if (!isObject(usage)) return;
+    this.#usage = mergeUsage(this.#usage, usage);
+    const report = readUsage(this.#usage);
+    if (report) yield { type: "usage", report };
+  }
+}
+
+function* piece(type: "text" | "reasoning", text: unknown): Generator<ReplyEvent, void> {
+  if (typeof text === "string" && text !== "") yield { type, text };
+}
+
+function* signed(signature: unknown): Generator<ReplyEvent, void> {
+  if (typeof signature !== "string" || signature === "") return;
+  yield { type: "signature", signature: openSignature(signature, "messages") };
+}

@@ -1,0 +1,167 @@
+import type { GatewayError } from "../../domain/gateway-error.ts";
+import type { TokenUsage } from "../../domain/usage.ts";
+import type { Finish, ReplyEvent, ReplyWriter } from "../conversation/reply.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import { sealSignature } from "../conversation/signature.ts";
+import { writeError } from "./error.ts";
+import { eventText } from "./event-frame.ts";
+import { writeCallId } from "./ids.ts";
+import { messageId, writeFinish } from "./reply-parts.ts";
+import type { MessagesPayload } from "./request.ts";
+import { writeUsage } from "./usage.ts";
+import { signatureBlock } from "./write-blocks.ts";
+
+type CallEvent = Extract<ReplyEvent, { type: "call" }>;
+
+/** A call that waits until the block before it has ended. */
+interface WaitingCall {
+  event: CallEvent;
+  text: string;
+}
+
+/**
+ * Writes a messages stream. Its blocks follow one another, while other protocols let several calls grow at once: the
+ * first call goes out as it comes, the others wait for its end.
+ */
+export class MessagesWriter implements ReplyWriter {
+  readonly #payload: MessagesPayload;
+  #hasStarted = false;
+  /** The block that is open: a piece of text, of reasoning, or a call by its number. */
+  #open: "text" | "thinking" | number | null = null;
+  #nextIndex = 0;
+  #waiting = new Map<number, WaitingCall>();
+  #hasCalls = false;
+  #finish: Finish = { reason: "stop", stopSequence: null };
+
+  constructor(payload: MessagesPayload) {
+    this.#payload = payload;
+  }
+
+  write(event: ReplyEvent): string {
+    switch (event.type) {
+      case "start":
+        return this.#start(event.id);
+      case "text":
+      case "refusal":
+        return event.text === "" ? "" : this.#writeText("text", { type: "text_delta", text: event.text });
+      case "reasoning":
+        return event.text === ""
+          ? ""
+          : this.#writeText("thinking", { type: "thinking_delta", thinking: event.text });
+      case "signature":
+        return this.#writeSignature(event);
+      case "call":
+        return this.#startCall(event);
+      case "arguments":
+        return this.#writeArguments(event.call, event.text);
+      case "finish":
+        this.#finish = event.finish;
+        return "";
+      case "usage":
+        return "";
+    }
+  }
+
+  end(usage: TokenUsage): string {
+    const before = this.#start(null) + this.#endCalls();
+    const delta = writeFinish(this.#finish, this.#hasCalls);
+    const ending = eventText({ type: "message_delta", delta, usage: writeUsage(usage) });
+    return before + ending + eventText({ type: "message_stop" });
+  }
+
+  fail(error: GatewayError): string {
+    return eventText({ ...writeError(error), type: "error" });
+  }
+
+  /** What the input will have cost is known at the end only; until then there is the estimate. */
+  #start(id: string | null): string {
+    if (this.#hasStarted) return "";
+    this.#hasStarted = true;
+    const { model, estimatedInput } = this.#payload.parsed;
+    const tokens = { input: estimatedInput, output: 0 };
+    const message = {
+      id: messageId(id),
+      type: "message",
+      role: "assistant",
+      model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: writeUsage({ unit: "token", tokens, source: "estimated" }),
+    };
+    return eventText({ type: "message_start", message });
+  }
+
+  #writeText(kind: "text" | "thinking", delta: object): string {
+    const block = kind === "text" ? { type: kind, text: "" } : { type: kind, thinking: "", signature: "" };
+    const opening = this.#open === kind ? "" : this.#endCalls() + this.#startBlock(kind, block);
+    return opening + this.#writeDelta(delta);
+  }
+
+  #writeSignature({ signature, isRedacted }: Extract<ReplyEvent, { type: "signature" }>): string {
+    const sealed = sealSignature(signature, "messages");
+    if (isRedacted) return this.#endCalls() + this.#writeBlock({ type: "redacted_thinking", data: sealed });
+    return this.#writeText("thinking", { type: "signature_delta", signature: sealed }) + this.#endBlock();
+  }
+
+  #startCall(event: CallEvent): string {
+    this.#hasCalls = true;
+    if (typeof this.#open === "number") {
+      this.#waiting.set(event.call, { event, text: "" });
+      return "";
+    }
+    return this.#endBlock() + this.#writeCall(event);
+  }
+
+  #writeArguments(call: number, text: string): string {
+    const waiting = this.#waiting.get(call);
+    if (waiting) {
+      waiting.text += text;
+      return "";
+    }
+    if (text === "") return "";
+    // Its block has been closed by text that came in the middle of it; half of a call must not look like one.
+    if (this.#open !== call) throw new UpstreamError("broken", "arguments of a call that has ended");
+    return this.#writeDelta({ type: "input_json_delta", partial_json: text });
+  }
+
+  #writeCall(event: CallEvent): string {
+    const mark = signatureBlock(event).map((block) => this.#writeBlock(block));
+    const { id, name, call } = event;
+    const block = { type: "tool_use", id: writeCallId(id), name, input: {} };
+    return mark.join("") + this.#startBlock(call, block);
+  }
+
+  /** Ends the open block and writes the calls that wait. */
+  #endCalls(): string {
+    let output = this.#endBlock();
+    for (const { event, text } of this.#waiting.values()) {
+      output += this.#writeCall(event);
+      if (text !== "") output += this.#writeDelta({ type: "input_json_delta", partial_json: text });
+      output += this.#endBlock();
+    }
+    this.#waiting.clear();
+    return output;
+  }
+
+  #startBlock(kind: "text" | "thinking" | number, content_block: object): string {
+    this.#open = kind;
+    const start = this.#start(null);
+    return start + eventText({ type: "content_block_start", index: this.#nextIndex, content_block });
+  }
+
+  #writeDelta(delta: object): string {
+    return eventText({ type: "content_block_delta", index: this.#nextIndex, delta });
+  }
+
+  #endBlock(): string {
+    if (this.#open === null) return "";
+    this.#open = null;
+    return eventText({ type: "content_block_stop", index: this.#nextIndex++ });
+  }
+
+  /** A block that comes whole with its beginning. */
+  #writeBlock(block: object): string {
+    return this.#startBlock("text", block) + this.#endBlock();
+  }
+}

@@ -1,0 +1,57 @@
+import type { UsagePolicy } from "../../domain/usage.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import { isObject } from "../../lib/json.ts";
+import { editMembers } from "../../lib/json-edit.ts";
+import { vendorFields, withoutFields } from "../chat/vendor-words.ts";
+import type { VendorReply, WholeReply } from "../dialect.ts";
+import { wholeTokens } from "../token-estimate.ts";
+import { blockEighths } from "./content.ts";
+import { correctedUsage, isCorrected } from "./corrected-usage.ts";
+import { readUsage } from "./usage.ts";
+import { reportedFailure } from "./vendor-failure.ts";
+
+/** A whole message of a vendor, parsed. */
+export interface VendorMessage extends Record<string, unknown> {
+  content: unknown[];
+}
+
+/**
+ * Reads a response that is not a stream. Its text stays as the vendor wrote it but for the model name, fields that
+ * name the vendor, and `usage` where other numbers are billed. Throws an `UpstreamError` when it is no message.
+ */
+export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
+  const body = parseMessage(reply);
+  const eighths = body.content.reduce<number>(
+    (sum, block) => sum + (isObject(block) ? blockEighths(block) : 0),
+    0,
+  );
+  const usage = policy({
+    report: readUsage(body["usage"]),
+    deliveredTokens: wholeTokens(eighths),
+    isReportFinal: true,
+  });
+  const clean = withoutFields(reply.text, vendorFields(body));
+  if (body["model"] === publicModel && !isCorrected(usage)) return { text: clean, usage };
+  const edited = editMembers(clean, {
+    model: (old) => (old === undefined ? undefined : JSON.stringify(publicModel)),
+    ...(isCorrected(usage) && { usage: (old) => correctedUsage(old, usage) }),
+  });
+  return { text: edited, usage };
+}
+
+/** Parses a vendor's message. Throws an `UpstreamError` for an error and for anything else. */
+export function parseMessage({ text, parsed }: VendorReply): VendorMessage {
+  const body = parsed ?? parseText(text);
+  if (isObject(body) && body["type"] === "error") throw reportedFailure(body["error"]);
+  if (!isObject(body) || !Array.isArray(body["content"]))
+    throw new UpstreamError("broken", "the response has no content");
+  return body as VendorMessage;
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new UpstreamError("broken", "the response is not JSON", { cause });
+  }
+}

@@ -1,0 +1,218 @@
+import type { GatewayError } from "../../domain/gateway-error.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import type { TokenUsage, UsagePolicy, UsageReport } from "../../domain/usage.ts";
+import { isObject } from "../../lib/json.ts";
+import { editMembers } from "../../lib/json-edit.ts";
+import { frameData, FrameSplitter } from "../../lib/sse.ts";
+import { frameTemplate, repeatFrames, type FrameTemplate } from "../chat/frame-template.ts";
+import { neutralFrame, vendorFields, withoutFields } from "../chat/vendor-words.ts";
+import { MAX_FRAME_BYTES } from "../conversation/translated-stream.ts";
+import type { TextStream } from "../dialect.ts";
+import { wholeTokens } from "../token-estimate.ts";
+import { blockEighths, deltaEighths } from "./content.ts";
+import { correctedUsage, isCorrected } from "./corrected-usage.ts";
+import { writeError } from "./error.ts";
+import { editEvent, eventFrame, namedFrame, parseEvent } from "./event-frame.ts";
+import { mergeUsage, readUsage, writeUsage } from "./usage.ts";
+import { reportedFailure } from "./vendor-failure.ts";
+
+/** Names of streamed text. */
+const TEXT_NAMES = /"(?:text|thinking|partial_json)"\s*:\s*"/g;
+const NOTHING: Buffer = Buffer.alloc(0);
+
+/**
+ * Relays a messages stream from an upstream of the same dialect. Events and blocks of every kind pass as the bytes
+ * they came in, but for the model name, the vendor's name, and usage that is not what is billed; a frame like the one
+ * before is not parsed again. The ending goes out once the upstream has sent all of it.
+ */
+export class MessagesStream implements TextStream {
+  readonly #splitter = new FrameSplitter();
+  readonly #publicModel: string;
+  readonly #policy: UsagePolicy;
+  #template: FrameTemplate | null = null;
+  /** What the vendor has reported so far. */
+  #reported: Record<string, unknown> = {};
+  #report: UsageReport | null = null;
+  /** Estimated size of the content so far, and up to the last report. */
+  #eighths = 0;
+  #reportedEighths = 0;
+  /** Frames that end the message, unless content follows them. */
+  #ending: Buffer[] = [];
+  #hasStopReason = false;
+  #hasStop = false;
+  #failure: unknown = null;
+
+  hasContent = false;
+  isDone = false;
+
+  constructor(publicModel: string, policy: UsagePolicy) {
+    this.#publicModel = JSON.stringify(publicModel);
+    this.#policy = policy;
+  }
+
+  push(chunk: Uint8Array): Uint8Array {
+    if (this.#template === null || !this.#splitter.isEmpty || this.isDone) return this.#read(chunk, []);
+    const { output, readBytes, textEighths } = repeatFrames(this.#template, chunk);
+    this.#eighths += textEighths;
+    return readBytes === chunk.length ? output : this.#read(chunk.subarray(readBytes), [output]);
+  }
+
+  end(): Uint8Array {
+    if (this.#failure) throw this.#failure;
+    const output: Uint8Array[] = [];
+    const rest = this.#splitter.end();
+    if (!this.isDone && rest.length > 0) this.#readFrame(Buffer.concat([rest, Buffer.from("\n\n")]), output);
+    if (!this.#isComplete()) throw new UpstreamError("broken", "the stream was cut");
+    if (!this.#hasStopReason) output.push(this.#ownDelta());
+    output.push(...this.#ending);
+    if (!this.#hasStop) output.push(eventFrame({ type: "message_stop" }));
+    return Buffer.concat(output);
+  }
+
+  usage(): TokenUsage {
+    return this.#billed(this.#isComplete());
+  }
+
+  errorFrame(error: GatewayError): Uint8Array {
+    return eventFrame({ ...writeError(error), type: "error" });
+  }
+
+  #isComplete(): boolean {
+    return this.#failure === null && (this.#hasStop || this.#hasStopReason);
+  }
+
+  #billed(isComplete: boolean): TokenUsage {
+    return this.#policy({
+      report: this.#report,
+      deliveredTokens: wholeTokens(this.#eighths),
+      isReportFinal: isComplete && this.#reportedEighths === this.#eighths,
+    });
+  }
+
+  /** Reads a chunk frame by frame; `output` is what goes before. */
+  #read(chunk: Uint8Array, output: Uint8Array[]): Uint8Array {
+    const isCommitted = this.hasContent;
+    try {
+      for (const frame of this.#splitter.push(chunk)) {
+        if (!this.isDone) this.#readFrame(frame, output);
+      }
+    } catch (error) {
+      if (!isCommitted) throw error;
+      // The content that came in the same chunk has been counted, so it goes out first; `end` throws the error.
+      this.#failure = error;
+      this.isDone = true;
+    }
+    if (this.#splitter.restBytes > MAX_FRAME_BYTES) throw new UpstreamError("broken", "an endless event");
+    return output.length === 1 ? (output[0] ?? NOTHING) : Buffer.concat(output);
+  }
+
+  #readFrame(frame: Buffer, output: Uint8Array[]): void {
+    this.#template = null;
+    const data = frameData(frame);
+    // An event without data is none (WHATWG HTML, 9.2.6).
+    if (data === null || data === "") return this.#pass(neutralFrame(frame), output);
+    // Relays add the end mark of chat completions.
+    if (data.startsWith("[DONE]")) return;
+    const event = parseEvent(data);
+    const written = namedFrame(neutralFrame(frame), event["type"]);
+    switch (event["type"]) {
+      case "message_start":
+        output.push(this.#start(written, event));
+        return;
+      case "message_delta":
+        this.#ending.push(this.#stop(written, event));
+        return;
+      case "message_stop":
+        return this.#finish(written);
+      case "ping":
+        return this.#pass(written, output);
+      case "content_block_start":
+        this.#addBlock(event["content_block"]);
+        break;
+      case "content_block_delta":
+        if (this.#addDelta(event["delta"])) this.#template = frameTemplate(frame, written, TEXT_NAMES);
+        break;
+      default:
+        if (event["error"]) throw reportedFailure(event["error"]);
+    }
+    output.push(...this.#ending.splice(0), written);
+  }
+
+  /** A frame without content keeps its position behind the ending's. */
+  #pass(frame: Buffer, output: Uint8Array[]): void {
+    if (this.#ending.length > 0) this.#ending.push(frame);
+    else output.push(frame);
+  }
+
+  #start(frame: Buffer, { message }: Record<string, unknown>): Buffer {
+    if (!isObject(message)) throw new UpstreamError("broken", "a stream that begins without a message");
+    if (message["usage"]) this.#addReport(message["usage"]);
+    const usage = this.#billed(false);
+    const fields = vendorFields(message);
+    return editEvent(frame, "message", (text = "{}") =>
+      editMembers(withoutFields(text, fields), {
+        model: (old) => (old === undefined ? undefined : this.#publicModel),
+        ...(isCorrected(usage) && { usage: (old) => correctedUsage(old, usage) }),
+      }),
+    );
+  }
+
+  #stop(frame: Buffer, { delta, usage }: Record<string, unknown>): Buffer {
+    if (isObject(delta) && typeof delta["stop_reason"] === "string") {
+      this.#hasStopReason = true;
+      this.hasContent = true;
+    }
+    if (isObject(usage)) this.#addReport(usage);
+    const billed = this.#billed(true);
+    // Official clients fail on one without usage.
+    if (isObject(usage) && !isCorrected(billed)) return frame;
+    return editEvent(frame, "usage", (old) => correctedUsage(old, billed));
+  }
+
+  #finish(frame: Buffer): void {
+    if (!this.hasContent) throw new UpstreamError("broken", "a stream without content");
+    this.#ending.push(frame);
+    this.#hasStop = true;
+    this.isDone = true;
+  }
+
+  #addBlock(block: unknown): void {
+    if (!isObject(block)) return;
+    const eighths = blockEighths(block);
+    this.#eighths += eighths;
+    if (eighths > 0 || !isFilledLater(block["type"])) this.hasContent = true;
+  }
+
+  /** Returns whether the delta is a piece of text and nothing else. */
+  #addDelta(delta: unknown): boolean {
+    if (!isObject(delta)) return false;
+    const eighths = deltaEighths(delta);
+    this.#eighths += eighths;
+    // A piece of arguments may be empty, as may be the text of one that only cites.
+    const isPlain = eighths > 0;
+    if (isPlain || delta["type"] === "signature_delta") this.hasContent = true;
+    return isPlain;
+  }
+
+  /** Keeps what is reported, unless it has nothing usable and an earlier report has. */
+  #addReport(usage: unknown): void {
+    if (!isObject(usage)) return;
+    const merged = mergeUsage(this.#reported, usage);
+    const report = readUsage(merged);
+    if (this.#report && !report?.hasInput && !report?.hasOutput) return;
+    this.#reported = merged;
+    this.#report = report;
+    this.#reportedEighths = this.#eighths;
+  }
+
+  /** The last event but one, where the vendor left it out. */
+  #ownDelta(): Buffer {
+    const delta = { stop_reason: "end_turn", stop_sequence: null };
+    return eventFrame({ type: "message_delta", delta, usage: writeUsage(this.#billed(true)) });
+  }
+}
+
+/** Blocks that begin empty, so that a caller sees nothing yet. */
+function isFilledLater(type: unknown): boolean {
+  return type === "text" || type === "thinking";
+}

@@ -1,0 +1,53 @@
+import type { ReasoningControl } from "../../domain/model.ts";
+import { isObject } from "../../lib/json.ts";
+import { budgetOf, effortOf, readEffort, type Effort, type Reasoning } from "../conversation/reasoning.ts";
+
+/** The least budget that vendors of this protocol take (Anthropic API, "Extended thinking"). */
+const MIN_BUDGET = 1_024;
+
+/** The fields by which a request asks for thinking. */
+export interface ThinkingFields {
+  thinking?: Readonly<Record<string, unknown>>;
+  effort?: string;
+}
+
+/** What a caller asked of the model's reasoning; null for nothing. */
+export function readThinking(body: Readonly<Record<string, unknown>>): Reasoning | null {
+  const { thinking, output_config: config } = body;
+  const effort = isObject(config) ? readEffort(config["effort"]) : null;
+  if (!isObject(thinking)) return effort && { effort, budgetTokens: null, isVisible: null };
+  const { type, budget_tokens: budget, display } = thinking;
+  if (type === "disabled") return { effort: "none", budgetTokens: null, isVisible: null };
+  const isVisible = typeof display === "string" ? display !== "omitted" : null;
+  return { effort, budgetTokens: typeof budget === "number" ? budget : null, isVisible };
+}
+
+/**
+ * How a model is told to reason. A model that cannot be told, or a maximum of output too small for the least budget,
+ * is told nothing.
+ */
+export function writeThinking(
+  reasoning: Reasoning | null,
+  control: ReasoningControl | undefined,
+  maxTokens: number,
+): ThinkingFields {
+  if (!reasoning || control === undefined) return {};
+  const effort = effortOf(reasoning);
+  if (effort === "none") return { thinking: { type: "disabled" } };
+  const display = reasoning.isVisible === null ? {} : { display: displayOf(reasoning.isVisible) };
+  if (control === "budget") {
+    const budget = Math.min(Math.max(budgetOf(reasoning) ?? MIN_BUDGET, MIN_BUDGET), maxTokens - 1);
+    return budget < MIN_BUDGET ? {} : { thinking: { type: "enabled", budget_tokens: budget, ...display } };
+  }
+  const word = effort === null ? {} : { effort: wordOf(effort) };
+  return control === "adaptive" ? { thinking: { type: "adaptive", ...display }, ...word } : word;
+}
+
+function displayOf(isVisible: boolean): string {
+  return isVisible ? "summarized" : "omitted";
+}
+
+/** The least effort of the protocol is `low`. */
+function wordOf(effort: Effort): string {
+  return effort === "minimal" ? "low" : effort;
+}

@@ -1,0 +1,117 @@
+import {
+  OUTPUT_CATEGORIES,
+  saneCount,
+  sumTokens,
+  type TokenCounts,
+  type TokenUsage,
+  type UsageReport,
+} from "../../domain/usage.ts";
+import { isObject } from "../../lib/json.ts";
+
+/** The `usage` object of the messages protocol, as callers receive it. */
+export interface MessagesUsage {
+  input_tokens: number;
+  cache_creation_input_tokens: number;
+  cache_read_input_tokens: number;
+  cache_creation: { ephemeral_5m_input_tokens: number; ephemeral_1h_input_tokens: number };
+  output_tokens: number;
+  output_tokens_details?: { thinking_tokens: number };
+}
+
+/**
+ * Reads a vendor's usage into disjoint categories; null when there is no report. `input_tokens` are those that have
+ * nothing to do with the cache. Thinking counts inside `output_tokens`. With `iterations` the top level lacks some of
+ * them, so their sum counts (Anthropic API, "Prompt caching" and "Compaction").
+ */
+export function readUsage(value: unknown): UsageReport | null {
+  if (!isObject(value)) return null;
+  const { iterations } = value;
+  const parts = Array.isArray(iterations) ? iterations.filter(isObject) : [];
+  const reports = (parts.length > 0 ? parts : [value]).map(readCounts);
+  return reports.reduce((sum, each) => ({
+    tokens: addTokens(sum.tokens, each.tokens),
+    hasInput: sum.hasInput || each.hasInput,
+    hasOutput: sum.hasOutput || each.hasOutput,
+    isAnomalous: sum.isAnomalous || each.isAnomalous,
+  }));
+}
+
+function readCounts(value: Record<string, unknown>): UsageReport {
+  const counts = new CountReader();
+  const input = counts.read(value["input_tokens"]);
+  const written = counts.read(value["cache_creation_input_tokens"]);
+  const cacheRead = counts.read(value["cache_read_input_tokens"]);
+  const split = isObject(value["cache_creation"]) ? value["cache_creation"] : {};
+  const fiveMinutes = counts.read(split["ephemeral_5m_input_tokens"]) ?? 0;
+  const hour = counts.read(split["ephemeral_1h_input_tokens"]) ?? 0;
+  const output = counts.read(value["output_tokens"]);
+  const details = isObject(value["output_tokens_details"]) ? value["output_tokens_details"] : {};
+  const reasoning = counts.readPart(details["thinking_tokens"], output ?? 0);
+  // The total of a later report may exceed the split of an earlier one; the rest has the default lifetime.
+  const cacheWrite1h = written === null ? hour : Math.min(hour, written);
+  const cacheWrite = written === null ? fiveMinutes : written - cacheWrite1h;
+  const tokens: TokenCounts = { input: input ?? 0, output: (output ?? 0) - reasoning };
+  if (cacheRead) tokens.cacheRead = cacheRead;
+  if (cacheWrite) tokens.cacheWrite = cacheWrite;
+  if (cacheWrite1h) tokens.cacheWrite1h = cacheWrite1h;
+  if (reasoning) tokens.reasoning = reasoning;
+  const { isAnomalous } = counts;
+  return { tokens, hasInput: input !== null, hasOutput: output !== null, isAnomalous };
+}
+
+/** Reads counts and remembers whether one of them was impossible; absent and null count as not reported. */
+class CountReader {
+  isAnomalous = false;
+
+  read(value: unknown): number | null {
+    if (value === undefined || value === null) return null;
+    const count = saneCount(value);
+    if (count === null) this.isAnomalous = true;
+    return count;
+  }
+
+  /** A count that is part of another one. */
+  readPart(value: unknown, max: number): number {
+    const count = this.read(value) ?? 0;
+    if (count > max) this.isAnomalous = true;
+    return Math.min(count, max);
+  }
+}
+
+function addTokens(one: TokenCounts, other: TokenCounts): TokenCounts {
+  const sum = { ...one };
+  for (const [name, count] of Object.entries(other)) {
+    const category = name as keyof TokenCounts;
+    sum[category] = (sum[category] ?? 0) + count;
+  }
+  return sum;
+}
+
+/**
+ * The usage of a stream: the start's, with what later events report in its place. Their numbers are cumulative, and
+ * null, absent or zero where they have nothing to add (Anthropic API, "Streaming messages").
+ */
+export function mergeUsage(
+  earlier: Readonly<Record<string, unknown>>,
+  later: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const merged = { ...earlier };
+  for (const [name, value] of Object.entries(later)) {
+    const isNews = value !== null && (value !== 0 || typeof merged[name] !== "number");
+    if (isNews) merged[name] = value;
+  }
+  return merged;
+}
+
+/** Writes a usage as the messages protocol does. */
+export function writeUsage({ tokens }: TokenUsage): MessagesUsage {
+  const { input = 0, imageInput = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, reasoning } = tokens;
+  return {
+    input_tokens: input + imageInput,
+    cache_creation_input_tokens: cacheWrite + cacheWrite1h,
+    cache_read_input_tokens: cacheRead,
+    cache_creation: { ephemeral_5m_input_tokens: cacheWrite, ephemeral_1h_input_tokens: cacheWrite1h },
+    output_tokens: sumTokens(tokens, OUTPUT_CATEGORIES),
+    ...(reasoning && { output_tokens_details: { thinking_tokens: reasoning } }),
+  };
+}

@@ -1,0 +1,133 @@
+import { isObject } from "../../lib/json.ts";
+import { RawJson } from "../../lib/json-write.ts";
+import type {
+  AssistantPart,
+  FilePart,
+  ImagePart,
+  TextPart,
+  ToolCall,
+  ToolResult,
+  UserPart,
+} from "../conversation/request.ts";
+import { untranslatable } from "../conversation/untranslatable.ts";
+import { writeCache } from "./cache-control.ts";
+import { sealCallSignature } from "./call-signature.ts";
+import { writeCallId } from "./ids.ts";
+
+export type WrittenBlock = Record<string, unknown>;
+
+/** Where a part stands in the caller's words, for errors. */
+type Field = string;
+
+/** Vendors refuse empty text. */
+export function writeTexts(parts: readonly TextPart[]): WrittenBlock[] {
+  return parts.filter(({ text }) => text !== "").map(writeText);
+}
+
+export function writeUserBlocks(parts: readonly UserPart[], field: Field): WrittenBlock[] {
+  return parts.flatMap((part) =>
+    part.type === "tool_result" ? [writeResult(part, field)] : writeShown(part, field),
+  );
+}
+
+/** Reasoning that this protocol's vendors have not signed would be refused, so it is left out. */
+export function writeAssistantBlocks(parts: readonly AssistantPart[], field: Field): WrittenBlock[] {
+  return parts.flatMap((part): WrittenBlock[] => {
+    switch (part.type) {
+      case "text":
+        return writeTexts([part]);
+      case "refusal":
+        return writeTexts([{ type: "text", text: part.text }]);
+      case "reasoning": {
+        const { text, signature, isRedacted } = part;
+        if (signature?.dialect !== "messages") return [];
+        return isRedacted
+          ? [{ type: "redacted_thinking", data: signature.value }]
+          : [{ type: "thinking", thinking: text, signature: signature.value }];
+      }
+      case "tool_call":
+        return [writeCall(part, field)];
+    }
+  });
+}
+
+/** A call of the past, with its arguments as the model wrote them. */
+function writeCall(call: ToolCall, field: Field): WrittenBlock {
+  const { id, name, kind } = call;
+  if (kind === "custom") throw untranslatable(field);
+  const input = new RawJson(objectText(call.arguments, field));
+  return { type: "tool_use", id: writeCallId(id), name, input, ...writeCache(call) };
+}
+
+/** Arguments as the text of an object; none at all are an empty one. */
+function objectText(text: string, field: Field): string {
+  if (text.trim() === "") return "{}";
+  try {
+    if (isObject(JSON.parse(text))) return text;
+  } catch {
+    // Refused below like any other value.
+  }
+  throw untranslatable(field, "The arguments of a call must be a JSON object.");
+}
+
+function writeResult(result: ToolResult, field: Field): WrittenBlock {
+  const content = result.parts.flatMap((part) => writeShown(part, field));
+  return {
+    type: "tool_result",
+    tool_use_id: writeCallId(result.callId),
+    ...(content.length > 0 && { content }),
+    ...(result.isError && { is_error: true }),
+    ...writeCache(result),
+  };
+}
+
+function writeText(part: TextPart): WrittenBlock {
+  return { type: "text", text: part.text, ...writeCache(part) };
+}
+
+function writeShown(part: Exclude<UserPart, ToolResult>, field: Field): WrittenBlock[] {
+  switch (part.type) {
+    case "text":
+      return writeTexts([part]);
+    case "image":
+      return [{ type: "image", source: imageSource(part.source, field), ...writeCache(part) }];
+    case "file": {
+      const title = part.name === undefined ? {} : { title: part.name };
+      return [
+        { type: "document", source: documentSource(part.source, field), ...title, ...writeCache(part) },
+      ];
+    }
+    case "audio":
+      throw untranslatable(field, "It takes no audio.");
+  }
+}
+
+/** Formats that vendors take, by the beginning of their base64: callers often name another one. */
+const IMAGE_TYPES: readonly (readonly [prefix: string, type: string])[] = [
+  ["iVBORw0KGgo", "image/png"],
+  ["/9j/", "image/jpeg"],
+  ["R0lGOD", "image/gif"],
+  ["UklGR", "image/webp"],
+];
+
+function imageSource(source: ImagePart["source"], field: Field): object {
+  if ("url" in source) return { type: "url", url: source.url };
+  const { data } = source;
+  const type = IMAGE_TYPES.find(([prefix]) => data.startsWith(prefix))?.[1] ?? source.mediaType;
+  if (IMAGE_TYPES.some((each) => each[1] === type)) return { type: "base64", media_type: type, data };
+  throw untranslatable(field, "Its images are PNG, JPEG, GIF or WebP.");
+}
+
+function documentSource(source: FilePart["source"], field: Field): object {
+  if ("url" in source) return { type: "url", url: source.url };
+  if ("text" in source) return { type: "text", media_type: "text/plain", data: source.text };
+  const { mediaType, data } = source;
+  if (mediaType === "application/pdf") return { type: "base64", media_type: mediaType, data };
+  if (!mediaType.startsWith("text/")) throw untranslatable(field, "Its documents are PDF or text.");
+  return { type: "text", media_type: "text/plain", data: Buffer.from(data, "base64").toString() };
+}
+
+/** The block that carries a call's signature, for callers. */
+export function signatureBlock({ signature }: Pick<ToolCall, "signature">): WrittenBlock[] {
+  return signature ? [{ type: "redacted_thinking", data: sealCallSignature(signature) }] : [];
+}
