@@ -183,6 +183,11 @@ export interface TextUpstream {
    * Throws an `UpstreamError` for every response that is not a success.
    */
   send(call: TextCall): Promise<TextResponse>;
+  /**
+   * Counts the tokens of a request without running it, where the vendor does: the text of its response. Throws as
+   * `send` does.
+   */
+  countTokens?(call: TextCall): Promise<string>;
 }
 
 export interface TextCall {

@@ -1,5 +1,6 @@
 import { writeError as writeChatError } from "../dialects/chat/index.ts";
 import { writeError as writeImageError } from "../dialects/images/error.ts";
+import { writeError as writeMessagesError } from "../dialects/messages/index.ts";
 import { writeError as writeNativeError } from "../dialects/native/error.ts";
 import type { GatewayError } from "../domain/gateway-error.ts";
 import { rateHeaders } from "../dialects/rate-headers.ts";
@@ -8,6 +9,7 @@ import type { ErrorFamily } from "./routes.ts";
 /** The writer of error bodies of each route family. */
 const WRITERS: Readonly<Record<ErrorFamily, (error: GatewayError, requestId: string) => object>> = {
   chat: writeChatError,
+  messages: writeMessagesError,
   images: writeImageError,
   native: writeNativeError,
 };
@@ -21,7 +23,7 @@ export function errorResponse(
 ): Response {
   const body = WRITERS[family](error, requestId);
   const headers: Record<string, string> = { ...baseHeaders(requestId), ...extra };
-  if (error.rate) Object.assign(headers, rateHeaders(error.rate, "chat"));
+  if (error.rate) Object.assign(headers, rateHeaders(error.rate, family === "messages" ? family : "chat"));
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
   if (error.shouldRetry === false) headers["x-should-retry"] = "false";
   return Response.json(body, { status: error.status, headers });
@@ -35,6 +37,7 @@ export function baseHeaders(requestId: string): Record<string, string> {
   return {
     "x-gateway-request-id": requestId,
     "x-request-id": requestId,
+    "request-id": requestId,
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
   };

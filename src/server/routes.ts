@@ -5,7 +5,7 @@ import type { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
 
 /** The shape of a route's errors. */
-export type ErrorFamily = "chat" | "images" | "native";
+export type ErrorFamily = "chat" | "messages" | "images" | "native";
 
 /** An endpoint: one that needs a key with a scope, or a public one with the reason for it. */
 export type Route = {

@@ -4,8 +4,8 @@ import type { CacheControl } from "../conversation/request.ts";
 /** Vendors refuse more marks in one request (Anthropic API, "Prompt caching"). */
 const MAX_MARKS = 4;
 
-export function cacheOf({ cache_control: mark }: Record<string, unknown>): { cacheControl?: CacheControl } {
-  return isObject(mark) ? { cacheControl: mark } : {};
+export function cacheOf({ cache_control: cacheControl }: Record<string, unknown>): { cacheControl?: CacheControl } {
+  return isObject(cacheControl) ? { cacheControl } : {};
 }
 
 export function writeCache({ cacheControl }: { cacheControl?: CacheControl }): { cache_control?: object } {

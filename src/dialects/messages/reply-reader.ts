@@ -79,9 +79,9 @@ export class MessagesReader implements ReplyReader {
       const input = memberText(memberText(data, "content_block") ?? "{}", "input") ?? "{}";
       this.#calls.set(index, { call, input, hasArguments: false });
       const name = String(block["name"]);
-      const mark = this.#callSignature ? { signature: this.#callSignature } : {};
+      const signature = this.#callSignature ? { signature: this.#callSignature } : {};
       this.#callSignature = null;
-      yield { type: "call", call, id: readCallId(String(block["id"])), name, kind: "function", ...mark };
+      yield { type: "call", call, id: readCallId(String(block["id"])), name, kind: "function", ...signature };
     }
   }
 

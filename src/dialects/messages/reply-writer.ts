@@ -126,10 +126,10 @@ export class MessagesWriter implements ReplyWriter {
   }
 
   #writeCall(event: CallEvent): string {
-    const mark = signatureBlock(event).map((block) => this.#writeBlock(block));
+    const signed = signatureBlock(event).map((block) => this.#writeBlock(block));
     const { id, name, call } = event;
     const block = { type: "tool_use", id: writeCallId(id), name, input: {} };
-    return mark.join("") + this.#startBlock(call, block);
+    return signed.join("") + this.#startBlock(call, block);
   }
 
   /** Ends the open block and writes the calls that wait. */

@@ -88,8 +88,12 @@ function hasAudio({ parts }: Turn): boolean {
 function choiceOf({ tools, toolChoice, parallelCalls }: Conversation) {
   if (tools.length === 0) return { toolChoice: null, parallelCalls: null };
   if (toolChoice?.type === "none") return { toolChoice, parallelCalls: null };
-  if (toolChoice?.type === "allowed") return { toolChoice: { type: toolChoice.mode }, parallelCalls } as const;
-  return { toolChoice: toolChoice ?? (parallelCalls === null ? null : { type: "auto" }), parallelCalls } as const;
+  if (toolChoice?.type === "allowed")
+    return { toolChoice: { type: toolChoice.mode }, parallelCalls } as const;
+  return {
+    toolChoice: toolChoice ?? (parallelCalls === null ? null : { type: "auto" }),
+    parallelCalls,
+  } as const;
 }
 
 function reasoningOf(

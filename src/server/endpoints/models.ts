@@ -9,6 +9,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
+import { TEXT_PATHS } from "./text.ts";
 
 /** The models a key can call, as a superset of the list that official clients know. */
 export function modelRoutes(snapshot: Snapshot, clock: Clock): Route[] {
@@ -61,8 +62,16 @@ function list({ request }: AuthenticatedExchange, models: readonly Model[]): obj
   };
 }
 
-function describeForMessages({ id, displayName, created }: Model): object {
-  return { type: "model", id, display_name: displayName, created_at: new Date(created * 1000).toISOString() };
+/** As official clients of the messages protocol know a model (Anthropic API, "List models"). */
+function describeForMessages(model: Model): object {
+  const { id, displayName, created } = model;
+  return {
+    type: "model",
+    id,
+    display_name: displayName,
+    created_at: new Date(created * 1000).toISOString(),
+    ...(model.type !== "image" && { max_tokens: model.maxOutputTokens }),
+  };
 }
 
 /** A model without a price is left out: every call of it would be refused with a 402. */
@@ -109,7 +118,7 @@ function describeText({
 }: Extract<Model, { type: "chat" | "messages" }>): object {
   return {
     family: null,
-    endpoints: ["/v1/chat/completions"],
+    endpoints: TEXT_PATHS,
     modalities,
     parameters: { max_tokens: { type: "range", min: 1, max: maxOutputTokens } },
     limits: { max_output_tokens: maxOutputTokens },

@@ -1,9 +1,15 @@
 import { readRequest as readChat } from "../../dialects/chat/index.ts";
+import {
+  readCountRequest,
+  readRequest as readMessages,
+  type MessagesPayload,
+} from "../../dialects/messages/index.ts";
 import type { TextPayload } from "../../dialects/dialect.ts";
 import type { TextDialectName } from "../../dialects/name.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
 import type { Core } from "../../gateway/core.ts";
+import { countTokens } from "../../gateway/count-tokens.ts";
 import { handleText } from "../../gateway/text.ts";
 import { readJsonBody } from "../body.ts";
 import type { BodyLimits } from "../body-limits.ts";
@@ -23,13 +29,38 @@ interface TextEndpoint {
   read(bytes: Uint8Array, request: Request): TextPayload;
 }
 
+/** Clients of the messages protocol send the key in the one or the other header, or in both. */
+const messages = { family: "messages", keyHeaders: () => ["x-api-key"] } as const;
+
 const ENDPOINTS: readonly TextEndpoint[] = [
   { path: "/v1/chat/completions", name: "chat", family: "chat", read: readChat },
+  {
+    ...messages,
+    path: "/v1/messages",
+    name: "messages",
+    read: (bytes, { headers }) => readMessages(bytes, headers),
+  },
 ];
+
+/** Where text models can be called. */
+export const TEXT_PATHS: readonly string[] = ENDPOINTS.map(({ path }) => path);
 
 /** The text endpoints. */
 export function textRoutes(core: Core, bodyLimits: BodyLimits): Route[] {
-  return ENDPOINTS.map(({ path, name, family, keyHeaders, read }) => ({
+  const counting = { ...messages, path: "/v1/messages/count_tokens", name: "messages.count" };
+  return [
+    ...ENDPOINTS.map((endpoint) =>
+      routeOf(endpoint, (exchange) => handle({ core, bodyLimits, read: endpoint.read }, exchange)),
+    ),
+    routeOf(counting, (exchange) => handleCount({ core, bodyLimits }, exchange)),
+  ];
+}
+
+function routeOf(
+  { path, name, family, keyHeaders }: Omit<TextEndpoint, "read">,
+  handler: (exchange: AuthenticatedExchange) => Promise<RouteResult>,
+): Route {
+  return {
     method: "POST",
     path,
     name,
@@ -38,8 +69,8 @@ export function textRoutes(core: Core, bodyLimits: BodyLimits): Route[] {
     scope: "ai:llm",
     pipeline: "text",
     keyHeaders,
-    handle: (exchange) => handle({ core, bodyLimits, read }, exchange),
-  }));
+    handle: handler,
+  };
 }
 
 async function handle(
@@ -63,6 +94,21 @@ async function handle(
   // nginx buffers responses unless told otherwise.
   headers["x-accel-buffering"] = "no";
   return { response: new Response(outcome.body, { headers }), ended: outcome.ended };
+}
+
+async function handleCount(
+  { core, bodyLimits }: { core: Core; bodyLimits: BodyLimits },
+  exchange: AuthenticatedExchange,
+): Promise<RouteResult> {
+  const { request, requestId } = exchange;
+  refuseProvider(request);
+  const bytes = await readJsonBody(exchange, bodyLimits, MAX_BYTES);
+  const payload: MessagesPayload = readCountRequest(bytes, request.headers);
+  const { text, rate } = await countTokens(core, contextOf(exchange), payload);
+  const headers = Object.assign(baseHeaders(requestId), rateHeaders(rate, payload.dialect));
+  headers["content-type"] = "application/json";
+  const { estimatedInput } = payload.parsed;
+  return new Response(text ?? JSON.stringify({ input_tokens: estimatedInput }), { headers });
 }
 
 /** The gateway chooses the provider. A body field of that name is refused by the dialect. */

@@ -1,0 +1,72 @@
+import type { TextPayload, VendorTraits } from "../dialects/dialect.ts";
+import { textDialect } from "../dialects/text.ts";
+import type { Target } from "../domain/channel.ts";
+import type { TextModel } from "../domain/model.ts";
+import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
+import type { LimitGrant } from "./admission/limit-grant.ts";
+import type { Core } from "./core.ts";
+import type { TextUpstream } from "./ports.ts";
+import type { RequestContext } from "./request-context.ts";
+import { callTargets } from "./routing/failover.ts";
+import { orderTargets } from "./routing/order-targets.ts";
+
+/** How many tokens a request would have. */
+export interface TokenCount {
+  /** The vendor's own response; null where no target counts, and the local estimate has to do. */
+  text: string | null;
+  rate: LimitGrant["rate"];
+}
+
+/**
+ * Counts the tokens of a request at a vendor of its own protocol that does. It is free, and only counted as a request.
+ * Throws a `GatewayError` or an `UpstreamError` as the request itself would.
+ */
+export async function countTokens(
+  core: Core,
+  context: RequestContext,
+  payload: TextPayload,
+): Promise<TokenCount> {
+  const { principal, facts, grant } = context;
+  const { model: id, features } = payload.parsed;
+  const directory = core.snapshot.directory();
+  const model = requireModel(directory, principal, id, ["chat", "messages"]);
+  facts.model = model.id;
+  requireFeatures(model, features);
+  const route = routeOf(directory, principal, model.id);
+  const targets = orderTargets(route, core.random).filter((target) => counterOf(core, target, payload));
+  if (targets.length === 0) return { text: null, rate: grant.rate };
+  const committed = await callTargets(core.failover, {
+    targets,
+    organization: principal.organization.id,
+    clientSignal: context.signal,
+    totalMs: core.timeouts.text.firstByteMs,
+    failsOver: ({ kind, isUnsent }) => isUnsent || (kind !== "rejected" && kind !== "refused"),
+    attempts: context.attempts,
+    callTarget: (target, { signal }) => callTarget(core, { payload, model, target, signal }),
+  });
+  committed.release();
+  return { text: committed.reply, rate: grant.rate };
+}
+
+interface CountCall {
+  payload: TextPayload;
+  model: TextModel;
+  target: Target;
+  signal: AbortSignal;
+}
+
+async function callTarget(core: Core, { payload, model, target, signal }: CountCall): Promise<string> {
+  const counter = counterOf(core, target, payload);
+  if (!counter?.countTokens) throw new Error(`channel ${target.channel.id} does not count tokens`);
+  const { upstreamModel } = target;
+  const terms = { upstreamModel, traits: counter.traits ?? NO_TRAITS, coveredTokens: null, model };
+  const raw = textDialect(payload.dialect).forVendor(payload, terms);
+  const { headers } = payload;
+  return counter.countTokens({ raw, upstreamModel, isStream: false, headers, signal });
+}
+
+const NO_TRAITS: VendorTraits = {};
+
+function counterOf(core: Core, { channel }: Target, { dialect }: TextPayload): TextUpstream | undefined {
+  return core.upstreams.text(channel)?.find((each) => each.dialect === dialect && each.countTokens);
+}
