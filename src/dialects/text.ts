@@ -8,3 +8,11 @@ import { native } from "./native/text/index.ts";
 const DIALECTS: ReadonlyMap<TextDialectName, TextDialect> = new Map<TextDialectName, TextDialect>([
   ["chat", chat],
   ["messages", messages],
+  ["native", native],
+]);
+
+export function textDialect(name: TextDialectName): TextDialect {
+  const dialect = DIALECTS.get(name);
+  if (!dialect) throw new Error(`no dialect ${name}`);
+  return dialect;
+}

@@ -4,7 +4,9 @@ import type { CacheControl } from "../conversation/request.ts";
 /** Vendors refuse more marks in one request (Anthropic API, "Prompt caching"). */
 const MAX_MARKS = 4;
 
-export function cacheOf({ cache_control: cacheControl }: Record<string, unknown>): { cacheControl?: CacheControl } {
+export function cacheOf({ cache_control: cacheControl }: Record<string, unknown>): {
+  cacheControl?: CacheControl;
+} {
   return isObject(cacheControl) ? { cacheControl } : {};
 }
 
