@@ -3,11 +3,13 @@ import type { TextDialect } from "./dialect.ts";
 import { messages } from "./messages/index.ts";
 import type { TextDialectName } from "./name.ts";
 import { native } from "./native/text/index.ts";
+import { responses } from "./responses/index.ts";
 
 /** Every wire format of text models. */
 const DIALECTS: ReadonlyMap<TextDialectName, TextDialect> = new Map<TextDialectName, TextDialect>([
   ["chat", chat],
   ["messages", messages],
+  ["responses", responses],
   ["native", native],
 ]);
 

@@ -21,6 +21,7 @@ import { imageRoutes } from "./endpoints/images.ts";
 import { modelRoutes } from "./endpoints/models.ts";
 import { nativeRoutes } from "./endpoints/native.ts";
 import { priceRoutes } from "./endpoints/prices.ts";
+import { storedResponseRoutes } from "./endpoints/stored-responses.ts";
 import { textRoutes } from "./endpoints/text.ts";
 import type { Overload } from "./overload.ts";
 import { SpoolQuota, type SpoolQuotaOptions } from "./spool-quota.ts";
@@ -108,6 +109,7 @@ export function allRoutes(
   };
   return [
     ...textRoutes(core, bodyLimits),
+    ...storedResponseRoutes(),
     ...imageRoutes(images),
     ...nativeRoutes(images),
     ...modelRoutes(snapshot, clock),

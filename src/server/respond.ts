@@ -2,6 +2,7 @@ import { writeError as writeChatError } from "../dialects/chat/index.ts";
 import { writeError as writeImageError } from "../dialects/images/error.ts";
 import { writeError as writeMessagesError } from "../dialects/messages/index.ts";
 import { writeError as writeNativeError } from "../dialects/native/error.ts";
+import { writeError as writeResponsesError } from "../dialects/responses/index.ts";
 import type { GatewayError } from "../domain/gateway-error.ts";
 import { rateHeaders } from "../dialects/rate-headers.ts";
 import type { ErrorFamily } from "./routes.ts";
@@ -10,6 +11,7 @@ import type { ErrorFamily } from "./routes.ts";
 const WRITERS: Readonly<Record<ErrorFamily, (error: GatewayError, requestId: string) => object>> = {
   chat: writeChatError,
   messages: writeMessagesError,
+  responses: writeResponsesError,
   images: writeImageError,
   native: writeNativeError,
 };

@@ -5,11 +5,11 @@ import type { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
 
 /** The shape of a route's errors. */
-export type ErrorFamily = "chat" | "messages" | "images" | "native";
+export type ErrorFamily = "chat" | "messages" | "responses" | "images" | "native";
 
 /** An endpoint: one that needs a key with a scope, or a public one with the reason for it. */
 export type Route = {
-  method: "GET" | "POST" | "OPTIONS";
+  method: "GET" | "POST" | "DELETE" | "OPTIONS";
   /** A path, or one with a single `{…}` part. */
   path: string;
   /** Name in logs and metrics. */

@@ -4,6 +4,7 @@ import {
   readRequest as readMessages,
   type MessagesPayload,
 } from "../../dialects/messages/index.ts";
+import { readRequest as readResponses } from "../../dialects/responses/index.ts";
 import type { TextPayload } from "../../dialects/dialect.ts";
 import type { TextDialectName } from "../../dialects/name.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
@@ -40,6 +41,7 @@ const ENDPOINTS: readonly TextEndpoint[] = [
     name: "messages",
     read: (bytes, { headers }) => readMessages(bytes, headers),
   },
+  { path: "/v1/responses", name: "responses", family: "responses", read: readResponses },
 ];
 
 /** Where text models can be called. */

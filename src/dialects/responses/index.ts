@@ -1,0 +1,27 @@
+import { KEEP_ALIVE_FRAME } from "../chat/stream.ts";
+import type { TextDialect } from "../dialect.ts";
+import { readConversation } from "./read-conversation.ts";
+import { readReply } from "./reply.ts";
+import { parseReply, ResponsesReader } from "./reply-reader.ts";
+import { ResponsesWriter, writeReply } from "./reply-writer.ts";
+import { forVendor, type ResponsesRequest } from "./request.ts";
+import { ResponsesStream } from "./stream.ts";
+import { writeConversation } from "./write-conversation.ts";
+
+export { writeError } from "./error.ts";
+export { readRequest, type ResponsesPayload, type ResponsesRequest } from "./request.ts";
+
+/** The responses protocol without its store, read and written at either end. */
+export const responses: TextDialect<ResponsesRequest> = {
+  name: "responses",
+  keepAliveFrame: KEEP_ALIVE_FRAME,
+  forVendor,
+  readReply,
+  openStream: (_payload, publicModel, policy) => new ResponsesStream(publicModel, policy),
+  readConversation,
+  writeConversation,
+  parseReply,
+  replyReader: () => new ResponsesReader(),
+  writeReply,
+  replyWriter: (payload) => new ResponsesWriter(payload),
+};

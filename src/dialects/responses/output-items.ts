@@ -1,0 +1,239 @@
+import type { ReplyEvent } from "../conversation/reply.ts";
+import { FOREIGN_REASONING_PREFIX } from "./strip-reasoning.ts";
+import type { ToolNames } from "./tool-names.ts";
+
+/** Makes an event with the next sequence number. */
+export type Emit = (type: string, fields: object) => string;
+
+/** An item of the output while it is written: its events, in the order that official clients check. */
+interface OpenItem {
+  readonly index: number;
+  /** The events that end it. */
+  close(): string;
+  /** The item as it ended; null before that. */
+  readonly done: object | null;
+}
+
+/** New, and long enough to be no other's. */
+export function newItemId(prefix: string): string {
+  return `${prefix}_${Bun.randomUUIDv7("buffer").toString("hex")}`;
+}
+
+const PARTS = {
+  text: {
+    event: "response.output_text",
+    part: (text: string) => ({ type: "output_text", text, annotations: [], logprobs: [] }),
+    delta: { logprobs: [] },
+    done: (text: string) => ({ text, logprobs: [] }),
+  },
+  refusal: {
+    event: "response.refusal",
+    part: (text: string) => ({ type: "refusal", refusal: text }),
+    delta: {},
+    done: (text: string) => ({ refusal: text }),
+  },
+} as const;
+
+/** What the model says: text and refusals, each a part. */
+export class MessageItem implements OpenItem {
+  readonly #emit: Emit;
+  readonly #id = newItemId("msg");
+  readonly #content: object[] = [];
+  #kind: keyof typeof PARTS | null = null;
+  #text = "";
+  done: object | null = null;
+
+  constructor(
+    emit: Emit,
+    readonly index: number,
+  ) {
+    this.#emit = emit;
+  }
+
+  open(): string {
+    return this.#emit("response.output_item.added", {
+      output_index: this.index,
+      item: this.#item("in_progress"),
+    });
+  }
+
+  add(kind: keyof typeof PARTS, text: string): string {
+    let events = "";
+    if (this.#kind !== kind) {
+      events += this.#closePart();
+      this.#kind = kind;
+      events += this.#emit("response.content_part.added", {
+        ...this.#position(),
+        part: PARTS[kind].part(""),
+      });
+    }
+    this.#text += text;
+    const { event, delta } = PARTS[kind];
+    return events + this.#emit(`${event}.delta`, { ...this.#position(), delta: text, ...delta });
+  }
+
+  close(): string {
+    const events = this.#closePart();
+    this.done = this.#item("completed");
+    return events + this.#emit("response.output_item.done", { output_index: this.index, item: this.done });
+  }
+
+  #closePart(): string {
+    if (!this.#kind) return "";
+    const { event, part, done } = PARTS[this.#kind];
+    const ended = part(this.#text);
+    const events =
+      this.#emit(`${event}.done`, { ...this.#position(), ...done(this.#text) }) +
+      this.#emit("response.content_part.done", { ...this.#position(), part: ended });
+    this.#content.push(ended);
+    this.#kind = null;
+    this.#text = "";
+    return events;
+  }
+
+  #position(): object {
+    return { item_id: this.#id, output_index: this.index, content_index: this.#content.length };
+  }
+
+  #item(status: string): object {
+    return { id: this.#id, type: "message", status, role: "assistant", content: [...this.#content] };
+  }
+}
+
+/** A piece of reasoning: its text as a summary, and its signature as encrypted content. */
+export class ReasoningItem implements OpenItem {
+  readonly #emit: Emit;
+  readonly #id = newItemId(FOREIGN_REASONING_PREFIX);
+  /** Null without a summary. */
+  #text: string | null = null;
+  done: object | null = null;
+
+  constructor(
+    emit: Emit,
+    readonly index: number,
+  ) {
+    this.#emit = emit;
+  }
+
+  open(): string {
+    return this.#emit("response.output_item.added", { output_index: this.index, item: this.#item() });
+  }
+
+  add(text: string): string {
+    const part = { type: "summary_text", text: "" };
+    const events =
+      this.#text === null
+        ? this.#emit("response.reasoning_summary_part.added", { ...this.#position(), part })
+        : "";
+    this.#text = (this.#text ?? "") + text;
+    if (text === "") return events;
+    return events + this.#emit("response.reasoning_summary_text.delta", { ...this.#position(), delta: text });
+  }
+
+  close(encrypted: string | null = null): string {
+    let events = "";
+    const text = this.#text;
+    if (text !== null) {
+      const part = { type: "summary_text", text };
+      events += this.#emit("response.reasoning_summary_text.done", { ...this.#position(), text });
+      events += this.#emit("response.reasoning_summary_part.done", { ...this.#position(), part });
+    }
+    this.done = { ...this.#item(), ...(encrypted !== null && { encrypted_content: encrypted }) };
+    return events + this.#emit("response.output_item.done", { output_index: this.index, item: this.done });
+  }
+
+  #position(): object {
+    return { item_id: this.#id, output_index: this.index, summary_index: 0 };
+  }
+
+  #item(): object {
+    const summary = this.#text === null ? [] : [{ type: "summary_text", text: this.#text }];
+    return { id: this.#id, type: "reasoning", summary };
+  }
+}
+
+type CallEvent = Extract<ReplyEvent, { type: "call" }>;
+
+/** A call of a function or of a custom tool. */
+export class CallItem implements OpenItem {
+  readonly #emit: Emit;
+  readonly #isCustom: boolean;
+  readonly #id: string;
+  readonly #named: Readonly<Record<string, string>>;
+  #text = "";
+  done: object | null = null;
+
+  constructor(
+    emit: Emit,
+    readonly index: number,
+    { id, name, kind }: CallEvent,
+    names: ToolNames,
+  ) {
+    this.#emit = emit;
+    this.#isCustom = kind === "custom";
+    this.#id = newItemId(this.#isCustom ? "ctc" : "fc");
+    const tool = names.split(name);
+    this.#named = {
+      call_id: id,
+      name: tool.name,
+      ...(tool.namespace !== null && { namespace: tool.namespace }),
+    };
+  }
+
+  /** Whether its arguments could be the whole of them; nobody can tell of a custom tool's. */
+  get isWhole(): boolean {
+    return !this.#isCustom && isJson(this.#text);
+  }
+
+  open(): string {
+    return this.#emit("response.output_item.added", {
+      output_index: this.index,
+      item: this.#item("in_progress"),
+    });
+  }
+
+  add(text: string): string {
+    if (this.done || text === "") return "";
+    this.#text += text;
+    return this.#emit(`${this.#event()}.delta`, { ...this.#position(), delta: text });
+  }
+
+  close(): string {
+    // A function without parameters may be called with nothing, which clients could not parse.
+    const events = this.#text === "" && !this.#isCustom ? this.add("{}") : "";
+    const isBroken = !this.#isCustom && !isJson(this.#text);
+    this.done = this.#item(isBroken ? "incomplete" : "completed");
+    const whole = this.#isCustom
+      ? { input: this.#text }
+      : { name: this.#named["name"], arguments: this.#text };
+    return (
+      events +
+      this.#emit(`${this.#event()}.done`, { ...this.#position(), ...whole }) +
+      this.#emit("response.output_item.done", { output_index: this.index, item: this.done })
+    );
+  }
+
+  #event(): string {
+    return this.#isCustom ? "response.custom_tool_call_input" : "response.function_call_arguments";
+  }
+
+  #position(): object {
+    return { item_id: this.#id, output_index: this.index };
+  }
+
+  #item(status: string): object {
+    const item = { id: this.#id, status, ...this.#named };
+    return this.#isCustom
+      ? { ...item, type: "custom_tool_call", input: this.#text }
+      : { ...item, type: "function_call", arguments: this.#text };
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

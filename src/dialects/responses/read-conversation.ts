@@ -1,0 +1,141 @@
+import { isStandardTier } from "../../domain/feature.ts";
+import { isObject } from "../../lib/json.ts";
+import { readEffort } from "../conversation/reasoning.ts";
+import type { Conversation, OutputFormat, TextPart } from "../conversation/request.ts";
+import { untranslatable } from "../conversation/untranslatable.ts";
+import { readItems } from "./read-items.ts";
+import { readToolChoice, readTools } from "./read-tools.ts";
+import type { ResponsesPayload } from "./request.ts";
+
+type Body = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a request into the neutral form. Hints that change no content are left out; any other field that has no place
+ * there is an `UpstreamError` that names it.
+ */
+export function readConversation({ parsed }: ResponsesPayload): Conversation {
+  const { body, isStream, maxTokens } = parsed;
+  refuseOthers(body);
+  const { instructions, text } = body;
+  const { system, turns } = readItems(body["input"]);
+  const first: TextPart[] =
+    typeof instructions === "string" && instructions !== "" ? [{ type: "text", text: instructions }] : [];
+  return {
+    isStream,
+    system: [...first, ...system],
+    turns,
+    tools: readTools(body),
+    toolChoice: readToolChoice(body["tool_choice"]),
+    parallelCalls: typed(body, "parallel_tool_calls", "boolean"),
+    maxTokens,
+    temperature: typed(body, "temperature", "number"),
+    topP: typed(body, "top_p", "number"),
+    topK: null,
+    stop: [],
+    seed: null,
+    presencePenalty: null,
+    frequencyPenalty: null,
+    format: readFormat(isObject(text) ? text["format"] : null),
+    reasoning: readReasoning(body["reasoning"]),
+    verbosity: isObject(text) ? typed(text, "verbosity", "string") : null,
+    user: typed(body, "safety_identifier", "string") ?? typed(body, "user", "string"),
+    params: PARAMS,
+  };
+}
+
+/** The caller's names of the fields. */
+const PARAMS: Conversation["params"] = {
+  system: "instructions",
+  turns: "input",
+  tools: "tools",
+  toolChoice: "tool_choice",
+  parallelCalls: "parallel_tool_calls",
+  maxTokens: "max_output_tokens",
+  temperature: "temperature",
+  topP: "top_p",
+  format: "text.format",
+  reasoning: "reasoning",
+  verbosity: "text.verbosity",
+  user: "user",
+};
+
+/**
+ * Read above, or without effect on the content: ids, labels, hints for caches and speed, bounds of tools at the vendor
+ * (OpenAI responses reference), and what Codex says of itself.
+ */
+const KNOWN: ReadonlySet<string> = new Set([
+  "model",
+  "input",
+  "instructions",
+  "stream",
+  "stream_options",
+  "store",
+  "background",
+  "text",
+  "include",
+  "metadata",
+  "max_tool_calls",
+  "client_metadata",
+  "prompt_cache_key",
+  "prompt_cache_options",
+  "prompt_cache_retention",
+  "safety_identifier",
+  "truncation",
+  ...Object.values(PARAMS),
+]);
+
+/** Values by which a field asks for nothing. */
+const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
+  top_logprobs: (value) => value === 0,
+  service_tier: isStandardTier,
+  context_management: (value) => Array.isArray(value) && value.length === 0,
+};
+
+function refuseOthers(body: Body): void {
+  for (const name in body) {
+    const value = body[name];
+    if (value === undefined || value === null || KNOWN.has(name) || NEUTRAL[name]?.(value)) continue;
+    throw untranslatable(name);
+  }
+  const { include } = body;
+  if (Array.isArray(include) && include.includes("message.output_text.logprobs"))
+    throw untranslatable("include");
+}
+
+interface Types {
+  boolean: boolean;
+  number: number;
+  string: string;
+}
+
+/** A field's value, whose type has been checked; null where it is absent. */
+function typed<Name extends keyof Types>(body: Body, field: string, type: Name): Types[Name] | null {
+  const value = body[field];
+  return typeof value === type ? (value as Types[Name]) : null;
+}
+
+function readFormat(format: unknown): OutputFormat | null {
+  if (!isObject(format) || format["type"] === "text") return null;
+  if (format["type"] === "json_object") return { type: "json" };
+  const { name, schema, strict, description } = format;
+  if (format["type"] !== "json_schema" || !isObject(schema)) throw untranslatable("text.format");
+  return {
+    type: "schema",
+    name: typeof name === "string" ? name : null,
+    schema,
+    strict: typeof strict === "boolean" ? strict : null,
+    description: typeof description === "string" ? description : null,
+  };
+}
+
+function readReasoning(value: unknown): Conversation["reasoning"] {
+  if (!isObject(value)) return null;
+  const { effort, summary, mode } = value;
+  if (mode !== undefined && mode !== null && mode !== "standard") throw untranslatable("reasoning.mode");
+  const isEffortSet = effort !== undefined && effort !== null;
+  const read = readEffort(effort);
+  if (isEffortSet && read === null) throw untranslatable("reasoning.effort");
+  const isVisible = typeof (summary ?? value["generate_summary"]) === "string" ? true : null;
+  if (read === null && isVisible === null) return null;
+  return { effort: read, budgetTokens: null, isVisible };
+}

@@ -1,0 +1,163 @@
+import { isObject } from "../../lib/json.ts";
+import type {
+  AssistantPart,
+  Conversation,
+  FilePart,
+  ImagePart,
+  ReasoningPart,
+  TextPart,
+  ToolCall,
+  ToolResult,
+  Turn,
+} from "../conversation/request.ts";
+import { openSignature, type Signature } from "../conversation/signature.ts";
+import { untranslatable } from "../conversation/untranslatable.ts";
+import { readAnswer, readContent, readTexts } from "./read-parts.ts";
+import { flatName } from "./tool-names.ts";
+
+type Item = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads items into turns: instructions at the start apart, items of one side in a row as one turn. The result of a
+ * call stands first in the turn after the call, wherever the caller put it.
+ */
+export function readItems(input: unknown): Pick<Conversation, "system" | "turns"> {
+  const reader = new ItemReader();
+  if (typeof input === "string") reader.addUser(readContent(input, "input"));
+  else if (Array.isArray(input))
+    input.forEach((item: unknown, index) => {
+      if (isObject(item)) reader.read(item, `input[${index}]`);
+    });
+  return reader;
+}
+
+class ItemReader {
+  readonly system: TextPart[] = [];
+  readonly turns: Turn[] = [];
+  /** Came in an item of its own before the call that it signs. */
+  #callSignature: Signature | null = null;
+
+  read(item: Item, path: string): void {
+    switch (item["type"] ?? "message") {
+      case "message":
+        return this.#readMessage(item, path);
+      case "reasoning":
+        return this.#readReasoning(item);
+      case "function_call":
+      case "custom_tool_call":
+        return this.#readCall(item);
+      case "function_call_output":
+      case "custom_tool_call_output":
+        return this.#addResult(readResult(item, path));
+      case "additional_tools":
+        // Its tools have been read.
+        return;
+      default:
+        throw untranslatable(`${path}.type`);
+    }
+  }
+
+  addUser(parts: readonly (TextPart | ImagePart | FilePart)[]): void {
+    this.#add({ role: "user", parts });
+  }
+
+  #readMessage({ role, content }: Item, path: string): void {
+    const contentPath = `${path}.content`;
+    switch (role) {
+      case "user":
+        return this.addUser(readContent(content, contentPath));
+      case "assistant":
+        return this.#addAssistant(...readAnswer(content, contentPath));
+      case "system":
+      case "developer": {
+        const parts = readTexts(content, contentPath);
+        if (this.turns.length === 0) this.system.push(...parts);
+        else this.#add({ role: "system", parts });
+        return;
+      }
+      default:
+        throw untranslatable(`${path}.role`);
+    }
+  }
+
+  #readReasoning({ summary, content, encrypted_content: encrypted }: Item): void {
+    const shown = textsOf(summary) ?? textsOf(content);
+    const signature = typeof encrypted === "string" && encrypted !== "" ? readSignature(encrypted) : null;
+    if (signature?.isOfCall) {
+      this.#callSignature = signature.signature;
+      return;
+    }
+    const text = shown?.join("\n\n") ?? "";
+    if (text === "" && !signature) return;
+    const part: ReasoningPart = { type: "reasoning", text, signature: signature?.signature ?? null };
+    // A reasoning without a summary is nothing but its signature; one with an empty summary has a text, an empty one.
+    this.#addAssistant(shown ? part : { ...part, isRedacted: true });
+  }
+
+  #readCall({ type, call_id: id, name, namespace, arguments: args, input }: Item): void {
+    const signature = this.#callSignature;
+    this.#callSignature = null;
+    const call: ToolCall = {
+      type: "tool_call",
+      id: String(id),
+      name: flatName({ namespace: typeof namespace === "string" ? namespace : null, name: String(name) }),
+      kind: type === "custom_tool_call" ? "custom" : "function",
+      arguments: String(type === "custom_tool_call" ? input : args),
+      ...(signature && { signature }),
+    };
+    this.#addAssistant(call);
+  }
+
+  #addAssistant(...parts: AssistantPart[]): void {
+    this.#add({ role: "assistant", parts });
+  }
+
+  #addResult(result: ToolResult): void {
+    const caller = this.turns.findLastIndex(({ role }) => role === "assistant");
+    const next = this.turns[caller + 1];
+    if (caller < 0 || !next) return this.#add({ role: "user", parts: [result] });
+    if (next.role !== "user") {
+      this.turns.splice(caller + 1, 0, { role: "user", parts: [result] });
+      return;
+    }
+    const results = next.parts.filter(({ type }) => type === "tool_result");
+    const others = next.parts.filter(({ type }) => type !== "tool_result");
+    this.turns[caller + 1] = { role: "user", parts: [...results, result, ...others] };
+  }
+
+  #add(turn: Turn): void {
+    if (turn.parts.length === 0) return;
+    const last = this.turns.at(-1);
+    if (last?.role !== turn.role) this.turns.push(turn);
+    else this.turns[this.turns.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] } as Turn;
+  }
+}
+
+/** What the signature of a call begins with, in the reasoning item that carries it. */
+const CALL_MARK = "call:";
+
+/** The text of a reasoning item that stands before a signed call, since calls have no place for a signature. */
+export function signatureOfCall({ dialect, value }: Signature): Signature {
+  return { dialect, value: `${CALL_MARK}${value}` };
+}
+
+function readSignature(text: string): { signature: Signature; isOfCall: boolean } {
+  const signature = openSignature(text, "responses");
+  const { dialect, value } = signature;
+  if (dialect === "responses" || !value.startsWith(CALL_MARK)) return { signature, isOfCall: false };
+  return { signature: { dialect, value: value.slice(CALL_MARK.length) }, isOfCall: true };
+}
+
+/** The texts of a list of parts; null where it has none. */
+function textsOf(parts: unknown): string[] | null {
+  if (!Array.isArray(parts) || parts.length === 0) return null;
+  return parts.flatMap((part: unknown) => {
+    const text: unknown = isObject(part) ? part["text"] : undefined;
+    return typeof text === "string" ? [text] : [];
+  });
+}
+
+function readResult({ call_id: id, output }: Item, path: string): ToolResult {
+  const parts = readContent(output, `${path}.output`);
+  return { type: "tool_result", callId: String(id), parts, isError: false };
+}

@@ -1,0 +1,80 @@
+import type { FeatureUse } from "../../domain/feature.ts";
+import { isObject } from "../../lib/json.ts";
+import { knownNames, refuseCaseVariants } from "../field-names.ts";
+import { InputSize } from "../input-size.ts";
+import { requireLink } from "../links.ts";
+
+/** What the parts of the input refer to outside of the request, and how large the input is. */
+export interface References {
+  /** Files in the operator's account at the vendor. */
+  files: readonly FeatureUse[];
+  /** The field of the first link; null where there is none. */
+  linkParam: string | null;
+  size: InputSize;
+}
+
+const PART_NAMES = knownNames([
+  "type",
+  "text",
+  "refusal",
+  "image_url",
+  "file_id",
+  "file_url",
+  "file_data",
+  "filename",
+  "input_audio",
+]);
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+
+/**
+ * Reads the references of the parts of messages and of the outputs of tools. Throws a `GatewayError` for a link that
+ * is neither `data:` nor a public `https:` one. `bytes` and `units` are the sizes of the body.
+ */
+export function readReferences(input: unknown, bytes: number, units: number): References {
+  const files: FeatureUse[] = [];
+  const size = new InputSize(bytes, units);
+  let linkParam: string | null = null;
+  for (const [path, part] of locatedParts(input)) {
+    refuseCaseVariants(part, PART_NAMES, path);
+    readMembers(path, part);
+    for (const name in part) if (isObject(part[name])) readMembers(`${path}.${name}`, part[name]);
+  }
+  return { files, linkParam, size };
+
+  function readMembers(path: string, object: Record<string, unknown>): void {
+    for (const name in object) {
+      const value = object[name];
+      if (typeof value !== "string") continue;
+      const param = `${path}.${name}`;
+      if (name === "file_id") files.push({ feature: "file_id", param });
+      if (isLink(name, value) && requireLink(value, param)) linkParam ??= param;
+      if (name === "image_url") size.addImage(value.startsWith("data:") ? value : null);
+      else if (name === "file_data" || name === "data") size.addMedia(value);
+    }
+  }
+}
+
+/** Data may be base64 alone, or a link in its place. */
+function isLink(name: string, value: string): boolean {
+  if (name === "url" || name.endsWith("_url")) return true;
+  return (name === "data" || name === "file_data") && SCHEME.test(value);
+}
+
+/** Parts of messages, and outputs of tools, which are parts or, as a screenshot, an object like one. */
+function* locatedParts(input: unknown): Generator<[path: string, part: Record<string, unknown>]> {
+  if (!Array.isArray(input)) return;
+  for (let at = 0; at < input.length; at += 1) {
+    const item: unknown = input[at];
+    if (!isObject(item)) continue;
+    for (const name of ["content", "output"]) {
+      const path = `input[${at}].${name}`;
+      const value = item[name];
+      if (isObject(value)) yield [path, value];
+      if (!Array.isArray(value)) continue;
+      for (let index = 0; index < value.length; index += 1) {
+        const part: unknown = value[index];
+        if (isObject(part)) yield [`${path}[${index}]`, part];
+      }
+    }
+  }
+}

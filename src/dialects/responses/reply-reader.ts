@@ -1,0 +1,186 @@
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import { isObject } from "../../lib/json.ts";
+import {
+  collectReply,
+  type Finish,
+  type Reply,
+  type ReplyEvent,
+  type ReplyReader,
+} from "../conversation/reply.ts";
+import { openSignature } from "../conversation/signature.ts";
+import type { VendorReply } from "../dialect.ts";
+import { parseResponse } from "./reply.ts";
+import { readUsage } from "./usage.ts";
+import { reportedFailure } from "./vendor-failure.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Parses a vendor's whole response. Throws an `UpstreamError` for a failed one and for what is none. */
+export function parseReply(reply: VendorReply): Reply {
+  const body = parseResponse(reply);
+  const reader = new ResponsesReader();
+  const type = body["status"] === "incomplete" ? "response.incomplete" : "response.completed";
+  return collectReply(reader.readEvent({ type, response: body }));
+}
+
+/** What has been read of an item of the output. */
+interface ReadItem {
+  /** Characters by the kind of their event, so that what an item's last event repeats is not read twice. */
+  lengths: Record<string, number>;
+  /** Number of the call, for calls. */
+  call: number | null;
+  isDone: boolean;
+}
+
+/**
+ * Reads the events of a vendor's stream. Items may come in pieces, whole, or only in the last event; what has come
+ * before is not read again. Events and items of unknown types are passed over.
+ */
+export class ResponsesReader implements ReplyReader {
+  readonly #items = new Map<unknown, ReadItem>();
+  #calls = 0;
+  #isStarted = false;
+  isDone = false;
+
+  get isComplete(): boolean {
+    return this.isDone;
+  }
+
+  read(data: string): Iterable<ReplyEvent> {
+    // Compatible servers end as chat does.
+    if (data.startsWith("[DONE]")) return [];
+    let event: unknown;
+    try {
+      event = JSON.parse(data);
+    } catch (cause) {
+      throw new UpstreamError("broken", "an event is not JSON", { cause });
+    }
+    if (!isObject(event)) throw new UpstreamError("broken", "an event is not an object");
+    return this.readEvent(event);
+  }
+
+  *readEvent(event: Fields): Generator<ReplyEvent, void> {
+    const { type, item, response, delta } = event;
+    const index = event["output_index"];
+    if (type === "error" || event["error"]) throw reportedFailure(event);
+    if (type === "response.failed") throw reportedFailure(isObject(response) ? response["error"] : null);
+    if (isObject(response)) yield* this.#start(response);
+    if (type === "response.output_item.added" && isObject(item)) yield* this.#begin(index, item);
+    else if (type === "response.output_item.done" && isObject(item)) yield* this.#readItem(index, item);
+    else if (type === "response.completed" || type === "response.incomplete")
+      yield* this.#finish(isObject(response) ? response : {}, type);
+    else if (typeof delta === "string" && typeof type === "string")
+      yield* this.#readDelta(type, event, delta);
+  }
+
+  *#start({ id }: Fields): Generator<ReplyEvent, void> {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    yield { type: "start", id: typeof id === "string" ? id : null };
+  }
+
+  /** The item at a place of the output, whose call is announced where it is one. */
+  *#begin(index: unknown, item: Fields): Generator<ReplyEvent, ReadItem> {
+    const known = this.#items.get(index);
+    if (known) return known;
+    const { type, call_id: id, name } = item;
+    const isCall = type === "function_call" || type === "custom_tool_call";
+    const read: ReadItem = { lengths: {}, call: isCall ? this.#calls++ : null, isDone: false };
+    this.#items.set(index, read);
+    if (read.call !== null) {
+      const kind = type === "function_call" ? "function" : "custom";
+      yield { type: "call", call: read.call, id: String(id), name: String(name), kind };
+    }
+    return read;
+  }
+
+  *#readDelta(type: string, event: Fields, delta: string): Generator<ReplyEvent, void> {
+    const kind = KIND_BY_DELTA[type];
+    if (kind === undefined) return;
+    const read = yield* this.#begin(event["output_index"], {});
+    const part = event["summary_index"] ?? event["content_index"] ?? 0;
+    yield* append(read, kind, part, delta);
+  }
+
+  /** The rest of an item, which is whole. */
+  *#readItem(index: unknown, item: Fields): Generator<ReplyEvent, void> {
+    const read = yield* this.#begin(index, item);
+    if (read.isDone) return;
+    read.isDone = true;
+    const { type, content, summary, encrypted_content: encrypted } = item;
+    switch (type) {
+      case "message":
+        for (const [at, { type: partType, text, refusal }] of partsOf(content).entries()) {
+          if (partType === "output_text") yield* this.#rest(read, "text", at, text);
+          else if (partType === "refusal") yield* this.#rest(read, "refusal", at, refusal);
+        }
+        return;
+      case "function_call":
+        return yield* this.#rest(read, "arguments", 0, item["arguments"]);
+      case "custom_tool_call":
+        return yield* this.#rest(read, "arguments", 0, item["input"]);
+      case "reasoning": {
+        for (const [at, { text }] of partsOf(summary).entries()) yield* this.#rest(read, "summary", at, text);
+        for (const [at, { text }] of partsOf(content).entries()) yield* this.#rest(read, "thought", at, text);
+        if (typeof encrypted !== "string" || encrypted === "") return;
+        const isShown = Object.keys(read.lengths).length > 0 || partsOf(summary).length > 0;
+        const signature = openSignature(encrypted, "responses");
+        yield { type: "signature", signature, ...(!isShown && { isRedacted: true as const }) };
+      }
+    }
+  }
+
+  *#rest(read: ReadItem, kind: DeltaKind, part: number, text: unknown): Generator<ReplyEvent, void> {
+    if (typeof text !== "string") return;
+    yield* append(read, kind, part, text.slice(read.lengths[`${kind}/${part}`] ?? 0));
+  }
+
+  *#finish(response: Fields, type: string): Generator<ReplyEvent, void> {
+    const { output, usage } = response;
+    if (Array.isArray(output)) {
+      for (const [index, item] of output.entries()) if (isObject(item)) yield* this.#readItem(index, item);
+    }
+    yield { type: "finish", finish: { reason: this.#reasonOf(response, type), stopSequence: null } };
+    const report = readUsage(usage);
+    if (report) yield { type: "usage", report };
+    this.isDone = true;
+  }
+
+  #reasonOf({ incomplete_details: details }: Fields, type: string): Finish["reason"] {
+    if (type === "response.incomplete")
+      return isObject(details) && details["reason"] === "content_filter" ? "refused" : "length";
+    return this.#calls > 0 ? "tool_calls" : "stop";
+  }
+}
+
+/** A model shows a summary of its reasoning, or the reasoning itself. */
+type DeltaKind = "text" | "refusal" | "summary" | "thought" | "arguments";
+
+const KIND_BY_DELTA: Readonly<Record<string, DeltaKind | undefined>> = {
+  "response.output_text.delta": "text",
+  "response.refusal.delta": "refusal",
+  "response.reasoning_summary_text.delta": "summary",
+  "response.reasoning_text.delta": "thought",
+  "response.function_call_arguments.delta": "arguments",
+  "response.custom_tool_call_input.delta": "arguments",
+};
+
+function* append(read: ReadItem, kind: DeltaKind, part: unknown, text: string): Generator<ReplyEvent, void> {
+  if (text === "") return;
+  const key = `${kind}/${String(part)}`;
+  const isFirst = read.lengths[key] === undefined;
+  read.lengths[key] = (read.lengths[key] ?? 0) + text.length;
+  if (kind === "arguments") {
+    if (read.call !== null) yield { type: "arguments", call: read.call, text };
+    return;
+  }
+  if (kind === "text" || kind === "refusal") return yield { type: kind, text };
+  // The summary, where there is one, says the same in fewer words.
+  if (kind === "thought" && read.lengths["summary/0"] !== undefined) return;
+  const isNextPart = isFirst && part !== 0;
+  yield { type: "reasoning", text: isNextPart ? `\n\n${text}` : text };
+}
+
+function partsOf(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}

@@ -1,0 +1,76 @@
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import type { TokenUsage, UsagePolicy } from "../../domain/usage.ts";
+import { isObject } from "../../lib/json.ts";
+import { editMembers } from "../../lib/json-edit.ts";
+import { vendorFields, withoutFields } from "../chat/vendor-words.ts";
+import type { VendorReply, WholeReply } from "../dialect.ts";
+import { wholeTokens } from "../token-estimate.ts";
+import { itemEighths } from "./content.ts";
+import { correctedUsage, isCorrected, readUsage } from "./usage.ts";
+import { reportedFailure } from "./vendor-failure.ts";
+
+/** A response object of a vendor that is complete, or was cut by a limit. */
+export interface VendorResponse extends Record<string, unknown> {
+  output: readonly unknown[];
+}
+
+/**
+ * Reads a response that is not a stream. Its text stays as the vendor wrote it but for what `publicResponse` changes.
+ * Throws an `UpstreamError` when it is no response, or one that failed.
+ */
+export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
+  const body = parseResponse(reply);
+  const eighths = body.output.reduce<number>((sum, item) => sum + itemEighths(item), 0);
+  const usage = policy({
+    report: readUsage(body["usage"]),
+    deliveredTokens: wholeTokens(eighths),
+    isReportFinal: true,
+  });
+  return { text: publicResponse(reply.text, body, publicModel, usage), usage };
+}
+
+/** Parses a vendor's whole response. Throws an `UpstreamError` for a failed one and for anything else. */
+export function parseResponse({ text, parsed }: VendorReply): VendorResponse {
+  const body = parsed ?? parseText(text);
+  if (!isObject(body)) throw new UpstreamError("broken", "the response is not an object");
+  if (body["error"]) throw reportedFailure(body["error"]);
+  if (!isEnded(body)) throw new UpstreamError("broken", "the response has no output");
+  return body;
+}
+
+/** Compatible servers may leave the status out. */
+function isEnded(body: Record<string, unknown>): body is VendorResponse {
+  const { output, status } = body;
+  const isEnd = status === undefined || status === "completed" || status === "incomplete";
+  return isEnd && Array.isArray(output);
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new UpstreamError("broken", "the response is not JSON", { cause });
+  }
+}
+
+/**
+ * The text of a response object for the caller: its model's public name, `store` false since nothing is stored here,
+ * no field that names the vendor, and the billed usage where that is another than the vendor's. `usage` is null
+ * while the response runs.
+ */
+export function publicResponse(
+  text: string,
+  body: Record<string, unknown>,
+  publicModel: string,
+  usage: TokenUsage | null,
+): string {
+  const isRebilled = usage !== null && isCorrected(usage);
+  const hasPublicName = body["model"] === publicModel || body["model"] === undefined;
+  const clean = withoutFields(text, vendorFields(body));
+  if (hasPublicName && body["store"] !== true && !isRebilled) return clean;
+  return editMembers(clean, {
+    model: (old) => (old === undefined ? undefined : JSON.stringify(publicModel)),
+    store: (old) => (old === "true" ? "false" : undefined),
+    ...(isRebilled && { usage: (old) => correctedUsage(old, usage) }),
+  });
+}

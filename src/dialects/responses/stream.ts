@@ -1,0 +1,179 @@
+import type { GatewayError } from "../../domain/gateway-error.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import type { TokenUsage, UsagePolicy, UsageReport } from "../../domain/usage.ts";
+import { isObject } from "../../lib/json.ts";
+import { editMembers } from "../../lib/json-edit.ts";
+import { frameData, FrameSplitter } from "../../lib/sse.ts";
+import { neutralFrame } from "../chat/vendor-words.ts";
+import { MAX_FRAME_BYTES } from "../conversation/translated-stream.ts";
+import type { TextStream } from "../dialect.ts";
+import { tokenEighths, wholeTokens } from "../token-estimate.ts";
+import { itemEighths } from "./content.ts";
+import { failureFrames } from "./failure-frames.ts";
+import { publicResponse } from "./reply.ts";
+import { isCorrected, readUsage } from "./usage.ts";
+import { reportedFailure } from "./vendor-failure.ts";
+
+/** An event of a vendor, parsed. */
+type VendorEvent = Record<string, unknown>;
+
+/** Events that end a response as it was meant to end (OpenAI responses reference, streaming events). */
+const ENDINGS: ReadonlySet<unknown> = new Set(["response.completed", "response.incomplete"]);
+/** Events with a piece of what the model wrote. */
+const DELTA = /^response\.[a-z_]+(?:\.[a-z_]+)*\.delta$/;
+
+/**
+ * Relays a responses stream from an upstream of the same dialect. Frames pass as the bytes they came in, but for what
+ * `publicResponse` changes in those that hold the response object. The last event is held back until it is settled.
+ */
+export class ResponsesStream implements TextStream {
+  readonly #splitter = new FrameSplitter();
+  readonly #publicModel: string;
+  readonly #policy: UsagePolicy;
+  #report: UsageReport | null = null;
+  /** Estimated size of the pieces so far, and of the items that came whole. */
+  #deltaEighths = 0;
+  #itemEighths = 0;
+  /** The last event as it came, and parsed. */
+  #ending: { frame: Buffer; event: VendorEvent } | null = null;
+  /** The response object as the vendor began it. */
+  #begun: Record<string, unknown> | null = null;
+  #lastNumber = -1;
+  #failure: unknown = null;
+
+  hasContent = false;
+
+  constructor(publicModel: string, policy: UsagePolicy) {
+    this.#publicModel = publicModel;
+    this.#policy = policy;
+  }
+
+  get isDone(): boolean {
+    return this.#ending !== null || this.#failure !== null;
+  }
+
+  push(chunk: Uint8Array): Uint8Array {
+    const isCommitted = this.hasContent;
+    const output: Uint8Array[] = [];
+    try {
+      for (const frame of this.#splitter.push(chunk)) if (!this.isDone) this.#readFrame(frame, output);
+    } catch (error) {
+      if (!isCommitted) throw error;
+      // The content that came in the same chunk has been counted, so it goes out first; `end` throws the error.
+      this.#failure = error;
+    }
+    if (this.#splitter.restBytes > MAX_FRAME_BYTES) throw new UpstreamError("broken", "an endless event");
+    return output.length === 1 && output[0] ? output[0] : Buffer.concat(output);
+  }
+
+  end(): Uint8Array {
+    if (this.#failure) throw this.#failure;
+    const output: Uint8Array[] = [];
+    const rest = this.#splitter.end();
+    if (!this.isDone && rest.length > 0) this.#readFrame(Buffer.concat([rest, Buffer.from("\n\n")]), output);
+    if (!this.#ending) throw new UpstreamError("broken", "the stream was cut");
+    const { frame, event } = this.#ending;
+    output.push(this.#publicFrame(frame, event, this.usage()));
+    return Buffer.concat(output);
+  }
+
+  usage(): TokenUsage {
+    return this.#policy({
+      report: this.#report,
+      deliveredTokens: wholeTokens(Math.max(this.#deltaEighths, this.#itemEighths)),
+      isReportFinal: this.#ending !== null && this.#failure === null,
+    });
+  }
+
+  errorFrame(error: GatewayError): Uint8Array {
+    const frames = failureFrames(
+      error,
+      this.#begun && this.#failedResponse(this.#begun),
+      this.#lastNumber + 1,
+    );
+    return Buffer.from(frames);
+  }
+
+  #readFrame(frame: Buffer, output: Uint8Array[]): void {
+    const data = frameData(frame);
+    // An event without data is none (WHATWG HTML, 9.2.6).
+    if (data === null || data === "") {
+      output.push(neutralFrame(frame));
+      return;
+    }
+    // Compatible servers end as chat does.
+    if (data.startsWith("[DONE]")) return;
+    const event = parseEvent(data);
+    const { type, response, sequence_number: number } = event;
+    if (type === "response.failed") throw reportedFailure(isObject(response) ? response["error"] : null);
+    if (type === "error" || event["error"]) throw reportedFailure(event);
+    this.#lastNumber = typeof number === "number" ? number : this.#lastNumber + 1;
+    this.#count(event);
+    if (ENDINGS.has(type)) {
+      this.#readEnding(event);
+      this.#ending = { frame, event };
+      return;
+    }
+    output.push(isObject(response) ? this.#publicFrame(frame, event, null) : neutralFrame(frame));
+    if (isObject(response)) this.#begun ??= response;
+  }
+
+  #count({ type, delta, item }: VendorEvent): void {
+    if (typeof type !== "string") return;
+    if (typeof delta === "string" && DELTA.test(type)) {
+      this.#deltaEighths += tokenEighths(delta);
+      if (delta !== "") this.hasContent = true;
+    } else if (type === "response.output_item.added" && isCall(item)) {
+      this.#deltaEighths += tokenEighths(String(item["name"] ?? ""));
+      this.hasContent = true;
+    } else if (type === "response.output_item.done") {
+      this.#itemEighths += itemEighths(item);
+      this.hasContent = true;
+    }
+  }
+
+  #readEnding({ response }: VendorEvent): void {
+    const { usage, output } = isObject(response) ? response : {};
+    this.#report = readUsage(usage);
+    const eighths = Array.isArray(output)
+      ? output.reduce<number>((sum, item) => sum + itemEighths(item), 0)
+      : 0;
+    this.#itemEighths = Math.max(this.#itemEighths, eighths);
+    this.hasContent = true;
+  }
+
+  /** The frame of an event with a response object. */
+  #publicFrame(frame: Buffer, { response }: VendorEvent, usage: TokenUsage | null): Buffer {
+    const neutral = neutralFrame(frame);
+    if (!isObject(response)) return neutral;
+    const isSame = response["model"] === this.#publicModel && response["store"] !== true;
+    if (isSame && !(usage && isCorrected(usage))) return neutral;
+    const text = neutral.toString("utf8");
+    const data = frameData(neutral) ?? "";
+    // Line ends in the data stand between JSON tokens only.
+    const edited = editMembers(data.replaceAll("\n", " "), {
+      response: (old) => old && publicResponse(old, response, this.#publicModel, usage),
+    });
+    const name = /^event:[^\r\n]*/m.exec(text)?.[0];
+    return Buffer.from(`${name === undefined ? "" : `${name}\n`}data: ${edited}\n\n`);
+  }
+
+  #failedResponse(begun: Record<string, unknown>): Record<string, unknown> {
+    return { ...begun, model: this.#publicModel, ...(begun["store"] === true && { store: false }) };
+  }
+}
+
+function isCall(item: unknown): item is Record<string, unknown> {
+  return isObject(item) && (item["type"] === "function_call" || item["type"] === "custom_tool_call");
+}
+
+function parseEvent(data: string): VendorEvent {
+  let event: unknown;
+  try {
+    event = JSON.parse(data);
+  } catch (cause) {
+    throw new UpstreamError("broken", "an event is not JSON", { cause });
+  }
+  if (!isObject(event)) throw new UpstreamError("broken", "an event is not an object");
+  return event;
+}

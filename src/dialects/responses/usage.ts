@@ -1,0 +1,91 @@
+import {
+  INPUT_CATEGORIES,
+  OUTPUT_CATEGORIES,
+  saneCount,
+  sumTokens,
+  type TokenCounts,
+  type TokenUsage,
+  type UsageReport,
+} from "../../domain/usage.ts";
+import { isObject } from "../../lib/json.ts";
+import { editMembers } from "../../lib/json-edit.ts";
+
+/** The `usage` object of responses (OpenAI responses reference): every field is required. */
+interface ResponsesUsage {
+  input_tokens: number;
+  input_tokens_details: { cached_tokens: number; cache_write_tokens: number };
+  output_tokens: number;
+  output_tokens_details: { reasoning_tokens: number };
+  total_tokens: number;
+}
+
+/**
+ * Reads a vendor's usage into disjoint categories; null when there is no report. Cached tokens and those written to a
+ * cache count inside `input_tokens`, reasoning inside `output_tokens`.
+ */
+export function readUsage(value: unknown): UsageReport | null {
+  if (!isObject(value)) return null;
+  let isAnomalous = false;
+  const input = read(value["input_tokens"]);
+  const output = read(value["output_tokens"]);
+  const inputDetails = objectOf(value["input_tokens_details"]);
+  const outputDetails = objectOf(value["output_tokens_details"]);
+  const cacheRead = readPart(inputDetails["cached_tokens"], input ?? 0);
+  const cacheWrite = readPart(inputDetails["cache_write_tokens"], (input ?? 0) - cacheRead);
+  const reasoning = readPart(outputDetails["reasoning_tokens"], output ?? 0);
+  const tokens: TokenCounts = {
+    input: (input ?? 0) - cacheRead - cacheWrite,
+    output: (output ?? 0) - reasoning,
+    ...(cacheRead && { cacheRead }),
+    ...(cacheWrite && { cacheWrite }),
+    ...(reasoning && { reasoning }),
+  };
+  return { tokens, hasInput: input !== null, hasOutput: output !== null, isAnomalous };
+
+  /** Absent and null count as not reported. */
+  function read(count: unknown): number | null {
+    if (count === undefined || count === null) return null;
+    const sane = saneCount(count);
+    if (sane === null) isAnomalous = true;
+    return sane;
+  }
+
+  function readPart(count: unknown, max: number): number {
+    const part = read(count) ?? 0;
+    if (part > max) isAnomalous = true;
+    return Math.min(part, max);
+  }
+}
+
+/** Writes a usage as responses do; the total is always the sum. */
+export function writeUsage({ tokens }: TokenUsage): ResponsesUsage {
+  const input = sumTokens(tokens, INPUT_CATEGORIES);
+  const output = sumTokens(tokens, OUTPUT_CATEGORIES);
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: tokens.cacheRead ?? 0,
+      cache_write_tokens: (tokens.cacheWrite ?? 0) + (tokens.cacheWrite1h ?? 0),
+    },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: tokens.reasoning ?? 0 },
+    total_tokens: input + output,
+  };
+}
+
+/** Whether the caller must be shown other numbers than the vendor reported. */
+export function isCorrected({ source, anomalous }: TokenUsage): boolean {
+  return source === "estimated" || anomalous === true;
+}
+
+/** A vendor's `usage` value, as text, with the billed numbers in place of its own; what else it reports stays. */
+export function correctedUsage(text: string | undefined, usage: TokenUsage): string {
+  const billed = writeUsage(usage);
+  if (text === undefined || !isObject(JSON.parse(text))) return JSON.stringify(billed);
+  const edits = Object.entries(billed).map(([name, value]) => [name, () => JSON.stringify(value)] as const);
+  return editMembers(text, Object.fromEntries(edits));
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}

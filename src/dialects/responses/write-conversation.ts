@@ -1,0 +1,115 @@
+import { effortOf } from "../conversation/reasoning.ts";
+import type { Conversation, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
+import { untranslatable } from "../conversation/untranslatable.ts";
+import type { VendorTerms } from "../dialect.ts";
+import { writeItems } from "./write-items.ts";
+
+/** The least maximum of output tokens (OpenAI responses reference). */
+const MIN_OUTPUT_TOKENS = 16;
+/** Longer ids of end users are refused (OpenAI reference, `safety_identifier`); they change no content. */
+const MAX_USER = 64;
+
+/**
+ * Writes a request for a vendor of the responses protocol. Nothing is stored at the vendor; reasoning comes back
+ * encrypted, so that the next request can bring it along. Throws an `UpstreamError` that names the caller's field for
+ * what the protocol does not have.
+ */
+export function writeConversation(conversation: Conversation, terms: VendorTerms): string {
+  refuseForeign(conversation);
+  const { isStream, system, temperature, topP, tools, toolChoice, parallelCalls, user } = conversation;
+  const [instructions, ...more] = system;
+  const turns = more.length === 0 ? conversation.turns : [systemTurn(more), ...conversation.turns];
+  const hasTools = tools.length > 0;
+  return JSON.stringify({
+    model: terms.upstreamModel,
+    ...(instructions && { instructions: instructions.text }),
+    input: writeItems(turns),
+    ...(isStream && { stream: true }),
+    store: false,
+    ...writeMaxTokens(conversation, terms),
+    ...(temperature !== null && { temperature }),
+    ...(topP !== null && { top_p: topP }),
+    ...(hasTools && { tools: tools.map(writeTool) }),
+    ...(hasTools && toolChoice && { tool_choice: writeChoice(toolChoice, tools) }),
+    ...(hasTools && parallelCalls !== null && { parallel_tool_calls: parallelCalls }),
+    ...writeText(conversation),
+    ...writeReasoning(conversation, terms),
+    ...(user !== null && user.length <= MAX_USER && { safety_identifier: user }),
+  });
+}
+
+function systemTurn(parts: Conversation["system"]): Conversation["turns"][number] {
+  return { role: "system", parts };
+}
+
+/** Sampling that the protocol does not have. */
+function refuseForeign({ topK, stop, seed, presencePenalty, frequencyPenalty, params }: Conversation): void {
+  if (topK !== null) throw untranslatable(params.topK ?? "top_k");
+  if (stop.length > 0) throw untranslatable(params.stop ?? "stop");
+  if (seed !== null) throw untranslatable(params.seed ?? "seed");
+  if (presencePenalty) throw untranslatable(params.presencePenalty ?? "presence_penalty");
+  if (frequencyPenalty) throw untranslatable(params.frequencyPenalty ?? "frequency_penalty");
+}
+
+function writeMaxTokens(
+  { maxTokens }: Conversation,
+  { coveredTokens, model }: VendorTerms,
+): { max_output_tokens?: number } {
+  const wanted = maxTokens ?? coveredTokens;
+  if (wanted === null) return {};
+  // Clients of other protocols must send a maximum, and send one for the largest model they know.
+  return { max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, Math.min(wanted, model.maxOutputTokens)) };
+}
+
+function writeTool({ kind, name, description, parameters, strict, format }: Tool): object {
+  const named = { type: kind, name, ...(description !== null && { description }) };
+  if (kind === "custom") return { ...named, ...(format !== undefined && { format }) };
+  // Without `strict` the protocol takes a schema as strict, and refuses most that other protocols take.
+  return { ...named, parameters: parameters ?? NO_PARAMETERS, strict: strict ?? false };
+}
+
+const NO_PARAMETERS = { type: "object", properties: {} } as const;
+
+function writeChoice(choice: ToolChoice, tools: readonly Tool[]): unknown {
+  const named = (name: string): object => ({
+    type: tools.find((tool) => tool.name === name)?.kind ?? "function",
+    name,
+  });
+  if (choice.type === "tool") return named(choice.name);
+  if (choice.type !== "allowed") return choice.type;
+  return { type: "allowed_tools", mode: choice.mode, tools: choice.names.map((name) => named(name)) };
+}
+
+function writeText({ format, verbosity }: Conversation): object {
+  if (!format && verbosity === null) return {};
+  return {
+    text: { ...(format && { format: writeFormat(format) }), ...(verbosity !== null && { verbosity }) },
+  };
+}
+
+function writeFormat(format: OutputFormat): object {
+  if (format.type === "json") return { type: "json_object" };
+  const { name, schema, strict, description } = format;
+  return {
+    type: "json_schema",
+    // It must have one.
+    name: name ?? "answer",
+    schema,
+    ...(strict !== null && { strict }),
+    ...(description !== null && { description }),
+  };
+}
+
+function writeReasoning({ reasoning }: Conversation, { model }: VendorTerms): object {
+  const effort = reasoning && effortOf(reasoning);
+  // Clients ask models for reasoning that do not reason; those refuse to be requested.
+  if (!model.reasoning) return {};
+  const requested = {
+    ...(effort && { effort }),
+    ...(reasoning?.isVisible && effort !== "none" && { summary: "auto" }),
+  };
+  return {
+    ...(Object.keys(requested).length > 0 && { reasoning: requested }),
+    ...(effort !== "none" && { include: ["reasoning.encrypted_content"] }),
+  };
+}
