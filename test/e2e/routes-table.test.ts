@@ -13,7 +13,14 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
 const OPEN = ["/files/{name}", "/healthz", "/readyz", "/metrics", "/console", "/"];
 
 /** POST routes that are free. */
-const FREE = ["/v1/messages/count_tokens", "/api/jobs/cancel", "/api/jobs/{id}/cancel"];
+const FREE = [
+  "/v1/messages/count_tokens",
+  "/v1/responses/{id}/cancel",
+  "/v1/responses/compact",
+  "/v1/responses/input_tokens",
+  "/api/jobs/cancel",
+  "/api/jobs/{id}/cancel",
+];
 
 /** Charged routes, as a request for one of the models below. */
 const COSTING: Record<string, (group: string) => { path?: string; body: object }> = {

@@ -222,10 +222,9 @@ export class CallItem implements OpenItem {
   }
 
   #item(status: string): object {
-    const item = { id: this.#id, status, ...this.#named };
-    return this.#isCustom
-      ? { ...item, type: "custom_tool_call", input: this.#text }
-      : { ...item, type: "function_call", arguments: this.#text };
+    const type = this.#isCustom ? "custom_tool_call" : "function_call";
+    const item = { id: this.#id, type, status, ...this.#named };
+    return this.#isCustom ? { ...item, input: this.#text } : { ...item, arguments: this.#text };
   }
 }
 

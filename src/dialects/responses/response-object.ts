@@ -40,7 +40,6 @@ function stateFields(state: ResponseState): object {
       completed_at: null,
       error: null,
       incomplete_details: null,
-      usage: null,
     };
   const { finish, usage } = state;
   const cut =
@@ -78,7 +77,7 @@ function echoOf(body: Readonly<Record<string, unknown>>): object {
     top_logprobs: body["top_logprobs"] ?? 0,
     top_p: body["top_p"] ?? 1,
     truncation: body["truncation"] ?? "disabled",
-    user: body["user"] ?? null,
+    ...(typeof body["user"] === "string" && { user: body["user"] }),
   };
 }
 
