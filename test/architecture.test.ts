@@ -43,6 +43,7 @@ const SHARED_BY_VENDORS = new Set([
   "transport",
   "images",
   "openai-compatible",
+  "messages-compatible",
   "generate-content",
 ]);
 

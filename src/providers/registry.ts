@@ -2,6 +2,7 @@ import type { ZodType } from "zod";
 import type { Channel } from "../domain/channel.ts";
 import type { ImageUpstream, TextUpstream, Upstreams } from "../gateway/ports.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
+import { anthropic } from "./anthropic.ts";
 import { ark } from "./ark.ts";
 import { azure } from "./azure.ts";
 import { bfl } from "./bfl.ts";
@@ -29,6 +30,7 @@ interface RegisteredProvider {
 export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
   register(sandbox),
   register(openai),
+  register(anthropic),
   register(azure),
   register(gemini),
   register(vertex),

@@ -11,6 +11,7 @@ import { writeConversation } from "./write-conversation.ts";
 import { writeReply } from "./write-reply.ts";
 
 export { writeError } from "./error.ts";
+export { kindOfType } from "./vendor-failure.ts";
 export { readCountRequest, readRequest, type MessagesPayload } from "./request.ts";
 
 /** The messages protocol, read and written at either end. */

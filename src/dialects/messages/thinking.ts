@@ -33,7 +33,8 @@ export function writeThinking(
 ): ThinkingFields {
   if (!reasoning || control === undefined) return {};
   const effort = effortOf(reasoning);
-  if (effort === "none") return { thinking: { type: "disabled" } };
+  // Of the models that think by themselves some always do, and refuse to be told otherwise.
+  if (effort === "none") return control === "budget" ? { thinking: { type: "disabled" } } : { effort: "low" };
   const display = reasoning.isVisible === null ? {} : { display: displayOf(reasoning.isVisible) };
   if (control === "budget") {
     const budget = Math.min(Math.max(budgetOf(reasoning) ?? MIN_BUDGET, MIN_BUDGET), maxTokens - 1);

@@ -1,5 +1,6 @@
 import type { TextResponse, TextCall, TextUpstream } from "../../gateway/ports.ts";
 import { isObject } from "../../lib/json.ts";
+import { openEvents } from "../transport/event-stream.ts";
 import {
   brokenResponse,
   MAX_TEXT_BYTES,
@@ -25,20 +26,11 @@ export function createOpenAiText(connection: OpenAiConnection): TextUpstream {
       const request = { url, headers, body: raw, signal };
       const response = await post(request, connection.errors.classify);
       const requestId = requestIdOf(response);
-      if (isStream && !isJson(response)) return { kind: "stream", stream: openStream(response), requestId };
+      const stream = isStream ? openEvents(response) : null;
+      if (stream) return { kind: "stream", stream, requestId };
       return { ...(await readResponse(response, connection, signal)), requestId };
     },
   };
-}
-
-function isJson(response: Response): boolean {
-  return response.headers.get("content-type")?.startsWith("application/json") ?? false;
-}
-
-function openStream(response: Response): ReadableStream<Uint8Array<ArrayBuffer>> {
-  if (!response.body || response.headers.get("content-length") === "0")
-    throw brokenResponse("gave an empty response");
-  return response.body;
 }
 
 async function readResponse(

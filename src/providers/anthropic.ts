@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { createMessagesConnection } from "./messages-compatible/connection.ts";
+import { createMessagesText } from "./messages-compatible/text.ts";
+import type { Provider } from "./provider.ts";
+import { headerValue, httpAddress } from "./transport/channel-settings.ts";
+
+const settings = z.object({
+  /** Address in front of `/v1/messages`, of Anthropic or any vendor that serves its protocol. */
+  baseUrl: httpAddress.default("https://api.anthropic.com"),
+  apiKey: headerValue,
+});
+
+type AnthropicSettings = z.infer<typeof settings>;
+
+/** Anthropic, and every vendor that takes the messages protocol with the key in `x-api-key`. */
+export const anthropic: Provider<AnthropicSettings> = {
+  name: "anthropic",
+  settings,
+  text({ baseUrl, apiKey }) {
+    const credential = { "x-api-key": apiKey };
+    return [
+      createMessagesText(createMessagesConnection({ baseUrl, apiKey, credential, countsTokens: true })),
+    ];
+  },
+};

@@ -1,0 +1,49 @@
+import { withoutEndSlash } from "../transport/channel-settings.ts";
+import { JSON_HEADERS } from "../transport/json-call.ts";
+import { createVendorErrors, type VendorErrors } from "../transport/vendor-errors.ts";
+import { readMessagesFailure } from "./errors.ts";
+
+/** What all calls of a channel to the messages protocol share. */
+export interface MessagesConnection {
+  /** URL of `/v1/messages`. */
+  url: string;
+  /** Whether the vendor serves `/v1/messages/count_tokens` too. */
+  countsTokens: boolean;
+  /** For a JSON response; the version of the protocol is the caller's. */
+  jsonHeaders: Readonly<Record<string, string>>;
+  /** For server-sent events. */
+  streamHeaders: Readonly<Record<string, string>>;
+  errors: VendorErrors;
+}
+
+/** Where a vendor serves the protocol, and how it is told the key. */
+export interface MessagesAddress {
+  /** Address in front of `/v1/messages`. */
+  baseUrl: string;
+  apiKey: string;
+  /** Headers that carry the key. */
+  credential: Readonly<Record<string, string>>;
+  countsTokens: boolean;
+}
+
+/** The version of the protocol for callers that name none (Anthropic API, "Versions"). */
+const DEFAULT_VERSION = "2023-06-01";
+
+export function createMessagesConnection(address: MessagesAddress): MessagesConnection {
+  const { apiKey, credential, countsTokens } = address;
+  const baseUrl = withoutEndSlash(address.baseUrl);
+  // Compressed events would be delayed; `JSON_HEADERS` therefore request the identity encoding.
+  const jsonHeaders = {
+    ...JSON_HEADERS,
+    ...credential,
+    "content-type": "application/json",
+    "anthropic-version": DEFAULT_VERSION,
+  };
+  return {
+    url: `${baseUrl}/v1/messages`,
+    countsTokens,
+    jsonHeaders,
+    streamHeaders: { ...jsonHeaders, accept: "text/event-stream" },
+    errors: createVendorErrors({ secret: apiKey, baseUrl }, readMessagesFailure),
+  };
+}

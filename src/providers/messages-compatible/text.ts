@@ -1,0 +1,50 @@
+import type { TextCall, TextResponse, TextUpstream } from "../../gateway/ports.ts";
+import { isObject } from "../../lib/json.ts";
+import { openEvents } from "../transport/event-stream.ts";
+import {
+  brokenResponse,
+  MAX_TEXT_BYTES,
+  parseResponse,
+  post,
+  readText,
+  requestIdOf,
+} from "../transport/http.ts";
+import type { MessagesConnection } from "./connection.ts";
+
+/**
+ * The messages protocol: the texts of request and response pass unchanged, and the caller's headers of the protocol
+ * go with them. An error inside a whole response of success is thrown here; one inside a stream is left to the
+ * reader of the stream.
+ */
+export function createMessagesText(connection: MessagesConnection): TextUpstream {
+  const { url, jsonHeaders, streamHeaders, errors, countsTokens } = connection;
+  return {
+    dialect: "messages",
+    async send({ raw, isStream, headers, signal }: TextCall): Promise<TextResponse> {
+      const common = isStream ? streamHeaders : jsonHeaders;
+      const request = { url, headers: { ...common, ...headers }, body: raw, signal };
+      const response = await post(request, errors.classify);
+      const requestId = requestIdOf(response);
+      const stream = isStream ? openEvents(response) : null;
+      if (stream) return { kind: "stream", stream, requestId };
+      const text = await readText(response, MAX_TEXT_BYTES, signal);
+      const parsed = parseResponse(text);
+      if (!isObject(parsed) || parsed["type"] === "error") throw errors.classify(response, text);
+      if (!Array.isArray(parsed["content"])) throw brokenResponse("gave no content");
+      return { kind: "whole", text, parsed, requestId };
+    },
+    ...(countsTokens && { countTokens: (call) => countTokens(connection, call) }),
+  };
+}
+
+async function countTokens(
+  { url, jsonHeaders, errors }: MessagesConnection,
+  { raw, headers, signal }: TextCall,
+): Promise<string> {
+  const request = { url: `${url}/count_tokens`, headers: { ...jsonHeaders, ...headers }, body: raw, signal };
+  const response = await post(request, errors.classify);
+  const text = await readText(response, MAX_TEXT_BYTES, signal);
+  const parsed = parseResponse(text);
+  if (isObject(parsed) && typeof parsed["input_tokens"] === "number") return text;
+  throw brokenResponse("gave no number of tokens");
+}
