@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { GenerateContentConnection } from "./generate-content/connection.ts";
 import { createGenerateContentImages } from "./generate-content/images.ts";
+import { createGenerateContentText } from "./generate-content/text.ts";
 import type { Provider } from "./provider.ts";
 import { fanOutSetting, headerValue, httpAddress, withoutEndSlash } from "./transport/channel-settings.ts";
 
@@ -13,10 +14,11 @@ const settings = z.object({
 
 type GeminiSettings = z.infer<typeof settings>;
 
-/** Gemini's image models at the address for API keys (Gemini API reference, `models.generateContent`). */
+/** Gemini's text and image models at the address for API keys (Gemini API reference, `models.generateContent`). */
 export const gemini: Provider<GeminiSettings> = {
   name: "gemini",
   settings,
+  text: (settings) => [createGenerateContentText(connectionOf(settings))],
   image: (settings, codecSlots) =>
     createGenerateContentImages(connectionOf(settings), settings.fanOut, codecSlots),
 };
@@ -30,7 +32,7 @@ function connectionOf(settings: GeminiSettings): GenerateContentConnection {
   const credential = { headers: { "x-goog-api-key": apiKey }, secret: apiKey };
   return {
     baseUrl,
-    urlOf: (model) => `${baseUrl}/v1beta/models/${encodeURIComponent(model)}:generateContent`,
+    urlOf: (model, method) => `${baseUrl}/v1beta/models/${encodeURIComponent(model)}:${method}`,
     authenticate: () => Promise.resolve(credential),
     takesOutputOptions: false,
     demandsRoles: false,

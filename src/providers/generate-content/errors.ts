@@ -23,9 +23,18 @@ export function readGoogleFailure(body: Record<string, unknown>, httpStatus: num
     message: failure.message,
     kind: kindOf(failure),
     param: paramOf(details),
-    retryAfterSeconds: retryDelayOf(details),
+    retryAfterSeconds: retryDelayOf(details, failure.message),
   };
 }
+
+/** The same of a request for text, whose fields have the vendor's names. */
+export function readTextFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
+  const { param: _, ...reading } = readGoogleFailure(body, httpStatus);
+  return { ...reading, isContextExceeded: TOO_LONG.test(reading.message) };
+}
+
+/** The vendor has no code for this. */
+const TOO_LONG = /token count .*exceeds the maximum number of tokens|exceeds the (?:model's )?context/i;
 
 type Details = Record<string, unknown>[];
 
@@ -61,21 +70,27 @@ function kindOf(failure: {
   return status < 400 ? "overloaded" : undefined;
 }
 
+/** A key without any quota of the model is refused as if it had used it up. */
+const NO_QUOTA = /\blimit: 0\b/;
+
 /** The cap on monthly spending has no details, only a message; every other quota has an id. */
 function isUsedUp(details: Details, message: string): boolean {
   const violations = details.flatMap(({ violations }) => (Array.isArray(violations) ? violations : []));
   const ids = violations.filter(isObject).map(({ quotaId }) => textOf(quotaId));
+  const hasNone = violations.some((each) => isObject(each) && textOf(each["quotaValue"]) === "0");
+  if (hasNone || NO_QUOTA.test(message) || (retryDelayOf(details, "") ?? 0) >= MAX_RETRY_SECONDS) return true;
   return ids.some((id) => USED_UP.test(id)) || (details.length === 0 && /spending cap/i.test(message));
 }
 
-/** Whole seconds of `RetryInfo.retryDelay`, which has the form `34.4s`. */
-function retryDelayOf(details: Details): number | undefined {
-  for (const { retryDelay } of details) {
-    const seconds = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(textOf(retryDelay))?.[1];
-    if (seconds !== undefined) return Math.min(Math.ceil(Number(seconds)), MAX_RETRY_SECONDS);
-  }
-  return undefined;
+/** Whole seconds of `RetryInfo.retryDelay`, which has the form `34.4s`, else of the advice in the message. */
+function retryDelayOf(details: Details, message: string): number | undefined {
+  const delays = details.map(({ retryDelay }) => DELAY.exec(textOf(retryDelay)));
+  const seconds = (delays.find(Boolean) ?? RETRY_ADVICE.exec(message))?.[1];
+  return seconds === undefined ? undefined : Math.min(Math.ceil(Number(seconds)), MAX_RETRY_SECONDS);
 }
+
+const DELAY = /^(\d{1,9}(?:\.\d{1,9})?)s$/;
+const RETRY_ADVICE = /\bretry in (\d{1,9}(?:\.\d{1,9})?)s\b/i;
 
 function paramOf(details: Details): string | undefined {
   const violations = details.flatMap(({ fieldViolations }) =>

@@ -1,5 +1,4 @@
 import type { ImageOrder, ImageReply } from "../../domain/image.ts";
-import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
 import type { FairSemaphore } from "../../lib/semaphore.ts";
 import { createImageUpstream } from "../images/image-upstream.ts";
@@ -8,7 +7,7 @@ import { post, requestIdOf } from "../transport/http.ts";
 import type { JsonBody } from "../transport/json-body.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
-import type { Credential, GenerateContentConnection } from "./connection.ts";
+import { withCredential, type Credential, type GenerateContentConnection } from "./connection.ts";
 import { readGoogleFailure } from "./errors.ts";
 import { repeatBody } from "./native.ts";
 import { readGenerateReply } from "./reply.ts";
@@ -24,7 +23,8 @@ export function createGenerateContentImages(
     codecSlots,
     rules: (order) => ({ formats: REFERENCE_FORMATS, maxBytes: maxBytesOf(order, connection) }),
     fansOut: () => fansOut,
-    generate: (order, signal) => generate(order, connection, signal),
+    generate: (order, signal) =>
+      withCredential(connection, signal, (credential) => call(order, connection, credential, signal)),
   });
 }
 
@@ -35,20 +35,6 @@ function maxBytesOf(
 ): number {
   const total = references.reduce((sum, { blob }) => sum + blob.size, 0);
   return total <= together ? each : Math.min(each, Math.floor(together / references.length));
-}
-
-async function generate(
-  order: ImageOrder,
-  connection: GenerateContentConnection,
-  signal: AbortSignal,
-): Promise<ImageReply> {
-  const credential = await connection.authenticate(signal);
-  try {
-    return await call(order, connection, credential, signal);
-  } catch (error) {
-    if (error instanceof UpstreamError && error.status === 401) credential.drop?.();
-    throw error;
-  }
 }
 
 async function call(
@@ -63,7 +49,7 @@ async function call(
   );
   const { body, headers } = bodyOf(order, connection);
   const request = {
-    url: connection.urlOf(order.upstreamModel),
+    url: connection.urlOf(order.upstreamModel, "generateContent"),
     headers: { ...JSON_HEADERS, "content-type": "application/json", ...headers, ...credential.headers },
     body,
     signal,

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { systemClock } from "../../lib/clock.ts";
 import type { GenerateContentConnection } from "../generate-content/connection.ts";
 import { createGenerateContentImages } from "../generate-content/images.ts";
+import { createGenerateContentText } from "../generate-content/text.ts";
 import type { Provider } from "../provider.ts";
 import { fanOutSetting, httpAddress, withoutEndSlash } from "../transport/channel-settings.ts";
 import { createAccessTokens, type AccessTokens, type RequestToken } from "./credentials/access-tokens.ts";
@@ -37,14 +38,13 @@ const settings = z
 
 type VertexSettings = z.infer<typeof settings>;
 
-/** Gemini's image models in a Google Cloud project, with short-lived access tokens as credential. */
+/** Gemini's text and image models in a Google Cloud project, with short-lived access tokens as credential. */
 export const vertex: Provider<VertexSettings> = {
   name: "vertex",
   settings,
-  image: (settings, codecSlots) => {
-    const tokens = createAccessTokens(tokenRequest(settings), systemClock);
-    return createGenerateContentImages(connectionOf(settings, tokens), settings.fanOut, codecSlots);
-  },
+  text: (settings) => [createGenerateContentText(connect(settings))],
+  image: (settings, codecSlots) =>
+    createGenerateContentImages(connect(settings), settings.fanOut, codecSlots),
 };
 
 /** Of an inline picture (Vertex AI, image understanding). */
@@ -52,13 +52,17 @@ const MAX_REFERENCE_BYTES = 7_000_000;
 /** Their hosts have another form. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(["us", "eu"]);
 
+function connect(settings: VertexSettings): GenerateContentConnection {
+  return connectionOf(settings, createAccessTokens(tokenRequest(settings), systemClock));
+}
+
 function connectionOf(settings: VertexSettings, tokens: AccessTokens): GenerateContentConnection {
   const { region } = settings;
   const baseUrl = withoutEndSlash(settings.baseUrl ?? regionalAddress(region));
   const models = `${baseUrl}/v1beta1/projects/${projectOf(settings)}/locations/${region}/publishers/google/models`;
   return {
     baseUrl,
-    urlOf: (model) => `${models}/${encodeURIComponent(model)}:generateContent`,
+    urlOf: (model, method) => `${models}/${encodeURIComponent(model)}:${method}`,
     async authenticate(signal) {
       const token = await tokens.get(signal);
       const headers = { authorization: `Bearer ${token}` };
