@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { editMembers } from "../lib/json-edit.ts";
 import type { GenerateContentConnection } from "./generate-content/connection.ts";
 import { createGenerateContentImages } from "./generate-content/images.ts";
 import { createGenerateContentText } from "./generate-content/text.ts";
@@ -33,6 +34,9 @@ function connectionOf(settings: GeminiSettings): GenerateContentConnection {
   return {
     baseUrl,
     urlOf: (model, method) => `${baseUrl}/v1beta/models/${encodeURIComponent(model)}:${method}`,
+    // This address counts instructions and tools only inside of a whole request.
+    writeCount: (raw, model) =>
+      `{"generateContentRequest":${editMembers(raw, { model: () => JSON.stringify(`models/${model}`) })}}`,
     authenticate: () => Promise.resolve(credential),
     takesOutputOptions: false,
     demandsRoles: false,

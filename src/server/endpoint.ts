@@ -67,9 +67,9 @@ export function createHandler(settings: EndpointSettings): Handler {
     if (host !== null && !HOST.test(host)) return refuse(settings, exchange, badHost());
     const found = settings.table.find(request.method, pathOf(request.url));
     if (!found || "allow" in found) return refuse(settings, exchange, notRouted(found));
-    const { route } = found;
-    if (!routes.has(route)) return refuse(settings, exchange, badTarget());
+    if (!routes.has(found.route)) return refuse(settings, exchange, badTarget());
     exchange.parameter = found.parameter;
+    const route = found.route.routeFor?.(exchange) ?? found.route;
     try {
       const result = await handle(settings, route, exchange);
       const response = result instanceof Response ? result : result.response;

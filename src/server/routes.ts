@@ -15,6 +15,8 @@ export type Route = {
   /** Name in logs and metrics. */
   name: string;
   family: ErrorFamily;
+  /** The route that serves an exchange in place of this one, by its path or headers; null for this one. */
+  routeFor?(exchange: HttpExchange): Route | null;
   /** Served by an overloaded server, too. */
   isProbe?: true;
 } & (

@@ -144,6 +144,7 @@ describe("references too large together", () => {
       {
         baseUrl: vendor.url,
         urlOf: (model) => `${vendor.url}/v1beta/models/${model}:generateContent`,
+        writeCount: (raw) => raw,
         authenticate: async () => ({ headers: { "x-goog-api-key": SIMULATED_KEY }, secret: SIMULATED_KEY }),
         takesOutputOptions: false,
         demandsRoles: false,

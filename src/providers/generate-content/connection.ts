@@ -5,6 +5,8 @@ export interface GenerateContentConnection {
   baseUrl: string;
   /** URL of a method of a model. */
   urlOf(model: string, method: Method): string;
+  /** The body of `countTokens` for a request for text. */
+  writeCount(raw: string, model: string): string;
   /** Returns the credential of one call. Throws an `UpstreamError`, or the signal's reason. */
   authenticate(signal: AbortSignal): Promise<Credential>;
   /** Whether the request may name the picture's format; the address for API keys refuses the field. */

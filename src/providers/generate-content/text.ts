@@ -24,30 +24,48 @@ export function createGenerateContentText(connection: GenerateContentConnection)
     traits: { demandsRoles: connection.demandsRoles },
     send: (call) =>
       withCredential(connection, call.signal, (credential) => send(call, connection, credential)),
+    countTokens: (call) =>
+      withCredential(connection, call.signal, (credential) => countTokens(call, connection, credential)),
   };
 }
 
 async function send(
   { raw, upstreamModel, isStream, signal }: TextCall,
   connection: GenerateContentConnection,
-  { headers, secret }: Credential,
+  credential: Credential,
 ): Promise<TextResponse> {
-  // Credentials may be new for every call, and failures are rare.
-  const classify: Classify = (response, text) =>
-    createVendorErrors({ secret, baseUrl: connection.baseUrl }, readTextFailure).classify(response, text);
-  const request = {
-    url: connection.urlOf(upstreamModel, isStream ? "streamGenerateContent" : "generateContent"),
-    headers: { ...(isStream ? STREAM_HEADERS : WHOLE_HEADERS), ...headers },
-    body: raw,
-    signal,
-  };
-  // Without this the stream is one array of JSON.
-  const response = await post(isStream ? { ...request, url: `${request.url}?alt=sse` } : request, classify);
+  const classify = classifier(connection, credential);
+  const headers = { ...(isStream ? STREAM_HEADERS : WHOLE_HEADERS), ...credential.headers };
+  // Without the query the stream is one array of JSON.
+  const url = isStream
+    ? `${connection.urlOf(upstreamModel, "streamGenerateContent")}?alt=sse`
+    : connection.urlOf(upstreamModel, "generateContent");
+  const response = await post({ url, headers, body: raw, signal }, classify);
   const requestId = requestIdOf(response);
   if (!isStream || isJson(response)) return { ...(await readWhole(response, classify, signal)), requestId };
   if (!response.body || response.headers.get("content-length") === "0")
     throw brokenResponse("gave an empty response");
   return { kind: "stream", stream: response.body, requestId };
+}
+
+async function countTokens(
+  { raw, upstreamModel, signal }: TextCall,
+  connection: GenerateContentConnection,
+  credential: Credential,
+): Promise<string> {
+  const headers = { ...WHOLE_HEADERS, ...credential.headers };
+  const url = connection.urlOf(upstreamModel, "countTokens");
+  const body = connection.writeCount(raw, upstreamModel);
+  const response = await post({ url, headers, body, signal }, classifier(connection, credential));
+  const text = await readText(response, MAX_TEXT_BYTES, signal);
+  if (!isObject(parseResponse(text))) throw brokenResponse("gave no object");
+  return text;
+}
+
+/** Credentials may be new for every call, and failures are rare. */
+function classifier({ baseUrl }: GenerateContentConnection, { secret }: Credential): Classify {
+  return (response, text) =>
+    createVendorErrors({ secret, baseUrl }, readTextFailure).classify(response, text);
 }
 
 const WHOLE_HEADERS = { ...JSON_HEADERS, "content-type": "application/json" };

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { systemClock } from "../../lib/clock.ts";
+import { removeMember } from "../../lib/json-edit.ts";
 import type { GenerateContentConnection } from "../generate-content/connection.ts";
 import { createGenerateContentImages } from "../generate-content/images.ts";
 import { createGenerateContentText } from "../generate-content/text.ts";
 import type { Provider } from "../provider.ts";
 import { fanOutSetting, httpAddress, withoutEndSlash } from "../transport/channel-settings.ts";
-import { createAccessTokens, type AccessTokens, type RequestToken } from "./credentials/access-tokens.ts";
+import { createAccessTokens, type RequestToken } from "./credentials/access-tokens.ts";
 import { readServiceAccount, requestAccountToken } from "./credentials/service-account.ts";
 import { requestInstanceToken } from "./credentials/token-request.ts";
 
@@ -42,27 +43,28 @@ type VertexSettings = z.infer<typeof settings>;
 export const vertex: Provider<VertexSettings> = {
   name: "vertex",
   settings,
-  text: (settings) => [createGenerateContentText(connect(settings))],
+  text: (settings) => [createGenerateContentText(connectionOf(settings))],
   image: (settings, codecSlots) =>
-    createGenerateContentImages(connect(settings), settings.fanOut, codecSlots),
+    createGenerateContentImages(connectionOf(settings), settings.fanOut, codecSlots),
 };
+
+/** Fields of a request that its count refuses (Vertex AI reference, `CountTokensRequest`). */
+const NOT_COUNTED = ["toolConfig", "tool_config", "safetySettings", "safety_settings", "labels"];
 
 /** Of an inline picture (Vertex AI, image understanding). */
 const MAX_REFERENCE_BYTES = 7_000_000;
 /** Their hosts have another form. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(["us", "eu"]);
 
-function connect(settings: VertexSettings): GenerateContentConnection {
-  return connectionOf(settings, createAccessTokens(tokenRequest(settings), systemClock));
-}
-
-function connectionOf(settings: VertexSettings, tokens: AccessTokens): GenerateContentConnection {
+function connectionOf(settings: VertexSettings): GenerateContentConnection {
+  const tokens = createAccessTokens(tokenRequest(settings), systemClock);
   const { region } = settings;
   const baseUrl = withoutEndSlash(settings.baseUrl ?? regionalAddress(region));
   const models = `${baseUrl}/v1beta1/projects/${projectOf(settings)}/locations/${region}/publishers/google/models`;
   return {
     baseUrl,
     urlOf: (model, method) => `${models}/${encodeURIComponent(model)}:${method}`,
+    writeCount: (raw) => NOT_COUNTED.reduce(removeMember, raw),
     async authenticate(signal) {
       const token = await tokens.get(signal);
       const headers = { authorization: `Bearer ${token}` };

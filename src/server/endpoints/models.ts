@@ -9,10 +9,15 @@ import type { Clock } from "../../lib/clock.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
+import { nativeModelRoutes } from "./native-models.ts";
 import { TEXT_PATHS } from "./text.ts";
 
-/** The models a key can call, as a superset of the list that official clients know. */
+/**
+ * The models a key can call, as a superset of the list that official clients know; in the native protocol's shape at
+ * its own path, and for its clients at the shared one.
+ */
 export function modelRoutes(snapshot: Snapshot, clock: Clock): Route[] {
+  const native = nativeModelRoutes((principal) => callable(snapshot, clock, principal));
   const common = {
     method: "GET",
     family: "images",
@@ -25,6 +30,7 @@ export function modelRoutes(snapshot: Snapshot, clock: Clock): Route[] {
       ...common,
       path: "/v1/models",
       name: "models",
+      ...ifNative(native.list),
       handle: (exchange: AuthenticatedExchange) =>
         tagged(exchange, list(exchange, callable(snapshot, clock, exchange.principal))),
     },
@@ -32,6 +38,7 @@ export function modelRoutes(snapshot: Snapshot, clock: Clock): Route[] {
       ...common,
       path: "/v1/models/{id}",
       name: "models.one",
+      ...ifNative(native.one),
       handle: (exchange: AuthenticatedExchange) => {
         const model = callable(snapshot, clock, exchange.principal).find(
           ({ id }) => id === exchange.parameter,
@@ -43,7 +50,16 @@ export function modelRoutes(snapshot: Snapshot, clock: Clock): Route[] {
         );
       },
     },
+    native.list,
+    native.one,
   ];
+}
+
+/** Serves clients of the native protocol by a route of theirs. */
+function ifNative(native: Route): Pick<Route, "routeFor"> {
+  const isNative = ({ headers }: Request): boolean =>
+    headers.has("x-goog-api-key") || headers.has("x-goog-api-client");
+  return { routeFor: ({ request }) => (isNative(request) ? native : null) };
 }
 
 /** The messages protocol has its own list shape; its version header identifies it. */
@@ -113,12 +129,13 @@ function describe(model: Model): object {
 }
 
 function describeText({
+  id,
   modalities,
   maxOutputTokens,
 }: Extract<Model, { type: "chat" | "messages" }>): object {
   return {
     family: null,
-    endpoints: TEXT_PATHS,
+    endpoints: [...TEXT_PATHS, `/v1beta/models/${id}:generateContent`],
     modalities,
     parameters: { max_tokens: { type: "range", min: 1, max: maxOutputTokens } },
     limits: { max_output_tokens: maxOutputTokens },

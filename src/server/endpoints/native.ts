@@ -6,35 +6,59 @@ import { readPictureJson } from "../image-body.ts";
 import type { Route } from "../routes.ts";
 import { respondFromSpool } from "../spooled-response.ts";
 import { imageHeaders, type ImageEndpoints } from "./images.ts";
-
-const VERB = ":generateContent";
-/** A model id without slashes; a configured one may have slashes. */
-const PLAIN_NAME = /^[A-Za-z0-9][\w.:-]*$/;
+import { readCall, type NativeCall } from "./native-call.ts";
+import { serveNativeText } from "./native-text.ts";
 
 /**
- * The native generate protocol of family B, under both versions of its path. Current official clients call the
- * stable one, earlier ones the beta (Google Gen AI SDK).
+ * The native generate protocol, under both versions of its path: current official clients call the stable one,
+ * earlier ones the beta (Google Gen AI SDK). The model in the path decides whether a call is one for text.
  */
 export function nativeRoutes(endpoints: ImageEndpoints): Route[] {
-  return ["/v1beta/models/{call}", "/v1/models/{call}"].map((path) => ({
-    method: "POST",
-    path,
-    name: "native",
-    family: "native",
-    auth: "key",
-    scope: "ai:image",
-    pipeline: "image",
-    keyHeaders: () => ["x-goog-api-key"],
-    handle: (exchange) => handle(endpoints, exchange),
-  }));
+  return ["/v1beta/models/{call}", "/v1/models/{call}"].map((path) => {
+    const common = {
+      method: "POST",
+      path,
+      family: "native",
+      auth: "key",
+      keyHeaders: () => ["x-goog-api-key"],
+    } as const;
+    const pictures: Route = {
+      ...common,
+      name: "native",
+      scope: "ai:image",
+      pipeline: "image",
+      handle: (exchange: AuthenticatedExchange) => handle(endpoints, exchange),
+    };
+    const text: Route = {
+      ...common,
+      name: "native.text",
+      scope: "ai:llm",
+      pipeline: "text",
+      handle: (exchange: AuthenticatedExchange) => serveNativeText(endpoints, exchange),
+    };
+    // Any key may learn that a model is unknown.
+    const unknown: Route = { ...text, scope: null };
+    const routeFor: Route["routeFor"] = ({ parameter }) => {
+      const call = readCall(parameter);
+      if (!call || !isPossible(endpoints, call)) return pictures;
+      const model = endpoints.snapshot.directory().models.get(call.model);
+      if (!model) return unknown;
+      return model.type === "image" ? pictures : text;
+    };
+    return Object.assign({ routeFor }, pictures);
+  });
 }
 
 async function handle(endpoints: ImageEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
-  const model = readModel(endpoints, exchange.parameter);
+  const call = readCall(exchange.parameter);
+  if (call?.method !== "generateContent" || !isPossible(endpoints, call)) {
+    const message = "There is nothing at this path. Call `models/{model}:generateContent`.";
+    throw new GatewayError("not_found", message);
+  }
   return respondFromSpool(endpoints.spools, exchange, async (spool) => {
     const destination = { limits: endpoints.bodyLimits, spool };
     const content = await readPictureJson(exchange, destination, isPicturePath);
-    const request = await readRequest(content, model);
+    const request = await readRequest(content, call.model);
     await exchange.claimOutcome?.(content);
     suspendIdleTimeout(exchange);
     const base = endpoints.baseOf(exchange);
@@ -44,10 +68,9 @@ async function handle(endpoints: ImageEndpoints, exchange: AuthenticatedExchange
   });
 }
 
-/** The model in `models/{model}:generateContent`; some clients send the prefix `models/` twice. */
-function readModel({ snapshot }: ImageEndpoints, call: string): string {
-  const name = call.endsWith(VERB) ? call.slice(0, -VERB.length).replace(/^models\//, "") : "";
-  if (PLAIN_NAME.test(name) || snapshot.directory().models.has(name)) return name;
-  const message = "There is nothing at this path. Call `models/{model}:generateContent`.";
-  throw new GatewayError("not_found", message);
+/** A model id without slashes; a configured one may have slashes. */
+const PLAIN_NAME = /^[A-Za-z0-9][\w.:-]*$/;
+
+function isPossible({ snapshot }: ImageEndpoints, { model }: NativeCall): boolean {
+  return PLAIN_NAME.test(model) || snapshot.directory().models.has(model);
 }

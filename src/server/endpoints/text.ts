@@ -1,9 +1,5 @@
 import { readRequest as readChat } from "../../dialects/chat/index.ts";
-import {
-  readCountRequest,
-  readRequest as readMessages,
-  type MessagesPayload,
-} from "../../dialects/messages/index.ts";
+import { readCountRequest, readRequest as readMessages } from "../../dialects/messages/index.ts";
 import { readRequest as readResponses } from "../../dialects/responses/index.ts";
 import type { TextPayload } from "../../dialects/dialect.ts";
 import type { TextDialectName } from "../../dialects/name.ts";
@@ -44,6 +40,11 @@ const ENDPOINTS: readonly TextEndpoint[] = [
   { path: "/v1/responses", name: "responses", family: "responses", read: readResponses },
 ];
 
+const messagesCount: CountEndpoint = {
+  read: (bytes, { headers }) => readCountRequest(bytes, headers),
+  write: (tokens) => ({ input_tokens: tokens }),
+};
+
 /** Where text models can be called. */
 export const TEXT_PATHS: readonly string[] = ENDPOINTS.map(({ path }) => path);
 
@@ -52,9 +53,9 @@ export function textRoutes(core: Core, bodyLimits: BodyLimits): Route[] {
   const counting = { ...messages, path: "/v1/messages/count_tokens", name: "messages.count" };
   return [
     ...ENDPOINTS.map((endpoint) =>
-      routeOf(endpoint, (exchange) => handle({ core, bodyLimits, read: endpoint.read }, exchange)),
+      routeOf(endpoint, (exchange) => serveText({ core, bodyLimits, read: endpoint.read }, exchange)),
     ),
-    routeOf(counting, (exchange) => handleCount({ core, bodyLimits }, exchange)),
+    routeOf(counting, (exchange) => serveCount({ core, bodyLimits, ...messagesCount }, exchange)),
   ];
 }
 
@@ -75,7 +76,8 @@ function routeOf(
   };
 }
 
-async function handle(
+/** Serves one text request, which `read` reads. */
+export async function serveText(
   { core, bodyLimits, read }: { core: Core; bodyLimits: BodyLimits } & Pick<TextEndpoint, "read">,
   exchange: AuthenticatedExchange,
 ): Promise<RouteResult> {
@@ -98,19 +100,22 @@ async function handle(
   return { response: new Response(outcome.body, { headers }), ended: outcome.ended };
 }
 
-async function handleCount(
-  { core, bodyLimits }: { core: Core; bodyLimits: BodyLimits },
+/** Serves the count of a request's tokens; `write` gives an estimate the form of the protocol. */
+export async function serveCount(
+  { core, bodyLimits, read, write }: CountEndpoint & { core: Core; bodyLimits: BodyLimits },
   exchange: AuthenticatedExchange,
 ): Promise<RouteResult> {
   const { request, requestId } = exchange;
   refuseProvider(request);
-  const bytes = await readJsonBody(exchange, bodyLimits, MAX_BYTES);
-  const payload: MessagesPayload = readCountRequest(bytes, request.headers);
+  const payload = read(await readJsonBody(exchange, bodyLimits, MAX_BYTES), request);
   const { text, rate } = await countTokens(core, contextOf(exchange), payload);
   const headers = Object.assign(baseHeaders(requestId), rateHeaders(rate, payload.dialect));
   headers["content-type"] = "application/json";
-  const { estimatedInput } = payload.parsed;
-  return new Response(text ?? JSON.stringify({ input_tokens: estimatedInput }), { headers });
+  return new Response(text ?? JSON.stringify(write(payload.parsed.estimatedInput)), { headers });
+}
+
+interface CountEndpoint extends Pick<TextEndpoint, "read"> {
+  write(tokens: number): object;
 }
 
 /** The gateway chooses the provider. A body field of that name is refused by the dialect. */

@@ -8,7 +8,8 @@ import { KEEP_ALIVE_FRAME, NativeStream } from "./stream.ts";
 import { writeConversation } from "./vendor-request.ts";
 import { NativeWriter, writeReply } from "./writer.ts";
 
-export { readRequest } from "./request.ts";
+export { asJsonArray } from "./json-array.ts";
+export { readCountRequest, readRequest } from "./request.ts";
 
 /** Text in the native generate protocol, read and written at either end. */
 export const native: TextDialect<NativeRequest> = {

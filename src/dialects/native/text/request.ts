@@ -1,3 +1,4 @@
+import { isObject } from "../../../lib/json.ts";
 import type { StreamedObject } from "../../../lib/json-spool.ts";
 import type { TextPayload, TextRequest } from "../../dialect.ts";
 import { readBody } from "../../request-body.ts";
@@ -20,13 +21,32 @@ export interface NativeCall {
  * Reads and checks the bytes of a `generateContent` request for a text model, under the camel-case or the snake-case
  * names of its fields (Gemini API reference, `GenerateContentRequest`). Throws a `GatewayError`.
  */
-export function readRequest(bytes: Uint8Array, { model, isStream }: NativeCall): NativePayload {
-  const { raw, body: parsed } = readBody(bytes, []);
+export function readRequest(bytes: Uint8Array, call: NativeCall): NativePayload {
+  const { raw, body } = readBody(bytes, []);
+  return readParsed(raw, body, call);
+}
+
+/** Reads a request whose tokens are to be counted: the same one, or inside of `generateContentRequest`. */
+export function readCountRequest(bytes: Uint8Array, model: string): NativePayload {
+  const { raw, body, spans } = readBody(bytes, ["generateContentRequest", "generate_content_request"]);
+  const span = spans.find((each) => each !== undefined);
+  const inner = body["generateContentRequest"] ?? body["generate_content_request"];
+  const call = { model, isStream: false };
+  return span && isObject(inner)
+    ? readParsed(raw.slice(span.start, span.end), inner, call)
+    : readParsed(raw, body, call);
+}
+
+function readParsed(
+  raw: string,
+  parsed: Record<string, unknown>,
+  { model, isStream }: NativeCall,
+): NativePayload {
   // Parsed JSON is streamed JSON of which nothing is on disk.
   const body = parsed as StreamedObject;
   checkBody(body);
   const config = configOf(body);
-  const { files, linkParam, size } = readMedia(body, bytes.length, raw.length);
+  const { files, linkParam, size } = readMedia(body, Buffer.byteLength(raw), raw.length);
   const cache = findField(body, "cachedContent");
   return {
     dialect: "native",

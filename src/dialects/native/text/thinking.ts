@@ -7,9 +7,10 @@ interface ThinkingConfig {
   thinkingBudget?: number;
 }
 
+/** The least is the one that every model has; some have had a lesser one (Gemini API, thinking). */
 const LEVELS: Readonly<Record<Effort, string>> = {
-  none: "MINIMAL",
-  minimal: "MINIMAL",
+  none: "LOW",
+  minimal: "LOW",
   low: "LOW",
   medium: "MEDIUM",
   high: "HIGH",
@@ -37,10 +38,7 @@ export function writeThinking(
   const effort = effortOf(reasoning);
   const visible = isVisible === null ? {} : { includeThoughts: isVisible };
   if (model.reasoning === "level") {
-    const level = effort === null ? null : LEVELS[effort];
-    // The larger models have no level below this.
-    const thinkingLevel = isLarge && level === "MINIMAL" ? "LOW" : level;
-    return nonEmpty({ ...visible, ...(thinkingLevel !== null && { thinkingLevel }) });
+    return nonEmpty({ ...visible, ...(effort !== null && { thinkingLevel: LEVELS[effort] }) });
   }
   if (model.reasoning === "budget") {
     const budget = budgetOf(reasoning);

@@ -86,7 +86,7 @@ function sayableChoice(choice: ToolChoice | null): ToolChoice | null {
   return name !== "" && others.length === 0 ? { type: "tool", name } : choice;
 }
 
-const LEVELS = { none: "minimal", minimal: "minimal", low: "low", medium: "medium" } as const;
+const LEVELS = { none: "low", minimal: "low", low: "low", medium: "medium" } as const;
 
 function sayableReasoning(reasoning: NonNullable<Conversation["reasoning"]>): Conversation["reasoning"] {
   const { effort, budgetTokens, isVisible } = reasoning;

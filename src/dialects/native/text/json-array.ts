@@ -1,0 +1,32 @@
+import { frameData, FrameSplitter } from "../../../lib/sse.ts";
+
+/**
+ * The events of a stream as one JSON array, sent piece by piece, which is the form of this protocol without `alt=sse`.
+ * A keep-alive becomes white space; an error is the last item.
+ */
+export function asJsonArray(events: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  const splitter = new FrameSplitter();
+  const reader = events.getReader();
+  let before = "[";
+  const write = (frames: readonly Uint8Array[]): string => {
+    let text = "";
+    for (const frame of frames) {
+      const data = frameData(frame);
+      text += data === null || data === "" ? "\n" : `${before}${data}`;
+      if (data) before = ",\n";
+    }
+    return text;
+  };
+  return new ReadableStream({
+    async pull(client) {
+      const { done, value } = await reader.read();
+      const text = value ? write(splitter.push(value)) : "";
+      if (text !== "") client.enqueue(Buffer.from(text));
+      if (!done) return;
+      const rest = write([splitter.end()]).trimEnd();
+      client.enqueue(Buffer.from(before === "[" ? `${rest}[]` : `${rest}]`));
+      client.close();
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}

@@ -1,0 +1,33 @@
+import { asJsonArray, readCountRequest, readRequest } from "../../dialects/native/text/index.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import type { Core } from "../../gateway/core.ts";
+import type { BodyLimits } from "../body-limits.ts";
+import { queryOf, type AuthenticatedExchange } from "../http-exchange.ts";
+import type { RouteResult } from "../routes.ts";
+import { readCall } from "./native-call.ts";
+import { serveCount, serveText } from "./text.ts";
+
+type Endpoints = Core & { bodyLimits: BodyLimits };
+
+/** Serves a text model on the native protocol: whole, as server-sent events, or as a JSON array in pieces. */
+export async function serveNativeText(
+  core: Endpoints,
+  exchange: AuthenticatedExchange,
+): Promise<RouteResult> {
+  const call = readCall(exchange.parameter);
+  if (!call) throw new GatewayError("not_found", "There is nothing at this path.");
+  const { model, method } = call;
+  const common = { core, bodyLimits: core.bodyLimits };
+  if (method === "countTokens") {
+    const count = (bytes: Uint8Array) => readCountRequest(bytes, model);
+    return serveCount({ ...common, read: count, write: (totalTokens) => ({ totalTokens }) }, exchange);
+  }
+  const isStream = method === "streamGenerateContent";
+  const read = (bytes: Uint8Array) => readRequest(bytes, { model, isStream });
+  const result = await serveText({ ...common, read }, exchange);
+  if (result instanceof Response || queryOf(exchange.request.url).get("alt") === "sse") return result;
+  const { response, ended } = result;
+  const headers = new Headers(response.headers);
+  headers.set("content-type", "application/json");
+  return { response: new Response(response.body && asJsonArray(response.body), { headers }), ended };
+}
