@@ -1,15 +1,17 @@
+import type { ModelSet } from "../domain/model.ts";
+import { includesKey } from "../lib/pattern-map.ts";
 import type { EnabledModels } from "./ports.ts";
 
 /** Whether an organization may call a model. */
 export function isEnabled(models: EnabledModels, id: string): boolean {
-  if (models === "*") return true;
-  return Array.isArray(models) ? models.includes(id) : !models.except.includes(id);
+  const set = modelSet(models);
+  return set === "*" || set.has(id);
 }
 
-/** The models an organization may call of those that are configured now; `"*"` is all. */
-export function resolveModels(
-  models: EnabledModels,
-  configured: ReadonlyMap<string, unknown>,
-): ReadonlySet<string> | "*" {
-  return models === "*" ? "*" : new Set(configured.keys().filter((id) => isEnabled(models, id)));
+/** The models of a stored list, in which patterns name every model with their beginning. */
+export function modelSet(models: EnabledModels): ModelSet {
+  if (models === "*") return "*";
+  const named = new Set(Array.isArray(models) ? models : models.except);
+  const isNamed = (id: string): boolean => includesKey(named, id);
+  return { has: Array.isArray(models) ? isNamed : (id) => !isNamed(id) };
 }

@@ -9,7 +9,7 @@ import type { Directory } from "../gateway/ports.ts";
 import type { Ejection } from "../gateway/routing/health.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModel as requireConfigured, type AdminContext } from "./context.ts";
-import { resolveModels } from "./enabled-models.ts";
+import { modelSet } from "./enabled-models.ts";
 import { explainTargets, verdictOn, type ExplainedTarget } from "./explained-target.ts";
 import { getOrganization } from "./organizations.ts";
 import type { KeyRecord, OrganizationRecord } from "./ports.ts";
@@ -63,7 +63,7 @@ export async function explainRoute(
   const routes = new Map(typeof ownRoute === "object" ? [[model, ownRoute]] : []);
   const organization = {
     ...record,
-    models: resolveModels(record.models, catalogue.models),
+    models: modelSet(record.models),
     routes,
     budgets: [],
   };
@@ -110,7 +110,7 @@ function keyOf({ id: organizationId }: OrganizationRecord, record: KeyRecord | n
     name: record?.name ?? "",
     prefix: record?.prefix ?? "",
     scopes: new Set(record?.scopes ?? ["ai:*"]),
-    models: record && record.models !== "*" ? new Set(record.models) : "*",
+    models: modelSet(record?.models ?? "*"),
     addresses: null,
     limits: {},
     budgets: [],

@@ -3,7 +3,7 @@ import { parseAddressList } from "../lib/cidr.ts";
 import { newId } from "../lib/ids.ts";
 import { hashSecret, isFixableSecret, newSecret, secretPrefix } from "../lib/secret.ts";
 import { AdminError } from "./admin-error.ts";
-import { requireModel, type AdminContext } from "./context.ts";
+import { requireModels, type AdminContext } from "./context.ts";
 import { changeLimits, limitsSchema, nameSchema, readInput } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
 import type { KeyRecord } from "./ports.ts";
@@ -95,7 +95,7 @@ function checkKey(
   { catalogue, clock }: AdminContext,
   { models = "*", expiresAt = null }: Partial<Pick<KeyRecord, "models" | "expiresAt">>,
 ): void {
-  if (models !== "*") for (const model of models) requireModel(catalogue, model, "models");
+  if (models !== "*") for (const model of models) requireModels(catalogue, model, "models");
   if (expiresAt !== null && expiresAt <= clock.now())
     throw new AdminError(400, "expiresAt", "expiresAt lies in the past");
 }

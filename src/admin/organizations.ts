@@ -3,7 +3,7 @@ import { DEFAULT_ORGANIZATION_SETTINGS } from "../domain/organization.ts";
 import { newId } from "../lib/ids.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
-import { requireModel, type AdminContext } from "./context.ts";
+import { requireModels, type AdminContext } from "./context.ts";
 import { changeLimits, currencySchema, limitsSchema, nameSchema, readInput } from "./input.ts";
 import type { EnabledModels, OrganizationRecord, OrganizationStore } from "./ports.ts";
 
@@ -87,7 +87,7 @@ export async function disableModels(
   return await changeOrganization(context, id, ({ models: before }) => {
     const named = before === "*" ? [] : Array.isArray(before) ? before : before.except;
     // A model may have left the configuration since it was named.
-    for (const model of models) if (!named.includes(model)) requireModel(context.catalogue, model, "models");
+    for (const model of models) if (!named.includes(model)) requireModels(context.catalogue, model, "models");
     if (Array.isArray(before)) return { models: before.filter((model) => !models.includes(model)) };
     return { models: allExcept([...new Set([...named, ...models])]) };
   });
@@ -133,5 +133,5 @@ const changeSchema = z.strictObject({
 });
 
 function checkModels(context: AdminContext, models: readonly string[] | "*"): void {
-  if (models !== "*") for (const model of models) requireModel(context.catalogue, model, "models");
+  if (models !== "*") for (const model of models) requireModels(context.catalogue, model, "models");
 }

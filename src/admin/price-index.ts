@@ -1,4 +1,5 @@
 import type { PriceRecord } from "./ports.ts";
+import { patternMap } from "../lib/pattern-map.ts";
 import { resolvePrice, type Price, type PriceRow } from "../domain/price.ts";
 
 /** Who pays. An id that no organization has gives the prices of those without rows of their own. */
@@ -13,18 +14,19 @@ export type PriceIndex = (payer: Payer, model: string, unit: Price["unit"], now:
 /**
  * The one resolver of prices: lookup, hold, ledger and administration use it. Each cell comes from the organization's
  * rows, then from the stored defaults, then from the configured row; rows in another currency do not count. Of rows
- * with the same owner the latest that covers the cell wins.
+ * with the same owner the latest that covers the cell wins. Stored rows of a pattern count for models without any.
  */
 export function priceIndex(
   stored: readonly PriceRecord[],
   configured: ReadonlyMap<string, PriceRow>,
 ): PriceIndex {
   const byModel = Map.groupBy(stored.toSorted(latestFirst), ({ model }) => model);
-  const owners = new Map(
-    byModel
-      .entries()
-      .map(([model, records]) => [model, Map.groupBy(records, ({ organizationId }) => organizationId)]),
-  );
+  const grouped = byModel
+    .entries()
+    .map(
+      ([model, records]) => [model, Map.groupBy(records, ({ organizationId }) => organizationId)] as const,
+    );
+  const owners = patternMap(new Map(grouped), (records) => records);
   const resolved = new Map<string, Resolved>();
   return ({ id, currency }, model, unit, now) => {
     const own = owners.get(model)?.get(id);
@@ -39,10 +41,14 @@ export function priceIndex(
       currency,
       candidates.filter((row) => isInForce(row, now)),
     );
+    // Patterns cover any number of models.
+    if (resolved.size >= MAX_RESOLVED) resolved.clear();
     if (candidates.length > 0) resolved.set(key, { price, from: now, until: nextChange(candidates, now) });
     return price;
   };
 }
+
+const MAX_RESOLVED = 10_000;
 
 /** A price and the time in which no row begins or ends. */
 interface Resolved {

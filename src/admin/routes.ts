@@ -115,7 +115,8 @@ function checkTarget(catalogue: Catalogue, target: RouteRecord["targets"][number
     );
   }
   const upstreams = upstreamModels(catalogue, channel.provider);
-  if (upstreams.has(target.upstreamModel)) return;
+  // `*` is the upstream model of a pattern, which may be any.
+  if (upstreams.has(target.upstreamModel) || upstreams.has("*")) return;
   const suggestion = didYouMean(target.upstreamModel, upstreams);
   throw new AdminError(
     400,

@@ -19,9 +19,12 @@ const date = z.iso.date({ error: "must be a date such as 2026-01-31" });
 const count = z.int().min(1);
 const words = z.array(z.string().min(1));
 
-export const modelIdSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, {
-  error: "is not a usable model id: letters, digits and . _ : / - only, at most 128",
-});
+export const modelIdSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,126}(?:\*|[A-Za-z0-9._:/-])?$/, {
+    error:
+      "is not a usable model id: letters, digits and . _ : / - only, at most 128, with * only at the end of a pattern",
+  });
 
 const capability = {
   size_mode: z.enum(["pixels", "table"]),
@@ -66,6 +69,8 @@ const currency = z
   .regex(/^[A-Z]{3}$/, { error: "must be an ISO 4217 code such as USD" })
   .default("USD");
 
+const textPrice = z.strictObject({ currency, per_million: perMillion });
+
 const facts = {
   display_name: z.string().min(1).optional(),
   owned_by: z.string().min(1).optional(),
@@ -101,6 +106,7 @@ export const modelEntrySchema = z.strictObject({
     .strictObject({ currency, per_image: perImage, per_million: perMillion.partial() })
     .partial()
     .optional(),
+  prices: z.record(z.string().min(1), textPrice).optional(),
 });
 
 export const imageModelSchema = z.strictObject({
@@ -121,7 +127,13 @@ export const textModelSchema = z.strictObject({
     .enum(REASONING_CONTROLS)
     .optional()
     .describe("How the vendor is told to reason where the caller speaks another protocol"),
-  price: z.strictObject({ currency, per_million: perMillion }).optional(),
+  price: textPrice.optional(),
+  prices: z
+    .record(z.string().min(1), textPrice)
+    .optional()
+    .describe(
+      "Prices of models that a pattern covers, by their name behind its beginning, or patterns of it",
+    ),
 });
 
 export type ModelEntry = z.output<typeof modelEntrySchema>;

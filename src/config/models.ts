@@ -5,6 +5,7 @@ import type { SizeTier, TokenCategory } from "../domain/usage.ts";
 import { camelCase } from "../lib/casing.ts";
 import { parseNanos, type Nanos } from "../lib/money.ts";
 import { formatPath, readStrictly } from "../lib/schema-problems.ts";
+import { isPattern, patternMap } from "../lib/pattern-map.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { mergeEntries, type ShippedModel } from "./catalogue.ts";
 import { SANDBOX } from "./channels.ts";
@@ -22,9 +23,9 @@ interface ModelSources {
 }
 
 interface ModelTables {
-  models: Map<string, Model>;
-  routes: Map<string, Route>;
-  prices: Map<string, PriceRow>;
+  models: ReadonlyMap<string, Model>;
+  routes: ReadonlyMap<string, Route>;
+  prices: ReadonlyMap<string, PriceRow>;
 }
 
 /**
@@ -32,7 +33,9 @@ interface ModelTables {
  * is retired: its callers get that error.
  */
 export function buildModels(sources: ModelSources, report: Report): ModelTables {
-  const tables: ModelTables = { models: new Map(), routes: new Map(), prices: new Map() };
+  const models = new Map<string, Model>();
+  const routes = new Map<string, Route>();
+  const prices = new Map<string, PriceRow>();
   for (const id of new Set([...sources.shipped.keys(), ...Object.keys(sources.declared)])) {
     const shipped = sources.shipped.get(id);
     const { route: declaredRoute, ...declared } = sources.declared[id] ?? {};
@@ -51,12 +54,39 @@ export function buildModels(sources: ModelSources, report: Report): ModelTables 
         report(`${path}.route`, "is missing: name at least one channel under targets");
       continue;
     }
-    tables.models.set(id, toModel(id, complete));
-    tables.routes.set(id, route);
-    const price = toPriceRow(complete);
-    if (price) tables.prices.set(id, price);
+    models.set(id, toModel(id, complete));
+    routes.set(id, route);
+    if (complete.price) prices.set(id, toPriceRow(complete.price));
+    if (complete.type !== "image") addPriceTable(prices, id, complete, report);
   }
-  return tables;
+  return followPatterns({ models, routes, prices });
+}
+
+/** A pattern with a table of prices: each row is a price of what the pattern and its key cover together. */
+function addPriceTable(
+  prices: Map<string, PriceRow>,
+  id: string,
+  { prices: rows = {} }: Extract<CompleteModel, { type: "chat" | "messages" }>,
+  report: Report,
+): void {
+  if (!isPattern(id) && Object.keys(rows).length > 0)
+    report(formatPath(["models", id, "prices"]), "is for a pattern such as openai/*; a model has one price");
+  else for (const [key, row] of Object.entries(rows)) prices.set(id.slice(0, -1) + key, toPriceRow(row));
+}
+
+/** Lets the entries of patterns stand for every model that they cover. */
+function followPatterns({ models, routes, prices }: ModelTables): ModelTables {
+  return {
+    models: patternMap(models, (model, id) => ({ ...model, id, displayName: id })),
+    routes: patternMap(routes, (route, _, rest) => ({
+      ...route,
+      targets: route.targets.map((target) => ({
+        ...target,
+        upstreamModel: target.upstreamModel.replace("*", () => rest),
+      })),
+    })),
+    prices: patternMap(prices, (price) => price),
+  };
 }
 
 function completeModel(path: string, entry: FileModel, report: Report): CompleteModel | null {
@@ -106,7 +136,12 @@ function buildRoute(
   const targets: Target[] = [];
   for (const [index, target] of declared.targets.entries()) {
     const channel = sources.channels.get(target.channel);
-    if (channel) targets.push({ channel, upstreamModel: target.upstream_model ?? id, weight: target.weight });
+    if (channel)
+      targets.push({
+        channel,
+        upstreamModel: target.upstream_model ?? (isPattern(id) ? "*" : id),
+        weight: target.weight,
+      });
     else if (!sources.declaredChannels.has(target.channel)) {
       const known = [...sources.channels.keys(), ...sources.declaredChannels];
       const isOff = target.channel === SANDBOX && !sources.isSandboxOn;
@@ -180,20 +215,19 @@ function toCapability(image: Extract<CompleteModel, { type: "image" }>["image"])
   };
 }
 
-function toPriceRow(model: CompleteModel): PriceRow | null {
-  if (!model.price) return null;
-  const { currency } = model.price;
+function toPriceRow(price: NonNullable<CompleteModel["price"]>): PriceRow {
+  const { currency } = price;
   const row = { currency, source: "default", effectiveFrom: 0, effectiveUntil: null } as const;
-  if ("per_image" in model.price) {
+  if ("per_image" in price) {
     const perImage: Partial<Record<SizeTier, Record<string, Nanos>>> = {};
-    for (const [tier, amounts] of Object.entries(model.price.per_image))
+    for (const [tier, amounts] of Object.entries(price.per_image))
       perImage[tier as SizeTier] = Object.fromEntries(
         Object.entries(amounts).map(([key, value]) => [key, parseNanos(value)]),
       );
     return { ...row, unit: "image", perImage };
   }
   const perMillion: Partial<Record<TokenCategory, Nanos>> = {};
-  for (const [category, value] of Object.entries(model.price.per_million))
+  for (const [category, value] of Object.entries(price.per_million))
     if (value !== undefined) perMillion[camelCase(category) as TokenCategory] = parseNanos(value);
   return { ...row, unit: "token", perMillion };
 }

@@ -1,5 +1,6 @@
 import type { AddressList } from "../lib/cidr.ts";
 import type { Limits } from "./limits.ts";
+import type { ModelSet } from "./model.ts";
 import type { Organization } from "./organization.ts";
 
 /** A gateway key without its secret, of which only the hash is stored. */
@@ -11,7 +12,7 @@ export interface ApiKey {
   prefix: string;
   scopes: ReadonlySet<Scope | "ai:*">;
   /** Model ids it may call; `"*"` is all its organization's. */
-  models: ReadonlySet<string> | "*";
+  models: ModelSet;
   /** Addresses it may be used from; `null` is anywhere. */
   addresses: AddressList | null;
   limits: Partial<Limits>;

@@ -5,6 +5,9 @@ import type { SizeTier } from "./usage.ts";
 /** A model as callers name it. Routes decide which channels serve it. */
 export type Model = TextModel | ImageModel;
 
+/** Models that may be called, patterns such as `openai/*` already followed; `"*"` is all. */
+export type ModelSet = { has(id: string): boolean } | "*";
+
 interface ModelFacts {
   id: string;
   displayName: string;

@@ -1,5 +1,6 @@
 import type { Limits } from "./limits.ts";
 import type { Route } from "./channel.ts";
+import type { ModelSet } from "./model.ts";
 
 /** A paying organization and its own rules. */
 export interface Organization {
@@ -9,7 +10,7 @@ export interface Organization {
   currency: string;
   isDisabled: boolean;
   /** Model ids it may call; `"*"` is all. */
-  models: ReadonlySet<string> | "*";
+  models: ModelSet;
   settings: OrganizationSettings;
   /** What differs from the default limits. */
   limits: Partial<Limits>;

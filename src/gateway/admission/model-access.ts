@@ -1,7 +1,8 @@
 import { hasScope, type Principal, type Scope } from "../../domain/api-key.ts";
 import type { FeatureUse } from "../../domain/feature.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import type { Model } from "../../domain/model.ts";
+import type { Model, ModelSet } from "../../domain/model.ts";
+import { isPattern } from "../../lib/pattern-map.ts";
 import type { Route } from "../../domain/channel.ts";
 import type { Directory } from "../ports.ts";
 
@@ -12,10 +13,17 @@ export const MODEL_SCOPES: Readonly<Record<Model["type"], Scope>> = {
   image: "ai:image",
 };
 
-/** Whether a call of the model would be admitted: it is not retired, and key and organization may both call it. */
+/**
+ * Whether a call of the model would be admitted: it is one and no pattern, it is not retired, and key and organization
+ * may both call it.
+ */
 export function mayCall({ key, organization }: Principal, { id, type, isRetired }: Model): boolean {
   return (
-    !isRetired && hasScope(key, MODEL_SCOPES[type]) && has(key.models, id) && has(organization.models, id)
+    !isPattern(id) &&
+    !isRetired &&
+    hasScope(key, MODEL_SCOPES[type]) &&
+    has(key.models, id) &&
+    has(organization.models, id)
   );
 }
 
@@ -26,7 +34,7 @@ export function requireModel<Type extends Model["type"]>(
   id: string,
   types: readonly Type[],
 ): Extract<Model, { type: Type }> {
-  const model = directory.models.get(id);
+  const model = isPattern(id) ? undefined : directory.models.get(id);
   const param = "model";
   if (!model) {
     const message = "There is no model with this id. `GET /v1/models` lists those you can call.";
@@ -64,7 +72,7 @@ export function routeOf(directory: Directory, { organization }: Principal, model
   throw new GatewayError("model_not_available_for_routing", message, { param: "model" });
 }
 
-function has(models: ReadonlySet<string> | "*", id: string): boolean {
+function has(models: ModelSet, id: string): boolean {
   return models === "*" || models.has(id);
 }
 

@@ -1,3 +1,4 @@
+import { modelSet } from "../../admin/enabled-models.ts";
 import type { KeyRecord } from "../../admin/ports.ts";
 import type { ApiKey } from "../../domain/api-key.ts";
 import { parseAddressList, type AddressList } from "../../lib/cidr.ts";
@@ -14,8 +15,8 @@ const MAX_SHARED_SETS = 10_000;
 const NO_ADDRESS: AddressList = { has: () => false };
 
 export function keyFactory(onProblem: (message: string) => void): KeyFactory {
-  const scopeSets = sharedSets<ApiKey["scopes"] extends ReadonlySet<infer S> ? S : never>();
-  const modelSets = sharedSets<string>();
+  const scopeSets = shared((scopes: KeyRecord["scopes"]): ApiKey["scopes"] => new Set(scopes));
+  const modelSets = shared((models: string[]) => modelSet(models));
   const addresses = (record: KeyRecord): AddressList | null => {
     if (record.addresses === null) return null;
     try {
@@ -43,14 +44,14 @@ export function keyFactory(onProblem: (message: string) => void): KeyFactory {
   };
 }
 
-function sharedSets<T extends string>(): (items: readonly T[]) => ReadonlySet<T> {
-  const sets = new Map<string, ReadonlySet<T>>();
+function shared<Item extends string, Made>(make: (items: Item[]) => Made): (items: Item[]) => Made {
+  const known = new Map<string, Made>();
   return (items) => {
     const name = items.join("\n");
-    const known = sets.get(name);
-    if (known) return known;
-    const set = new Set(items);
-    if (sets.size < MAX_SHARED_SETS) sets.set(name, set);
-    return set;
+    const found = known.get(name);
+    if (found) return found;
+    const made = make(items);
+    if (known.size < MAX_SHARED_SETS) known.set(name, made);
+    return made;
   };
 }

@@ -4,7 +4,7 @@ import type { Model } from "../../domain/model.ts";
 import type { Organization } from "../../domain/organization.ts";
 import type { PriceRow } from "../../domain/price.ts";
 import type { Directory } from "../../gateway/ports.ts";
-import { resolveModels } from "../../admin/enabled-models.ts";
+import { modelSet } from "../../admin/enabled-models.ts";
 import { priceIndex } from "../../admin/price-index.ts";
 import { resolveRoute } from "../../admin/routes.ts";
 
@@ -49,7 +49,7 @@ export function buildDirectory(
       name: record.name,
       currency: record.currency,
       isDisabled: record.isDisabled,
-      models: resolveModels(record.models, configured.models),
+      models: modelSet(record.models),
       settings: record.settings,
       limits: record.limits,
       routes: ownRoutes(record, configured.channels, onProblem),

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readError } from "../support/vendor.ts";
+import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
+import type { Simulator } from "../upstreams/simulator.ts";
+
+/* A pattern of the configuration stands for every model of a vendor, each with the price of its row. */
+let vendor: Simulator;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  vendor = await startOpenAi();
+  gateway = await startTestGateway({
+    env: { VENDOR_KEY: SIMULATED_KEY },
+    yaml: `
+channels:
+  house: { provider: openai, base_url: "${vendor.url}/v1", credential: { env: VENDOR_KEY } }
+models:
+  house/*:
+    type: chat
+    max_output_tokens: 1000
+    route: { targets: [{ channel: house }] }
+    prices:
+      gpt-5.4: { per_million: { input: "0", output: "1" } }
+      gpt-5.4*: { per_million: { input: "0", output: "3" } }
+`,
+  });
+}, 30_000);
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await vendor.close();
+});
+
+const chat = (model: string, headers: Record<string, string> = {}) =>
+  gateway.call("/v1/chat/completions", {
+    body: { model, max_tokens: 10, messages: [{ role: "user", content: "[[reply tokens=10]]" }] },
+    headers,
+  });
+const codeOf = async (response: Response) => [response.status, (await readError(response)).code];
+
+test("a model that a pattern covers is called by the rest of its name and charged by the nearest row", async () => {
+  for (const [model, nanos] of [
+    ["gpt-5.4", 10_000n],
+    ["gpt-5.4-mini", 30_000n],
+  ] as const) {
+    const response = await chat(`house/${model}`, { "x-request-id": model });
+    expect(await response.json()).toMatchObject({ model: `house/${model}` });
+    expect(vendor.hits.at(-1)!.json()).toMatchObject({ model });
+    expect(await gateway.charged(model)).toMatchObject([
+      { model: `house/${model}`, upstream_model: model, amount: nanos },
+    ]);
+  }
+});
+
+test("a model without a row has no price, and the pattern itself is no model", async () => {
+  expect(await codeOf(await chat("house/gpt-4.1"))).toEqual([402, "MODEL_PRICE_NOT_CONFIGURED"]);
+  for (const id of ["house/*", "house/", "house/gpt-5.4*", "elsewhere/gpt-5.4"])
+    expect(await codeOf(await chat(id))).toEqual([400, "model_not_available_for_routing"]);
+  expect(await (await gateway.call("/v1/models")).text()).not.toContain("house/");
+});
+
+test("a key may be restricted to what a pattern covers", async () => {
+  const created = await gateway.cli(
+    "keys",
+    "create",
+    "--name",
+    "mini",
+    "--model",
+    "house/gpt-5.4*",
+    "--json",
+  );
+  const { secret } = JSON.parse(created);
+  const headers = { authorization: `Bearer ${secret}` };
+  await until("the key to be known", async () =>
+    (await gateway.call("/v1/models", { headers })).status === 200 ? true : undefined,
+  );
+  expect((await chat("house/gpt-5.4-mini", headers)).status).toBe(200);
+  expect(await codeOf(await chat("house/gpt-4.1", headers))).toEqual([403, "model_not_allowed_for_api_key"]);
+});
+
+test("an organization's own price of one such model takes the place of the row", async () => {
+  const amounts = ["--token", "input=0", "--token", "output=7"];
+  await gateway.cli("prices", "set", "house/gpt-5.4", "--org", "default", ...amounts);
+  const price = await until("the price", async () => {
+    const response = await gateway.call("/v1/pricing/lookup?model=house/gpt-5.4");
+    const text = await response.text();
+    return text.includes('"source":"organization"') ? text : undefined;
+  });
+  expect(JSON.parse(price)).toMatchObject({ model: "house/gpt-5.4", prices: { output: "7.00" } });
+});
