@@ -10,6 +10,8 @@ export interface HttpExchange {
   server: Server<undefined>;
   /** The `{…}` part of the route's path, decoded; empty where the path has none. */
   parameter: string;
+  /** The model that the path names; it takes the place of the body's. */
+  model?: string;
   /** The gateway's own id, which keys the ledger. */
   id: string;
   /** The caller's `X-Request-Id` where it sent a usable one, else `id`. */

@@ -14,6 +14,7 @@ import { callerBase } from "./credentials.ts";
 import { createHandler, stopping, type EndpointSettings, type Handler } from "./endpoint.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { stopListening } from "./listening-socket.ts";
+import { azureRoutes } from "./endpoints/azure.ts";
 import { consoleRoutes } from "./endpoints/console.ts";
 import { fileRoutes } from "./endpoints/files.ts";
 import { healthRoutes } from "./endpoints/health.ts";
@@ -107,12 +108,17 @@ export function allRoutes(
     spools: { directory, filePool, quota: new SpoolQuota({ ...address.spool, directory }) },
     baseOf,
   };
-  return [
+  // What Azure's clients call too.
+  const openAiRoutes = [
     ...textRoutes(core, bodyLimits),
     ...storedResponseRoutes(),
     ...imageRoutes(images),
-    ...nativeRoutes(images),
     ...modelRoutes(snapshot, clock),
+  ];
+  return [
+    ...openAiRoutes,
+    ...azureRoutes(openAiRoutes.filter(({ family }) => family !== "messages")),
+    ...nativeRoutes(images),
     ...priceRoutes(snapshot, clock),
     ...fileRoutes(files),
     ...operatorRoutes(options, lifecycle).filter(({ name }) => name !== "metrics" || !address.metricsPort),

@@ -88,7 +88,7 @@ test("every POST route is listed as charged or free", () => {
   const posting = ROUTES.filter(({ method, auth }) => method === "POST" && auth === "key").map(
     ({ path }) => path,
   );
-  expect(posting.filter((path) => !COSTING[path] && !FREE.includes(path))).toEqual([]);
+  expect(posting.filter((path) => !costing(path) && !FREE.includes(openAiPath(path)))).toEqual([]);
 });
 
 for (const route of ROUTES) {
@@ -109,7 +109,7 @@ for (const route of ROUTES) {
       expect(text).toContain(scope);
     });
   }
-  if (route.method !== "POST" || !COSTING[route.path]) continue;
+  if (route.method !== "POST" || !costing(route.path)) continue;
   for (const [when, group, status, code] of REFUSALS) {
     test(`${route.path} is ${status} when ${when}`, async () => {
       const models = group === "unpriced" ? "unpriced" : "house";
@@ -136,12 +136,23 @@ test("nothing was billed", async () => {
 });
 
 function pathOf(route: Route, group: string): string {
-  return COSTING[route.path]?.(group).path ?? route.path.replace(/\{[a-z]+\}/, "something");
+  const request = costing(route.path)?.(group);
+  const model = request && "model" in request.body ? String(request.body.model) : "something";
+  return request?.path ?? route.path.replace("{model}", model).replace(/\{[a-z]+\}/, "something");
 }
 
 function bodyOf(route: Route, group: string): object | undefined {
   if (route.method !== "POST") return undefined;
-  return COSTING[route.path]?.(group).body ?? {};
+  return costing(route.path)?.(group).body ?? {};
+}
+
+function costing(path: string): (typeof COSTING)[string] | undefined {
+  return COSTING[openAiPath(path)];
+}
+
+/** The path without what stands before it at the addresses of Azure. */
+function openAiPath(path: string): string {
+  return path.replace(/^\/openai\/(?:v1\/|deployments\/\{model\}\/)?/, "/v1/");
 }
 
 async function call(method: string, path: string, key: string | null, body?: object) {

@@ -54,7 +54,10 @@ function handle(
   read: (fields: readonly ImageField[]) => Promise<ImageRequest>,
 ): Promise<Response> {
   return respondFromSpool(endpoints.spools, exchange, async (spool) => {
-    const fields = await readImageBody(exchange, { limits: endpoints.bodyLimits, spool }, takesForms);
+    const sent = await readImageBody(exchange, { limits: endpoints.bodyLimits, spool }, takesForms);
+    const { model } = exchange;
+    const fields: readonly ImageField[] =
+      model === undefined ? sent : [...sent.filter(([name]) => name !== "model"), ["model", model]];
     const request = await read(fields);
     await exchange.claimOutcome?.(fields);
     suspendIdleTimeout(exchange);

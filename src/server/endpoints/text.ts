@@ -12,6 +12,7 @@ import { readJsonBody } from "../body.ts";
 import type { BodyLimits } from "../body-limits.ts";
 import { contextOf, queryOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
+import { withPathModel } from "./azure.ts";
 import type { ErrorFamily, Route, RouteResult } from "../routes.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -83,7 +84,8 @@ export async function serveText(
 ): Promise<RouteResult> {
   const { request, requestId } = exchange;
   refuseProvider(request);
-  const payload = read(await readJsonBody(exchange, bodyLimits, MAX_BYTES), request);
+  const bytes = withPathModel(await readJsonBody(exchange, bodyLimits, MAX_BYTES), exchange);
+  const payload = read(bytes, request);
   await exchange.claimOutcome?.(payload.raw);
   suspendIdleTimeout(exchange);
   const outcome = await handleText(core, contextOf(exchange), payload);
