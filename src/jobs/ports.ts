@@ -137,6 +137,7 @@ export interface ClaimedJob extends JobLease {
   remainingMs: number;
   /** Milliseconds between its creation and its first claim; null for one that was claimed before. */
   pickUpMs: number | null;
+  isCancelRequested: boolean;
   /** False once its key was disabled or deleted. */
   isKeyUsable: boolean;
   terms: JobTerms;

@@ -305,8 +305,8 @@ onEachDatabase("jobs", (databases) => {
     expect(await list({ statuses: ["cancelled"] })).toEqual(ids.slice(0, 1));
     expect(await list({ statuses: ["pending", "cancelled"] })).toEqual(ids);
     const { createdAt } = (await jobs.get("org_a", ids[1]!))!;
-    expect(await list({ createdTo: createdAt })).not.toContain(ids[1]);
-    expect(await list({ createdFrom: createdAt })).toContain(ids[1]);
+    expect(await list({ createdTo: createdAt })).not.toContain(ids[1]!);
+    expect(await list({ createdFrom: createdAt })).toContain(ids[1]!);
   });
 
   test("the queues tell how many wait and run, and how long", async () => {

@@ -62,6 +62,7 @@ interface ClaimedRow {
   deadline_at: Integer;
   claimed_at: Integer;
   fence: Integer;
+  is_cancel_requested: Integer;
   now: Integer;
 }
 
@@ -75,7 +76,7 @@ async function take(
   const [row] = await sql<ClaimedRow[]>`UPDATE jobs SET worker = ${worker}, fence = fence + 1,
       lease_until = ${now} + ${LEASE_MS}, claimed_at = COALESCE(claimed_at, ${now}), stage = ${atLeast(sql, "claimed")}
     WHERE id = ${id} RETURNING id, organization_id, key_id, request_id, model, status, created_at, deadline_at,
-      claimed_at, fence, ${now} AS now`;
+      claimed_at, fence, is_cancel_requested, ${now} AS now`;
   const [request] = await sql<{ terms: string; sent: string | null; request: string }[]>`
     SELECT terms, sent, request FROM job_requests WHERE job_id = ${id}`;
   if (!row || !request) return null;
@@ -93,6 +94,7 @@ async function take(
     createdAt: Number(row.created_at),
     remainingMs: Number(row.deadline_at) - Number(row.now),
     pickUpMs: isFirst ? Number(row.claimed_at) - Number(row.created_at) : null,
+    isCancelRequested: Number(row.is_cancel_requested) === 1,
     isKeyUsable: keys.length > 0,
     terms: readTerms(request.terms),
     request: request.request,
