@@ -252,6 +252,18 @@ onEachDatabase("jobs", (databases) => {
     expect([(await claimed()).keyId, (await claimed()).keyId]).toContain("key_a2");
   });
 
+  test.each([
+    ["of another organization", { organizationId: "org_b", keyId: "key_b" }],
+    ["of another key", { keyId: "key_a2" }],
+  ])("a thousand waiting jobs of one key do not delay one %s", async (_, other) => {
+    for (let index = 0; index < 10; index += 1)
+      await Promise.all(Array.from({ length: 100 }, () => submit()));
+    await claimed();
+    await claimed();
+    const id = await submit(other);
+    expect([(await claimed()).jobId, (await claimed()).jobId]).toContain(id);
+  });
+
   test("a job of a disabled or deleted key says so", async () => {
     await submit();
     await submit({ keyId: "key_a2" });
