@@ -1,30 +1,16 @@
-import { hostname } from "node:os";
-import { join } from "node:path";
-import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
+import type { BootstrapResult } from "./admin/bootstrap.ts";
 import type { Settings } from "./config/index.ts";
 import type { GatewayError } from "./domain/gateway-error.ts";
 import type { Core } from "./gateway/core.ts";
-import { BudgetLeases } from "./gateway/metering/budget-leases.ts";
-import { systemClock } from "./lib/clock.ts";
-import { newId } from "./lib/ids.ts";
-import { readS3Address } from "./lib/s3-address.ts";
-import { createSafeFetch } from "./lib/safe-fetch.ts";
-import { FairSemaphore } from "./lib/semaphore.ts";
-import { sweepSpool } from "./lib/spool.ts";
-import { hashSecret, secretTest } from "./lib/secret.ts";
+import type { BudgetLeases } from "./gateway/metering/budget-leases.ts";
 import { VERSION } from "./lib/version.ts";
 import { every, sleep, type BackgroundWork } from "./lib/waiting.ts";
-import { ConnectionLimit, Overload, startServer, type RunningServer } from "./server/index.ts";
-import { openStorage, type Storage } from "./storage/index.ts";
-import { openBlobs, type Blobs } from "./storage/blobs/index.ts";
+import { startServer, type Overload, type RunningServer } from "./server/index.ts";
+import type { Blobs } from "./storage/blobs/index.ts";
 import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
-import { databaseOf } from "./database.ts";
-import { gauges } from "./gauges.ts";
-import { LiveSettings } from "./live-settings.ts";
-import { requestLog, systemLog, type SystemLog } from "./telemetry/log.ts";
-import { Metrics } from "./telemetry/metrics.ts";
-import { gatherMetrics } from "./telemetry/process-metrics.ts";
-import { DEADLINE_TICK_MS, openCore } from "./open-core.ts";
+import { DEADLINE_TICK_MS } from "./open-core.ts";
+import { openParts } from "./open-parts.ts";
+import type { SystemLog } from "./telemetry/log.ts";
 
 /** A running gateway. */
 export interface Gateway {
@@ -42,50 +28,27 @@ export interface Gateway {
   abandon(): Promise<void>;
 }
 
-/** Pictures decoded or encoded at once; each may take four bytes a pixel. */
-const CODEC_SLOTS = 4;
-/** Fewer, so that one organization's large pictures never take every slot. */
-const CODEC_SLOTS_PER_ORGANIZATION = 3;
 const LEASE_RENEWAL_MS = 30_000;
 const LEASE_YIELD_MS = 250;
 const SWEEP_MS = 10 * 60_000;
 const FLUSH_MS = 5_000;
 
-const write = (lines: string): void => void process.stdout.write(lines);
-
-/** Joins settings and adapters into a gateway that serves requests. */
-export async function startGateway(settings: Settings, supervisor: SupervisorLink | null): Promise<Gateway> {
-  const log = requestLog(write, settings.logLevel);
-  const onProblem = systemLog(write, settings.logLevel);
-  const processId = newId("proc");
-  const storage = await openStorageOf(settings, processId, onProblem);
-  const bootstrapped = await bootstrapStore(settings, storage);
-  const blobs = await openBlobsOf(settings, storage, onProblem);
-  const codecSlots = new FairSemaphore(CODEC_SLOTS, CODEC_SLOTS_PER_ORGANIZATION);
-  const live = new LiveSettings(settings);
-  const parts = { storage, codecSlots, processId, onProblem };
-  const { core, upstreams, leases, health, counters } = await openCore(live, supervisor, parts);
-  const overload = openOverload(settings, onProblem);
-  const connections = connectionLimitOf(settings, onProblem);
-  const observed = { restarts: settings.restarts, storage, blobs, health, counters, overload, connections };
-  const metrics = new Metrics(gauges(observed));
-  const server = startServer({
-    ...(await serverSettings(settings)),
-    core,
-    blobs,
-    outcomes: storage.outcomes,
-    codecSlots,
-    overload,
-    connections,
-    onProblem,
-    listeners: [log.listener, metrics.listener],
-    metrics: gatherMetrics(metrics, settings),
-  });
+/** Joins settings and adapters into a gateway that serves requests; a `worker` only runs jobs. */
+export async function startGateway(
+  settings: Settings,
+  supervisor: SupervisorLink | null,
+  role: "gateway" | "worker" = "gateway",
+): Promise<Gateway> {
+  const parts = await openParts(settings, supervisor);
+  const { log, onProblem, storage, blobs, live, opened, overload } = parts;
+  const { core, upstreams, leases, health, counters } = opened;
+  const server = role === "worker" ? NO_SERVER : startServer(parts.forServer);
   const background = startBackgroundWork({ blobs, leases, overload, onProblem });
-  onProblem(`the gateway has started: version ${VERSION}, ${server.url}, ${processId}`, null, "info");
+  const where = role === "worker" ? "job worker" : server.url;
+  onProblem(`the gateway has started: version ${VERSION}, ${where}, ${parts.processId}`, null, "info");
   return {
     url: server.url,
-    bootstrap: bootstrapped,
+    bootstrap: parts.bootstrapped,
     log: onProblem,
     reconfigure(next) {
       upstreams.open(next.channels.values());
@@ -95,7 +58,10 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
     },
     async stop() {
       onProblem("the gateway is stopping: it drains", null, "info");
+      const { drainSeconds, leaveSeconds } = settings.server;
+      const jobsStopped = parts.jobs.stop((leaveSeconds + drainSeconds) * 1000);
       await drain(settings, server, core);
+      await jobsStopped;
       // A run under way may wait for a database that does not answer, so it is not waited for.
       for (const work of background) void work.stop();
       await leases.giveBack().catch((error: unknown) => onProblem("leases were not given back", error));
@@ -115,35 +81,15 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
   };
 }
 
-function openOverload({ overload, workers, dataDirectory }: Settings, onProblem: SystemLog): Overload {
-  const onChange = (message: string, level: "info" | "warn"): void => onProblem(message, null, level);
-  return new Overload({ settings: overload, workers, dataDirectory, onChange });
-}
-
-function connectionLimitOf({ server }: Settings, onProblem: SystemLog): ConnectionLimit {
-  return new ConnectionLimit({
-    perAddress: server.connectionsPerAddress,
-    trustedProxies: server.trustedProxies,
-    onClosed: (message) => onProblem(message, null),
-  });
-}
+/** Of a process that only runs jobs. */
+const NO_SERVER: RunningServer = {
+  url: "",
+  stop: async (_leaveMs, _drainMs, onCut) => onCut(null),
+  abandon() {},
+};
 
 function changedChannels({ channels }: Settings, next: Settings): string[] {
   return [...channels].filter(([id, channel]) => next.channels.get(id) !== channel).map(([id]) => id);
-}
-
-/** What the server needs of the settings; clears the spool of earlier processes. */
-async function serverSettings(settings: Settings) {
-  const spoolDirectory = join(settings.dataDirectory, "spool");
-  await sweepSpool(spoolDirectory);
-  return {
-    spoolDirectory,
-    safeFetch: createSafeFetch({ denied: settings.server.deniedNetworks }),
-    isShared: settings.workers > 1,
-    server: settings.server,
-    isWellFormed: secretTest(settings.bootstrap.key),
-    hash: hashSecret,
-  };
 }
 
 /** Lets running requests and detached calls finish within the drain time, then ends them. */
@@ -158,42 +104,10 @@ async function drain({ server: times }: Settings, server: RunningServer, core: C
   await endCalls(core);
 }
 
-function openStorageOf(settings: Settings, processId: string, onProblem: SystemLog): Promise<Storage> {
-  return openStorage({
-    ...databaseOf(settings),
-    journals: join(settings.dataDirectory, "journal"),
-    processId,
-    configured: settings,
-    onProblem,
-  });
-}
-
-async function bootstrapStore(settings: Settings, { admin, snapshot }: Storage): Promise<BootstrapResult> {
-  const context = {
-    store: admin,
-    by: { actor: "bootstrap", source: `serve@${hostname()}` },
-    clock: systemClock,
-    catalogue: settings,
-  };
-  const result = await bootstrap(context, settings.bootstrap);
-  await snapshot.refresh();
-  return result;
-}
-
-function openBlobsOf(settings: Settings, { linkSecrets }: Storage, onProblem: SystemLog): Promise<Blobs> {
-  return openBlobs({
-    ...settings.blobs,
-    directory: settings.dataDirectory,
-    linkSecrets,
-    onProblem,
-    ...(settings.blobUrl !== null && { s3: readS3Address(settings.blobUrl) }),
-  });
-}
-
 interface BackgroundParts {
   blobs: Blobs;
   leases: BudgetLeases;
-  overload: ReturnType<typeof openOverload>;
+  overload: Overload;
   onProblem: SystemLog;
 }
 

@@ -1,11 +1,12 @@
 import { userInfo } from "node:os";
-import { openAdmin, runMigrations, serve } from "./serve.ts";
+import { openAdmin, runMigrations, runWorker, serve } from "./serve.ts";
 import { runCli } from "./cli/index.ts";
 import { secureEnvironment } from "./config/index.ts";
 import { PROVIDERS } from "./providers/registry.ts";
 
 const exitCode = await runCli(process.argv.slice(2), {
   serve,
+  runWorker,
   openAdmin,
   migrate: runMigrations,
   providers: PROVIDERS,

@@ -38,6 +38,24 @@ export async function serve(loaded: LoadedSettings, load: () => Promise<LoadedSe
   await reloading.stop();
 }
 
+/** Runs jobs and serves no requests, until a signal stops it. */
+export async function runWorker(loaded: LoadedSettings, load: () => Promise<LoadedSettings>): Promise<void> {
+  const { settings } = loaded;
+  if (settings.jobs.concurrency === 0)
+    throw new Error(
+      "jobs.concurrency is 0: set JOBS_CONCURRENCY to how many jobs the worker is to run at once",
+    );
+  process.on("SIGHUP", () => {});
+  if (settings.outbound.proxy === "none") ignoreProxies();
+  await makeDataFolder(settings);
+  const gateway = await startGateway(settings, null, "worker");
+  process.stderr.write("Worker started: it runs jobs and serves no requests\n");
+  const { log } = gateway;
+  const reloading = reloadOnChange({ loaded, load, apply: (next) => gateway.reconfigure(next), log });
+  await untilStopped(gateway, false);
+  await reloading.stop();
+}
+
 /** The first start's work, done once for all workers. */
 async function bootstrapStore(settings: Settings): Promise<BootstrapResult> {
   const { store, close } = await openAdmin(settings);

@@ -16,6 +16,8 @@ import { formatTable, type Row } from "./table.ts";
 export interface CliContext {
   /** Runs the gateway until it is stopped; `load` loads the configuration anew. */
   serve(loaded: LoadedSettings, load: () => Promise<LoadedSettings>): Promise<void>;
+  /** Runs jobs, and serves no requests, until it is stopped. */
+  runWorker(loaded: LoadedSettings, load: () => Promise<LoadedSettings>): Promise<void>;
   /** Opens the database for administration. */
   openAdmin(settings: Settings): Promise<{ store: AdminStore; close(): Promise<void> }>;
   /** Brings the database to the newest form and names what was applied. */

@@ -6,7 +6,7 @@ import { didYouMean } from "../lib/suggest.ts";
 import { addAuditCommands } from "./audit.ts";
 import { addBudgetCommands } from "./budgets.ts";
 import { addCheckCommand } from "./check.ts";
-import { openCommandContext, type CliContext } from "./context.ts";
+import { openCommandContext, type CliContext, type CommandContext } from "./context.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addLedgerCommands } from "./ledger.ts";
 import { addLinkCommands } from "./links.ts";
@@ -66,18 +66,8 @@ function buildProgram(context: CliContext): Command {
     await context.serve(loaded, cli.loadSettings);
   };
   program.command("serve").description("run the gateway, as without a command").action(serve);
-  program
-    .command("migrate")
-    .description("bring the database to the newest form")
-    .option("--json", "print JSON")
-    .action(async ({ json }: { json?: boolean }) => {
-      const { applied } = await context.migrate((await cli.loadSettings()).settings);
-      if (json) cli.print(true, { applied }, []);
-      else
-        cli.printLine(
-          applied.length === 0 ? "The database is up to date." : `Applied ${applied.join(", ")}.`,
-        );
-    });
+  addWorkerCommand(program, cli);
+  addMigrateCommand(program, cli);
   addCheckCommand(program, cli);
   addKeyCommands(program, cli);
   addOrganizationCommands(program, cli);
@@ -90,6 +80,32 @@ function buildProgram(context: CliContext): Command {
   // Set last, because commands inherit it. Without a command the program serves, so a mistyped command arrives as an
   // excess argument.
   return program.helpCommand(true).allowExcessArguments();
+}
+
+function addWorkerCommand(program: Command, cli: CommandContext): void {
+  program
+    .command("worker")
+    .description("run jobs, and serve no requests")
+    .action(async () => {
+      const loaded = await cli.loadSettings();
+      cli.warn(loaded.warnings);
+      await cli.context.runWorker(loaded, cli.loadSettings);
+    });
+}
+
+function addMigrateCommand(program: Command, cli: CommandContext): void {
+  program
+    .command("migrate")
+    .description("bring the database to the newest form")
+    .option("--json", "print JSON")
+    .action(async ({ json }: { json?: boolean }) => {
+      const { applied } = await cli.context.migrate((await cli.loadSettings()).settings);
+      if (json) cli.print(true, { applied }, []);
+      else
+        cli.printLine(
+          applied.length === 0 ? "The database is up to date." : `Applied ${applied.join(", ")}.`,
+        );
+    });
 }
 
 function refuseCommand(program: Command, unknown: string): never {

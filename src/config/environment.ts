@@ -127,6 +127,7 @@ const VARIABLES: readonly Variable[] = [
   { variable: "OUTBOUND_PROXY", path: ["outbound", "proxy"], read: asText },
   { variable: "LOG_LEVEL", path: ["log_level"], read: asText },
   { variable: "WORKERS", path: ["workers"], read: asNumber },
+  { variable: "JOBS_CONCURRENCY", path: ["jobs", "concurrency"], read: asNumber },
   {
     variable: "SANDBOX",
     path: ["sandbox", "enabled"],

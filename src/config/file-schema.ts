@@ -94,6 +94,22 @@ export const fileSchema = z.strictObject({
     })
     .prefault({}),
   workers: z.int().min(1).max(256).default(1).describe("Processes on the port"),
+  jobs: z
+    .strictObject({
+      concurrency: z
+        .int()
+        .min(0)
+        .max(1000)
+        .default(16)
+        .describe("Asynchronous jobs that one process runs at once; 0 leaves them to other processes"),
+      deadline_seconds: z
+        .int()
+        .min(10)
+        .max(86_400)
+        .default(1800)
+        .describe("Time from a job's submission after which it fails"),
+    })
+    .prefault({}),
   billing: z
     .strictObject({
       orphan_cost_per_key_hour: decimal

@@ -37,6 +37,10 @@ export function plainSettings(
     overload: toOverload(effective.overload),
     outbound: effective.outbound,
     workers: effective.workers,
+    jobs: {
+      concurrency: effective.jobs.concurrency,
+      deadlineMs: effective.jobs.deadline_seconds * 1000,
+    },
     logLevel: effective.log_level,
     orphanCostPerKeyHour: parsedAmount(effective.billing.orphan_cost_per_key_hour),
     limits: { organization: toLimits(limits.default), key: toLimits(limits.key) },

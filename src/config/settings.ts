@@ -61,6 +61,8 @@ export interface Settings {
   outbound: { proxy: "none" | "environment" };
   /** Processes on the port. */
   workers: number;
+  /** Asynchronous jobs that one process runs at once, and how long each may take from its submission on. */
+  jobs: { concurrency: number; deadlineMs: number };
   /** Least important log lines that are written. */
   logLevel: "debug" | "info" | "warn" | "error";
   /** Which of them this process is, from 1, when their supervisor has started it; else null. */

@@ -19,8 +19,9 @@ export interface ImageDelivery {
 
 export interface DeliveredImage {
   blob: Blob;
-  /** Signed link; absent where only the bytes are delivered. */
+  /** Signed link, and the name it leads to; absent where only the bytes are delivered. */
   url?: string;
+  name?: string;
   /** Whether the response contains the bytes. */
   isInline: boolean;
 }

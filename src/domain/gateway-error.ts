@@ -29,6 +29,7 @@ export const ERROR_CODES = {
   not_found: { status: 404, kind: "not_found" },
   method_not_allowed: { status: 405, kind: "not_found" },
   idempotency_conflict: { status: 409, kind: "parameter" },
+  job_already_ended: { status: 409, kind: "not_found" },
   payload_too_large: { status: 413, kind: "parameter" },
   unsupported_media_type: { status: 415, kind: "parameter" },
   rate_limit_exceeded: { status: 429, kind: "limit" },

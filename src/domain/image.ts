@@ -86,6 +86,20 @@ export interface ImageOrder {
   native?: StreamedObject;
   /** Receives large pictures while they arrive; disposed after the response is sent. */
   spool: Spool;
+  /** The record of the vendor's job of each call, by its number from 0, where the order outlives this process. */
+  vendorJobs?(call: number): VendorJobRecord;
+}
+
+/** What is remembered of one call to an asynchronous vendor, so that another process can finish it. */
+export interface VendorJobRecord {
+  /** The vendor's id; null when this call is the first, and submits. */
+  id: string | null;
+  /** The call may have been submitted before, by a process that did not learn the id: it must not be submitted again. */
+  isLost: boolean;
+  /** Call once the vendor has named its job; resolves when that is remembered. */
+  save(id: string): Promise<void>;
+  /** Whether another process goes on with the job, which must then not be cancelled. */
+  isHandedOver(): boolean;
 }
 
 /** The result of a provider. Size and format of each image are read from its bytes. */

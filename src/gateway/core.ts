@@ -13,7 +13,7 @@ export interface Core {
   upstreams: Upstreams;
   limiter: Limiter;
   limits: LimitSettings;
-  billing: Billing;
+  billing: Pick<Billing, "hold" | "settle" | "checkpoint" | "release">;
   orphanCosts: OrphanCosts;
   failover: Failover;
   detachedCalls: DetachedCalls;

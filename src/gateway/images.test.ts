@@ -89,7 +89,7 @@ function open(
   const core: ImageCore = {
     ...plain.core,
     codecSlots: new FairSemaphore(1),
-    blobs: { put: unused, get: unused, isAvailable: () => isStored },
+    blobs: { put: unused, get: unused, remove: unused, isAvailable: () => isStored },
     links: { sign: () => "", check: () => "invalid" },
     safeFetch: { download: unused },
   };

@@ -3,16 +3,16 @@ import type { Target } from "../domain/channel.ts";
 import { FAMILIES } from "../domain/family.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { ImageOrder, ImageReply, ImageRequest } from "../domain/image.ts";
-import { billedCell, quoteImage, type ImageQuote } from "../domain/image-quote.ts";
+import { billedCell, type ImageQuote } from "../domain/image-quote.ts";
 import type { LedgerFlag } from "../domain/ledger.ts";
 import { deliveredTier } from "../domain/size.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { ImageUsage } from "../domain/usage.ts";
 import type { Spool } from "../lib/spool.ts";
-import { admit, type AdmittedImages } from "./admission/admitted.ts";
-import { fitToModel, type FittedImageRequest } from "./admission/fit-image-request.ts";
+import { admitImages, type ImageAdmission } from "./admission/admit-images.ts";
+import type { FittedImageRequest } from "./admission/fit-image-request.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
-import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
+import { routeOf } from "./admission/model-access.ts";
 import {
   deliver,
   deliveryKind,
@@ -21,7 +21,6 @@ import {
   type ReadPicture,
 } from "./delivery/images.ts";
 import type { Core } from "./core.ts";
-import { noPrice, requirePrice } from "./metering/price.ts";
 import { ClientDisconnected, type Call } from "./routing/call.ts";
 import { callTargets, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
@@ -43,6 +42,18 @@ interface ImageSurroundings {
   base: string;
   /** Holds the request's files and those of the vendor's answer; it must outlast the delivery. */
   spool: Spool;
+  run?: ImageRun;
+}
+
+/** How the worker of a job follows the vendor's calls. What its methods throw ends the request. */
+export interface ImageRun {
+  /** Awaited before each call; when it throws, nothing is sent. */
+  onCall(target: Target): Promise<void>;
+  /** Awaited before the pictures are stored. */
+  onStore(): Promise<void>;
+  vendorJobs: NonNullable<ImageOrder["vendorJobs"]>;
+  /** The only target, where one has the job already. */
+  isTarget(target: Target): boolean;
 }
 
 /**
@@ -53,13 +64,28 @@ export async function handleImages(
   core: ImageCore,
   context: RequestContext,
   request: ImageRequest,
-  { base, spool }: ImageSurroundings,
+  surroundings: ImageSurroundings,
 ): Promise<ImageOutcome> {
-  const { settings } = context.principal.organization;
-  // Links that could not be stored are refused before a vendor is paid for their pictures.
-  if (deliveryKind(request, settings).isLinked && !core.blobs.isAvailable()) throw noStorage();
+  requireStorage(core, context, request);
   await using admission = await admitImages(core, context, request);
+  return await makeImages(core, admission, request, surroundings);
+}
+
+/** Links that could not be stored are refused before a vendor is paid for their pictures. */
+export function requireStorage(core: ImageCore, { principal }: RequestContext, request: ImageRequest): void {
+  const { settings } = principal.organization;
+  if (deliveryKind(request, settings).isLinked && !core.blobs.isAvailable()) throw noStorage();
+}
+
+/** Makes and settles the pictures of an admitted request. Throws as `handleImages` does. */
+export async function makeImages(
+  core: ImageCore,
+  admission: ImageAdmission,
+  request: ImageRequest,
+  { base, spool, run }: ImageSurroundings,
+): Promise<ImageOutcome> {
   const { admitted, fitted } = admission;
+  const { context } = admitted;
   const usesMask = FAMILIES[admitted.model.family].mask;
   const references = await prepareReferences(core, request, {
     organization: context.principal.organization.id,
@@ -69,10 +95,11 @@ export async function handleImages(
   });
   spool.stopRefusing();
   const inputs = { ...references, spool };
-  const { reply, target, release } = await callRoute(core, admission, request, inputs);
+  const { reply, target, release } = await callRoute(core, admission, request, { ...inputs, run });
   release();
   if (isAbandoned(context)) throw abandon(admission, target, request);
   context.facts.surplus = Math.max(0, reply.pictures.length - request.count);
+  await run?.onStore();
   const { organization } = context.principal;
   const delivery = await deliver(core, {
     request,
@@ -92,39 +119,13 @@ function noStorage(): GatewayError {
   return new GatewayError("dependency_unavailable", message, { retryAfterSeconds: 10 });
 }
 
-/** An admitted request with what it was fitted to. */
-interface Admission extends AsyncDisposable {
-  admitted: AdmittedImages;
-  fitted: FittedImageRequest;
-  quote: ImageQuote;
-}
-
-/** Everything that is decided before a link is fetched or a vendor is called. */
-async function admitImages(core: Core, context: RequestContext, request: ImageRequest): Promise<Admission> {
-  const { principal, facts } = context;
-  const directory = core.snapshot.directory();
-  const model = requireModel(directory, principal, request.model, ["image"]);
-  facts.model = model.id;
-  requireFeatures(model, request.features ?? []);
-  if (request.native && !FAMILIES[model.family].native) throw notNative();
-  const fitted = fitToModel(request, model);
-  const admittedAt = core.clock.now();
-  const price = requirePrice(directory, principal, model.id, "image", admittedAt);
-  const quote = quoteImage(price, model.image, fitted.priceTier, fitted.priceQuality);
-  if (!quote) throw noPrice();
-  await context.grant.countImages(request.count);
-  const ceiling = () => quote.rate.amount * BigInt(request.count);
-  const admitted = await admit(core, context, { model, price, admittedAt, ceiling });
-  return { admitted, fitted, quote, [Symbol.asyncDispose]: () => admitted[Symbol.asyncDispose]() };
-}
-
 type Inputs = Pick<ImageOrder, "references" | "mask" | "spool">;
 
 function callRoute(
   core: Core,
-  { admitted, fitted, quote }: Omit<Admission, typeof Symbol.asyncDispose>,
+  { admitted, fitted, quote }: Omit<ImageAdmission, typeof Symbol.asyncDispose>,
   request: ImageRequest,
-  inputs: Inputs,
+  { run, ...inputs }: Inputs & { run: ImageRun | undefined },
 ): Promise<Committed<{ reply: ImageReply; pictures: ReadPicture[] }>> {
   const { context, model, signal } = admitted;
   const { organization } = context.principal;
@@ -132,7 +133,7 @@ function callRoute(
   const route = routeOf(core.snapshot.directory(), context.principal, model.id);
   let sentTo: Target | null = null;
   const calls = callTargets(core.failover, {
-    targets: orderTargets(route, core.random),
+    targets: orderTargets(route, core.random).filter((target) => run?.isTarget(target) ?? true),
     organization: organization.id,
     clientSignal: signal,
     totalMs: core.timeouts.image.totalMs,
@@ -143,11 +144,18 @@ function callRoute(
     },
     attempts: context.attempts,
     callTarget: async (target, call, canMoveOn) => {
+      await run?.onCall(target);
       const { firstByteMs } = { ...core.timeouts.image, ...target.channel.timeouts };
       const limitMs = fallbackAfterMs ?? firstByteMs;
       // The organization's limit leaves time for another target; where none could take over, the channel's holds.
       call.expect("the picture", limitMs, () => (canMoveOn() ? 0 : firstByteMs - limitMs));
-      const order = { ...orderFor(request, fitted, target), model, organization: organization.id, ...inputs };
+      const parts = {
+        model,
+        organization: organization.id,
+        ...inputs,
+        ...(run && { vendorJobs: run.vendorJobs }),
+      };
+      const order = { ...orderFor(request, fitted, target), ...parts };
       sentTo = target;
       const reply = await generate(core, order, target, call);
       call.settle();
@@ -171,13 +179,13 @@ function orderFor(
   { prompt, count, format, compression, native }: ImageRequest,
   { size, quality, background }: FittedImageRequest,
   { upstreamModel }: Target,
-): Omit<ImageOrder, "model" | "organization" | keyof Inputs> {
+): Omit<ImageOrder, "model" | "organization" | "vendorJobs" | keyof Inputs> {
   return { upstreamModel, prompt, size, quality, background, count, format, compression, native };
 }
 
 /** Charges what took effect, never more than was held. Throws when the charge cannot be recorded. */
 function settle(
-  { admitted, fitted, quote }: Admission,
+  { admitted, fitted, quote }: ImageAdmission,
   target: Target,
   { count }: ImageRequest,
   { images, width, height, quality, usage: tokens }: ImageDelivery,
@@ -196,8 +204,8 @@ function isAbandoned({ signal, principal }: RequestContext): boolean {
 }
 
 /** Charges nothing for a vendor call whose client disconnected, but books what it is thought to have cost. */
-function abandon(
-  { admitted, quote }: Pick<Admission, "admitted" | "quote">,
+export function abandon(
+  { admitted, quote }: Pick<ImageAdmission, "admitted" | "quote">,
   target: Target,
   { count }: ImageRequest,
 ): ClientDisconnected {
@@ -209,10 +217,4 @@ function abandon(
 
 function requestedUsage({ tier, billedQuality }: ImageQuote, count: number): ImageUsage {
   return { unit: "image", count, tier, quality: billedQuality };
-}
-
-function notNative(): GatewayError {
-  const message =
-    "This model does not speak this protocol. Send the request to /v1/images/generations or /v1/images/edits.";
-  return new GatewayError("wrong_endpoint_for_model", message, { param: "model" });
 }

@@ -102,6 +102,8 @@ export interface BlobStore {
   put(image: Blob, format: ImageFormat | "bin", organizationId: string): Promise<StoredBlob>;
   /** Whether `put` would succeed now, as far as is known. */
   isAvailable(): boolean;
+  /** Succeeds when the blob is gone, whoever removed it. */
+  remove(name: string): Promise<void>;
   /** The stored picture, or null when unknown or gone. */
   get(name: string): Promise<StoredPicture | null>;
 }

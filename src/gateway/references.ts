@@ -3,7 +3,7 @@ import type { ImageRequest, ReferenceImage, ReferenceSource } from "../domain/im
 import { readMask } from "../imaging/mask.ts";
 import { recompress } from "../imaging/recompress.ts";
 import { sniffImage } from "../imaging/sniff.ts";
-import { SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
+import { readLink, SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
 import type { Spool } from "../lib/spool.ts";
 import type { BlobStore, Links, StoredPicture } from "./ports.ts";
@@ -52,6 +52,38 @@ export async function prepareReferences(
   if (!maskSource || !first) return { references };
   const [mask] = await fetchAll(settings, [maskSource], surroundings, "mask");
   return { references, ...(mask && { mask: await readMask(mask, first) }) };
+}
+
+/**
+ * Checks what is known of references and mask before a link is fetched: bytes that came with the request, and the form of
+ * links. Throws as `prepareReferences` does.
+ */
+export async function checkReferences(
+  settings: Pick<ReferenceSettings, "blobs" | "links">,
+  request: ImageRequest,
+  usesMask: boolean,
+): Promise<void> {
+  const headers = await Promise.all(
+    request.references.map(async (source, index) => {
+      const name = `Image ${index + 1}`;
+      if (source.kind === "link") return await checkLink(settings, source.url, { param: "image", name });
+      return await sniffImage(checkedSize(source.blob, "image"), "image", name);
+    }),
+  );
+  const mask = usesMask ? request.readMask?.() : undefined;
+  if (mask?.kind === "link") await checkLink(settings, mask.url, { param: "mask", name: "The mask" });
+  const [first] = headers;
+  if (mask?.kind === "file" && first) await readMask(checkedSize(mask.blob, "mask"), first);
+}
+
+async function checkLink(
+  settings: Pick<ReferenceSettings, "blobs" | "links">,
+  url: string,
+  names: Pick<LinkRequest, "name" | "param">,
+): Promise<void> {
+  const own = ownResult(settings, url);
+  if (own && !(await own)) expired(names);
+  if (!own && !readLink(url)) throw notAllowed(names.name, names.param);
 }
 
 async function fetchAll(
@@ -131,7 +163,7 @@ async function fetchLink(settings: ReferenceSettings, url: string, request: Link
  * Undefined for every other link. The signature proves whose it is, whatever base address stands before the name.
  */
 function ownResult(
-  { links, blobs }: ReferenceSettings,
+  { links, blobs }: Pick<ReferenceSettings, "blobs" | "links">,
   url: string,
 ): Promise<StoredPicture | null> | undefined {
   if (!URL.canParse(url)) return undefined;
@@ -156,7 +188,7 @@ async function readStored(stored: StoredPicture, { param, spool, signal }: LinkR
   return await file.finish();
 }
 
-function expired({ param, name }: LinkRequest): never {
+function expired({ param, name }: Pick<LinkRequest, "name" | "param">): never {
   const message = `${name} has expired here: send the picture itself, or make it again.`;
   throw new GatewayError("image_fetch_failed", message, { param });
 }
@@ -164,10 +196,8 @@ function expired({ param, name }: LinkRequest): never {
 /** The message reveals nothing about the host behind the link. */
 function refusal(cause: SafeFetchError, { param, name }: LinkRequest): GatewayError {
   switch (cause.reason) {
-    case "not_allowed": {
-      const message = `${name} cannot be fetched: use an https link to a public address.`;
-      return new GatewayError("image_url_not_allowed", message, { param, cause });
-    }
+    case "not_allowed":
+      return notAllowed(name, param, cause);
     case "too_large":
       return new GatewayError("invalid_image", `${name} is larger than 35 MiB.`, { param, cause });
     case "failed": {
@@ -175,4 +205,9 @@ function refusal(cause: SafeFetchError, { param, name }: LinkRequest): GatewayEr
       return new GatewayError("image_fetch_failed", message, { param, cause });
     }
   }
+}
+
+function notAllowed(name: string, param: string, cause?: unknown): GatewayError {
+  const message = `${name} cannot be fetched: use an https link to a public address.`;
+  return new GatewayError("image_url_not_allowed", message, { param, cause });
 }

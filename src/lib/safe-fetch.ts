@@ -8,7 +8,7 @@ import { resolveName, type Resolve } from "./safe-fetch/resolve.ts";
 import { withDeadline } from "./waiting.ts";
 
 export { SafeFetchError, type SafeFetchFault } from "./safe-fetch/error.ts";
-export { MAX_LINK_CHARACTERS } from "./safe-fetch/link.ts";
+export { MAX_LINK_CHARACTERS, readLink } from "./safe-fetch/link.ts";
 
 // Our own guard, because fetch resolves a name again after any check (DNS rebinding) and packages that pin the address
 // need Node's sockets. Here the checked address is the one that is connected to.

@@ -39,7 +39,8 @@ export const bfl: Provider<BflSettings> = {
       rules: REFERENCE_RULES,
       fansOut: () => settings.fanOut,
       async generate(order, signal) {
-        const link = await runJob(describeJob(order, connection), settings.pollIntervalMs, signal);
+        const polling = { intervalMs: settings.pollIntervalMs, record: order.vendorJobs?.(0) };
+        const link = await runJob(describeJob(order, connection), polling, signal);
         return { images: [await connection.fetchResult(link, order.spool, signal)] };
       },
     });
@@ -59,20 +60,25 @@ function readFailure(body: Record<string, unknown>): FailureReading {
 }
 
 /** The vendor has no call to cancel a job. */
-function describeJob(order: ImageOrder, { baseUrl, headers, errors }: Connection): VendorJob<string, string> {
+function describeJob(order: ImageOrder, { baseUrl, headers, errors }: Connection): VendorJob<string> {
   return {
     async submit(signal) {
       const url = `${baseUrl}/${order.upstreamModel}`;
       const call = { url, headers, body: writeRequest(order), signal };
       const { polling_url: jobId } = await callJson("POST", call, errors.classify);
-      if (typeof jobId !== "string" || !isTrusted(jobId, baseUrl))
-        throw brokenResponse("named no polling address of its own");
-      return { jobId, jobStatus: RUNNING };
+      return { jobId: requireTrusted(jobId, baseUrl), jobStatus: RUNNING };
     },
-    async poll(url, signal) {
+    async poll(jobId, signal) {
+      // A remembered address may be from before the channel was given another one.
+      const url = requireTrusted(jobId, baseUrl);
       return readStatus(await callJson("GET", { url, headers, signal }, errors.classify), errors);
     },
   };
+}
+
+function requireTrusted(link: unknown, baseUrl: string): string {
+  if (typeof link === "string" && isTrusted(link, baseUrl)) return link;
+  throw brokenResponse("named no polling address of its own");
 }
 
 /** Each poll carries the credential, so the address must be the vendor's or on the configured origin. */

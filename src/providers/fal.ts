@@ -65,7 +65,7 @@ function describeJob(
   model: string,
   write: WriteInputs,
   { baseUrl, headers, errors }: Connection,
-): VendorJob<string, string[]> {
+): VendorJob<string[]> {
   // The path of a job has owner and application only, without the rest of the model's path.
   const [owner, application] = model.split("/");
   const requests = `${baseUrl}/${owner}/${application}/requests`;

@@ -52,7 +52,7 @@ function describeJob(
   model: string,
   write: WriteInputs,
   { baseUrl, headers, errors }: Connection,
-): VendorJob<string, string[]> {
+): VendorJob<string[]> {
   const isVersion = !model.includes("/");
   const url = isVersion ? `${baseUrl}/predictions` : `${baseUrl}/models/${model}/predictions`;
   return {

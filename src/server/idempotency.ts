@@ -32,9 +32,8 @@ export async function runIdempotently(
   route: Extract<Route, { auth: "key" }>,
   exchange: AuthenticatedExchange,
 ): Promise<RouteResult> {
-  const key = route.pipeline ? exchange.request.headers.get(HEADER) : null;
+  const key = route.pipeline && !route.keepsOutcomes ? idempotencyKeyOf(exchange.request) : null;
   if (key === null) return await route.handle(exchange);
-  if (!USABLE_KEY.test(key)) throw unusableKey();
   const claim = new HeldClaim(idempotency, exchange, key);
   exchange.claimOutcome = (content) => claim.take(content);
   try {
@@ -44,6 +43,14 @@ export async function runIdempotently(
     await claim.settle(refusalToStore(error, route.family, exchange.requestId));
     throw error;
   }
+}
+
+/** The hash of a request's idempotency key; null without one. Throws `invalid_parameter` for an unusable one. */
+export function idempotencyKeyOf({ headers }: Request): string | null {
+  const key = headers.get(HEADER);
+  if (key === null) return null;
+  if (!USABLE_KEY.test(key)) throw unusableKey();
+  return createHash("sha256").update(key).digest("hex");
 }
 
 /** The content of a refusal that the same request would get again; null for all others. */
@@ -68,8 +75,7 @@ class HeldClaim {
   constructor(idempotency: Idempotency, exchange: AuthenticatedExchange, key: string) {
     this.#idempotency = idempotency;
     this.#exchange = exchange;
-    const hashed = createHash("sha256").update(key).digest("hex");
-    this.#claim = { keyId: exchange.principal.key.id, key: hashed, id: newId("claim") };
+    this.#claim = { keyId: exchange.principal.key.id, key, id: newId("claim") };
   }
 
   /** Throws a `Replay` where the outcome is stored, and a `GatewayError` where this request may not run now. */

@@ -19,7 +19,7 @@ import type { AuthenticatedExchange } from "./http-exchange.ts";
 const MAX_BYTES = 800 * 1024 * 1024;
 
 /** Where a body goes, and what it may use meanwhile. */
-interface BodyDestination {
+export interface BodyDestination {
   limits: BodyLimits;
   spool: Spool;
 }
@@ -34,18 +34,20 @@ export async function readImageBody(
   takesForms: boolean,
 ): Promise<ImageField[]> {
   const { request } = exchange;
-  const contentType = request.headers.get("content-type");
-  const isForm = takesForms && /^multipart\/form-data\b/i.test(contentType ?? "");
-  if (!isForm) {
+  if (!takesForms || !isFormBody(request)) {
     const isPicture = ([name]: JsonPath) => isPictureField(name);
     return Object.entries(await readPictureJson(exchange, { limits, spool }, isPicture));
   }
   requireLength(request, MAX_BYTES);
   try {
-    return await readForm(decodedBody(exchange, limits), contentType ?? "", spool);
+    return await readForm(decodedBody(exchange, limits), request.headers.get("content-type") ?? "", spool);
   } catch (error) {
     throw error instanceof MultipartError ? formTrouble(error) : error;
   }
+}
+
+export function isFormBody({ headers }: Request): boolean {
+  return /^multipart\/form-data\b/i.test(headers.get("content-type") ?? "");
 }
 
 /** Reads a JSON object in constant memory. Base64 for which `isPicture` is true is decoded as it arrives. */

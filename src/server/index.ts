@@ -2,6 +2,8 @@ import type { Server } from "bun";
 import type { GatewayError } from "../domain/gateway-error.ts";
 import { UnknownKeys } from "../gateway/access/unknown-keys.ts";
 import type { Core } from "../gateway/core.ts";
+import type { ImageCore } from "../gateway/images.ts";
+import type { JobCore } from "../jobs/submit.ts";
 import type { BlobStore, Links, OutcomeStore, RequestListener } from "../gateway/ports.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import type { SafeFetch } from "../lib/safe-fetch.ts";
@@ -20,6 +22,7 @@ import { fileRoutes } from "./endpoints/files.ts";
 import { healthRoutes } from "./endpoints/health.ts";
 import { imageRoutes } from "./endpoints/images.ts";
 import { modelRoutes } from "./endpoints/models.ts";
+import { jobRoutes } from "./endpoints/jobs.ts";
 import { nativeRoutes } from "./endpoints/native.ts";
 import { priceRoutes } from "./endpoints/prices.ts";
 import { storedResponseRoutes } from "./endpoints/stored-responses.ts";
@@ -32,6 +35,7 @@ export interface ServerOptions {
   core: Core;
   blobs: { store: BlobStore; links: Links };
   outcomes: OutcomeStore;
+  jobs: Omit<JobCore, keyof ImageCore>;
   safeFetch: SafeFetch;
   /** Folder for temporary files of requests, on a local disk. */
   spoolDirectory: string;
@@ -119,6 +123,7 @@ export function allRoutes(
     ...openAiRoutes,
     ...azureRoutes(openAiRoutes.filter(({ family }) => family !== "messages")),
     ...nativeRoutes(images),
+    ...jobRoutes({ ...images, ...options.jobs }),
     ...priceRoutes(snapshot, clock),
     ...fileRoutes(files),
     ...operatorRoutes(options, lifecycle).filter(({ name }) => name !== "metrics" || !address.metricsPort),

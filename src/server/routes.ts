@@ -26,6 +26,8 @@ export type Route = {
       scope: Scope | null;
       /** What the request counts in the limits before its body is read; absent where nothing is limited. */
       pipeline?: LimitedPipeline;
+      /** Keeps the outcomes of requests with an idempotency key by itself. */
+      keepsOutcomes?: true;
       /** Headers besides `Authorization` in which the key may stand. */
       keyHeaders?(headers: Headers): readonly string[];
       handle(exchange: AuthenticatedExchange): RouteResult | Promise<RouteResult>;

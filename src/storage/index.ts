@@ -7,7 +7,7 @@ import { startWalCheckpoints } from "./database/wal-checkpoints.ts";
 import { countQuarantined, createFolder, type JournalFolder } from "./journal/journal-folder.ts";
 import { openJournal, type FileJournal } from "./journal/journal.ts";
 import { REFUSED_FILE, type Posting } from "./journal/posting.ts";
-import { createRecovery } from "./journal/recovery.ts";
+import { createRecovery, type Recovery } from "./journal/recovery.ts";
 import { startShipper, type Shipper } from "./journal/shipper.ts";
 import { announceProcess } from "./live-processes.ts";
 import { createPrivateFolder } from "./private-files.ts";
@@ -79,13 +79,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { processId, journals: root, onProblem } = options;
   const stores = await openStores(options.database, options);
   createPrivateFolder(root, { isOwn: true });
-  const posting = {
-    ledger: stores.ledger,
-    persist: () => stores.database.persist(),
-    refusedPath: join(root, REFUSED_FILE),
-    onProblem,
-  };
-  const recovery = createRecovery({ ...posting, leases: stores.leases, root, processId });
+  const { posting, recovery } = openRecovery(options, stores);
   await recovery.run();
   const linkSecrets = await openLinkSecrets(stores.database);
   const snapshot = await openSnapshot(stores.database, {
@@ -100,9 +94,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const work = [
     snapshot,
     processes,
-    startWork(RECOVERY_MS, () => recovery.run(), onProblem),
-    startWork(OUTCOMES_MS, () => stores.outcomes.sweep(), onProblem),
-    startWork(IN_DOUBT_MS, inDoubtReport(stores.leases, onProblem), onProblem),
+    ...startUpkeep(stores, recovery, onProblem),
     startWork(
       VERIFICATION_MS,
       async () => (verification = await readVerification(stores.database)),
@@ -133,6 +125,32 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       await stores.database.close();
     },
   };
+}
+
+/** Posts journals, and finishes those of processes that have ended. */
+function openRecovery({ journals: root, processId, onProblem }: StorageOptions, stores: Stores) {
+  const posting = {
+    ledger: stores.ledger,
+    persist: () => stores.database.persist(),
+    refusedPath: join(root, REFUSED_FILE),
+    onProblem,
+  };
+  const recovery = createRecovery({
+    ...posting,
+    leases: stores.leases,
+    onEnded: (ended) => stores.jobs.releaseAll(ended),
+    root,
+    processId,
+  });
+  return { posting, recovery };
+}
+
+function startUpkeep(stores: Stores, recovery: Recovery, onProblem: Report): BackgroundWork[] {
+  return [
+    startWork(RECOVERY_MS, () => recovery.run(), onProblem),
+    startWork(OUTCOMES_MS, () => stores.outcomes.sweep(), onProblem),
+    startWork(IN_DOUBT_MS, inDoubtReport(stores.leases, onProblem), onProblem),
+  ];
 }
 
 /** The journal of this process with the shipper that carries its charges into the ledger. */

@@ -36,7 +36,7 @@ type Sample = readonly [suffix: string, labels: string, value: number];
 const MAX_SERIES = 2_000;
 
 /** A counter by the values of its labels. */
-class Counters {
+export class Counters {
   /** By the values joined, which costs the request path less than labels do. */
   readonly #counts = new Map<string, number>();
   readonly #names: readonly string[];
@@ -68,6 +68,19 @@ class Counters {
 
 const SEPARATOR = "\0";
 
+/** Durations in seconds by their labels. */
+export class Histograms {
+  readonly #histograms = new Map<string, Histogram>();
+
+  observe(labels: string, seconds: number): void {
+    observe(this.#histograms, labels, seconds);
+  }
+
+  family(name: string, help: string): MetricFamily {
+    return histogram(name, help, this.#histograms);
+  }
+}
+
 /**
  * Counters in Prometheus' text format (version 0.0.4). Label values are routes, outcomes, and ids of models,
  * organizations and channels that exist; the number of series of a metric is bounded.
@@ -82,9 +95,11 @@ export class Metrics {
   readonly #durations = new Map<string, Histogram>();
   readonly #firstBytes = new Map<string, Histogram>();
   readonly #gauges: readonly Gauge[];
+  readonly #others: readonly { families(): MetricFamily[] }[];
 
-  constructor(gauges: readonly Gauge[] = []) {
+  constructor(gauges: readonly Gauge[] = [], others: readonly { families(): MetricFamily[] }[] = []) {
     this.#gauges = gauges;
+    this.#others = others;
   }
 
   /** Counts a request. */
@@ -142,6 +157,7 @@ export class Metrics {
         help,
         samples: [["", labels, value()]],
       })),
+      ...this.#others.flatMap((other) => other.families()),
     ];
   }
 
@@ -199,11 +215,16 @@ function observe(histograms: Map<string, Histogram>, labels: string, seconds: nu
 function histogram(name: string, help: string, histograms: ReadonlyMap<string, Histogram>): MetricFamily {
   const samples = [...histograms].flatMap(([labels, { buckets, sum, count }]) => {
     let total = 0;
+    const withLabel = (label: string): string => (labels === "" ? label : `${labels},${label}`);
     const bounded = BUCKETS.map((bound, index): Sample => {
       total += buckets[index] ?? 0;
-      return ["_bucket", `${labels},le="${bound}"`, total];
+      return ["_bucket", withLabel(`le="${bound}"`), total];
     });
-    bounded.push(["_bucket", `${labels},le="+Inf"`, count], ["_sum", labels, sum], ["_count", labels, count]);
+    bounded.push(
+      ["_bucket", withLabel('le="+Inf"'), count],
+      ["_sum", labels, sum],
+      ["_count", labels, count],
+    );
     return bounded;
   });
   return { name, type: "histogram", help, samples };

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
-import { findPostgres } from "../support/postgres.ts";
+import { killJobs } from "../support/job-kills.ts";
+import { findPostgres, startPostgres } from "../support/postgres.ts";
 import { killRounds, seeded } from "../support/kill-rounds.ts";
 import { measureLargest } from "./images-memory.ts";
 import { MIXES } from "./mixes.ts";
@@ -31,6 +32,16 @@ const FIGURES: Record<string, Run> = {
   kills: async (seconds, seed) =>
     verdict(await killUnderLoad(Math.max(6, Math.round(seconds / 3)), seeded(seed))),
   images: async () => ({ what: "memory of the largest image calls", violations: await measureLargest() }),
+  jobs: (seconds, seed) => killJobsFor(seconds, seed),
+  "jobs-postgres": async (seconds, seed) => {
+    const { folder } = required(findPostgres());
+    const postgres = await startPostgres(folder);
+    try {
+      return await killJobsFor(seconds, seed, { DATABASE_URL: await postgres.createDatabase() });
+    } finally {
+      await postgres.stop();
+    }
+  },
   model: async (seconds, seed) => verdict(await compareWithModel(Math.round(seconds * 2_000), seed)),
   outages: async (seconds) => {
     const { folder } = required(findPostgres());
@@ -43,6 +54,17 @@ const FIGURES: Record<string, Run> = {
     return { what: `${rounds} kills, ${received} received, ${charged} charged`, violations };
   },
 };
+
+/** About one kill a second. */
+async function killJobsFor(seconds: number, seed: number, env: Record<string, string> = {}) {
+  const report = await killJobs(Math.ceil(seconds), seeded(seed), env);
+  const { held, difference, orphanCost, lost, stuck, mischarged, repeated, invented, ...counts } = report;
+  const lists = Object.entries({ lost, stuck, mischarged, repeated, invented });
+  const violations = lists.flatMap(([name, ids]) => ids.map((id) => `${id} is ${name}`));
+  if (held !== 0n) violations.push(`${held} nano-units are still held`);
+  if (difference !== 0n) violations.push(`ledger and budget differ by ${difference} nano-units`);
+  return { what: `${JSON.stringify(counts)}, orphan_cost ${orphanCost} nano-units`, violations };
+}
 
 const RUNS = new Map<string, Run>([
   ...MIXES.map((mix): [string, Run] => [

@@ -67,7 +67,13 @@ test("a journal that was taken over is removed once its charges are on the datab
   const journal = openJournal({ folder: journals, onAppend: () => {}, onProblem: posting.onProblem });
   journal.append({ type: "charge", entry: anEntry("recovered", 1n) });
   await journal.close();
-  const recovery = createRecovery({ ...posting, leases: stores.leases, root, processId: "proc_b" });
+  const recovery = createRecovery({
+    ...posting,
+    leases: stores.leases,
+    onEnded: async () => {},
+    root,
+    processId: "proc_b",
+  });
   await recovery.run();
   expect(recovery.recovered()).toBe(1);
   expect(persisted).toEqual([[1]]);

@@ -17,6 +17,8 @@ async function shell(options: { env?: Record<string, string>; files?: Record<str
     const written = { stdout: "", stderr: "" };
     const code = await runCli(line === "" ? [] : line.split(" "), {
       serve: async ({ settings }: LoadedSettings) => void calls.push(`serve ${settings.server.port}`),
+      runWorker: async ({ settings }: LoadedSettings) =>
+        void calls.push(`worker ${settings.jobs.concurrency}`),
       openAdmin: async () => ({ store, close: async () => void calls.push("close") }),
       migrate: async () => ({ applied: ["0001"] }),
       providers: TEST_PROVIDERS,

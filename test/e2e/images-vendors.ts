@@ -40,6 +40,8 @@ export interface ImageFixture extends AsyncDisposable {
   /** Requests that reached any vendor. */
   hits(): number;
   reset(): void;
+  /** Starts another gateway over the same store. */
+  another(): Promise<TestGateway>;
 }
 
 /** Starts all vendors. For each of `alone`, `{vendor}-{model}` is the model at this vendor only. */
@@ -59,15 +61,25 @@ export async function openImageFixture({
   );
   const models = await Promise.all(alone.map(([vendor, id]) => modelAlone(vendor, id)));
   const written = { channels: Object.fromEntries(channels), models: Object.fromEntries(models) };
-  const gateway = await startTestGateway({
+  const options = {
     yaml: Bun.YAML.stringify(mergeFiles(written, yaml)),
     env: { ...Object.fromEntries(VENDOR_NAMES.map((name) => [keyOf(name), LOCATIONS[name].key])), ...env },
-  });
+  };
+  const gateway = await startTestGateway(options);
   const simulators = Object.values(vendors);
   return {
     gateway,
     vendors,
     hits: () => simulators.reduce((sum, { hits }) => sum + hits.length, 0),
+    another: () =>
+      startTestGateway({
+        ...options,
+        env: {
+          ...options.env,
+          GATEWAY_DATA_DIR: gateway.dataDirectory,
+          GATEWAY_BOOTSTRAP_KEY: gateway.key,
+        },
+      }),
     reset: () => simulators.forEach((vendor) => vendor.reset()),
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();

@@ -31,8 +31,17 @@ export interface TestGateway extends AsyncDisposable {
   readonly exited: Promise<number>;
   /** Starts it again over the same folder, after it has ended. */
   restart(): Promise<void>;
+  /** Starts a process over the same folder that only runs jobs. */
+  startWorker(env?: Record<string, string>): Promise<TestWorker>;
   /** Runs the command line with the same folder and returns its output. Throws when it fails. */
   cli(...args: string[]): Promise<string>;
+}
+
+/** A process that only runs jobs. Disposing kills it. */
+export interface TestWorker extends AsyncDisposable {
+  readonly pid: number;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number>;
 }
 
 export interface GatewayOptions {
@@ -150,6 +159,8 @@ export async function startTestGateway({ yaml = "", env = {} }: GatewayOptions =
       earlierLogs.push(...running.logs());
       running = await launch(command([]), directory, environment);
     },
+    startWorker: (env = {}) =>
+      launchWorker(command(["worker"]), directory, { ...environment, JOBS_CONCURRENCY: "16", ...env }),
     cli: (...args) => runCommand(command(args), directory, environment),
     async [Symbol.asyncDispose]() {
       running.child.kill("SIGKILL");
@@ -201,6 +212,30 @@ async function launch(cmd: string[], cwd: string, env: Record<string, string>): 
       .filter((line) => line.startsWith("{") && line.endsWith("}"))
       .map((line): LogLine => JSON.parse(line));
   return { child, url, logs };
+}
+
+async function launchWorker(cmd: string[], cwd: string, env: Record<string, string>): Promise<TestWorker> {
+  const child = Bun.spawn({ cmd, cwd, env, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
+  const errors = collect(child.stderr);
+  await until(
+    "the worker to start",
+    () => {
+      if (child.exitCode !== null) throw new Error(`the worker ended: ${errors()}`);
+      return errors().includes("Worker started") || undefined;
+    },
+    START_TIMEOUT_MS,
+  );
+  return {
+    pid: child.pid,
+    async stop() {
+      child.kill("SIGTERM");
+      return child.exited;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
 }
 
 function collect(stream: ReadableStream<Uint8Array>): () => string {

@@ -90,6 +90,11 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements A
     return this.#parts.price;
   }
 
+  /** Unix milliseconds at which the price was taken. */
+  get admittedAt(): number {
+    return this.#parts.admittedAt;
+  }
+
   get hold(): Hold {
     return this.#parts.hold;
   }

@@ -81,12 +81,12 @@ export class LimitGrant {
     const { organization, key } = this.#principal;
     const name = LIMIT_NAMES[quantity];
     const requests: LimitRequest[] = [];
-    const ofOrganization = effective(organization.limits[name], this.#settings.organization[name]);
+    const ofOrganization = limitOf(organization.limits[name], this.#settings.organization[name]);
     if (ofOrganization !== null) {
       const owner = organization.id;
       requests.push({ quantity, scope: "organization", owner, limit: ofOrganization, amount });
     }
-    const ofKey = effective(key.limits[name], this.#settings.key[name]);
+    const ofKey = limitOf(key.limits[name], this.#settings.key[name]);
     if (ofKey !== null) requests.push({ quantity, scope: "key", owner: key.id, limit: ofKey, amount });
     for (const request of requests) if (amount > request.limit) throw neverAdmitted(request);
     return requests;
@@ -126,8 +126,8 @@ const LIMIT_NAMES: Record<LimitQuantity, keyof Limits> = {
   concurrent_images: "concurrentImages",
 };
 
-/** An own `null` lifts a configured limit, so `??` would be wrong. */
-function effective(own: number | null | undefined, configured: number | null): number | null {
+/** The limit in force. An own `null` lifts a configured limit, so `??` would be wrong. */
+export function limitOf(own: number | null | undefined, configured: number | null): number | null {
   return own === undefined ? configured : own;
 }
 

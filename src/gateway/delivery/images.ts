@@ -45,13 +45,15 @@ export async function deliver(
   );
   const [first] = pictures;
   if (!first) throw new UpstreamError("broken", "no picture came");
-  const link = async (blob: Blob, format: ImageFormat): Promise<string> => {
+  const link = async (blob: Blob, format: ImageFormat): Promise<{ name: string; url: string }> => {
     const { name } = await blobs.put(blob, format, organizationId);
-    return links.sign(base, name);
+    return { name, url: links.sign(base, name) };
   };
   const images = await Promise.all(
     pictures.map(async ({ blob, format }): Promise<DeliveredImage> => {
-      return isLinked ? { blob, isInline, url: await link(blob, format) } : { blob, isInline };
+      if (!isLinked) return { blob, isInline };
+      const { name, url } = await link(blob, format);
+      return { blob, isInline, name, url };
     }),
   );
   return {
@@ -63,7 +65,11 @@ export async function deliver(
     format: first.format,
     images,
     usage: reply.usage,
-    native: reply.native && isLinked ? await linkDrafts(reply.native, linkWith(link)) : reply.native,
+    // A request of another endpoint gets no reply of this protocol, so its drafts are not stored.
+    native:
+      reply.native && isLinked && request.delivery === undefined
+        ? await linkDrafts(reply.native, linkWith(link))
+        : reply.native,
   };
 }
 
@@ -89,11 +95,11 @@ export interface ReadPicture {
 }
 
 /** A draft that cannot be served as a file has no link. */
-function linkWith(link: (blob: Blob, format: ImageFormat) => Promise<string>): LinkDraft {
+function linkWith(link: (blob: Blob, format: ImageFormat) => Promise<{ url: string }>): LinkDraft {
   return async (draft) => {
     const header = await readImageHeader(draft).catch(() => null);
     if (!header || !isDeliverable(header.format)) return null;
-    return { format: header.format, url: await link(draft, header.format) };
+    return { format: header.format, ...(await link(draft, header.format)) };
   };
 }
 

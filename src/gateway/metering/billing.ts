@@ -24,14 +24,9 @@ export class Billing {
    * `BILLING_BLOCKED` when a budget has not that much left, and `dependency_unavailable` when that cannot be known
    * or nothing could be recorded.
    */
-  hold(
-    { key, organization }: Principal,
-    ceiling: () => Nanos,
-    floor: () => Nanos = ceiling,
-  ): Hold | Promise<Hold> {
+  hold(principal: Principal, ceiling: () => Nanos, floor: () => Nanos = ceiling): Hold | Promise<Hold> {
     if (!this.#journal.isWritable()) throw unavailable("the journal cannot be written");
-    const budgets =
-      key.budgets.length === 0 ? organization.budgets : [...organization.budgets, ...key.budgets];
+    const budgets = budgetsOf(principal);
     if (budgets.length === 0) return NO_HOLD;
     const hold = this.#leases.hold(budgets, ceiling(), floor());
     if (hold instanceof Promise) return hold.then(required, failed);
@@ -66,17 +61,24 @@ export class Billing {
   }
 }
 
+/** Every budget that limits a request. */
+export function budgetsOf({ key, organization }: Principal): readonly string[] {
+  return key.budgets.length === 0 ? organization.budgets : [...organization.budgets, ...key.budgets];
+}
+
 function required(hold: Hold | Refusal): Hold {
-  if (hold === "spent") {
-    const message = "The balance or budget is exhausted. Raise it before trying again.";
-    throw new GatewayError("BILLING_BLOCKED", message, { shouldRetry: false });
-  }
-  if (hold === "held") {
-    const message =
-      "Running requests hold what is left of the balance or budget. Retry when they have ended.";
-    throw new GatewayError("BILLING_BLOCKED", message, { retryAfterSeconds: HELD_RETRY_SECONDS });
-  }
+  if (hold === "spent" || hold === "held") throw refusedHold(hold);
   return hold;
+}
+
+/** The error for a hold that a budget has refused. */
+export function refusedHold(refusal: Refusal): GatewayError {
+  if (refusal === "spent") {
+    const message = "The balance or budget is exhausted. Raise it before trying again.";
+    return new GatewayError("BILLING_BLOCKED", message, { shouldRetry: false });
+  }
+  const message = "Running requests hold what is left of the balance or budget. Retry when they have ended.";
+  return new GatewayError("BILLING_BLOCKED", message, { retryAfterSeconds: HELD_RETRY_SECONDS });
 }
 
 /** Running requests may end at any moment. */

@@ -6,11 +6,11 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
  * when the signal ended the rest; usage is summed. Throws when nothing did, a refusal only when every call was refused.
  */
 export async function fanOut(count: number, generate: Generate, signal: AbortSignal): Promise<ImageReply> {
-  if (count === 1) return await generate(signal);
+  if (count === 1) return await generate(signal, 0);
   const others = new AbortController();
   const shared = AbortSignal.any([signal, others.signal]);
-  const calls = Array.from({ length: count }, () =>
-    generate(shared).catch((error: unknown) => {
+  const calls = Array.from({ length: count }, (_, call) =>
+    generate(shared, call).catch((error: unknown) => {
       // After a bug nothing of the reply is used, so the other calls are not worth their cost.
       if (!(error instanceof UpstreamError)) others.abort(error);
       throw error;
@@ -25,8 +25,8 @@ export async function fanOut(count: number, generate: Generate, signal: AbortSig
   throw errors.find((error) => !isRefusal(error)) ?? errors[0];
 }
 
-/** One call to the vendor. */
-export type Generate = (signal: AbortSignal) => Promise<ImageReply>;
+/** One call to the vendor; `call` is its number, from 0. */
+export type Generate = (signal: AbortSignal, call: number) => Promise<ImageReply>;
 
 function mergeReplies(replies: readonly ImageReply[]): ImageReply {
   const [first] = replies;

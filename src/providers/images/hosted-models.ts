@@ -28,7 +28,8 @@ export function createHostedUpstream(settings: HostedSettings, vendor: HostedVen
       const inputs = inputsOf(order);
       const model = order.references.length > 0 ? (inputs.edit ?? order.upstreamModel) : order.upstreamModel;
       const job = vendor.describeJob(model, (base64) => writeInputs(order, inputs, base64));
-      const links = await runJob(job, settings.pollIntervalMs, signal);
+      const polling = { intervalMs: settings.pollIntervalMs, record: order.vendorJobs?.(0) };
+      const links = await runJob(job, polling, signal);
       return { images: await fetchEach(links, vendor.fetchResult, order.spool, signal) };
     },
   });
@@ -41,7 +42,7 @@ interface HostedVendor {
   defaultInputs: ModelInputs;
   fetchResult: FetchResult;
   /** The job that runs `model`; `write` returns its inputs as a JSON value, with `base64` as in `writeJsonBody`. */
-  describeJob(model: string, write: WriteInputs): VendorJob<string, string[]>;
+  describeJob(model: string, write: WriteInputs): VendorJob<string[]>;
 }
 
 export type WriteInputs = (base64: (blob: Blob) => string) => Record<string, unknown>;

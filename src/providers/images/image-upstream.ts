@@ -20,8 +20,11 @@ export function createImageUpstream(options: ImageUpstreamOptions): ImageUpstrea
       const references = await fitReferences(order.references, orderRules, slots, signal);
       const ready = { ...order, references };
       if (!fansOut?.(order)) return await generate(ready, signal);
-      const single = { ...ready, count: 1 };
-      return await fanOut(order.count, (signal) => generate(single, signal), signal);
+      const single = (call: number): ImageOrder => {
+        const { vendorJobs } = order;
+        return { ...ready, count: 1, ...(vendorJobs && { vendorJobs: () => vendorJobs(call) }) };
+      };
+      return await fanOut(order.count, (signal, call) => generate(single(call), signal), signal);
     },
   };
 }

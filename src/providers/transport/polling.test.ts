@@ -12,7 +12,7 @@ const fails =
     Promise.reject(new UpstreamError(kind, "trouble", { retryAfterSeconds }));
 
 /** A job whose polls have these outcomes; `times` records when each came. */
-function makeJob(...polls: Poll[]): VendorJob<string, string> & { times: number[]; cancelled: string[] } {
+function makeJob(...polls: Poll[]): VendorJob<string> & { times: number[]; cancelled: string[] } {
   const times: number[] = [];
   const cancelled: string[] = [];
   return {
@@ -29,13 +29,13 @@ function makeJob(...polls: Poll[]): VendorJob<string, string> & { times: number[
 
 test("a job that succeeds is not cancelled", async () => {
   const job = makeJob(async () => RUNNING, done);
-  expect(await runJob(job, 1, never)).toBe("picture");
+  expect(await runJob(job, { intervalMs: 1 }, never)).toBe("picture");
   expect(job.cancelled).toEqual([]);
 });
 
 test("intervals grow while polls fail, and are normal again after a success", async () => {
   const job = makeJob(fails("overloaded"), fails("broken"), async () => RUNNING, done);
-  await runJob(job, 20, never);
+  await runJob(job, { intervalMs: 20 }, never);
   const [first = 0, second = 0, third = 0, fourth = 0] = job.times;
   expect(second - first).toBeGreaterThanOrEqual(39);
   expect(third - second).toBeGreaterThanOrEqual(79);
@@ -44,7 +44,7 @@ test("intervals grow while polls fail, and are normal again after a success", as
 
 test("a retry-after of the vendor is respected", async () => {
   const job = makeJob(fails("limited", 1), done);
-  await runJob(job, 1, never);
+  await runJob(job, { intervalMs: 1 }, never);
   const [first = 0, second = 0] = job.times;
   expect(second - first).toBeGreaterThanOrEqual(999);
 });
@@ -52,14 +52,14 @@ test("a retry-after of the vendor is respected", async () => {
 test("a job's own error is thrown unchanged, without a cancel call", async () => {
   const error = new UpstreamError("refused", "moderated");
   const job = makeJob(async () => ({ state: "failed", error }));
-  expect(await runJob(job, 1, never).catch((thrown: unknown) => thrown)).toBe(error);
+  expect(await runJob(job, { intervalMs: 1 }, never).catch((thrown: unknown) => thrown)).toBe(error);
   expect(job.cancelled).toEqual([]);
 });
 
 test("a bug in a poll is thrown unchanged, and the job is cancelled", async () => {
   const bug = new TypeError("bug");
   const job = makeJob(() => Promise.reject(bug));
-  expect(await runJob(job, 1, never).catch((thrown: unknown) => thrown)).toBe(bug);
+  expect(await runJob(job, { intervalMs: 1 }, never).catch((thrown: unknown) => thrown)).toBe(bug);
   expect(job.cancelled).toEqual(["job"]);
 });
 
@@ -71,7 +71,7 @@ test.each([
   "a job that is %s when polled is lost, without blame on account or caller",
   async (_, kind, status) => {
     const job = makeJob(() => Promise.reject(new UpstreamError(kind, "trouble", { status })));
-    const error = await runJob(job, 1, never).catch((thrown: unknown) => thrown);
+    const error = await runJob(job, { intervalMs: 1 }, never).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ kind: "broken", status, isAmbiguous: true });
     expect(job.times).toHaveLength(1);
     expect(job.cancelled).toEqual(["job"]);
@@ -82,7 +82,7 @@ test("a signal that aborts during the submission cancels the job once it has an 
   const controller = new AbortController();
   const { promise, resolve } = Promise.withResolvers<{ jobId: string; jobStatus: JobStatus<string> }>();
   const job = { ...makeJob(), submit: () => promise };
-  const call = runJob(job, 1, controller.signal);
+  const call = runJob(job, { intervalMs: 1 }, controller.signal);
   controller.abort("late");
   expect(await call.catch((thrown: unknown) => thrown)).toBe("late");
   resolve({ jobId: "job", jobStatus: RUNNING });
@@ -93,14 +93,14 @@ test("a signal that aborts during the submission cancels the job once it has an 
 
 test("a cancel call that fails does not change the error", async () => {
   const job = { ...makeJob(fails("account")), cancel: () => Promise.reject(new Error("no")) };
-  const error = await runJob(job, 1, never).catch((thrown: unknown) => thrown);
+  const error = await runJob(job, { intervalMs: 1 }, never).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ kind: "account", isAmbiguous: true });
 });
 
 test("a signal that aborts between polls ends the job at once, with its own reason", async () => {
   const controller = new AbortController();
   const job = makeJob();
-  const call = runJob(job, 60_000, controller.signal);
+  const call = runJob(job, { intervalMs: 60_000 }, controller.signal);
   await Bun.sleep(1);
   controller.abort("late");
   expect(await call.catch((thrown: unknown) => thrown)).toBe("late");

@@ -1,33 +1,40 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
+import type { VendorJobRecord } from "../../domain/image.ts";
 import { sleep, untilAborted } from "../../lib/waiting.ts";
 import { brokenResponse } from "./http.ts";
 
 /**
  * Runs a job at an asynchronous vendor: submits it, polls it at the vendor's pace until it has ended, and cancels it
  * when `signal` aborts. Polls that fail are repeated with growing intervals. Throws the job's own error, or the
- * signal's reason, at once; an error after the submission is ambiguous, since the job may still be done.
+ * signal's reason, at once; an error after the submission is ambiguous, since the job may still be done. With a
+ * `record`, the job is remembered, and one that was submitted before is only polled.
  */
-export async function runJob<JobId, Result>(
-  job: VendorJob<JobId, Result>,
-  intervalMs: number,
+export async function runJob<Result>(
+  job: VendorJob<Result>,
+  { intervalMs, record }: JobPolling,
   signal: AbortSignal,
 ): Promise<Result> {
-  const { jobId, jobStatus } = await submit(job, signal);
-  const ended = await pollUntilDone(job, jobId, jobStatus, intervalMs, signal);
+  const { jobId, jobStatus } = await submitOnce(job, record, signal);
+  const ended = await pollUntilDone(job, { jobId, jobStatus, intervalMs, record }, signal);
   if (ended.state === "failed") throw ended.error;
   return ended.result;
 }
 
-export interface VendorJob<JobId, Result> {
-  /** Vendors that wait a little with their response may already report the end. */
-  submit(signal: AbortSignal): Promise<SubmittedJob<JobId, Result>>;
-  poll(jobId: JobId, signal: AbortSignal): Promise<JobStatus<Result>>;
-  /** Left out where the vendor has no such call. */
-  cancel?(jobId: JobId, signal: AbortSignal): Promise<unknown>;
+interface JobPolling {
+  intervalMs: number;
+  record?: VendorJobRecord;
 }
 
-interface SubmittedJob<JobId, Result> {
-  jobId: JobId;
+export interface VendorJob<Result> {
+  /** Vendors that wait a little with their response may already report the end. */
+  submit(signal: AbortSignal): Promise<SubmittedJob<Result>>;
+  poll(jobId: string, signal: AbortSignal): Promise<JobStatus<Result>>;
+  /** Left out where the vendor has no such call. */
+  cancel?(jobId: string, signal: AbortSignal): Promise<unknown>;
+}
+
+interface SubmittedJob<Result> {
+  jobId: string;
   jobStatus: JobStatus<Result>;
 }
 
@@ -62,10 +69,29 @@ const TRANSIENT: ReadonlySet<UpstreamErrorKind> = new Set([
   "broken",
 ]);
 
-async function submit<JobId, Result>(
-  job: VendorJob<JobId, Result>,
+async function submitOnce<Result>(
+  job: VendorJob<Result>,
+  record: VendorJobRecord | undefined,
   signal: AbortSignal,
-): Promise<SubmittedJob<JobId, Result>> {
+): Promise<SubmittedJob<Result>> {
+  if (record?.isLost) {
+    const message = "the vendor's job was submitted by a process that ended before it learned the id";
+    throw new UpstreamError("broken", message, { isAmbiguous: true });
+  }
+  const known = record?.id;
+  if (known) return { jobId: known, jobStatus: RUNNING };
+  const submitted = await submit(job, signal);
+  try {
+    await record?.save(submitted.jobId);
+  } catch (error) {
+    // Nobody could finish it.
+    void cancel(job, submitted.jobId);
+    throw error;
+  }
+  return submitted;
+}
+
+async function submit<Result>(job: VendorJob<Result>, signal: AbortSignal): Promise<SubmittedJob<Result>> {
   signal.throwIfAborted();
   if (!job.cancel) return await job.submit(signal);
   // Only the response names the job to cancel, so an aborted submission is still awaited for a while.
@@ -79,9 +105,9 @@ async function submit<JobId, Result>(
   }
 }
 
-async function cancelSubmission<JobId, Result>(
-  job: VendorJob<JobId, Result>,
-  submission: Promise<SubmittedJob<JobId, Result>>,
+async function cancelSubmission<Result>(
+  job: VendorJob<Result>,
+  submission: Promise<SubmittedJob<Result>>,
   grace: AbortController,
 ): Promise<void> {
   const timer = setTimeout(() => grace.abort(), SUBMIT_GRACE_MS);
@@ -95,14 +121,12 @@ async function cancelSubmission<JobId, Result>(
   }
 }
 
-async function pollUntilDone<JobId, Result>(
-  job: VendorJob<JobId, Result>,
-  jobId: JobId,
-  first: JobStatus<Result>,
-  intervalMs: number,
+async function pollUntilDone<Result>(
+  job: VendorJob<Result>,
+  { jobId, intervalMs, record, ...first }: SubmittedJob<Result> & JobPolling,
   signal: AbortSignal,
 ): Promise<Ended<Result>> {
-  let jobStatus = first;
+  let { jobStatus } = first;
   let failures = 0;
   let waitMs = intervalMs;
   try {
@@ -121,14 +145,14 @@ async function pollUntilDone<JobId, Result>(
     }
     return jobStatus;
   } catch (error) {
-    void cancel(job, jobId);
+    if (!record?.isHandedOver()) void cancel(job, jobId);
     throw error;
   }
 }
 
-async function poll<JobId, Result>(
-  job: VendorJob<JobId, Result>,
-  jobId: JobId,
+async function poll<Result>(
+  job: VendorJob<Result>,
+  jobId: string,
   signal: AbortSignal,
 ): Promise<JobStatus<Result> | UpstreamError> {
   const deadline = AbortSignal.timeout(MAX_POLL_MS);
@@ -165,6 +189,6 @@ function lost(error: UpstreamError): UpstreamError {
 }
 
 /** The outcome does not matter; a job that cannot be cancelled ends by itself. */
-async function cancel<JobId>(job: VendorJob<JobId, unknown>, jobId: JobId): Promise<void> {
+async function cancel(job: VendorJob<unknown>, jobId: string): Promise<void> {
   await job.cancel?.(jobId, AbortSignal.timeout(MAX_POLL_MS)).catch(() => {});
 }

@@ -37,13 +37,13 @@ export function imageRoutes(endpoints: ImageEndpoints): Route[] {
       path: "/v1/images/edits",
       name: "images.edits",
       handle: (exchange: AuthenticatedExchange) =>
-        handle(endpoints, exchange, true, (fields) => readEdit(fields, isTrue(exchange.request))),
+        handle(endpoints, exchange, true, (fields) => readEdit(fields, isCompressing(exchange.request))),
     },
   ];
 }
 
 /** `x-input-image-compress: true`, exactly. */
-function isTrue({ headers }: Request): boolean {
+export function isCompressing({ headers }: Request): boolean {
   return headers.get("x-input-image-compress") === "true";
 }
 
@@ -86,7 +86,7 @@ export function imageHeaders(
 }
 
 /** The caller's field names, safe for a header: bounded, and only visible ASCII. */
-function headerList(names: readonly string[]): string {
+export function headerList(names: readonly string[]): string {
   return names
     .slice(0, 32)
     .map((name) => encodeURIComponent(name.toWellFormed()).slice(0, 64))

@@ -150,6 +150,7 @@ function describeImage(model: ImageModel): object {
     endpoints: [
       "/v1/images/generations",
       "/v1/images/edits",
+      "/api/jobs",
       ...(rules.native ? [`/v1beta/models/${id}:generateContent`] : []),
     ],
     modalities: { input: ["text", "image"], output: ["image"] },

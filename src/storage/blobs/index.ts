@@ -36,6 +36,7 @@ export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
         return { name };
       },
       get: (name) => store.get(name),
+      remove: (name) => store.remove(name),
       isAvailable: () => pending?.isAvailable() ?? true,
     },
     links,

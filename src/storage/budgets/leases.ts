@@ -120,6 +120,18 @@ async function giveBack(
   await saveBudgets(kind, sql, budgets.values());
 }
 
+/** Returns all that is held under one name, in a transaction of the caller's. */
+export async function releaseLease(kind: Database["kind"], sql: Sql, lease: string): Promise<void> {
+  const rows = await sql<{ budget: string }[]>`SELECT budget FROM leases WHERE lease = ${lease}`;
+  if (rows.length === 0) return;
+  await releasePage(
+    kind,
+    sql,
+    lease,
+    rows.map(({ budget }) => budget),
+  );
+}
+
 async function releasePage(
   kind: Database["kind"],
   sql: Sql,

@@ -8,6 +8,7 @@ import priceEnds from "../migrations/0007_price_ends.sql" with { type: "text" };
 import processes from "../migrations/0008_processes.sql" with { type: "text" };
 import storedOutcomes from "../migrations/0009_stored_outcomes.sql" with { type: "text" };
 import auditChain from "../migrations/0010_audit_chain.sql" with { type: "text" };
+import jobs from "../migrations/0011_jobs.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
 /**
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0008_processes", text: processes },
   { name: "0009_stored_outcomes", text: storedOutcomes },
   { name: "0010_audit_chain", text: auditChain },
+  { name: "0011_jobs", text: jobs },
 ];
 
 interface Migration {

@@ -29,6 +29,21 @@ export function openPostgres(location: string, timeoutMs: number, poolSize: numb
       ),
     // Every commit has waited for the server's disk.
     persist: () => Promise.resolve(),
+    notify(channel) {
+      // Who listens also looks by itself, so a lost notification only costs time.
+      const send = (sql: Sql) => sql`SELECT pg_notify(${channel}, '')`;
+      calls((signal) => pool.use(signal, async (sql) => await send(sql))).catch(() => {});
+    },
+    async listen(channel, onNotify) {
+      const sql = connect(location, database, timeoutMs);
+      const subscription = await sql.listen(channel, onNotify);
+      return {
+        async stop() {
+          await subscription.unlisten().catch(() => {});
+          await sql.close({ timeout: 0 }).catch(() => {});
+        },
+      };
+    },
     close: () => pool.close(),
   };
 }

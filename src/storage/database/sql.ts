@@ -22,6 +22,10 @@ export interface Database {
   insertRows(table: string, rows: readonly object[]): Promise<number>;
   /** Returns once everything committed so far survives a loss of power. */
   persist(): Promise<void>;
+  /** Calls back in every process that listens, soon and at most; only PostgreSQL carries it. */
+  notify(channel: string): void;
+  /** Calls back at each `notify` of another process; null where the database cannot tell. */
+  listen(channel: string, onNotify: () => void): Promise<{ stop(): Promise<void> } | null>;
   close(): Promise<void>;
 }
 

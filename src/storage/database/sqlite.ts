@@ -53,6 +53,8 @@ export async function openSqlite(location: string, timeoutMs: number): Promise<D
         return count;
       }),
     persist: () => calls(() => syncLog(location)),
+    notify: () => {},
+    listen: async () => null,
     close: async () => {
       inserter.close();
       await Promise.all([writer.close(), reader.close()]);

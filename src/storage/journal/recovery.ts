@@ -6,7 +6,7 @@ import { postEntries, type Posting } from "./posting.ts";
 import { replay, segmentName } from "./segments.ts";
 
 /** Finishes what processes that have ended left in their journals. */
-interface Recovery {
+export interface Recovery {
   /**
    * Posts the charges of each such journal, the last checkpoint of each request that never ended as a partial
    * charge, then returns the process's budget leases and removes the folder. Throws a `DependencyError` when the
@@ -19,6 +19,8 @@ interface Recovery {
 
 interface RecoveryOptions extends Posting {
   leases: LeaseStore;
+  /** Called for each process whose journal is posted: it runs nothing any more. */
+  onEnded(processId: string): Promise<void>;
   /** The folder that holds every process's journal folder. */
   root: string;
   /** The running process, whose own folder is left alone. */
@@ -80,6 +82,7 @@ async function recoverFolder(options: RecoveryOptions, folder: JournalFolder): P
   }
   await post();
   await leases.release(processId);
+  await options.onEnded(processId);
   await options.persist();
   for (const segment of damaged) folder.quarantine(segmentName(segment));
   for (const name of folder.remove())

@@ -80,22 +80,32 @@ export function ledgerStore(database: Database): LedgerStore {
   };
 }
 
-/** Budgets must learn of exactly the entries that are new, so these go in one transaction with them. */
 function postBooked(database: Database, processId: string, entries: readonly LedgerEntry[]): Promise<number> {
-  return database.begin(async (sql) => {
-    const isNew = new Set<string>();
-    const sorted = [...new Map(entries.map((entry) => [nameOf(entry), entry])).values()].sort(byName);
-    for (const group of groupsOf(sorted)) {
-      const [text, values] = insertStatement(database.kind, "ledger", group.map(writeEntryRow));
-      const rows = await sql.unsafe<{ id: string; kind: string }[]>(`${text} RETURNING id, kind`, values);
-      for (const row of rows) isNew.add(nameOf(row));
-      // SQLite works on this thread: requests run between the groups.
-      await setImmediate();
-    }
-    const booked = sorted.filter((entry) => isNew.has(nameOf(entry)));
-    await bookEntries(database.kind, sql, processId, booked);
-    return booked.length;
-  });
+  return database.begin((sql) => bookInTransaction(database.kind, sql, processId, entries));
+}
+
+/**
+ * Inserts entries and books them on their budgets and on the leases of `lease`; budgets must learn of exactly the
+ * entries that are new, so all of it belongs to one transaction. Returns how many were new.
+ */
+export async function bookInTransaction(
+  kind: Database["kind"],
+  sql: Sql,
+  lease: string,
+  entries: readonly LedgerEntry[],
+): Promise<number> {
+  const isNew = new Set<string>();
+  const sorted = [...new Map(entries.map((entry) => [nameOf(entry), entry])).values()].sort(byName);
+  for (const group of groupsOf(sorted)) {
+    const [text, values] = insertStatement(kind, "ledger", group.map(writeEntryRow));
+    const rows = await sql.unsafe<{ id: string; kind: string }[]>(`${text} RETURNING id, kind`, values);
+    for (const row of rows) isNew.add(nameOf(row));
+    // SQLite works on this thread: requests run between the groups.
+    await setImmediate();
+  }
+  const booked = sorted.filter((entry) => isNew.has(nameOf(entry)));
+  await bookEntries(kind, sql, lease, booked);
+  return booked.length;
 }
 
 /** The order in which two transactions with the same entries cannot block each other. */

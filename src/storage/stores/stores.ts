@@ -9,6 +9,8 @@ import { ledgerStore, type LedgerStore } from "./ledger.ts";
 import { linkSecretStore } from "./link-secrets.ts";
 import { migrate } from "../database/migrate.ts";
 import { archiveStore } from "./ledger-archive.ts";
+import type { JobStore } from "../../jobs/ports.ts";
+import { jobStore } from "../jobs/index.ts";
 import { verifyLedger } from "./verification.ts";
 import { outcomeStore } from "./outcomes.ts";
 import { organizationStore } from "./organizations.ts";
@@ -24,6 +26,7 @@ export interface Stores {
   ledger: LedgerStore;
   leases: LeaseStore;
   outcomes: ReturnType<typeof outcomeStore>;
+  jobs: JobStore;
 }
 
 /**
@@ -72,5 +75,6 @@ export function storesOn(database: Database, journals?: string): Stores {
     ledger,
     leases: leaseStore(database),
     outcomes: outcomeStore(database),
+    jobs: jobStore(database),
   };
 }

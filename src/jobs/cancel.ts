@@ -1,0 +1,63 @@
+import { GatewayError } from "../domain/gateway-error.ts";
+import { hasEnded, type Job, type JobStatus } from "../domain/job.ts";
+import type { JobStore } from "./ports.ts";
+
+interface Cancellation {
+  jobs: JobStore;
+  /** Stops a job that runs in this process at once. */
+  stopJob(jobId: string): void;
+}
+
+/** Cancels a job: at once while it is pending, as far as possible while it runs. Null for an unknown one. */
+export async function requestCancel(
+  { jobs, stopJob }: Cancellation,
+  organizationId: string,
+  id: string,
+): Promise<Job | null> {
+  const job = await jobs.cancel(organizationId, id);
+  if (job?.status === "in_progress") stopJob(id);
+  return job;
+}
+
+/** A job that ended otherwise cannot be cancelled. Throws `job_already_ended`. */
+export function requireCancelled(job: Job): void {
+  if (isCancellable(job)) return;
+  const message = `The job has ended already: it is ${job.status}.`;
+  throw new GatewayError("job_already_ended", message);
+}
+
+export interface CancelResult {
+  id: string;
+  cancelled: boolean;
+  status?: JobStatus;
+  error?: { type: string; message: string };
+}
+
+/** Cancels several jobs and tells of each, in the order of the ids, what became of it. */
+export async function cancelAll(
+  cancellation: Cancellation,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<CancelResult[]> {
+  const results: CancelResult[] = [];
+  for (const id of ids) {
+    const job = await requestCancel(cancellation, organizationId, id);
+    results.push(job ? resultOf(job) : unknown(id));
+  }
+  return results;
+}
+
+function resultOf(job: Job): CancelResult {
+  const { id, status } = job;
+  if (isCancellable(job)) return { id, cancelled: true, status };
+  const error = { type: "job_already_ended", message: `The job has ended already: it is ${status}.` };
+  return { id, cancelled: false, status, error };
+}
+
+function unknown(id: string): CancelResult {
+  return { id, cancelled: false, error: { type: "not_found", message: "There is no job with this id." } };
+}
+
+function isCancellable(job: Job): boolean {
+  return job.status === "cancelled" || !hasEnded(job);
+}

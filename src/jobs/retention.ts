@@ -1,0 +1,24 @@
+import type { BlobStore } from "../gateway/ports.ts";
+import type { JobStore } from "./ports.ts";
+import { removeBlobs } from "./stored-request.ts";
+
+/** Rows of one transaction: few, so that requests wait for none. */
+const BATCH = 50;
+const DAY_MS = 24 * 60 * 60_000;
+/** When the tombstone of a job goes, after its creation. */
+const TOMBSTONE_MS = 30 * DAY_MS;
+
+/**
+ * Ends what waits beyond its deadline, deletes outputs whose retention has ended, and removes old tombstones, a batch at
+ * a time. `retentionDays` is how long delivered images are kept.
+ */
+export async function sweepJobs(jobs: JobStore, blobs: BlobStore, retentionDays: number): Promise<void> {
+  while ((await jobs.endOverdue(BATCH)) === BATCH);
+  for (;;) {
+    const { count, names } = await jobs.expire(retentionDays * DAY_MS, BATCH);
+    await removeBlobs(blobs, names);
+    if (count < BATCH) break;
+  }
+  const removeAfterMs = Math.max(TOMBSTONE_MS, retentionDays * DAY_MS);
+  while ((await jobs.remove(removeAfterMs, BATCH)) === BATCH);
+}

@@ -1,0 +1,166 @@
+import type { Principal } from "../domain/api-key.ts";
+import type { Target } from "../domain/channel.ts";
+import { GatewayError } from "../domain/gateway-error.ts";
+import type { VendorJobRecord } from "../domain/image.ts";
+import type { Organization } from "../domain/organization.ts";
+import { admitImages } from "../gateway/admission/admit-images.ts";
+import { LimitGrant } from "../gateway/admission/limit-grant.ts";
+import { NO_LIMITS } from "../domain/limits.ts";
+import { abandon, makeImages, type ImageCore, type ImageRun } from "../gateway/images.ts";
+import { OrphanCosts } from "../gateway/metering/orphan-costs.ts";
+import { newRequestFacts, type RequestContext } from "../gateway/request-context.ts";
+import type { Spool } from "../lib/spool.ts";
+import { capacityWaitMs, executionError, INTERRUPTED, TIMED_OUT } from "./execution-error.ts";
+import { JobBilling, coreOf } from "./job-billing.ts";
+import type { ClaimedJob, JobEnding, JobStore } from "./ports.ts";
+import type { RunControl } from "./run-control.ts";
+import { readJobRequest, readStoredRequest } from "./stored-request.ts";
+import { waitForCapacity } from "./wait-for-capacity.ts";
+
+/** One run of a job: what it needs, and what is told of it afterwards. */
+export interface JobRun {
+  job: ClaimedJob;
+  core: ImageCore & { jobs: JobStore };
+  context: RequestContext;
+  control: RunControl;
+  spool: Spool;
+}
+
+/** The lease is gone: another worker has the job, or it was cancelled before its vendor was called. */
+export class LeaseLost extends Error {
+  override readonly name = "LeaseLost";
+}
+
+/**
+ * Runs a claimed job by the image pipeline of the synchronous endpoints and returns how it ends. A job that a vendor has
+ * is polled to its end; one that may have been sent and cannot be looked at is not sent again. Throws `LeaseLost`, or
+ * anything at all once the job was handed over.
+ */
+export async function runJob(run: JobRun): Promise<JobEnding> {
+  const { job, context, control } = run;
+  const billing = new JobBilling(job.terms.budgets);
+  const failed = (error: JobEnding["error"]): JobEnding => ({
+    status: "failed",
+    outputs: [],
+    error,
+    entry: billing.entry,
+  });
+  try {
+    if (job.sent && Object.keys(job.sent.vendorJobs).length === 0) {
+      await recordLoss(run, billing);
+      const { entry } = billing;
+      return job.isCancelRequested
+        ? { status: "cancelled", outputs: [], error: null, entry }
+        : failed(INTERRUPTED);
+    }
+    const isDisabled = !job.isKeyUsable || context.principal.organization.isDisabled;
+    if (isDisabled && !job.sent) throw disabled();
+    const outputs = await waitForCapacity(
+      () => makeOutputs(run, billing),
+      (error) => capacityWaitMs(error, context.attempts.length, job.sent === null),
+      control.signal,
+    );
+    return { status: "completed", outputs, error: null, entry: billing.entry };
+  } catch (error) {
+    if (error instanceof LeaseLost || control.isHandedOver) throw error;
+    if (control.isCancelled) return { status: "cancelled", outputs: [], error: null, entry: billing.entry };
+    if (control.isOverdue) return failed(TIMED_OUT);
+    return failed(executionError(error));
+  }
+}
+
+async function makeOutputs(run: JobRun, billing: JobBilling): Promise<JobEnding["outputs"]> {
+  const { job, context, spool, control } = run;
+  control.signal.throwIfAborted();
+  const core = { ...coreOf(run.core, billing), orphanCosts: new OrphanCosts(null, run.core.clock) };
+  const request = await readJobRequest(await readStoredRequest(job.request, core.blobs, spool));
+  await using admission = await admitImages(core, context, request, job.terms);
+  const surroundings = { base: "", spool, run: followCalls(run) };
+  const { delivery } = await makeImages(core, admission, request, surroundings);
+  return delivery.images.flatMap(({ name }) =>
+    name === undefined ? [] : [{ name, format: delivery.format }],
+  );
+}
+
+/** Writes each step of the vendor's calls to the store before it is taken. */
+function followCalls({ job, core, control }: JobRun): ImageRun {
+  const { sent } = job;
+  const require = async (isHeld: Promise<boolean>): Promise<void> => {
+    if (!(await isHeld)) throw new LeaseLost("another worker has the job, or it has ended");
+  };
+  let target = { channel: sent?.channel ?? "", upstreamModel: sent?.upstreamModel ?? "" };
+  let vendorJobs: Record<string, string> = { ...sent?.vendorJobs };
+  /** One write at a time, so that each has all ids before it. */
+  let last: Promise<void> = Promise.resolve();
+  return {
+    isTarget: ({ channel, upstreamModel }) =>
+      sent === null || (channel.id === sent.channel && upstreamModel === sent.upstreamModel),
+    async onCall({ channel, upstreamModel }: Target) {
+      control.signal.throwIfAborted();
+      if (sent) return;
+      target = { channel: channel.id, upstreamModel };
+      vendorJobs = {};
+      await require(core.jobs.send(job, target));
+    },
+    onStore: () => require(core.jobs.store(job)),
+    vendorJobs: (call): VendorJobRecord => ({
+      id: sent?.vendorJobs[call] ?? null,
+      isLost: sent !== null && sent.vendorJobs[call] === undefined,
+      save(id) {
+        vendorJobs[call] = id;
+        last = last.then(() => require(core.jobs.rememberVendorJobs(job, { ...target, vendorJobs })));
+        return last;
+      },
+      isHandedOver: () => control.isHandedOver,
+    }),
+  };
+}
+
+/** Records what a call is thought to have cost that was sent and cannot be looked at any more. */
+async function recordLoss({ job, core: plain, context, spool }: JobRun, billing: JobBilling): Promise<void> {
+  const core = coreOf(plain, billing);
+  const channel = job.sent && core.snapshot.directory().channels.get(job.sent.channel);
+  if (!job.sent || !channel) return;
+  const request = await readJobRequest(await readStoredRequest(job.request, core.blobs, spool));
+  await using admission = await admitImages(core, context, request, job.terms);
+  abandon(admission, { channel, upstreamModel: job.sent.upstreamModel, weight: 1 }, request);
+}
+
+/** The job's caller as the core sees it; its organization's rules are those of now. */
+export function contextOfJob(
+  core: ImageCore,
+  job: ClaimedJob,
+  organization: Organization,
+  signal: AbortSignal,
+): RequestContext {
+  const principal: Principal = {
+    // A cancelled call is aborted: nobody else waits for it.
+    organization: {
+      ...organization,
+      limits: {},
+      settings: { ...organization.settings, callerGone: "abort" },
+    },
+    key: {
+      id: job.keyId,
+      organizationId: job.organizationId,
+      name: "",
+      prefix: "",
+      scopes: new Set(["ai:image"]),
+      models: "*",
+      addresses: null,
+      limits: {},
+      budgets: [],
+      isDisabled: !job.isKeyUsable,
+      expiresAt: null,
+    },
+  };
+  // It was counted at its submission.
+  const grant = new LimitGrant(core.limiter, { organization: NO_LIMITS, key: NO_LIMITS }, principal);
+  const { jobId: id, requestId } = job;
+  return { id, requestId, principal, grant, signal, attempts: [], facts: newRequestFacts() };
+}
+
+function disabled(): GatewayError {
+  const message = "The key of this job, or its organization, was disabled before the job was run.";
+  return new GatewayError("authentication_required", message);
+}

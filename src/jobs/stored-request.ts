@@ -1,0 +1,137 @@
+import {
+  isKnownField,
+  isPictureField,
+  readEdit,
+  readGeneration,
+  type ImageField,
+} from "../dialects/images/index.ts";
+import { readRequest } from "../dialects/native/index.ts";
+import { GatewayError } from "../domain/gateway-error.ts";
+import type { ImageRequest } from "../domain/image.ts";
+import type { BlobStore, StoredPicture } from "../gateway/ports.ts";
+import { isHandle, SpooledString, type StreamedJson, type StreamedObject } from "../lib/json-spool.ts";
+import type { Spool } from "../lib/spool.ts";
+
+/** What a caller submitted: the fields of an image request, or a body of the native protocol with its model. */
+export type JobRequest = { isCompressing: boolean } & (
+  { kind: "images"; fields: readonly ImageField[] } | { kind: "native"; model: string; body: StreamedObject }
+);
+
+/**
+ * Reads a job's request, at its submission and again when it is run. A field with a picture makes it an edit. Throws a
+ * `GatewayError` as the synchronous endpoints do. Pictures are always delivered as links.
+ */
+export async function readJobRequest(request: JobRequest): Promise<ImageRequest> {
+  if (request.kind === "native") {
+    const read = await readRequest(request.body, request.model);
+    return { ...read, compressReferences: request.isCompressing, delivery: "url" };
+  }
+  const { fields, isCompressing } = request;
+  const isEdit = fields.some(([name, value]) => isPictureField(name) && (value ?? null) !== null);
+  const read = isEdit ? await readEdit(fields, isCompressing) : await readGeneration(fields);
+  return { ...read, delivery: "url" };
+}
+
+/** A request as it is stored: JSON in which placeholders stand for files, and the stored blobs of those files. */
+interface StoredRequest {
+  placeholder: string;
+  files: StoredFile[];
+  request: unknown;
+}
+
+interface StoredFile {
+  name: string;
+  /** An uploaded file, or a long string: of text, or of base64 with its decoded bytes. */
+  kind: "upload" | "text" | "base64";
+  byteLength: number;
+  mime?: string | undefined;
+}
+
+/** Stores a request's files as blobs and writes the rest as text; `names` are those of the blobs. */
+export async function writeStoredRequest(
+  request: JobRequest,
+  blobs: BlobStore,
+  organizationId: string,
+): Promise<{ text: string; names: string[] }> {
+  const handles: (Blob | SpooledString)[] = [];
+  // Random for each request, so that no string of the caller's can be taken for it.
+  const placeholder = `file:${crypto.randomUUID()}:`;
+  const skeleton = JSON.stringify(withoutUnread(request), (_, value: StreamedJson) =>
+    isHandle(value) ? placeholder + (handles.push(value) - 1) : value,
+  );
+  const files: StoredFile[] = [];
+  try {
+    for (const handle of handles) files.push(await storeFile(handle, blobs, organizationId));
+  } catch (error) {
+    await removeBlobs(blobs, files.map(nameOf));
+    throw error;
+  }
+  const stored: StoredRequest = { placeholder, files, request: JSON.parse(skeleton) };
+  return { text: JSON.stringify(stored), names: files.map(nameOf) };
+}
+
+/** Names of the blobs of a stored request. */
+export function filesOf(text: string): string[] {
+  return (JSON.parse(text) as StoredRequest).files.map(nameOf);
+}
+
+/** Reads what `writeStoredRequest` has written. Files that are not on the local disk are copied to the spool. */
+export async function readStoredRequest(text: string, blobs: BlobStore, spool: Spool): Promise<JobRequest> {
+  const { placeholder, files, request } = JSON.parse(text) as StoredRequest;
+  const handles: (Blob | SpooledString)[] = [];
+  for (const file of files) handles.push(await readFile(file, blobs, spool));
+  return JSON.parse(JSON.stringify(request), (_, value: unknown) =>
+    typeof value === "string" && value.startsWith(placeholder)
+      ? handles[Number(value.slice(placeholder.length))]
+      : value,
+  ) as JobRequest;
+}
+
+/** Removes blobs as far as that succeeds; the sweep of old ones removes the rest. */
+export async function removeBlobs(blobs: BlobStore, names: readonly string[]): Promise<void> {
+  await Promise.allSettled(names.map((name) => blobs.remove(name)));
+}
+
+function nameOf({ name }: StoredFile): string {
+  return name;
+}
+
+/** Fields that nothing reads are not stored. */
+function withoutUnread(request: JobRequest): JobRequest {
+  if (request.kind === "native") return request;
+  return { ...request, fields: request.fields.filter(([name]) => isKnownField(name)) };
+}
+
+async function storeFile(
+  handle: Blob | SpooledString,
+  blobs: BlobStore,
+  organizationId: string,
+): Promise<StoredFile> {
+  const isUpload = handle instanceof Blob;
+  const { name } = await blobs.put(isUpload ? handle : handle.blob, "bin", organizationId);
+  if (isUpload) return { name, kind: "upload", byteLength: handle.size };
+  return { name, kind: handle.decoded ? "base64" : "text", byteLength: handle.byteLength, mime: handle.mime };
+}
+
+async function readFile(
+  { name, kind, byteLength, mime }: StoredFile,
+  blobs: BlobStore,
+  spool: Spool,
+): Promise<Blob | SpooledString> {
+  const stored = await blobs.get(name);
+  if (!stored) {
+    const message = "A picture of this job is no longer stored. Submit the job again.";
+    throw new GatewayError("image_fetch_failed", message, { param: "image" });
+  }
+  const blob = stored instanceof Blob ? stored : await copy(stored, spool);
+  return kind === "upload" ? blob : new SpooledString(blob, byteLength, kind === "base64", mime);
+}
+
+async function copy(stored: StoredPicture, spool: Spool): Promise<Blob> {
+  const file = spool.create();
+  for await (const bytes of stored.stream()) {
+    file.write(bytes);
+    await file.ready();
+  }
+  return await file.finish();
+}

@@ -1,0 +1,114 @@
+import { FAMILIES } from "../domain/family.ts";
+import { GatewayError } from "../domain/gateway-error.ts";
+import type { Job } from "../domain/job.ts";
+import type { SizeTier } from "../domain/usage.ts";
+import { admitImages } from "../gateway/admission/admit-images.ts";
+import { limitOf } from "../gateway/admission/limit-grant.ts";
+import { requireStorage, type ImageCore } from "../gateway/images.ts";
+import { refusedHold } from "../gateway/metering/billing.ts";
+import { checkReferences } from "../gateway/references.ts";
+import type { RequestContext } from "../gateway/request-context.ts";
+import { newId } from "../lib/ids.ts";
+import { sleep } from "../lib/waiting.ts";
+import { coreOf, JobBilling } from "./job-billing.ts";
+import type { JobStore, NewJob, Submission } from "./ports.ts";
+import { readJobRequest, removeBlobs, writeStoredRequest, type JobRequest } from "./stored-request.ts";
+
+export interface JobCore extends ImageCore {
+  jobs: JobStore;
+  /** How long a job may take from its submission on. Milliseconds. */
+  deadlineMs(): number;
+  /** Lets the worker of this process look for work at once. */
+  wake(): void;
+  /** Stops a job that runs in this process. */
+  stopJob(jobId: string): void;
+}
+
+export interface JobSubmission {
+  request: JobRequest;
+  webhookUrl: string | null;
+  idempotency: { key: string; fingerprint: string } | null;
+}
+
+/** Milliseconds by tier: the middle of what such pictures take. */
+const TYPICAL_MS: Record<SizeTier, number> = { "1K": 25_000, "2K": 60_000, "4K": 240_000 };
+/** Other processes give unused money back within half a second. */
+const MAX_HOLD_ATTEMPTS = 8;
+const HOLD_SLEEP_MS = 100;
+const FULL_RETRY_SECONDS = 5;
+
+/**
+ * Accepts a job: decides everything that a synchronous request decides before its vendor is called, stores its files,
+ * and puts it in the queue with its money held. Throws a `GatewayError`. Returns the names of fields that were ignored.
+ */
+export async function submitJob(
+  core: JobCore,
+  context: RequestContext,
+  { request, webhookUrl, idempotency }: JobSubmission,
+): Promise<{ job: Job; ignored: string[] }> {
+  const { principal } = context;
+  const { key, organization } = principal;
+  const images = await readJobRequest(request);
+  requireStorage(core, context, images);
+  const billing = JobBilling.forSubmission(principal);
+  await using admission = await admitImages(coreOf(core, billing), context, images);
+  const { model, price, admittedAt } = admission.admitted;
+  await checkReferences(core, images, FAMILIES[model.family].mask);
+  const { text, names } = await writeStoredRequest(request, core.blobs, organization.id);
+  const own = core.limits.organization;
+  const result = await submitHeld(core.jobs, {
+    id: newId("job"),
+    organizationId: organization.id,
+    keyId: key.id,
+    requestId: context.requestId,
+    model: model.id,
+    typicalMs: TYPICAL_MS[admission.fitted.priceTier],
+    deadlineMs: core.deadlineMs(),
+    webhookUrl,
+    idempotency,
+    terms: { admittedAt, price, ceiling: billing.ceiling, budgets: billing.budgets },
+    request: text,
+    queuedLimit: {
+      organization: limitOf(organization.limits.queuedJobs, own.queuedJobs),
+      key: limitOf(key.limits.queuedJobs, core.limits.key.queuedJobs),
+    },
+    keyRunningLimit: limitOf(key.limits.runningJobs, core.limits.key.runningJobs),
+  });
+  if (result.kind !== "accepted") await removeBlobs(core.blobs, names);
+  const job = accepted(result);
+  if (result.kind === "accepted") core.wake();
+  return { job, ignored: images.ignored };
+}
+
+/** Waits a little for money that other processes hold without using it. */
+async function submitHeld(jobs: JobStore, job: NewJob): Promise<Submission> {
+  for (let attempt = 1; ; attempt += 1) {
+    const result = await jobs.submit(job);
+    if (result.kind !== "exhausted" || !result.canWait || attempt === MAX_HOLD_ATTEMPTS) return result;
+    await sleep(HOLD_SLEEP_MS);
+  }
+}
+
+function accepted(result: Submission): Job {
+  switch (result.kind) {
+    case "accepted":
+    case "known":
+      return result.job;
+    case "other": {
+      const message = "This idempotency key was used with another request.";
+      throw new GatewayError("idempotency_conflict", message, { param: "Idempotency-Key" });
+    }
+    case "exhausted":
+      throw refusedHold(result.reason);
+    case "full":
+      throw full(result);
+  }
+}
+
+function full({ scope, limit }: { scope: "organization" | "key"; limit: number }): GatewayError {
+  const name = `${scope === "key" ? "This key's" : "Your organization's"} limit of ${limit} queued jobs`;
+  if (limit === 0)
+    return new GatewayError("rate_limit_exceeded", `${name} admits nothing.`, { shouldRetry: false });
+  const message = `${name} is reached. Submit more when some of them have been started.`;
+  return new GatewayError("rate_limit_exceeded", message, { retryAfterSeconds: FULL_RETRY_SECONDS });
+}

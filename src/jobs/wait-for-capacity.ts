@@ -1,0 +1,24 @@
+import { sleep } from "../lib/waiting.ts";
+
+const MAX_WAIT_MS = 30_000;
+
+/**
+ * Runs `work` again for as long as it fails for lack of capacity; `waitOf` returns how many milliseconds to wait after
+ * such a failure, and null for any other. Waits grow, with jitter, up to half a minute.
+ */
+export async function waitForCapacity<Result>(
+  work: () => Promise<Result>,
+  waitOf: (error: unknown) => number | null,
+  signal: AbortSignal,
+): Promise<Result> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      const waitMs = signal.aborted ? null : waitOf(error);
+      if (waitMs === null) throw error;
+      const grown = Math.min(MAX_WAIT_MS, waitMs * 2 ** Math.min(attempt, 5));
+      await sleep(grown * (0.5 + Math.random() / 2), signal);
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import type { Organization } from "../domain/organization.ts";
+import { limitOf } from "../gateway/admission/limit-grant.ts";
+import type { ImageCore } from "../gateway/images.ts";
+import { DependencyError } from "../gateway/ports.ts";
+import type { Spool } from "../lib/spool.ts";
+import { every, sleep, type BackgroundWork } from "../lib/waiting.ts";
+import type { JobObserver } from "./observer.ts";
+import type { ClaimedJob, JobEnding, JobStore } from "./ports.ts";
+import { RunControl } from "./run-control.ts";
+import { contextOfJob, LeaseLost, runJob } from "./run-job.ts";
+import { filesOf, removeBlobs } from "./stored-request.ts";
+
+export interface JobWorkerOptions {
+  core: ImageCore & { jobs: JobStore };
+  /** Name of this process, new at every start. */
+  worker: string;
+  /** Jobs that run here at once. */
+  concurrency: number;
+  createSpool(): Spool;
+  observer: JobObserver;
+  onProblem(message: string, cause: unknown): void;
+}
+
+/** How often work is looked for that nobody has announced. */
+const POLL_MS = 250;
+const HEARTBEAT_MS = 5_000;
+const CANCEL_POLL_MS = 1_000;
+/** After an outage of the store, time for every worker to renew its leases before one is taken from it. */
+const AFTER_OUTAGE_MS = HEARTBEAT_MS + 1_000;
+const RETRY_MS = 250;
+/** How long jobs that are handed over may take to let go. */
+const HAND_OVER_MS = 2_000;
+
+/** Runs jobs of the queue, in this process, until it is stopped. */
+export class JobWorker {
+  readonly #options: JobWorkerOptions;
+  readonly #running = new Map<string, { job: ClaimedJob; control: RunControl; ended: Promise<void> }>();
+  #background: BackgroundWork[] = [];
+  #loop: Promise<void> = Promise.resolve();
+  #listening: Promise<{ stop(): Promise<void> } | null> = Promise.resolve(null);
+  #wake = Promise.withResolvers<void>();
+  #isStopping = false;
+
+  constructor(options: JobWorkerOptions) {
+    this.#options = options;
+  }
+
+  /** Jobs that run here now. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  start(): void {
+    const { core, onProblem } = this.#options;
+    const report = (error: unknown): void => {
+      if (!(error instanceof DependencyError)) onProblem("background work of jobs failed", error);
+    };
+    this.#background = [
+      every(HEARTBEAT_MS, () => this.#renew(), report),
+      every(CANCEL_POLL_MS, () => this.#stopCancelled(), report),
+    ];
+    this.#listening = core.jobs
+      .wakes(() => {
+        this.wake();
+        void this.#stopCancelled().catch(report);
+      })
+      .catch((error: unknown) => {
+        report(error);
+        return null;
+      });
+    this.#loop = this.#claimJobs();
+  }
+
+  /** Looks for work now. */
+  wake(): void {
+    this.#wake.resolve();
+  }
+
+  /** A running job's cancellation was requested; it may run elsewhere. */
+  cancel(jobId: string): void {
+    this.#running.get(jobId)?.control.stop("cancelled");
+  }
+
+  /**
+   * Starts no more jobs, waits for those that run, for so long at most, and hands the rest over: another worker, or the
+   * next start, goes on with them.
+   */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
+    this.wake();
+    const endsAt = performance.now() + graceMs;
+    while (this.#running.size > 0 && performance.now() < endsAt) await sleep(20);
+    const rest = [...this.#running.values()];
+    for (const { control } of rest) control.stop("handed over");
+    await Promise.race([Promise.all(rest.map(({ ended }) => ended)), sleep(HAND_OVER_MS)]);
+    await this.#options.core.jobs.release(rest.map(({ job }) => job)).catch(() => {});
+    for (const work of this.#background) void work.stop();
+    await (await this.#listening)?.stop();
+    await Promise.race([this.#loop, sleep(HAND_OVER_MS)]);
+  }
+
+  async #claimJobs(): Promise<void> {
+    while (!this.#isStopping) {
+      try {
+        while (this.#hasRoom() && (await this.#claimOne()));
+      } catch (error) {
+        if (!(error instanceof DependencyError)) this.#options.onProblem("no job could be claimed", error);
+        await sleep(AFTER_OUTAGE_MS);
+      }
+      await Promise.race([this.#wake.promise, sleep(POLL_MS)]);
+      this.#wake = Promise.withResolvers();
+    }
+  }
+
+  #hasRoom(): boolean {
+    return !this.#isStopping && this.#running.size < this.#options.concurrency;
+  }
+
+  async #claimOne(): Promise<boolean> {
+    const { core, worker } = this.#options;
+    if (!(await core.jobs.hasWork())) return false;
+    const { organizations } = core.snapshot.directory();
+    const job = await core.jobs.claim(worker, (id) =>
+      limitOf(organizations.get(id)?.limits.runningJobs, core.limits.organization.runningJobs),
+    );
+    if (!job) return false;
+    const organization = core.snapshot.directory().organizations.get(job.organizationId);
+    if (!organization) throw new Error(`there is no organization ${job.organizationId}`);
+    if (job.pickUpMs !== null) this.#options.observer.pickedUp(job.pickUpMs);
+    const control = new RunControl(job.remainingMs);
+    const ended = this.#run(job, organization, control).finally(() => {
+      control[Symbol.dispose]();
+      this.#running.delete(job.jobId);
+      this.wake();
+    });
+    this.#running.set(job.jobId, { job, control, ended });
+    return true;
+  }
+
+  async #run(job: ClaimedJob, organization: Organization, control: RunControl): Promise<void> {
+    const { core, createSpool, observer, onProblem } = this.#options;
+    const at = core.clock.now();
+    const startedAt = core.clock.monotonic();
+    const context = contextOfJob(core, job, organization, control.signal);
+    try {
+      await using spool = createSpool();
+      const ending = await runJob({ job, core, context, control, spool });
+      if (!(await this.#finish(job, ending, control))) return;
+      observer.ended({ job, ending, context, at, startedAt, durationMs: core.clock.monotonic() - startedAt });
+      if (ending.entry) core.orphanCosts.add(job.keyId, ending.entry.orphanCost);
+      await removeBlobs(core.blobs, filesOf(job.request));
+    } catch (error) {
+      if (!(error instanceof LeaseLost) && !control.isHandedOver)
+        onProblem(`job ${job.jobId} was left`, error);
+    }
+  }
+
+  /** Retries while the store is away: what was delivered must not be lost with it. */
+  async #finish(job: ClaimedJob, ending: JobEnding, control: RunControl): Promise<boolean> {
+    for (;;) {
+      try {
+        return await this.#options.core.jobs.finish(job, ending);
+      } catch (error) {
+        if (!(error instanceof DependencyError) || control.isHandedOver) throw error;
+        await sleep(RETRY_MS);
+      }
+    }
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#running.size === 0) return;
+    const running = [...this.#running.values()];
+    const held = await this.#options.core.jobs.renew(running.map(({ job }) => job));
+    for (const { job, control } of running) {
+      const lease = held.get(job.jobId);
+      if (!lease) control.stop("lost");
+      else if (lease.isCancelRequested) control.stop("cancelled");
+    }
+  }
+
+  async #stopCancelled(): Promise<void> {
+    if (this.#running.size === 0) return;
+    for (const id of await this.#options.core.jobs.cancelling(this.#options.worker)) this.cancel(id);
+  }
+}

@@ -1,0 +1,141 @@
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
+import type { Settings } from "./config/index.ts";
+import { systemClock } from "./lib/clock.ts";
+import { newId } from "./lib/ids.ts";
+import { readS3Address } from "./lib/s3-address.ts";
+import { createSafeFetch } from "./lib/safe-fetch.ts";
+import { FairSemaphore } from "./lib/semaphore.ts";
+import { sweepSpool } from "./lib/spool.ts";
+import { hashSecret, secretTest } from "./lib/secret.ts";
+import { ConnectionLimit, Overload, type ServerOptions } from "./server/index.ts";
+import { openStorage, type Storage } from "./storage/index.ts";
+import { openBlobs, type Blobs } from "./storage/blobs/index.ts";
+import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
+import { databaseOf } from "./database.ts";
+import { gauges } from "./gauges.ts";
+import { LiveSettings } from "./live-settings.ts";
+import { openCore } from "./open-core.ts";
+import { openJobs } from "./open-jobs.ts";
+import { JobMetrics } from "./telemetry/job-metrics.ts";
+import { requestLog, systemLog, type SystemLog } from "./telemetry/log.ts";
+import { Metrics } from "./telemetry/metrics.ts";
+import { gatherMetrics } from "./telemetry/process-metrics.ts";
+
+/** Pictures decoded or encoded at once; each may take four bytes a pixel. */
+const CODEC_SLOTS = 4;
+/** Fewer, so that one organization's large pictures never take every slot. */
+const CODEC_SLOTS_PER_ORGANIZATION = 3;
+
+const write = (lines: string): void => void process.stdout.write(lines);
+
+/** Opens everything a process has besides its server: storage, core, jobs and what observes them. */
+export async function openParts(settings: Settings, supervisor: SupervisorLink | null) {
+  const log = requestLog(write, settings.logLevel);
+  const onProblem = systemLog(write, settings.logLevel);
+  const processId = newId("proc");
+  const storage = await openStorageOf(settings, processId, onProblem);
+  const bootstrapped = await bootstrapStore(settings, storage);
+  const blobs = await openBlobsOf(settings, storage, onProblem);
+  const codecSlots = new FairSemaphore(CODEC_SLOTS, CODEC_SLOTS_PER_ORGANIZATION);
+  const live = new LiveSettings(settings);
+  const opened = await openCore(live, supervisor, { storage, codecSlots, processId, onProblem });
+  const { core, health, counters } = opened;
+  const overload = openOverload(settings, onProblem);
+  const connections = connectionLimitOf(settings, onProblem);
+  const observed = { restarts: settings.restarts, storage, blobs, health, counters, overload, connections };
+  const jobMetrics = new JobMetrics();
+  const metrics = new Metrics(gauges(observed), [jobMetrics]);
+  const listeners = [log.listener, metrics.listener];
+  const address = await serverSettings(settings);
+  const imageCore = {
+    ...core,
+    blobs: blobs.store,
+    links: blobs.links,
+    codecSlots,
+    safeFetch: address.safeFetch,
+  };
+  const jobs = openJobs({
+    live,
+    storage,
+    core: imageCore,
+    processId,
+    metrics: jobMetrics,
+    listeners,
+    onProblem,
+  });
+  const forServer: ServerOptions = {
+    ...address,
+    core,
+    blobs,
+    jobs: jobs.forServer,
+    outcomes: storage.outcomes,
+    codecSlots,
+    overload,
+    connections,
+    onProblem,
+    listeners,
+    metrics: gatherMetrics(metrics, settings),
+  };
+  return { log, onProblem, processId, storage, bootstrapped, blobs, live, opened, overload, jobs, forServer };
+}
+
+function openOverload({ overload, workers, dataDirectory }: Settings, onProblem: SystemLog): Overload {
+  const onChange = (message: string, level: "info" | "warn"): void => onProblem(message, null, level);
+  return new Overload({ settings: overload, workers, dataDirectory, onChange });
+}
+
+function connectionLimitOf({ server }: Settings, onProblem: SystemLog): ConnectionLimit {
+  return new ConnectionLimit({
+    perAddress: server.connectionsPerAddress,
+    trustedProxies: server.trustedProxies,
+    onClosed: (message) => onProblem(message, null),
+  });
+}
+
+/** What the server needs of the settings; clears the spool of earlier processes. */
+async function serverSettings(settings: Settings) {
+  const spoolDirectory = join(settings.dataDirectory, "spool");
+  await sweepSpool(spoolDirectory);
+  return {
+    spoolDirectory,
+    safeFetch: createSafeFetch({ denied: settings.server.deniedNetworks }),
+    isShared: settings.workers > 1,
+    server: settings.server,
+    isWellFormed: secretTest(settings.bootstrap.key),
+    hash: hashSecret,
+  };
+}
+
+function openStorageOf(settings: Settings, processId: string, onProblem: SystemLog): Promise<Storage> {
+  return openStorage({
+    ...databaseOf(settings),
+    journals: join(settings.dataDirectory, "journal"),
+    processId,
+    configured: settings,
+    onProblem,
+  });
+}
+
+async function bootstrapStore(settings: Settings, { admin, snapshot }: Storage): Promise<BootstrapResult> {
+  const context = {
+    store: admin,
+    by: { actor: "bootstrap", source: `serve@${hostname()}` },
+    clock: systemClock,
+    catalogue: settings,
+  };
+  const result = await bootstrap(context, settings.bootstrap);
+  await snapshot.refresh();
+  return result;
+}
+
+function openBlobsOf(settings: Settings, { linkSecrets }: Storage, onProblem: SystemLog): Promise<Blobs> {
+  return openBlobs({
+    ...settings.blobs,
+    directory: settings.dataDirectory,
+    linkSecrets,
+    onProblem,
+    ...(settings.blobUrl !== null && { s3: readS3Address(settings.blobUrl) }),
+  });
+}

@@ -1,0 +1,143 @@
+import { rateHeaders } from "../../dialects/rate-headers.ts";
+import { retryAfterSeconds, writeJob } from "../../dialects/jobs/job.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import type { Job } from "../../domain/job.ts";
+import { cancelAll, requestCancel, requireCancelled } from "../../jobs/cancel.ts";
+import type { JobRequest } from "../../jobs/stored-request.ts";
+import { submitJob, type JobCore } from "../../jobs/submit.ts";
+import { readJsonBody } from "../body.ts";
+import { fingerprintOf } from "../fingerprint.ts";
+import { contextOf, queryOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
+import { idempotencyKeyOf } from "../idempotency.ts";
+import { readJobBody } from "../job-body.ts";
+import { readJobIds, readJobPage } from "../job-query.ts";
+import { baseHeaders } from "../respond.ts";
+import type { Route } from "../routes.ts";
+import { respondFromSpool } from "../spooled-response.ts";
+import { headerList, isCompressing, type ImageEndpoints } from "./images.ts";
+
+type JobEndpoints = ImageEndpoints & JobCore;
+
+/** More than the ids of one call need. */
+const MAX_CANCEL_BYTES = 64 * 1024;
+
+/** Images as asynchronous jobs. */
+export function jobRoutes(endpoints: JobEndpoints): Route[] {
+  const common = { family: "images", auth: "key", scope: "ai:image" } as const;
+  const post = { ...common, method: "POST" } as const;
+  const get = { ...common, method: "GET" } as const;
+  return [
+    {
+      ...post,
+      path: "/api/jobs",
+      name: "jobs.submit",
+      pipeline: "image",
+      keepsOutcomes: true,
+      handle: (exchange: AuthenticatedExchange) => submit(endpoints, exchange),
+    },
+    {
+      ...get,
+      path: "/api/jobs",
+      name: "jobs.list",
+      handle: (exchange: AuthenticatedExchange) => list(endpoints, exchange),
+    },
+    {
+      ...post,
+      path: "/api/jobs/cancel",
+      name: "jobs.cancel_all",
+      handle: (exchange: AuthenticatedExchange) => cancelMany(endpoints, exchange),
+    },
+    {
+      ...get,
+      path: "/api/jobs/{id}",
+      name: "jobs.get",
+      handle: (exchange: AuthenticatedExchange) => look(endpoints, exchange),
+    },
+    {
+      ...post,
+      path: "/api/jobs/{id}/cancel",
+      name: "jobs.cancel",
+      handle: (exchange: AuthenticatedExchange) => cancelOne(endpoints, exchange),
+    },
+  ];
+}
+
+function submit(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
+  const key = idempotencyKeyOf(exchange.request);
+  return respondFromSpool(endpoints.spools, exchange, async (spool) => {
+    const body = await readJobBody(exchange, { limits: endpoints.bodyLimits, spool });
+    const request: JobRequest = { ...body, isCompressing: isCompressing(exchange.request) };
+    const idempotency = key === null ? null : { key, fingerprint: await fingerprintOf(contentOf(request)) };
+    suspendIdleTimeout(exchange);
+    const submission = { request, webhookUrl: null, idempotency };
+    const { job, ignored } = await submitJob(endpoints, contextOf(exchange), submission);
+    const headers: Record<string, string> = {
+      ...baseHeaders(exchange.requestId),
+      ...rateHeaders(exchange.grant.rate, "chat"),
+      "content-type": "application/json",
+    };
+    if (ignored.length > 0) headers["x-gateway-ignored-params"] = headerList(ignored);
+    return { body: { ...writeJob(job, linker(endpoints, exchange)) }, headers };
+  });
+}
+
+/** What makes two submissions the same. */
+function contentOf(request: JobRequest): unknown[] {
+  return request.kind === "native"
+    ? [request.isCompressing, request.model, request.body]
+    : [request.isCompressing, request.fields];
+}
+
+async function look(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
+  const { parameter: id, principal, request } = exchange;
+  // Only a GET with exactly this value cancels: a HEAD, which is handled as GET, changes nothing.
+  const isCancel = request.method === "GET" && queryOf(request.url).get("cancel") === "true";
+  const job = isCancel
+    ? await requestCancel(endpoints, principal.organization.id, id)
+    : await endpoints.jobs.get(principal.organization.id, id);
+  return respondWithJob(endpoints, exchange, job ?? unknownJob());
+}
+
+async function list(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
+  const { principal, requestId } = exchange;
+  const page = readJobPage(queryOf(exchange.request.url));
+  const found = await endpoints.jobs.list(principal.organization.id, { ...page, limit: page.limit + 1 });
+  const linkOf = linker(endpoints, exchange);
+  const body = {
+    jobs: found.slice(0, page.limit).map((job) => writeJob(job, linkOf)),
+    pagination: { offset: page.offset, limit: page.limit, has_more: found.length > page.limit },
+  };
+  return Response.json(body, { headers: baseHeaders(requestId) });
+}
+
+async function cancelOne(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
+  const { parameter: id, principal, requestId } = exchange;
+  const job = (await requestCancel(endpoints, principal.organization.id, id)) ?? unknownJob();
+  requireCancelled(job);
+  return Response.json({ cancelled: true }, { headers: baseHeaders(requestId) });
+}
+
+async function cancelMany(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
+  const { principal, requestId } = exchange;
+  const ids = readJobIds(await readJsonBody(exchange, endpoints.bodyLimits, MAX_CANCEL_BYTES));
+  const results = await cancelAll(endpoints, principal.organization.id, ids);
+  const body = { cancelled: results.every(({ cancelled }) => cancelled), results };
+  return Response.json(body, { headers: baseHeaders(requestId) });
+}
+
+function respondWithJob(endpoints: JobEndpoints, exchange: AuthenticatedExchange, job: Job): Response {
+  const headers = baseHeaders(exchange.requestId);
+  const seconds = retryAfterSeconds(job);
+  if (seconds !== null) headers["retry-after"] = String(seconds);
+  return Response.json(writeJob(job, linker(endpoints, exchange)), { headers });
+}
+
+/** Links are made anew for each response, so that they are valid from then on. */
+function linker(endpoints: JobEndpoints, exchange: AuthenticatedExchange): (name: string) => string {
+  const base = endpoints.baseOf(exchange);
+  return (name) => endpoints.links.sign(base, name);
+}
+
+function unknownJob(): never {
+  throw new GatewayError("not_found", "There is no job with this id.");
+}

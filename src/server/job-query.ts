@@ -1,0 +1,58 @@
+import { GatewayError } from "../domain/gateway-error.ts";
+import { JOB_STATUSES, type JobStatus } from "../domain/job.ts";
+import type { JobPage } from "../jobs/ports.ts";
+import { isObject } from "../lib/json.ts";
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100;
+const MAX_OFFSET = 1_000_000;
+const MAX_IDS = 100;
+
+/** Reads the query of a list of jobs. Throws `invalid_parameter` that names the parameter. */
+export function readJobPage(query: URLSearchParams): JobPage {
+  return {
+    limit: readNumber(query, "limit", [1, MAX_LIMIT]) ?? DEFAULT_LIMIT,
+    offset: readNumber(query, "offset", [0, MAX_OFFSET]) ?? 0,
+    statuses: query.getAll("status").flatMap((text) => text.split(",").map(readStatus)),
+    createdFrom: readNumber(query, "created_from", [0, Number.MAX_SAFE_INTEGER]),
+    createdTo: readNumber(query, "created_to", [0, Number.MAX_SAFE_INTEGER]),
+  };
+}
+
+function readNumber(query: URLSearchParams, name: string, [min, max]: [number, number]): number | null {
+  const text = query.get(name);
+  if (text === null) return null;
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  const range =
+    max === Number.MAX_SAFE_INTEGER ? "Unix milliseconds" : `a whole number from ${min} to ${max}`;
+  throw new GatewayError("invalid_parameter", `\`${name}\` must be ${range}.`, { param: name });
+}
+
+function readStatus(text: string): JobStatus {
+  const status = JOB_STATUSES.find((known) => known === text);
+  if (status) return status;
+  const message = `\`status\` must be ${JOB_STATUSES.map((known) => `\`${known}\``).join(", ")}.`;
+  throw new GatewayError("invalid_parameter", message, { param: "status" });
+}
+
+/** Reads `{job_ids: […]}`: up to 100 ids. */
+export function readJobIds(body: Uint8Array): string[] {
+  const parsed = parse(body);
+  if (!isObject(parsed))
+    throw new GatewayError("invalid_request_body", "The request body must be a JSON object.");
+  const ids = parsed["job_ids"];
+  const isList = Array.isArray(ids) && ids.length <= MAX_IDS;
+  const texts = isList ? ids.filter((id): id is string => typeof id === "string") : [];
+  if (isList && texts.length === ids.length && texts.length > 0) return texts;
+  const message = `\`job_ids\` must be an array of 1 to ${MAX_IDS} job ids.`;
+  throw new GatewayError("invalid_parameter", message, { param: "job_ids" });
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    throw new GatewayError("invalid_request_body", "The request body is not valid JSON in UTF-8.");
+  }
+}

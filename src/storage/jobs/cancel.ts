@@ -1,0 +1,28 @@
+import type { Job } from "../../domain/job.ts";
+import type { Database, Sql } from "../database/sql.ts";
+import { endPending } from "./finish.ts";
+import { lockOrganization } from "./job-owners.ts";
+import { jobColumns, readJob, type JobRow } from "./job-row.ts";
+
+/** Cancels a pending job at once and requests it of a running one; see `JobStore.cancel`. */
+export async function cancelJob(
+  kind: Database["kind"],
+  sql: Sql,
+  organizationId: string,
+  id: string,
+): Promise<Job | null> {
+  const [found] = await sql<{ keyId: string; status: string }[]>`SELECT key_id AS "keyId", status FROM jobs
+    WHERE id = ${id} AND organization_id = ${organizationId}`;
+  if (!found) return null;
+  if (found.status === "pending") {
+    await lockOrganization(kind, sql, organizationId);
+    const job = { id, organizationId, keyId: found.keyId };
+    const ended = await endPending(kind, sql, job, { status: "cancelled", error: null });
+    if (ended) return readJob(ended);
+  }
+  const [row] = await sql<JobRow[]>`UPDATE jobs SET is_cancel_requested = 1
+    WHERE id = ${id} AND status = 'in_progress' RETURNING ${jobColumns(kind, sql)}`;
+  if (row) return readJob(row);
+  const [ended] = await sql<JobRow[]>`SELECT ${jobColumns(kind, sql)} FROM jobs WHERE id = ${id}`;
+  return ended ? readJob(ended) : null;
+}

@@ -1,0 +1,62 @@
+import { JOB_STAGES, type JobError, type JobStatus } from "../../domain/job.ts";
+import type { JobEnding, JobLease } from "../../jobs/ports.ts";
+import { releaseLease } from "../budgets/leases.ts";
+import { storeTime } from "../budgets/locked-budgets.ts";
+import { toColumn, toNullableColumn } from "../database/columns.ts";
+import type { Database, Sql } from "../database/sql.ts";
+import { bookInTransaction } from "../stores/ledger.ts";
+import { count, lockOrganization } from "./job-owners.ts";
+import { isHeld, jobColumns, readJob, type JobRow } from "./job-row.ts";
+
+/** Ends a running job with everything that belongs to its end, in one transaction; false when the lease is gone. */
+export async function finishJob(
+  kind: Database["kind"],
+  sql: Sql,
+  lease: JobLease,
+  ending: JobEnding,
+): Promise<boolean> {
+  await lockOrganization(kind, sql, lease.organizationId);
+  const [row] = await sql<JobRow[]>`UPDATE jobs SET ${ended(kind, sql, ending)},
+      outputs = ${toColumn(ending.outputs)} WHERE ${isHeld(sql, lease)}
+    RETURNING ${jobColumns(kind, sql)}`;
+  if (!row) return false;
+  await count(sql, lease, { running: -1 });
+  if (ending.entry) await bookInTransaction(kind, sql, lease.jobId, [ending.entry]);
+  await settleEnd(kind, sql, row);
+  return true;
+}
+
+/** Ends a job that nobody runs, or that has called nobody yet. Lock its organization first. */
+export async function endPending(
+  kind: Database["kind"],
+  sql: Sql,
+  { id, organizationId, keyId }: { id: string; organizationId: string; keyId: string },
+  ending: { status: JobStatus; error: JobError | null },
+): Promise<JobRow | null> {
+  const [before] = await sql<{ isRunning: number | bigint }[]>`
+    SELECT CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END AS "isRunning" FROM jobs WHERE id = ${id}`;
+  const [row] = await sql<JobRow[]>`UPDATE jobs SET ${ended(kind, sql, ending)}
+    WHERE id = ${id} AND status = 'pending' RETURNING ${jobColumns(kind, sql)}`;
+  if (!row) return null;
+  const isRunning = Number(before?.isRunning) === 1;
+  await count(sql, { organizationId, keyId }, isRunning ? { running: -1 } : { queued: -1 });
+  await settleEnd(kind, sql, row);
+  return row;
+}
+
+function ended(
+  kind: Database["kind"],
+  sql: Sql,
+  { status, error }: { status: JobStatus; error: JobError | null },
+) {
+  const stage = status === "completed" ? sql`${JOB_STAGES.completed}` : sql`stage`;
+  return sql`status = ${status}, stage = ${stage}, ended_at = ${storeTime(kind, sql)}, lease_until = NULL,
+    error = ${toNullableColumn(error)}`;
+}
+
+/** Returns what was held and not charged, and forgets the request. */
+async function settleEnd(kind: Database["kind"], sql: Sql, row: JobRow): Promise<void> {
+  const { id } = readJob(row);
+  await releaseLease(kind, sql, id);
+  await sql`DELETE FROM job_requests WHERE job_id = ${id}`;
+}

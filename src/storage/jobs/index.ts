@@ -1,0 +1,174 @@
+import type { JobStore } from "../../jobs/ports.ts";
+import { toColumn, type Integer } from "../database/columns.ts";
+import type { Database } from "../database/sql.ts";
+import { sleep } from "../../lib/waiting.ts";
+import { storeTime } from "../budgets/locked-budgets.ts";
+import { cancelJob } from "./cancel.ts";
+import { claimJob, releaseLeases, renewLeases } from "./claim.ts";
+import { finishJob } from "./finish.ts";
+import { atLeast, isHeld, jobColumns, readJob, type JobRow } from "./job-row.ts";
+import { endOverdue, expireJobs, removeJobs } from "./retention.ts";
+import { submitJob } from "./submit.ts";
+
+/** The channel of notifications between processes on PostgreSQL. */
+const CHANNEL = "gateway_jobs";
+/** Locks are held for a few milliseconds. */
+const MAX_BUSY_CLAIMS = 8;
+const BUSY_CLAIM_MS = 4;
+/** A submission holds a caller's request, so it ends sooner than other calls. */
+const SUBMIT_TIMEOUT_MS = 1_500;
+
+/** Jobs in the database: the queue, its leases and the ends of jobs. */
+export function jobStore(database: Database): JobStore {
+  const { kind } = database;
+  const persist = groupedPersist(database);
+  const notify = () => database.notify(CHANNEL);
+  return {
+    async submit(job) {
+      const result = await database.begin((sql) => submitJob(kind, sql, job), SUBMIT_TIMEOUT_MS);
+      if (result.kind !== "accepted") return result;
+      await persist();
+      notify();
+      return result;
+    },
+    async get(organizationId, id) {
+      const [row] = await database.read(
+        (sql) => sql<JobRow[]>`SELECT ${jobColumns(kind, sql)} FROM jobs
+          WHERE id = ${id} AND organization_id = ${organizationId}`,
+      );
+      return row ? readJob(row) : null;
+    },
+    async list(organizationId, { limit, offset, statuses, createdFrom, createdTo }) {
+      const rows = await database.read(
+        (sql) => sql<
+          JobRow[]
+        >`SELECT ${jobColumns(kind, sql)} FROM jobs WHERE organization_id = ${organizationId}
+          ${statuses.length === 0 ? sql`` : sql`AND status IN ${sql([...statuses])}`}
+          ${createdFrom === null ? sql`` : sql`AND created_at >= ${createdFrom}`}
+          ${createdTo === null ? sql`` : sql`AND created_at < ${createdTo}`}
+          ORDER BY created_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}`,
+      );
+      return rows.map(readJob);
+    },
+    async cancel(organizationId, id) {
+      const job = await database.begin((sql) => cancelJob(kind, sql, organizationId, id));
+      if (job?.status === "in_progress") notify();
+      return job;
+    },
+    ...leaseMethods(database),
+    finish: (lease, ending) => database.begin((sql) => finishJob(kind, sql, lease, ending)),
+    endOverdue: (limit) => database.begin((sql) => endOverdue(kind, sql, limit)),
+    expire: (retentionMs, limit) => database.begin((sql) => expireJobs(kind, sql, retentionMs, limit)),
+    remove: (retentionMs, limit) => database.begin((sql) => removeJobs(kind, sql, retentionMs, limit)),
+    async queues() {
+      const rows = await database.read(
+        (sql) => sql<{ id: string; queued: Integer; running: Integer; oldest: Integer | null }[]>`
+          SELECT id, queued, running, (SELECT ${storeTime(kind, sql)}) - (SELECT MIN(created_at) FROM jobs
+            WHERE organization_id = job_owners.id AND status = 'pending' AND lease_until IS NULL) AS oldest
+          FROM job_owners WHERE id = organization_id AND (queued > 0 OR running > 0) ORDER BY id`,
+      );
+      return rows.map(({ id, queued, running, oldest }) => ({
+        organizationId: id,
+        queued: Number(queued),
+        running: Number(running),
+        oldestMs: Number(oldest ?? 0),
+      }));
+    },
+    wakes: (wake) => database.listen(CHANNEL, wake),
+  };
+}
+
+type LeaseMethods = Pick<
+  JobStore,
+  | "hasWork"
+  | "claim"
+  | "renew"
+  | "cancelling"
+  | "send"
+  | "rememberVendorJobs"
+  | "store"
+  | "release"
+  | "releaseAll"
+>;
+
+/** What workers do with their leases. */
+function leaseMethods(database: Database): LeaseMethods {
+  const { kind } = database;
+  return {
+    async hasWork() {
+      const rows = await database.read(
+        (sql) => sql<object[]>`SELECT id FROM job_owners WHERE id = organization_id AND queued > 0
+          UNION ALL SELECT id FROM jobs WHERE lease_until < (SELECT ${storeTime(kind, sql)}) LIMIT 1`,
+      );
+      return rows.length > 0;
+    },
+    async claim(worker, runningLimit) {
+      for (let attempt = 1; ; attempt += 1) {
+        const claimed = await database.begin((sql) => claimJob(kind, sql, worker, runningLimit));
+        if (claimed !== "busy") return claimed;
+        if (attempt === MAX_BUSY_CLAIMS) return null;
+        await sleep(Math.random() * BUSY_CLAIM_MS * attempt);
+      }
+    },
+    renew: (leases) => database.begin((sql) => renewLeases(kind, sql, leases)),
+    async cancelling(worker) {
+      const rows = await database.read(
+        (sql) => sql<{ id: string }[]>`SELECT id FROM jobs
+          WHERE worker = ${worker} AND is_cancel_requested = 1 AND lease_until IS NOT NULL`,
+      );
+      return rows.map(({ id }) => id);
+    },
+    send: (lease, target) =>
+      database.begin(async (sql) => {
+        const now = storeTime(kind, sql);
+        const rows = await sql<
+          object[]
+        >`UPDATE jobs SET status = 'in_progress', stage = ${atLeast(sql, "sent")},
+            started_at = COALESCE(started_at, ${now}) WHERE ${isHeld(sql, lease)} RETURNING id`;
+        if (rows.length === 0) return false;
+        await sql`UPDATE job_requests SET sent = ${toColumn({ ...target, vendorJobs: {} })}
+          WHERE job_id = ${lease.jobId}`;
+        return true;
+      }),
+    rememberVendorJobs: (lease, sent) =>
+      database.begin(async (sql) => {
+        const rows = await sql<object[]>`UPDATE job_requests SET sent = ${toColumn(sent)}
+          WHERE job_id = ${lease.jobId}
+            AND EXISTS (SELECT 1 FROM jobs WHERE ${isHeld(sql, lease)}) RETURNING job_id`;
+        return rows.length > 0;
+      }),
+    store: (lease) =>
+      database.begin(async (sql) => {
+        const rows = await sql<object[]>`UPDATE jobs SET stage = ${atLeast(sql, "storing")}
+          WHERE ${isHeld(sql, lease)} RETURNING id`;
+        return rows.length > 0;
+      }),
+    release: (leases) => database.begin((sql) => releaseLeases(sql, leases)),
+    releaseAll: (worker) =>
+      database.begin(async (sql) => {
+        await sql`UPDATE jobs SET lease_until = 0 WHERE worker = ${worker} AND lease_until IS NOT NULL`;
+      }),
+  };
+}
+
+/** Waits for the disk once for all who wait: what was committed before a wait begins is covered by it. */
+function groupedPersist(database: Database): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+  const start = (): Promise<void> => {
+    running = database.persist().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+  return () => {
+    if (!running) return start();
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = null;
+        return start();
+      });
+    return next;
+  };
+}

@@ -1,0 +1,84 @@
+import { JOB_STAGES, type Job, type JobError, type JobOutput, type JobStatus } from "../../domain/job.ts";
+import type { ImagePrice, Rate } from "../../domain/price.ts";
+import type { JobLease, JobTerms } from "../../jobs/ports.ts";
+import { storeTime } from "../budgets/locked-budgets.ts";
+import type { Integer } from "../database/columns.ts";
+import type { Database, Sql } from "../database/sql.ts";
+
+/** The columns of a job that its organization sees. */
+export interface JobRow {
+  id: string;
+  organization_id: string;
+  model: string;
+  status: JobStatus;
+  stage: Integer;
+  typical_ms: Integer;
+  created_at: Integer;
+  started_at: Integer | null;
+  ended_at: Integer | null;
+  is_cancel_requested: Integer;
+  outputs: string;
+  error: string | null;
+  read_at: Integer;
+}
+
+/** The list of those columns, for a SELECT or RETURNING. */
+export function jobColumns(kind: Database["kind"], sql: Sql) {
+  return sql`id, organization_id, model, status, stage, typical_ms, created_at, started_at, ended_at,
+    is_cancel_requested, outputs, error, ${storeTime(kind, sql)} AS read_at`;
+}
+
+export function readJob(row: JobRow): Job {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    model: row.model,
+    status: row.status,
+    stage: Number(row.stage),
+    typicalMs: Number(row.typical_ms),
+    createdAt: Number(row.created_at),
+    startedAt: toNumber(row.started_at),
+    endedAt: toNumber(row.ended_at),
+    readAt: Number(row.read_at),
+    isCancelRequested: Number(row.is_cancel_requested) === 1,
+    outputs: JSON.parse(row.outputs) as JobOutput[],
+    error: row.error === null ? null : (JSON.parse(row.error) as JobError),
+  };
+}
+
+/** The condition that a lease is still held and its job has not ended. */
+export function isHeld(sql: Sql, { jobId, fence }: JobLease) {
+  return sql`id = ${jobId} AND fence = ${fence} AND lease_until IS NOT NULL
+    AND status IN ('pending', 'in_progress')`;
+}
+
+/** Reads terms that `toColumn` has written. */
+export function readTerms(text: string): JobTerms {
+  const { admittedAt, price, ceiling, budgets } = JSON.parse(text);
+  return { admittedAt, price: readPrice(price), ceiling: BigInt(ceiling), budgets };
+}
+
+type WrittenRate = Omit<Rate, "amount"> & { amount: string };
+
+function readPrice({ unit, currency, perImage }: ImagePrice): ImagePrice {
+  const tiers = Object.entries(perImage as Record<string, Record<string, WrittenRate>>).map(
+    ([tier, cells]) => {
+      const rates = Object.entries(cells).map(([quality, rate]): [string, Rate] => [
+        quality,
+        { ...rate, amount: BigInt(rate.amount) },
+      ]);
+      return [tier, Object.fromEntries(rates)];
+    },
+  );
+  return { unit, currency, perImage: Object.fromEntries(tiers) };
+}
+
+export function toNumber(value: Integer | null): number | null {
+  return value === null ? null : Number(value);
+}
+
+/** The stage after a step: it never goes back. */
+export function atLeast(sql: Sql, stage: keyof typeof JOB_STAGES) {
+  const bound = JOB_STAGES[stage];
+  return sql`CASE WHEN stage > ${bound} THEN stage ELSE ${bound} END`;
+}

@@ -1,0 +1,54 @@
+import { setImmediate } from "node:timers/promises";
+import type { JobOutput } from "../../domain/job.ts";
+import { storeTime } from "../budgets/locked-budgets.ts";
+import type { Database, Sql } from "../database/sql.ts";
+import { endPending } from "./finish.ts";
+import { lockOrganization } from "./job-owners.ts";
+
+const OVERDUE = { type: "timeout", message: "The job was not run before its deadline. Submit it again." };
+
+/** Ends queued jobs whose deadline has passed; see `JobStore.endOverdue`. */
+export async function endOverdue(kind: Database["kind"], sql: Sql, limit: number): Promise<number> {
+  const rows = await sql<{ id: string; organizationId: string; keyId: string }[]>`
+    SELECT id, organization_id AS "organizationId", key_id AS "keyId" FROM jobs
+    WHERE status = 'pending' AND lease_until IS NULL AND deadline_at < (SELECT ${storeTime(kind, sql)})
+    ORDER BY deadline_at LIMIT ${limit}`;
+  // Organizations are locked in one order, as two of these may run at once.
+  const sorted = rows.toSorted((one, other) => (one.organizationId < other.organizationId ? -1 : 1));
+  for (const job of sorted) {
+    await lockOrganization(kind, sql, job.organizationId);
+    await endPending(kind, sql, job, { status: "failed", error: OVERDUE });
+    // SQLite works on this thread: requests get their turn between two jobs.
+    await setImmediate();
+  }
+  return rows.length;
+}
+
+/** Turns old completed jobs into tombstones; see `JobStore.expire`. */
+export async function expireJobs(
+  kind: Database["kind"],
+  sql: Sql,
+  retentionMs: number,
+  limit: number,
+): Promise<{ count: number; names: string[] }> {
+  const rows = await sql<{ id: string; outputs: string }[]>`SELECT id, outputs FROM jobs
+    WHERE status = 'completed' AND created_at < (SELECT ${storeTime(kind, sql)}) - ${retentionMs}
+    ORDER BY created_at LIMIT ${limit}`;
+  for (const { id } of rows)
+    await sql`UPDATE jobs SET status = 'expired', outputs = '[]' WHERE id = ${id} AND status = 'completed'`;
+  const names = rows.flatMap(({ outputs }) => (JSON.parse(outputs) as JobOutput[]).map(({ name }) => name));
+  return { count: rows.length, names };
+}
+
+/** Removes the rows of ended jobs; see `JobStore.remove`. */
+export async function removeJobs(
+  kind: Database["kind"],
+  sql: Sql,
+  retentionMs: number,
+  limit: number,
+): Promise<number> {
+  const rows = await sql<object[]>`DELETE FROM jobs WHERE id IN (SELECT id FROM jobs
+      WHERE created_at < (SELECT ${storeTime(kind, sql)}) - ${retentionMs}
+        AND status NOT IN ('pending', 'in_progress') ORDER BY created_at LIMIT ${limit}) RETURNING id`;
+  return rows.length;
+}

@@ -1,0 +1,54 @@
+import { Counters, Histograms, type MetricFamily } from "./metrics.ts";
+
+/** The live jobs of one organization, as its queue was last seen. */
+interface Queue {
+  organizationId: string;
+  queued: number;
+  running: number;
+  oldestMs: number;
+}
+
+/** Metrics of asynchronous jobs. The queues are those of the whole database, the rest is what this process did. */
+export class JobMetrics {
+  readonly #ends = new Counters(["status", "type"]);
+  readonly #pickUps = new Histograms();
+  #queues: readonly Queue[] = [];
+
+  setQueues(queues: readonly Queue[]): void {
+    this.#queues = queues;
+  }
+
+  /** A job was claimed for the first time, so long after its submission. */
+  pickedUp(milliseconds: number): void {
+    this.#pickUps.observe("", milliseconds / 1000);
+  }
+
+  ended({ status, error }: { status: string; error: { type: string } | null }): void {
+    this.#ends.add([status, error?.type ?? "none"]);
+  }
+
+  families(): MetricFamily[] {
+    const gauge = (name: string, help: string, value: (queue: Queue) => number): MetricFamily => ({
+      name,
+      type: "gauge",
+      help,
+      samples: this.#queues.map((queue) => ["", `organization="${queue.organizationId}"`, value(queue)]),
+    });
+    return [
+      gauge("gateway_jobs_queued", "Jobs that wait, by organization.", ({ queued }) => queued),
+      gauge("gateway_jobs_running", "Jobs that run, by organization.", ({ running }) => running),
+      gauge(
+        "gateway_jobs_oldest_seconds",
+        "Age of the oldest job that waits, by organization.",
+        ({ oldestMs }) => oldestMs / 1000,
+      ),
+      {
+        name: "gateway_jobs_ended_total",
+        type: "counter",
+        help: "Jobs that ended here, by status and type of error.",
+        samples: this.#ends.samples(),
+      },
+      this.#pickUps.family("gateway_job_pickup_seconds", "Time from a job's submission to its first claim."),
+    ];
+  }
+}

@@ -1,0 +1,341 @@
+import { beforeEach, expect, test } from "bun:test";
+import { migrate } from "../../src/storage/database/migrate.ts";
+import type { Database } from "../../src/storage/database/sql.ts";
+import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import type { ClaimedJob, JobStore, NewJob } from "../../src/jobs/ports.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { aJob, CANCELLATION, completion, FAILURE } from "../support/jobs.ts";
+import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
+
+/*
+ * The queue of jobs on both databases: leases, turns, limits, money and retention.
+ */
+onEachDatabase("jobs", (databases) => {
+  let database: Database;
+  let stores: Stores;
+  let jobs: JobStore;
+
+  beforeEach(async () => {
+    database = await databases.open(await databases.location());
+    await migrate(database);
+    stores = storesOn(database);
+    jobs = stores.jobs;
+    await stores.admin.organizations.create(anOrganization("org_a"), BY);
+    await stores.admin.organizations.create(anOrganization("org_b"), BY);
+    for (const [key, organization] of [
+      ["key_a", "org_a"],
+      ["key_a2", "org_a"],
+      ["key_b", "org_b"],
+    ] as const)
+      await stores.admin.keys.create(aKey(key, organization), BY);
+  });
+
+  const submit = async (change: Partial<NewJob> = {}): Promise<string> => {
+    const result = await jobs.submit(aJob(change));
+    if (result.kind !== "accepted") throw new Error(result.kind);
+    return result.job.id;
+  };
+  const claim = (worker = "w1", limit: number | null = null) => jobs.claim(worker, () => limit);
+  const claimed = async (worker = "w1"): Promise<ClaimedJob> => {
+    const job = await claim(worker);
+    if (!job) throw new Error("nothing to claim");
+    return job;
+  };
+  const statusOf = async (id: string, organization = "org_a") =>
+    (await jobs.get(organization, id))?.status ?? null;
+  const expireLeases = () =>
+    database.begin((sql) => sql`UPDATE jobs SET lease_until = 1 WHERE lease_until IS NOT NULL`);
+  const target = { channel: "c", upstreamModel: "m" };
+  const budgetRow = async () => {
+    const [row] = await database.read(
+      (sql) => sql<{ spent: bigint; held: bigint }[]>`SELECT spent, held FROM budgets`,
+    );
+    return { spent: BigInt(row!.spent), held: BigInt(row!.held) };
+  };
+  const withBudget = async (amount: bigint) => {
+    const budget = aBudget("budget_1", amount);
+    await stores.admin.budgets.create(budget, BY);
+    return { ...aJob().terms, budgets: [budget.id] };
+  };
+  const owners = () =>
+    database.read(
+      (sql) =>
+        sql<{ id: string; queued: bigint; running: bigint }[]>`SELECT id, queued, running FROM job_owners`,
+    );
+
+  test("a submitted job is queued, seen by its organization only, and claimed once", async () => {
+    const id = await submit();
+    expect(await jobs.get("org_a", id)).toMatchObject({
+      id,
+      status: "pending",
+      stage: 5,
+      outputs: [],
+      error: null,
+    });
+    expect(await jobs.get("org_b", id)).toBeNull();
+    expect(await jobs.get("org_a", "job_unknown")).toBeNull();
+    expect(await jobs.hasWork()).toBe(true);
+    const claims = await Promise.all(Array.from({ length: 8 }, (_, index) => claim(`w${index}`)));
+    expect(claims.filter((job) => job !== null)).toHaveLength(1);
+    expect(claims.find((job) => job !== null)).toMatchObject({
+      jobId: id,
+      fence: 1,
+      status: "pending",
+      isKeyUsable: true,
+      sent: null,
+      request: '{"kind":"image"}',
+      terms: aJob().terms,
+    });
+    expect(await jobs.hasWork()).toBe(false);
+    expect((await jobs.get("org_a", id))?.stage).toBe(10);
+  });
+
+  test("a job runs through its states, and its stage never goes back", async () => {
+    const id = await submit();
+    const job = await claimed();
+    expect(await jobs.send(job, target)).toBe(true);
+    expect(await jobs.get("org_a", id)).toMatchObject({ status: "in_progress", stage: 20 });
+    expect(await jobs.store(job)).toBe(true);
+    expect(await jobs.send(job, target)).toBe(true);
+    expect(await jobs.get("org_a", id)).toMatchObject({ status: "in_progress", stage: 95 });
+    expect(await jobs.finish(job, completion(job))).toBe(true);
+    expect(await jobs.get("org_a", id)).toMatchObject({
+      status: "completed",
+      stage: 100,
+      outputs: [{ format: "png" }],
+    });
+    expect(await stores.ledger.find(id, "charge")).toMatchObject({ amount: 10n });
+    expect(await jobs.finish(job, FAILURE)).toBe(false);
+    expect(await statusOf(id)).toBe("completed");
+  });
+
+  test("a lease that was lost changes nothing any more", async () => {
+    const id = await submit();
+    const first = await claimed("w1");
+    await jobs.send(first, target);
+    await expireLeases();
+    const second = await claimed("w2");
+    expect(second).toMatchObject({ jobId: id, fence: 2, status: "in_progress", pickUpMs: null });
+    expect((await jobs.renew([first])).size).toBe(0);
+    expect([...(await jobs.renew([second])).keys()]).toEqual([id]);
+    expect(await jobs.send(first, target)).toBe(false);
+    expect(await jobs.store(first)).toBe(false);
+    expect(await jobs.rememberVendorJobs(first, { ...target, vendorJobs: { 0: "x" } })).toBe(false);
+    expect(await jobs.finish(first, completion(first))).toBe(false);
+    expect(await jobs.finish(second, FAILURE)).toBe(true);
+    expect(await jobs.get("org_a", id)).toMatchObject({ status: "failed", error: FAILURE.error });
+    expect(await stores.ledger.find(id, "charge")).toBeNull();
+  });
+
+  test("the vendor's own job is handed to the next worker", async () => {
+    await submit();
+    const first = await claimed("w1");
+    await jobs.send(first, target);
+    const sent = { ...target, vendorJobs: { 0: "vendor-1", 2: "vendor-3" } };
+    expect(await jobs.rememberVendorJobs(first, sent)).toBe(true);
+    await jobs.releaseAll("w1");
+    expect((await claimed("w2")).sent).toEqual(sent);
+  });
+
+  test("a pending job is cancelled at once, claimed or not; a running one is told", async () => {
+    const [one, two] = [await submit(), await submit()];
+    expect(await jobs.cancel("org_b", one)).toBeNull();
+    expect((await jobs.cancel("org_a", one))?.status).toBe("cancelled");
+    expect((await jobs.cancel("org_a", one))?.status).toBe("cancelled");
+    const job = await claimed();
+    expect(job.jobId).toBe(two);
+    expect((await jobs.cancel("org_a", two))?.status).toBe("cancelled");
+    expect(await jobs.send(job, target)).toBe(false);
+    await submit();
+    const running = await claimed();
+    await jobs.send(running, target);
+    expect(await jobs.cancelling("w1")).toEqual([]);
+    expect(await jobs.cancel("org_a", running.jobId)).toMatchObject({
+      status: "in_progress",
+      isCancelRequested: true,
+    });
+    expect(await jobs.cancelling("w1")).toEqual([running.jobId]);
+    expect((await jobs.renew([running])).get(running.jobId)).toEqual({ isCancelRequested: true });
+    expect(await jobs.finish(running, CANCELLATION)).toBe(true);
+    expect(
+      (await owners()).every(({ queued, running }) => Number(queued) === 0 && Number(running) === 0),
+    ).toBe(true);
+  });
+
+  test("money is held from submission to end, and charged with the end", async () => {
+    const terms = await withBudget(100n);
+    await submit({ terms });
+    const second = await submit({ terms });
+    expect(await budgetRow()).toEqual({ spent: 0n, held: 80n });
+    expect(await jobs.submit(aJob({ terms }))).toEqual({ kind: "exhausted", reason: "held", canWait: true });
+    const job = await claimed();
+    await jobs.send(job, target);
+    await expireLeases();
+    const again = await claimed("w2");
+    expect(await budgetRow()).toEqual({ spent: 0n, held: 80n });
+    await jobs.finish(again, completion(again, terms.budgets));
+    expect(await budgetRow()).toEqual({ spent: 10n, held: 40n });
+    await jobs.cancel("org_a", second);
+    expect(await budgetRow()).toEqual({ spent: 10n, held: 0n });
+    expect(await stores.leases.processesInDoubt()).toEqual([]);
+    const { differenceCount } = await stores.admin.ledger.verify();
+    expect(differenceCount).toBe(0);
+    const spent = { ...terms, ceiling: 91n };
+    expect(await jobs.submit(aJob({ terms: spent }))).toEqual({
+      kind: "exhausted",
+      reason: "spent",
+      canWait: false,
+    });
+  });
+
+  test("no number of submissions at once holds more than the budget has", async () => {
+    const terms = await withBudget(400n);
+    const results = await Promise.all(Array.from({ length: 25 }, () => jobs.submit(aJob({ terms }))));
+    expect(results.filter(({ kind }) => kind === "accepted")).toHaveLength(10);
+    expect(await budgetRow()).toEqual({ spent: 0n, held: 400n });
+  });
+
+  test("an idempotency key names one job, whatever is submitted at once", async () => {
+    const idempotency = { key: "k", fingerprint: "f" };
+    const results = await Promise.all(Array.from({ length: 10 }, () => jobs.submit(aJob({ idempotency }))));
+    const ids = results.flatMap((result) => ("job" in result ? [result.job.id] : []));
+    expect(ids).toHaveLength(10);
+    expect(new Set(ids).size).toBe(1);
+    expect(results.filter(({ kind }) => kind === "accepted")).toHaveLength(1);
+    const other = aJob({ idempotency: { key: "k", fingerprint: "g" } });
+    expect(await jobs.submit(other)).toEqual({ kind: "other" });
+    expect((await jobs.submit({ ...other, id: newId("job"), keyId: "key_a2" })).kind).toBe("accepted");
+    await database.begin((sql) => sql`UPDATE jobs SET created_at = created_at - 86400001`);
+    expect((await jobs.submit(other)).kind).toBe("accepted");
+  });
+
+  test("an organization or key that has enough jobs waiting is told so", async () => {
+    const queuedLimit = { organization: 3, key: 2 };
+    await submit({ queuedLimit });
+    await submit({ queuedLimit });
+    expect(await jobs.submit(aJob({ queuedLimit }))).toEqual({ kind: "full", scope: "key", limit: 2 });
+    await submit({ queuedLimit, keyId: "key_a2" });
+    const refused = await jobs.submit(aJob({ queuedLimit, keyId: "key_a2" }));
+    expect(refused).toEqual({ kind: "full", scope: "organization", limit: 3 });
+    await claimed();
+    expect((await jobs.submit(aJob({ queuedLimit, keyId: "key_a2" }))).kind).toBe("accepted");
+  });
+
+  test("no more jobs run than the limits of organization and key allow", async () => {
+    for (let index = 0; index < 4; index += 1) await submit();
+    await submit({ keyId: "key_a2", keyRunningLimit: 1 });
+    await submit({ keyId: "key_a2", keyRunningLimit: 1 });
+    const claims = await Promise.all(Array.from({ length: 6 }, () => claim("w", 4)));
+    const rest = await Promise.all(Array.from({ length: 6 }, () => claim("w", 4)));
+    const all = [...claims, ...rest].filter((job) => job !== null);
+    expect(all).toHaveLength(4);
+    expect(all.filter(({ keyId }) => keyId === "key_a2")).toHaveLength(1);
+    await jobs.finish(
+      all.find(({ keyId }) => keyId === "key_a")!,
+      FAILURE,
+    );
+    expect(await claim("w", 4)).toMatchObject({ keyId: "key_a" });
+    expect(await claim("w", 5)).toBeNull();
+  });
+
+  test("organizations take turns, and then keys", async () => {
+    for (let index = 0; index < 6; index += 1) await submit();
+    await submit({ keyId: "key_a2" });
+    await submit({ organizationId: "org_b", keyId: "key_b" });
+    const order: string[] = [];
+    for (let index = 0; index < 8; index += 1) order.push((await claimed()).keyId);
+    expect(order.slice(0, 3).toSorted()).toEqual(["key_a", "key_a2", "key_b"]);
+    expect(order.indexOf("key_b")).toBeLessThan(2);
+    await submit();
+    await submit();
+    await submit({ keyId: "key_a2" });
+    expect([(await claimed()).keyId, (await claimed()).keyId]).toContain("key_a2");
+  });
+
+  test.each([
+    ["of another organization", { organizationId: "org_b", keyId: "key_b" }],
+    ["of another key", { keyId: "key_a2" }],
+  ])("a thousand waiting jobs of one key do not delay one %s", async (_, other) => {
+    for (let index = 0; index < 10; index += 1)
+      await Promise.all(Array.from({ length: 100 }, () => submit()));
+    await claimed();
+    await claimed();
+    const id = await submit(other);
+    expect([(await claimed()).jobId, (await claimed()).jobId]).toContain(id);
+  });
+
+  test("a job of a disabled or deleted key says so", async () => {
+    await submit();
+    await submit({ keyId: "key_a2" });
+    await stores.admin.keys.update("key_a", () => ({ isDisabled: true }), BY);
+    await stores.admin.keys.remove("key_a2", BY);
+    expect([(await claimed()).isKeyUsable, (await claimed()).isKeyUsable]).toEqual([false, false]);
+  });
+
+  test("queued jobs end at their deadline", async () => {
+    const terms = await withBudget(100n);
+    const late = await submit({ deadlineMs: -1, terms });
+    const early = await submit({ terms });
+    expect(await jobs.endOverdue(10)).toBe(1);
+    expect(await jobs.endOverdue(10)).toBe(0);
+    expect(await jobs.get("org_a", late)).toMatchObject({ status: "failed", error: { type: "timeout" } });
+    expect(await statusOf(early)).toBe("pending");
+    expect(await budgetRow()).toEqual({ spent: 0n, held: 40n });
+  });
+
+  test("completed jobs expire, and later every ended job is gone", async () => {
+    const done = await submit();
+    const job = await claimed();
+    await jobs.finish(job, completion(job));
+    const failed = await submit();
+    await jobs.finish(await claimed(), FAILURE);
+    const live = await submit();
+    expect(await jobs.expire(1_000_000, 10)).toEqual({ count: 0, names: [] });
+    const { count, names } = await jobs.expire(-1_000, 10);
+    expect([count, names]).toEqual([1, [completion(job).outputs[0]!.name]]);
+    expect(await jobs.get("org_a", done)).toMatchObject({ status: "expired", outputs: [], stage: 100 });
+    expect(await statusOf(failed)).toBe("failed");
+    expect(await jobs.remove(1_000_000, 10)).toBe(0);
+    expect(await jobs.remove(-1_000, 1)).toBe(1);
+    expect(await jobs.remove(-1_000, 10)).toBe(1);
+    expect(await Promise.all([done, failed, live].map((id) => statusOf(id)))).toEqual([
+      null,
+      null,
+      "pending",
+    ]);
+  });
+
+  test("lists are newest first, in pages, by status and time", async () => {
+    const ids = [await submit(), await submit(), await submit()].toReversed();
+    await submit({ organizationId: "org_b", keyId: "key_b" });
+    await jobs.cancel("org_a", ids[0]!);
+    const page = { limit: 10, offset: 0, statuses: [], createdFrom: null, createdTo: null };
+    const list = async (change: object) =>
+      (await jobs.list("org_a", { ...page, ...change })).map(({ id }) => id);
+    expect(await list({})).toEqual(ids);
+    expect(await list({ limit: 1, offset: 1 })).toEqual(ids.slice(1, 2));
+    expect(await list({ statuses: ["cancelled"] })).toEqual(ids.slice(0, 1));
+    expect(await list({ statuses: ["pending", "cancelled"] })).toEqual(ids);
+    const { createdAt } = (await jobs.get("org_a", ids[1]!))!;
+    expect(await list({ createdTo: createdAt })).not.toContain(ids[1]!);
+    expect(await list({ createdFrom: createdAt })).toContain(ids[1]!);
+  });
+
+  test("the queues tell how many wait and run, and how long", async () => {
+    await submit();
+    await submit();
+    await claimed();
+    expect(await jobs.queues()).toEqual([
+      { organizationId: "org_a", queued: 1, running: 1, oldestMs: expect.any(Number) },
+    ]);
+  });
+
+  if (databases.kind === "postgres")
+    test("other processes are woken by a submission", async () => {
+      const woken = Promise.withResolvers<void>();
+      const listening = await jobs.wakes(() => woken.resolve());
+      await submit();
+      await woken.promise;
+      await listening!.stop();
+    });
+});

@@ -1,0 +1,110 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { until, type TestGateway } from "../support/gateway.ts";
+import { look, submit, untilStatus } from "../support/job-calls.ts";
+import { makePng } from "../support/pictures.ts";
+import type { SimulatedJob, SimulatedJobs } from "../upstreams/jobs.ts";
+import type { Simulator } from "../upstreams/simulator.ts";
+import { openImageFixture, type ImageFixture, type VendorName } from "./images-vendors.ts";
+
+/*
+ * The gateway is killed or stopped while jobs run: each goes on, or fails as interrupted, and nothing is requested from a
+ * vendor twice or billed without outputs.
+ */
+const SYNCHRONOUS = "gpt-image-2";
+/** Vendors with jobs of their own. */
+const VENDORS = ["bfl", "fal", "replicate"] as const;
+let fixture: ImageFixture;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  const alone = VENDORS.map((vendor) => [vendor, "flux-2-pro"] as [VendorName, string]);
+  fixture = await openImageFixture({ alone, env: { DRAIN_SECONDS: "0", JOBS_CONCURRENCY: "4" } });
+  gateway = fixture.gateway;
+}, 30_000);
+afterAll(() => fixture[Symbol.asyncDispose]());
+afterEach(() => fixture.reset());
+
+const jobsOf = (vendor: VendorName) =>
+  (fixture.vendors[vendor] as Simulator & { jobs: SimulatedJobs<unknown> }).jobs.all;
+const submissions = (vendor: VendorName) =>
+  fixture.vendors[vendor].hits.filter(({ method, path }) => method === "POST" && !path.endsWith("/cancel"));
+const chargesOf = async (id: string) => (await gateway.ledger()).filter((row) => row.id === id);
+
+/** Submits a job to each vendor and waits until the vendor's own job has been polled. */
+function submitPolled(
+  polls: number,
+): Promise<{ vendor: VendorName; id: string; job: SimulatedJob<unknown> }[]> {
+  return Promise.all(
+    VENDORS.map(async (vendor) => {
+      const before = jobsOf(vendor).length;
+      fixture.vendors[vendor].next({ polls });
+      const { id } = await submit(gateway, { model: `${vendor}-flux-2-pro`, prompt: "a lighthouse" });
+      const job = await until("the vendor's job to be polled", () => {
+        const opened = jobsOf(vendor)[before];
+        return opened && opened.polled > 1 ? opened : undefined;
+      });
+      return { vendor, id, job };
+    }),
+  );
+}
+
+test("after a crash jobs are looked up, run, or interrupted, by how far they were", async () => {
+  const polled = await submitPolled(150);
+  fixture.vendors.openai.next({ delayMs: 60_000 });
+  const lost = await submit(gateway, { model: SYNCHRONOUS, prompt: "lost", n: 2 });
+  await fixture.vendors.openai.waitForHits(1);
+  const image = `data:image/png;base64,${Buffer.from(makePng(40, 30)).toString("base64")}`;
+  const queued = await Promise.all(
+    Array.from({ length: 6 }, (_, index) =>
+      submit(gateway, { model: SYNCHRONOUS, prompt: `p${index}`, ...(index % 2 === 0 && { image }) }),
+    ),
+  );
+  await gateway.kill();
+  await gateway.restart();
+
+  for (const { vendor, id } of polled) {
+    expect(await untilStatus(gateway, id)).toMatchObject({ status: "completed", outputs_count: 1 });
+    expect([vendor, submissions(vendor).length]).toEqual([vendor, 1]);
+    expect(await chargesOf(id)).toMatchObject([{ consumed: { count: 1 }, flags: [] }]);
+  }
+  for (const { id } of queued) {
+    expect(await untilStatus(gateway, id)).toMatchObject({ status: "completed", outputs_count: 1 });
+    expect(await chargesOf(id)).toMatchObject([{ consumed: { count: 1 } }]);
+  }
+  expect(await untilStatus(gateway, lost.id)).toMatchObject({
+    status: "failed",
+    outputs: [],
+    execution_error: { type: "interrupted" },
+  });
+  expect(fixture.vendors.openai.hits).toHaveLength(1 + queued.length);
+  const [row] = await chargesOf(lost.id);
+  expect(row).toMatchObject({ amount: 0n, consumed: { count: 0 } });
+  expect(Number(Object(row)["orphan_cost"])).toBeGreaterThan(0);
+});
+
+test("a stop leaves vendors' jobs to the next start, which can still cancel them", async () => {
+  const polled = await submitPolled(100_000);
+  expect(await gateway.stop()).toBe(0);
+  expect(polled.map(({ job }) => job.isCancelled)).toEqual([false, false, false]);
+  await gateway.restart();
+  for (const { vendor, id, job } of polled) {
+    const before = job.polled;
+    await until("the next start to poll", () => (job.polled > before ? true : undefined));
+    await gateway.call(`/api/jobs/${id}/cancel`, { method: "POST" });
+    expect(await untilStatus(gateway, id)).toMatchObject({ status: "cancelled", outputs: [] });
+    // BFL has no call for it.
+    if (vendor !== "bfl") await until("the vendor's job to be cancelled", () => job.isCancelled || undefined);
+    expect(submissions(vendor)).toHaveLength(1);
+    expect((await chargesOf(id)).map(({ amount }) => amount)).toEqual([0n]);
+  }
+});
+
+test("another process that only runs jobs shares them", async () => {
+  await using alone = await openImageFixture({ env: { JOBS_CONCURRENCY: "0" } });
+  const { id } = await submit(alone.gateway, { model: SYNCHRONOUS, prompt: "elsewhere" });
+  await Bun.sleep(300);
+  expect((await look(alone.gateway, id)).status).toBe("pending");
+  await using worker = await alone.gateway.startWorker();
+  expect((await untilStatus(alone.gateway, id)).status).toBe("completed");
+  expect(await worker.stop()).toBe(0);
+});

@@ -1,0 +1,185 @@
+import type { LedgerRow, TestGateway, TestWorker } from "./gateway.ts";
+import { until } from "./gateway.ts";
+import { look, submit, type WireJob } from "./job-calls.ts";
+import type { Hit } from "../upstreams/simulator.ts";
+import { openImageFixture, type ImageFixture } from "../e2e/images-vendors.ts";
+
+/** The result of many kills. All lists are empty, and all differences zero, when every promise was kept. */
+export interface JobKillReport {
+  kills: number;
+  /** Jobs whose submission was answered. */
+  acknowledged: number;
+  completed: number;
+  interrupted: number;
+  cancelled: number;
+  /** Acknowledged and unknown afterwards. */
+  lost: string[];
+  /** Without an end. */
+  stuck: string[];
+  /** Charged another number of images than delivered, or more than once. */
+  mischarged: string[];
+  /** Requested from a vendor more than once. */
+  repeated: string[];
+  /** Completed although no vendor was called. */
+  invented: string[];
+  /** Still held by budgets, nano-units. */
+  held: bigint;
+  /** Charges less what budgets have spent, nano-units. */
+  difference: bigint;
+  /** Cost of calls whose pictures nobody got, nano-units. */
+  orphanCost: bigint;
+}
+
+const CLIENTS = 6;
+const MODELS = ["gpt-image-2", "bfl-flux-2-pro", "replicate-flux-2-pro"] as const;
+const MAX_LIFE_MS = 400;
+/** A lease of a process that vanished ends after twenty seconds; one whose journal is adopted ends at once. */
+const END_MS = 60_000;
+
+/** Kills gateways and a worker of one store under load, at random times, and compares clients, vendors and ledger. */
+export async function killJobs(
+  kills: number,
+  random: () => number,
+  env: Record<string, string> = {},
+): Promise<JobKillReport> {
+  await using fixture = await openImageFixture({
+    alone: [
+      ["bfl", "flux-2-pro"],
+      ["replicate", "flux-2-pro"],
+    ],
+    env: { JOBS_CONCURRENCY: "8", ...env },
+  });
+  const { gateway: first, vendors } = fixture;
+  await using second = await fixture.another();
+  const gateways = [first, second];
+  await first.cli("budgets", "create", "--amount", "10000");
+  vendors.openai.respondBy(() => ({ delayMs: random() * 60 }));
+  for (const vendor of [vendors.bfl, vendors.replicate])
+    vendor.respondBy(() => ({ polls: Math.floor(random() * 30) }));
+  let worker: TestWorker = await first.startWorker();
+  const load = startLoad(gateways, random);
+  for (let kill = 0; kill < kills; kill += 1) {
+    await Bun.sleep(50 + random() * MAX_LIFE_MS);
+    const victim = Math.floor(random() * 3);
+    const gateway = gateways[victim];
+    if (gateway) {
+      await gateway.kill();
+      await gateway.restart();
+    } else {
+      await worker[Symbol.asyncDispose]();
+      worker = await first.startWorker();
+    }
+  }
+  const acknowledged = await load.stop();
+  const jobs = await untilAllEnded(first, acknowledged);
+  await worker.stop();
+  await second.stop();
+  return await compare(kills, fixture, acknowledged, jobs);
+}
+
+/** Clients that submit jobs, and cancel some, until they are stopped. */
+function startLoad(
+  gateways: readonly TestGateway[],
+  random: () => number,
+): { stop(): Promise<Map<string, string>> } {
+  /** Prompts of acknowledged jobs by id. */
+  const acknowledged = new Map<string, string>();
+  const state = { isStopping: false };
+  const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+    for (let turn = 0; !state.isStopping; turn += 1) {
+      const gateway = gateways[Math.floor(random() * gateways.length)]!;
+      const prompt = `tag-${client}-${turn}-end`;
+      const model = MODELS[Math.floor(random() * MODELS.length)]!;
+      try {
+        const { id } = await submit(gateway, { model, prompt, n: 1 + Math.floor(random() * 2) });
+        acknowledged.set(id, prompt);
+        if (random() < 0.1) await gateway.call(`/api/jobs/${id}/cancel`, { method: "POST" });
+      } catch {
+        // The gateway was killed; whether it had the job is not known.
+      }
+      await Bun.sleep(20 + random() * 40);
+    }
+  });
+  return {
+    async stop() {
+      state.isStopping = true;
+      await Promise.all(clients);
+      return acknowledged;
+    },
+  };
+}
+
+async function untilAllEnded(
+  gateway: TestGateway,
+  acknowledged: ReadonlyMap<string, string>,
+): Promise<Map<string, WireJob>> {
+  const jobs = new Map<string, WireJob>();
+  const isLive = ({ status }: WireJob): boolean => status === "pending" || status === "in_progress";
+  await until(
+    "every job to end",
+    async () => {
+      for (const id of acknowledged.keys()) {
+        const known = jobs.get(id);
+        if (!known || isLive(known)) jobs.set(id, await look(gateway, id));
+      }
+      return [...jobs.values()].some(isLive) ? undefined : true;
+    },
+    END_MS,
+  ).catch(() => {});
+  return jobs;
+}
+
+async function compare(
+  kills: number,
+  { gateway, vendors }: ImageFixture,
+  acknowledged: ReadonlyMap<string, string>,
+  jobs: ReadonlyMap<string, WireJob>,
+): Promise<JobKillReport> {
+  const rows = Map.groupBy(await gateway.ledger(), ({ id }) => id);
+  const submissions = [vendors.openai, vendors.bfl, vendors.replicate].flatMap(({ hits }) =>
+    hits.filter(isSubmission),
+  );
+  const calls = Map.groupBy(submissions, (hit) => /tag-\d+-\d+-end/.exec(hit.body.toString())?.[0] ?? "");
+  const all = [...jobs.values()];
+  const [budget] = JSON.parse(await gateway.cli("budgets", "list", "--json")) as {
+    spent: string;
+    held: string;
+  }[];
+  const charged = [...rows.values()].flat().reduce((sum, { amount }) => sum + amount, 0n);
+  const orphanCost = [...rows.values()]
+    .flat()
+    .reduce((sum, row) => sum + BigInt(String(Object(row)["orphan_cost"])), 0n);
+  const count = (test: (job: WireJob) => boolean) => all.filter(test).length;
+  const promptOf = ({ id }: WireJob) => acknowledged.get(id) ?? "";
+  return {
+    kills,
+    acknowledged: acknowledged.size,
+    completed: count(({ status }) => status === "completed"),
+    interrupted: count(({ execution_error: error }) => error?.type === "interrupted"),
+    cancelled: count(({ status }) => status === "cancelled"),
+    lost: [...acknowledged.keys()].filter((id) => jobs.get(id)?.id !== id),
+    stuck: all.filter(({ completed_at: at }) => at === null).map(({ id }) => id),
+    mischarged: all.filter((job) => !isChargedRightly(job, rows.get(job.id) ?? [])).map(({ id }) => id),
+    repeated: [...calls].filter(([, hits]) => hits.length > 1).map(([prompt]) => prompt),
+    invented: all
+      .filter((job) => job.status === "completed" && !calls.has(promptOf(job)))
+      .map(({ id }) => id),
+    held: nanos(budget!.held),
+    difference: charged - nanos(budget!.spent),
+    orphanCost,
+  };
+}
+
+function isSubmission({ method, path }: Hit): boolean {
+  return method === "POST" && !path.endsWith("/cancel");
+}
+
+function isChargedRightly({ status, outputs_count: outputs }: WireJob, rows: readonly LedgerRow[]): boolean {
+  if (status === "completed") return rows.length === 1 && rows[0]?.consumed?.count === outputs && outputs > 0;
+  return rows.every(({ amount, consumed }) => amount === 0n && consumed?.count === 0);
+}
+
+function nanos(decimal: string): bigint {
+  const [whole = "0", fraction = ""] = decimal.split(".");
+  return BigInt(whole) * 1_000_000_000n + BigInt(fraction.padEnd(9, "0"));
+}
