@@ -4,7 +4,7 @@ import { camelCase, snakeCase } from "../lib/casing.ts";
 import { formatPath, knownKeys, readStrictly } from "../lib/schema-problems.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import type { CatalogueFile } from "./catalogue.ts";
-import type { FileChannel } from "./file-schema.ts";
+import { NO_CREDENTIAL, type FileChannel } from "./file-schema.ts";
 import type { Report } from "./problems.ts";
 import {
   isSecretName,
@@ -61,6 +61,7 @@ export function catalogueChannels(
       base_url: baseUrlVariable === null ? channel.baseUrl : env[baseUrlVariable],
       credential: variable === null ? undefined : { env: variable },
       settings: { ...channel.settings, ...sources.extraSettings[provider] },
+      ...(channel.isOwnServer && { own_server: true }),
     };
   }
   return channels;
@@ -106,14 +107,20 @@ async function assembleSettings(
     report(where, message);
   };
   const settings: Record<string, unknown> = {};
+  const resolve = async (where: string, value: unknown): Promise<unknown> => {
+    if (!isSecretReference(value)) return value;
+    const resolved = await resolveSecret(value, secrets);
+    if ("secret" in resolved) return resolved.secret;
+    refuse(where, resolved.problem);
+    return undefined;
+  };
   for (const [location, value] of locatedSettings(declared)) {
     const where = `${path}.${location.path}`;
-    if (isSecretReference(value)) {
-      const resolved = await resolveSecret(value, secrets);
-      if ("problem" in resolved) refuse(where, resolved.problem);
-      else settings[location.name] = resolved.secret;
-    } else if (typeof value === "string" && isSecretName(location.path)) refuse(where, LITERAL_SECRET);
-    else settings[location.name] = value;
+    if (location.path === "credential" && value === NO_CREDENTIAL) settings[location.name] = null;
+    else if (typeof value === "string" && isSecretName(location.path)) refuse(where, LITERAL_SECRET);
+    else if (location.path === "headers")
+      settings[location.name] = await resolveHeaders(where, Object(value), resolve, refuse);
+    else settings[location.name] = await resolve(where, value);
   }
   const known = knownKeys(schema);
   for (const [location] of locatedSettings(declared)) {
@@ -135,6 +142,24 @@ async function assembleSettings(
   return null;
 }
 
+/** Headers with their secrets. One whose name is that of a secret must hold a reference. */
+async function resolveHeaders(
+  path: string,
+  headers: Readonly<Record<string, unknown>>,
+  resolve: (where: string, value: unknown) => Promise<unknown>,
+  refuse: Report,
+): Promise<Record<string, unknown>> {
+  const resolved: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const where = `${path}.${formatPath([name])}`;
+    if (typeof value === "string" && SECRET_HEADER.test(name)) refuse(where, LITERAL_SECRET);
+    else resolved[name] = await resolve(where, value);
+  }
+  return resolved;
+}
+
+const SECRET_HEADER = /authorization|cookie|key$|token$|secret$|password$/i;
+
 interface SettingLocation {
   /** In the file, below the channel. */
   path: string;
@@ -146,6 +171,7 @@ interface SettingLocation {
 const BESIDE: readonly SettingLocation[] = [
   { path: "base_url", name: "baseUrl" },
   { path: "credential", name: "apiKey" },
+  { path: "headers", name: "headers" },
   { path: "region", name: "region" },
 ];
 

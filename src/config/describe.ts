@@ -60,9 +60,9 @@ function channelRows({ settings, effective, fileName, written }: DescriptionSour
     const path = ["channels", channel.id];
     const declared = effective.channels[channel.id];
     const origin = isWritten(written, path) ? "file" : declared?.credential ? "environment" : "default";
-    const credential = declared?.credential ? `, credential ${showReference(declared.credential)}` : "";
+    const reference = isSecretReference(declared?.credential) ? declared.credential : null;
+    const credential = reference ? `, credential ${showReference(reference)}` : "";
     const address = declared?.base_url ? `, ${declared.base_url}` : "";
-    const reference = declared?.credential;
     const variable = reference && "env" in reference ? reference.env : null;
     return {
       path: formatPath(path),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { DEFAULT_KEY_LIMITS, DEFAULT_ORGANIZATION_LIMITS, type Limits } from "../domain/limits.ts";
 import { httpUrl, overloadSchema, serverSchema } from "./server-schema.ts";
 import { decimal, modelEntrySchema, modelIdSchema } from "./model-schema.ts";
-import { hasPassword, LITERAL_SECRET, secretReferenceSchema } from "./secret-reference.ts";
+import { hasPassword, LITERAL_SECRET, secretReferenceSchema, wrongSecret } from "./secret-reference.ts";
 
 const integerMs = z.int().min(1).max(86_400_000);
 const deadlineFields = {
@@ -11,11 +11,21 @@ const deadlineFields = {
   total_ms: integerMs.describe("The whole call"),
 };
 
+/** What a channel has in place of a credential when its server wants none. */
+export const NO_CREDENTIAL = "none";
+
 /** One way to a vendor. */
 const channelSchema = z.strictObject({
   provider: z.string().min(1).describe("Name of the provider adapter"),
   base_url: httpUrl.optional().describe("Address of the vendor; the provider's own where absent"),
-  credential: secretReferenceSchema.optional(),
+  credential: z
+    .union([secretReferenceSchema, z.literal(NO_CREDENTIAL)], { error: wrongSecret })
+    .optional()
+    .describe('A secret by reference: {env: NAME} or {file: path}; "none" for a server without one'),
+  headers: z
+    .record(z.string().min(1), z.union([secretReferenceSchema, z.string()]))
+    .optional()
+    .describe("Headers of your own for every call, by lower-case name; secrets by reference"),
   region: z.string().min(1).optional(),
   settings: z
     .record(z.string(), z.unknown())

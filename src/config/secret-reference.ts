@@ -2,10 +2,15 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import type { Environment } from "./environment.ts";
 
+/** What is wrong with a value in the place of a reference. */
+export function wrongSecret({ input }: { input?: unknown }): string {
+  return typeof input === "string" ? LITERAL_SECRET : NOT_A_REFERENCE;
+}
+
 /** Where a secret is read from. The configuration file never contains one. */
 export const secretReferenceSchema = z
   .union([z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })], {
-    error: ({ input }) => (typeof input === "string" ? LITERAL_SECRET : NOT_A_REFERENCE),
+    error: wrongSecret,
   })
   .describe("A secret by reference: {env: NAME} or {file: path}");
 

@@ -10,7 +10,7 @@ const file = (
 ): CatalogueFile => ({
   name: `catalogue/${id}.yaml`,
   provider: id,
-  channel: { id, credentialVariable, baseUrlVariable, baseUrl: undefined, settings: {} },
+  channel: { id, credentialVariable, baseUrlVariable, baseUrl: undefined, isOwnServer: false, settings: {} },
   models: new Map(),
 });
 const catalogue = [

@@ -40,11 +40,13 @@ export interface VendorTraits {
    * reasoning models refuse `max_tokens`, compatible vendors know only that (OpenAI reference, chat completions).
    */
   maxTokensField?: "max_tokens" | "max_completion_tokens";
-  /** Of chat completions: what it answers with an error where OpenAI would not. */
+  /** Of chat completions: fields and roles that it answers with an error where OpenAI would not. */
   refuses?: readonly (
     | "allowed_tools"
     | "custom_tools"
+    | "developer"
     | "json_schema"
+    | "max_completion_tokens"
     | "parallel_tool_calls"
     | "seed"
     | "stream_options"
@@ -62,8 +64,12 @@ export interface VendorTraits {
   takesRefusals?: boolean;
   /** Where it wants its reasoning back in earlier answers; nowhere where absent. */
   reasoningField?: "reasoning_content" | "reasoning" | "reasoning_details";
-  /** The field that switches reasoning on and off, where it has no `reasoning_effort`. */
+  /** The field that switches reasoning on and off, in place of `reasoning_effort`. */
   reasoningSwitch?: "thinking" | "enable_thinking";
+  /** Whether it takes `reasoning_effort` beside its switch. */
+  takesEffort?: boolean;
+  /** Whether it must be told to keep reasoning out of the text (`reasoning_split` of MiniMax). */
+  splitsReasoning?: boolean;
   /** On the native protocol: every turn must have a role, which Vertex AI demands and the Gemini API does not. */
   demandsRoles?: boolean;
 }

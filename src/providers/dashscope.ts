@@ -5,8 +5,10 @@ import { isObject } from "../lib/json.ts";
 import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
 import { wantedSize } from "./images/wanted-image.ts";
+import { compatibleText } from "./openai-compatible/compatible-provider.ts";
+import { VENDORS } from "./openai-compatible/vendors.ts";
 import type { Provider } from "./provider.ts";
-import { fanOutSetting, headerValue, httpAddress } from "./transport/channel-settings.ts";
+import { extraHeaders, fanOutSetting, headerValue, httpAddress } from "./transport/channel-settings.ts";
 import { createConnection, type Connection } from "./transport/connection.ts";
 import { brokenResponse } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
@@ -20,18 +22,24 @@ const settings = z.object({
   /** Address in front of `/services/…`, instead of the region's own. */
   baseUrl: httpAddress.optional(),
   apiKey: headerValue,
+  headers: extraHeaders,
   fanOut: fanOutSetting,
 });
 
 type DashscopeSettings = z.infer<typeof settings>;
 
-/** The image models of Alibaba Cloud's model studio, by its synchronous call. */
+/** Alibaba Cloud's model studio: chat completions, and the image models by their synchronous call. */
 export const dashscope: Provider<DashscopeSettings> = {
   name: "dashscope",
   settings,
+  text({ region, apiKey, headers, baseUrl = BASE_URLS[region] }) {
+    // The compatible interface is at another path of the same host (Model Studio, "OpenAI compatible").
+    const chatBaseUrl = new URL(new URL(VENDORS.dashscope.baseUrl).pathname, baseUrl).href;
+    return compatibleText(VENDORS.dashscope, { baseUrl: chatBaseUrl, apiKey, headers });
+  },
   image(settings, codecSlots) {
-    const { region, apiKey, baseUrl = BASE_URLS[region] } = settings;
-    const connection = createConnection({ baseUrl, apiKey }, readFailure);
+    const { region, apiKey, headers, baseUrl = BASE_URLS[region] } = settings;
+    const connection = createConnection({ baseUrl, apiKey, headers }, readFailure);
     return createImageUpstream({
       codecSlots,
       rules: REFERENCE_RULES,

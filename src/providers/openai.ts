@@ -1,16 +1,28 @@
 import { z } from "zod";
-import { createOpenAiConnection, type ImageLimits } from "./openai-compatible/connection.ts";
+import {
+  createOpenAiConnection,
+  type ImageLimits,
+  type OpenAiAddress,
+} from "./openai-compatible/connection.ts";
 import { createOpenAiImages } from "./openai-compatible/images.ts";
 import { createOpenAiText } from "./openai-compatible/text.ts";
+import { vendorAt } from "./openai-compatible/vendors.ts";
 import type { Provider } from "./provider.ts";
-import { headerValue, httpAddress, withoutEndSlash } from "./transport/channel-settings.ts";
+import {
+  extraHeaders,
+  headerValue,
+  httpAddress,
+  optionalCredential,
+  withoutEndSlash,
+} from "./transport/channel-settings.ts";
 
 const OPENAI_ORIGIN = "https://api.openai.com";
 
 const settings = z.object({
   /** Address in front of `/chat/completions` and `/images/…`, of OpenAI or any compatible vendor. */
   baseUrl: httpAddress.default(`${OPENAI_ORIGIN}/v1`),
-  apiKey: headerValue,
+  apiKey: optionalCredential,
+  headers: extraHeaders,
   organization: headerValue.optional(),
   project: headerValue.optional(),
 });
@@ -32,17 +44,25 @@ const IMAGE_LIMITS: ImageLimits = {
 };
 
 /** Headers as in the OpenAI API reference, authentication. */
-function connectionOf({ baseUrl, apiKey, organization, project }: OpenAiSettings) {
+function connectionOf({ baseUrl, apiKey, headers, organization, project }: OpenAiSettings) {
   const base = withoutEndSlash(baseUrl);
   const credential = {
-    authorization: `Bearer ${apiKey}`,
+    ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
     ...(organization && { "openai-organization": organization }),
     ...(project && { "openai-project": project }),
   };
-  return createOpenAiConnection({ baseUrl: base, apiKey }, credential, {
+  return createOpenAiConnection({ baseUrl: base, apiKey, headers }, credential, {
     urlOf: (operation) => `${base}/${operation}`,
-    textTraits: base.startsWith(OPENAI_ORIGIN) ? { maxTokensField: "max_completion_tokens" } : {},
+    ...textFacts(base),
     singleFileField: "image",
     imageLimits: IMAGE_LIMITS,
   });
+}
+
+/** What is known of the vendor at an address. */
+function textFacts(base: string): Pick<OpenAiAddress, "textTraits" | "ownCodes"> {
+  if (base.startsWith(OPENAI_ORIGIN))
+    return { textTraits: { maxTokensField: "max_completion_tokens", takesRefusals: true } };
+  const { traits = {}, ownCodes } = vendorAt(base) ?? {};
+  return { textTraits: traits, ...(ownCodes && { ownCodes: new Map(Object.entries(ownCodes)) }) };
 }

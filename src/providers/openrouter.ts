@@ -6,8 +6,10 @@ import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
 import { readImageUsage } from "./images/image-usage.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
 import { followsReference, wantedFormat } from "./images/wanted-image.ts";
+import { compatibleText } from "./openai-compatible/compatible-provider.ts";
+import { VENDORS } from "./openai-compatible/vendors.ts";
 import type { Provider } from "./provider.ts";
-import { fanOutSetting, headerValue, httpAddress } from "./transport/channel-settings.ts";
+import { extraHeaders, fanOutSetting, headerValue, httpAddress } from "./transport/channel-settings.ts";
 import { createConnection, type Connection } from "./transport/connection.ts";
 import { brokenResponse } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
@@ -15,18 +17,20 @@ import { sendJson } from "./transport/json-call.ts";
 import { textOf, type FailureReading } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
-  /** Address in front of `/images`. */
-  baseUrl: httpAddress.default("https://openrouter.ai/api/v1"),
+  /** Address in front of `/chat/completions` and `/images`. */
+  baseUrl: httpAddress.default(VENDORS.openrouter.baseUrl),
   apiKey: headerValue,
+  headers: extraHeaders,
   fanOut: fanOutSetting,
 });
 
 type OpenRouterSettings = z.infer<typeof settings>;
 
-/** The images route of OpenRouter: ratio and resolution for every model, pictures back as base64. */
+/** Chat completions, and the images route of OpenRouter: ratio and resolution for every model, pictures back as base64. */
 export const openrouter: Provider<OpenRouterSettings> = {
   name: "openrouter",
   settings,
+  text: (settings) => compatibleText(VENDORS.openrouter, settings),
   image(settings, codecSlots) {
     const connection = createConnection(settings, readFailure);
     return createImageUpstream({

@@ -9,6 +9,8 @@ import { bfl } from "./bfl.ts";
 import { dashscope } from "./dashscope.ts";
 import { fal } from "./fal.ts";
 import { gemini } from "./gemini.ts";
+import { compatibleProvider } from "./openai-compatible/compatible-provider.ts";
+import { VENDORS } from "./openai-compatible/vendors.ts";
 import { openai } from "./openai.ts";
 import { openrouter } from "./openrouter.ts";
 import type { Provider } from "./provider.ts";
@@ -26,7 +28,7 @@ interface RegisteredProvider {
   ): { text?: readonly TextUpstream[]; image?: ImageUpstream };
 }
 
-/** All providers. A new one is a file and a line here. */
+/** All providers. A new one is a file and a line here, or a row in the table of compatible vendors. */
 export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
   register(sandbox),
   register(openai),
@@ -41,6 +43,20 @@ export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
   register(fal),
   register(replicate),
   register(openrouter),
+  ...[
+    VENDORS.deepseek,
+    VENDORS.moonshot,
+    VENDORS.zhipu,
+    VENDORS.minimax,
+    VENDORS.mistral,
+    VENDORS.groq,
+    VENDORS.together,
+    VENDORS.fireworks,
+    VENDORS.vllm,
+    VENDORS.sglang,
+    VENDORS.ollama,
+    VENDORS.lmstudio,
+  ].map((vendor) => register(compatibleProvider(vendor))),
 ]);
 
 /** The upstreams of channels. A request keeps the channel it was routed to, also when a reload replaces it. */

@@ -5,8 +5,10 @@ import { readImageList, type ImageList } from "./images/image-list.ts";
 import { createImageUpstream } from "./images/image-upstream.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
 import { hasError, readOpenAiFailure } from "./openai-compatible/errors.ts";
+import { compatibleText } from "./openai-compatible/compatible-provider.ts";
+import { VENDORS } from "./openai-compatible/vendors.ts";
 import type { Provider } from "./provider.ts";
-import { headerValue, httpAddress } from "./transport/channel-settings.ts";
+import { extraHeaders, headerValue, httpAddress } from "./transport/channel-settings.ts";
 import { createConnection, type Connection } from "./transport/connection.ts";
 import { brokenResponse } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
@@ -15,17 +17,22 @@ import type { FetchResult } from "./transport/result-link.ts";
 import type { FailureReading } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
-  /** Address in front of `/images/…`. */
-  baseUrl: httpAddress.default("https://api.x.ai/v1"),
+  /** Address in front of `/chat/completions` and `/images/…`. */
+  baseUrl: httpAddress.default(VENDORS.xai.baseUrl),
   apiKey: headerValue,
+  headers: extraHeaders,
 });
 
 type XaiSettings = z.infer<typeof settings>;
 
-/** The images protocol of family D: ratio and resolution instead of pixels, edits in JSON (xAI image reference). */
+/**
+ * Chat completions, and the images protocol of family D: ratio and resolution instead of pixels, edits in JSON (xAI
+ * API reference).
+ */
 export const xai: Provider<XaiSettings> = {
   name: "xai",
   settings,
+  text: (settings) => compatibleText(VENDORS.xai, settings),
   image(settings, codecSlots) {
     const connection = createConnection(settings, readFailure);
     return createImageUpstream({

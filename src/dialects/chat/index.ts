@@ -1,9 +1,10 @@
 import type { TextDialect } from "../dialect.ts";
+import { forVendor } from "./for-vendor.ts";
 import { parseReply } from "./parse-reply.ts";
 import { readConversation } from "./read-conversation.ts";
 import { ChatReplyReader } from "./read-stream.ts";
 import { readReply } from "./reply.ts";
-import { forVendor, type ChatRequest } from "./request.ts";
+import type { ChatRequest } from "./request.ts";
 import { ChatStream, KEEP_ALIVE_FRAME } from "./stream.ts";
 import { writeConversation } from "./write-conversation.ts";
 import { writeReply } from "./write-reply.ts";

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { VendorTerms } from "../dialect.ts";
-import { forVendor, readRequest } from "./request.ts";
+import { forVendor } from "./for-vendor.ts";
+import { readRequest } from "./request.ts";
 
 function terms(upstreamModel: string): VendorTerms {
   return { upstreamModel, traits: {}, coveredTokens: null, model: { id: "m", maxOutputTokens: 100 } };
@@ -229,3 +230,34 @@ const RESERVED = new Set([
   "models",
   "plugins",
 ]);
+
+describe("the text for a vendor that refuses what OpenAI takes", () => {
+  const forStrict = (raw: string) =>
+    forVendor(readRequest(Buffer.from(raw)), {
+      upstreamModel: "m",
+      traits: { refuses: ["stream_options", "max_completion_tokens", "developer"] },
+      coveredTokens: null,
+      model: { id: "m", maxOutputTokens: 100 },
+    });
+
+  test.each([
+    [
+      '{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"a"}]}',
+      '{"model":"m","stream":true,"messages":[{"role":"user","content":"a"}]}',
+    ],
+    [
+      '{"model":"m","max_completion_tokens": 7,"messages":[{"role":"user","content":"a"}]}',
+      '{"model":"m","max_tokens":7,"messages":[{"role":"user","content":"a"}]}',
+    ],
+    [
+      '{"model":"m","max_tokens":5,"max_completion_tokens":7,"messages":[{"role":"user","content":"a"}]}',
+      '{"model":"m","max_tokens":5,"messages":[{"role":"user","content":"a"}]}',
+    ],
+    [
+      '{"model":"m","messages":[ {"role" : "developer","content":"d\\u00e9"}, {"role":"user","content":"developer"}]}',
+      '{"model":"m","messages":[ {"role" : "system","content":"d\\u00e9"}, {"role":"user","content":"developer"}]}',
+    ],
+  ])("says the same in its words", (raw, sent) => {
+    expect(forStrict(raw)).toBe(sent);
+  });
+});

@@ -1,11 +1,10 @@
-import type { TextPayload, TextRequest, VendorTerms } from "../dialect.ts";
+import type { TextPayload, TextRequest } from "../dialect.ts";
 import { readFeatures } from "./features.ts";
 import { checkFields, checkNames } from "./fields.ts";
 import { readReferences } from "./parts.ts";
 import { InputSize } from "../input-size.ts";
 import { readBody, requireModelName } from "../request-body.ts";
-import { editMembers } from "../../lib/json-edit.ts";
-import { isObject, splice, type Span } from "../../lib/json.ts";
+import { isObject, type Span } from "../../lib/json.ts";
 
 export interface ChatRequest extends TextRequest {
   spans: { model: Span | undefined; streamOptions: Span | undefined; bodyStart: number };
@@ -37,39 +36,6 @@ export function readRequest(bytes: Uint8Array): ChatPayload {
       spans: { model: modelSpan, streamOptions, bodyStart },
     },
   };
-}
-
-/**
- * The text for a vendor of the same dialect: its own model name, usage always requested on a stream, a maximum of
- * output tokens for a caller who set none and whose budget needs one, everything else as the caller wrote it.
- */
-export function forVendor(payload: ChatPayload, terms: VendorTerms): string {
-  const text = withModelAndUsage(payload, terms.upstreamModel);
-  const { coveredTokens, traits } = terms;
-  return coveredTokens === null
-    ? text
-    : editMembers(text, { [traits.maxTokensField ?? "max_tokens"]: () => String(coveredTokens) });
-}
-
-function withModelAndUsage({ raw, parsed }: ChatPayload, upstreamModel: string): string {
-  const { model, spans, isStream, body } = parsed;
-  const edits: { span: Span; text: string }[] = [];
-  if (upstreamModel !== model && spans.model)
-    edits.push({ span: spans.model, text: JSON.stringify(upstreamModel) });
-  if (isStream) {
-    const requested = body["stream_options"];
-    const options = JSON.stringify({ ...(isObject(requested) ? requested : {}), include_usage: true });
-    if (spans.streamOptions) edits.push({ span: spans.streamOptions, text: options });
-    else {
-      const start = { start: spans.bodyStart, end: spans.bodyStart };
-      edits.push({ span: start, text: `"stream_options":${options},` });
-    }
-  }
-  if (edits.length === 0) return raw;
-  return splice(
-    raw,
-    edits.sort((one, other) => one.span.start - other.span.start),
-  );
 }
 
 /** Vendors obey the one or the other, and the hold must cover both. */

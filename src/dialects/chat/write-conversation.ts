@@ -145,14 +145,21 @@ function writeSchema({
  * models for it that they do not know.
  */
 function writeReasoning({ reasoning }: Conversation, { traits, model }: VendorTerms): object {
+  const split = traits.splitsReasoning ? { reasoning_split: true } : {};
   const effort = reasoning && effortOf(reasoning);
-  if (!effort || !model.reasoning) return {};
+  if (!effort || !model.reasoning) return split;
+  const isOn = effort !== "none";
+  const byWord = { reasoning_effort: effort };
   switch (traits.reasoningSwitch) {
     case "thinking":
-      return { thinking: { type: effort === "none" ? "disabled" : "enabled" } };
+      return {
+        ...split,
+        thinking: { type: isOn ? "enabled" : "disabled" },
+        ...(isOn && traits.takesEffort && byWord),
+      };
     case "enable_thinking":
-      return { enable_thinking: effort !== "none" };
+      return { ...split, enable_thinking: isOn };
     case undefined:
-      return { reasoning_effort: effort };
+      return { ...split, ...byWord };
   }
 }

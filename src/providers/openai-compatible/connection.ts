@@ -38,21 +38,43 @@ export interface ImageLimits {
   references: ReferenceRules;
 }
 
+/** Of an address that is used for text alone. */
+export const NO_IMAGES: Pick<OpenAiAddress, "singleFileField" | "imageLimits"> = {
+  singleFileField: "image",
+  imageLimits: { formats: [], references: { formats: [], maxBytes: 0 } },
+};
+
+/** What a channel's settings say of its connection. */
+export interface OpenAiSettings {
+  baseUrl: string;
+  /** Null for a server that wants none. */
+  apiKey: string | null;
+  /** Of the operator; their values count as secrets. */
+  headers?: Readonly<Record<string, string>>;
+}
+
 /** Prepares a channel. `credential` are the headers that carry `apiKey`. */
 export function createOpenAiConnection(
-  { baseUrl, apiKey }: { baseUrl: string; apiKey: string },
+  { baseUrl, apiKey, headers = {} }: OpenAiSettings,
   credential: Readonly<Record<string, string>>,
   address: OpenAiAddress,
 ): OpenAiConnection {
   // Compressed events would be delayed; `JSON_HEADERS` therefore request the identity encoding.
-  const formHeaders = { ...JSON_HEADERS, ...credential };
+  const formHeaders = { ...JSON_HEADERS, ...headers, ...credential };
   const jsonHeaders = { ...formHeaders, "content-type": "application/json" };
   return {
     ...address,
     formHeaders,
     jsonHeaders,
     streamHeaders: { ...jsonHeaders, accept: "text/event-stream" },
-    errors: createVendorErrors({ secret: apiKey, baseUrl }, openAiFailures(address.ownCodes)),
+    errors: createVendorErrors(
+      {
+        secret: apiKey,
+        otherSecrets: Object.values(headers),
+        baseUrl,
+      },
+      openAiFailures(address.ownCodes),
+    ),
     fetchResult: createFetchResult(baseUrl),
   };
 }

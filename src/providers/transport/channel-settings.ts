@@ -7,6 +7,31 @@ export const httpAddress = z.url({ protocol: /^https?$/, error: "must be an http
 /** A credential or another value that is sent in a header. */
 export const headerValue = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII without spaces");
 
+/** The credential; null, which is `credential: none` in the file, for a server that wants none. */
+export const optionalCredential = headerValue.nullable();
+
+/** Headers of the operator's own that go with every call. Those that frame a message are the gateway's. */
+export const extraHeaders = z
+  .record(
+    z
+      .string()
+      .regex(/^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/, "must be the name of a header in small letters")
+      .refine((name) => !FRAMING.has(name), "is a header that the gateway sets itself"),
+    z.string().regex(/^[\x20-\x7e]{1,4096}$/, "must be visible ASCII"),
+  )
+  .default({});
+
+const FRAMING: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-encoding",
+  "connection",
+  "content-length",
+  "content-type",
+  "expect",
+  "host",
+  "transfer-encoding",
+]);
+
 /** Whether several images are made by as many parallel calls, where one call makes one. */
 export const fanOutSetting = z.boolean().default(false);
 

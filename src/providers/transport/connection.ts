@@ -13,17 +13,27 @@ export interface Connection {
   fetchResult: FetchResult;
 }
 
+interface ConnectionSettings {
+  baseUrl: string;
+  apiKey: string;
+  /** Of the operator's own. */
+  headers?: Readonly<Record<string, string>>;
+}
+
 /** Prepares the calls to a vendor of JSON. `credential` is the header that carries the key. */
 export function createConnection(
-  { baseUrl, apiKey }: { baseUrl: string; apiKey: string },
+  { baseUrl, apiKey, headers = {} }: ConnectionSettings,
   readFailure: ReadFailure,
   credential: Readonly<Record<string, string>> = { authorization: `Bearer ${apiKey}` },
 ): Connection {
   const base = withoutEndSlash(baseUrl);
   return {
     baseUrl: base,
-    headers: { ...JSON_HEADERS, ...credential },
-    errors: createVendorErrors({ secret: apiKey, baseUrl: base }, readFailure),
+    headers: { ...JSON_HEADERS, ...headers, ...credential },
+    errors: createVendorErrors(
+      { secret: apiKey, otherSecrets: Object.values(headers), baseUrl: base },
+      readFailure,
+    ),
     fetchResult: createFetchResult(base),
   };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createSanitizer } from "./public-message.ts";
 
-const sanitize = createSanitizer("sk-secret-key", "api.example-vendor.com");
+const sanitize = createSanitizer(["sk-secret-key"], "api.example-vendor.com");
 
 test.each([
   "Invalid 'temperature': expected a value from 0 to 2.",

@@ -21,12 +21,14 @@ const TELLTALE = [
  * Prepares the neutral wording of a channel's messages: a sentence that holds a key, an address, an id or the name
  * of a vendor is left out as a whole, so that what remains still reads.
  */
-export function createSanitizer(apiKey: string, hostname: string): Sanitize {
+export function createSanitizer(secrets: readonly string[], hostname: string): Sanitize {
   const label = hostname.split(".").at(-2) ?? "";
   const names = /^[a-z][a-z-]{2,}$/.test(label) ? [...VENDOR_NAMES, label] : VENDOR_NAMES;
   const vendor = new RegExp(`\\b(${names.join("|")})`, "i");
   const isTelltale = (sentence: string) =>
-    sentence.includes(apiKey) || vendor.test(sentence) || TELLTALE.some((pattern) => pattern.test(sentence));
+    secrets.some((each) => sentence.includes(each)) ||
+    vendor.test(sentence) ||
+    TELLTALE.some((pattern) => pattern.test(sentence));
   return (message) => {
     const plain = message
       .slice(0, 8 * MAX_MESSAGE)

@@ -8,8 +8,10 @@ import { createSanitizer } from "./public-message.ts";
  * body; where it leaves the kind open, the status decides. The secret is in no message.
  */
 export function createVendorErrors(redaction: Redaction, read: ReadFailure): VendorErrors {
-  const { secret, baseUrl } = redaction;
-  const sanitize = createSanitizer(secret, new URL(baseUrl).hostname);
+  const { secret, otherSecrets = [], baseUrl } = redaction;
+  const longer = otherSecrets.filter(({ length }) => length >= MIN_SECRET);
+  const secrets = secret === null ? longer : [secret, ...longer];
+  const sanitize = createSanitizer(secrets, new URL(baseUrl).hostname);
 
   function raise(
     kind: UpstreamErrorKind,
@@ -17,7 +19,8 @@ export function createVendorErrors(redaction: Redaction, read: ReadFailure): Ven
     status?: number,
     isByRequest = false,
   ): UpstreamError {
-    const redact = (text: string) => text.replaceAll(secret, "[redacted]");
+    const redact = (text: string) =>
+      secrets.reduce((rest, each) => rest.replaceAll(each, "[redacted]"), text);
     const logged = redact(code).replace(UNUSUAL_IN_CODE, "?").slice(0, MAX_LOGGED_CODE);
     const isPublic = kind === "rejected" || kind === "refused";
     return new UpstreamError(kind, `the vendor responded ${status ?? "with a failure"}: ${logged}`, {
@@ -51,9 +54,12 @@ export interface VendorErrors {
   raise(kind: UpstreamErrorKind, reading: FailureReading, status?: number): UpstreamError;
 }
 
-/** What must not appear in a message: the credential, and the vendor's name as its address has it. */
+/** What must not appear in a message: the credentials, and the vendor's name as its address has it. */
 export interface Redaction {
-  secret: string;
+  /** Null for a server without one. */
+  secret: string | null;
+  /** Values of the operator's own headers. */
+  otherSecrets?: readonly string[];
   baseUrl: string;
 }
 
@@ -73,6 +79,8 @@ export interface FailureReading {
   retryAfterSeconds?: number;
 }
 
+/** Shorter values of headers are no secrets, and may be parts of any word. */
+const MIN_SECRET = 8;
 const MAX_LOGGED = 300;
 const MAX_LOGGED_CODE = 100;
 const UNUSUAL_IN_CODE = /[^\w./:[\] -]/g;

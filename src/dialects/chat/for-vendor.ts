@@ -1,0 +1,90 @@
+import { editMembers, removeMember } from "../../lib/json-edit.ts";
+import { isObject, scanArray, scanObject, splice, type Span } from "../../lib/json.ts";
+import type { VendorTerms, VendorTraits } from "../dialect.ts";
+import type { ChatPayload } from "./request.ts";
+
+/**
+ * The text for a vendor of the same dialect: its own model name, usage always requested on a stream, a maximum of
+ * output tokens for a caller who set none and whose budget needs one, another word for what the vendor's traits say
+ * it refuses, everything else as the caller wrote it.
+ */
+export function forVendor(
+  payload: ChatPayload,
+  { upstreamModel, coveredTokens, traits }: VendorTerms,
+): string {
+  const takesUsageOption = !traits.refuses?.includes("stream_options");
+  const text = withModelAndUsage(payload, upstreamModel, takesUsageOption);
+  const adapted = adapt(text, payload.parsed.body, traits);
+  return coveredTokens === null
+    ? adapted
+    : editMembers(adapted, { [traits.maxTokensField ?? "max_tokens"]: () => String(coveredTokens) });
+}
+
+function withModelAndUsage(
+  { raw, parsed }: ChatPayload,
+  upstreamModel: string,
+  takesUsageOption: boolean,
+): string {
+  const { model, spans, isStream, body } = parsed;
+  const edits: { span: Span; text: string }[] = [];
+  if (upstreamModel !== model && spans.model)
+    edits.push({ span: spans.model, text: JSON.stringify(upstreamModel) });
+  if (isStream && takesUsageOption) {
+    const requested = body["stream_options"];
+    const options = JSON.stringify({ ...(isObject(requested) ? requested : {}), include_usage: true });
+    if (spans.streamOptions) edits.push({ span: spans.streamOptions, text: options });
+    else {
+      const start = { start: spans.bodyStart, end: spans.bodyStart };
+      edits.push({ span: start, text: `"stream_options":${options},` });
+    }
+  }
+  if (edits.length === 0) return raw;
+  return splice(
+    raw,
+    edits.sort((one, other) => one.span.start - other.span.start),
+  );
+}
+
+/** Says the same in the vendor's words: nothing is lost that it could do. */
+function adapt(
+  text: string,
+  body: Readonly<Record<string, unknown>>,
+  { refuses, seedField }: VendorTraits,
+): string {
+  if (!refuses) return text;
+  let adapted = seedField && "seed" in body ? renameMember(text, "seed", seedField) : text;
+  if (refuses.includes("stream_options") && "stream_options" in body)
+    adapted = removeMember(adapted, "stream_options");
+  if (refuses.includes("max_completion_tokens") && "max_completion_tokens" in body)
+    adapted =
+      "max_tokens" in body
+        ? removeMember(adapted, "max_completion_tokens")
+        : renameMember(adapted, "max_completion_tokens", "max_tokens");
+  if (refuses.includes("developer") && hasDeveloper(body["messages"]))
+    adapted = editMembers(adapted, { messages: (messages) => messages && withSystemRoles(messages) });
+  return adapted;
+}
+
+function renameMember(text: string, from: string, to: string): string {
+  const { members, spans } = scanObject(text, [from]);
+  const [member, value] = [members[0], spans[0]];
+  if (!member || !value) return text;
+  const renamed = `${JSON.stringify(to)}:${text.slice(value.start, value.end)}`;
+  return splice(text, [{ span: member, text: renamed }]);
+}
+
+function hasDeveloper(messages: unknown): boolean {
+  return Array.isArray(messages) && messages.some((each) => isObject(each) && each["role"] === "developer");
+}
+
+function withSystemRoles(messages: string): string {
+  const edits = scanArray(messages).map((span) => {
+    const message = messages.slice(span.start, span.end);
+    return { span, text: editMembers(message, { role: asSystem }) };
+  });
+  return splice(messages, edits);
+}
+
+function asSystem(role: string | undefined): string | undefined {
+  return role !== undefined && JSON.parse(role) === "developer" ? '"system"' : undefined;
+}

@@ -1,0 +1,162 @@
+import type { VendorTraits } from "../../dialects/dialect.ts";
+import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
+
+/** A vendor of chat completions, as data: where it is, and what it does otherwise than OpenAI. */
+export interface CompatibleVendor {
+  /** Name of its provider. */
+  name: string;
+  /** Address in front of `/chat/completions`. */
+  baseUrl: string;
+  /** Address in front of `/v1/messages`, where it speaks that protocol too. */
+  messagesBaseUrl?: string;
+  /** A server of the operator's own, which may be without a credential. */
+  isOwnServer?: true;
+  traits: VendorTraits;
+  /** What it means by codes that others use in another sense. */
+  ownCodes?: Readonly<Record<string, UpstreamErrorKind>>;
+}
+
+/** Known to OpenAI alone, as far as is documented: tools that take any text, and lists of allowed tools. */
+const OPENAI_TOOLS = ["allowed_tools", "custom_tools"] as const;
+/** What the strictest readers refuse: roles and fields that came after the first versions of the protocol. */
+const NEWER_FIELDS = [...OPENAI_TOOLS, "developer", "verbosity"] as const;
+
+/**
+ * The vendors that need no code of their own. Addresses and traits are from the vendors' API references as they stood
+ * in autumn 2026.
+ */
+export const VENDORS = {
+  // Its roles are a closed set; it has JSON objects but no schemas; a turn with calls must have its reasoning again
+  // ("Thinking Mode", "JSON Output").
+  deepseek: {
+    name: "deepseek",
+    baseUrl: "https://api.deepseek.com",
+    messagesBaseUrl: "https://api.deepseek.com/anthropic",
+    traits: {
+      refuses: [...NEWER_FIELDS, "json_schema", "max_completion_tokens"],
+      reasoningField: "reasoning_content",
+      reasoningSwitch: "thinking",
+      takesEffort: true,
+    },
+  },
+  // "Thinking is enabled but reasoning_content is missing" is an error (Kimi API, "Error reference").
+  moonshot: {
+    name: "moonshot",
+    baseUrl: "https://api.moonshot.ai/v1",
+    messagesBaseUrl: "https://api.moonshot.ai/anthropic",
+    traits: { refuses: NEWER_FIELDS, maxTemperature: 1, reasoningField: "reasoning_content" },
+  },
+  // Z.ai API reference; open.bigmodel.cn serves the same inside of China.
+  zhipu: {
+    name: "zhipu",
+    baseUrl: "https://api.z.ai/api/paas/v4",
+    messagesBaseUrl: "https://api.z.ai/api/anthropic",
+    traits: {
+      refuses: [...NEWER_FIELDS, "json_schema"],
+      maxTemperature: 1,
+      reasoningField: "reasoning_content",
+      reasoningSwitch: "thinking",
+    },
+  },
+  // MiniMax API, "Compatible OpenAI API": the whole message of an earlier turn goes back, its reasoning included.
+  minimax: {
+    name: "minimax",
+    baseUrl: "https://api.minimax.io/v1",
+    messagesBaseUrl: "https://api.minimax.io/anthropic",
+    traits: {
+      refuses: NEWER_FIELDS,
+      maxTemperature: 1,
+      reasoningField: "reasoning_details",
+      splitsReasoning: true,
+    },
+  },
+  // Unknown fields are errors, `stream_options` and `reasoning_content` among them (Mistral API, 422).
+  mistral: {
+    name: "mistral",
+    baseUrl: "https://api.mistral.ai/v1",
+    traits: {
+      refuses: [...NEWER_FIELDS, "max_completion_tokens", "stream_options", "user"],
+      maxTemperature: 1.5,
+      seedField: "random_seed",
+    },
+  },
+  groq: {
+    name: "groq",
+    baseUrl: "https://api.groq.com/openai/v1",
+    traits: { refuses: [...OPENAI_TOOLS, "verbosity"], maxTokensField: "max_completion_tokens" },
+  },
+  xai: {
+    name: "xai",
+    baseUrl: "https://api.x.ai/v1",
+    traits: { refuses: [...OPENAI_TOOLS, "verbosity"], reasoningField: "reasoning_content" },
+  },
+  // OpenRouter API, "Reasoning tokens" and "Prompt caching".
+  openrouter: {
+    name: "openrouter",
+    baseUrl: "https://openrouter.ai/api/v1",
+    messagesBaseUrl: "https://openrouter.ai/api",
+    traits: {
+      refuses: OPENAI_TOOLS,
+      takesTopK: true,
+      takesCacheControl: true,
+      reasoningField: "reasoning_details",
+    },
+  },
+  // `insufficient_quota` is a limit of tokens per minute there (Model Studio, "Error codes" and "Rate limits").
+  dashscope: {
+    name: "dashscope",
+    baseUrl: "https://dashscope.aliyuncs.com/compatible-mode/v1",
+    messagesBaseUrl: "https://dashscope.aliyuncs.com/apps/anthropic",
+    traits: {
+      refuses: NEWER_FIELDS,
+      takesTopK: true,
+      takesCacheControl: true,
+      reasoningField: "reasoning_content",
+      reasoningSwitch: "enable_thinking",
+    },
+    ownCodes: { insufficient_quota: "limited" },
+  },
+  together: {
+    name: "together",
+    baseUrl: "https://api.together.xyz/v1",
+    traits: { refuses: NEWER_FIELDS, takesTopK: true },
+  },
+  fireworks: {
+    name: "fireworks",
+    baseUrl: "https://api.fireworks.ai/inference/v1",
+    traits: { refuses: NEWER_FIELDS, takesTopK: true, reasoningField: "reasoning_content" },
+  },
+  // vLLM and SGLang render messages by the model's own template, which knows the roles it was trained with.
+  vllm: {
+    name: "vllm",
+    baseUrl: "http://127.0.0.1:8000/v1",
+    isOwnServer: true,
+    traits: { refuses: NEWER_FIELDS, takesTopK: true, reasoningField: "reasoning" },
+  },
+  sglang: {
+    name: "sglang",
+    baseUrl: "http://127.0.0.1:30000/v1",
+    isOwnServer: true,
+    traits: { refuses: NEWER_FIELDS, takesTopK: true, reasoningField: "reasoning_content" },
+  },
+  ollama: {
+    name: "ollama",
+    baseUrl: "http://127.0.0.1:11434/v1",
+    isOwnServer: true,
+    traits: { refuses: NEWER_FIELDS, reasoningField: "reasoning" },
+  },
+  lmstudio: {
+    name: "lmstudio",
+    baseUrl: "http://127.0.0.1:1234/v1",
+    isOwnServer: true,
+    traits: { refuses: NEWER_FIELDS },
+  },
+} as const satisfies Readonly<Record<string, CompatibleVendor>>;
+
+/** The vendor at an address that was declared without naming it. */
+export function vendorAt(address: string): CompatibleVendor | undefined {
+  const host = new URL(address).hostname;
+  const isAt = ({ isOwnServer, baseUrl }: CompatibleVendor) =>
+    !isOwnServer && new URL(baseUrl).hostname === host;
+  return Object.values<CompatibleVendor>(VENDORS).find(isAt);
+}
