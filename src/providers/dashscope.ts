@@ -33,9 +33,11 @@ export const dashscope: Provider<DashscopeSettings> = {
   name: "dashscope",
   settings,
   text({ region, apiKey, headers, baseUrl = BASE_URLS[region] }) {
-    // The compatible interface is at another path of the same host (Model Studio, "OpenAI compatible").
-    const chatBaseUrl = new URL(new URL(VENDORS.dashscope.baseUrl).pathname, baseUrl).href;
-    return compatibleText(VENDORS.dashscope, { baseUrl: chatBaseUrl, apiKey, headers });
+    // The compatible interfaces are at other paths of the same host (Model Studio, "OpenAI compatible").
+    const { dashscope: vendor } = VENDORS;
+    const at = (address: string) => new URL(new URL(address).pathname, baseUrl).href;
+    const messagesBaseUrl = at(vendor.messagesBaseUrl);
+    return compatibleText(vendor, { baseUrl: at(vendor.baseUrl), messagesBaseUrl, apiKey, headers });
   },
   image(settings, codecSlots) {
     const { region, apiKey, headers, baseUrl = BASE_URLS[region] } = settings;

@@ -6,7 +6,7 @@ import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
 import { readImageUsage } from "./images/image-usage.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
 import { followsReference, wantedFormat } from "./images/wanted-image.ts";
-import { compatibleText } from "./openai-compatible/compatible-provider.ts";
+import { compatibleText, messagesAddress } from "./openai-compatible/compatible-provider.ts";
 import { VENDORS } from "./openai-compatible/vendors.ts";
 import type { Provider } from "./provider.ts";
 import { extraHeaders, fanOutSetting, headerValue, httpAddress } from "./transport/channel-settings.ts";
@@ -21,6 +21,7 @@ const settings = z.object({
   baseUrl: httpAddress.default(VENDORS.openrouter.baseUrl),
   apiKey: headerValue,
   headers: extraHeaders,
+  messagesBaseUrl: messagesAddress,
   fanOut: fanOutSetting,
 });
 

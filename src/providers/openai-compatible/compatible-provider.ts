@@ -1,5 +1,7 @@
 import { z } from "zod";
 import type { TextUpstream } from "../../gateway/ports.ts";
+import { createMessagesConnection } from "../messages-compatible/connection.ts";
+import { createMessagesText } from "../messages-compatible/text.ts";
 import type { Provider } from "../provider.ts";
 import {
   extraHeaders,
@@ -13,21 +15,31 @@ import { createOpenAiText } from "./text.ts";
 import type { CompatibleVendor } from "./vendors.ts";
 
 /** The provider of a vendor that is data alone. */
-export function compatibleProvider(vendor: CompatibleVendor): Provider<OpenAiSettings> {
+export function compatibleProvider(vendor: CompatibleVendor): Provider<CompatibleSettings> {
   const settings = z.object({
     /** Address in front of `/chat/completions`. */
     baseUrl: httpAddress.default(vendor.baseUrl),
     apiKey: vendor.isOwnServer ? optionalCredential.default(null) : headerValue,
     headers: extraHeaders,
+    messagesBaseUrl: messagesAddress,
   });
   return { name: vendor.name, settings, text: (parsed) => compatibleText(vendor, parsed) };
 }
 
-/** A vendor's ways to send text. */
+/** Address in front of `/v1/messages`; the vendor's own where that of chat completions is too. */
+export const messagesAddress = httpAddress.optional();
+
+interface CompatibleSettings extends OpenAiSettings {
+  messagesBaseUrl?: string;
+}
+
+/** A vendor's ways to send text: chat completions, and the messages protocol where it has that. */
 export function compatibleText(
-  { traits, ownCodes }: CompatibleVendor,
-  { baseUrl, apiKey, headers }: OpenAiSettings,
+  vendor: CompatibleVendor,
+  settings: CompatibleSettings,
 ): readonly TextUpstream[] {
+  const { traits, ownCodes } = vendor;
+  const { baseUrl, apiKey, headers } = settings;
   const base = withoutEndSlash(baseUrl);
   const credential: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
   const connection = createOpenAiConnection({ baseUrl: base, apiKey, headers }, credential, {
@@ -36,5 +48,10 @@ export function compatibleText(
     ownCodes: ownCodes && new Map(Object.entries(ownCodes)),
     ...NO_IMAGES,
   });
-  return [createOpenAiText(connection)];
+  const chat = createOpenAiText(connection);
+  const isVendorsOwn = base === vendor.baseUrl;
+  const messagesBaseUrl = settings.messagesBaseUrl ?? (isVendorsOwn ? vendor.messagesBaseUrl : undefined);
+  if (messagesBaseUrl === undefined || apiKey === null) return [chat];
+  const address = { baseUrl: messagesBaseUrl, apiKey, credential: { ...headers, ...credential } };
+  return [chat, createMessagesText(createMessagesConnection({ ...address, countsTokens: false }))];
 }
