@@ -11,6 +11,9 @@ import {
   WRONG_TOKEN,
 } from "./gemini/refusals.ts";
 import { parseRequest } from "./gemini/rules.ts";
+import { handleText } from "./gemini/text.ts";
+import { TEXT_MODELS } from "./gemini/text-models.table.ts";
+import { readMarker, type Behaviour } from "./behaviour.ts";
 import { startSimulator, type HttpExchange, type Simulator } from "./simulator.ts";
 
 export const SIMULATED_KEY = "AIzaSimulated0123456789abcdefghijklmnop";
@@ -20,14 +23,14 @@ export const SIMULATED_PROJECT = "simulated-project";
 export function startGemini(apiKey = SIMULATED_KEY): Promise<Simulator> {
   return startSimulator(async (request, response, exchange) => {
     const { "x-goog-api-key": key = "", authorization } = request.headers;
-    const behaviour = exchange.takeBehaviour(undefined);
+    const behaviour = exchange.takeBehaviour(markerOf(request));
     if (await applyEarlyFault(behaviour, response)) return;
     const refusal = findRefusal(behaviour, key);
     if (refusal) return refuse(response, refusal);
     if (key === "") return refuse(response, NO_KEY);
     if (key !== apiKey || authorization !== undefined) return refuse(response, WRONG_KEY);
-    const path = /^\/v1beta\/models\/([^/:]+):generateContent$/.exec(request.path);
-    await generate(path?.[1], { request, response, exchange }, false);
+    const rest = request.path.replace(/^\/v1beta\/models\//, "");
+    await serve(rest, { request, response, exchange }, false);
   });
 }
 
@@ -42,14 +45,14 @@ export function startVertex({ accepts, region = "global" }: VertexOptions): Prom
   const models = `/v1beta1/projects/${SIMULATED_PROJECT}/locations/${region}/publishers/google/models/`;
   return startSimulator(async (request, response, exchange) => {
     const { authorization = "", "x-goog-api-key": key } = request.headers;
-    const behaviour = exchange.takeBehaviour(undefined);
+    const behaviour = exchange.takeBehaviour(markerOf(request));
     if (await applyEarlyFault(behaviour, response)) return;
     const refusal = findRefusal(behaviour, authorization);
     if (refusal) return refuse(response, refusal);
     const token = /^Bearer (\S+)$/.exec(authorization)?.[1] ?? "";
     if (!accepts(token) || key !== undefined) return refuse(response, WRONG_TOKEN);
     const rest = request.path.startsWith(models) ? request.path.slice(models.length) : "";
-    await generate(/^([^/:]+):generateContent$/.exec(rest)?.[1], { request, response, exchange }, true);
+    await serve(rest, { request, response, exchange }, true);
   });
 }
 
@@ -58,6 +61,27 @@ interface Call {
   response: SimulatedResponse;
   exchange: HttpExchange;
 }
+
+/** Prompts precede files, so a marker is near the beginning. */
+const MARKED_BYTES = 1024 * 1024;
+
+function markerOf({ body }: ReceivedRequest): Behaviour | undefined {
+  return readMarker(body.toString("latin1", 0, MARKED_BYTES));
+}
+
+/** Serves `{model}:{method}`. */
+async function serve(path: string, call: Call, isVertex: boolean): Promise<void> {
+  const [, model, method = ""] = /^([^/:]+):(\w+)$/.exec(path) ?? [];
+  const isText = model !== undefined && TEXT_MODELS[model] !== undefined && TEXT_METHODS.has(method);
+  if (isText && call.request.method === "POST") return handleText({ ...call, model, method, isVertex });
+  await generate(method === "generateContent" ? model : undefined, call, isVertex);
+}
+
+const TEXT_METHODS: ReadonlySet<string> = new Set([
+  "generateContent",
+  "streamGenerateContent",
+  "countTokens",
+]);
 
 async function generate(model: string | undefined, call: Call, isVertex: boolean): Promise<void> {
   const { request, response, exchange } = call;
