@@ -200,7 +200,7 @@ for (const [generation, open, ErrorClass] of GENERATIONS) {
       });
 
       test("an error inside a stream", async () => {
-        const contents = "[[error-frame-later after=2]]";
+        const contents = "[[error-frame-later after=2 frameDelayMs=50]]";
         const stream = await open().models.generateContentStream({
           model: `${FAULTY}-${generation}-stream`,
           contents,
