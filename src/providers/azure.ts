@@ -6,6 +6,7 @@ import {
   type OpenAiConnection,
 } from "./openai-compatible/connection.ts";
 import { createOpenAiImages } from "./openai-compatible/images.ts";
+import { createOpenAiResponses } from "./openai-compatible/responses.ts";
 import { createOpenAiText } from "./openai-compatible/text.ts";
 import type { Provider } from "./provider.ts";
 import { headerValue, httpAddress, withoutEndSlash } from "./transport/channel-settings.ts";
@@ -32,7 +33,12 @@ type AzureSettings = z.infer<typeof settings>;
 export const azure: Provider<AzureSettings> = {
   name: "azure",
   settings,
-  text: (settings) => [createOpenAiText(connectionOf(settings))],
+  text(settings) {
+    const connection = connectionOf(settings);
+    const chat = createOpenAiText(connection);
+    // The classic surface has no responses (Azure OpenAI, API lifecycle).
+    return settings.surface === "v1" ? [chat, createOpenAiResponses(connection)] : [chat];
+  },
   image: (settings, codecSlots) => createOpenAiImages(connectionOf(settings), codecSlots),
 };
 

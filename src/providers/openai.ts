@@ -5,6 +5,7 @@ import {
   type OpenAiAddress,
 } from "./openai-compatible/connection.ts";
 import { createOpenAiImages } from "./openai-compatible/images.ts";
+import { createOpenAiResponses } from "./openai-compatible/responses.ts";
 import { createOpenAiText } from "./openai-compatible/text.ts";
 import { vendorAt } from "./openai-compatible/vendors.ts";
 import type { Provider } from "./provider.ts";
@@ -25,6 +26,8 @@ const settings = z.object({
   headers: extraHeaders,
   organization: headerValue.optional(),
   project: headerValue.optional(),
+  /** Whether the address serves `/responses` too. OpenAI's own does; most compatible ones do not. */
+  responses: z.boolean().optional(),
 });
 
 type OpenAiSettings = z.infer<typeof settings>;
@@ -33,7 +36,12 @@ type OpenAiSettings = z.infer<typeof settings>;
 export const openai: Provider<OpenAiSettings> = {
   name: "openai",
   settings,
-  text: (settings) => [createOpenAiText(connectionOf(settings))],
+  text(settings) {
+    const connection = connectionOf(settings);
+    const chat = createOpenAiText(connection);
+    const hasResponses = settings.responses ?? settings.baseUrl.startsWith(OPENAI_ORIGIN);
+    return hasResponses ? [chat, createOpenAiResponses(connection)] : [chat];
+  },
   image: (settings, codecSlots) => createOpenAiImages(connectionOf(settings), codecSlots),
 };
 

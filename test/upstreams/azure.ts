@@ -4,6 +4,7 @@ import { bodyModel, findImageFault, readTarget, type Target } from "./azure/rule
 import type { ReceivedRequest } from "./http-server.ts";
 import { applyEarlyFault } from "./transport.ts";
 import { handleChat } from "./openai/chat.ts";
+import { handleResponses } from "./openai/responses.ts";
 import { handleImages } from "./openai/images.ts";
 import { startSimulator, type Simulator, type Vendor } from "./simulator.ts";
 
@@ -30,6 +31,8 @@ const handleRequest: Vendor = async (request, response, exchange) => {
   if ("status" in target) return refuse(response, target);
   if (target.operation === "chat/completions")
     return handleChat(request, response, exchange, [CHAT_DEPLOYMENT], FILTER_REPORTS);
+  if (target.operation === "responses")
+    return handleResponses(request, response, exchange, { models: [CHAT_DEPLOYMENT], account: "azure" });
   const fault = findImageFault(request);
   if (fault) return refuse(response, fault);
   return handleImages(request, response, exchange, [IMAGE_DEPLOYMENT]);
@@ -44,6 +47,6 @@ function findTarget(request: ReceivedRequest): Target | Refusal {
   const deployment = target.deployment ?? bodyModel(request);
   if (deployment !== CHAT_DEPLOYMENT && deployment !== IMAGE_DEPLOYMENT)
     return REFUSALS["DeploymentNotFound"]!;
-  const isChat = target.operation === "chat/completions";
+  const isChat = target.operation === "chat/completions" || target.operation === "responses";
   return isChat === (deployment === CHAT_DEPLOYMENT) ? target : REFUSALS["OperationNotSupported"]!;
 }

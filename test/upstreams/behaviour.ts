@@ -32,6 +32,10 @@ export interface Behaviour {
   outcome?: string;
   /** Number of polls that find the job running; one when absent. */
   polls?: number;
+  /** Code of an error inside a stream. */
+  code?: string;
+  /** Name of the tool to call; the first one when absent. */
+  tool?: string;
   /** Replaces the usage report. */
   usage?: unknown;
 }
@@ -85,6 +89,9 @@ export const FAULTS = [
   "chunk-after-done",
   "error-frame-first",
   "error-frame-later",
+  "failed-frame-first",
+  "failed-frame-later",
+  "unknown-events",
   "json-for-stream",
   "error-json-for-stream",
   "crlf",

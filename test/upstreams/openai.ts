@@ -1,5 +1,6 @@
 import { applyEarlyFault } from "./transport.ts";
 import { handleChat } from "./openai/chat.ts";
+import { handleResponses } from "./openai/responses.ts";
 import { handleImages } from "./openai/images.ts";
 import { findRefusal, refuse, UNKNOWN_URL, WRONG_KEY } from "./openai/refusals.ts";
 import { readMarker } from "./behaviour.ts";
@@ -10,6 +11,8 @@ export interface OpenAiOptions {
   apiKey?: string;
   chatModels?: readonly string[];
   imageModels?: readonly string[];
+  /** Whose encrypted reasoning it can read. */
+  account?: string;
 }
 
 export const SIMULATED_KEY = "sk-simulated-0123456789abcdef";
@@ -19,6 +22,7 @@ const MARKED_BYTES = 1024 * 1024;
 
 const DEFAULTS = {
   apiKey: SIMULATED_KEY,
+  account: "one",
   chatModels: ["gpt-5.4", "gpt-5.4-mini", "gpt-4.1"],
   imageModels: ["gpt-image-2", "gpt-image-2.5-flare", "gpt-image-2.5-sunburst"],
 };
@@ -31,7 +35,7 @@ export function startOpenAi(options: OpenAiOptions = {}): Promise<Simulator> {
   return startSimulator(createOpenAi({ ...DEFAULTS, ...options }));
 }
 
-function createOpenAi({ apiKey, chatModels, imageModels }: Required<OpenAiOptions>): Vendor {
+function createOpenAi({ apiKey, chatModels, imageModels, account }: Required<OpenAiOptions>): Vendor {
   return async (request, response, exchange) => {
     const authorization = request.headers["authorization"] ?? "";
     const behaviour = exchange.takeBehaviour(readMarker(request.body.toString("latin1", 0, MARKED_BYTES)));
@@ -43,6 +47,8 @@ function createOpenAi({ apiKey, chatModels, imageModels }: Required<OpenAiOption
     switch (request.path) {
       case "/v1/chat/completions":
         return handleChat(request, response, exchange, chatModels);
+      case "/v1/responses":
+        return handleResponses(request, response, exchange, { models: chatModels, account });
       case "/v1/images/generations":
       case "/v1/images/edits":
         return handleImages(request, response, exchange, imageModels);

@@ -20,6 +20,9 @@ export function reportedFailure(value: unknown): UpstreamError {
   const kind = isContextExceeded
     ? "rejected"
     : (kindOfCode(String(code)) ?? kindOfCode(String(type)) ?? kindOfSentence(words));
+  // Another account's reasoning: another target may be the one that can decrypt it.
+  if (code === "invalid_encrypted_content")
+    return new UpstreamError("broken", "reasoning of another account", { isByRequest: true });
   const named = [type, code].filter((each) => typeof each === "string" || typeof each === "number").join("/");
   return new UpstreamError(
     kind ?? (type === "invalid_request_error" ? "rejected" : "overloaded"),

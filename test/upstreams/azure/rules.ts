@@ -2,7 +2,7 @@ import type { ReceivedRequest } from "../http-server.ts";
 import { invalid, REFUSALS, type Refusal } from "./refusals.ts";
 
 export type Surface = "v1" | "classic";
-export type Operation = "chat/completions" | "images/generations" | "images/edits";
+export type Operation = "chat/completions" | "responses" | "images/generations" | "images/edits";
 
 /** Operation and deployment of a path; only the classic surface has the deployment in it. */
 export interface Target {
@@ -12,7 +12,8 @@ export interface Target {
 }
 
 const OPERATION = "(chat/completions|images/generations|images/edits)";
-const V1 = new RegExp(`^/openai/v1/${OPERATION}$`);
+/** The classic surface has no responses. */
+const V1 = new RegExp(`^/openai/v1/(responses|${OPERATION.slice(1, -1)})$`);
 const CLASSIC = new RegExp(`^/openai/deployments/([^/]+)/${OPERATION}$`);
 
 const V1_VERSIONS: ReadonlySet<string | null> = new Set([null, "v1", "preview"]);

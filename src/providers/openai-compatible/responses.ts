@@ -1,0 +1,72 @@
+import { withoutReasoning } from "../../dialects/responses/strip-reasoning.ts";
+import type { TextCall, TextResponse, TextUpstream } from "../../gateway/ports.ts";
+import { isObject } from "../../lib/json.ts";
+import { openEvents } from "../transport/event-stream.ts";
+import {
+  brokenResponse,
+  MAX_TEXT_BYTES,
+  parseResponse,
+  post,
+  readText,
+  requestIdOf,
+  type Classify,
+} from "../transport/http.ts";
+import type { OpenAiConnection } from "./connection.ts";
+import { hasError } from "./errors.ts";
+
+/** The code of encrypted reasoning that another account has made (OpenAI responses reference). */
+const UNDECRYPTABLE = "invalid_encrypted_content";
+
+/**
+ * The responses protocol: the texts of request and response pass unchanged. An account that cannot decrypt the
+ * reasoning of another one is asked again without it. An error inside a whole response of success is thrown here; one
+ * inside a stream is left to the reader of the stream.
+ */
+export function createOpenAiResponses(connection: OpenAiConnection): TextUpstream {
+  return {
+    dialect: "responses",
+    traits: connection.textTraits,
+    async send(call) {
+      let isUndecryptable = false;
+      const classify: Classify = (response, bodyText) => {
+        isUndecryptable = errorCode(bodyText) === UNDECRYPTABLE;
+        return connection.errors.classify(response, bodyText);
+      };
+      try {
+        return await sendOnce(connection, call, classify);
+      } catch (error) {
+        const raw = isUndecryptable ? withoutReasoning(call.raw) : call.raw;
+        if (raw === call.raw) throw error;
+        return sendOnce(connection, { ...call, raw }, connection.errors.classify);
+      }
+    },
+  };
+}
+
+async function sendOnce(
+  connection: OpenAiConnection,
+  { raw, upstreamModel, isStream, signal }: TextCall,
+  classify: Classify,
+): Promise<TextResponse> {
+  const headers = isStream ? connection.streamHeaders : connection.jsonHeaders;
+  const url = connection.urlOf("responses", () => upstreamModel);
+  const response = await post({ url, headers, body: raw, signal }, classify);
+  const requestId = requestIdOf(response);
+  const stream = isStream ? openEvents(response) : null;
+  if (stream) return { kind: "stream", stream, requestId };
+  const text = await readText(response, MAX_TEXT_BYTES, signal);
+  const parsed = parseResponse(text);
+  if (hasError(parsed)) throw classify(response, text);
+  if (!isObject(parsed) || !Array.isArray(parsed["output"])) throw brokenResponse("gave no output");
+  return { kind: "whole", text, parsed, requestId };
+}
+
+function errorCode(bodyText: string): unknown {
+  try {
+    const body: unknown = JSON.parse(bodyText);
+    const error: unknown = isObject(body) ? body["error"] : undefined;
+    return isObject(error) ? error["code"] : undefined;
+  } catch {
+    return undefined;
+  }
+}
