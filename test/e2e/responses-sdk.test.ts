@@ -1,0 +1,202 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import OpenAI6 from "openai";
+import { zodTextFormat } from "openai/helpers/zod";
+import OpenAI7 from "openai-7";
+import { z } from "zod";
+import { expectLawfulEvents, responseSchema, type StreamEvent } from "../support/responses-schema.ts";
+import {
+  NATIVE,
+  openResponsesFixture,
+  OVER_CHAT,
+  type ResponsesFixture,
+} from "../support/responses-gateway.ts";
+
+/* Both generations of the official client, on a vendor of the protocol and on one of chat completions. */
+let fixture: ResponsesFixture;
+beforeAll(async () => {
+  fixture = await openResponsesFixture();
+});
+afterEach(() => {
+  fixture.vendor.reset();
+});
+afterAll(() => fixture[Symbol.asyncDispose]());
+
+const WEATHER = {
+  type: "function" as const,
+  name: "get_weather",
+  description: "Tells the weather.",
+  strict: true,
+  parameters: {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+    additionalProperties: false,
+  },
+};
+const PATCH = { type: "custom" as const, name: "apply_patch", description: "Edits files." };
+const QUESTION = "What makes a harbour quiet?";
+
+const clientOf = (Client: typeof OpenAI7, maxRetries = 0) =>
+  new Client({ apiKey: fixture.gateway.key, baseURL: `${fixture.gateway.url}/v1`, maxRetries });
+
+const CLIENTS = [
+  ["openai 6", OpenAI6 as unknown as typeof OpenAI7],
+  ["openai 7", OpenAI7],
+] as const;
+const MODELS = [NATIVE, OVER_CHAT, "sandbox-chat"];
+
+describe.each(CLIENTS)("%s", (_, Client) => {
+  describe.each(MODELS)("on %s", (model) => {
+    test("a response has text, usage, public model and request id, and is charged once", async () => {
+      const requestId = `responses-${Client === OpenAI7 ? 7 : 6}-${model}`;
+      const response = await clientOf(Client).responses.create(
+        { model, input: QUESTION, instructions: "Be brief.", store: true },
+        { headers: { "X-Request-Id": requestId } },
+      );
+      const { output_text: text, ...body } = response;
+      expect(text.length).toBeGreaterThan(5);
+      responseSchema.parse(body);
+      expect(body).toMatchObject({ model, status: "completed" });
+      expect(response._request_id).toBe(requestId);
+      const [row, ...others] = await fixture.gateway.charged(requestId);
+      expect(others).toEqual([]);
+      expect(row).toMatchObject({ kind: "charge", model, flags: [] });
+      const { tokens = {} } = row!.consumed!;
+      const billed = Object.values(tokens).reduce((sum, count) => sum + count, 0);
+      expect(response.usage!.total_tokens).toBe(billed);
+    });
+
+    test("a stream has every event in the order of the published schema", async () => {
+      const stream = await clientOf(Client).responses.create({ model, input: QUESTION, stream: true });
+      const events: StreamEvent[] = [];
+      for await (const event of stream) events.push(event as StreamEvent);
+      expectLawfulEvents(events);
+      expect(events.at(-1)!["response"].model).toBe(model);
+    });
+
+    test("the stream helper carries a conversation through a tool call", async () => {
+      const client = clientOf(Client);
+      const input: OpenAI7.Responses.ResponseInput = [{ role: "user", content: QUESTION }];
+      const first = await client.responses
+        .stream({ model, input, tools: [WEATHER], store: false })
+        .finalResponse();
+      const call = first.output.find((item) => item.type === "function_call")!;
+      expect(call.name).toBe("get_weather");
+      expect(JSON.parse(call.arguments)).toEqual({ city: expect.any(String) });
+      const next = [
+        ...input,
+        ...first.output.filter(({ type }) => type !== "reasoning"),
+        { type: "function_call_output" as const, call_id: call.call_id, output: "Calm, 12 °C" },
+      ];
+      const final = await client.responses
+        .stream({ model, input: next as OpenAI7.Responses.ResponseInput, tools: [WEATHER] })
+        .finalResponse();
+      expect(final.status).toBe("completed");
+      expect(final.output_text.length).toBeGreaterThan(0);
+    });
+
+    test("an output cap ends the response as incomplete", async () => {
+      const response = await clientOf(Client).responses.create({
+        model,
+        input: "Write 300 words. [[reply tokens=300]]",
+        max_output_tokens: 20,
+        reasoning: { effort: "none" },
+      });
+      expect(response).toMatchObject({
+        status: "incomplete",
+        incomplete_details: { reason: "max_output_tokens" },
+      });
+    });
+
+    test("a structured answer is parsed", async () => {
+      const format = zodTextFormat(z.object({ city: z.string(), degrees: z.number() }), "weather");
+      const asked = { model, input: '[[reply text={"city":"Oslo","degrees":7}]]', text: { format } };
+      const response = await clientOf(Client).responses.parse(asked as never);
+      expect(response.output_parsed as unknown).toEqual({
+        city: expect.any(String),
+        degrees: expect.any(Number),
+      });
+    });
+
+    test("a client of a store is told that there is none", async () => {
+      const { responses } = clientOf(Client);
+      const create = responses.create({ model, input: QUESTION, previous_response_id: "resp_1" });
+      const error = await create.then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
+      expect(error).toMatchObject({
+        status: 400,
+        code: "unsupported_parameter",
+        param: "previous_response_id",
+      });
+      const found = await responses.retrieve("resp_1").then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
+      expect(found).toMatchObject({ status: 404, code: "not_found" });
+    });
+  });
+
+  describe.each([NATIVE, OVER_CHAT])("on %s", (model) => {
+    test("a custom tool is called with free text", async () => {
+      const client = clientOf(Client);
+      const asked = { model, input: QUESTION, tools: [PATCH], stream: true as const };
+      const events: StreamEvent[] = [];
+      for await (const event of await client.responses.create(asked)) events.push(event as StreamEvent);
+      expectLawfulEvents(events);
+      const call = events
+        .at(-1)!
+        ["response"].output.find(({ type }: StreamEvent) => type === "custom_tool_call");
+      expect(call).toMatchObject({ name: "apply_patch", input: expect.any(String) });
+      expect(call.input).not.toStartWith('{"input"');
+      const whole = await client.responses.create({ model, input: QUESTION, tools: [PATCH] });
+      expect(whole.output.at(-1)).toMatchObject({ type: "custom_tool_call", name: "apply_patch" });
+    });
+
+    test("a rate limit is retried by the client, and a missing budget of the vendor is not its error", async () => {
+      const { vendor } = fixture;
+      vendor.next("rate-limited", "rate-limited", "rate-limited");
+      const limited = await clientOf(Client)
+        .responses.create({ model, input: QUESTION })
+        .then(
+          () => null,
+          (thrown: unknown) => thrown,
+        );
+      expect(limited).toMatchObject({
+        status: 429,
+        code: "rate_limit_exceeded",
+        type: "rate_limit_exceeded",
+      });
+      vendor.reset();
+      vendor.next("rate-limited", "rate-limited", "rate-limited");
+      const retried = await clientOf(Client, 1).responses.create({ model, input: QUESTION });
+      expect(retried.status).toBe("completed");
+    });
+
+    test("a stream that breaks throws, after `response.failed`", async () => {
+      fixture.vendor.next("error-frame-later");
+      const stream = await clientOf(Client).responses.create({ model, input: QUESTION, stream: true });
+      const events: StreamEvent[] = [];
+      let thrown: unknown = null;
+      try {
+        for await (const event of stream) events.push(event as StreamEvent);
+      } catch (error) {
+        thrown = error;
+      }
+      expect(thrown).toMatchObject({ code: "overloaded" });
+      expect(events.at(-1)!.type).toBe("response.failed");
+    });
+
+    test("an input that is too long has its own code", async () => {
+      fixture.vendor.next("context-length");
+      const error = await clientOf(Client)
+        .responses.create({ model, input: QUESTION, stream: true })
+        .then(
+          () => null,
+          (thrown: unknown) => thrown,
+        );
+      expect(error).toMatchObject({ status: 400, code: "context_length_exceeded" });
+    });
+  });
+});

@@ -1,0 +1,63 @@
+import { startOpenAi, SIMULATED_KEY } from "../upstreams/openai.ts";
+import type { Simulator } from "../upstreams/simulator.ts";
+import { startTestGateway, type TestGateway } from "./gateway.ts";
+
+/** Models of the fixture: by a vendor of the protocol itself, by one of chat completions, by two accounts. */
+export const NATIVE = "native";
+export const OVER_CHAT = "over-chat";
+export const OTHER_ACCOUNT = "other-account";
+/** By a vendor that refuses, then by the native one. */
+export const FALLBACK = "fallback";
+
+export interface ResponsesFixture extends AsyncDisposable {
+  gateway: TestGateway;
+  vendor: Simulator;
+  /** The same vendor's other account. */
+  other: Simulator;
+}
+
+/** A gateway in front of two accounts of a vendor of the responses protocol. */
+export async function openResponsesFixture(): Promise<ResponsesFixture> {
+  const vendor = await startOpenAi();
+  const other = await startOpenAi({ account: "two" });
+  const channel = (url: string, responses: boolean) => ({
+    provider: "openai",
+    base_url: `${url}/v1`,
+    credential: { env: "VENDOR_KEY" },
+    settings: { responses },
+    deadlines: { first_byte_ms: 5_000, idle_ms: 5_000, total_ms: 60_000 },
+  });
+  const model = (...channels: string[]) => ({
+    type: "chat",
+    max_output_tokens: 100_000,
+    reasoning: "effort",
+    price: { currency: "USD", per_million: { input: "1", output: "2", reasoning: "3", cache_read: "0.5" } },
+    route: { targets: channels.map((each) => ({ channel: each, upstream_model: "gpt-5.4" })) },
+  });
+  const gateway = await startTestGateway({
+    yaml: Bun.YAML.stringify({
+      routing: { max_attempts: 3, retry_floor: 1000 },
+      channels: {
+        native: channel(vendor.url, true),
+        chat: channel(vendor.url, false),
+        other: channel(other.url, true),
+      },
+      models: {
+        [NATIVE]: model("native"),
+        [OVER_CHAT]: model("chat"),
+        [OTHER_ACCOUNT]: model("other"),
+        [FALLBACK]: model("other", "native"),
+      },
+    }),
+    env: { VENDOR_KEY: SIMULATED_KEY },
+  });
+  return {
+    gateway,
+    vendor,
+    other,
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      await Promise.all([vendor.close(), other.close()]);
+    },
+  };
+}
