@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { VendorTraits } from "../dialects/dialect.ts";
 import {
   createOpenAiConnection,
   type ImageLimits,
@@ -67,10 +68,13 @@ function connectionOf({ baseUrl, apiKey, headers, organization, project }: OpenA
   });
 }
 
+/** Tools that take any text are known to OpenAI alone, as far as is documented. */
+const UNKNOWN: VendorTraits = { refuses: ["custom_tools"] };
+
 /** What is known of the vendor at an address. */
 function textFacts(base: string): Pick<OpenAiAddress, "textTraits" | "ownCodes"> {
   if (base.startsWith(OPENAI_ORIGIN))
     return { textTraits: { maxTokensField: "max_completion_tokens", takesRefusals: true } };
-  const { traits = {}, ownCodes } = vendorAt(base) ?? {};
+  const { traits = UNKNOWN, ownCodes } = vendorAt(base) ?? {};
   return { textTraits: traits, ...(ownCodes && { ownCodes: new Map(Object.entries(ownCodes)) }) };
 }

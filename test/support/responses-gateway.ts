@@ -6,8 +6,10 @@ import { startTestGateway, type TestGateway } from "./gateway.ts";
 export const NATIVE = "native";
 export const OVER_CHAT = "over-chat";
 export const OTHER_ACCOUNT = "other-account";
-/** By a vendor that refuses, then by the native one. */
+/** By the other account, then by the first. */
 export const FALLBACK = "fallback";
+/** The same vendor by channels of their own, so that a limit of theirs stops no other model. */
+export const LIMITED = { native: "limited-native", "over-chat": "limited-chat" } as const;
 
 export interface ResponsesFixture extends AsyncDisposable {
   gateway: TestGateway;
@@ -41,12 +43,16 @@ export async function openResponsesFixture(): Promise<ResponsesFixture> {
         native: channel(vendor.url, true),
         chat: channel(vendor.url, false),
         other: channel(other.url, true),
+        "limited-native": channel(vendor.url, true),
+        "limited-chat": channel(vendor.url, false),
       },
       models: {
         [NATIVE]: model("native"),
         [OVER_CHAT]: model("chat"),
         [OTHER_ACCOUNT]: model("other"),
         [FALLBACK]: model("other", "native"),
+        [LIMITED.native]: model("limited-native"),
+        [LIMITED["over-chat"]]: model("limited-chat"),
       },
     }),
     env: { VENDOR_KEY: SIMULATED_KEY },
