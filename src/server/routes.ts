@@ -15,6 +15,8 @@ export type Route = {
   /** Name in logs and metrics. */
   name: string;
   family: ErrorFamily;
+  /** Whether the `{…}` part may be this; any may where it is absent. */
+  takes?(parameter: string): boolean;
   /** The route that serves an exchange in place of this one, by its path or headers; null for this one. */
   routeFor?(exchange: HttpExchange): Route | null;
   /** Served by an overloaded server, too. */
@@ -96,7 +98,7 @@ export class RouteTable {
       if (!path.startsWith(before) || !path.endsWith(after) || path.length <= before.length + after.length)
         continue;
       const parameter = decoded(path.slice(before.length, path.length - after.length));
-      if (parameter !== null) matches.push({ route, parameter });
+      if (parameter !== null && route.takes?.(parameter) !== false) matches.push({ route, parameter });
     }
     return matches;
   }

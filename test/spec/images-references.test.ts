@@ -153,7 +153,12 @@ describe("a reference in a form comes", () => {
         ])
       ).status,
     ).toBe(200);
-    expect(await textsOf(fixture.vendors.openai.hits.at(-1)!)).toMatchObject({ n: "1", size: "auto" });
+    expect(await textsOf(fixture.vendors.openai.hits.at(-1)!)).toEqual({
+      model: "gpt-image-2",
+      prompt: "make it so",
+      n: "1",
+      quality: "high",
+    });
   });
 });
 

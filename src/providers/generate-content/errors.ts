@@ -34,7 +34,7 @@ export function readTextFailure(body: Record<string, unknown>, httpStatus: numbe
 }
 
 /** The vendor has no code for this. */
-const TOO_LONG = /token count .*exceeds the maximum number of tokens|exceeds the (?:model's )?context/i;
+const TOO_LONG = /token count .{0,40}exceeds the maximum number of tokens|exceeds the (?:model's )?context/i;
 
 type Details = Record<string, unknown>[];
 

@@ -9,6 +9,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
+import { isModelName } from "./native-call.ts";
 import { nativeModelRoutes } from "./native-models.ts";
 import { TEXT_PATHS } from "./text.ts";
 
@@ -38,6 +39,7 @@ export function modelRoutes(snapshot: Snapshot, clock: Clock): Route[] {
       ...common,
       path: "/v1/models/{id}",
       name: "models.one",
+      takes: isModelName,
       ...ifNative(native.one),
       handle: (exchange: AuthenticatedExchange) => {
         const model = callable(snapshot, clock, exchange.principal).find(

@@ -20,3 +20,8 @@ export function readCall(call: string): NativeCall | null {
 export function modelName(name: string): string {
   return name.replace(/^(?:publishers\/google\/)?models\//, "");
 }
+
+/** Whether the end of a path names a model, and no call of one. */
+export function isModelName(name: string): boolean {
+  return readCall(name) === null;
+}

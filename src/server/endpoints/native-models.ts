@@ -5,7 +5,7 @@ import type { Model } from "../../domain/model.ts";
 import { queryOf, type AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
-import { modelName } from "./native-call.ts";
+import { isModelName, modelName } from "./native-call.ts";
 
 /** The models that the native protocol can call, in its own shape (Gemini API reference, `models.list`). */
 export function nativeModelRoutes(callable: (principal: Principal) => readonly Model[]): {
@@ -33,6 +33,7 @@ export function nativeModelRoutes(callable: (principal: Principal) => readonly M
       ...common,
       path: "/v1beta/models/{id}",
       name: "native.models.one",
+      takes: isModelName,
       handle(exchange: AuthenticatedExchange) {
         const id = modelName(exchange.parameter);
         const model = models(exchange.principal).find((each) => each.id === id);
