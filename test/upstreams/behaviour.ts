@@ -56,6 +56,7 @@ export const FAULTS = [
   "rate-limited",
   "error-status",
   "insufficient-quota",
+  "spend-limit",
   "unauthorized",
   "forbidden",
   "unknown-model",
@@ -98,6 +99,8 @@ export const FAULTS = [
   "cr",
   "comments",
   "no-space",
+  "no-names",
+  "unknown-kinds",
   // An images response of the wrong shape.
   "no-images",
   "bad-base64",

@@ -1,3 +1,4 @@
+import { writeJson } from "../../src/lib/json-write.ts";
 import type { SimulatedResponse } from "./http-server.ts";
 import type { Behaviour } from "./behaviour.ts";
 
@@ -57,10 +58,8 @@ export async function sendJson(
   behaviour: Behaviour = {},
   headers: Record<string, string> = {},
 ): Promise<void> {
-  const text =
-    behaviour.fault === "escaped-slashes"
-      ? JSON.stringify(value).replaceAll("/", "\\/")
-      : JSON.stringify(value);
+  const written = writeJson(value);
+  const text = behaviour.fault === "escaped-slashes" ? written.replaceAll("/", "\\/") : written;
   const bytes = Buffer.from(text);
   const all = { ...JSON_TYPE, ...headers };
   const after = behaviour.after ?? Math.floor(bytes.byteLength / 2);
