@@ -156,10 +156,12 @@ export type StreamEvent = { type: string; sequence_number: number } & ReturnType
 /** The events of a stream's text. Throws where a name in `event:` is not the type, and on `[DONE]`. */
 export function readEvents(text: string): StreamEvent[] {
   return text
-    .split(/\r?\n\r?\n/)
+    .replace(/\r\n?/g, "\n")
+    .split("\n\n")
+    .map((frame) => frame.trim())
     .filter((frame) => frame !== "" && !frame.startsWith(":"))
     .map((frame) => {
-      const [name = "", data = ""] = frame.split(/\r?\n/);
+      const [name = "", data = ""] = frame.split("\n");
       const event: StreamEvent = JSON.parse(data.replace(/^data: ?/, ""));
       expect(name.replace(/^event: ?/, "")).toBe(event.type);
       return event;
