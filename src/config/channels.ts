@@ -4,7 +4,7 @@ import { camelCase, snakeCase } from "../lib/casing.ts";
 import { formatPath, knownKeys, readStrictly } from "../lib/schema-problems.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import type { CatalogueFile } from "./catalogue.ts";
-import { NO_CREDENTIAL, type FileChannel } from "./file-schema.ts";
+import { NO_CREDENTIAL, type FileChannel } from "./channel-schema.ts";
 import type { Report } from "./problems.ts";
 import {
   isSecretName,

@@ -1,43 +1,9 @@
 import { z } from "zod";
 import { DEFAULT_KEY_LIMITS, DEFAULT_ORGANIZATION_LIMITS, type Limits } from "../domain/limits.ts";
-import { httpUrl, overloadSchema, serverSchema } from "./server-schema.ts";
+import { channelIdSchema, channelSchema, deadlineFields } from "./channel-schema.ts";
+import { overloadSchema, serverSchema } from "./server-schema.ts";
 import { decimal, modelEntrySchema, modelIdSchema } from "./model-schema.ts";
-import { hasPassword, LITERAL_SECRET, secretReferenceSchema, wrongSecret } from "./secret-reference.ts";
-
-const integerMs = z.int().min(1).max(86_400_000);
-const deadlineFields = {
-  first_byte_ms: integerMs.describe("Until the first byte of a stream, or the response with images"),
-  idle_ms: integerMs.describe("Longest silence in a response"),
-  total_ms: integerMs.describe("The whole call"),
-};
-
-/** What a channel has in place of a credential when its server wants none. */
-export const NO_CREDENTIAL = "none";
-
-/** One way to a vendor. */
-const channelSchema = z.strictObject({
-  provider: z.string().min(1).describe("Name of the provider adapter"),
-  base_url: httpUrl.optional().describe("Address of the vendor; the provider's own where absent"),
-  credential: z
-    .union([secretReferenceSchema, z.literal(NO_CREDENTIAL)], { error: wrongSecret })
-    .optional()
-    .describe('A secret by reference: {env: NAME} or {file: path}; "none" for a server without one'),
-  headers: z
-    .record(z.string().min(1), z.union([secretReferenceSchema, z.string()]))
-    .optional()
-    .describe("Headers of your own for every call, by lower-case name; secrets by reference"),
-  region: z.string().min(1).optional(),
-  settings: z
-    .record(z.string(), z.unknown())
-    .default({})
-    .describe("The provider's own settings; secrets in it by reference, too"),
-  own_server: z
-    .boolean()
-    .optional()
-    .describe("Whether it is a server of your own: chat requests with links are then refused for it"),
-  max_concurrent: z.int().min(1).optional().describe("Maximum number of concurrent calls from one process"),
-  deadlines: z.strictObject(deadlineFields).partial().optional(),
-});
+import { hasPassword, LITERAL_SECRET, secretReferenceSchema } from "./secret-reference.ts";
 
 /** A model of the operator's own, or what differs from the shipped one of that id. */
 const fileModelSchema = modelEntrySchema.omit({ upstream_model: true }).extend({
@@ -60,10 +26,6 @@ const fileModelSchema = modelEntrySchema.omit({ upstream_model: true }).extend({
     })
     .optional()
     .describe("Where its requests go: in order, or by weight with the rest as fallbacks"),
-});
-
-const channelId = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
-  error: "is not a usable channel id: lower-case letters, digits and . _ - only, at most 64",
 });
 
 /** The whole configuration file. Every key is optional, and unknown ones are refused. */
@@ -179,7 +141,7 @@ export const fileSchema = z.strictObject({
         .describe("Repeated calls to a target that are always possible within ten seconds"),
     })
     .prefault({}),
-  channels: z.record(channelId, channelSchema).default({}).describe("Channels by id"),
+  channels: z.record(channelIdSchema, channelSchema).default({}).describe("Channels by id"),
   models: z.record(modelIdSchema, fileModelSchema).default({}).describe("Models by the id callers use"),
   catalogue: z
     .strictObject({
@@ -189,7 +151,6 @@ export const fileSchema = z.strictObject({
 });
 
 export type FileSettings = z.output<typeof fileSchema>;
-export type FileChannel = z.output<typeof channelSchema>;
 export type FileModel = z.output<typeof fileModelSchema>;
 
 /** Keys of other gateways and what they are called here. */

@@ -32,11 +32,11 @@ type DashscopeSettings = z.infer<typeof settings>;
 export const dashscope: Provider<DashscopeSettings> = {
   name: "dashscope",
   settings,
-  text({ region, apiKey, headers, baseUrl = BASE_URLS[region] }) {
+  text({ region, apiKey, headers, baseUrl }) {
     // The compatible interfaces are at other paths of the same host (Model Studio, "OpenAI compatible").
     const { dashscope: vendor } = VENDORS;
-    const at = (address: string) => new URL(new URL(address).pathname, baseUrl).href;
-    const messagesBaseUrl = at(vendor.messagesBaseUrl);
+    const at = (address: string) => new URL(new URL(address).pathname, baseUrl ?? BASE_URLS[region]).href;
+    const messagesBaseUrl = baseUrl === undefined ? at(vendor.messagesBaseUrl) : undefined;
     return compatibleText(vendor, { baseUrl: at(vendor.baseUrl), messagesBaseUrl, apiKey, headers });
   },
   image(settings, codecSlots) {

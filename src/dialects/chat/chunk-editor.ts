@@ -1,6 +1,7 @@
 import { editMembers, removeMember, type MemberEdit } from "../../lib/json-edit.ts";
 import { isObject, scanArray, splice } from "../../lib/json.ts";
 import { CallNumbers } from "./call-numbers.ts";
+import { newReplyId } from "./reply-id.ts";
 import { readCall } from "./tool-calls.ts";
 import { neutralFrame } from "./vendor-words.ts";
 
@@ -50,7 +51,7 @@ export class ChunkEditor {
 
   /** The stream's id, which is made where the vendor gave none. */
   idOrNew(): string {
-    return (this.#id ??= `chatcmpl-${crypto.randomUUID().replaceAll("-", "")}`);
+    return (this.#id ??= newReplyId());
   }
 
   /** What must change in a choice; null for nothing. */

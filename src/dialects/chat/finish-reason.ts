@@ -13,7 +13,7 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   sensitive: "refused",
 };
 
-/** The vendor gave up. */
+/** Of a vendor that gave up (DeepSeek, SGLang, Mistral and OpenRouter, Zhipu). */
 const FAILURES: ReadonlySet<string> = new Set([
   "insufficient_system_resource",
   "abort",
@@ -21,11 +21,17 @@ const FAILURES: ReadonlySet<string> = new Set([
   "network_error",
 ]);
 
+/** Throws an `UpstreamError` for a `finish_reason` that says that the vendor gave up. */
+export function refuseFailure(reason: unknown): void {
+  if (typeof reason === "string" && FAILURES.has(reason))
+    throw new UpstreamError("overloaded", `the reply ended with ${reason}`);
+}
+
 /** Reads `finish_reason`; null while the reply goes on. Throws an `UpstreamError` where it is a failure. */
 export function readFinish(value: unknown, hasCalls: boolean): Finish | null {
   // DashScope has the word in its place.
   if (typeof value !== "string" || value === "null") return null;
-  if (FAILURES.has(value)) throw new UpstreamError("overloaded", `the reply ended with ${value}`);
+  refuseFailure(value);
   const reason = Object.hasOwn(REASONS, value) ? (REASONS[value] ?? "stop") : "stop";
   // Many servers say `stop` after calls.
   return { reason: reason === "stop" && hasCalls ? "tool_calls" : reason, stopSequence: null };

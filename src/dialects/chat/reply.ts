@@ -6,6 +6,7 @@ import { wholeTokens } from "../token-estimate.ts";
 import { contentEighths } from "./content.ts";
 import { correctedUsage, isCorrected } from "./corrected-usage.ts";
 import { parseCompletion } from "./event.ts";
+import { refuseFailure } from "./finish-reason.ts";
 import { readUsage } from "./usage.ts";
 import { vendorFields, withoutFields } from "./vendor-words.ts";
 
@@ -16,6 +17,7 @@ import { vendorFields, withoutFields } from "./vendor-words.ts";
  */
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseCompletion(reply);
+  for (const choice of body.choices) if (isObject(choice)) refuseFailure(choice["finish_reason"]);
   const usage = policy({
     report: readUsage(body["usage"]),
     deliveredTokens: deliveredTokens(body["choices"]),

@@ -10,6 +10,7 @@ import { contentEighths, isTextDelta } from "./content.ts";
 import { correctedUsage, isCorrected } from "./corrected-usage.ts";
 import { writeError } from "./error.ts";
 import { errorOf, firstChoice, inStreamError, parseEvent, usageOf } from "./event.ts";
+import { refuseFailure } from "./finish-reason.ts";
 import { frameTemplate, repeatFrames, type FrameTemplate } from "./frame-template.ts";
 import { neutralFrame } from "./vendor-words.ts";
 import { readUsage } from "./usage.ts";
@@ -147,6 +148,7 @@ export class ChatStream implements TextStream {
   #readChoice(choice: unknown): void {
     if (!isObject(choice)) return;
     if (typeof choice["finish_reason"] === "string") {
+      refuseFailure(choice["finish_reason"]);
       this.hasContent = true;
       this.#ended.add(choice["index"]);
       this.#running.delete(choice["index"]);

@@ -3,6 +3,7 @@ import type { Reply } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/request.ts";
 import { writeFinish } from "./finish-reason.ts";
 import { writeDetails } from "./reasoning.ts";
+import { newReplyId } from "./reply-id.ts";
 import type { ChatPayload } from "./request.ts";
 import { writeCall } from "./tool-calls.ts";
 import { writeUsage } from "./usage.ts";
@@ -29,7 +30,7 @@ export function replyHead(
   model: string,
 ) {
   return {
-    id: id?.startsWith("chatcmpl-") ? id : `chatcmpl-${crypto.randomUUID().replaceAll("-", "")}`,
+    id: id?.startsWith("chatcmpl-") ? id : newReplyId(),
     object,
     created: Math.floor(Date.now() / 1000),
     model,

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { secretReferenceSchema, wrongSecret } from "./secret-reference.ts";
+import { httpUrl } from "./server-schema.ts";
+
+const integerMs = z.int().min(1).max(86_400_000);
+/** Deadlines, for all channels and for one. */
+export const deadlineFields = {
+  first_byte_ms: integerMs.describe("Until the first byte of a stream, or the response with images"),
+  idle_ms: integerMs.describe("Longest silence in a response"),
+  total_ms: integerMs.describe("The whole call"),
+};
+
+/** What a channel has in place of a credential when its server wants none. */
+export const NO_CREDENTIAL = "none";
+
+/** One way to a vendor. */
+export const channelSchema = z.strictObject({
+  provider: z.string().min(1).describe("Name of the provider adapter"),
+  base_url: httpUrl.optional().describe("Address of the vendor; the provider's own where absent"),
+  credential: z
+    .union([secretReferenceSchema, z.literal(NO_CREDENTIAL)], { error: wrongSecret })
+    .optional()
+    .describe('A secret by reference: {env: NAME} or {file: path}; "none" for a server without one'),
+  headers: z
+    .record(z.string().min(1), z.union([secretReferenceSchema, z.string()]))
+    .optional()
+    .describe("Headers of your own for every call, by lower-case name; secrets by reference"),
+  region: z.string().min(1).optional(),
+  settings: z
+    .record(z.string(), z.unknown())
+    .default({})
+    .describe("The provider's own settings; secrets in it by reference, too"),
+  own_server: z
+    .boolean()
+    .optional()
+    .describe("Whether it is a server of your own: chat requests with links are then refused for it"),
+  max_concurrent: z.int().min(1).optional().describe("Maximum number of concurrent calls from one process"),
+  deadlines: z.strictObject(deadlineFields).partial().optional(),
+});
+
+export const channelIdSchema = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
+  error: "is not a usable channel id: lower-case letters, digits and . _ - only, at most 64",
+});
+
+export type FileChannel = z.output<typeof channelSchema>;
