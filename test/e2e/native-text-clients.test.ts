@@ -235,7 +235,7 @@ describe.each([LEVEL, BUDGET])("Anthropic's client on %s", (model) => {
     expect(first.stop_reason).toBe("tool_use");
     // The signature of a call travels in a block of its own.
     const signed = model === LEVEL ? ["redacted_thinking"] : [];
-    expect(first.content.map(({ type }) => type)).toEqual(["thinking", ...signed, "tool_use"]);
+    expect(first.content.map(({ type }): string => type)).toEqual(["thinking", ...signed, "tool_use"]);
     const call = first.content.find(({ type }) => type === "tool_use");
     if (call?.type !== "tool_use") throw new Error("no call");
     expect(call.input).toEqual({ city: "value" });
