@@ -87,6 +87,22 @@ const BY_WORD: Readonly<Record<string, Refusal>> = {
     status: "RESOURCE_EXHAUSTED",
     message: "Your project has exceeded its monthly spending cap.",
   },
+  NO_QUOTA: {
+    code: 429,
+    status: "RESOURCE_EXHAUSTED",
+    message:
+      "You exceeded your current quota.\n* Quota exceeded for metric: generate_content_free_tier_requests, limit: 0",
+  },
+  RETRY_ADVICE: {
+    code: 429,
+    status: "RESOURCE_EXHAUSTED",
+    message: "You exceeded your current quota. Please retry in 46.5s.",
+  },
+  INPUT_TOO_LONG: {
+    code: 400,
+    status: "INVALID_ARGUMENT",
+    message: "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+  },
   PLAIN_EXHAUSTED: {
     code: 429,
     status: "RESOURCE_EXHAUSTED",
