@@ -1,5 +1,6 @@
 import type { RequestEvent } from "../domain/request-event.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
+import { Counters, escaped, type Sample } from "./counters.ts";
 
 /** Upper bounds of the duration buckets, in seconds. */
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
@@ -29,45 +30,6 @@ export interface MetricFamily {
   samples: readonly Sample[];
 }
 
-/** Suffix of the family's name, labels without braces, and value. */
-type Sample = readonly [suffix: string, labels: string, value: number];
-
-/** Most label sets of one metric; what comes beyond counts under `other`. */
-const MAX_SERIES = 2_000;
-
-/** A counter by the values of its labels. */
-class Counters {
-  /** By the values joined, which costs the request path less than labels do. */
-  readonly #counts = new Map<string, number>();
-  readonly #names: readonly string[];
-
-  constructor(names: readonly string[]) {
-    this.#names = names;
-  }
-
-  add(values: readonly string[], by = 1): void {
-    const key = values.join(SEPARATOR);
-    const count = this.#counts.get(key);
-    if (count === undefined && this.#counts.size >= MAX_SERIES) return this.#addOther(by);
-    this.#counts.set(key, (count ?? 0) + by);
-  }
-
-  #addOther(by: number): void {
-    const key = this.#names.map(() => "other").join(SEPARATOR);
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + by);
-  }
-
-  samples(): Sample[] {
-    return [...this.#counts].map(([key, count]): Sample => {
-      const values = key.split(SEPARATOR);
-      const labels = this.#names.map((name, index) => `${name}="${escaped(values[index] ?? "")}"`);
-      return ["", labels.join(","), count];
-    });
-  }
-}
-
-const SEPARATOR = "\0";
-
 /**
  * Counters in Prometheus' text format (version 0.0.4). Label values are routes, outcomes, and ids of models,
  * organizations and channels that exist; the number of series of a metric is bounded.
@@ -92,8 +54,8 @@ export class Metrics {
     const { route, organizationId, firstByteMs } = event;
     const outcome = String(event.code ?? event.status);
     this.#requests.add([route, outcome]);
-    observe(this.#durations, `route="${route}"`, event.durationMs / 1000);
-    if (firstByteMs !== null) observe(this.#firstBytes, `route="${route}"`, firstByteMs / 1000);
+    observe(this.#durations, route, event.durationMs / 1000);
+    if (firstByteMs !== null) observe(this.#firstBytes, route, firstByteMs / 1000);
     for (const attempt of event.attempts) this.#attempts.add([attempt.channel, attempt.outcome]);
     if (event.model === null || organizationId === null) return;
     this.#modelRequests.add([event.model, organizationId, outcome]);
@@ -184,11 +146,11 @@ export function formatMetrics(processes: ReadonlyMap<number | null, readonly Met
   return [...texts].join("");
 }
 
-function observe(histograms: Map<string, Histogram>, labels: string, seconds: number): void {
-  let found = histograms.get(labels);
+function observe(histograms: Map<string, Histogram>, route: string, seconds: number): void {
+  let found = histograms.get(route);
   if (!found) {
     found = { buckets: BUCKETS.map(() => 0), sum: 0, count: 0 };
-    histograms.set(labels, found);
+    histograms.set(route, found);
   }
   const bucket = BUCKETS.findIndex((bound) => seconds <= bound);
   if (bucket >= 0) found.buckets[bucket] = (found.buckets[bucket] ?? 0) + 1;
@@ -197,7 +159,8 @@ function observe(histograms: Map<string, Histogram>, labels: string, seconds: nu
 }
 
 function histogram(name: string, help: string, histograms: ReadonlyMap<string, Histogram>): MetricFamily {
-  const samples = [...histograms].flatMap(([labels, { buckets, sum, count }]) => {
+  const samples = [...histograms].flatMap(([route, { buckets, sum, count }]) => {
+    const labels = `route="${escaped(route)}"`;
     let total = 0;
     const bounded = BUCKETS.map((bound, index): Sample => {
       total += buckets[index] ?? 0;
@@ -207,11 +170,6 @@ function histogram(name: string, help: string, histograms: ReadonlyMap<string, H
     return bounded;
   });
   return { name, type: "histogram", help, samples };
-}
-
-/** Backslash, quote and line feed of a label's value are escaped (exposition format). */
-function escaped(value: string): string {
-  return value.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));
 }
 
 function counter(name: string, help: string, samples: readonly Sample[]): MetricFamily {
