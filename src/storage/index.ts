@@ -6,9 +6,10 @@ import { every, withDeadline, type BackgroundWork } from "../lib/waiting.ts";
 import { startWalCheckpoints } from "./database/wal-checkpoints.ts";
 import { countQuarantined, createFolder, type JournalFolder } from "./journal/journal-folder.ts";
 import { openJournal, type FileJournal } from "./journal/journal.ts";
-import { REFUSED_FILE, type Posting } from "./journal/posting.ts";
+import { openThreadWriter } from "./journal/ledger-writer.ts";
+import { REFUSED_FILE } from "./journal/posting.ts";
 import { createRecovery } from "./journal/recovery.ts";
-import { startShipper, type Shipper } from "./journal/shipper.ts";
+import { startShipper, type Shipper, type ShipperOptions } from "./journal/shipper.ts";
 import { announceProcess } from "./live-processes.ts";
 import { createPrivateFolder } from "./private-files.ts";
 import type { Report } from "./report.ts";
@@ -79,12 +80,12 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { processId, journals: root, onProblem } = options;
   const stores = await openStores(options.database, options);
   createPrivateFolder(root, { isOwn: true });
-  const posting = {
-    ledger: stores.ledger,
-    persist: () => stores.database.persist(),
+  const writer = openThreadWriter({
+    location: options.database,
     refusedPath: join(root, REFUSED_FILE),
     onProblem,
-  };
+  });
+  const posting = { writer, persist: () => stores.database.persist(), onProblem };
   const recovery = createRecovery({ ...posting, leases: stores.leases, root, processId });
   await recovery.run();
   const linkSecrets = await openLinkSecrets(stores.database);
@@ -130,13 +131,18 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       const stopped = Promise.all(work.map((one) => one.stop()));
       await closeJournal({ shipper, journal, folder, stores }, deadlineMs);
       await within(deadlineMs, stopped);
+      await writer.close();
       await stores.database.close();
     },
   };
 }
 
 /** The journal of this process with the shipper that carries its charges into the ledger. */
-function startJournal(root: string, processId: string, posting: Posting) {
+function startJournal(
+  root: string,
+  processId: string,
+  posting: Pick<ShipperOptions, "writer" | "persist" | "onProblem">,
+) {
   const folder = createFolder(root, processId);
   const shipper = startShipper({
     ...posting,
@@ -147,7 +153,7 @@ function startJournal(root: string, processId: string, posting: Posting) {
   });
   const journal: FileJournal = openJournal({
     folder: folder.path,
-    onAppend: (record, segment, offset) => shipper.onAppend(record, segment, offset),
+    onAppend: (...appended) => shipper.onAppend(...appended),
     onRefused: (entry) => shipper.keep(entry),
     onProblem: posting.onProblem,
   });

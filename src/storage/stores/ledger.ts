@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import type { LedgerPage, LedgerPosition } from "../../admin/ledger-ports.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
@@ -89,8 +88,6 @@ function postBooked(database: Database, processId: string, entries: readonly Led
       const [text, values] = insertStatement(database.kind, "ledger", group.map(writeEntryRow));
       const rows = await sql.unsafe<{ id: string; kind: string }[]>(`${text} RETURNING id, kind`, values);
       for (const row of rows) isNew.add(nameOf(row));
-      // SQLite works on this thread: requests run between the groups.
-      await setImmediate();
     }
     const booked = sorted.filter((entry) => isNew.has(nameOf(entry)));
     await bookEntries(database.kind, sql, processId, booked);
