@@ -1,4 +1,5 @@
 import type { PriceRecord } from "./ports.ts";
+import { NestedMap } from "../lib/nested-map.ts";
 import { resolvePrice, type Price, type PriceRow } from "../domain/price.ts";
 
 /** Who pays. An id that no organization has gives the prices of those without rows of their own. */
@@ -25,10 +26,11 @@ export function priceIndex(
       .entries()
       .map(([model, records]) => [model, Map.groupBy(records, ({ organizationId }) => organizationId)]),
   );
-  const resolved = new Map<string, Resolved>();
+  /** By model, unit, currency and the organization, where that has rows of its own. */
+  const resolved = new NestedMap<Resolved>();
   return ({ id, currency }, model, unit, now) => {
     const own = owners.get(model)?.get(id);
-    const key = `${model} ${currency} ${unit} ${own ? id : ""}`;
+    const key = [model, unit, currency, own ? id : ""];
     const known = resolved.get(key);
     if (known && known.from <= now && now < known.until) return known.price;
     const rows = [...(own ?? []), ...(owners.get(model)?.get(null) ?? [])].map(toRow);
