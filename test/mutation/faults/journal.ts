@@ -195,8 +195,9 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
   {
     name: "a batch counts as posted when its thread has ended",
     file: WRITER,
-    find: `reject(new DependencyError("the ledger writer has ended"));`,
-    replace: "void reject;",
+    find: `for (const { reject } of this.#waiting.values())
+      reject(new DependencyError("the ledger writer has ended"));`,
+    replace: "for (const { resolve } of this.#waiting.values()) resolve();",
     tests: writer,
   },
   {
