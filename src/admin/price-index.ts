@@ -1,4 +1,5 @@
 import type { PriceRecord } from "./ports.ts";
+import { NestedMap } from "../lib/nested-map.ts";
 import { patternMap } from "../lib/pattern-map.ts";
 import { resolvePrice, type Price, type PriceRow } from "../domain/price.ts";
 
@@ -27,10 +28,11 @@ export function priceIndex(
       ([model, records]) => [model, Map.groupBy(records, ({ organizationId }) => organizationId)] as const,
     );
   const owners = patternMap(new Map(grouped), (records) => records);
-  const resolved = new Map<string, Resolved>();
+  /** By model, unit, currency and the organization, where that has rows of its own. */
+  let resolved = new NestedMap<Resolved>();
   return ({ id, currency }, model, unit, now) => {
     const own = owners.get(model)?.get(id);
-    const key = `${model} ${currency} ${unit} ${own ? id : ""}`;
+    const key = [model, unit, currency, own ? id : ""];
     const known = resolved.get(key);
     if (known && known.from <= now && now < known.until) return known.price;
     const rows = [...(own ?? []), ...(owners.get(model)?.get(null) ?? [])].map(toRow);
@@ -42,7 +44,7 @@ export function priceIndex(
       candidates.filter((row) => isInForce(row, now)),
     );
     // Patterns cover any number of models.
-    if (resolved.size >= MAX_RESOLVED) resolved.clear();
+    if (resolved.size >= MAX_RESOLVED) resolved = new NestedMap();
     if (candidates.length > 0) resolved.set(key, { price, from: now, until: nextChange(candidates, now) });
     return price;
   };

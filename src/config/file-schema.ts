@@ -42,7 +42,9 @@ export const fileSchema = z.strictObject({
         .min(1)
         .max(1000)
         .default(10)
-        .describe("Maximum number of connections to PostgreSQL per process"),
+        .describe(
+          "Maximum number of connections to PostgreSQL per process, beside one that writes the ledger",
+        ),
     })
     .prefault({}),
   redis_url: addressOf("redis://host:6379").describe("Counters shared between processes"),

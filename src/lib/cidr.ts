@@ -7,6 +7,7 @@ export interface AddressList {
 
 /** Reads addresses and CIDR notations; throws a `RangeError` naming the first that is neither. */
 export function parseAddressList(entries: readonly string[]): AddressList {
+  if (entries.length === 0) return { has: () => false };
   const list = new BlockList();
   for (const entry of entries) {
     const [address = "", prefix, ...rest] = entry.trim().split("/");

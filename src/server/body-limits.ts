@@ -51,10 +51,19 @@ export class BodyLimits {
 
   /** Waits for a body of a declared length as long as a body of that length may take. */
   arrived<Body>(body: Promise<Body>, byteLength: number): Promise<Body> {
-    return new Promise((resolve, reject) => {
-      const deadline = this.#timer.set(this.#timeFor(byteLength), () => reject(tooSlow()));
-      body.then(resolve, reject).finally(() => this.#timer.clear(deadline));
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<Body>();
+    const deadline = this.#timer.set(this.#timeFor(byteLength), () => reject(tooSlow()));
+    body.then(
+      (whole) => {
+        this.#timer.clear(deadline);
+        resolve(whole);
+      },
+      (error: unknown) => {
+        this.#timer.clear(deadline);
+        reject(error);
+      },
+    );
+    return promise;
   }
 
   #timeFor(byteLength: number): number {

@@ -12,8 +12,9 @@ import type { AddressList } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { ConnectionLimit } from "./connection-limit.ts";
-import { callerAddress, readSecret } from "./credentials.ts";
+import { readSecret } from "./credentials.ts";
 import {
+  addressOf,
   pathOf,
   restoreIdleTimeout,
   traceIdOf,
@@ -95,6 +96,7 @@ function openExchange(clock: Clock, request: Request, server: Server<undefined>)
     request,
     server,
     parameter: "",
+    address: null,
     id,
     requestId: requested !== null && REQUEST_ID.test(requested) ? requested : id,
     at: clock.now(),
@@ -113,18 +115,20 @@ async function handle(
   if (settings.overload.step > 0 && !route.isProbe) settings.overload.admit(exchange.request);
   if (route.auth === "public") return route.handle(exchange);
   if (settings.lifecycle.phase === "stopping") throw stopping();
-  const { request, server } = exchange;
+  const { request } = exchange;
   const credentials = {
     secret: readSecret(request.headers, route.keyHeaders?.(request.headers) ?? []),
-    address: () => callerAddress(request, server, settings.trustedProxies),
+    address: () => addressOf(exchange, settings.trustedProxies),
   };
-  const principal = await authenticate(settings.authenticator, credentials, route.scope);
+  const found = authenticate(settings.authenticator, credentials, route.scope);
+  const principal = found instanceof Promise ? await found : found;
   const { limiter, limits } = settings.core;
   const grant = new LimitGrant(limiter, limits, principal);
-  Object.assign(exchange, { principal });
-  if (route.pipeline) await grant.open(route.pipeline);
+  const authenticated = Object.assign(exchange, { principal, grant });
+  const counting = route.pipeline && grant.open(route.pipeline);
+  if (counting) await counting;
   try {
-    return await runIdempotently(settings.idempotency, route, Object.assign(exchange, { principal, grant }));
+    return await runIdempotently(settings.idempotency, route, authenticated);
   } finally {
     grant.release();
   }
@@ -220,7 +224,7 @@ function report(settings: EndpointSettings, exchange: HttpExchange, ending: Endi
     route: route?.name ?? "none",
     method: request.method,
     path: pathOf(request.url),
-    address: REFUSALS.has(response.status) ? callerAddress(request, exchange.server, trustedProxies) : null,
+    address: REFUSALS.has(response.status) ? addressOf(exchange, trustedProxies) : null,
     status: response.status,
     code: failure instanceof ClientDisconnected ? "caller_gone" : (failure?.code ?? null),
     at,

@@ -3,6 +3,8 @@ import type { Principal } from "../domain/api-key.ts";
 import type { Attempt } from "../domain/ledger.ts";
 import type { LimitGrant } from "../gateway/admission/limit-grant.ts";
 import type { RequestContext, RequestFacts } from "../gateway/request-context.ts";
+import type { AddressList } from "../lib/cidr.ts";
+import { callerAddress } from "./credentials.ts";
 
 /** One HTTP request and what is known about it so far. */
 export interface HttpExchange {
@@ -12,6 +14,8 @@ export interface HttpExchange {
   parameter: string;
   /** The model that the path names; it takes the place of the body's. */
   model?: string;
+  /** The caller's address once something needed it. */
+  address: string | null;
   /** The gateway's own id, which keys the ledger. */
   id: string;
   /** The caller's `X-Request-Id` where it sent a usable one, else `id`. */
@@ -40,6 +44,11 @@ export interface AuthenticatedExchange extends HttpExchange {
 export function contextOf(exchange: AuthenticatedExchange): RequestContext {
   const { id, requestId, principal, grant, request, attempts, facts } = exchange;
   return { id, requestId, principal, grant, signal: request.signal, attempts, facts };
+}
+
+/** The caller's address, found out once: asking the runtime for the peer costs microseconds. */
+export function addressOf(exchange: HttpExchange, trusted: AddressList): string {
+  return (exchange.address ??= callerAddress(exchange.request, exchange.server, trusted));
 }
 
 /** Lets the client wait for a vendor as long as that takes; the vendor's timeouts bound it. */

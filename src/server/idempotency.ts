@@ -27,13 +27,23 @@ const STORED_HEADER = /^(content-type|x-accel-buffering|x-gateway-(?!request-id)
  * its body is read, and its outcome is stored; later ones with the same body get that outcome, and nothing is called
  * or billed for them.
  */
-export async function runIdempotently(
+export function runIdempotently(
   idempotency: Idempotency,
-  route: Extract<Route, { auth: "key" }>,
+  route: KeyedRoute,
   exchange: AuthenticatedExchange,
-): Promise<RouteResult> {
+): RouteResult | Promise<RouteResult> {
   const key = route.pipeline && !route.keepsOutcomes ? idempotencyKeyOf(exchange.request) : null;
-  if (key === null) return await route.handle(exchange);
+  return key === null ? route.handle(exchange) : runOnce(idempotency, route, exchange, key);
+}
+
+type KeyedRoute = Extract<Route, { auth: "key" }>;
+
+async function runOnce(
+  idempotency: Idempotency,
+  route: KeyedRoute,
+  exchange: AuthenticatedExchange,
+  key: string,
+): Promise<RouteResult> {
   const claim = new HeldClaim(idempotency, exchange, key);
   exchange.claimOutcome = (content) => claim.take(content);
   try {

@@ -6,9 +6,10 @@ import { every, withDeadline, type BackgroundWork } from "../lib/waiting.ts";
 import { startWalCheckpoints } from "./database/wal-checkpoints.ts";
 import { countQuarantined, createFolder, type JournalFolder } from "./journal/journal-folder.ts";
 import { openJournal, type FileJournal } from "./journal/journal.ts";
-import { REFUSED_FILE, type Posting } from "./journal/posting.ts";
+import { openThreadWriter } from "./journal/ledger-writer.ts";
+import { REFUSED_FILE } from "./journal/posting.ts";
 import { createRecovery, type Recovery } from "./journal/recovery.ts";
-import { startShipper, type Shipper } from "./journal/shipper.ts";
+import { startShipper, type Shipper, type ShipperOptions } from "./journal/shipper.ts";
 import { announceProcess } from "./live-processes.ts";
 import { createPrivateFolder } from "./private-files.ts";
 import type { Report } from "./report.ts";
@@ -79,7 +80,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { processId, journals: root, onProblem } = options;
   const stores = await openStores(options.database, options);
   createPrivateFolder(root, { isOwn: true });
-  const { posting, recovery } = openRecovery(options, stores);
+  const { writer, posting, recovery } = openRecovery(options, stores);
   await recovery.run();
   const linkSecrets = await openLinkSecrets(stores.database);
   const snapshot = await openSnapshot(stores.database, {
@@ -122,19 +123,16 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       const stopped = Promise.all(work.map((one) => one.stop()));
       await closeJournal({ shipper, journal, folder, stores }, deadlineMs);
       await within(deadlineMs, stopped);
+      await writer.close();
       await stores.database.close();
     },
   };
 }
 
-/** Posts journals, and finishes those of processes that have ended. */
-function openRecovery({ journals: root, processId, onProblem }: StorageOptions, stores: Stores) {
-  const posting = {
-    ledger: stores.ledger,
-    persist: () => stores.database.persist(),
-    refusedPath: join(root, REFUSED_FILE),
-    onProblem,
-  };
+/** What posts journals, and finishes those of processes that have ended. */
+function openRecovery({ database, journals: root, processId, onProblem }: StorageOptions, stores: Stores) {
+  const writer = openThreadWriter({ location: database, refusedPath: join(root, REFUSED_FILE), onProblem });
+  const posting = { writer, persist: () => stores.database.persist(), onProblem };
   const recovery = createRecovery({
     ...posting,
     leases: stores.leases,
@@ -142,7 +140,7 @@ function openRecovery({ journals: root, processId, onProblem }: StorageOptions, 
     root,
     processId,
   });
-  return { posting, recovery };
+  return { writer, posting, recovery };
 }
 
 function startUpkeep(stores: Stores, recovery: Recovery, onProblem: Report): BackgroundWork[] {
@@ -154,7 +152,11 @@ function startUpkeep(stores: Stores, recovery: Recovery, onProblem: Report): Bac
 }
 
 /** The journal of this process with the shipper that carries its charges into the ledger. */
-function startJournal(root: string, processId: string, posting: Posting) {
+function startJournal(
+  root: string,
+  processId: string,
+  posting: Pick<ShipperOptions, "writer" | "persist" | "onProblem">,
+) {
   const folder = createFolder(root, processId);
   const shipper = startShipper({
     ...posting,
@@ -165,7 +167,7 @@ function startJournal(root: string, processId: string, posting: Posting) {
   });
   const journal: FileJournal = openJournal({
     folder: folder.path,
-    onAppend: (record, segment, offset) => shipper.onAppend(record, segment, offset),
+    onAppend: (...appended) => shipper.onAppend(...appended),
     onRefused: (entry) => shipper.keep(entry),
     onProblem: posting.onProblem,
   });

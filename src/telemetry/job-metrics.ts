@@ -1,4 +1,6 @@
-import { Counters, Histograms, type MetricFamily } from "./metrics.ts";
+import { Counters } from "./counters.ts";
+import { Histograms } from "./histograms.ts";
+import type { MetricFamily } from "./metrics.ts";
 
 /** The live jobs of one organization, as its queue was last seen. */
 interface Queue {
@@ -11,7 +13,7 @@ interface Queue {
 /** Metrics of asynchronous jobs. The queues are those of the whole database, the rest is what this process did. */
 export class JobMetrics {
   readonly #ends = new Counters(["status", "type"]);
-  readonly #pickUps = new Histograms();
+  readonly #pickUps = new Histograms(null);
   #queues: readonly Queue[] = [];
 
   setQueues(queues: readonly Queue[]): void {
@@ -48,7 +50,12 @@ export class JobMetrics {
         help: "Jobs that ended here, by status and type of error.",
         samples: this.#ends.samples(),
       },
-      this.#pickUps.family("gateway_job_pickup_seconds", "Time from a job's submission to its first claim."),
+      {
+        name: "gateway_job_pickup_seconds",
+        type: "histogram",
+        help: "Time from a job's submission to its first claim.",
+        samples: this.#pickUps.samples(),
+      },
     ];
   }
 }

@@ -1,8 +1,7 @@
 import type { RequestEvent } from "../domain/request-event.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
-
-/** Upper bounds of the duration buckets, in seconds. */
-const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+import { Counters, type Sample } from "./counters.ts";
+import { Histograms } from "./histograms.ts";
 
 /** A metric whose value is read at each scrape. */
 export interface Gauge {
@@ -15,70 +14,12 @@ export interface Gauge {
   value(): number;
 }
 
-interface Histogram {
-  buckets: number[];
-  sum: number;
-  count: number;
-}
-
 /** The samples of one metric name. */
 export interface MetricFamily {
   name: string;
   type: "counter" | "gauge" | "histogram";
   help: string;
   samples: readonly Sample[];
-}
-
-/** Suffix of the family's name, labels without braces, and value. */
-type Sample = readonly [suffix: string, labels: string, value: number];
-
-/** Most label sets of one metric; what comes beyond counts under `other`. */
-const MAX_SERIES = 2_000;
-
-/** A counter by the values of its labels. */
-export class Counters {
-  /** By the values joined, which costs the request path less than labels do. */
-  readonly #counts = new Map<string, number>();
-  readonly #names: readonly string[];
-
-  constructor(names: readonly string[]) {
-    this.#names = names;
-  }
-
-  add(values: readonly string[], by = 1): void {
-    const key = values.join(SEPARATOR);
-    const count = this.#counts.get(key);
-    if (count === undefined && this.#counts.size >= MAX_SERIES) return this.#addOther(by);
-    this.#counts.set(key, (count ?? 0) + by);
-  }
-
-  #addOther(by: number): void {
-    const key = this.#names.map(() => "other").join(SEPARATOR);
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + by);
-  }
-
-  samples(): Sample[] {
-    return [...this.#counts].map(([key, count]): Sample => {
-      const values = key.split(SEPARATOR);
-      const labels = this.#names.map((name, index) => `${name}="${escaped(values[index] ?? "")}"`);
-      return ["", labels.join(","), count];
-    });
-  }
-}
-
-const SEPARATOR = "\0";
-
-/** Durations in seconds by their labels. */
-export class Histograms {
-  readonly #histograms = new Map<string, Histogram>();
-
-  observe(labels: string, seconds: number): void {
-    observe(this.#histograms, labels, seconds);
-  }
-
-  family(name: string, help: string): MetricFamily {
-    return histogram(name, help, this.#histograms);
-  }
 }
 
 /**
@@ -92,8 +33,8 @@ export class Metrics {
   readonly #tokens = new Counters(["category", "model", "organization"]);
   readonly #images = new Counters(["model", "organization"]);
   readonly #charged = new Counters(["model", "organization", "channel", "currency"]);
-  readonly #durations = new Map<string, Histogram>();
-  readonly #firstBytes = new Map<string, Histogram>();
+  readonly #durations = new Histograms("route");
+  readonly #firstBytes = new Histograms("route");
   readonly #gauges: readonly Gauge[];
   readonly #others: readonly { families(): MetricFamily[] }[];
 
@@ -107,8 +48,8 @@ export class Metrics {
     const { route, organizationId, firstByteMs } = event;
     const outcome = String(event.code ?? event.status);
     this.#requests.add([route, outcome]);
-    observe(this.#durations, `route="${route}"`, event.durationMs / 1000);
-    if (firstByteMs !== null) observe(this.#firstBytes, `route="${route}"`, firstByteMs / 1000);
+    this.#durations.observe(route, event.durationMs / 1000);
+    if (firstByteMs !== null) this.#firstBytes.observe(route, firstByteMs / 1000);
     for (const attempt of event.attempts) this.#attempts.add([attempt.channel, attempt.outcome]);
     if (event.model === null || organizationId === null) return;
     this.#modelRequests.add([event.model, organizationId, outcome]);
@@ -128,16 +69,18 @@ export class Metrics {
         "Requests by model, organization and outcome.",
         this.#modelRequests.samples(),
       ),
-      histogram(
-        "gateway_request_duration_seconds",
-        "Time from the request's head to its last byte.",
-        this.#durations,
-      ),
-      histogram(
-        "gateway_first_byte_seconds",
-        "Time from the request's head to a stream's first content.",
-        this.#firstBytes,
-      ),
+      {
+        name: "gateway_request_duration_seconds",
+        type: "histogram",
+        help: "Time from the request's head to its last byte.",
+        samples: this.#durations.samples(),
+      },
+      {
+        name: "gateway_first_byte_seconds",
+        type: "histogram",
+        help: "Time from the request's head to a stream's first content.",
+        samples: this.#firstBytes.samples(),
+      },
       counter("gateway_attempts_total", "Upstream calls by channel and outcome.", this.#attempts.samples()),
       counter(
         "gateway_tokens_total",
@@ -198,41 +141,6 @@ export function formatMetrics(processes: ReadonlyMap<number | null, readonly Met
         : "";
     });
   return [...texts].join("");
-}
-
-function observe(histograms: Map<string, Histogram>, labels: string, seconds: number): void {
-  let found = histograms.get(labels);
-  if (!found) {
-    found = { buckets: BUCKETS.map(() => 0), sum: 0, count: 0 };
-    histograms.set(labels, found);
-  }
-  const bucket = BUCKETS.findIndex((bound) => seconds <= bound);
-  if (bucket >= 0) found.buckets[bucket] = (found.buckets[bucket] ?? 0) + 1;
-  found.sum += seconds;
-  found.count += 1;
-}
-
-function histogram(name: string, help: string, histograms: ReadonlyMap<string, Histogram>): MetricFamily {
-  const samples = [...histograms].flatMap(([labels, { buckets, sum, count }]) => {
-    let total = 0;
-    const withLabel = (label: string): string => (labels === "" ? label : `${labels},${label}`);
-    const bounded = BUCKETS.map((bound, index): Sample => {
-      total += buckets[index] ?? 0;
-      return ["_bucket", withLabel(`le="${bound}"`), total];
-    });
-    bounded.push(
-      ["_bucket", withLabel('le="+Inf"'), count],
-      ["_sum", labels, sum],
-      ["_count", labels, count],
-    );
-    return bounded;
-  });
-  return { name, type: "histogram", help, samples };
-}
-
-/** Backslash, quote and line feed of a label's value are escaped (exposition format). */
-function escaped(value: string): string {
-  return value.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));
 }
 
 function counter(name: string, help: string, samples: readonly Sample[]): MetricFamily {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openStorage, openStores } from "../../src/storage/index.ts";
 import { openJournal } from "../../src/storage/journal/journal.ts";
+import { directWriter } from "../../src/storage/journal/posting.ts";
 import { createRecovery } from "../../src/storage/journal/recovery.ts";
 import { listSegments } from "../../src/storage/journal/segments.ts";
 import { startShipper } from "../../src/storage/journal/shipper.ts";
@@ -21,11 +22,11 @@ async function open(name: string) {
   const journals = join(root, "proc_a");
   const persisted: number[][] = [];
   const problems: string[] = [];
+  const onProblem = (message: string, _cause: unknown, level?: string) =>
+    void (level !== "info" && problems.push(message));
   const posting = {
-    ledger: stores.ledger,
-    refusedPath: join(root, "refused.log"),
-    onProblem: (message: string, _cause: unknown, level?: string) =>
-      void (level !== "info" && problems.push(message)),
+    writer: directWriter({ ledger: stores.ledger, refusedPath: join(root, "refused.log"), onProblem }),
+    onProblem,
     async persist() {
       persisted.push(listSegments(journals));
       await stores.database.persist();
@@ -47,7 +48,7 @@ test("a segment is deleted once its charges are on the database's disk", async (
     folder: journals,
     segmentBytes: 1_000,
     onProblem: posting.onProblem,
-    onAppend: (record, segment, offset) => shipper.onAppend(record, segment, offset),
+    onAppend: (...appended) => shipper.onAppend(...appended),
   });
   for (let index = 0; index < 20; index += 1)
     journal.append({ type: "charge", entry: anEntry(`shipped_${index}`, 1n) });

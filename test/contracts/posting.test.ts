@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { ledgerStore } from "../../src/storage/stores/ledger.ts";
-import { postEntries, type Posting } from "../../src/storage/journal/posting.ts";
+import { postEntries } from "../../src/storage/journal/posting.ts";
 import { anEntry, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
 onEachDatabase("Posting", (databases) => {
@@ -14,9 +14,8 @@ onEachDatabase("Posting", (databases) => {
     database = await databases.location();
     await migrate(await databases.open(database));
   });
-  const postingOn = (database: Database, name: string): Posting => ({
+  const postingOn = (database: Database, name: string) => ({
     ledger: ledgerStore(database),
-    persist: () => Promise.resolve(),
     refusedPath: join(folder, `${name}.refused`),
     onProblem: () => {},
   });

@@ -7,6 +7,7 @@ import { openStorage, openStores, type Storage } from "../../src/storage/index.t
 import { adoptFolders } from "../../src/storage/journal/journal-folder.ts";
 import { openJournal } from "../../src/storage/journal/journal.ts";
 import type { LedgerStore } from "../../src/storage/stores/ledger.ts";
+import { directWriter } from "../../src/storage/journal/posting.ts";
 import { listSegments, replay } from "../../src/storage/journal/segments.ts";
 import { startShipper } from "../../src/storage/journal/shipper.ts";
 import { until } from "../support/gateway.ts";
@@ -160,9 +161,8 @@ onEachDatabase("The journal", (databases) => {
     const problems: string[] = [];
     const onProblem = (message: string) => problems.push(message);
     const shipper = startShipper({
-      ledger,
+      writer: directWriter({ ledger, refusedPath: join(folder, "never"), onProblem }),
       persist: () => stores.database.persist(),
-      refusedPath: join(folder, "never"),
       onProblem,
       folder: journals,
       processId: "proc_outage",
@@ -174,7 +174,7 @@ onEachDatabase("The journal", (databases) => {
       folder: journals,
       onProblem,
       segmentBytes: 50_000,
-      onAppend: (record, segment, offset) => shipper.onAppend(record, segment, offset),
+      onAppend: (...appended) => shipper.onAppend(...appended),
     });
     for (let index = 0; index < 1500; index += 1) {
       journal.append({ type: "checkpoint", entry: anEntry(`out_${index}`, 1n) });
@@ -205,9 +205,8 @@ onEachDatabase("The journal", (databases) => {
     };
     let isFull = true;
     const shipper = startShipper({
-      ledger,
+      writer: directWriter({ ledger, refusedPath: join(folder, "never"), onProblem() {} }),
       persist: () => stores.database.persist(),
-      refusedPath: join(folder, "never"),
       onProblem() {},
       folder: journals,
       processId: "proc_full",
@@ -222,7 +221,7 @@ onEachDatabase("The journal", (databases) => {
     const journal = openJournal({
       folder: journals,
       onProblem() {},
-      onAppend: (record, segment, offset) => shipper.onAppend(record, segment, offset),
+      onAppend: (...appended) => shipper.onAppend(...appended),
     });
     journal.append({ type: "checkpoint", entry: anEntry("full_1", 1n) });
     for (const id of ["full_1", "full_2"]) expect(shipper.keep(anEntry(id, 2n))).toBe(true);

@@ -48,7 +48,7 @@ export function modelRoutes(snapshot: Snapshot, clock: Clock): Route[] {
         if (!model) throw new GatewayError("not_found", "There is no model with this id that you can call.");
         return tagged(
           exchange,
-          isMessages(exchange.request.headers) ? describeForMessages(model) : describe(model),
+          isMessages(exchange.request.headers) ? JSON.stringify(describeForMessages(model)) : describe(model),
         );
       },
     },
@@ -69,15 +69,16 @@ function isMessages(headers: Headers): boolean {
   return headers.has("anthropic-version");
 }
 
-function list({ request }: AuthenticatedExchange, models: readonly Model[]): object {
-  if (!isMessages(request.headers)) return { object: "list", data: models.map(describe) };
+/** The list as JSON. */
+function list({ request }: AuthenticatedExchange, models: readonly Model[]): string {
+  if (!isMessages(request.headers)) return `{"object":"list","data":[${models.map(describe).join(",")}]}`;
   const ids = models.map(({ id }) => id);
-  return {
+  return JSON.stringify({
     data: models.map(describeForMessages),
     has_more: false,
     first_id: ids[0] ?? null,
     last_id: ids.at(-1) ?? null,
-  };
+  });
 }
 
 /** As official clients of the messages protocol know a model (Anthropic API, "List models"). */
@@ -102,8 +103,7 @@ function callable(snapshot: Snapshot, clock: Clock, principal: Principal): Model
 }
 
 /** A response with an ETag, and 304 when the client has it already. */
-function tagged({ request, requestId }: AuthenticatedExchange, body: object): Response {
-  const text = JSON.stringify(body);
+function tagged({ request, requestId }: AuthenticatedExchange, text: string): Response {
   const etag = `"${Bun.hash(text).toString(36)}"`;
   const headers = {
     ...baseHeaders(requestId),
@@ -116,7 +116,16 @@ function tagged({ request, requestId }: AuthenticatedExchange, body: object): Re
   return new Response(text, { headers: { ...headers, "content-type": "application/json" } });
 }
 
-function describe(model: Model): object {
+/** A model as JSON. The models of a directory never change, so each is described once. */
+function describe(model: Model): string {
+  let text = DESCRIPTIONS.get(model);
+  if (text === undefined) DESCRIPTIONS.set(model, (text = JSON.stringify(descriptionOf(model))));
+  return text;
+}
+
+const DESCRIPTIONS = new WeakMap<Model, string>();
+
+function descriptionOf(model: Model): object {
   return {
     id: model.id,
     object: "model",

@@ -13,7 +13,7 @@ export function insertStatement(
   return [text, rows.flatMap((row) => Object.values(row))];
 }
 
-/** Few enough that a request waits at most a fraction of a millisecond. */
+/** Larger statements cost the same for each row. */
 const MAX_ROWS = 32;
 
 /** Groups whose sizes are powers of two, so that few different statements are prepared. */

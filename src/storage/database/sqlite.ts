@@ -1,5 +1,4 @@
 import { dirname } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import { Database as Connection, type SQLQueryBindings } from "bun:sqlite";
 import { SQL } from "bun";
 import { sleep } from "../../lib/waiting.ts";
@@ -48,7 +47,7 @@ export async function openSqlite(location: string, timeoutMs: number): Promise<D
         let count = 0;
         for (let start = 0; start < rows.length; start += ROWS_A_TRANSACTION) {
           const group = rows.slice(start, start + ROWS_A_TRANSACTION);
-          count += await inTurn(() => insertGently(inserter, table, group, signal));
+          count += await inTurn(() => insertGroup(inserter, table, group, signal));
         }
         return count;
       }),
@@ -75,8 +74,8 @@ function turns(): <T>(work: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** SQLite works on this very thread, so requests get their turn after every few rows. */
-async function insertGently(
+/** Inserts rows in one transaction. */
+async function insertGroup(
   inserter: RowInserter,
   table: string,
   rows: readonly object[],
@@ -84,12 +83,7 @@ async function insertGently(
 ): Promise<number> {
   await retryWhileLocked(async () => inserter.begin(), signal);
   try {
-    let count = 0;
-    for (let start = 0; start < rows.length; start += ROWS_A_TURN) {
-      signal.throwIfAborted();
-      count += inserter.insert(table, rows.slice(start, start + ROWS_A_TURN));
-      await setImmediate();
-    }
+    const count = inserter.insert(table, rows);
     inserter.commit();
     return count;
   } catch (error) {
@@ -98,10 +92,8 @@ async function insertGently(
   }
 }
 
-/** About a tenth of a millisecond's work. */
-const ROWS_A_TURN = 16;
 /** Fewer would write the same pages more often; more would keep other writers waiting. */
-const ROWS_A_TRANSACTION = 128;
+const ROWS_A_TRANSACTION = 512;
 
 /** SQLite blocks the whole process while it waits for a lock, so each such wait is short and then repeated. */
 const BUSY_TIMEOUT_MS = 2;

@@ -26,8 +26,8 @@ export interface FileJournal extends Journal {
 interface JournalOptions {
   /** An existing folder that nothing else writes to. */
   folder: string;
-  /** Called with each record once it is written, and its position. Must not throw. */
-  onAppend: (record: JournalRecord, segment: number, offset: number) => void;
+  /** Called with each record once it is written, its position and its line. Must not throw. */
+  onAppend: (record: JournalRecord, segment: number, offset: number, line: string) => void;
   /** Called with a charge that the disk refuses. False makes `append` throw. */
   onRefused?: (entry: LedgerEntry) => boolean;
   onProblem: Report;
@@ -68,18 +68,19 @@ class SegmentedJournal implements FileJournal {
   append(record: JournalRecord): void {
     // The file descriptor may belong to another file by now.
     if (this.#closing) throw new Error("the journal is closed");
+    const line = writeLine(record);
     let start: number;
     try {
       if (this.#failure) this.#repair();
       if (this.#offset >= this.#segmentBytes) this.rotate();
       start = this.#offset;
-      this.#offset += this.#write(writeLine(record));
+      this.#offset += this.#write(line);
     } catch (error) {
       if (record.type === "charge" && this.#options.onRefused?.(record.entry)) return;
       throw error;
     }
     this.#syncTimer ??= setTimeout(() => this.#startSync(), SYNC_PAUSE_MS);
-    this.#options.onAppend(record, this.#segment, start);
+    this.#options.onAppend(record, this.#segment, start, line);
   }
 
   position() {

@@ -4,18 +4,31 @@ import { toColumn } from "../database/columns.ts";
 import type { Report } from "../report.ts";
 import type { LedgerStore } from "../stores/ledger.ts";
 import { isRefusal } from "../database/unavailable.ts";
+import { readEntries } from "./record-line.ts";
 
 /** Name of the file, in the folder of all journals, that keeps entries the database refuses for good. */
 export const REFUSED_FILE = "refused.log";
 
+/** Takes journaled charges into the ledger. */
+export interface LedgerWriter {
+  /**
+   * Books the charges of whole lines of a process's journal. Throws when they must be posted again later; posting
+   * again changes nothing.
+   */
+  post(processId: string, lines: string): Promise<void>;
+}
+
 /** Where journaled entries go, and where those are kept that no ledger can take. */
 export interface Posting {
-  ledger: LedgerStore;
-  /** Returns once all that was posted survives a loss of power; only then may its journal be removed. */
-  persist(): Promise<void>;
+  ledger: Pick<LedgerStore, "post">;
   /** The file of refused entries: one JSON line each, until a person has dealt with them. */
   refusedPath: string;
   onProblem: Report;
+}
+
+/** Writes on this very thread. */
+export function directWriter(posting: Posting): LedgerWriter {
+  return { post: (processId, lines) => postEntries(posting, processId, readEntries(lines)) };
 }
 
 /**

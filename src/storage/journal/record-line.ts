@@ -1,3 +1,4 @@
+import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { JournalRecord } from "../../gateway/ports.ts";
 
 /** Hexadecimal digits of the checksum, and a space. */
@@ -25,8 +26,22 @@ export function readLine(line: Uint8Array<ArrayBuffer>): JournalRecord | null {
   const json = line.subarray(PREFIX_BYTES);
   if (!/^[0-9a-f]{8} $/.test(prefix) || Number.parseInt(prefix, 16) !== Bun.hash.crc32(json)) return null;
   // The checksum proves that `writeLine` made this.
-  const { type, entry } = JSON.parse(TEXT.decode(json));
-  return { type, entry: { ...entry, amount: BigInt(entry.amount), orphanCost: BigInt(entry.orphanCost) } };
+  return parseRecord(TEXT.decode(json));
+}
+
+/** The entries of lines that this process has written just now. */
+export function readEntries(lines: string): LedgerEntry[] {
+  return lines
+    .trimEnd()
+    .split("\n")
+    .map((line) => parseRecord(line.slice(PREFIX_BYTES)).entry);
+}
+
+function parseRecord(json: string): JournalRecord {
+  const { type, entry } = JSON.parse(json);
+  entry.amount = BigInt(entry.amount);
+  entry.orphanCost = BigInt(entry.orphanCost);
+  return { type, entry };
 }
 
 const TEXT = new TextDecoder();

@@ -2,7 +2,9 @@ import type { LedgerEntry } from "../../domain/ledger.ts";
 import { DependencyError, type JournalRecord } from "../../gateway/ports.ts";
 import type { LeaseStore } from "../budgets/leases.ts";
 import { adoptFolders, type JournalFolder } from "./journal-folder.ts";
-import { postEntries, type Posting } from "./posting.ts";
+import type { Report } from "../report.ts";
+import type { LedgerWriter } from "./posting.ts";
+import { writeLine } from "./record-line.ts";
 import { replay, segmentName } from "./segments.ts";
 
 /** Finishes what processes that have ended left in their journals. */
@@ -17,7 +19,11 @@ export interface Recovery {
   recovered(): number;
 }
 
-interface RecoveryOptions extends Posting {
+interface RecoveryOptions {
+  writer: LedgerWriter;
+  /** Returns once all that was posted survives a loss of power. */
+  persist(): Promise<void>;
+  onProblem: Report;
   leases: LeaseStore;
   /** Called for each process whose journal is posted: it runs nothing any more. */
   onEnded(processId: string): Promise<void>;
@@ -70,14 +76,14 @@ async function recoverFolder(options: RecoveryOptions, folder: JournalFolder): P
     onProblem(`the journal of ${processId} is damaged in segment ${segment} at byte ${offset}`, cause);
   };
   let count = 0;
-  let batch: LedgerEntry[] = [];
+  let batch: string[] = [];
   const post = async () => {
-    if (batch.length > 0) await postEntries(options, processId, batch);
+    if (batch.length > 0) await options.writer.post(processId, batch.join(""));
     count += batch.length;
     batch = [];
   };
   for (const record of replay(folder.path, onDamaged)) {
-    batch.push(finalEntry(record));
+    batch.push(writeLine({ type: "charge", entry: finalEntry(record) }));
     if (batch.length === BATCH) await post();
   }
   await post();

@@ -4,7 +4,9 @@ import { DependencyError, type JournalRecord } from "../../gateway/ports.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { every, sleep, withDeadline, type BackgroundWork } from "../../lib/waiting.ts";
 import type { FileJournal } from "./journal.ts";
-import { postEntries, type Posting } from "./posting.ts";
+import type { Report } from "../report.ts";
+import type { LedgerWriter } from "./posting.ts";
+import { writeLine } from "./record-line.ts";
 import { segmentRefcounts } from "./segment-refcounts.ts";
 import { readSegment, segmentPath } from "./segments.ts";
 
@@ -13,8 +15,8 @@ import { readSegment, segmentPath } from "./segments.ts";
  * is needed of any more. During an outage its memory is bounded: what does not fit is read again from disk.
  */
 export interface Shipper extends BackgroundWork {
-  /** Call for each record once it is journaled, with its position. */
-  onAppend(record: JournalRecord, segment: number, offset: number): void;
+  /** Call for each record once it is journaled, with its position and its line. */
+  onAppend(record: JournalRecord, segment: number, offset: number, line: string): void;
   /** Keeps a charge that the disk refused, until the disk or the ledger takes it; false when memory is full. */
   keep(entry: LedgerEntry): boolean;
   /** Posts all there is; returns false when the deadline (milliseconds from now) passed before. */
@@ -25,7 +27,11 @@ export interface Shipper extends BackgroundWork {
   isSettled(): boolean;
 }
 
-interface ShipperOptions extends Posting {
+export interface ShipperOptions {
+  writer: LedgerWriter;
+  /** Returns once all that was posted survives a loss of power; only then may its journal be removed. */
+  persist(): Promise<void>;
+  onProblem: Report;
   folder: string;
   processId: string;
   clock: Clock;
@@ -49,8 +55,9 @@ const MAX_BACKOFF_MS = 5000;
 /** A segment this large is ended early when all of it is posted, so that a restart has little to read again. */
 const SETTLED_SEGMENT_BYTES = 4 * 1024 * 1024;
 
+/** A charge as its line: one string costs the garbage collector less than the objects of an entry. */
 interface Waiting {
-  entry: LedgerEntry;
+  line: string;
   segment: number;
 }
 
@@ -82,7 +89,7 @@ class JournalShipper implements Shipper {
     );
   }
 
-  onAppend(record: JournalRecord, segment: number, offset: number): void {
+  onAppend(record: JournalRecord, segment: number, offset: number, line: string): void {
     this.#refcounts.add(record, segment);
     if (record.type === "checkpoint") return;
     this.#backlog += 1;
@@ -91,7 +98,7 @@ class JournalShipper implements Shipper {
       this.#unread = { segment, offset };
       return;
     }
-    this.#queue.push({ entry: record.entry, segment });
+    this.#queue.push({ line, segment });
     if (this.#queue.length === BATCH) void this.#kick();
   }
 
@@ -165,7 +172,7 @@ class JournalShipper implements Shipper {
     }
     while (this.#kept.length > 0) {
       const batch = this.#kept.slice(0, BATCH);
-      await postEntries(this.#options, this.#options.processId, batch);
+      await this.#post(batch.map((entry) => writeLine({ type: "charge", entry })));
       this.#kept.splice(0, batch.length);
       const { segment } = journal.position();
       // Their checkpoints in the journal are needed no more.
@@ -178,11 +185,14 @@ class JournalShipper implements Shipper {
     if (this.#queue.length === 0) this.#readMore();
     const batch = this.#queue.slice(0, BATCH);
     if (batch.length === 0) return;
-    const entries = batch.map((waiting) => waiting.entry);
-    await postEntries(this.#options, this.#options.processId, entries);
+    await this.#post(batch.map(({ line }) => line));
     this.#queue.splice(0, batch.length);
     this.#backlog -= batch.length;
     for (const { segment } of batch) this.#refcounts.posted(segment);
+  }
+
+  #post(lines: readonly string[]): Promise<void> {
+    return this.#options.writer.post(this.#options.processId, lines.join(""));
   }
 
   /** Takes the next batch from disk, and returns to appended records once it has caught up with the journal. */
@@ -194,7 +204,7 @@ class JournalShipper implements Shipper {
         onProblem(`the running journal is damaged in segment ${segment} at byte ${at}`, null);
       for (const { record, end } of readSegment(segmentPath(folder, segment), offset, onDamaged)) {
         this.#unread = { segment, offset: end };
-        if (record.type === "charge") this.#queue.push({ entry: record.entry, segment });
+        if (record.type === "charge") this.#queue.push({ line: writeLine(record), segment });
         if (this.#queue.length === BATCH) return;
       }
       this.#unread = segment < journal().position().segment ? { segment: segment + 1, offset: 0 } : null;

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import type { LedgerPage, LedgerPosition } from "../../admin/ledger-ports.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
@@ -100,8 +99,6 @@ export async function bookInTransaction(
     const [text, values] = insertStatement(kind, "ledger", group.map(writeEntryRow));
     const rows = await sql.unsafe<{ id: string; kind: string }[]>(`${text} RETURNING id, kind`, values);
     for (const row of rows) isNew.add(nameOf(row));
-    // SQLite works on this thread: requests run between the groups.
-    await setImmediate();
   }
   const booked = sorted.filter((entry) => isNew.has(nameOf(entry)));
   await bookEntries(kind, sql, lease, booked);

@@ -6,6 +6,7 @@ const LINE = "src/storage/journal/record-line.ts";
 const REFCOUNTS = "src/storage/journal/segment-refcounts.ts";
 const SHIPPER = "src/storage/journal/shipper.ts";
 const POSTING = "src/storage/journal/posting.ts";
+const WRITER = "src/storage/journal/ledger-writer.ts";
 const RECOVERY = "src/storage/journal/recovery.ts";
 const FOLDER = "src/storage/journal/journal-folder.ts";
 const STORAGE = "src/storage/index.ts";
@@ -14,6 +15,7 @@ const journal = ["src/storage/journal/journal.test.ts"];
 const refcounts = ["src/storage/journal/segment-refcounts.test.ts"];
 const storage = ["test/contracts/storage-journal.test.ts"];
 const removal = ["test/contracts/journal-removal.test.ts"];
+const writer = ["test/contracts/ledger-writer.test.ts"];
 const posting = ["test/contracts/posting.test.ts"];
 const folders = ["test/e2e/restart-journals.test.ts"];
 
@@ -189,6 +191,21 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
     find: "if (!isRefusal(error)) throw error;",
     replace: "",
     tests: posting,
+  },
+  {
+    name: "a batch counts as posted when its thread has ended",
+    file: WRITER,
+    find: `for (const { reject } of this.#waiting.values())
+      reject(new DependencyError("the ledger writer has ended"));`,
+    replace: "for (const { resolve } of this.#waiting.values()) resolve();",
+    tests: writer,
+  },
+  {
+    name: "a thread that hangs is awaited for ever",
+    file: WRITER,
+    find: "await withDeadline(this.#options.patienceMs ?? PATIENCE_MS, promise, hung);",
+    replace: "await promise;",
+    tests: writer,
   },
   {
     name: "a taken over journal is deleted before its charges are persisted",

@@ -54,8 +54,8 @@ export const PRICE_FAULTS: readonly Fault[] = [
   {
     name: "one organization's price is another's too",
     file: INDEX,
-    find: `\${own ? id : ""}`,
-    replace: "",
+    find: `own ? id : ""`,
+    replace: `own ? "" : ""`,
     tests: index,
   },
   {
