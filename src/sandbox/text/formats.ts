@@ -3,6 +3,7 @@ import type { Conversation as NeutralConversation } from "../../dialects/convers
 import type { Signature } from "../../dialects/conversation/signature.ts";
 import type { TextDialect, TextPayload, TextRequest } from "../../dialects/dialect.ts";
 import { messages, readCountRequest, readRequest } from "../../dialects/messages/index.ts";
+import { readRequest as readResponsesRequest, responses } from "../../dialects/responses/index.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 import type { TextCall } from "../../gateway/ports.ts";
 import { composeThinking } from "./answer.ts";
@@ -34,6 +35,7 @@ export const FORMATS: readonly SandboxFormat[] = [
       return JSON.stringify({ input_tokens: fromNeutral(conversation, "").promptTokens });
     },
   },
+  formatOf(responses, ({ raw }) => readResponsesRequest(Buffer.from(raw))),
 ];
 
 /** A format of a dialect: its own reader and writer do the rest. */
