@@ -121,6 +121,17 @@ for (const route of ROUTES) {
   }
 }
 
+/** The model decides that the same path is one for text. */
+for (const [when, group, status, code] of REFUSALS) {
+  test.each(["v1", "v1beta"])(`native text by /%s is ${status} when ${when}`, async (version) => {
+    const models = group === "unpriced" ? "unpriced" : "house";
+    const { path, body } = native(version, `${models}-chat`);
+    const response = await call("POST", path, keys.get(group) ?? keys.get("default")!, body);
+    expect(response).toMatchObject({ status });
+    expect(response.text).toMatch(code);
+  });
+}
+
 test("nothing was billed", async () => {
   const keyed = ROUTES.filter(({ auth }) => auth === "key").length;
   expect(

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { isObject } from "../../src/lib/json.ts";
+import { nativeReply } from "../support/native-schema.ts";
 import { BUDGET, LEVEL, openNativeText, type NativeTextFixture } from "../support/native-text.ts";
 
 /* Text on the native protocol, byte for byte and header for header. */
@@ -84,6 +85,23 @@ const textOf = (events: unknown): string =>
   (events as { candidates?: { content?: { parts?: { text?: string }[] } }[] }[])
     .map(({ candidates }) => candidates?.[0]?.content?.parts?.map(({ text = "" }) => text).join("") ?? "")
     .join("");
+
+describe.each([LEVEL, "sandbox-chat"])("replies of %s have the published form:", (model) => {
+  const tools = [{ functionDeclarations: [{ name: "look", parameters: { type: "OBJECT" } }] }];
+  test.each<[string, object]>([
+    ["text", BODY],
+    ["text that is cut", { ...BODY, generationConfig: { maxOutputTokens: 33 } }],
+    ["a call", { ...BODY, tools }],
+    ["thoughts", { ...BODY, generationConfig: { thinkingConfig: { includeThoughts: true } } }],
+  ])("%s", async (_, body) => {
+    const whole: unknown = await (await call(path("generateContent", model), body)).json();
+    const stream = await (await call(`${path("streamGenerateContent", model)}?alt=sse`, body)).text();
+    for (const reply of [whole, ...eventsOf(stream)]) {
+      expect(nativeReply.safeParse(reply).error?.message).toBeUndefined();
+      expect(nativeReply.parse(reply).modelVersion).toBe(model);
+    }
+  });
+});
 
 describe("a stream without `alt=sse`", () => {
   test("is one JSON array of the same replies", async () => {

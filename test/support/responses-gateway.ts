@@ -1,10 +1,12 @@
+import { SIMULATED_KEY as MESSAGES_KEY, startAnthropic } from "../upstreams/anthropic.ts";
 import { startOpenAi, SIMULATED_KEY } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 
-/** Models of the fixture: by a vendor of the protocol itself, by one of chat completions, by two accounts. */
+/** Models of the fixture: by a vendor of the protocol itself, of chat completions, of messages, by two accounts. */
 export const NATIVE = "native";
 export const OVER_CHAT = "over-chat";
+export const OVER_MESSAGES = "over-messages";
 export const OTHER_ACCOUNT = "other-account";
 /** By the other account, then by the first. */
 export const FALLBACK = "fallback";
@@ -16,12 +18,15 @@ export interface ResponsesFixture extends AsyncDisposable {
   vendor: Simulator;
   /** The same vendor's other account. */
   other: Simulator;
+  /** A vendor of the messages protocol. */
+  messages: Simulator;
 }
 
 /** A gateway in front of two accounts of a vendor of the responses protocol. */
 export async function openResponsesFixture(): Promise<ResponsesFixture> {
   const vendor = await startOpenAi();
   const other = await startOpenAi({ account: "two" });
+  const messages = await startAnthropic();
   const channel = (url: string, responses: boolean) => ({
     provider: "openai",
     base_url: `${url}/v1`,
@@ -43,6 +48,7 @@ export async function openResponsesFixture(): Promise<ResponsesFixture> {
         native: channel(vendor.url, true),
         chat: channel(vendor.url, false),
         other: channel(other.url, true),
+        messages: { provider: "anthropic", base_url: messages.url, credential: { env: "MESSAGES_KEY" } },
         "limited-native": channel(vendor.url, true),
         "limited-chat": channel(vendor.url, false),
       },
@@ -50,20 +56,27 @@ export async function openResponsesFixture(): Promise<ResponsesFixture> {
         [NATIVE]: model("native"),
         [OVER_CHAT]: model("chat"),
         [OTHER_ACCOUNT]: model("other"),
+        [OVER_MESSAGES]: {
+          ...model(),
+          type: "messages",
+          reasoning: "adaptive",
+          route: { targets: [{ channel: "messages", upstream_model: "claude-opus-5" }] },
+        },
         [FALLBACK]: model("other", "native"),
         [LIMITED.native]: model("limited-native"),
         [LIMITED["over-chat"]]: model("limited-chat"),
       },
     }),
-    env: { VENDOR_KEY: SIMULATED_KEY },
+    env: { VENDOR_KEY: SIMULATED_KEY, MESSAGES_KEY },
   });
   return {
     gateway,
     vendor,
     other,
+    messages,
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
-      await Promise.all([vendor.close(), other.close()]);
+      await Promise.all([vendor.close(), other.close(), messages.close()]);
     },
   };
 }

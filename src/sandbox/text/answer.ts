@@ -1,5 +1,6 @@
 import { createRandom, type Random } from "../random.ts";
 import { MAX_OUTPUT_TOKENS, type Conversation } from "./conversation.ts";
+import { splitTokens } from "./tokens.ts";
 
 const DEFAULT_SENTENCES = 4;
 const MAX_QUOTE = 120;
@@ -22,6 +23,15 @@ export function composeAnswer(conversation: Conversation, variant: number): stri
     return sentences.join(" ");
   }
   return composeWords(random, topic, sentences, Math.min(requested.count, MAX_OUTPUT_TOKENS));
+}
+
+/** So many tokens of thinking about a question. */
+export function composeThinking(question: string, count: number): string[] {
+  const random = createRandom(question, "thinking");
+  const topic = topicOf(question, random);
+  const tokens = splitTokens("Let me think about this.");
+  while (tokens.length < count) tokens.push(...splitTokens(` ${composeSentence(random, topic)}`));
+  return tokens.slice(0, count);
 }
 
 /** How long an answer the prompt asks for. */

@@ -34,7 +34,7 @@ export interface Tool {
 export const MAX_OUTPUT_TOKENS = 8192;
 
 const MAX_CHOICES = 128;
-const TOKENS_PER_ATTACHMENT = 256;
+export const TOKENS_PER_ATTACHMENT = 256;
 /** A vendor counts the frame of a message even when it has no text. */
 const MIN_PROMPT_TOKENS = 1;
 
@@ -135,7 +135,8 @@ function integer(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) ? value : null;
 }
 
-function rejected(publicMessage: string, param?: string): UpstreamError {
+/** A request that no vendor would take. */
+export function rejected(publicMessage: string, param?: string): UpstreamError {
   return new UpstreamError("rejected", "the sandbox does not take this request", {
     status: 400,
     publicMessage,

@@ -20,6 +20,8 @@ export interface Choice {
   tokens: string[];
   toolCall: { id: string; name: string } | null;
   finishReason: "stop" | "length" | "tool_calls";
+  /** The one that ended the text. */
+  stopSequence: string | null;
 }
 
 /** Hidden tokens by `reasoning_effort`. */
@@ -62,17 +64,24 @@ export function composeReply(conversation: Conversation): Reply {
 }
 
 function composeChoice(text: string, stops: readonly string[], capacity: number): Choice {
-  const tokens = splitTokens(cutAtStop(text, stops));
-  if (tokens.length <= capacity) return { tokens, toolCall: null, finishReason: "stop" };
-  return { tokens: tokens.slice(0, capacity), toolCall: null, finishReason: "length" };
+  const { kept, stopSequence } = cutAtStop(text, stops);
+  const tokens = splitTokens(kept);
+  if (tokens.length <= capacity) return { tokens, toolCall: null, finishReason: "stop", stopSequence };
+  const cut = tokens.slice(0, capacity);
+  return { tokens: cut, toolCall: null, finishReason: "length", stopSequence: null };
 }
 
 function callTool(tool: Tool, text: string, capacity: number): Choice {
   const tokens = splitTokens(text);
   const left = Math.max(0, capacity - countTokens(tool.name));
   const toolCall = { id: newId("call_"), name: tool.name };
-  if (tokens.length <= left) return { tokens, toolCall, finishReason: "tool_calls" };
-  return { tokens: tokens.slice(0, left), toolCall, finishReason: "length" };
+  const isWhole = tokens.length <= left;
+  return {
+    tokens: isWhole ? tokens : tokens.slice(0, left),
+    toolCall,
+    finishReason: isWhole ? "tool_calls" : "length",
+    stopSequence: null,
+  };
 }
 
 function sampleArguments({ question }: Conversation, { parameters }: Tool): string {
@@ -99,7 +108,14 @@ function reasoningTokens({ effort, limit }: Conversation): number {
   return Math.min(wanted ?? DEFAULT_REASONING_TOKENS, Math.floor(limit / 2));
 }
 
-function cutAtStop(text: string, stops: readonly string[]): string {
-  const positions = stops.map((stop) => text.indexOf(stop)).filter((position) => position >= 0);
-  return positions.length === 0 ? text : text.slice(0, Math.min(...positions));
+function cutAtStop(text: string, stops: readonly string[]): { kept: string; stopSequence: string | null } {
+  let kept = text;
+  let stopSequence: string | null = null;
+  for (const stop of stops) {
+    const position = text.indexOf(stop);
+    if (position < 0 || position >= kept.length) continue;
+    kept = text.slice(0, position);
+    stopSequence = stop;
+  }
+  return { kept, stopSequence };
 }

@@ -3,6 +3,7 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import { sleep } from "../../lib/waiting.ts";
 import { readConversation } from "./conversation.ts";
+import { FORMATS, type SandboxFormat } from "./formats.ts";
 import { composeReply } from "./reply.ts";
 import { streamFrames } from "./stream.ts";
 import { writeFrames, writeCompletion } from "./wire.ts";
@@ -16,12 +17,42 @@ const MS_PER_SECOND = 1000;
 export function createSandboxTextUpstreams(settings: {
   tokensPerSecond?: number | undefined;
 }): TextUpstream[] {
+  const { tokensPerSecond } = settings;
   return [
-    {
-      dialect: "chat",
-      send: (call) => send(call, settings.tokensPerSecond),
-    },
+    { dialect: "chat", send: (call) => send(call, tokensPerSecond) },
+    ...FORMATS.map((format) => upstreamOf(format, tokensPerSecond)),
   ];
+}
+
+function upstreamOf(
+  { name, reply, count }: SandboxFormat,
+  tokensPerSecond: number | undefined,
+): TextUpstream {
+  return {
+    dialect: name,
+    send: (call) => sendFormatted(reply, call, tokensPerSecond),
+    ...(count && { countTokens: async (call) => count(wellFormed(call)) }),
+  };
+}
+
+async function sendFormatted(
+  reply: SandboxFormat["reply"],
+  call: TextCall,
+  tokensPerSecond: number | undefined,
+): Promise<TextResponse> {
+  const { isStream, signal } = call;
+  signal.throwIfAborted();
+  const { frames, whole, outputTokens } = reply(wellFormed(call));
+  if (isStream) {
+    return { kind: "stream", stream: streamFrames(frames(), { framesPerSecond: tokensPerSecond, signal }) };
+  }
+  if (tokensPerSecond !== undefined) await sleep((outputTokens / tokensPerSecond) * MS_PER_SECOND, signal);
+  return { kind: "whole", text: whole() };
+}
+
+/** The call with a body without half characters. */
+function wellFormed(call: TextCall): TextCall {
+  return LONE_SURROGATE.test(call.raw) ? { ...call, raw: JSON.stringify(readBody(call.raw)) } : call;
 }
 
 async function send(call: TextCall, tokensPerSecond: number | undefined): Promise<TextResponse> {

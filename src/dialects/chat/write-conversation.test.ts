@@ -1,0 +1,175 @@
+import { expect, test } from "bun:test";
+import type { Conversation } from "../conversation/request.ts";
+import type { VendorTerms, VendorTraits } from "../dialect.ts";
+import { readConversation } from "./read-conversation.ts";
+import { readRequest } from "./request.ts";
+import { writeConversation } from "./write-conversation.ts";
+
+const ASK = { model: "m", messages: [{ role: "user", content: "hi" }] };
+
+test.each([
+  ["n", { n: 2 }],
+  ["logprobs", { logprobs: true }],
+  ["logit_bias", { logit_bias: { 1: 2 } }],
+  ["functions", { functions: [{ name: "f" }] }],
+  ["modalities", { modalities: ["text", "audio"] }],
+  ["messages[0].role", { messages: [{ role: "function", content: "x" }] }],
+  ["messages[0].name", { messages: [{ role: "user", name: "Ann", content: "x" }] }],
+  ["messages[0].tool_call_id", { messages: [{ role: "tool", content: "x" }] }],
+  [
+    "messages[0].tool_calls[0]",
+    { messages: [{ role: "assistant", tool_calls: [{ type: "function", function: { name: "f" } }] }] },
+  ],
+  ["messages[0].content[0].type", { messages: [{ role: "user", content: [{ type: "video_url" }] }] }],
+  ["tools[0].type", { tools: [{ type: "mystery" }] }],
+  ["reasoning_effort", { reasoning_effort: "mystery" }],
+  ["seed", { seed: "seven" }],
+  ["other_field", { other_field: 1 }],
+])("a request of another protocol cannot have %s", (param, more) => {
+  const payload = readRequest(Buffer.from(JSON.stringify({ ...ASK, ...more })));
+  const publicMessage = expect.stringContaining(`\`${param}\``);
+  expect(() => readConversation(payload)).toThrow(
+    expect.objectContaining({ kind: "rejected", param, isUnsent: true, publicMessage }),
+  );
+});
+
+test("hints that change no content, and fields that ask for nothing, are left out", () => {
+  const hints = {
+    metadata: { a: "b" },
+    store: true,
+    prediction: { type: "content", content: "x" },
+    prompt_cache_key: "k",
+    service_tier: "auto",
+    stream_options: { include_usage: false },
+    logprobs: false,
+    logit_bias: {},
+    modalities: ["text"],
+    n: 1,
+    functions: null,
+  };
+  const payload = readRequest(Buffer.from(JSON.stringify({ ...ASK, ...hints })));
+  const plain = readRequest(Buffer.from(JSON.stringify(ASK)));
+  expect(readConversation(payload)).toEqual(readConversation(plain));
+});
+
+test("messages of one side are one turn, and those of nothing are left out", () => {
+  const messages = [
+    { role: "developer", content: "a" },
+    { role: "system", content: [{ type: "text", text: "b" }] },
+    { role: "user", content: "c" },
+    { role: "assistant", content: null },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "" },
+        { type: "text", text: "d" },
+      ],
+    },
+    { role: "system", content: "e" },
+    { role: "user", content: "f" },
+  ];
+  const { system, turns } = readConversation(readRequest(Buffer.from(JSON.stringify({ ...ASK, messages }))));
+  expect(system.map(({ text }) => text)).toEqual(["a", "b"]);
+  expect(turns.map(({ role, parts }) => [role, parts.map((part) => Object(part).text)])).toEqual([
+    ["user", ["c", "d"]],
+    ["system", ["e"]],
+    ["user", ["f"]],
+  ]);
+});
+
+test.each<[string, Partial<Conversation>, VendorTraits]>([
+  ["top_k", { topK: 5 }, {}],
+  ["seed", { seed: 5 }, { refuses: ["seed"] }],
+  ["stop", { stop: ["a", "b", "c", "d", "e"] }, {}],
+  ["verbosity", { verbosity: "low" }, { refuses: ["verbosity"] }],
+  [
+    "response_format",
+    { format: { type: "schema", name: "a", schema: {}, strict: null, description: null } },
+    { refuses: ["json_schema"] },
+  ],
+])("a vendor that cannot be told %s is not called", (param, change, traits) => {
+  expect(() => write(change, traits)).toThrow(expect.objectContaining({ param, isUnsent: true }));
+});
+
+test("a vendor is told what it takes, in its words", () => {
+  const tools = [{ kind: "function", name: "f", description: null, parameters: null, strict: null }] as const;
+  const more = [...tools, { ...tools[0], name: "g" }];
+  expect(write({ maxTokens: 99_999, temperature: 1.7 }, { maxTemperature: 1 })).toMatchObject({
+    max_tokens: 1000,
+    temperature: 1,
+  });
+  expect(write({ maxTokens: 9 }, { maxTokensField: "max_completion_tokens" })).toMatchObject({
+    max_completion_tokens: 9,
+  });
+  expect(write({ seed: 7 }, { seedField: "random_seed" })).toMatchObject({ random_seed: 7 });
+  expect(write({ isStream: true }, {})).toMatchObject({
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+  expect(write({ isStream: true }, { refuses: ["stream_options"] })).not.toHaveProperty("stream_options");
+  expect(write({ verbosity: "medium" }, { refuses: ["verbosity"] })).not.toHaveProperty("verbosity");
+  expect(write({ toolChoice: { type: "auto" }, parallelCalls: false }, {})).toEqual({
+    model: "v",
+    messages: [{ role: "user", content: "hi" }],
+  });
+  const allowed = { tools: more, toolChoice: { type: "allowed", mode: "required", names: ["g"] } } as const;
+  expect(write(allowed, {})).toMatchObject({ tools: [{}, {}], tool_choice: { type: "allowed_tools" } });
+  expect(write(allowed, { refuses: ["allowed_tools"] })).toMatchObject({
+    tools: [{ function: { name: "g" } }],
+    tool_choice: "required",
+  });
+});
+
+test("a vendor is told to reason in its way, where its model can be told", () => {
+  const reasoning = { effort: null, budgetTokens: 8000, isVisible: true };
+  const none = { effort: "none", budgetTokens: null, isVisible: null } as const;
+  expect(write({ reasoning }, {})).toMatchObject({ reasoning_effort: "medium" });
+  expect(write({ reasoning }, {}, false)).not.toHaveProperty("reasoning_effort");
+  expect(write({ reasoning }, { reasoningSwitch: "thinking", takesEffort: true })).toMatchObject({
+    thinking: { type: "enabled" },
+    reasoning_effort: "medium",
+  });
+  expect(write({ reasoning: none }, { reasoningSwitch: "thinking", takesEffort: true })).toMatchObject({
+    thinking: { type: "disabled" },
+  });
+  expect(write({ reasoning: none }, { reasoningSwitch: "enable_thinking" })).toMatchObject({
+    enable_thinking: false,
+  });
+});
+
+test("pictures in the result of a tool follow it as the user's", () => {
+  const image = { type: "image", source: { url: "https://a.example/b.png" } } as const;
+  const result = {
+    type: "tool_result",
+    callId: "c",
+    parts: [{ type: "text", text: "no" }, image],
+    isError: true,
+  } as const;
+  const { messages } = write({ turns: [{ role: "user", parts: [{ type: "text", text: "?" }, result] }] }, {});
+  expect(messages).toEqual([
+    { role: "tool", tool_call_id: "c", content: "Error: no" },
+    {
+      role: "user",
+      content: [
+        { type: "image_url", image_url: { url: "https://a.example/b.png" } },
+        { type: "text", text: "?" },
+      ],
+    },
+  ]);
+});
+
+function write(
+  change: Partial<Conversation>,
+  traits: VendorTraits,
+  canReason = true,
+): Record<string, unknown> {
+  const asked = readConversation(readRequest(Buffer.from(JSON.stringify(ASK))));
+  const model: VendorTerms["model"] = {
+    id: "m",
+    maxOutputTokens: 1000,
+    ...(canReason && { reasoning: "effort" }),
+  };
+  return JSON.parse(
+    writeConversation({ ...asked, ...change }, { upstreamModel: "v", traits, coveredTokens: null, model }),
+  );
+}

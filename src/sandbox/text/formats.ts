@@ -1,0 +1,102 @@
+import { collectReply, type ReplyEvent } from "../../dialects/conversation/reply.ts";
+import type { Conversation as NeutralConversation } from "../../dialects/conversation/request.ts";
+import type { Signature } from "../../dialects/conversation/signature.ts";
+import type { TextDialect, TextPayload, TextRequest } from "../../dialects/dialect.ts";
+import { messages, readCountRequest, readRequest } from "../../dialects/messages/index.ts";
+import { readRequest as readResponsesRequest, responses } from "../../dialects/responses/index.ts";
+import type { TokenUsage } from "../../domain/usage.ts";
+import type { TextCall } from "../../gateway/ports.ts";
+import { composeThinking } from "./answer.ts";
+import { composeReply, type Choice } from "./reply.ts";
+import { fromNeutral } from "./neutral.ts";
+
+/** A reply of the sandbox in one wire format. */
+export interface FormattedReply {
+  /** Output tokens, hidden ones included. */
+  outputTokens: number;
+  whole(): string;
+  frames(): Generator<string, void>;
+}
+
+/** A wire format besides chat completions in which the sandbox answers. */
+export interface SandboxFormat {
+  name: TextDialect["name"];
+  reply(call: TextCall): FormattedReply;
+  /** Where the format has a way to count without running. */
+  count?(call: TextCall): string;
+}
+
+/** All of them. A further one is a line here. */
+export const FORMATS: readonly SandboxFormat[] = [
+  {
+    ...formatOf(messages, ({ raw }) => readRequest(Buffer.from(raw), NO_HEADERS)),
+    count: ({ raw }) => {
+      const conversation = messages.readConversation(readCountRequest(Buffer.from(raw), NO_HEADERS));
+      return JSON.stringify({ input_tokens: fromNeutral(conversation, "").promptTokens });
+    },
+  },
+  formatOf(responses, ({ raw }) => readResponsesRequest(Buffer.from(raw))),
+];
+
+/** A format of a dialect: its own reader and writer do the rest. */
+function formatOf<Request extends TextRequest>(
+  dialect: TextDialect<Request>,
+  read: (call: TextCall) => TextPayload<Request>,
+): SandboxFormat {
+  return {
+    name: dialect.name,
+    reply(call) {
+      const payload = read(call);
+      const neutral = dialect.readConversation(payload);
+      const conversation = fromNeutral(neutral, call.upstreamModel);
+      const { choices, usage: counts } = composeReply(conversation);
+      const { prompt, completion, reasoning } = counts;
+      const tokens = { input: prompt, output: completion - reasoning, reasoning };
+      const usage: TokenUsage = { unit: "token", tokens, source: "upstream" };
+      const isVisible = neutral.reasoning?.isVisible !== false;
+      const thinking = reasoning > 0 ? composeThinking(conversation.question, reasoning) : [];
+      const spoken = { neutral, thinking, isVisible, dialect: dialect.name };
+      const events = () => eventsOf(choices[0], spoken);
+      return {
+        outputTokens: completion,
+        whole: () => dialect.writeReply(collectReply(events()), payload, usage),
+        *frames() {
+          // The start of a stream shows the input, which is known.
+          const counted = { ...payload, parsed: { ...payload.parsed, estimatedInput: prompt } };
+          const writer = dialect.replyWriter(counted);
+          for (const event of events()) yield writer.write(event);
+          yield writer.end(usage);
+        },
+      };
+    },
+  };
+}
+
+const NO_HEADERS = new Headers();
+
+interface Spoken {
+  dialect: Signature["dialect"];
+  neutral: NeutralConversation;
+  thinking: readonly string[];
+  isVisible: boolean;
+}
+
+function* eventsOf(
+  choice: Choice | undefined,
+  { neutral, thinking, isVisible, dialect }: Spoken,
+): Generator<ReplyEvent, void> {
+  yield { type: "start", id: null };
+  if (isVisible) for (const text of thinking) yield { type: "reasoning", text };
+  if (thinking.length > 0) {
+    const value = Bun.hash(thinking.join("")).toString(36);
+    yield { type: "signature", signature: { dialect, value: `sandbox-${value}` } };
+  }
+  if (!choice) return;
+  const { toolCall, tokens, finishReason, stopSequence } = choice;
+  if (toolCall) {
+    const kind = neutral.tools.find(({ name }) => name === toolCall.name)?.kind ?? "function";
+    yield { type: "call", call: 0, ...toolCall, kind };
+    for (const text of tokens) yield { type: "arguments", call: 0, text };
+  } else for (const text of tokens) yield { type: "text", text };
+  yield { type: "finish", finish: { reason: finishReason, stopSequence } };
+}
