@@ -61,8 +61,8 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "a spent budget is reported as held",
     file: BILLING,
-    find: `if (hold === "spent") {`,
-    replace: `if (hold === "spent") hold = "held";\n  if (hold === "spent") {`,
+    find: `if (refusal === "spent") {`,
+    replace: `if (refusal === "held") {`,
     tests: billing,
   },
   {

@@ -145,7 +145,7 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   },
   {
     name: "the vendor gets no maximum where the budget is short",
-    file: "src/dialects/chat/request.ts",
+    file: "src/dialects/chat/for-vendor.ts",
     find: "coveredTokens === null",
     replace: "true",
     tests: chat,
@@ -216,14 +216,14 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   },
   {
     name: "the hold of several pictures is that of one",
-    file: IMAGES,
+    file: "src/gateway/admission/admit-images.ts",
     find: "quote.rate.amount * BigInt(request.count)",
     replace: "quote.rate.amount",
     tests: images,
   },
   {
     name: "several pictures count as one in the limits",
-    file: IMAGES,
+    file: "src/gateway/admission/admit-images.ts",
     find: "await context.grant.countImages(request.count);",
     replace: "",
     tests: images,
