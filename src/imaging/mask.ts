@@ -1,5 +1,7 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { ReferenceImage } from "../domain/image.ts";
+import type { Semaphore } from "../lib/semaphore.ts";
+import { readReference } from "./reference.ts";
 import { sniffImage } from "./sniff.ts";
 
 /**
@@ -9,8 +11,10 @@ import { sniffImage } from "./sniff.ts";
 export async function readMask(
   mask: Blob,
   first: { width: number; height: number },
+  options: { slots: Semaphore; signal?: AbortSignal },
 ): Promise<ReferenceImage> {
-  const { format, width, height, hasAlpha } = await sniffImage(mask, "mask");
+  const name = "The mask";
+  const { format, width, height, hasAlpha } = await sniffImage(mask, "mask", name);
   const problem =
     format !== "png"
       ? `must be a PNG with an alpha channel; this is a ${format.toUpperCase()}`
@@ -19,6 +23,6 @@ export async function readMask(
         : width !== first.width || height !== first.height
           ? `must have the size of image 1, ${first.width}x${first.height} pixels; it is ${width}x${height}`
           : null;
-  if (problem) throw new GatewayError("invalid_image", `mask ${problem}.`, { param: "mask" });
-  return { blob: mask, format, width, height };
+  if (problem) throw new GatewayError("invalid_image", `${name} ${problem}.`, { param: "mask" });
+  return await readReference(mask, { param: "mask", name, ...options });
 }

@@ -6,6 +6,7 @@ import { MIXES } from "./mixes.ts";
 import { killUnderLoad } from "./money-kills.ts";
 import { compareWithModel } from "./money-model.ts";
 import { outlast } from "./money-outages.ts";
+import { readCorpus } from "./pictures.ts";
 import { runMix } from "./run-mix.ts";
 import { required } from "./setting.ts";
 
@@ -31,6 +32,7 @@ const FIGURES: Record<string, Run> = {
   kills: async (seconds, seed) =>
     verdict(await killUnderLoad(Math.max(6, Math.round(seconds / 3)), seeded(seed))),
   images: async () => ({ what: "memory of the largest image calls", violations: await measureLargest() }),
+  pictures: readCorpus,
   model: async (seconds, seed) => verdict(await compareWithModel(Math.round(seconds * 2_000), seed)),
   outages: async (seconds) => {
     const { folder } = required(findPostgres());

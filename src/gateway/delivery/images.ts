@@ -7,6 +7,7 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import { UnreadableImageError, type ImageHeader } from "../../imaging/header-reader.ts";
 import { readImageHeader } from "../../imaging/sniff.ts";
 import { transcode } from "../../imaging/transcode.ts";
+import { requireWhole } from "../../imaging/whole.ts";
 import type { FairSemaphore, Semaphore } from "../../lib/semaphore.ts";
 import type { BlobStore, Links } from "../ports.ts";
 
@@ -68,14 +69,15 @@ export async function deliver(
 }
 
 /**
- * The vendor's files that are pictures by their headers; one that is not is left out. Throws `broken` when none
- * is, so that another target can be called.
+ * The vendor's files that are pictures by their headers and whole by their structure; one that is not is left out and
+ * not billed. Throws `broken` when none is, so that another target can be called.
  */
 export async function readPictures(images: readonly Blob[]): Promise<ReadPicture[]> {
-  const reads = images.map(async (blob): Promise<ReadPicture> => ({
-    blob,
-    header: await readImageHeader(blob),
-  }));
+  const reads = images.map(async (blob): Promise<ReadPicture> => {
+    const header = await readImageHeader(blob);
+    await requireWhole(blob, header.format);
+    return { blob, header };
+  });
   const outcomes = await Promise.allSettled(reads);
   const failure = outcomes.find((outcome) => outcome.status === "rejected");
   if (failure && outcomes.every(({ status }) => status === "rejected")) asBroken(failure.reason);
