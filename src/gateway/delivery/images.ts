@@ -4,6 +4,7 @@ import type { ImageReply, ImageRequest } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import type { OrganizationSettings } from "../../domain/organization.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
+import type { ImageTokens } from "../../domain/usage.ts";
 import { UnreadableImageError, type ImageHeader } from "../../imaging/header-reader.ts";
 import { readImageHeader } from "../../imaging/sniff.ts";
 import { transcode } from "../../imaging/transcode.ts";
@@ -63,7 +64,7 @@ export async function deliver(
     background: backgroundOf(first, reply.background ?? sent.background),
     format: first.format,
     images,
-    usage: reply.usage,
+    usage: reply.usage && withInputDetails(reply.usage, request),
     native: reply.native && isLinked ? await linkDrafts(reply.native, linkWith(link)) : reply.native,
   };
 }
@@ -139,6 +140,17 @@ async function prepare(
   const blob = await transcode(image, wanted, { compression, slots }).catch(asBroken);
   return { blob, format: wanted, width, height, hasAlpha };
 }
+
+/** Where the vendor does not tell, what the prompt is too short for are the references. */
+function withInputDetails(usage: ImageTokens, { prompt, references }: ImageRequest): ImageTokens {
+  if (usage.inputDetails) return usage;
+  const estimated = Math.ceil(Buffer.byteLength(prompt) / BYTES_PER_TOKEN);
+  const text = references.length === 0 ? usage.input : Math.min(usage.input, estimated);
+  return { ...usage, inputDetails: { text, image: usage.input - text } };
+}
+
+/** Of plain text, roughly. */
+const BYTES_PER_TOKEN = 4;
 
 function asBroken(cause: unknown): never {
   throw cause instanceof UnreadableImageError
