@@ -21,7 +21,7 @@ export async function openPicture(
   const readable = isForeign
     ? await decodeForeign(image, { format, maxEdge: MAX_EDGE, maxPixels: MAX_PIXELS, signal })
     : format === "png"
-      ? await withoutText(image)
+      ? await withoutExtras(image)
       : image;
   const maxPixels = isForeign ? MAX_PIXELS : decodeLimit(header);
   const pipeline = new Bun.Image(readable, { maxPixels, autoOrient: false });
@@ -61,10 +61,16 @@ function isForeignFormat(format: ImageHeader["format"]): format is ForeignFormat
   return format !== "png" && format !== "webp" && format !== "gif";
 }
 
-const TEXTS: ReadonlySet<string> = new Set(["tEXt", "zTXt", "iTXt"]);
+/** What the pixels and their colours depend on. */
+const DECODED: ReadonlySet<string> = new Set(
+  "IHDR PLTE tRNS IDAT IEND iCCP sRGB gAMA cHRM cICP sBIT".split(" "),
+);
 
-/** The codec unpacks compressed text, of which a little makes a lot; a PNG without its text has the same pixels. */
-async function withoutText(image: Blob): Promise<Blob> {
+/**
+ * The codec reads a whole file into memory and unpacks compressed text, of which a little makes a lot. So it gets a PNG
+ * without other chunks and without what follows the end.
+ */
+async function withoutExtras(image: Blob): Promise<Blob> {
   const parts: Blob[] = [];
   const cursor = new ByteCursor(image);
   cursor.skip(8);
@@ -72,11 +78,15 @@ async function withoutText(image: Blob): Promise<Blob> {
   for (;;) {
     const start = cursor.offset;
     const head = await cursor.take(8);
-    const isThere = head !== null && cursor.skip(head.getUint32(0) + 4);
-    if (!head || !isThere) break;
-    if (!TEXTS.has(textAt(head, 4, 4))) continue;
-    parts.push(image.slice(kept, start));
+    const type = head && textAt(head, 4, 4);
+    if (!head || type === null || !cursor.skip(head.getUint32(0) + 4)) break;
+    if (type === "IEND") {
+      const last = image.slice(kept, cursor.offset);
+      return parts.length === 0 ? last : new Blob([...parts, last]);
+    }
+    if (DECODED.has(type)) continue;
+    if (start > kept) parts.push(image.slice(kept, start));
     kept = cursor.offset;
   }
-  return parts.length === 0 ? image : new Blob([...parts, image.slice(kept)]);
+  return image;
 }
