@@ -28,6 +28,8 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "Bun.serve", what: /\bBun\.serve\b/, where: /^server\// },
   { name: "SQL", what: /\bBun\.SQL\b|from "bun:sqlite"|import .*\bSQL\b.* from "bun"/, where: /^storage\// },
   { name: "the image codec", what: /\bBun\.Image\b|\.image\(\)/, where: /^(imaging|sandbox)\// },
+  { name: "the foreign image codec", what: /magick-wasm/, where: /^imaging\// },
+  { name: "the decoder that tests compare with", what: /from "sharp"/, where: /^$/ },
   { name: "Redis", what: /\bRedisClient\b|\bBun\.redis\b/, where: /^storage\// },
   { name: "S3", what: /\bS3Client\b|\bBun\.s3\b/, where: /^storage\// },
   { name: "the environment", what: /\bprocess\.env\b|\bBun\.env\b/, where: /^config\// },

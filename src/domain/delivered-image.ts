@@ -1,6 +1,6 @@
 import type { StreamedObject } from "../lib/json-spool.ts";
 import type { ImageFormat } from "./model.ts";
-import type { ImageUsage } from "./usage.ts";
+import type { ImageTokens } from "./usage.ts";
 
 /** Pictures as delivered, with the values that took effect. */
 export interface ImageDelivery {
@@ -12,7 +12,7 @@ export interface ImageDelivery {
   background: string;
   format: ImageFormat;
   images: DeliveredImage[];
-  usage?: ImageUsage["tokens"];
+  usage?: ImageTokens;
   /** The vendor's reply, where request and vendor both use the native protocol. */
   native?: StreamedObject;
 }

@@ -2,7 +2,7 @@ import type { FeatureUse } from "./feature.ts";
 import type { StreamedObject } from "../lib/json-spool.ts";
 import type { ImageFormat, ImageModel } from "./model.ts";
 import type { Spool } from "../lib/spool.ts";
-import type { ImageUsage, SizeTier } from "./usage.ts";
+import type { ImageTokens, SizeTier } from "./usage.ts";
 
 /**
  * One image request of any endpoint: generations, edits, the native protocol or a job.
@@ -111,7 +111,7 @@ export interface ImageReply {
   background?: string;
   /** True when the vendor compressed them as requested; otherwise the gateway does. */
   isCompressed?: boolean;
-  usage?: ImageUsage["tokens"];
+  usage?: ImageTokens;
   /** The vendor's reply to `native`, its pictures as handles; `images` are the final ones, in order. */
   native?: StreamedObject;
 }

@@ -86,8 +86,22 @@ export interface ImageUsage {
   count: number;
   tier: SizeTier;
   quality: string;
-  /** The vendor's own token report; shown to the caller, never billed. */
-  tokens?: { input: number; output: number; total: number };
+  tokens?: ImageTokens;
+}
+
+/** The vendor's own token report of an image call; shown to the caller, never billed. */
+export interface ImageTokens {
+  input: number;
+  output: number;
+  total: number;
+  /** What the input and the output consist of, where the vendor tells. */
+  inputDetails?: ModalityTokens;
+  outputDetails?: ModalityTokens;
+}
+
+export interface ModalityTokens {
+  text: number;
+  image: number;
 }
 
 export type Usage = TokenUsage | ImageUsage;

@@ -1,8 +1,8 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { ImageRequest, ReferenceImage, ReferenceSource } from "../domain/image.ts";
-import { readMask } from "../imaging/mask.ts";
+import { checkMask, readMask } from "../imaging/mask.ts";
 import { recompress } from "../imaging/recompress.ts";
-import { sniffImage } from "../imaging/sniff.ts";
+import { checkReference, readReference } from "../imaging/reference.ts";
 import { readLink, SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
 import type { Spool } from "../lib/spool.ts";
@@ -30,8 +30,8 @@ const MAX_BYTES = 36_700_160;
 const FETCHES_AT_ONCE = 4;
 
 /**
- * Prepares references and mask: fetches links through the guarded client, reads types from the bytes
- * and refuses decompression bombs by their headers. Throws a `GatewayError` whose message says which image to change.
+ * Prepares references and mask: fetches links through the guarded client, reads types from the bytes, refuses
+ * decompression bombs by their headers and decodes the others to their end. Throws a `GatewayError` whose message says which image to change.
  */
 export async function prepareReferences(
   settings: ReferenceSettings,
@@ -44,36 +44,44 @@ export async function prepareReferences(
   const references: ReferenceImage[] = [];
   const slots = settings.codecSlots.of(organization);
   for (const [index, blob] of blobs.entries()) {
-    const { format, width, height } = await sniffImage(blob, "image", `Image ${index + 1}`);
-    const ready = request.compressReferences ? await recompress(blob, slots, signal) : blob;
-    references.push({ blob: ready, format, width, height });
+    const name = nameOf("image", index, blobs.length);
+    const read = await readReference(blob, { param: "image", name, slots, signal });
+    const ready = request.compressReferences ? await recompress(read.blob, slots, signal) : read.blob;
+    references.push({ ...read, blob: ready });
   }
   const [first] = references;
   if (!maskSource || !first) return { references };
   const [mask] = await fetchAll(settings, [maskSource], surroundings, "mask");
-  return { references, ...(mask && { mask: await readMask(mask, first) }) };
+  return { references, ...(mask && { mask: await readMask(mask, first, { slots, signal }) }) };
+}
+
+/** What a message calls a picture. */
+function nameOf(param: "image" | "mask", index: number, count: number): string {
+  return param === "mask" ? "The mask" : count === 1 ? "The image" : `Image ${index + 1} of ${count}`;
 }
 
 /**
- * Checks what is known of references and mask before a link is fetched: bytes that came with the request, and the form of
- * links. Throws as `prepareReferences` does.
+ * Checks what is known of references and mask before a link is fetched and without decoding: the structure of pictures
+ * that came with the request, and the form of links. Throws as `prepareReferences` does.
  */
 export async function checkReferences(
   settings: Pick<ReferenceSettings, "blobs" | "links">,
   request: ImageRequest,
   usesMask: boolean,
 ): Promise<void> {
+  const count = request.references.length;
   const headers = await Promise.all(
     request.references.map(async (source, index) => {
-      const name = `Image ${index + 1}`;
-      if (source.kind === "link") return await checkLink(settings, source.url, { param: "image", name });
-      return await sniffImage(checkedSize(source.blob, "image"), "image", name);
+      const names = { param: "image", name: nameOf("image", index, count) } as const;
+      if (source.kind === "link") return await checkLink(settings, source.url, names);
+      return await checkReference(checkedSize(source.blob, names), names);
     }),
   );
+  const names = { param: "mask", name: nameOf("mask", 0, 1) } as const;
   const mask = usesMask ? request.readMask?.() : undefined;
-  if (mask?.kind === "link") await checkLink(settings, mask.url, { param: "mask", name: "The mask" });
+  if (mask?.kind === "link") await checkLink(settings, mask.url, names);
   const [first] = headers;
-  if (mask?.kind === "file" && first) await readMask(checkedSize(mask.blob, "mask"), first);
+  if (mask?.kind === "file" && first) await checkMask(checkedSize(mask.blob, names), first);
 }
 
 async function checkLink(
@@ -115,10 +123,10 @@ async function fetchBatches(
   const blobs: Blob[] = [];
   for (let start = 0; start < sources.length; start += FETCHES_AT_ONCE) {
     const batch = sources.slice(start, start + FETCHES_AT_ONCE).map(async (source, index) => {
-      if (source.kind === "file") return checkedSize(source.blob, param);
+      const name = nameOf(param, start + index, sources.length);
+      if (source.kind === "file") return checkedSize(source.blob, { param, name });
       const known = found.get(source.url);
       if (known) return known;
-      const name = param === "mask" ? "The mask" : `Image ${start + index + 1}`;
       const fetched = fetchLink(settings, source.url, { ...request, name });
       found.set(source.url, fetched);
       return fetched;
@@ -128,13 +136,17 @@ async function fetchBatches(
   return blobs;
 }
 
-function checkedSize<Picture extends { size: number }>(picture: Picture, param: string): Picture {
+function checkedSize<Picture extends { size: number }>(
+  picture: Picture,
+  { param, name }: { param: string; name: string },
+): Picture {
   if (picture.size > 0 && picture.size <= MAX_BYTES) return picture;
-  throw new GatewayError("invalid_image", "An image must have from 1 byte to 35 MiB.", { param });
+  const problem = picture.size === 0 ? "is empty" : "is larger than 35 MiB";
+  throw new GatewayError("invalid_image", `${name} ${problem}.`, { param });
 }
 
 interface LinkRequest extends Omit<ReferenceSurroundings, "usesMask"> {
-  param: string;
+  param: "image" | "mask";
   name: string;
 }
 
@@ -176,8 +188,9 @@ function ownResult(
 }
 
 /** A picture on the local disk is read where it is; another one is copied to the spool. */
-async function readStored(stored: StoredPicture, { param, spool, signal }: LinkRequest): Promise<Blob> {
-  const picture = checkedSize(stored, param);
+async function readStored(stored: StoredPicture, request: LinkRequest): Promise<Blob> {
+  const { spool, signal } = request;
+  const picture = checkedSize(stored, request);
   if (picture instanceof Blob) return picture;
   const file = spool.create();
   for await (const bytes of picture.stream()) {

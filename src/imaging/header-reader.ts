@@ -23,28 +23,44 @@ export interface ImageHeader {
   frames: number;
   /** Whether it may have transparent pixels. */
   hasAlpha: boolean;
+  /** How the stored pixels are turned for display, by Exif; absent where they are upright. */
+  orientation?: Orientation;
+  /** Colours or depths of the format that the built-in codec misreads or does not read. */
+  isUnusual?: true;
 }
+
+/** Exif orientations but 1, which is upright: 2 to 4 mirror or turn by a half, 5 to 8 swap width and height. */
+export type Orientation = 2 | 3 | 4 | 5 | 6 | 7 | 8;
 
 /** The bytes are not a readable picture; the message completes the sentence "the image …". */
 export class UnreadableImageError extends Error {
   override readonly name = "UnreadableImageError";
 }
 
-const WINDOW_BYTES = 4096;
-const MAX_WINDOWS = 64;
+/** Of a window after a jump; reading on doubles it. */
+const MIN_WINDOW_BYTES = 4096;
+const MAX_WINDOW_BYTES = 256 * 1024;
+/** Of a picture whose header is sound. */
+export const UNDECODABLE = "cannot be decoded; save it anew as PNG or JPEG";
+
+/** Above the largest reference, so that metadata anywhere in it is skipped or read. */
+const MAX_BYTES_READ = 40 * 2 ** 20;
 
 export function createHeaderReader(blob: Blob): HeaderReader {
   let window = new DataView(new ArrayBuffer(0));
   let start = 0;
-  let windowsLeft = MAX_WINDOWS;
+  let windowBytes = MIN_WINDOW_BYTES;
+  let bytesLeft = MAX_BYTES_READ;
 
   async function peek(offset: number, length: number): Promise<DataView | null> {
-    if (length > WINDOW_BYTES) throw new RangeError("a header is read in smaller pieces");
+    if (length > MIN_WINDOW_BYTES) throw new RangeError("a header is read in smaller pieces");
     if (offset + length > blob.size) return null;
     if (offset < start || offset + length > start + window.byteLength) {
-      if (windowsLeft === 0) return null;
-      windowsLeft -= 1;
-      const end = Math.min(offset + WINDOW_BYTES, blob.size);
+      const isNear = start <= offset && offset <= start + window.byteLength + MIN_WINDOW_BYTES;
+      windowBytes = isNear ? Math.min(windowBytes * 2, MAX_WINDOW_BYTES) : MIN_WINDOW_BYTES;
+      const end = Math.min(offset + windowBytes, blob.size);
+      if (end - offset > bytesLeft) return null;
+      bytesLeft -= end - offset;
       window = new DataView(await blob.slice(offset, end).arrayBuffer());
       start = offset;
       if (window.byteLength < length) return null;

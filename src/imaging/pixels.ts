@@ -1,27 +1,57 @@
 import { promisify } from "node:util";
 import { deflate, inflate } from "node:zlib";
 import { yieldToEventLoop } from "../lib/waiting.ts";
+import { MAX_PIXELS } from "./codec.ts";
 
 /**
- * Changes the pixels of a picture by a function of its rows of red, green, blue and alpha bytes. Returns a PNG without
- * compression, with its colour profile, or null when no row was changed. Decoding and packing run off the main thread;
- * the walk over the rows yields to the event loop.
+ * Changes the pixels of a picture by a function of its rows of red, green, blue and alpha bytes. Returns it with its
+ * colour profile, or the same pipeline when no row was changed. Decoding and packing run off the main thread; the walk
+ * over the rows yields to the event loop.
  */
 export async function changePixels(
-  picture: Blob,
-  maxPixels: number,
+  picture: Bun.Image,
   change: (row: Uint8Array) => boolean,
-): Promise<Uint8Array | null> {
-  const pipeline = new Bun.Image(picture, { maxPixels: maxPixels }).png({ compressionLevel: 0 });
-  const chunks = readChunks(await pipeline.buffer());
+): Promise<Bun.Image> {
+  const { width, rows, before, after } = await decodeRows(picture);
+  if (!(await walkRows(rows, width, change))) return picture;
+  const data = writeChunk({ type: "IDAT", data: await pack(rows, { level: 0 }) });
+  const png = Buffer.concat([
+    SIGNATURE,
+    ...before.flatMap(writeChunk),
+    ...data,
+    ...after.flatMap(writeChunk),
+  ]);
+  return new Bun.Image(png, { maxPixels: MAX_PIXELS });
+}
+
+/** Only the small chunks around the rows are kept, so that the encoded picture is freed before it is packed again. */
+async function decodeRows(picture: Bun.Image): Promise<Rows> {
+  const chunks = readChunks(await picture.png({ compressionLevel: 0 }).buffer());
   const isPicture = ({ type }: Chunk) => type === "IDAT";
-  const width = chunks[0]?.data.readUInt32BE(0) ?? 0;
-  const rows = await unpack(Buffer.concat(chunks.filter(isPicture).map(({ data }) => data)));
-  if (!(await walkRows(rows, width, change))) return null;
   const first = chunks.findIndex(isPicture);
-  const others = chunks.filter((chunk) => !isPicture(chunk));
-  const changed = others.toSpliced(first, 0, { type: "IDAT", data: await pack(rows, { level: 0 }) });
-  return Buffer.concat([SIGNATURE, ...changed.flatMap(writeChunk)]);
+  const copyOf = ({ type, data }: Chunk): Chunk => ({ type, data: Buffer.from(data) });
+  return {
+    width: chunks[0]?.data.readUInt32BE(0) ?? 0,
+    rows: await unpack(joined(chunks.filter(isPicture).map(({ data }) => data))),
+    before: chunks.slice(0, first).map(copyOf),
+    after: chunks
+      .slice(first)
+      .filter((chunk) => !isPicture(chunk))
+      .map(copyOf),
+  };
+}
+
+interface Rows {
+  width: number;
+  rows: Buffer;
+  /** The other chunks. */
+  before: Chunk[];
+  after: Chunk[];
+}
+
+function joined(pieces: Buffer[]): Buffer {
+  const [only, ...more] = pieces;
+  return only && more.length === 0 ? only : Buffer.concat(pieces);
 }
 
 interface Chunk {

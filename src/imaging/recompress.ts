@@ -1,8 +1,9 @@
 import type { Semaphore } from "../lib/semaphore.ts";
+import { openPicture } from "./codec.ts";
 import type { ImageHeader } from "./header-reader.ts";
 import { changePixels } from "./pixels.ts";
 import { readImageHeader } from "./sniff.ts";
-import { decodeLimit, encode } from "./transcode.ts";
+import { encode } from "./transcode.ts";
 
 /**
  * Recompresses a large reference picture with some loss, keeping format and size in pixels: JPEG and WebP at quality
@@ -26,16 +27,22 @@ const QUALITY = 85;
 
 /** A PNG is unpacked as a whole, so larger ones would take too much memory. */
 const MAX_UNPACKED_PIXELS = 2 ** 24;
+/** A PNG of so many of its pixels' bytes is noise, which fewer colours hardly make smaller. */
+const NOISE = { from: 0.9, to: 1.05 };
 
-/** Null for a picture that stays unchanged, such as a format without an encoder. */
+/** Null for a picture that stays unchanged, such as a format without an encoder or noise. */
 async function encodeCoarsely(image: Blob, header: ImageHeader): Promise<Blob | null> {
   const { format, width, height } = header;
-  const maxPixels = decodeLimit(header);
   if (format === "jpeg" || format === "webp")
-    return await encode(image, { format, quality: QUALITY, maxPixels });
-  if (format !== "png" || width * height > MAX_UNPACKED_PIXELS) return null;
-  const coarse = await changePixels(image, maxPixels, dropLowBits);
-  return coarse && (await encode(coarse, { format, quality: QUALITY, maxPixels }));
+    return await encode(await openPicture(image, header), { format, quality: QUALITY });
+  if (format !== "png" || width * height > MAX_UNPACKED_PIXELS || isNoise(image, header)) return null;
+  const coarse = await changePixels(await openPicture(image, header), dropLowBits);
+  return await encode(coarse, { format, quality: QUALITY });
+}
+
+function isNoise({ size }: Blob, { width, height, hasAlpha }: ImageHeader): boolean {
+  const share = size / (width * height * (hasAlpha ? 4 : 3));
+  return share > NOISE.from && share < NOISE.to;
 }
 
 /** Keeps the six high bits of each colour, repeating the top two below so that black and white stay themselves. */

@@ -1,4 +1,5 @@
 import { GatewayError } from "../domain/gateway-error.ts";
+import { MAX_EDGE, MAX_PIXELS } from "./codec.ts";
 import {
   createHeaderReader,
   textAt,
@@ -20,7 +21,7 @@ import { readWebp } from "./headers/webp.ts";
  * ("image 3"). Throws `invalid_image` for no picture, an animated one and one beyond the limits.
  */
 export async function sniffImage(image: Blob, param = "image", name = param): Promise<ImageHeader> {
-  const header = await translated(readImageHeader(image), param, name);
+  const header = await refusing({ param, name }, readImageHeader(image));
   const { width, height, frames } = header;
   const problem =
     frames > 1
@@ -31,10 +32,6 @@ export async function sniffImage(image: Blob, param = "image", name = param): Pr
   if (problem) throw new GatewayError("invalid_image", `${name} ${problem}.`, { param });
   return header;
 }
-
-/** Maximum pixels of a picture, in total and along one edge. */
-export const MAX_PIXELS = 50_000_000;
-const MAX_EDGE = 16_384;
 
 /** Reads a picture's header without checking limits. Throws an `UnreadableImageError` when the bytes are no picture. */
 export async function readImageHeader(image: Blob): Promise<ImageHeader> {
@@ -64,9 +61,13 @@ const FORMATS: readonly {
   { matches: (head) => head.startsWith("BM"), read: readBmp },
 ];
 
-async function translated(header: Promise<ImageHeader>, param: string, name: string): Promise<ImageHeader> {
+/** The outcome of reading a caller's picture. An `UnreadableImageError` becomes `invalid_image`, naming the picture. */
+export async function refusing<Result>(
+  { param, name }: { param: string; name: string },
+  reading: Promise<Result>,
+): Promise<Result> {
   try {
-    return await header;
+    return await reading;
   } catch (error) {
     if (!(error instanceof UnreadableImageError)) throw error;
     throw new GatewayError("invalid_image", `${name} ${error.message}.`, { param, cause: error });

@@ -14,7 +14,7 @@ const half = new Blob([makePng(64, 48, { pixel: (x) => (x < 32 ? [200, 0, 0, 0] 
 /** The colour of one pixel after decoding. */
 async function pixelAt(image: Blob, x: number, y: number): Promise<number[]> {
   const rows: number[][] = [];
-  await changePixels(image, 1e7, (row) => {
+  await changePixels(new Bun.Image(image), (row) => {
     rows.push([...row]);
     return false;
   });

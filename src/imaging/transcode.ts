@@ -1,8 +1,9 @@
 import type { ImageFormat } from "../domain/model.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
-import { UnreadableImageError, type ImageHeader } from "./header-reader.ts";
+import { openPicture } from "./codec.ts";
+import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-reader.ts";
 import { changePixels } from "./pixels.ts";
-import { MAX_PIXELS, readImageHeader } from "./sniff.ts";
+import { readImageHeader } from "./sniff.ts";
 
 /**
  * Converts a picture to a format, off the main thread. One of that format is returned unchanged, unless a compression is
@@ -14,33 +15,50 @@ export async function transcode(image: Blob, format: ImageFormat, options: Trans
   const header = await readImageHeader(image);
   if (header.format === format && (format === "png" || compression === undefined)) return image;
   using _slot = await slots.acquire(signal);
+  return await encodeAs(format, image, header, { quality: qualityOf(compression), signal });
+}
+
+/**
+ * Decodes a picture and encodes it, upright. The caller holds a slot. Throws an `UnreadableImageError` when it cannot
+ * be decoded.
+ */
+export async function encodeAs(
+  format: ImageFormat,
+  image: Blob,
+  header: ImageHeader,
+  { quality = FINE, signal }: { quality?: number; signal?: AbortSignal },
+): Promise<Blob> {
   try {
+    const picture = await openPicture(image, header, signal);
     const needsBackground = format === "jpeg" && header.hasAlpha;
-    const maxPixels = decodeLimit(header);
-    const opaque = needsBackground ? await changePixels(image, maxPixels, layOnWhite) : null;
-    return await encode(opaque ?? image, { format, quality: qualityOf(compression), maxPixels });
+    return await encode(needsBackground ? await changePixels(picture, layOnWhite) : picture, {
+      format,
+      quality,
+    });
   } catch (error) {
-    throw new UnreadableImageError("cannot be decoded", { cause: error });
+    signal?.throwIfAborted();
+    throw new UnreadableImageError(UNDECODABLE, { cause: error });
   }
 }
+
+/** No eye finds the loss. */
+const FINE = 95;
 
 interface TranscodeOptions {
   /** 0 (smallest file) to 100 (best quality, the default); png has none. */
   compression?: number;
   /** Bounds how many pictures are decoded or encoded at once. */
   slots: Semaphore;
-  /** Ends the wait for a slot. */
+  /** Ends the wait for a slot, and the decoding of formats outside the built-in codec. */
   signal?: AbortSignal;
 }
 
-/** Encodes a picture anew. Rejects with the codec's error. */
-export async function encode(image: Blob | Uint8Array, options: EncodeOptions): Promise<Blob> {
-  const { format, quality, maxPixels } = options;
-  const pipeline = new Bun.Image(image, { maxPixels });
+/** Runs a pipeline into an encoder. Rejects with the codec's error. */
+export async function encode(picture: Bun.Image, { format, quality }: EncodeOptions): Promise<Blob> {
   const encoders = {
-    png: () => pipeline.png(),
-    jpeg: () => pipeline.jpeg({ quality }),
-    webp: () => pipeline.webp({ quality }),
+    png: () => picture.png(),
+    jpeg: () => picture.jpeg({ quality }),
+    webp: () => picture.webp({ quality }),
   } as const satisfies Record<ImageFormat, () => Bun.Image>;
   return await encoders[format]().blob();
 }
@@ -49,18 +67,7 @@ interface EncodeOptions {
   format: ImageFormat;
   /** 1 to 100; png has none. */
   quality: number;
-  maxPixels: number;
 }
-
-/**
- * Pixels the codec may unpack for a picture: the number in its header. The codec derives the limit of a compressed
- * colour profile from it, hence a minimum for small pictures.
- */
-export function decodeLimit({ width, height }: ImageHeader): number {
-  return Math.min(Math.max(width * height, MIN_DECODE_LIMIT), MAX_PIXELS);
-}
-
-const MIN_DECODE_LIMIT = 2 ** 20;
 
 /** The codecs' scale starts at 1. */
 function qualityOf(compression: number | undefined): number {

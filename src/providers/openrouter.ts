@@ -111,5 +111,9 @@ function isFormatRequested({ model, format }: ImageOrder): boolean {
 
 function readUsage({ usage }: Record<string, unknown>): ImageReply["usage"] {
   if (!isObject(usage)) return undefined;
-  return readImageUsage(usage["prompt_tokens"], usage["completion_tokens"], usage["total_tokens"]);
+  return readImageUsage({
+    input: usage["prompt_tokens"],
+    output: usage["completion_tokens"],
+    total: usage["total_tokens"],
+  });
 }

@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import { makePng } from "../support/pictures.ts";
 
 /** The largest allowed reference. */
 export const REFERENCE_BYTES = 36_700_160;
@@ -54,17 +55,11 @@ export async function uploadEdit(upload: Upload): Promise<{ status: number; body
   return { ...(await response), sent };
 }
 
-/** A valid picture whose size comes from one chunk of noise that nothing decodes. */
-function pictureHead(byteLength: number): Buffer {
-  const head = Buffer.alloc(8 + 25 + 8);
-  Buffer.from("89504e470d0a1a0a0000000d49484452", "hex").copy(head);
-  head.writeUInt32BE(1024, 16);
-  head.writeUInt32BE(1024, 20);
-  head.set([8, 6], 24);
-  head.writeUInt32BE(Bun.hash.crc32(head.subarray(12, 29)), 29);
-  head.writeUInt32BE(byteLength - head.byteLength - 16, 33);
-  head.write("IDAT", 37, "latin1");
-  return head;
+/** A whole picture, of a length that base64 needs no padding for. Noise behind its end is not decoded. */
+const PICTURE = paddedToThree(makePng(1024, 1024, { pixel: () => [40, 80, 120, 255] }));
+
+function paddedToThree(bytes: Buffer): Buffer {
+  return Buffer.concat([bytes, Buffer.alloc((3 - (bytes.length % 3)) % 3)]);
 }
 
 function* formPieces({ model, prompt = "join them", references, referenceBytes }: Upload): Generator<Buffer> {
@@ -73,9 +68,8 @@ function* formPieces({ model, prompt = "join them", references, referenceBytes }
   yield Buffer.from(field("model", model) + field("prompt", prompt));
   for (let index = 0; index < references; index += 1) {
     yield Buffer.from('--edge\r\nContent-Disposition: form-data; name="image[]"; filename="a.png"\r\n\r\n');
-    const head = pictureHead(referenceBytes);
-    yield head;
-    yield* repeat(PIECE, referenceBytes - head.byteLength);
+    yield PICTURE;
+    yield* repeat(PIECE, referenceBytes - PICTURE.byteLength);
     yield Buffer.from("\r\n");
   }
   yield Buffer.from("--edge--\r\n");
@@ -85,9 +79,8 @@ function* jsonPieces({ model, prompt = "join them", references, referenceBytes }
   yield Buffer.from(JSON.stringify({ model, prompt }).slice(0, -1) + ',"images":[');
   for (let index = 0; index < references; index += 1) {
     yield Buffer.from(`${index > 0 ? "," : ""}"data:image/png;base64,`);
-    const head = Buffer.concat([pictureHead(referenceBytes), Buffer.alloc(1)]);
-    yield Buffer.from(head.toString("base64"));
-    const rest = referenceBytes - head.byteLength;
+    yield Buffer.from(PICTURE.toString("base64"));
+    const rest = referenceBytes - PICTURE.byteLength;
     yield* repeat(PIECE_TEXT, Math.floor(rest / 3) * 4);
     yield Buffer.from(`${PIECE.subarray(0, rest % 3).toString("base64")}"`);
   }

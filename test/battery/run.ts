@@ -7,6 +7,7 @@ import { MIXES } from "./mixes.ts";
 import { killUnderLoad } from "./money-kills.ts";
 import { compareWithModel } from "./money-model.ts";
 import { outlast } from "./money-outages.ts";
+import { readCorpus } from "./pictures.ts";
 import { runMix } from "./run-mix.ts";
 import { required } from "./setting.ts";
 
@@ -42,6 +43,7 @@ const FIGURES: Record<string, Run> = {
       await postgres.stop();
     }
   },
+  pictures: readCorpus,
   model: async (seconds, seed) => verdict(await compareWithModel(Math.round(seconds * 2_000), seed)),
   outages: async (seconds) => {
     const { folder } = required(findPostgres());

@@ -174,7 +174,13 @@ describe("the response", () => {
       makeOrder({ upstreamModel, references: [makeReference(), makeReference()] }),
       never,
     );
-    expect(usage).toEqual({ input: 3 + 2 * 1120, output: 1120 + 300, total: 3 + 2240 + 1420 });
+    expect(usage).toEqual({
+      input: 3 + 2 * 1120,
+      output: 1120 + 300,
+      total: 3 + 2240 + 1420,
+      inputDetails: { text: 3, image: 2 * 1120 },
+      outputDetails: { text: 0, image: 1120 },
+    });
     expect(vendor.totals.delivered).toBe(1);
   });
 

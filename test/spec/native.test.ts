@@ -340,6 +340,34 @@ describe("the setting for links", () => {
   });
 });
 
+/** What official clients read the reason of an error from. */
+function infoOf(reason: string): object {
+  const type = "type.googleapis.com/google.rpc.ErrorInfo";
+  return { "@type": type, reason, domain: "model-inference-gateway" };
+}
+
+describe("a request as the vendor's JSON allows it", () => {
+  test.each([
+    ["modalities in small letters", requestOf([TEXT], { responseModalities: ["image", "text"] })],
+    ["a single modality", requestOf([TEXT], { responseModalities: "IMAGE" })],
+    ["a count in a string", requestOf([TEXT], { candidateCount: "1" })],
+    ["a single turn", { contents: { role: "user", parts: [TEXT, INLINE] } }],
+    ["a single part", { contents: [{ role: "user", parts: TEXT }] }],
+    ["a picture without text", requestOf([INLINE])],
+  ])("with %s is served", async (_, body) => {
+    expect((await generate(FREE, body)).status).toBe(200);
+    expect(hitCount()).toBe(1);
+  });
+
+  test("a large picture in a single part of a single turn reaches the vendor", async () => {
+    const data = makePng(300, 300, { pixel: (x, y) => [(x * y) % 251, (x * 7 + y * y) % 253, y, 255] });
+    const inlineData = { mimeType: "image/png", data: data.toString("base64") };
+    const response = await generate(FREE, { contents: { role: "user", parts: { inlineData } } });
+    expect(response.status).toBe(200);
+    expect(fixture.free.hits.at(-1)!.body.toString("latin1")).toContain(inlineData.data);
+  });
+});
+
 describe("an invalid request", () => {
   const many = (count: number, part: object) =>
     requestOf([TEXT, ...Array.from({ length: count }, () => part)]);
@@ -354,7 +382,7 @@ describe("an invalid request", () => {
     ["turns of numbers", "invalid_parameter", { contents: [5] }],
     ["parts of text", "invalid_parameter", { contents: [{ parts: "A fox" }] }],
     ["a text that is a number", "invalid_parameter", requestOf([{ text: 5 }])],
-    ["no text", "prompt_required", requestOf([INLINE])],
+    ["neither text nor picture", "prompt_required", requestOf([])],
     ["a text of spaces", "prompt_required", requestOf([{ text: "  \n" }])],
     ["no JSON", "invalid_request_body", "{"],
     ["an array", "invalid_request_body", "[]"],
@@ -404,7 +432,7 @@ describe("an invalid request", () => {
     const { error } = (await response.json()) as { error: object };
     expect([response.status, error]).toEqual([
       400,
-      { code: 400, message: expect.any(String), status: "INVALID_ARGUMENT", details: [{ reason }] },
+      { code: 400, message: expect.any(String), status: "INVALID_ARGUMENT", details: [infoOf(reason)] },
     ]);
     expect(hitCount()).toBe(0);
   });
@@ -477,7 +505,7 @@ describe("paths", () => {
           code: 404,
           message: expect.any(String),
           status: "NOT_FOUND",
-          details: [{ reason: "not_found" }],
+          details: [infoOf("not_found")],
         },
       },
     ]);

@@ -62,6 +62,37 @@ export function exifSegment(orientation: number): Buffer {
   return jpegSegment(0xe1, Buffer.concat([Buffer.from("Exif\0\0", "latin1"), tiff]));
 }
 
+/** Exif data with only an orientation: a short value, or a long one. */
+export function exifData(orientation: number, { isLong = false, isBig = false } = {}): Buffer {
+  const bytes = Buffer.alloc(26);
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  bytes.write(isBig ? "MM" : "II");
+  view.setUint16(2, 42, !isBig);
+  view.setUint32(4, 8, !isBig);
+  view.setUint16(8, 1, !isBig);
+  view.setUint16(10, 0x0112, !isBig);
+  view.setUint16(12, isLong ? 4 : 3, !isBig);
+  view.setUint32(14, 1, !isBig);
+  if (isLong) view.setUint32(18, orientation, !isBig);
+  else view.setUint16(18, orientation, !isBig);
+  return bytes;
+}
+
+/** A simple WebP made an extended one, with Exif behind its picture. */
+export function webpWithExif(
+  webp: Uint8Array,
+  width: number,
+  height: number,
+  exif: Buffer,
+): Buffer<ArrayBuffer> {
+  const extended = Buffer.alloc(10);
+  extended[0] = 0x08;
+  extended.writeUIntLE(width - 1, 4, 3);
+  extended.writeUIntLE(height - 1, 7, 3);
+  const chunks = [riffChunk("VP8X", extended), webp.subarray(12), riffChunk("EXIF", exif)];
+  return riffChunk("RIFF", Buffer.concat([Buffer.from("WEBP"), ...chunks]));
+}
+
 export function jpegSegment(code: number, data: Buffer): Buffer {
   const head = Buffer.from([0xff, code, 0, 0]);
   head.writeUInt16BE(data.length + 2, 2);

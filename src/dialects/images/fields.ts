@@ -66,7 +66,9 @@ export function readFields(body: Readonly<Record<string, unknown>>): ImageFields
     format: optionalWord(body, "output_format", FORMATS),
     compression: optionalInteger(body, "output_compression", 0, 100),
     delivery: optionalWord(body, "response_format", DELIVERIES),
-    ignored: Object.keys(body).filter((name) => !READ.has(name) && !SILENTLY_IGNORED.has(name)),
+    ignored: Object.keys(body).filter(
+      (name) => !READ.has(name) && !SILENTLY_IGNORED.has(name) && body[name] !== null,
+    ),
   };
 }
 

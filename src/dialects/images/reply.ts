@@ -1,4 +1,5 @@
 import type { DeliveredImage, ImageDelivery } from "../../domain/delivered-image.ts";
+import type { ImageTokens, ModalityTokens } from "../../domain/usage.ts";
 import type { StreamedObject } from "../../lib/json-spool.ts";
 
 /** Writes a reply of the image interface; a blob is written as the base64 of its bytes. */
@@ -8,14 +9,29 @@ export function writeReply(delivery: ImageDelivery, created: number): StreamedOb
     created,
     model,
     size: `${width}x${height}`,
-    quality,
+    // `auto` means that the vendor did not say what took effect.
+    ...(quality !== "auto" && { quality }),
     output_format: format,
     background,
     data: images.map(writeImage),
-    ...(usage && {
-      usage: { input_tokens: usage.input, output_tokens: usage.output, total_tokens: usage.total },
-    }),
+    ...(usage && { usage: writeUsage(usage) }),
   };
+}
+
+/** Input details are required, output details optional (OpenAI's specification, `ImagesResponse`). */
+function writeUsage(usage: ImageTokens): StreamedObject {
+  const { input, output, total, inputDetails = { text: input, image: 0 }, outputDetails } = usage;
+  return {
+    input_tokens: input,
+    input_tokens_details: writeDetails(inputDetails),
+    output_tokens: output,
+    ...(outputDetails && { output_tokens_details: writeDetails(outputDetails) }),
+    total_tokens: total,
+  };
+}
+
+function writeDetails({ text, image }: ModalityTokens): StreamedObject {
+  return { text_tokens: text, image_tokens: image };
 }
 
 function writeImage({ blob, url, isInline }: DeliveredImage): StreamedObject {

@@ -15,6 +15,11 @@ test.each<[ErrorCode, number, string]>([
   ["overloaded", 503, "UNAVAILABLE"],
   ["upstream_timeout", 504, "DEADLINE_EXCEEDED"],
 ])("%s is written as %d %s", (code, status, name) => {
-  const error = { code: status, message: "Do this.", status: name, details: [{ reason: code }] };
+  const info = {
+    "@type": "type.googleapis.com/google.rpc.ErrorInfo" as const,
+    reason: code,
+    domain: "model-inference-gateway",
+  };
+  const error = { code: status, message: "Do this.", status: name, details: [info] };
   expect(writeError(new GatewayError(code, "Do this."))).toEqual({ error });
 });

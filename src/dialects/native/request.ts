@@ -36,8 +36,8 @@ export async function readRequest(body: StreamedObject, model: string): Promise<
     }
   }
   const prompt = texts.filter((text) => text.trim() !== "").join("\n");
-  if (prompt === "") {
-    const message = "Say in a `text` part of `contents` what the picture should show.";
+  if (prompt === "" && references.length === 0) {
+    const message = "Say in a `text` part of `contents` what the picture should show, or send a picture.";
     throw new GatewayError("prompt_required", message, { param: "contents" });
   }
   const size = readRequestedSize(config);
@@ -69,9 +69,10 @@ function protocolNames(names: readonly string[]): KnownNames {
 }
 
 /** Whether the string at a path of the body is a picture in base64. */
-export function isPicturePath([contents, turn, parts, part, inline, data, ...rest]: JsonPath): boolean {
-  const isPart =
-    contents === "contents" && typeof turn === "number" && parts === "parts" && typeof part === "number";
+export function isPicturePath(path: JsonPath): boolean {
+  // An array of one may be left out, so the positions in arrays say nothing.
+  const [contents, parts, inline, data, ...rest] = path.filter((step) => typeof step !== "number");
+  const isPart = contents === "contents" && parts === "parts";
   return (
     isPart && (inline === "inlineData" || inline === "inline_data") && data === "data" && rest.length === 0
   );
@@ -80,12 +81,14 @@ export function isPicturePath([contents, turn, parts, part, inline, data, ...res
 /** Refuses what would change the number or kind of results, and so the price. */
 function checkConfig(config: StreamedObject): void {
   const count = findField(config, "candidateCount")?.value ?? 1;
-  if (count !== 1) throw invalid("candidateCount", "must be 1: send several requests for several pictures");
-  const modalities = findField(config, "responseModalities")?.value;
+  // Numbers may be strings in this protocol's JSON.
+  if (count !== 1 && !(typeof count === "string" && Number(count) === 1))
+    throw invalid("candidateCount", "must be 1: send several requests for several pictures");
+  const named = findField(config, "responseModalities")?.value ?? [];
+  const modalities = Array.isArray(named) ? named : [named];
   const isPictureless =
-    Array.isArray(modalities) &&
     modalities.length > 0 &&
-    modalities.every((modality) => typeof modality === "string" && modality !== "IMAGE");
+    modalities.every((modality) => typeof modality === "string" && modality.toUpperCase() !== "IMAGE");
   if (isPictureless) throw invalid("responseModalities", "must name `IMAGE`: this model makes pictures");
   if (findField(config, "responseFormat")) {
     const message = "`responseFormat` is not supported: set size and shape in `imageConfig`.";

@@ -4,9 +4,11 @@ import type { ImageReply, ImageRequest } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import type { OrganizationSettings } from "../../domain/organization.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
+import type { ImageTokens } from "../../domain/usage.ts";
 import { UnreadableImageError, type ImageHeader } from "../../imaging/header-reader.ts";
 import { readImageHeader } from "../../imaging/sniff.ts";
 import { transcode } from "../../imaging/transcode.ts";
+import { requireWhole } from "../../imaging/whole.ts";
 import type { FairSemaphore, Semaphore } from "../../lib/semaphore.ts";
 import type { BlobStore, Links } from "../ports.ts";
 
@@ -64,7 +66,7 @@ export async function deliver(
     background: backgroundOf(first, reply.background ?? sent.background),
     format: first.format,
     images,
-    usage: reply.usage,
+    usage: reply.usage && withInputDetails(reply.usage, request),
     // A request of another endpoint gets no reply of this protocol, so its drafts are not stored.
     native:
       reply.native && isLinked && request.delivery === undefined
@@ -74,14 +76,15 @@ export async function deliver(
 }
 
 /**
- * The vendor's files that are pictures by their headers; one that is not is left out. Throws `broken` when none
- * is, so that another target can be called.
+ * The vendor's files that are pictures by their headers and whole by their structure; one that is not is left out and
+ * not billed. Throws `broken` when none is, so that another target can be called.
  */
 export async function readPictures(images: readonly Blob[]): Promise<ReadPicture[]> {
-  const reads = images.map(async (blob): Promise<ReadPicture> => ({
-    blob,
-    header: await readImageHeader(blob),
-  }));
+  const reads = images.map(async (blob): Promise<ReadPicture> => {
+    const header = await readImageHeader(blob);
+    await requireWhole(blob, header.format);
+    return { blob, header };
+  });
   const outcomes = await Promise.allSettled(reads);
   const failure = outcomes.find((outcome) => outcome.status === "rejected");
   if (failure && outcomes.every(({ status }) => status === "rejected")) asBroken(failure.reason);
@@ -143,6 +146,17 @@ async function prepare(
   const blob = await transcode(image, wanted, { compression, slots }).catch(asBroken);
   return { blob, format: wanted, width, height, hasAlpha };
 }
+
+/** Where the vendor does not tell, what the prompt is too short for are the references. */
+function withInputDetails(usage: ImageTokens, { prompt, references }: ImageRequest): ImageTokens {
+  if (usage.inputDetails) return usage;
+  const estimated = Math.ceil(Buffer.byteLength(prompt) / BYTES_PER_TOKEN);
+  const text = references.length === 0 ? usage.input : Math.min(usage.input, estimated);
+  return { ...usage, inputDetails: { text, image: usage.input - text } };
+}
+
+/** Of plain text, roughly. */
+const BYTES_PER_TOKEN = 4;
 
 function asBroken(cause: unknown): never {
   throw cause instanceof UnreadableImageError

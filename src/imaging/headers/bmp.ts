@@ -1,7 +1,7 @@
 import { UnreadableImageError, type HeaderReader, type ImageHeader } from "../header-reader.ts";
 
 /**
- * BMP: the size is in the information header; a negative height means rows from the top. The signature has only two
+ * BMP: only three plain bytes a pixel are usual, everything else is converted. The size is in the information header; a negative height means rows from the top. The signature has only two
  * letters, so planes and depth are checked too. Source: BITMAPINFOHEADER reference.
  */
 export async function readBmp(reader: HeaderReader): Promise<ImageHeader> {
@@ -14,9 +14,20 @@ export async function readBmp(reader: HeaderReader): Promise<ImageHeader> {
   const depth = view.getUint16(isCore ? 6 : 10, true);
   if (!HEADER_SIZES.has(kind) || width < 1 || planes !== 1 || !DEPTHS.has(depth))
     throw new UnreadableImageError("has a damaged BMP header");
-  return { format: "bmp", width, height, frames: 1, hasAlpha: false };
+  const compression = isCore ? PLAIN : (await reader.bytes(30, 4)).getUint32(0, true);
+  const isUsual = depth === 24 && compression === PLAIN;
+  const hasAlpha = depth === 32 && kind >= MASKED_HEADER && (await hasAlphaMask(reader, compression));
+  return { format: "bmp", width, height, frames: 1, hasAlpha, ...(!isUsual && { isUnusual: true }) };
 }
 
 const CORE_HEADER = 12;
 const HEADER_SIZES: ReadonlySet<number> = new Set([CORE_HEADER, 40, 52, 56, 64, 108, 124]);
+/** From this size on a header has a mask of the alpha bits. */
+const MASKED_HEADER = 56;
+const PLAIN = 0;
+const BIT_FIELDS: ReadonlySet<number> = new Set([3, 6]);
 const DEPTHS: ReadonlySet<number> = new Set([1, 4, 8, 16, 24, 32]);
+
+async function hasAlphaMask(reader: HeaderReader, compression: number): Promise<boolean> {
+  return BIT_FIELDS.has(compression) && (await reader.bytes(66, 4)).getUint32(0, true) !== 0;
+}

@@ -1,8 +1,7 @@
-import { textAt, type HeaderReader, type ImageHeader } from "../header-reader.ts";
+import type { HeaderReader, ImageHeader } from "../header-reader.ts";
 
 /**
- * GIF: walks the blocks until a second picture or the end. Where the end is out of reach, a looping extension means
- * that it is animated. Source: GIF89a specification, sections 18 to 27.
+ * GIF: walks the blocks until a second picture or the end. Source: GIF89a specification, sections 18 to 27.
  */
 export async function readGif(reader: HeaderReader): Promise<ImageHeader> {
   const screen = await reader.bytes(6, 7);
@@ -11,14 +10,10 @@ export async function readGif(reader: HeaderReader): Promise<ImageHeader> {
     height: screen.getUint16(2, true),
     frames: 0,
     hasAlpha: false,
-    isLooping: false,
-    hasEnded: false,
   };
   let offset: number | null = 13 + colourTableBytes(screen.getUint8(4));
   while (offset !== null && walk.frames < 2) offset = await readBlock(reader, offset, walk);
-  const { width, height, hasAlpha } = walk;
-  const frames = walk.isLooping && !walk.hasEnded ? 2 : Math.max(1, walk.frames);
-  return { format: "gif", width, height, frames, hasAlpha };
+  return { format: "gif", ...walk, frames: Math.max(1, walk.frames) };
 }
 
 interface Walk {
@@ -26,16 +21,11 @@ interface Walk {
   height: number;
   frames: number;
   hasAlpha: boolean;
-  isLooping: boolean;
-  /** Whether the end of the blocks was reached. */
-  hasEnded: boolean;
 }
 
 const EXTENSION = 0x21;
 const PICTURE = 0x2c;
-const TRAILER = 0x3b;
 const GRAPHIC_CONTROL = 0xf9;
-const APPLICATION = 0xff;
 
 /** Reads the block at `offset` into the walk and returns the offset of the next one, or null after the last. */
 async function readBlock(reader: HeaderReader, offset: number, walk: Walk): Promise<number | null> {
@@ -45,10 +35,8 @@ async function readBlock(reader: HeaderReader, offset: number, walk: Walk): Prom
     if (!head) return null;
     const label = head.getUint8(1);
     if (label === GRAPHIC_CONTROL && head.getUint8(3) & 1) walk.hasAlpha = true;
-    if (label === APPLICATION && (await isLoop(reader, offset + 3))) walk.isLooping = true;
     return await skipSubBlocks(reader, offset + 2);
   }
-  if (kind === TRAILER) walk.hasEnded = true;
   const picture = kind === PICTURE ? await reader.peek(offset + 1, 9) : null;
   if (!picture) return null;
   walk.frames += 1;
@@ -56,12 +44,6 @@ async function readBlock(reader: HeaderReader, offset: number, walk: Walk): Prom
   walk.width = Math.max(walk.width, picture.getUint16(0, true) + picture.getUint16(4, true));
   walk.height = Math.max(walk.height, picture.getUint16(2, true) + picture.getUint16(6, true));
   return await skipSubBlocks(reader, offset + 11 + colourTableBytes(picture.getUint8(8)));
-}
-
-async function isLoop(reader: HeaderReader, offset: number): Promise<boolean> {
-  const view = await reader.peek(offset, 11);
-  const name = view ? textAt(view, 0, 11) : "";
-  return name === "NETSCAPE2.0" || name === "ANIMEXTS1.0";
 }
 
 async function skipSubBlocks(reader: HeaderReader, from: number): Promise<number | null> {

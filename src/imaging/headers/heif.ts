@@ -11,9 +11,9 @@ export async function readHeif(reader: HeaderReader): Promise<ImageHeader> {
   const meta = await childNamed(reader, "meta", 0, reader.size);
   const properties = await childNamed(reader, "iprp", meta.start + FULL_BOX_FLAGS, meta.end);
   const container = await childNamed(reader, "ipco", properties.start, properties.end);
-  const size = await largestPicture(reader, container);
-  if (!size) throw damaged();
-  return { format, ...size, frames: SEQUENCES.has(brands[0] ?? "") ? 2 : 1, hasAlpha: false };
+  const picture = await largestPicture(reader, container);
+  if (!picture) throw damaged();
+  return { format, ...picture, frames: SEQUENCES.has(brands[0] ?? "") ? 2 : 1 };
 }
 
 /** Whether a box of brands makes a file a HEIC or AVIF picture; reads the bytes at offset 4 to 12. */
@@ -31,6 +31,7 @@ interface Box {
 const AVIF: ReadonlySet<string> = new Set(["avif", "avis"]);
 const HEIC: ReadonlySet<string> = new Set("heic heix heim heis hevc hevx mif1 msf1".split(" "));
 const SEQUENCES: ReadonlySet<string> = new Set(["avis", "hevc", "hevx", "msf1"]);
+const ALPHA_TYPES = ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"];
 const FULL_BOX_FLAGS = 4;
 const MAX_BRANDS = 64;
 const MAX_BOXES = 512;
@@ -75,9 +76,10 @@ async function childNamed(reader: HeaderReader, type: string, start: number, end
 async function largestPicture(
   reader: HeaderReader,
   container: Box,
-): Promise<{ width: number; height: number } | null> {
+): Promise<{ width: number; height: number; hasAlpha: boolean } | null> {
   let largest = { width: 0, height: 0 };
   let isTurned = false;
+  let hasAlpha = false;
   for await (const box of boxesIn(reader, container.start, container.end)) {
     if (box.type === "ispe") {
       const view = await reader.bytes(box.start + FULL_BOX_FLAGS, 8);
@@ -85,9 +87,17 @@ async function largestPicture(
       if (size.width * size.height > largest.width * largest.height) largest = size;
     }
     if (box.type === "irot") isTurned = ((await reader.bytes(box.start, 1)).getUint8(0) & 1) === 1;
+    if (box.type === "auxC" && (await isAlpha(reader, box))) hasAlpha = true;
   }
-  if (largest.width === 0) return null;
-  return isTurned ? { width: largest.height, height: largest.width } : largest;
+  const { width, height } = largest;
+  if (width === 0) return null;
+  return { ...(isTurned ? { width: height, height: width } : largest), hasAlpha };
+}
+
+/** The type of an auxiliary picture is a text; those of depth or gain are not alpha. */
+async function isAlpha(reader: HeaderReader, { start, end }: Box): Promise<boolean> {
+  const view = await reader.peek(start + FULL_BOX_FLAGS, Math.min(end - start - FULL_BOX_FLAGS, 64));
+  return view !== null && ALPHA_TYPES.some((type) => textAt(view, 0, view.byteLength).startsWith(type));
 }
 
 function damaged(): UnreadableImageError {

@@ -1,7 +1,15 @@
-import { textAt, UnreadableImageError, type HeaderReader, type ImageHeader } from "../header-reader.ts";
+import {
+  textAt,
+  UnreadableImageError,
+  type HeaderReader,
+  type ImageHeader,
+  type Orientation,
+} from "../header-reader.ts";
+import { exifIn, isSideways, MAX_EXIF_READ, readOrientation } from "./exif.ts";
 
 /**
- * PNG: `IHDR` has size and colour type; `tRNS` (transparency) and `acTL` (animation) precede the first `IDAT`.
+ * PNG: `IHDR` has size and colour type; `tRNS` (transparency) and `acTL` (animation) precede the first `IDAT`;
+ * `eXIf` (orientation) may also follow it.
  * Source: PNG specification, third edition, chapters 5 and 11.
  */
 export async function readPng(reader: HeaderReader): Promise<ImageHeader> {
@@ -14,13 +22,14 @@ export async function readPng(reader: HeaderReader): Promise<ImageHeader> {
   const isLegal =
     DEPTHS[colourType]?.includes(view.getUint8(16)) && view.getUint16(18) === 0 && view.getUint8(20) < 2;
   if (!isLegal) throw new UnreadableImageError("has a damaged PNG header");
-  const { frames, hasTransparency } = await walkChunks(reader);
+  const { frames, hasTransparency, orientation } = await walkChunks(reader);
+  const [width, height] = [view.getUint32(8), view.getUint32(12)];
   return {
     format: "png",
-    width: view.getUint32(8),
-    height: view.getUint32(12),
+    ...(isSideways(orientation) ? { width: height, height: width } : { width, height }),
     frames,
     hasAlpha: colourType === GREY_WITH_ALPHA || colourType === COLOUR_WITH_ALPHA || hasTransparency,
+    ...(orientation && { orientation }),
   };
 }
 
@@ -39,19 +48,39 @@ const DEPTHS: Readonly<Record<number, readonly number[]>> = {
 const FIRST_CHUNK = 33;
 const CHUNK_FRAME = 12;
 
-async function walkChunks(reader: HeaderReader): Promise<{ frames: number; hasTransparency: boolean }> {
-  let frames = 1;
-  let hasTransparency = false;
+interface Chunks {
+  frames: number;
+  hasTransparency: boolean;
+  orientation: Orientation | undefined;
+}
+
+async function walkChunks(reader: HeaderReader): Promise<Chunks> {
+  const found: Chunks = { frames: 1, hasTransparency: false, orientation: undefined };
+  let hasData = false;
   let offset = FIRST_CHUNK;
   for (;;) {
-    const chunk = await reader.bytes(offset, 8);
-    const type = textAt(chunk, 4, 4);
-    if (type === "IDAT") return { frames, hasTransparency };
-    if (type === "IEND" || !/^[A-Za-z]{4}$/.test(type))
+    // What follows the data is optional here: whether the file is whole is proven elsewhere.
+    const chunk = hasData ? await reader.peek(offset, 8) : await reader.bytes(offset, 8);
+    const type = chunk ? textAt(chunk, 4, 4) : "IEND";
+    if (type === "IDAT") hasData = true;
+    else if (type === "IEND" || !/^[A-Za-z]{4}$/.test(type)) {
+      if (hasData) return found;
       throw new UnreadableImageError("has a damaged PNG header");
-    if (type === "tRNS") hasTransparency = true;
-    const length = chunk.getUint32(0);
-    if (type === "acTL") frames = Math.max(1, (await reader.bytes(offset + 8, 4)).getUint32(0));
+    }
+    const length = chunk?.getUint32(0) ?? 0;
+    if (type === "tRNS" && !hasData) found.hasTransparency = true;
+    if (type === "acTL" && !hasData)
+      found.frames = Math.max(1, (await reader.bytes(offset + 8, 4)).getUint32(0));
+    if (type === "eXIf") found.orientation = await readExif(reader, offset + 8, length);
     offset += CHUNK_FRAME + length;
   }
+}
+
+async function readExif(
+  reader: HeaderReader,
+  offset: number,
+  length: number,
+): Promise<Orientation | undefined> {
+  const view = await reader.peek(offset, Math.min(length, MAX_EXIF_READ));
+  return view ? await readOrientation(exifIn(view, 0)) : undefined;
 }

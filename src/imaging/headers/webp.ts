@@ -1,4 +1,11 @@
-import { textAt, UnreadableImageError, type HeaderReader, type ImageHeader } from "../header-reader.ts";
+import {
+  textAt,
+  UnreadableImageError,
+  type HeaderReader,
+  type ImageHeader,
+  type Orientation,
+} from "../header-reader.ts";
+import { exifIn, isSideways, MAX_EXIF_READ, readOrientation } from "./exif.ts";
 
 /**
  * WebP: lossy (`VP8 `), lossless (`VP8L`) or extended (`VP8X`), the last with a canvas that must agree with the
@@ -17,7 +24,11 @@ export async function readWebp(reader: HeaderReader): Promise<ImageHeader> {
   const inside = await readBitstream(reader, await findPicture(reader));
   if (inside.width !== canvas.width || inside.height !== canvas.height)
     throw new UnreadableImageError("has a damaged WebP header");
-  return header({ ...canvas, hasAlpha: hasAlpha || inside.hasAlpha });
+  const upright = header({ ...canvas, hasAlpha: hasAlpha || inside.hasAlpha });
+  const orientation = flags & EXIF ? await findOrientation(reader) : undefined;
+  if (!orientation) return upright;
+  const { width, height } = canvas;
+  return { ...upright, ...(isSideways(orientation) && { width: height, height: width }), orientation };
 }
 
 interface Bitstream {
@@ -29,6 +40,9 @@ interface Bitstream {
 const FIRST_CHUNK = 12;
 const ALPHA = 0x10;
 const ANIMATION = 0x02;
+const EXIF = 0x08;
+/** Some writers put the name of a JPEG segment before the data. */
+const EXIF_NAME = "Exif\0\0";
 const VP8_START_CODE = 0x9d012a;
 const VP8L_SIGNATURE = 0x2f;
 
@@ -42,9 +56,30 @@ async function findPicture(reader: HeaderReader): Promise<number> {
     const chunk = await reader.bytes(offset, 8);
     const type = textAt(chunk, 0, 4);
     if (type === "VP8 " || type === "VP8L") return offset;
-    const length = chunk.getUint32(4, true);
-    offset += 8 + length + (length % 2);
+    offset += chunkBytes(chunk);
   }
+}
+
+/** Exif stands behind the picture as a rule. */
+async function findOrientation(reader: HeaderReader): Promise<Orientation | undefined> {
+  let offset = FIRST_CHUNK;
+  for (;;) {
+    const chunk = await reader.peek(offset, 8);
+    if (!chunk) return undefined;
+    if (textAt(chunk, 0, 4) === "EXIF") {
+      const view = await reader.peek(offset + 8, Math.min(chunk.getUint32(4, true), MAX_EXIF_READ));
+      if (!view) return undefined;
+      const isNamed = view.byteLength >= 6 && textAt(view, 0, 6) === EXIF_NAME;
+      return await readOrientation(exifIn(view, isNamed ? 6 : 0));
+    }
+    offset += chunkBytes(chunk);
+  }
+}
+
+/** Chunks are padded to even lengths. */
+function chunkBytes(chunk: DataView): number {
+  const length = chunk.getUint32(4, true);
+  return 8 + length + (length % 2);
 }
 
 async function readBitstream(reader: HeaderReader, offset: number): Promise<Bitstream> {

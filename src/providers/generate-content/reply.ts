@@ -75,11 +75,23 @@ function readUsage(usage: unknown): ImageReply["usage"] {
   if (!isObject(usage)) return undefined;
   const { promptTokenCount, toolUsePromptTokenCount = 0 } = usage;
   const { candidatesTokenCount = 0, thoughtsTokenCount = 0, totalTokenCount } = usage;
-  return readImageUsage(
-    sumOf(promptTokenCount, toolUsePromptTokenCount),
-    sumOf(candidatesTokenCount, thoughtsTokenCount),
-    totalTokenCount,
-  );
+  return readImageUsage({
+    input: sumOf(promptTokenCount, toolUsePromptTokenCount),
+    output: sumOf(candidatesTokenCount, thoughtsTokenCount),
+    total: totalTokenCount,
+    inputDetails: detailsOf(usage["promptTokensDetails"]),
+    outputDetails: detailsOf(usage["candidatesTokensDetails"]),
+  });
+}
+
+/** The list has an entry for each kind that occurs; kinds other than these two are left to the sum. */
+function detailsOf(list: unknown): { text: unknown; image: unknown } | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const countOf = (modality: string): unknown => {
+    const entry: unknown = list.find((item) => isObject(item) && item["modality"] === modality);
+    return isObject(entry) ? (entry["tokenCount"] ?? 0) : 0;
+  };
+  return { text: countOf("TEXT"), image: countOf("IMAGE") };
 }
 
 /** No number where one of both is impossible. */

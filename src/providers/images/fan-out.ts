@@ -1,5 +1,6 @@
 import type { ImageReply } from "../../domain/image.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
+import type { ModalityTokens } from "../../domain/usage.ts";
 
 /**
  * Makes several images by `count` parallel calls under the one deadline in `signal`. Returns what succeeded, also
@@ -47,6 +48,18 @@ function sumUsage(replies: readonly ImageReply[]): ImageReply["usage"] {
     sum.input += usage.input;
     sum.output += usage.output;
     sum.total += usage.total;
+  }
+  const inputDetails = sumDetails(replies.map(({ usage }) => usage?.inputDetails));
+  const outputDetails = sumDetails(replies.map(({ usage }) => usage?.outputDetails));
+  return { ...sum, ...(inputDetails && { inputDetails }), ...(outputDetails && { outputDetails }) };
+}
+
+function sumDetails(all: readonly (ModalityTokens | undefined)[]): ModalityTokens | undefined {
+  const sum = { text: 0, image: 0 };
+  for (const details of all) {
+    if (!details) return undefined;
+    sum.text += details.text;
+    sum.image += details.image;
   }
   return sum;
 }

@@ -1,13 +1,44 @@
-import type { ImageReply } from "../../domain/image.ts";
+import type { ImageTokens, ModalityTokens } from "../../domain/usage.ts";
 import { saneCount } from "../../domain/usage.ts";
 
-/** The usage of an image call from a vendor's counts; undefined when input or output is missing or impossible. */
-export function readImageUsage(input: unknown, output: unknown, total: unknown): ImageReply["usage"] {
-  const counts = { input: saneCount(input), output: saneCount(output) };
-  if (counts.input === null || counts.output === null) return undefined;
+/** A vendor's counts: hostile input of any type. */
+interface ReportedCounts {
+  input: unknown;
+  output: unknown;
+  total: unknown;
+  inputDetails?: ReportedDetails | undefined;
+  outputDetails?: ReportedDetails | undefined;
+}
+
+interface ReportedDetails {
+  text: unknown;
+  image: unknown;
+}
+
+/**
+ * The usage of an image call from a vendor's counts; undefined when input or output is missing or impossible. Details
+ * that are impossible are left out.
+ */
+export function readImageUsage(reported: ReportedCounts): ImageTokens | undefined {
+  const [input, output] = [saneCount(reported.input), saneCount(reported.output)];
+  if (input === null || output === null) return undefined;
+  const inputDetails = readDetails(reported.inputDetails);
+  const outputDetails = readDetails(reported.outputDetails);
   return {
-    input: counts.input,
-    output: counts.output,
-    total: saneCount(total) ?? counts.input + counts.output,
+    input,
+    output,
+    total: saneCount(reported.total) ?? input + output,
+    ...(inputDetails && sumOf(inputDetails) === input && { inputDetails }),
+    // Thoughts are neither text nor image of the output.
+    ...(outputDetails && sumOf(outputDetails) <= output && { outputDetails }),
   };
+}
+
+function readDetails(reported: ReportedDetails | undefined): ModalityTokens | undefined {
+  const [text, image] = [saneCount(reported?.text), saneCount(reported?.image)];
+  return text === null || image === null ? undefined : { text, image };
+}
+
+function sumOf({ text, image }: ModalityTokens): number {
+  return text + image;
 }

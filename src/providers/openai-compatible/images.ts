@@ -121,5 +121,15 @@ function textOrUndefined(value: unknown): string | undefined {
 /** One report covers all images of the call. */
 function readUsage({ usage }: Record<string, unknown>): ImageReply["usage"] {
   if (!isObject(usage)) return undefined;
-  return readImageUsage(usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]);
+  return readImageUsage({
+    input: usage["input_tokens"],
+    output: usage["output_tokens"],
+    total: usage["total_tokens"],
+    inputDetails: detailsOf(usage["input_tokens_details"]),
+    outputDetails: detailsOf(usage["output_tokens_details"]),
+  });
+}
+
+function detailsOf(details: unknown): { text: unknown; image: unknown } | undefined {
+  return isObject(details) ? { text: details["text_tokens"], image: details["image_tokens"] } : undefined;
 }

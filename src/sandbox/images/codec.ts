@@ -2,6 +2,8 @@ import { inflateSync } from "node:zlib";
 import type { ReferenceImage } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
+import { openPicture } from "../../imaging/codec.ts";
+import { readImageHeader } from "../../imaging/sniff.ts";
 import type { Semaphore } from "../../lib/semaphore.ts";
 import { createCanvas, type Canvas } from "./canvas.ts";
 
@@ -40,9 +42,6 @@ export async function encodePicture(canvas: Canvas, encoding: Encoding, codec: C
   }
 }
 
-/** Pixels of the largest picture that is decoded; each takes four bytes meanwhile. */
-const MAX_PIXELS = 100_000_000;
-
 const BYTES_PER_PIXEL = 4;
 
 /**
@@ -65,7 +64,8 @@ async function resizeToPng(
   field: string,
 ): Promise<Uint8Array> {
   try {
-    return await new Bun.Image(reference.blob, { maxPixels: MAX_PIXELS })
+    const picture = await openPicture(reference.blob, await readImageHeader(reference.blob));
+    return await picture
       .resize(target.width, target.height, { fit: target.fit, filter: target.filter ?? "bilinear" })
       .png({ compressionLevel: 0 })
       .bytes();

@@ -1,6 +1,6 @@
 import type { ImageOrder, ImageReply, ResolvedSize } from "../../domain/image.ts";
 import { resolveSize } from "../../domain/size.ts";
-import type { ImageUsage } from "../../domain/usage.ts";
+import type { ImageTokens } from "../../domain/usage.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
 import type { FairSemaphore, Semaphore } from "../../lib/semaphore.ts";
 import { countTokens } from "../text/tokens.ts";
@@ -64,11 +64,7 @@ const PATCHES: Readonly<Record<string, number>> = { low: 16, medium: 48, high: 9
 const DEFAULT_PATCHES = 32;
 
 /** The true tokens of the prompt, and an output that grows with size and quality. */
-function countImageTokens(
-  order: ImageOrder,
-  quality: string | undefined,
-  count: number,
-): NonNullable<ImageUsage["tokens"]> {
+function countImageTokens(order: ImageOrder, quality: string | undefined, count: number): ImageTokens {
   const { width, height } = order.size;
   const longPatches = (quality !== undefined && PATCHES[quality]) || DEFAULT_PATCHES;
   const shortPatches = Math.max(
@@ -77,6 +73,9 @@ function countImageTokens(
   );
   const each = Math.ceil((longPatches * shortPatches * (2_000_000 + width * height)) / 4_000_000);
   const pictures = order.references.length + (order.mask === undefined ? 0 : 1);
-  const input = countTokens(order.prompt) + pictures * TOKENS_PER_REFERENCE;
-  return { input, output: each * count, total: input + each * count };
+  const inputDetails = { text: countTokens(order.prompt), image: pictures * TOKENS_PER_REFERENCE };
+  const input = inputDetails.text + inputDetails.image;
+  const output = each * count;
+  const outputDetails = { text: 0, image: output };
+  return { input, output, total: input + output, inputDetails, outputDetails };
 }

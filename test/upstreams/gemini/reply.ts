@@ -117,6 +117,12 @@ function countTokens(parsed: ParsedRequest, behaviour: Behaviour): object {
     ...(candidates > 0 && { candidatesTokenCount: candidates }),
     ...(thoughts > 0 && { thoughtsTokenCount: thoughts }),
     totalTokenCount: text + image + candidates + thoughts,
-    promptTokensDetails: [{ modality: "TEXT", tokenCount: text }],
+    promptTokensDetails: [
+      { modality: "TEXT", tokenCount: text },
+      ...(image > 0 ? [{ modality: "IMAGE", tokenCount: image }] : []),
+    ],
+    ...(candidates > 0 && {
+      candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: candidates }],
+    }),
   };
 }

@@ -1,0 +1,79 @@
+/** Walks the bytes of a blob once, from its start to its end, one window at a time. */
+export class ByteCursor {
+  readonly #blob: Blob;
+  #window = new Uint8Array(0);
+  /** Offset of the window in the blob. */
+  #start = 0;
+  #at = 0;
+
+  constructor(blob: Blob) {
+    this.#blob = blob;
+  }
+
+  /** Offset of the next byte. */
+  get offset(): number {
+    return this.#start + this.#at;
+  }
+
+  /** The next `length` bytes as a view, and moves behind them; null where fewer are left. */
+  async take(length: number): Promise<DataView | null> {
+    if (this.#window.length - this.#at < length && !(await this.#load(length))) return null;
+    const { buffer, byteOffset } = this.#window;
+    this.#at += length;
+    return new DataView(buffer, byteOffset + this.#at - length, length);
+  }
+
+  /** The next byte, and moves behind it; null at the end. */
+  async byte(): Promise<number | null> {
+    if (this.#at >= this.#window.length && !(await this.#load(1))) return null;
+    const byte = this.#window[this.#at] ?? null;
+    this.#at += 1;
+    return byte;
+  }
+
+  /** Moves on by `length` bytes, which are not read. Whether there were so many. */
+  skip(length: number): boolean {
+    this.#at += length;
+    return this.offset <= this.#blob.size;
+  }
+
+  /** Moves behind the next `length` bytes and returns them in pieces, fewer at the end of the blob. */
+  async *pieces(length: number): AsyncGenerator<Uint8Array> {
+    for (let left = length; left > 0;) {
+      if (this.#at >= this.#window.length && !(await this.#load(1))) return;
+      const piece = this.#window.subarray(this.#at, this.#at + left);
+      this.#at += piece.length;
+      left -= piece.length;
+      yield piece;
+    }
+  }
+
+  /** Moves behind the next byte of this value that another one than `except` follows. Whether there was one. */
+  async seek(value: number, except: number): Promise<boolean> {
+    for (;;) {
+      const window = this.#window;
+      let found = window.indexOf(value, this.#at);
+      while (found >= 0 && window[found + 1] === except) found = window.indexOf(value, found + 2);
+      this.#at = Math.max(this.#at, found < 0 ? window.length : found);
+      // The byte that follows may be in the next window.
+      if (found >= 0 && found + 1 < window.length) {
+        this.#at += 1;
+        return true;
+      }
+      if (!(await this.#load(2))) return false;
+    }
+  }
+
+  /** Reads a window that starts at the current byte. Whether it has at least `length` bytes. */
+  async #load(length: number): Promise<boolean> {
+    const { offset } = this;
+    const end = Math.min(offset + WINDOW_BYTES, this.#blob.size);
+    if (end - offset < length) return false;
+    this.#window = new Uint8Array(await this.#blob.slice(offset, end).arrayBuffer());
+    this.#start = offset;
+    this.#at = 0;
+    return this.#window.length >= length;
+  }
+}
+
+const WINDOW_BYTES = 512 * 1024;

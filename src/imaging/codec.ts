@@ -1,0 +1,94 @@
+import { ByteCursor } from "./byte-cursor.ts";
+import { decodeForeign, type ForeignFormat } from "./foreign.ts";
+import { textAt, type ImageHeader, type Orientation } from "./header-reader.ts";
+
+/** Maximum pixels of a picture, in total and along one edge. */
+export const MAX_PIXELS = 50_000_000;
+export const MAX_EDGE = 16_384;
+
+/**
+ * Opens a picture for the codec, turned as its header says. Whatever decodes a caller's or a vendor's picture starts
+ * here, so that header and pixels agree. Throws an `UnreadableImageError` when the picture had to be decoded first
+ * and could not; the codec's own errors come from the pipeline.
+ */
+export async function openPicture(
+  image: Blob,
+  header: ImageHeader,
+  signal?: AbortSignal,
+): Promise<Bun.Image> {
+  const { format, orientation, isUnusual } = header;
+  const isForeign = isForeignFormat(format) && (isUnusual || FOREIGN.has(format));
+  const readable = isForeign
+    ? await decodeForeign(image, { format, maxEdge: MAX_EDGE, maxPixels: MAX_PIXELS, signal })
+    : format === "png"
+      ? await withoutExtras(image)
+      : image;
+  const maxPixels = isForeign ? MAX_PIXELS : decodeLimit(header);
+  const pipeline = new Bun.Image(readable, { maxPixels, autoOrient: false });
+  return orientation === undefined ? pipeline : TURNS[orientation](pipeline);
+}
+
+/** Whether vendors and other programs show a picture as its header says, or it must be encoded anew for that. */
+export function isPortable({ format, orientation, isUnusual }: ImageHeader): boolean {
+  return !isUnusual && !FOREIGN.has(format) && (orientation === undefined || format === "jpeg");
+}
+
+/** Formats that the built-in codec does not read on every platform. */
+const FOREIGN: ReadonlySet<string> = new Set(["heic", "avif", "tiff"]);
+
+/** The pipeline turns before it mirrors, whatever the order of the calls (Exif 2.32, section 4.6.4). */
+const TURNS: Readonly<Record<Orientation, (picture: Bun.Image) => Bun.Image>> = {
+  2: (picture) => picture.flop(),
+  3: (picture) => picture.rotate(180),
+  4: (picture) => picture.flip(),
+  5: (picture) => picture.rotate(90).flop(),
+  6: (picture) => picture.rotate(90),
+  7: (picture) => picture.rotate(90).flip(),
+  8: (picture) => picture.rotate(270),
+};
+
+const MIN_DECODE_LIMIT = 2 ** 20;
+
+/**
+ * Pixels the codec may unpack for a picture: the number in its header. The codec derives the limit of a compressed
+ * colour profile from it, hence a minimum for small pictures.
+ */
+function decodeLimit({ width, height }: ImageHeader): number {
+  return Math.min(Math.max(width * height, MIN_DECODE_LIMIT), MAX_PIXELS);
+}
+
+function isForeignFormat(format: ImageHeader["format"]): format is ForeignFormat {
+  return format !== "png" && format !== "webp" && format !== "gif";
+}
+
+/** What the pixels and their colours depend on. */
+const DECODED: ReadonlySet<string> = new Set(
+  "IHDR PLTE tRNS IDAT IEND iCCP sRGB gAMA cHRM cICP sBIT".split(" "),
+);
+
+/**
+ * The codec reads a whole file into memory and unpacks compressed text, of which a little makes a lot. So it gets a PNG
+ * without other chunks and without what follows the end.
+ */
+async function withoutExtras(image: Blob): Promise<Blob | Uint8Array> {
+  const parts: Blob[] = [];
+  const cursor = new ByteCursor(image);
+  cursor.skip(8);
+  let kept = 0;
+  for (;;) {
+    const start = cursor.offset;
+    const head = await cursor.take(8);
+    const type = head && textAt(head, 4, 4);
+    if (!head || type === null || !cursor.skip(head.getUint32(0) + 4)) break;
+    if (type === "IEND") {
+      const last = image.slice(kept, cursor.offset);
+      if (parts.length === 0) return last;
+      // The codec opens no blob that is put together from parts of files.
+      return Buffer.concat(await Promise.all([...parts, last].map((part) => part.bytes())));
+    }
+    if (DECODED.has(type)) continue;
+    if (start > kept) parts.push(image.slice(kept, start));
+    kept = cursor.offset;
+  }
+  return image;
+}

@@ -1,0 +1,69 @@
+import {
+  ColorProfile,
+  ColorSpace,
+  ImageMagick,
+  initializeImageMagick,
+  MagickFormat,
+  MagickReadSettings,
+  ResourceLimits,
+  type IMagickImage,
+} from "@imagemagick/magick-wasm";
+import type { ForeignFormat, ForeignReply, ForeignRequest } from "./foreign.ts";
+import { SRGB_PROFILE } from "./srgb-profile.ts";
+
+/* Decodes one picture, in a thread that ends afterwards, because the decoder's memory only grows. */
+
+declare const self: Worker;
+
+self.onmessage = async ({ data }: MessageEvent<ForeignRequest>) => {
+  const reply: ForeignReply = await decode(data).catch((error: unknown) => ({ problem: String(error) }));
+  postMessage(reply, "png" in reply ? [reply.png.buffer] : []);
+};
+
+/** The only decoders that run, whatever the bytes resemble. */
+const DECODERS: Readonly<Record<ForeignFormat, MagickFormat>> = {
+  heic: MagickFormat.Heic,
+  avif: MagickFormat.Avif,
+  tiff: MagickFormat.Tiff,
+  bmp: MagickFormat.Bmp,
+  jpeg: MagickFormat.Jpeg,
+};
+
+const MAX_MEMORY_BYTES = 2n ** 30n;
+
+async function decode({ bytes, format, maxEdge, maxPixels }: ForeignRequest): Promise<ForeignReply> {
+  await initializeImageMagick(await Bun.file(Bun.fileURLToPath(wasmUrl())).bytes());
+  ResourceLimits.width = BigInt(maxEdge);
+  ResourceLimits.height = BigInt(maxEdge);
+  ResourceLimits.area = BigInt(maxPixels);
+  ResourceLimits.memory = MAX_MEMORY_BYTES;
+  ResourceLimits.disk = 0n;
+  const settings = new MagickReadSettings({ format: DECODERS[format], frameIndex: 0, frameCount: 1 });
+  return ImageMagick.read(bytes, settings, (image) => {
+    makeRgb(image);
+    return { png: writePng(image) };
+  });
+}
+
+function wasmUrl(): string {
+  return import.meta.resolve("@imagemagick/magick-wasm/magick.wasm");
+}
+
+/** Red, green and blue keep their profile; other colours are converted by theirs. */
+function makeRgb(image: IMagickImage): void {
+  if (image.colorSpace !== ColorSpace.sRGB) {
+    const isManaged = image.colorSpace === ColorSpace.CMYK && image.getColorProfile() !== null;
+    if (!isManaged || !image.transformColorSpace(new ColorProfile(SRGB_PROFILE)))
+      image.colorSpace = ColorSpace.sRGB;
+    image.removeProfile("icc");
+  }
+}
+
+/** Without compression, filters and text: the picture is encoded once more afterwards. */
+function writePng(image: IMagickImage): Uint8Array<ArrayBuffer> {
+  const { settings } = image;
+  settings.setDefine(MagickFormat.Png, "compression-level", "0");
+  settings.setDefine(MagickFormat.Png, "compression-filter", "0");
+  settings.setDefine(MagickFormat.Png, "exclude-chunk", "date,eXIf,tEXt,zTXt,iTXt");
+  return image.write(MagickFormat.Png, (bytes) => new Uint8Array(bytes));
+}

@@ -1,0 +1,62 @@
+import { createSemaphore } from "../lib/semaphore.ts";
+import { untilAborted, withDeadline } from "../lib/waiting.ts";
+import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-reader.ts";
+
+/**
+ * Decodes a picture that the built-in codec does not read or whose colours it misreads: HEIC, AVIF, TIFF, unusual BMP
+ * and JPEG of inks. Returns it as an uncompressed PNG, not turned by Exif. Runs in a thread of its own with bounds for
+ * pixels, memory and time. Throws an `UnreadableImageError`.
+ */
+export async function decodeForeign(
+  image: Blob,
+  { format, maxEdge, maxPixels, signal }: ForeignOptions,
+): Promise<Blob> {
+  using _turn = await TURNS.acquire(signal);
+  const bytes = await image.bytes();
+  const thread = new Worker(new URL("./foreign-worker.ts", import.meta.url).href);
+  try {
+    const decoding = withDeadline(
+      MAX_MS,
+      replyOf(thread, { bytes, format, maxEdge, maxPixels }),
+      () => new Error("takes too long"),
+    );
+    const reply = await (signal ? untilAborted(decoding, signal) : decoding);
+    if ("png" in reply) return new Blob([reply.png]);
+    throw new Error(reply.problem);
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw new UnreadableImageError(UNDECODABLE, { cause });
+  } finally {
+    thread.terminate();
+  }
+}
+
+export type ForeignFormat = Exclude<ImageHeader["format"], "png" | "webp" | "gif">;
+
+/** What the thread is sent. */
+export interface ForeignRequest {
+  bytes: Uint8Array<ArrayBuffer>;
+  format: ForeignFormat;
+  /** Limits of the decoded picture. */
+  maxEdge: number;
+  maxPixels: number;
+}
+
+/** What the thread returns, once. */
+export type ForeignReply = { png: Uint8Array<ArrayBuffer> } | { problem: string };
+
+interface ForeignOptions extends Omit<ForeignRequest, "bytes"> {
+  signal?: AbortSignal;
+}
+
+/** One decode of a large picture takes up to a gigabyte, so the process has one at a time. */
+const TURNS = createSemaphore(1);
+const MAX_MS = 60_000;
+
+function replyOf(thread: Worker, request: ForeignRequest): Promise<ForeignReply> {
+  const { promise, resolve, reject } = Promise.withResolvers<ForeignReply>();
+  thread.onmessage = ({ data }: MessageEvent<ForeignReply>) => resolve(data);
+  thread.onerror = ({ message }) => reject(new Error(message));
+  thread.postMessage(request, [request.bytes.buffer]);
+  return promise;
+}

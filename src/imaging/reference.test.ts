@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test";
+import {
+  AVIF,
+  BMP_RLE,
+  CMYK_JPEG,
+  HEIC,
+  HEIC_WITH_ALPHA,
+  TIFF_LZW,
+} from "../../test/support/encoded-pictures.table.ts";
+import { exifData, makeBmp, makeGif, makePng, pngChunk, webpWithExif } from "../../test/support/pictures.ts";
+import { createSemaphore } from "../lib/semaphore.ts";
+import { openPicture } from "./codec.ts";
+import { changePixels } from "./pixels.ts";
+import { readReference } from "./reference.ts";
+import { readImageHeader } from "./sniff.ts";
+
+const slots = createSemaphore(2);
+const read = (bytes: Uint8Array) =>
+  readReference(new Blob([new Uint8Array(bytes)]), { param: "image", name: "Image 3 of 16", slots });
+
+/** The colours at the left and the right of the middle row, to within eight of each channel. */
+async function sides(image: Blob): Promise<number[][]> {
+  const rows: number[][] = [];
+  await changePixels(
+    await openPicture(image, await readImageHeader(image)),
+    (row) => rows.push([...row]) < 0,
+  );
+  const middle = rows[rows.length >> 1]!;
+  return [middle.slice(40, 44), middle.slice(-44, -40)].map((side) =>
+    side.map((value) => Math.round(value / 16)),
+  );
+}
+
+const RED = [13, 2, 2, 16];
+const BLUE = [2, 2, 13, 16];
+
+const turned = webpWithExif(
+  await new Bun.Image(makePng(40, 20)).webp({ lossless: true }).bytes(),
+  40,
+  20,
+  exifData(6),
+);
+
+describe("a picture that models may not read is encoded anew", () => {
+  test.each([
+    ["HEIC", HEIC, "jpeg"],
+    ["AVIF", AVIF, "jpeg"],
+    ["TIFF", TIFF_LZW, "png"],
+    ["BMP of runs", BMP_RLE, "png"],
+  ] as const)("%s", async (_, bytes, format) => {
+    const { blob, ...found } = await read(bytes);
+    expect(found).toEqual({ format, width: 96, height: 64 });
+    expect(await readImageHeader(blob)).toMatchObject(found);
+    expect(await sides(blob)).toEqual([RED, BLUE]);
+  });
+
+  test("JPEG of inks, in colours of a screen", async () => {
+    const { blob, format } = await read(CMYK_JPEG);
+    expect([format, (await readImageHeader(blob)).isUnusual]).toEqual(["jpeg", undefined]);
+    const [[red = 0] = [], [, , blue = 0] = []] = await sides(blob);
+    expect([red > 10, blue > 10]).toEqual([true, true]);
+  });
+
+  test("HEIC with transparency, which it keeps", async () => {
+    const { blob, format } = await read(HEIC_WITH_ALPHA);
+    expect([format, (await readImageHeader(blob)).hasAlpha]).toEqual(["png", true]);
+    expect((await sides(blob))[0]![3]).toBeWithin(6, 10);
+  });
+
+  test.each([
+    ["PNG", makePng(40, 20, { chunks: [pngChunk("eXIf", exifData(6))] })],
+    ["WebP", turned],
+  ])("%s turned by Exif, upright", async (_, bytes) => {
+    const { blob, format, width, height } = await read(bytes);
+    expect([format, width, height]).toEqual(["png", 20, 40]);
+    expect(await new Bun.Image(blob).metadata()).toMatchObject({ width: 20, height: 40 });
+  });
+});
+
+test.each([
+  ["PNG", makePng(40, 20)],
+  ["JPEG", await new Bun.Image(makePng(40, 20)).jpeg().bytes()],
+  ["WebP", await new Bun.Image(makePng(40, 20)).webp().bytes()],
+  ["GIF", makeGif(40, 20, 1)],
+  ["BMP of 24 bits", makeBmp(40, 20)],
+])("a %s stays as it came", async (_, bytes) => {
+  const { blob } = await read(bytes);
+  expect(Buffer.from(await blob.bytes()).equals(Buffer.from(bytes))).toBe(true);
+});
+
+const noise = makePng(120, 80, { pixel: (x, y) => [(x * y * 7) & 255, (x * x) & 255, (y * 31) & 255, 255] });
+const progressive = await new Bun.Image(noise).jpeg({ progressive: true }).bytes();
+
+test.each([
+  ["PNG", noise],
+  ["JPEG", await new Bun.Image(noise).jpeg().bytes()],
+  ["progressive JPEG", progressive],
+  ["WebP", await new Bun.Image(noise).webp().bytes()],
+  ["GIF", makeGif(900, 900, 1)],
+  ["BMP", makeBmp(90, 90)],
+  ["JPEG of inks", CMYK_JPEG],
+])("a cut %s is refused by its number, wherever it is cut", async (_, bytes) => {
+  for (let part = 1; part < 20; part += 1) {
+    const cut = Buffer.from(bytes.subarray(0, Math.floor((bytes.length * part) / 20)));
+    const error = await read(cut).catch((error: unknown) => error);
+    expect(error).toMatchObject({ code: "invalid_image", status: 400, param: "image" });
+    expect((error as Error).message).toStartWith("Image 3 of 16 ");
+  }
+});
+
+test.each([
+  ["HEIC", HEIC],
+  ["AVIF", AVIF],
+  ["TIFF", TIFF_LZW],
+  ["BMP of runs", BMP_RLE],
+])("a cut %s is refused, and its slot released", async (_, bytes) => {
+  const one = createSemaphore(1);
+  for (const share of [0.55, 0.9]) {
+    const blob = new Blob([bytes.subarray(0, Math.floor(bytes.length * share))]);
+    const outcome = readReference(blob, { param: "image", name: "The image", slots: one });
+    expect(await outcome.catch((error: unknown) => error)).toMatchObject({ code: "invalid_image" });
+  }
+});
+
+test("an aborted request ends the decoding", async () => {
+  const abort = new AbortController();
+  const blob = new Blob([HEIC]);
+  const outcome = readReference(blob, { param: "image", name: "The image", slots, signal: abort.signal });
+  setTimeout(() => abort.abort(new Error("gone")), 20);
+  expect(await outcome.catch((error: unknown) => error)).toMatchObject({ message: "gone" });
+});

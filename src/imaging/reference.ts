@@ -1,0 +1,64 @@
+import type { ReferenceImage } from "../domain/image.ts";
+import type { ImageFormat } from "../domain/model.ts";
+import type { Semaphore } from "../lib/semaphore.ts";
+import { isPortable, openPicture } from "./codec.ts";
+import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-reader.ts";
+import { readImageHeader, refusing, sniffImage } from "./sniff.ts";
+import { encodeAs } from "./transcode.ts";
+import { requireWhole } from "./whole.ts";
+
+/**
+ * Reads a caller's picture and decodes it to its end, once. It is returned as it came, but one that vendors would not
+ * show as it is meant (HEIC, AVIF, TIFF, unusual BMP, JPEG of inks, PNG or WebP turned by Exif) is encoded anew, upright
+ * and in RGB. `name` is used in messages ("Image 3 of 16"). Throws `invalid_image`.
+ */
+export async function readReference(
+  image: Blob,
+  { param, name, slots, signal }: ReferenceOptions,
+): Promise<ReferenceImage> {
+  const picture = { param, name };
+  const header = await checkReference(image, picture);
+  using _slot = await slots.acquire(signal);
+  if (isPortable(header)) {
+    await refusing(picture, decode(image, header, signal));
+    const { format, width, height } = header;
+    return { blob: image, format, width, height };
+  }
+  const blob = await refusing(picture, encodeAs(portableFormat(header), image, header, { signal }));
+  const { format, width, height } = await readImageHeader(blob);
+  return { blob, format, width, height };
+}
+
+/** Reads the header of a caller's picture and walks its structure to the end. Throws `invalid_image`. */
+export async function checkReference(
+  image: Blob,
+  picture: Pick<ReferenceOptions, "param" | "name">,
+): Promise<ImageHeader> {
+  const header = await sniffImage(image, picture.param, picture.name);
+  await refusing(picture, requireWhole(image, header.format));
+  return header;
+}
+
+interface ReferenceOptions {
+  param: string;
+  name: string;
+  slots: Semaphore;
+  signal?: AbortSignal;
+}
+
+/** Formats with loss stay with loss, so that a photograph does not grow tenfold. */
+function portableFormat({ format, hasAlpha }: ImageHeader): ImageFormat {
+  const isPhotograph = format === "heic" || format === "avif" || format === "jpeg";
+  return isPhotograph && !hasAlpha ? "jpeg" : "png";
+}
+
+/** Decodes all of it and keeps nothing. */
+async function decode(image: Blob, header: ImageHeader, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    const picture = await openPicture(image, header, signal);
+    await picture.resize(1, 1, { filter: "nearest" }).png({ compressionLevel: 0 }).bytes();
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw new UnreadableImageError(UNDECODABLE, { cause });
+  }
+}

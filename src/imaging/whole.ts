@@ -1,0 +1,21 @@
+import { ByteCursor } from "./byte-cursor.ts";
+import type { ImageHeader } from "./header-reader.ts";
+import { walkGif } from "./structure/gif.ts";
+import { walkJpeg } from "./structure/jpeg.ts";
+import { walkPng } from "./structure/png.ts";
+import { walkWebp } from "./structure/webp.ts";
+
+/**
+ * Walks a picture's structure to its end without decoding pixels, in time that grows with its bytes only. Throws an
+ * `UnreadableImageError` for one that is cut off or damaged. Formats that are always decoded are not walked.
+ */
+export async function requireWhole(image: Blob, format: ImageHeader["format"]): Promise<void> {
+  await WALKS[format]?.(new ByteCursor(image));
+}
+
+const WALKS: Readonly<Partial<Record<ImageHeader["format"], (cursor: ByteCursor) => Promise<void>>>> = {
+  png: walkPng,
+  jpeg: walkJpeg,
+  webp: walkWebp,
+  gif: walkGif,
+};

@@ -1,0 +1,126 @@
+import { describe, expect, test } from "bun:test";
+import { dataUrl, MODELS, ONE, openEditFixture, TWO } from "../support/edit-gateway.ts";
+import { AVIF, BMP_RLE, CMYK_JPEG, HEIC, TIFF_LZW } from "../support/encoded-pictures.table.ts";
+import { makeGif, makePng, pngChunk, exifData } from "../support/pictures.ts";
+
+/* Which pictures are read on every entrance, and how the others are refused. */
+const { fixture, edit, editByForm, sentFiles, refused, proveNothingBilled } = await openEditFixture();
+
+const cutPng = makePng(40, 30).subarray(0, -30);
+const cutJpeg = (await new Bun.Image(makePng(200, 100)).jpeg().bytes()).subarray(0, -300);
+
+describe.each([
+  ["HEIC of a phone", HEIC, "jpeg", "96x64"],
+  ["AVIF", AVIF, "jpeg", "96x64"],
+  ["TIFF", TIFF_LZW, "png", "96x64"],
+  ["BMP of runs", BMP_RLE, "png", "96x64"],
+  ["JPEG of inks", CMYK_JPEG, "jpeg", "96x64"],
+  ["PNG turned by Exif", makePng(40, 20, { chunks: [pngChunk("eXIf", exifData(8))] }), "png", "20x40"],
+] as const)("a %s reaches the vendor as a picture that it reads", (_, bytes, format, size) => {
+  const sizeOf = async (picture: Uint8Array) => {
+    const found = await new Bun.Image(picture).metadata();
+    return [String(found.format), `${found.width}x${found.height}`];
+  };
+
+  test("from an edit in JSON and in a form", async () => {
+    for (const call of [
+      () => edit({ images: [dataUrl(ONE), dataUrl(bytes)] }),
+      () =>
+        editByForm([
+          ["image[]", ONE],
+          ["image[]", bytes],
+        ]),
+    ]) {
+      const [first, second] = await sentFiles(call());
+      expect(first![1]).toEqual(ONE);
+      expect(await sizeOf(second![1])).toEqual([format, size]);
+    }
+  });
+
+  test("from the native protocol", async () => {
+    const data = bytes.toString("base64");
+    const parts = [{ text: "bluer" }, { inlineData: { mimeType: "image/heic", data } }];
+    const path = `/v1beta/models/${MODELS.B}:generateContent`;
+    const response = await fixture.gateway.call(path, { body: { contents: [{ role: "user", parts }] } });
+    expect(response.status).toBe(200);
+    await response.bytes();
+    const { contents } = fixture.vendors.gemini.hits.at(-1)!.json() as {
+      contents: { parts: { inlineData?: { mimeType: string; data: string } }[] }[];
+    };
+    const { inlineData } = contents[0]!.parts[1]!;
+    expect(inlineData!.mimeType).toBe(`image/${format}`);
+    expect(await sizeOf(Buffer.from(inlineData!.data, "base64"))).toEqual([format, size]);
+  });
+});
+
+describe("a refused picture is named by its number", () => {
+  test.each([
+    ["a cut PNG", cutPng, "is cut off"],
+    ["a cut JPEG", cutJpeg, "is cut off"],
+    ["a cut GIF", makeGif(40, 20, 1).subarray(0, -6), "is cut off"],
+    ["a cut HEIC", HEIC.subarray(0, -40), "cannot be decoded"],
+    ["no picture", Buffer.from("hello, hello, hello"), "is not a PNG"],
+    ["an empty one", Buffer.alloc(0), "is"],
+  ])("%s", async (_, bytes, problem) => {
+    const invalid = { code: "invalid_image", param: "image" };
+    const byForm = await refused(
+      editByForm([
+        ["image[]", ONE],
+        ["image[]", bytes],
+        ["image[]", TWO],
+      ]),
+      invalid,
+    );
+    expect(byForm.message).toStartWith(`Image 2 of 3 ${problem}`);
+    if (bytes.length === 0) return;
+    const inJson = await refused(edit({ images: [dataUrl(ONE), dataUrl(TWO), dataUrl(bytes)] }), invalid);
+    expect(inJson.message).toStartWith(`Image 3 of 3 ${problem}`);
+  });
+
+  test("alone, and as the mask", async () => {
+    const alone = await refused(edit({ image: dataUrl(cutPng) }), { code: "invalid_image" });
+    expect(alone.message).toStartWith("The image is cut off");
+    const masked = await refused(edit({ image: dataUrl(ONE), mask: dataUrl(cutPng) }), { param: "mask" });
+    expect(masked.message).toStartWith("The mask is cut off");
+    const empty = await refused(
+      editByForm([
+        ["image", ONE],
+        ["mask", Buffer.alloc(0)],
+      ]),
+      { param: "mask" },
+    );
+    expect(empty.message).toStartWith("The mask is empty");
+  });
+
+  test("in the native protocol", async () => {
+    const part = (bytes: Uint8Array) => ({
+      inlineData: { mimeType: "image/png", data: Buffer.from(bytes).toString("base64") },
+    });
+    const response = await fixture.gateway.call(`/v1beta/models/${MODELS.B}:generateContent`, {
+      body: { contents: [{ parts: [{ text: "x" }, part(ONE), part(cutJpeg)] }] },
+    });
+    const { error } = (await response.json()) as { error: { message: string; details: object[] } };
+    expect(error).toMatchObject({ code: 400, details: [{ reason: "invalid_image" }] });
+    expect(error.message).toStartWith("Image 2 of 2 is cut off");
+    expect(fixture.hits()).toBe(0);
+  });
+});
+
+test("an edit without a shape of its own has the shape of image 1", async () => {
+  const shapes = { A: "sandbox-a", B: "sandbox-b-fast", C: "sandbox-c", D: "sandbox-d-fast" };
+  for (const model of Object.values(shapes))
+    for (const [width, height] of [
+      [160, 90],
+      [90, 160],
+    ] as const) {
+      const image = dataUrl(makePng(width, height));
+      const response = await fixture.gateway.call("/v1/images/edits", {
+        body: { model, prompt: "x", image },
+      });
+      const { size = "" } = (await response.json()) as { size?: string };
+      const [across = 0, down = 0] = size.split("x").map(Number);
+      expect([model, Math.round((across / down / (width / height)) * 10)]).toEqual([model, 10]);
+    }
+});
+
+proveNothingBilled();

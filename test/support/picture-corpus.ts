@@ -1,0 +1,155 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import sharp, { type OutputInfo, type Sharp } from "sharp";
+import { openPicture } from "../../src/imaging/codec.ts";
+import type { ImageHeader } from "../../src/imaging/header-reader.ts";
+import { readReference } from "../../src/imaging/reference.ts";
+import { sniffImage } from "../../src/imaging/sniff.ts";
+import { createSemaphore } from "../../src/lib/semaphore.ts";
+import { GatewayError } from "../../src/domain/gateway-error.ts";
+
+/**
+ * The pictures in the source packages of image libraries, which `.ci/pictures` downloads. Each is judged against another
+ * decoder: whether it is read, its size as displayed, and its colours.
+ */
+export interface PictureCorpus extends AsyncDisposable {
+  /** Paths of the pictures, sorted. */
+  files: string[];
+  read(file: string): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+export const CORPUS_DIRECTORY =
+  process.env["TEST_PICTURES_DIR"] ?? join(homedir(), ".cache", "model-inference-gateway", "pictures");
+const PICTURES = ["png", "apng", "jpg", "jpeg", "webp", "gif", "bmp", "tif", "tiff", "heic", "avif", "mpo"];
+
+/** Unpacks the pictures of the downloaded packages up to a size; null where there are none. */
+export async function openCorpus(maxPackageBytes = Number.POSITIVE_INFINITY): Promise<PictureCorpus | null> {
+  const found = await readdir(CORPUS_DIRECTORY).catch(() => []);
+  const archives = found.filter(
+    (name) =>
+      /\.orig\.tar\.(?:gz|xz|bz2)$/.test(name) &&
+      Bun.file(join(CORPUS_DIRECTORY, name)).size <= maxPackageBytes,
+  );
+  if (archives.length === 0) return null;
+  const directory = await mkdtemp(join(tmpdir(), "pictures-"));
+  for (const archive of archives) {
+    const patterns = PICTURES.flatMap((type) => [`*.${type}`, `*.${type.toUpperCase()}`]);
+    const options = ["--wildcards", "--no-anchored", ...patterns];
+    // Patterns without a match make the exit code one of failure.
+    await Bun.spawn(["tar", "-xf", join(CORPUS_DIRECTORY, archive), "-C", directory, ...options], {
+      stderr: "ignore",
+    }).exited;
+  }
+  const files = [...new Bun.Glob("**/*").scanSync({ cwd: directory, onlyFiles: true })].toSorted();
+  return {
+    files,
+    read: (file) => Bun.file(join(directory, file)).bytes(),
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+/** What is wrong with the gateway's reading of a picture; null when nothing is. */
+export async function judge(file: string, bytes: Uint8Array<ArrayBuffer>): Promise<string | null> {
+  const blob = new Blob([bytes]);
+  const ours = await readOurs(blob);
+  if ("crash" in ours) return `${file}: ${ours.crash}`;
+  if (OPEN_VERDICTS.some((pattern) => pattern.test(file))) return null;
+  const theirs = await readTheirs(bytes, file);
+  if (theirs === null) return ours.refusal === null ? null : `${file}: refused: ${ours.refusal}`;
+  if (theirs.verdict === "refused")
+    return ours.refusal === null ? `${file}: accepted, but ${theirs.why}` : null;
+  if (ours.refusal !== null) return `${file}: refused: ${ours.refusal}`;
+  const [read, wanted] = [ours, theirs].map(({ width, height }) => `${width}x${height}`);
+  if (read !== wanted) return `${file}: ${read} instead of ${wanted}`;
+  const distance = distanceOf(await pixelsOf(blob, ours.header), theirs.pixels);
+  return distance > MAX_DISTANCE ? `${file}: colours differ by ${distance.toFixed(1)}` : null;
+}
+
+const slots = createSemaphore(2);
+/** Of 255, the mean over all channels. */
+const MAX_DISTANCE = 4;
+
+/** Pictures that decoders judge differently; they only must not crash the reader. */
+const OPEN_VERDICTS = [
+  // Not read by the other decoder.
+  /\.bmp$/,
+  /lab.*\.tif|Lab\.tif|12bit|tiled_planar|old-style|ojpeg|float64/,
+  // Read by the other decoder only.
+  /lzma|webp\.tif|zstd|tiled_cmyk|bigtiff|loop/,
+  // Damaged on purpose.
+  /crashers\/|crash-|overflow|_poc\b|clusterfuzz|corpus\/(?:github|hbo|uaf)|wrong_bits/,
+  /multi_actl|unknown_pixel_mode|16bit\.s\.tif|1_trns\.png/,
+  // Orientation in a PNG, inverted grey of few bits, and a frame smaller than its screen, which the other reads or not.
+  /pngtest\.png|tiff_gray_2_4_bpp|first_frame_transparency\.gif/,
+];
+
+type Ours =
+  | { crash: string }
+  | { refusal: string; width: 0; height: 0 }
+  | { refusal: null; width: number; height: number; header: ImageHeader };
+
+async function readOurs(blob: Blob): Promise<Ours> {
+  try {
+    const header = await sniffImage(blob);
+    const { width, height } = await readReference(blob, { param: "image", name: "image", slots });
+    return { refusal: null, width, height, header };
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "invalid_image")
+      return { refusal: error.message, width: 0, height: 0 };
+    return { crash: String(error) };
+  }
+}
+
+type Theirs =
+  | { verdict: "refused"; why: string; width: 0; height: 0 }
+  | { verdict: "read"; width: number; height: number; pixels: Buffer };
+
+/** Null for a format that the other decoder lacks: it is only expected to be read. */
+async function readTheirs(bytes: Uint8Array, file: string): Promise<Theirs | null> {
+  const refused = (why: string): Theirs => ({ verdict: "refused", why, width: 0, height: 0 });
+  if (file.endsWith(".heic")) return null;
+  if (isAnimatedPng(Buffer.from(bytes.buffer))) return refused("it is animated");
+  const picture = () => sharp(bytes, { failOn: "truncated" });
+  try {
+    const { pages = 1 } = await picture().metadata();
+    if (pages > 1) return refused("it has several pages");
+    const { data, info } = await unpack(picture().autoOrient());
+    return { verdict: "read", width: info.width, height: info.height, pixels: data };
+  } catch (error) {
+    return refused(String(error));
+  }
+}
+
+/** The other decoder reads the first frame of one. */
+function isAnimatedPng(bytes: Buffer): boolean {
+  const [at, data] = [bytes.indexOf("acTL"), bytes.indexOf("IDAT")];
+  return at > 0 && at < data && bytes.readUInt32BE(at + 4) > 1;
+}
+
+function unpack(picture: Sharp): Promise<{ data: Buffer; info: OutputInfo }> {
+  return picture
+    .toColourspace("srgb")
+    .ensureAlpha()
+    .raw({ depth: "uchar" })
+    .toBuffer({ resolveWithObject: true });
+}
+
+/** As the gateway's codec gives them, in sRGB. */
+async function pixelsOf(blob: Blob, header: ImageHeader): Promise<Buffer> {
+  const picture = await openPicture(blob, header);
+  return (await unpack(sharp(await picture.png({ compressionLevel: 0 }).bytes()))).data;
+}
+
+/** Colours of clear pixels do not count. */
+function distanceOf(first: Buffer, second: Buffer): number {
+  if (first.length !== second.length) return Number.POSITIVE_INFINITY;
+  let sum = 0;
+  for (let at = 0; at < first.length; at += 4) {
+    const [alpha = 0, other = 0] = [first[at + 3], second[at + 3]];
+    sum += Math.abs(alpha - other);
+    for (let channel = at; channel < at + 3; channel += 1)
+      sum += Math.abs((first[channel] ?? 0) * alpha - (second[channel] ?? 0) * other) / 255;
+  }
+  return sum / first.length;
+}
