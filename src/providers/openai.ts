@@ -27,8 +27,11 @@ const settings = z.object({
   headers: extraHeaders,
   organization: headerValue.optional(),
   project: headerValue.optional(),
-  /** Whether the address serves `/responses` too. OpenAI's own does; most compatible ones do not. */
-  responses: z.boolean().optional(),
+  /**
+   * Whether the address serves `/responses` too: OpenAI's own does, most compatible ones do not. `only` sends every
+   * text request there, for models that have nothing else.
+   */
+  responses: z.union([z.boolean(), z.literal("only")]).optional(),
 });
 
 type OpenAiSettings = z.infer<typeof settings>;
@@ -40,8 +43,9 @@ export const openai: Provider<OpenAiSettings> = {
   text(settings) {
     const connection = connectionOf(settings);
     const chat = createOpenAiText(connection);
-    const hasResponses = settings.responses ?? settings.baseUrl.startsWith(OPENAI_ORIGIN);
-    return hasResponses ? [chat, createOpenAiResponses(connection)] : [chat];
+    const responses = settings.responses ?? settings.baseUrl.startsWith(OPENAI_ORIGIN);
+    if (responses === "only") return [createOpenAiResponses(connection)];
+    return responses ? [chat, createOpenAiResponses(connection)] : [chat];
   },
   image: (settings, codecSlots) => createOpenAiImages(connectionOf(settings), codecSlots),
 };
