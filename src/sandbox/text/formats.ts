@@ -55,8 +55,8 @@ function formatOf<Request extends TextRequest>(
       const usage: TokenUsage = { unit: "token", tokens, source: "upstream" };
       const isVisible = neutral.reasoning?.isVisible !== false;
       const thinking = reasoning > 0 ? composeThinking(conversation.question, reasoning) : [];
-      const spoken = { neutral, thinking, isVisible, dialect: dialect.name };
-      const events = () => eventsOf(choices[0], spoken);
+      const composed = { neutral, thinking, isVisible, dialect: dialect.name };
+      const events = () => eventsOf(choices[0], composed);
       return {
         outputTokens: completion,
         whole: () => dialect.writeReply(collectReply(events()), payload, usage),
@@ -74,7 +74,7 @@ function formatOf<Request extends TextRequest>(
 
 const NO_HEADERS = new Headers();
 
-interface Spoken {
+interface ComposedText {
   dialect: Signature["dialect"];
   neutral: NeutralConversation;
   thinking: readonly string[];
@@ -83,7 +83,7 @@ interface Spoken {
 
 function* eventsOf(
   choice: Choice | undefined,
-  { neutral, thinking, isVisible, dialect }: Spoken,
+  { neutral, thinking, isVisible, dialect }: ComposedText,
 ): Generator<ReplyEvent, void> {
   yield { type: "start", id: null };
   if (isVisible) for (const text of thinking) yield { type: "reasoning", text };
