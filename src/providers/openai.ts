@@ -5,6 +5,7 @@ import {
   type ImageLimits,
   type OpenAiAddress,
 } from "./openai-compatible/connection.ts";
+import { createOpenAiEmbeddings } from "./openai-compatible/embeddings.ts";
 import { createOpenAiImages } from "./openai-compatible/images.ts";
 import { createOpenAiResponses } from "./openai-compatible/responses.ts";
 import { createOpenAiText } from "./openai-compatible/text.ts";
@@ -47,6 +48,7 @@ export const openai: Provider<OpenAiSettings> = {
     if (responses === "only") return [createOpenAiResponses(connection)];
     return responses ? [chat, createOpenAiResponses(connection)] : [chat];
   },
+  embedding: (settings) => createOpenAiEmbeddings(connectionOf(settings)),
   image: (settings, codecSlots) => createOpenAiImages(connectionOf(settings), codecSlots),
 };
 
