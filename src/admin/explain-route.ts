@@ -77,7 +77,7 @@ export async function explainRoute(
   const route = tryRule(() => routeOf(directory, principal, model));
   const access = tryRule(() => {
     checkKey(directory, principal.key, model, clock.now());
-    requireModel(directory, principal, model, ["chat", "messages", "image"]);
+    requireModel(directory, principal, model, ["chat", "messages", "embedding", "image"]);
   });
   const refusal = refusalOf(access) ?? (price ? null : noPrice()) ?? refusalOf(route);
   const ejections = (question.health ?? []).filter((each) => [null, record.id].includes(each.organization));

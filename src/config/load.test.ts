@@ -375,7 +375,7 @@ models:
     'models.three.price.per_million.input: must be a decimal of at most nine places in quotes, such as "0.04"',
     'models["no spaces"]: is not a usable model id: letters, digits and . _ : / - only, at most 128, with * only at the end of a pattern',
     "models.one.route: is missing: name at least one channel under targets",
-    'models.two.type: is missing: it must be "image" or "chat" or "messages"',
+    'models.two.type: is missing: it must be "image" or "chat" or "messages" or "embedding"',
     "models.three.route: is missing: name at least one channel under targets",
     "models.four.family: is for image models only",
     "models.four.max_output_tokens: is missing: it must be a number",

@@ -87,7 +87,7 @@ const facts = {
 /** An entry of a catalogue file or of `models`, every field optional. */
 export const modelEntrySchema = z.strictObject({
   ...facts,
-  type: z.enum(["image", "chat", "messages"]).optional(),
+  type: z.enum(["image", "chat", "messages", "embedding"]).optional(),
   family: z.enum(["A", "B", "C", "D"]).optional(),
   upstream_model: z.string().min(1).optional(),
   image: z
@@ -99,6 +99,7 @@ export const modelEntrySchema = z.strictObject({
     })
     .partial()
     .optional(),
+  dimensions: count.optional(),
   default_output_tokens: count.optional(),
   max_output_tokens: count.optional(),
   reasoning: z.enum(REASONING_CONTROLS).optional(),
@@ -136,8 +137,20 @@ export const textModelSchema = z.strictObject({
     ),
 });
 
+export const embeddingModelSchema = z.strictObject({
+  ...facts,
+  type: z.literal("embedding"),
+  dimensions: count.describe("Of a vector where the request names no number"),
+  price: z
+    .strictObject({ currency, per_million: perMillion.extend({ output: decimal.default("0") }) })
+    .optional(),
+});
+
 export type ModelEntry = z.output<typeof modelEntrySchema>;
-export type CompleteModel = z.output<typeof imageModelSchema> | z.output<typeof textModelSchema>;
+export type CompleteModel =
+  | z.output<typeof imageModelSchema>
+  | z.output<typeof textModelSchema>
+  | z.output<typeof embeddingModelSchema>;
 
 type Capability = z.output<z.ZodObject<typeof capability>>;
 

@@ -10,7 +10,12 @@ import { didYouMean } from "../lib/suggest.ts";
 import { mergeEntries, type ShippedModel } from "./catalogue.ts";
 import { SANDBOX } from "./channels.ts";
 import type { FileModel } from "./file-schema.ts";
-import { imageModelSchema, textModelSchema, type CompleteModel } from "./model-schema.ts";
+import {
+  embeddingModelSchema,
+  imageModelSchema,
+  textModelSchema,
+  type CompleteModel,
+} from "./model-schema.ts";
 import type { Report } from "./problems.ts";
 
 interface ModelSources {
@@ -57,7 +62,7 @@ export function buildModels(sources: ModelSources, report: Report): ModelTables 
     models.set(id, toModel(id, complete));
     routes.set(id, route);
     if (complete.price) prices.set(id, toPriceRow(complete.price));
-    if (complete.type !== "image") addPriceTable(prices, id, complete, report);
+    if ("prices" in complete) addPriceTable(prices, id, complete, report);
   }
   return followPatterns({ models, routes, prices });
 }
@@ -92,17 +97,20 @@ function followPatterns({ models, routes, prices }: ModelTables): ModelTables {
 function completeModel(path: string, entry: FileModel, report: Report): CompleteModel | null {
   const { upstream_model: _, ...fields }: FileModel & { upstream_model?: string } = entry;
   if (fields.type === undefined) {
-    report(`${path}.type`, 'is missing: it must be "image" or "chat" or "messages"');
+    report(`${path}.type`, 'is missing: it must be "image" or "chat" or "messages" or "embedding"');
     return null;
   }
-  const isImage = fields.type === "image";
-  const noun = `setting of ${isImage ? "an image" : "a text"} model`;
-  const result = isImage
-    ? readStrictly(imageModelSchema, fields, { noun })
-    : readStrictly(textModelSchema, fields, { noun });
+  const result = readByType(fields.type, fields);
   if ("value" in result) return result.value;
   for (const problem of result.problems) report(`${path}.${problem.path}`, problem.message);
   return null;
+}
+
+function readByType(type: Model["type"], fields: FileModel) {
+  if (type === "image") return readStrictly(imageModelSchema, fields, { noun: "setting of an image model" });
+  if (type === "embedding")
+    return readStrictly(embeddingModelSchema, fields, { noun: "setting of an embedding model" });
+  return readStrictly(textModelSchema, fields, { noun: "setting of a text model" });
 }
 
 /** A tier or quality that the model does not have would never be charged, so naming it is a mistake. */
@@ -180,6 +188,7 @@ function toModel(id: string, model: CompleteModel): Model {
   };
   if (model.type === "image")
     return { ...facts, type: "image", family: model.family, image: toCapability(model.image) };
+  if (model.type === "embedding") return { ...facts, type: "embedding", dimensions: model.dimensions };
   return {
     ...facts,
     type: model.type,

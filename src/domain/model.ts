@@ -3,7 +3,7 @@ import { FAMILIES, type Family } from "./family.ts";
 import type { SizeTier } from "./usage.ts";
 
 /** A model as callers name it. Routes decide which channels serve it. */
-export type Model = TextModel | ImageModel;
+export type Model = TextModel | ImageModel | EmbeddingModel;
 
 /** Models that may be called, patterns such as `openai/*` already followed; `"*"` is all. */
 export type ModelSet = { has(id: string): boolean } | "*";
@@ -40,6 +40,12 @@ export interface TextModel extends ModelFacts {
 export const REASONING_CONTROLS = ["effort", "budget", "adaptive", "level"] as const;
 
 export type ReasoningControl = (typeof REASONING_CONTROLS)[number];
+
+export interface EmbeddingModel extends ModelFacts {
+  type: "embedding";
+  /** Of a vector where the request names no number. */
+  dimensions: number;
+}
 
 export interface ImageModel extends ModelFacts {
   type: "image";

@@ -173,6 +173,7 @@ export interface Upstreams {
   /** One for each protocol that the channel's vendor speaks, the one to translate into first. */
   text(channel: Channel): readonly TextUpstream[] | undefined;
   image(channel: Channel): ImageUpstream | undefined;
+  embedding(channel: Channel): EmbeddingUpstream | undefined;
 }
 
 /** A way to send text requests: the provider transports them, a dialect reads and writes them. */
@@ -220,6 +221,27 @@ export interface ImageUpstream {
   /** Makes the pictures: at least one. Throws an `UpstreamError`. */
   generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>;
 }
+
+/** A way to embed texts. Throws an `UpstreamError`. */
+export interface EmbeddingUpstream {
+  embed(call: EmbeddingCall): Promise<EmbeddingResponse>;
+}
+
+export interface EmbeddingCall {
+  /** The request's exact text with the vendor's model name, for vendors of OpenAI's protocol. */
+  raw: string;
+  /** For others: the texts, or null where the caller gave tokens, and the number of dimensions if it named one. */
+  texts: readonly string[] | null;
+  dimensions: number | null;
+  upstreamModel: string;
+  signal: AbortSignal;
+}
+
+/** The vendor's response as it came, or the vectors of another protocol with its count of input tokens. */
+export type EmbeddingResponse = { requestId?: string } & (
+  | { kind: "whole"; text: string; parsed: unknown }
+  | { kind: "vectors"; vectors: readonly (readonly number[])[]; inputTokens: number | null }
+);
 
 /** Receives the record of each request after its end. Must not throw. */
 export type RequestListener = (event: RequestEvent) => void;

@@ -5,6 +5,7 @@ import {
   type OpenAiAddress,
   type OpenAiConnection,
 } from "./openai-compatible/connection.ts";
+import { createOpenAiEmbeddings } from "./openai-compatible/embeddings.ts";
 import { createOpenAiImages } from "./openai-compatible/images.ts";
 import { createOpenAiResponses } from "./openai-compatible/responses.ts";
 import { createOpenAiText } from "./openai-compatible/text.ts";
@@ -39,6 +40,7 @@ export const azure: Provider<AzureSettings> = {
     // The classic surface has no responses (Azure OpenAI, API lifecycle).
     return settings.surface === "v1" ? [chat, createOpenAiResponses(connection)] : [chat];
   },
+  embedding: (settings) => createOpenAiEmbeddings(connectionOf(settings)),
   image: (settings, codecSlots) => createOpenAiImages(connectionOf(settings), codecSlots),
 };
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { editMembers } from "../lib/json-edit.ts";
 import type { GenerateContentConnection } from "./generate-content/connection.ts";
+import { createGenerateContentEmbeddings } from "./generate-content/embeddings.ts";
 import { createGenerateContentImages } from "./generate-content/images.ts";
 import { createGenerateContentText } from "./generate-content/text.ts";
 import type { Provider } from "./provider.ts";
@@ -20,6 +21,7 @@ export const gemini: Provider<GeminiSettings> = {
   name: "gemini",
   settings,
   text: (settings) => [createGenerateContentText(connectionOf(settings))],
+  embedding: (settings) => createGenerateContentEmbeddings(connectionOf(settings)),
   image: (settings, codecSlots) =>
     createGenerateContentImages(connectionOf(settings), settings.fanOut, codecSlots),
 };

@@ -5,6 +5,7 @@ import {
   type ImageLimits,
   type OpenAiAddress,
 } from "./openai-compatible/connection.ts";
+import { createOpenAiEmbeddings } from "./openai-compatible/embeddings.ts";
 import { createOpenAiImages } from "./openai-compatible/images.ts";
 import { createOpenAiResponses } from "./openai-compatible/responses.ts";
 import { createOpenAiText } from "./openai-compatible/text.ts";
@@ -27,8 +28,11 @@ const settings = z.object({
   headers: extraHeaders,
   organization: headerValue.optional(),
   project: headerValue.optional(),
-  /** Whether the address serves `/responses` too. OpenAI's own does; most compatible ones do not. */
-  responses: z.boolean().optional(),
+  /**
+   * Whether the address serves `/responses` too: OpenAI's own does, most compatible ones do not. `only` sends every
+   * text request there, for models that have nothing else.
+   */
+  responses: z.union([z.boolean(), z.literal("only")]).optional(),
 });
 
 type OpenAiSettings = z.infer<typeof settings>;
@@ -40,9 +44,11 @@ export const openai: Provider<OpenAiSettings> = {
   text(settings) {
     const connection = connectionOf(settings);
     const chat = createOpenAiText(connection);
-    const hasResponses = settings.responses ?? settings.baseUrl.startsWith(OPENAI_ORIGIN);
-    return hasResponses ? [chat, createOpenAiResponses(connection)] : [chat];
+    const responses = settings.responses ?? settings.baseUrl.startsWith(OPENAI_ORIGIN);
+    if (responses === "only") return [createOpenAiResponses(connection)];
+    return responses ? [chat, createOpenAiResponses(connection)] : [chat];
   },
+  embedding: (settings) => createOpenAiEmbeddings(connectionOf(settings)),
   image: (settings, codecSlots) => createOpenAiImages(connectionOf(settings), codecSlots),
 };
 

@@ -1,5 +1,5 @@
 import type { ZodType } from "zod";
-import type { ImageUpstream, TextUpstream } from "../gateway/ports.ts";
+import type { EmbeddingUpstream, ImageUpstream, TextUpstream } from "../gateway/ports.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
 
 /**
@@ -11,6 +11,7 @@ export interface Provider<Settings> {
   settings: ZodType<Settings>;
   /** One upstream for each protocol that the vendor speaks, the one to translate into first. */
   text?(settings: Settings): readonly TextUpstream[];
+  embedding?(settings: Settings): EmbeddingUpstream;
   /** `codecSlots` bound how many pictures the process decodes or encodes at once. */
   image?(settings: Settings, codecSlots: FairSemaphore): ImageUpstream;
 }

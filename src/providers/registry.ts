@@ -1,6 +1,6 @@
 import type { ZodType } from "zod";
 import type { Channel } from "../domain/channel.ts";
-import type { ImageUpstream, TextUpstream, Upstreams } from "../gateway/ports.ts";
+import type { EmbeddingUpstream, ImageUpstream, TextUpstream, Upstreams } from "../gateway/ports.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
 import { anthropic } from "./anthropic.ts";
 import { ark } from "./ark.ts";
@@ -25,7 +25,7 @@ interface RegisteredProvider {
   open(
     settings: unknown,
     codecSlots: FairSemaphore,
-  ): { text?: readonly TextUpstream[]; image?: ImageUpstream };
+  ): { text?: readonly TextUpstream[]; image?: ImageUpstream; embedding?: EmbeddingUpstream };
 }
 
 /** All providers. A new one is a file and a line here, or a row in the table of compatible vendors. */
@@ -78,6 +78,7 @@ export function openUpstreams(channels: Iterable<Channel>, codecSlots: FairSemap
     },
     text: (channel) => opened.get(channel)?.text,
     image: (channel) => opened.get(channel)?.image,
+    embedding: (channel) => opened.get(channel)?.embedding,
   };
   upstreams.open(channels);
   return upstreams;
@@ -88,10 +89,11 @@ function register<Settings>({
   settings,
   text,
   image,
+  embedding,
 }: Provider<Settings>): [string, RegisteredProvider] {
   const open: RegisteredProvider["open"] = (value, codecSlots) => {
     const parsed = settings.parse(value);
-    return { text: text?.(parsed), image: image?.(parsed, codecSlots) };
+    return { text: text?.(parsed), image: image?.(parsed, codecSlots), embedding: embedding?.(parsed) };
   };
   return [name, { settings, open }];
 }

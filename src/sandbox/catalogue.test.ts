@@ -58,6 +58,7 @@ test("the catalogue lists every model of the sandbox", () => {
     "sandbox-d-quality",
     "sandbox-chat",
     "sandbox-messages",
+    "sandbox-embedding",
   ]);
 });
 

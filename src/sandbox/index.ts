@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { sandboxEmbeddings } from "./embeddings.ts";
 import { createSandboxImageUpstream } from "./images/generate.ts";
 import { createSandboxTextUpstreams } from "./text/send.ts";
 
@@ -13,4 +14,5 @@ export const sandbox = {
   }),
   text: createSandboxTextUpstreams,
   image: createSandboxImageUpstream,
+  embedding: () => sandboxEmbeddings,
 };

@@ -18,6 +18,7 @@ import { Lifecycle } from "./lifecycle.ts";
 import { stopListening } from "./listening-socket.ts";
 import { azureRoutes } from "./endpoints/azure.ts";
 import { consoleRoutes } from "./endpoints/console.ts";
+import { embeddingRoutes } from "./endpoints/embeddings.ts";
 import { fileRoutes } from "./endpoints/files.ts";
 import { healthRoutes } from "./endpoints/health.ts";
 import { imageRoutes } from "./endpoints/images.ts";
@@ -115,6 +116,7 @@ export function allRoutes(
   // What Azure's clients call too.
   const openAiRoutes = [
     ...textRoutes(core, bodyLimits),
+    ...embeddingRoutes(core, bodyLimits),
     ...storedResponseRoutes(),
     ...imageRoutes(images),
     ...modelRoutes(snapshot, clock),

@@ -47,6 +47,7 @@ test("which channels speak the protocol", () => {
   expect(dialects(openai, { apiKey: "k" })).toEqual(["chat", "responses"]);
   expect(dialects(openai, { apiKey: "k", baseUrl: "https://vendor.example/v1" })).toEqual(["chat"]);
   expect(dialects(openai, { apiKey: "k", responses: false })).toEqual(["chat"]);
+  expect(dialects(openai, { apiKey: "k", responses: "only" })).toEqual(["responses"]);
   const resource = { baseUrl: "https://r.openai.azure.com", apiKey: "k" };
   expect(dialects(azure, resource)).toEqual(["chat", "responses"]);
   expect(dialects(azure, { ...resource, surface: "classic" })).toEqual(["chat"]);

@@ -135,7 +135,9 @@ describe("a failure costs nothing", () => {
     ["openai", MODEL, "bad-base64", 502, "upstream_error"],
     ["openai", MODEL, "no-images", 502, "upstream_error"],
   ] as const)("at %s: %s with %s", async (vendor, model, fault, status, code) => {
-    fixture.vendors[vendor].next(fault, fault, fault, fault);
+    // A time to wait would eject the target, which other tests call.
+    const behaviour = { fault, retryAfter: "0" };
+    fixture.vendors[vendor].next(behaviour, behaviour, behaviour, behaviour);
     const response = await fixture.gateway.call("/v1/images/generations", { body: { model, prompt: "x" } });
     const { error } = (await response.json()) as { error: { code: string; message: string; type: string } };
     expect({ status: response.status, code: error.code }).toEqual({ status, code });

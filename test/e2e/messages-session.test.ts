@@ -119,6 +119,7 @@ test("a session of twenty turns keeps its thinking, its cache and its bytes, and
   const messages: string[] = [
     JSON.stringify({ role: "user", content: [{ type: "text", text: "Fix it", ...mark }] }),
   ];
+  const costs: bigint[] = [];
   for (let turn = 0; turn < TURNS; turn += 1) {
     if (turn === 10) fixture.vendor.respondBy(() => ({ fault: "error-status", status: 529 }));
     const body = `${JSON.stringify(COMMON).slice(0, -1)},"messages":[${messages.join(",")}]}`;
@@ -137,10 +138,12 @@ test("a session of twenty turns keeps its thinking, its cache and its bytes, and
     expect(blocks.map(({ type }) => type)).toEqual(
       turn % 2 === 0 ? ["thinking", "tool_use", "tool_use"] : ["thinking", "text"],
     );
-    const [row] = await fixture.gateway.charged(id);
-    expect(row!.amount).toBe(messagesNanos(usage));
-    expect(row!.flags).toEqual([]);
+    costs.push(messagesNanos(usage));
     messages.push(answered(blocks, inputs), nextQuestion(blocks, turn));
+  }
+  for (const [turn, cost] of costs.entries()) {
+    const [row] = await fixture.gateway.charged(`session-${turn}`);
+    expect(row).toMatchObject({ amount: cost, flags: [] });
   }
   const reads = [...fixture.vendor.totals.usages, ...fixture.spare.totals.usages].filter(
     (usage) => Object(usage).cache_read_input_tokens > 0,

@@ -143,13 +143,16 @@ for (const [generation, open, ErrorClass] of GENERATIONS) {
       });
     });
 
-    test.each([LEVEL, BUDGET])("counts the tokens that a request of %s is billed", async (model) => {
-      const { models } = open();
-      const contents = "Describe a harbour in three sentences";
-      const { totalTokens } = await models.countTokens({ model, contents });
-      const reply = await models.generateContent({ model, contents });
-      expect(totalTokens).toBe(reply.usageMetadata!.promptTokenCount!);
-    });
+    test.each([LEVEL, BUDGET, "sandbox-chat"])(
+      "counts the tokens that a request of %s is billed",
+      async (model) => {
+        const { models } = open();
+        const contents = "Describe a harbour in three sentences";
+        const { totalTokens } = await models.countTokens({ model, contents });
+        const reply = await models.generateContent({ model, contents });
+        expect(totalTokens).toBe(reply.usageMetadata!.promptTokenCount!);
+      },
+    );
 
     test("lists models and gets one", async () => {
       const { models } = open();

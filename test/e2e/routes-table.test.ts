@@ -27,6 +27,7 @@ const COSTING: Record<string, (group: string) => { path?: string; body: object }
   "/v1/chat/completions": (group) => ({ body: { model: `${group}-chat`, messages: MESSAGES } }),
   "/v1/messages": (group) => ({ body: { model: `${group}-messages`, max_tokens: 8, messages: MESSAGES } }),
   "/v1/responses": (group) => ({ body: { model: `${group}-chat`, input: "hello" } }),
+  "/v1/embeddings": (group) => ({ body: { model: `${group}-embedding`, input: "hello" } }),
   "/v1/images/generations": (group) => ({ body: { model: `${group}-a`, prompt: "a lighthouse" } }),
   "/v1/images/edits": (group) => ({ body: { model: `${group}-a`, prompt: "a lighthouse", image: PIXEL } }),
   "/v1beta/models/{call}": (group) => native("v1beta", `${group}-b`),
@@ -70,7 +71,7 @@ beforeAll(async () => {
     "orgs",
     "disable-model",
     "narrow",
-    ...["chat", "messages", "a", "b"].map((kind) => `house-${kind}`),
+    ...["chat", "messages", "embedding", "a", "b"].map((kind) => `house-${kind}`),
   );
   await until("all of it to be in force", async () => {
     const { status, text } = await call("GET", "/v1/models", keys.get("narrow")!);
@@ -212,6 +213,15 @@ function yaml(): string {
   const models = ["house", "unpriced"].flatMap((group) => {
     const isPriced = group === "house";
     return [
+      [
+        `${group}-embedding`,
+        {
+          type: "embedding",
+          dimensions: 8,
+          ...(isPriced && tokenPrice),
+          route: route("sandbox-embedding"),
+        },
+      ],
       [`${group}-chat`, { ...text, ...(isPriced && tokenPrice), type: "chat", route: route("sandbox-chat") }],
       [
         `${group}-messages`,

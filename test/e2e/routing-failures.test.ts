@@ -15,7 +15,8 @@ const WAYS: Record<string, Behaviour> = {
   hangs: { fault: "stall" },
   "is-ten-times-slower": { delayMs: 200 },
   "answers-html": { fault: "html" },
-  "answers-429": { fault: "rate-limited" },
+  // Without a time to wait, which would eject the target at once.
+  "answers-429": { fault: "error-status", status: 429 },
 };
 const ALL = "all-fail";
 const CLIENTS = 6;

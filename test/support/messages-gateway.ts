@@ -29,11 +29,15 @@ export interface MessagesGateway extends AsyncDisposable {
 }
 
 /** A gateway before two simulated vendors of the messages protocol and one of chat completions. */
-export async function openMessagesGateway(env: Record<string, string> = {}): Promise<MessagesGateway> {
+export async function openMessagesGateway(
+  more = "",
+  env: Record<string, string> = {},
+): Promise<MessagesGateway> {
   const [vendor, spare, chat] = await Promise.all([startAnthropic(), startAnthropic(), startOpenAi()]);
   const yaml = fixtureYaml({ vendor: vendor.url, spare: spare.url, chat: chat.url });
   const gateway = await startTestGateway({
-    yaml,
+    // What a test adds comes last: the models.
+    yaml: yaml + more,
     env: { ANTHROPIC_KEY, OPENAI_KEY, ...env },
   });
   return {

@@ -76,6 +76,7 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
     upstreams: {
       text: (channel) => text.slice(channels.indexOf(channel)).slice(0, 1),
       image: (channel) => images[channels.indexOf(channel)],
+      embedding: () => undefined,
     },
     limiter: new MemoryLimiter({ clock: systemClock }),
     limits: { organization: { ...NO_LIMITS, ...options.limits }, key: NO_LIMITS },

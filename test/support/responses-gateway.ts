@@ -6,6 +6,8 @@ import { startTestGateway, type TestGateway } from "./gateway.ts";
 /** Models of the fixture: by a vendor of the protocol itself, of chat completions, of messages, by two accounts. */
 export const NATIVE = "native";
 export const OVER_CHAT = "over-chat";
+/** For callers of other protocols: the vendor has nothing but responses. */
+export const RESPONSES_ONLY = "responses-only";
 export const OVER_MESSAGES = "over-messages";
 export const OTHER_ACCOUNT = "other-account";
 /** By the other account, then by the first. */
@@ -27,7 +29,7 @@ export async function openResponsesFixture(): Promise<ResponsesFixture> {
   const vendor = await startOpenAi();
   const other = await startOpenAi({ account: "two" });
   const messages = await startAnthropic();
-  const channel = (url: string, responses: boolean) => ({
+  const channel = (url: string, responses: boolean | "only") => ({
     provider: "openai",
     base_url: `${url}/v1`,
     credential: { env: "VENDOR_KEY" },
@@ -47,6 +49,7 @@ export async function openResponsesFixture(): Promise<ResponsesFixture> {
       channels: {
         native: channel(vendor.url, true),
         chat: channel(vendor.url, false),
+        "responses-only": channel(vendor.url, "only"),
         other: channel(other.url, true),
         messages: { provider: "anthropic", base_url: messages.url, credential: { env: "MESSAGES_KEY" } },
         "limited-native": channel(vendor.url, true),
@@ -55,6 +58,7 @@ export async function openResponsesFixture(): Promise<ResponsesFixture> {
       models: {
         [NATIVE]: model("native"),
         [OVER_CHAT]: model("chat"),
+        [RESPONSES_ONLY]: model("responses-only"),
         [OTHER_ACCOUNT]: model("other"),
         [OVER_MESSAGES]: {
           ...model(),

@@ -11,7 +11,8 @@ import {
   WRONG_TOKEN,
 } from "./gemini/refusals.ts";
 import { parseRequest } from "./gemini/rules.ts";
-import { handleText } from "./gemini/text.ts";
+import { handleEmbeddings } from "./gemini/embeddings.ts";
+import { handleText, refusing } from "./gemini/text.ts";
 import { TEXT_MODELS } from "./gemini/text-models.table.ts";
 import { readMarker, type Behaviour } from "./behaviour.ts";
 import { startSimulator, type HttpExchange, type Simulator } from "./simulator.ts";
@@ -74,6 +75,8 @@ async function serve(path: string, call: Call, isVertex: boolean): Promise<void>
   const [, model, method = ""] = /^([^/:]+):(\w+)$/.exec(path) ?? [];
   const isText = model !== undefined && TEXT_MODELS[model] !== undefined && TEXT_METHODS.has(method);
   if (isText && call.request.method === "POST") return handleText({ ...call, model, method, isVertex });
+  if (model === "gemini-embedding-2" && method === "batchEmbedContents")
+    return refusing(call, () => handleEmbeddings(model, call.response, call.exchange));
   await generate(method === "generateContent" ? model : undefined, call, isVertex);
 }
 

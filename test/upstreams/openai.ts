@@ -1,6 +1,7 @@
 import { applyEarlyFault } from "./transport.ts";
 import { handleChat } from "./openai/chat.ts";
 import { handleResponses } from "./openai/responses.ts";
+import { handleEmbeddings } from "./openai/embeddings.ts";
 import { handleImages } from "./openai/images.ts";
 import { findRefusal, refuse, UNKNOWN_URL, WRONG_KEY } from "./openai/refusals.ts";
 import { readMarker } from "./behaviour.ts";
@@ -52,6 +53,8 @@ function createOpenAi({ apiKey, chatModels, imageModels, account }: Required<Ope
       case "/v1/images/generations":
       case "/v1/images/edits":
         return handleImages(request, response, exchange, imageModels);
+      case "/v1/embeddings":
+        return handleEmbeddings(request, response, exchange);
       default:
         return refuse(response, UNKNOWN_URL);
     }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Conversation } from "../conversation/request.ts";
+import type { AssistantPart, Conversation } from "../conversation/request.ts";
 import type { VendorTerms, VendorTraits } from "../dialect.ts";
 import { readConversation } from "./read-conversation.ts";
 import { readRequest } from "./request.ts";
@@ -156,6 +156,32 @@ test("pictures in the result of a tool follow it as the user's", () => {
       ],
     },
   ]);
+});
+
+test("reasoning goes back where the vendor wants it, with a call even when there is none", () => {
+  const call = { type: "tool_call", id: "c", name: "f", kind: "function", arguments: "{}" } as const;
+  const own = { type: "reasoning", text: "Hm.", signature: { dialect: "chat", value: "s" } } as const;
+  const foreign = { ...own, signature: { dialect: "messages", value: "s" } } as const;
+  const text = { type: "text", text: "Hi." } as const;
+  const sent = (parts: readonly AssistantPart[], reasoningField?: VendorTraits["reasoningField"]) =>
+    Object(write({ turns: [{ role: "assistant", parts }] }, { reasoningField })["messages"])[0];
+  expect(sent([call], "reasoning_content")).toMatchObject({ content: null, reasoning_content: "" });
+  expect(sent([text], "reasoning_content")).toEqual({ role: "assistant", content: "Hi." });
+  expect(sent([foreign, text], "reasoning")).toMatchObject({ reasoning: "Hm." });
+  expect(sent([own, text])).toEqual({ role: "assistant", content: "Hi." });
+  expect(sent([own, foreign, text], "reasoning_details")["reasoning_details"]).toEqual([
+    { type: "reasoning.text", text: "Hm.", signature: "s", format: "unknown", index: 0 },
+  ]);
+});
+
+test("signatures of calls go back to their own protocol alone", () => {
+  const call = { type: "tool_call", id: "c", name: "f", kind: "function", arguments: "{}" } as const;
+  const sent = (dialect: "chat" | "native") => {
+    const parts = [{ ...call, signature: { dialect, value: "sig" } }];
+    return JSON.stringify(write({ turns: [{ role: "assistant", parts }] }, {}));
+  };
+  expect(sent("chat")).toContain('"extra_content":{"google":{"thought_signature":"sig"}}');
+  expect(sent("native")).not.toContain("sig");
 });
 
 function write(

@@ -47,8 +47,6 @@ export class ResponsesReader implements ReplyReader {
   }
 
   read(data: string): Iterable<ReplyEvent> {
-    // Compatible servers end as chat does.
-    if (data.startsWith("[DONE]")) return [];
     let event: unknown;
     try {
       event = JSON.parse(data);

@@ -101,8 +101,6 @@ export class ResponsesStream implements TextStream {
       output.push(neutralFrame(frame));
       return;
     }
-    // Compatible servers end as chat does.
-    if (data.startsWith("[DONE]")) return;
     const event = parseEvent(data);
     const { type, response, sequence_number: number } = event;
     if (type === "response.failed") throw reportedFailure(isObject(response) ? response["error"] : null);

@@ -10,6 +10,7 @@ import type { Directory } from "../ports.ts";
 export const MODEL_SCOPES: Readonly<Record<Model["type"], Scope>> = {
   chat: "ai:llm",
   messages: "ai:llm",
+  embedding: "ai:llm",
   image: "ai:image",
 };
 
@@ -27,6 +28,14 @@ export function mayCall({ key, organization }: Principal, { id, type, isRetired 
   );
 }
 
+/** Where the models of a type can be called. */
+const SERVED: Readonly<Record<Model["type"], string>> = {
+  chat: "text",
+  messages: "text",
+  embedding: "`/v1/embeddings`",
+  image: "the image endpoints",
+};
+
 /** Returns the model that a request names, or throws why it cannot be called here. */
 export function requireModel<Type extends Model["type"]>(
   directory: Directory,
@@ -42,7 +51,7 @@ export function requireModel<Type extends Model["type"]>(
   }
   if (model.isRetired) throw new GatewayError("model_retired", "This model has been retired.", { param });
   if (!isOneOf(model, types)) {
-    const message = `This model serves ${model.type === "image" ? "the image endpoints" : "text"}, not this endpoint.`;
+    const message = `This model serves ${SERVED[model.type]}, not this endpoint.`;
     throw new GatewayError("wrong_endpoint_for_model", message, { param });
   }
   if (!has(key.models, id)) {

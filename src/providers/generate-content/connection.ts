@@ -17,7 +17,7 @@ export interface GenerateContentConnection {
   maxReferenceBytes: { each: number; together: number };
 }
 
-export type Method = "generateContent" | "streamGenerateContent" | "countTokens";
+export type Method = "generateContent" | "streamGenerateContent" | "countTokens" | "batchEmbedContents";
 
 export interface Credential {
   headers: Readonly<Record<string, string>>;

@@ -30,7 +30,8 @@ export interface OpenAiAddress {
   imageLimits: ImageLimits;
 }
 
-export type Operation = "chat/completions" | "responses" | "images/generations" | "images/edits";
+export type Operation =
+  "chat/completions" | "responses" | "images/generations" | "images/edits" | "embeddings";
 
 export interface ImageLimits {
   /** Formats it returns, whatever the model's record says. */

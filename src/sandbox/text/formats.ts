@@ -3,6 +3,7 @@ import type { Conversation as NeutralConversation } from "../../dialects/convers
 import type { Signature } from "../../dialects/conversation/signature.ts";
 import type { TextDialect, TextPayload, TextRequest } from "../../dialects/dialect.ts";
 import { messages, readCountRequest, readRequest } from "../../dialects/messages/index.ts";
+import { native, readRequest as readNativeRequest } from "../../dialects/native/text/index.ts";
 import { readRequest as readResponsesRequest, responses } from "../../dialects/responses/index.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 import type { TextCall } from "../../gateway/ports.ts";
@@ -36,6 +37,15 @@ export const FORMATS: readonly SandboxFormat[] = [
     },
   },
   formatOf(responses, ({ raw }) => readResponsesRequest(Buffer.from(raw))),
+  {
+    ...formatOf(native, ({ raw, isStream }) =>
+      readNativeRequest(Buffer.from(raw), { model: NO_MODEL, isStream }),
+    ),
+    count: ({ raw }) => {
+      const payload = readNativeRequest(Buffer.from(raw), { model: NO_MODEL, isStream: false });
+      return JSON.stringify({ totalTokens: fromNeutral(native.readConversation(payload), "").promptTokens });
+    },
+  },
 ];
 
 /** A format of a dialect: its own reader and writer do the rest. */
@@ -53,10 +63,11 @@ function formatOf<Request extends TextRequest>(
       const { prompt, completion, reasoning } = counts;
       const tokens = { input: prompt, output: completion - reasoning, reasoning };
       const usage: TokenUsage = { unit: "token", tokens, source: "upstream" };
-      const isVisible = neutral.reasoning?.isVisible !== false;
+      // The native protocol shows thoughts on request only.
+      const isVisible = neutral.reasoning?.isVisible ?? dialect !== native;
       const thinking = reasoning > 0 ? composeThinking(conversation.question, reasoning) : [];
-      const spoken = { neutral, thinking, isVisible, dialect: dialect.name };
-      const events = () => eventsOf(choices[0], spoken);
+      const composed = { neutral, thinking, isVisible, dialect: dialect.name };
+      const events = () => eventsOf(choices[0], composed);
       return {
         outputTokens: completion,
         whole: () => dialect.writeReply(collectReply(events()), payload, usage),
@@ -73,8 +84,10 @@ function formatOf<Request extends TextRequest>(
 }
 
 const NO_HEADERS = new Headers();
+/** The native protocol has the model in its address. */
+const NO_MODEL = "sandbox";
 
-interface Spoken {
+interface ComposedText {
   dialect: Signature["dialect"];
   neutral: NeutralConversation;
   thinking: readonly string[];
@@ -83,13 +96,14 @@ interface Spoken {
 
 function* eventsOf(
   choice: Choice | undefined,
-  { neutral, thinking, isVisible, dialect }: Spoken,
+  { neutral, thinking, isVisible, dialect }: ComposedText,
 ): Generator<ReplyEvent, void> {
   yield { type: "start", id: null };
   if (isVisible) for (const text of thinking) yield { type: "reasoning", text };
-  if (thinking.length > 0) {
-    const value = Bun.hash(thinking.join("")).toString(36);
-    yield { type: "signature", signature: { dialect, value: `sandbox-${value}` } };
+  // On the native protocol only thoughts that are shown are signed.
+  if (thinking.length > 0 && (isVisible || dialect !== "native")) {
+    const value = Buffer.from(`sandbox-${Bun.hash(thinking.join("")).toString(36)}`).toString("base64");
+    yield { type: "signature", signature: { dialect, value } };
   }
   if (!choice) return;
   const { toolCall, tokens, finishReason, stopSequence } = choice;

@@ -16,7 +16,7 @@ export function fromNeutral(neutral: NeutralConversation, model: string): Conver
   const { turns, maxTokens, stop, format, reasoning, isStream } = neutral;
   const parts: readonly Part[] = turns.findLast(({ role }) => role !== "system")?.parts ?? [];
   const results = parts.filter((part) => part.type === "tool_result");
-  const asked = turns.findLast(({ role, parts }) => role === "user" && parts.some(isOwn));
+  const lastQuestion = turns.findLast(({ role, parts }) => role === "user" && parts.some(isOwn));
   const isQuestion = turns.at(-1)?.role === "user" && results.length === 0;
   return {
     model,
@@ -26,8 +26,8 @@ export function fromNeutral(neutral: NeutralConversation, model: string): Conver
     stops: stop.filter((each) => each !== ""),
     effort: reasoning && (effortOf(reasoning) ?? DEFAULT_EFFORT),
     promptTokens: countPrompt(neutral),
-    question: textOf(asked?.parts ?? []).trim(),
-    attachments: (asked?.parts ?? []).filter(isAttachment).length,
+    question: textOf(lastQuestion?.parts ?? []).trim(),
+    attachments: (lastQuestion?.parts ?? []).filter(isAttachment).length,
     toolResult: results.length > 0 ? results.map(resultText).join("\n") : null,
     tool: isQuestion ? chosenTool(neutral) : null,
     format:

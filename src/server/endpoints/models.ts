@@ -1,6 +1,12 @@
 import { FAMILIES } from "../../domain/family.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import { referenceLimit, type ImageCapability, type ImageModel, type Model } from "../../domain/model.ts";
+import {
+  referenceLimit,
+  type EmbeddingModel,
+  type ImageCapability,
+  type ImageModel,
+  type Model,
+} from "../../domain/model.ts";
 import type { Principal } from "../../domain/api-key.ts";
 import { mayCall } from "../../gateway/admission/model-access.ts";
 import { findPrice } from "../../gateway/metering/price.ts";
@@ -89,7 +95,7 @@ function describeForMessages(model: Model): object {
     id,
     display_name: displayName,
     created_at: new Date(created * 1000).toISOString(),
-    ...(model.type !== "image" && { max_tokens: model.maxOutputTokens }),
+    ...("maxOutputTokens" in model && { max_tokens: model.maxOutputTokens }),
   };
 }
 
@@ -133,9 +139,24 @@ function descriptionOf(model: Model): object {
     owned_by: model.ownedBy,
     display_name: model.displayName,
     type: model.type,
-    ...(model.type === "image" ? describeImage(model) : describeText(model)),
+    ...describeByType(model),
     pricing_url: `/v1/pricing/lookup?model=${encodeURIComponent(model.id)}`,
     ...(model.shutdownDate && { shutdown_date: model.shutdownDate }),
+  };
+}
+
+function describeByType(model: Model): object {
+  if (model.type === "image") return describeImage(model);
+  return model.type === "embedding" ? describeEmbedding(model) : describeText(model);
+}
+
+function describeEmbedding({ dimensions }: EmbeddingModel): object {
+  return {
+    family: null,
+    endpoints: ["/v1/embeddings"],
+    modalities: { input: ["text"], output: ["embedding"] },
+    parameters: { dimensions: { type: "range", min: 1 } },
+    limits: { dimensions },
   };
 }
 

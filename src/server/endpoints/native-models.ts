@@ -13,7 +13,9 @@ export function nativeModelRoutes(callable: (principal: Principal) => readonly M
   one: Route;
 } {
   const models = (principal: Principal): Model[] =>
-    callable(principal).filter((model) => model.type !== "image" || FAMILIES[model.family].native);
+    callable(principal).filter(
+      (model) => "maxOutputTokens" in model || (model.type === "image" && FAMILIES[model.family].native),
+    );
   const common = {
     method: "GET",
     family: "native",
@@ -70,18 +72,18 @@ function page(models: readonly Model[], { request }: AuthenticatedExchange): obj
 
 function describe(model: Model): object {
   const { id, displayName, created } = model;
-  const isText = model.type !== "image";
+  const text = "maxOutputTokens" in model ? model : null;
   return {
     name: `models/${id}`,
     baseModelId: id,
     version: new Date(created * 1000).toISOString().slice(0, 10),
     displayName,
     description: displayName,
-    ...(isText && { outputTokenLimit: model.maxOutputTokens }),
-    supportedGenerationMethods: isText
+    ...(text && { outputTokenLimit: text.maxOutputTokens }),
+    supportedGenerationMethods: text
       ? ["generateContent", "streamGenerateContent", "countTokens"]
       : ["generateContent"],
-    ...(isText && { thinking: model.reasoning !== undefined }),
+    ...(text && { thinking: text.reasoning !== undefined }),
   };
 }
 

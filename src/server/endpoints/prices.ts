@@ -1,6 +1,6 @@
 import type { Principal } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import type { ImageModel, Model, TextModel } from "../../domain/model.ts";
+import type { EmbeddingModel, ImageModel, Model, TextModel } from "../../domain/model.ts";
 import { quoteImage, type ImageQuote } from "../../domain/image-quote.ts";
 import { priceOrigin, priceStart, tokenRate, type ImagePrice, type TokenPrice } from "../../domain/price.ts";
 import { resolveSize, priceTier, readSize } from "../../domain/size.ts";
@@ -42,7 +42,7 @@ function lookUp(snapshot: Snapshot, clock: Clock, { request, principal }: Authen
     };
   const known = directory.models.get(id);
   if (known) requireScope(principal.key, MODEL_SCOPES[known.type]);
-  const model = requireModel(directory, principal, id, ["chat", "messages", "image"]);
+  const model = requireModel(directory, principal, id, ["chat", "messages", "embedding", "image"]);
   if (model.type !== "image") {
     return tokenRow(model, requirePrice(directory, principal, id, "token", clock.now()));
   }
@@ -111,7 +111,7 @@ function imageRow(
   };
 }
 
-function tokenRow(model: TextModel, price: TokenPrice): object {
+function tokenRow(model: TextModel | EmbeddingModel, price: TokenPrice): object {
   const of = (category: Parameters<typeof tokenRate>[1]): string =>
     formatNanos(tokenRate(price, category).amount);
   const { source, effectiveFrom } = priceOrigin(price);

@@ -121,7 +121,7 @@ interface CountEndpoint extends Pick<TextEndpoint, "read"> {
 }
 
 /** The gateway chooses the provider. A body field of that name is refused by the dialect. */
-function refuseProvider({ headers, url }: Request): void {
+export function refuseProvider({ headers, url }: Request): void {
   const isInHeader = headers.has("x-provider");
   const isInQuery = url.includes("?") && queryOf(url).has("provider");
   if (!isInHeader && !isInQuery) return;

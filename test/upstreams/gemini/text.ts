@@ -23,11 +23,19 @@ const THOUGHT_TOKENS = 30;
 
 /** Text by `generateContent`, `streamGenerateContent` and `countTokens` (Gemini API reference). */
 export async function handleText(call: TextCall): Promise<void> {
+  await refusing(call, () => (call.method === "countTokens" ? countTokens(call) : generate(call)));
+}
+
+/** Sends what a handler refuses. */
+export async function refusing(
+  { response }: Pick<TextCall, "response">,
+  handle: () => Promise<void>,
+): Promise<void> {
   try {
-    await (call.method === "countTokens" ? countTokens(call) : generate(call));
+    await handle();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    await refuse(call.response, error.refusal);
+    await refuse(response, error.refusal);
   }
 }
 

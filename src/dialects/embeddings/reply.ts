@@ -1,0 +1,79 @@
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import {
+  saneCount,
+  sumTokens,
+  type TokenUsage,
+  type UsagePolicy,
+  type UsageReport,
+} from "../../domain/usage.ts";
+import { isObject } from "../../lib/json.ts";
+import { editMembers } from "../../lib/json-edit.ts";
+import type { VendorReply, WholeReply } from "../dialect.ts";
+import type { EmbeddingsPayload } from "./request.ts";
+
+/**
+ * Reads the reply of a vendor of the same protocol. Its text stays as it is but for the model's name, and for `usage`
+ * where other numbers are billed. Throws an `UpstreamError` where it has not one vector for each input.
+ */
+export function readReply(
+  { text, parsed }: VendorReply,
+  { model, count }: EmbeddingsPayload,
+  policy: UsagePolicy,
+): WholeReply {
+  if (!isObject(parsed) || !Array.isArray(parsed["data"]) || parsed["data"].length !== count)
+    throw new UpstreamError("broken", "the response has not one vector for each input");
+  const reported = isObject(parsed["usage"]) ? parsed["usage"] : {};
+  const usage = bill(reported["prompt_tokens"], policy);
+  const isCorrected = usage.source === "estimated" || usage.anomalous === true;
+  const edited = editMembers(text, {
+    model: (old) => (old === undefined ? undefined : JSON.stringify(model)),
+    ...(isCorrected && { usage: () => JSON.stringify(writeUsage(usage)) }),
+  });
+  return { text: edited, usage };
+}
+
+/** Writes vectors of a vendor of another protocol, of unit length as callers of this one expect. */
+export function writeReply(
+  { vectors, inputTokens }: { vectors: readonly (readonly number[])[]; inputTokens: number | null },
+  { model, count, isBase64 }: EmbeddingsPayload,
+  policy: UsagePolicy,
+): WholeReply {
+  if (vectors.length !== count || vectors.some(({ length }) => length === 0))
+    throw new UpstreamError("broken", "the response has not one vector for each input");
+  const usage = bill(inputTokens ?? undefined, policy);
+  const data = vectors.map((vector, index) => {
+    const embedding = toUnitLength(vector);
+    return { object: "embedding", index, embedding: isBase64 ? toBase64(embedding) : embedding };
+  });
+  return { text: JSON.stringify({ object: "list", data, model, usage: writeUsage(usage) }), usage };
+}
+
+/** Vectors that are shortened lose their length (Gemini API, embeddings). */
+function toUnitLength(vector: readonly number[]): number[] {
+  const length = Math.hypot(...vector);
+  return length > 0 && Number.isFinite(length) ? vector.map((value) => value / length) : [...vector];
+}
+
+/** Floats of 32 bits, the least significant byte first, as official clients decode them. */
+function toBase64(vector: readonly number[]): string {
+  const bytes = Buffer.alloc(4 * vector.length);
+  vector.forEach((value, index) => bytes.writeFloatLE(value, 4 * index));
+  return bytes.toString("base64");
+}
+
+function bill(promptTokens: unknown, policy: UsagePolicy): TokenUsage {
+  const input = saneCount(promptTokens);
+  const isAnomalous = promptTokens !== undefined && promptTokens !== null && input === null;
+  const report: UsageReport = {
+    tokens: { input: input ?? 0 },
+    hasInput: input !== null,
+    hasOutput: true,
+    isAnomalous,
+  };
+  return policy({ report, deliveredTokens: 0, isReportFinal: true });
+}
+
+function writeUsage({ tokens }: TokenUsage): { prompt_tokens: number; total_tokens: number } {
+  const sum = sumTokens(tokens);
+  return { prompt_tokens: sum, total_tokens: sum };
+}

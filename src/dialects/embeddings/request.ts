@@ -1,0 +1,95 @@
+import { GatewayError } from "../../domain/gateway-error.ts";
+import { splice, type Span } from "../../lib/json.ts";
+import { checkTypes, positive, text, wrongType, type Check } from "../field-checks.ts";
+import { knownNames, refuseCaseVariants } from "../field-names.ts";
+import { InputSize } from "../input-size.ts";
+import { readBody, requireModelName } from "../request-body.ts";
+
+/** A request for embeddings: its exact text, and what was read of it. */
+export interface EmbeddingsPayload {
+  raw: string;
+  model: string;
+  /** The texts to embed; null where they are given as tokens. */
+  texts: readonly string[] | null;
+  /** How many vectors are requested. */
+  count: number;
+  dimensions: number | null;
+  isBase64: boolean;
+  inputCeiling: number;
+  estimatedInput: number;
+  modelSpan: Span | undefined;
+}
+
+const MAX_INPUTS = 2_048;
+const encoding: Check = {
+  holds: (value) => value === "float" || value === "base64",
+  must: '"float" or "base64"',
+};
+const NAMES = knownNames(["model", "input", "dimensions", "encoding_format", "user"]);
+
+/** Reads and checks the bytes of a request (OpenAI API reference, "Create embeddings"). Throws a `GatewayError`. */
+export function readRequest(bytes: Uint8Array): EmbeddingsPayload {
+  const { raw, body, spans } = readBody(bytes, ["model"]);
+  const model = requireModelName(body);
+  refuseCaseVariants(body, NAMES);
+  checkTypes(body, [
+    ["dimensions", positive],
+    ["encoding_format", encoding],
+    ["user", text],
+  ]);
+  const { dimensions, encoding_format: format } = body;
+  const input = readInput(body["input"]);
+  return {
+    raw,
+    model,
+    texts: input.texts,
+    count: input.count,
+    dimensions: typeof dimensions === "number" ? dimensions : null,
+    isBase64: format === "base64",
+    ...sizeOf(input, bytes.length, raw.length),
+    modelSpan: spans[0],
+  };
+}
+
+/** The text for a vendor of the same protocol: as the caller wrote it, but for the model's name. */
+export function forVendor({ raw, model, modelSpan }: EmbeddingsPayload, upstreamModel: string): string {
+  if (!modelSpan || model === upstreamModel) return raw;
+  return splice(raw, [{ span: modelSpan, text: JSON.stringify(upstreamModel) }]);
+}
+
+interface Input {
+  texts: readonly string[] | null;
+  count: number;
+  /** Of an input that is given as tokens. */
+  tokens: number;
+}
+
+function readInput(input: unknown): Input {
+  if (typeof input === "string" && input !== "") return { texts: [input], count: 1, tokens: 0 };
+  if (!Array.isArray(input) || input.length === 0) throw wrongInput();
+  if (input.length > MAX_INPUTS && !isTokens(input)) {
+    const message = `\`input\` may have at most ${MAX_INPUTS} items.`;
+    throw new GatewayError("invalid_parameter", message, { param: "input" });
+  }
+  if (input.every((each): each is string => typeof each === "string" && each !== ""))
+    return { texts: input, count: input.length, tokens: 0 };
+  if (isTokens(input)) return { texts: null, count: 1, tokens: input.length };
+  if (!input.every(isTokens)) throw wrongInput();
+  return { texts: null, count: input.length, tokens: input.reduce((sum, each) => sum + each.length, 0) };
+}
+
+function isTokens(value: unknown): value is number[] {
+  return Array.isArray(value) && value.length > 0 && value.every((each) => Number.isInteger(each));
+}
+
+function wrongInput(): GatewayError {
+  return wrongType("input", "a non-empty string, or an array of those, of tokens, or of arrays of tokens");
+}
+
+function sizeOf(
+  { texts, tokens }: Input,
+  bytes: number,
+  units: number,
+): Pick<EmbeddingsPayload, "inputCeiling" | "estimatedInput"> {
+  return texts ? new InputSize(bytes, units).tokens : { inputCeiling: tokens, estimatedInput: tokens };
+}

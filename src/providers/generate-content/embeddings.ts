@@ -1,0 +1,74 @@
+import { untranslatable } from "../../dialects/conversation/untranslatable.ts";
+import { saneCount } from "../../domain/usage.ts";
+import type { EmbeddingCall, EmbeddingUpstream } from "../../gateway/ports.ts";
+import { isObject } from "../../lib/json.ts";
+import { brokenResponse, MAX_TEXT_BYTES, parseResponse, post, readText } from "../transport/http.ts";
+import { JSON_HEADERS } from "../transport/json-call.ts";
+import { createVendorErrors } from "../transport/vendor-errors.ts";
+import { withCredential, type Credential, type GenerateContentConnection } from "./connection.ts";
+import { readTextFailure } from "./errors.ts";
+
+/** Of one call (Gemini API, `batchEmbedContents`). */
+const MAX_BATCH = 100;
+
+/** Embeddings by `batchEmbedContents`, in as many calls as the texts need. */
+export function createGenerateContentEmbeddings(connection: GenerateContentConnection): EmbeddingUpstream {
+  return {
+    embed: ({ texts, ...call }) => {
+      // This vendor takes no tokens of other vendors' models.
+      if (!texts) throw untranslatable("input", "Send texts instead of tokens.");
+      return withCredential(connection, call.signal, (credential) =>
+        embedAll(texts, call, connection, credential),
+      );
+    },
+  };
+}
+
+type Call = Omit<EmbeddingCall, "texts">;
+
+async function embedAll(
+  texts: readonly string[],
+  call: Call,
+  connection: GenerateContentConnection,
+  credential: Credential,
+): Promise<{ kind: "vectors"; vectors: number[][]; inputTokens: number | null }> {
+  const vectors: number[][] = [];
+  let inputTokens: number | null = 0;
+  for (let from = 0; from < texts.length; from += MAX_BATCH) {
+    const batch = await embedBatch(texts.slice(from, from + MAX_BATCH), call, connection, credential);
+    vectors.push(...batch.vectors);
+    inputTokens = inputTokens === null || batch.tokens === null ? null : inputTokens + batch.tokens;
+  }
+  return { kind: "vectors", vectors, inputTokens };
+}
+
+async function embedBatch(
+  texts: readonly string[],
+  { upstreamModel, dimensions, signal }: Call,
+  connection: GenerateContentConnection,
+  { headers, secret }: Credential,
+): Promise<{ vectors: number[][]; tokens: number | null }> {
+  const errors = createVendorErrors({ secret, baseUrl: connection.baseUrl }, readTextFailure);
+  const requests = texts.map((text) => ({
+    model: `models/${upstreamModel}`,
+    content: { parts: [{ text }] },
+    ...(dimensions !== null && { outputDimensionality: dimensions }),
+  }));
+  const request = {
+    url: connection.urlOf(upstreamModel, "batchEmbedContents"),
+    headers: { ...JSON_HEADERS, "content-type": "application/json", ...headers },
+    body: JSON.stringify({ requests }),
+    signal,
+  };
+  const response = await post(request, errors.classify);
+  const parsed = parseResponse(await readText(response, MAX_TEXT_BYTES, signal));
+  if (!isObject(parsed) || !Array.isArray(parsed["embeddings"])) throw brokenResponse("gave no embeddings");
+  const usage = isObject(parsed["usageMetadata"]) ? parsed["usageMetadata"] : {};
+  return { vectors: parsed["embeddings"].map(valuesOf), tokens: saneCount(usage["promptTokenCount"]) };
+}
+
+function valuesOf(embedding: unknown): number[] {
+  const values: unknown = isObject(embedding) ? embedding["values"] : undefined;
+  if (Array.isArray(values) && values.every((value) => typeof value === "number")) return values;
+  throw brokenResponse("gave a vector that is no list of numbers");
+}

@@ -1,0 +1,28 @@
+import type { EmbeddingUpstream } from "../../gateway/ports.ts";
+import {
+  brokenResponse,
+  MAX_TEXT_BYTES,
+  parseResponse,
+  post,
+  readText,
+  requestIdOf,
+} from "../transport/http.ts";
+import { isObject } from "../../lib/json.ts";
+import type { OpenAiConnection } from "./connection.ts";
+import { hasError } from "./errors.ts";
+
+/** Embeddings: the texts of request and response pass unchanged. */
+export function createOpenAiEmbeddings(connection: OpenAiConnection): EmbeddingUpstream {
+  return {
+    async embed({ raw, upstreamModel, signal }) {
+      const url = connection.urlOf("embeddings", () => upstreamModel);
+      const request = { url, headers: connection.jsonHeaders, body: raw, signal };
+      const response = await post(request, connection.errors.classify);
+      const text = await readText(response, MAX_TEXT_BYTES, signal);
+      const parsed = parseResponse(text);
+      if (hasError(parsed)) throw connection.errors.classify(response, text);
+      if (!isObject(parsed)) throw brokenResponse("gave no object");
+      return { kind: "whole", text, parsed, requestId: requestIdOf(response) };
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { readRequest } from "../../dialects/embeddings/index.ts";
+import { rateHeaders } from "../../dialects/rate-headers.ts";
+import type { Core } from "../../gateway/core.ts";
+import { handleEmbeddings } from "../../gateway/embeddings.ts";
+import { readJsonBody } from "../body.ts";
+import type { BodyLimits } from "../body-limits.ts";
+import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
+import { baseHeaders } from "../respond.ts";
+import type { Route } from "../routes.ts";
+import { refuseProvider } from "./text.ts";
+
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** Vectors of texts, in OpenAI's protocol. */
+export function embeddingRoutes(core: Core, bodyLimits: BodyLimits): Route[] {
+  return [
+    {
+      method: "POST",
+      path: "/v1/embeddings",
+      name: "embeddings",
+      family: "chat",
+      auth: "key",
+      scope: "ai:llm",
+      pipeline: "text",
+      handle: (exchange) => handle(core, bodyLimits, exchange),
+    },
+  ];
+}
+
+async function handle(
+  core: Core,
+  bodyLimits: BodyLimits,
+  exchange: AuthenticatedExchange,
+): Promise<Response> {
+  refuseProvider(exchange.request);
+  const payload = readRequest(await readJsonBody(exchange, bodyLimits, MAX_BYTES));
+  await exchange.claimOutcome?.(payload.raw);
+  suspendIdleTimeout(exchange);
+  const { text, rate } = await handleEmbeddings(core, contextOf(exchange), payload);
+  const headers = Object.assign(baseHeaders(exchange.requestId), rateHeaders(rate, "chat"));
+  headers["content-type"] = "application/json";
+  return new Response(text, { headers });
+}
