@@ -1,15 +1,15 @@
-import { hostname } from "node:os";
+import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
 import type { Settings } from "./config/index.ts";
 import type { GatewayError } from "./domain/gateway-error.ts";
 import type { Core } from "./gateway/core.ts";
 import { BudgetLeases } from "./gateway/metering/budget-leases.ts";
+import { createCodecSlots } from "./imaging/codec-slots.ts";
 import { systemClock } from "./lib/clock.ts";
 import { newId } from "./lib/ids.ts";
 import { readS3Address } from "./lib/s3-address.ts";
 import { createSafeFetch } from "./lib/safe-fetch.ts";
-import { FairSemaphore } from "./lib/semaphore.ts";
 import { sweepSpool } from "./lib/spool.ts";
 import { hashSecret, secretTest } from "./lib/secret.ts";
 import { VERSION } from "./lib/version.ts";
@@ -42,10 +42,6 @@ export interface Gateway {
   abandon(): Promise<void>;
 }
 
-/** Pictures decoded or encoded at once; each may take four bytes a pixel. */
-const CODEC_SLOTS = 4;
-/** Fewer, so that one organization's large pictures never take every slot. */
-const CODEC_SLOTS_PER_ORGANIZATION = 3;
 const LEASE_RENEWAL_MS = 30_000;
 const LEASE_YIELD_MS = 250;
 const SWEEP_MS = 10 * 60_000;
@@ -61,7 +57,7 @@ export async function startGateway(settings: Settings, supervisor: SupervisorLin
   const storage = await openStorageOf(settings, processId, onProblem);
   const bootstrapped = await bootstrapStore(settings, storage);
   const blobs = await openBlobsOf(settings, storage, onProblem);
-  const codecSlots = new FairSemaphore(CODEC_SLOTS, CODEC_SLOTS_PER_ORGANIZATION);
+  const codecSlots = createCodecSlots(availableParallelism());
   const live = new LiveSettings(settings);
   const parts = { storage, codecSlots, processId, onProblem };
   const { core, upstreams, leases, health, counters } = await openCore(live, supervisor, parts);
