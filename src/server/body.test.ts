@@ -76,6 +76,20 @@ describe("a body", () => {
     expect(await codeOf(read(request("123456"), 5))).toBe("payload_too_large");
   });
 
+  test("in tiny pieces is read with pauses by what has arrived, one body at a time", async () => {
+    const limits = new BodyLimits(60_000);
+    const pieces = ["a", "b", "x".repeat(400_000), "y"];
+    const readAll = async () => {
+      let length = 0;
+      for await (const piece of limits.paced(streamOf(...pieces), "org")) length += piece.length;
+      return length;
+    };
+    const startedAt = performance.now();
+    expect(await Promise.all([readAll(), readAll()])).toEqual([400_003, 400_003]);
+    // Two bodies of 400,000 bytes at 2,048 bytes a millisecond.
+    expect(performance.now() - startedAt).toBeGreaterThan(380);
+  });
+
   test("that does not match its encoding, or has one nobody reads, is refused", async () => {
     expect(await codeOf(read(request(WORDS, { "content-encoding": "gzip" })))).toBe("invalid_request_body");
     for (const encoding of ["compress", "gzip, br", "__proto__"]) {

@@ -64,7 +64,7 @@ export async function* decodedBody(
   limits: BodyLimits,
 ): AsyncGenerator<Uint8Array> {
   using _body = limits.bodies.open(principal, 1);
-  const body = limits.paced(request.body ?? Readable.from([]));
+  const body = limits.paced(request.body ?? Readable.from([]), principal.organization.id);
   if (isPlain(request)) {
     yield* body;
     return;
