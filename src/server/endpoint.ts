@@ -8,7 +8,7 @@ import { asGatewayError } from "../gateway/failure.ts";
 import type { RequestListener } from "../gateway/ports.ts";
 import { newRequestFacts } from "../gateway/request-context.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
-import type { AddressList } from "../lib/cidr.ts";
+import { networkOf, type AddressList } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { ConnectionLimit } from "./connection-limit.ts";
@@ -114,9 +114,10 @@ async function handle(
   if (route.auth === "public") return route.handle(exchange);
   if (settings.lifecycle.phase === "stopping") throw stopping();
   const { request, server } = exchange;
+  const address = callerAddress(request, server, settings.trustedProxies);
   const credentials = {
     secret: readSecret(request.headers, route.keyHeaders?.(request.headers) ?? []),
-    address: () => callerAddress(request, server, settings.trustedProxies),
+    address: () => address,
   };
   const principal = await authenticate(settings.authenticator, credentials, route.scope);
   const { limiter, limits } = settings.core;
@@ -124,7 +125,8 @@ async function handle(
   Object.assign(exchange, { principal });
   if (route.pipeline) await grant.open(route.pipeline);
   try {
-    return await runIdempotently(settings.idempotency, route, Object.assign(exchange, { principal, grant }));
+    const authenticated = Object.assign(exchange, { principal, network: networkOf(address), grant });
+    return await runIdempotently(settings.idempotency, route, authenticated);
   } finally {
     grant.release();
   }
