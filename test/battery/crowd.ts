@@ -1,7 +1,7 @@
 /**
  * Fifty honest callers beside one hostile key for each attack: `bun test/battery/crowd.ts [--seconds N] [--only NAME,…]
  * [--list]`. Each attack runs for so many seconds, 20 by default. Exits with 1 when honest callers were hurt or an
- * attack achieved something. Needs Linux with `unshare`, `ip`, `prlimit` and `openssl`.
+ * attack achieved something, with 2 when it could not run. Needs Linux with `unshare`, `ip`, `prlimit` and `openssl`.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,6 +13,7 @@ import { namespaceFolder, runInNamespace } from "./crowd/network.ts";
 import { CrowdSession, type Row } from "./crowd/session.ts";
 
 export const CROWD_SECONDS = 20;
+export const CROWD_EXIT = { unhurt: 0, hurt: 1, failed: 2 } as const;
 
 /** Runs the crowd as a program with these arguments; returns its exit code. */
 export async function runCrowd(args: readonly string[], program: string = import.meta.path): Promise<number> {
@@ -40,7 +41,7 @@ async function main(args: string[]): Promise<number> {
   console.log(
     hurt.length === 0 ? "nobody was hurt" : `hurt by ${hurt.map(({ attack }) => attack).join(", ")}`,
   );
-  return hurt.length === 0 ? 0 : 1;
+  return hurt.length === 0 ? CROWD_EXIT.unhurt : CROWD_EXIT.hurt;
 }
 
 function attackNamed(wanted: string): Attack {
@@ -91,4 +92,10 @@ function lineOf(row: Row): string {
   ].join(" ");
 }
 
-if (import.meta.main) process.exit(await main(process.argv.slice(2)));
+if (import.meta.main) {
+  const code = await main(process.argv.slice(2)).catch((error: unknown) => {
+    console.error(error);
+    return CROWD_EXIT.failed;
+  });
+  process.exit(code);
+}

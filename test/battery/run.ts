@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { findPostgres } from "../support/postgres.ts";
 import { killRounds, seeded } from "../support/kill-rounds.ts";
+import { CROWD_EXIT, CROWD_SECONDS, runCrowd } from "./crowd.ts";
 import { measureLargest } from "./images-memory.ts";
 import { MIXES } from "./mixes.ts";
 import { killUnderLoad } from "./money-kills.ts";
@@ -8,13 +9,21 @@ import { compareWithModel } from "./money-model.ts";
 import { outlast } from "./money-outages.ts";
 import { runMix } from "./run-mix.ts";
 import { required } from "./setting.ts";
+import { runWithoutMends, UNMENDED_SECONDS } from "./without-mends.ts";
 
 /**
- * Random faults under load, then a comparison of all records: `npm run battery -- [--seconds N] [--only NAME,…]
- * [--seed N]`. Ends with 1 when a promise was broken.
+ * Random faults under load, then a comparison of all records; attacks beside honest callers; hostile bodies:
+ * `npm run battery -- [--seconds N] [--only NAME,…] [--seed N]`. With `--without-mends` the protection against each
+ * attack is taken out first, and the attack must hurt; `--only` then names attacks, and `--seconds` is for each. Ends
+ * with 1 when a promise was broken.
  */
 const { values } = parseArgs({
-  options: { seconds: { type: "string" }, only: { type: "string" }, seed: { type: "string" } },
+  options: {
+    seconds: { type: "string" },
+    only: { type: "string" },
+    seed: { type: "string" },
+    "without-mends": { type: "boolean" },
+  },
 });
 
 interface Row {
@@ -28,6 +37,10 @@ type Run = (seconds: number, seed: number) => Promise<Omit<Row, "name" | "second
 
 /** Beside the mixes: single promises, measured for longer than the test suite does. */
 const FIGURES: Record<string, Run> = {
+  crowd: async () => {
+    const code = await runCrowd(values.seconds === undefined ? [] : ["--seconds", String(crowdSeconds())]);
+    return verdict(code === CROWD_EXIT.unhurt);
+  },
   kills: async (seconds, seed) =>
     verdict(await killUnderLoad(Math.max(6, Math.round(seconds / 3)), seeded(seed))),
   images: async () => ({ what: "memory of the largest image calls", violations: await measureLargest() }),
@@ -61,6 +74,11 @@ const OVERHEAD_SECONDS = 12;
 const MIN_SECONDS = 5;
 const MAX_NAMED = 15;
 
+if (values["without-mends"] === true) {
+  const isKept = await runWithoutMends(values.only?.split(","), Number(values.seconds ?? UNMENDED_SECONDS));
+  process.exit(isKept ? 0 : 1);
+}
+
 const names = values.only?.split(",") ?? [...RUNS.keys()];
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const seconds = Number(values.seconds ?? DEFAULT_SECONDS) / names.length - OVERHEAD_SECONDS;
@@ -85,6 +103,11 @@ console.log(
   broken.length === 0 ? "no violation" : `violations in ${broken.map(({ name }) => name).join(", ")}`,
 );
 process.exit(broken.length === 0 ? 0 : 1);
+
+/** Each attack has its time, whatever else runs; `--seconds` can only shorten it. */
+function crowdSeconds(): number {
+  return Math.min(CROWD_SECONDS, Number(values.seconds));
+}
 
 function lineOf({ name, what, violations, ...row }: Row): string {
   const verdictText = violations.length === 0 ? "ok" : `${violations.length} VIOLATIONS`;

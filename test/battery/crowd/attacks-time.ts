@@ -33,16 +33,18 @@ export const TIME_ATTACKS: readonly Attack[] = [
   },
   {
     name: "H3",
-    what: "schemas of thousands of entries to the sandbox",
+    what: "schemas of thousands of entries, or of themselves, to the sandbox",
     run: (context) => {
       const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}`);
+      const bomb = { anyOf: Array.from({ length: 10 }, () => ({ $ref: "#/$defs/a" })) };
       const schemas = [
+        { type: "object", required: ["x"], properties: { x: bomb }, $defs: { a: bomb } },
         { type: "object", properties: { a: { type: "string", enum: names(8_000) } }, required: ["a"] },
         { allOf: names(6_000).map((name) => ({ required: [name] })) },
       ];
       const format = (schema: object) => ({ type: "json_schema", json_schema: { name: "x", schema } });
       const bodies = schemas.map((schema) => sandboxBody("go", { response_format: format(schema) }));
-      return repeat(context, 2, (lane) => post(context, bodies[lane % 2]!));
+      return repeat(context, bodies.length, (lane) => post(context, bodies[lane]!));
     },
   },
   {
