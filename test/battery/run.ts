@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { findPostgres } from "../support/postgres.ts";
 import { killRounds, seeded } from "../support/kill-rounds.ts";
 import { CROWD_EXIT, CROWD_SECONDS, runCrowd } from "./crowd.ts";
+import { FUZZ_BODIES, fuzz } from "./fuzz.ts";
 import { measureLargest } from "./images-memory.ts";
 import { MIXES } from "./mixes.ts";
 import { killUnderLoad } from "./money-kills.ts";
@@ -35,11 +36,21 @@ interface Row {
 
 type Run = (seconds: number, seed: number) => Promise<Omit<Row, "name" | "seconds">>;
 
+/** Runs whose time does not depend on how many others there are; `--seconds` can only shorten it. */
+const OWN_TIME: ReadonlySet<string> = new Set(["crowd", "fuzz"]);
+const BODIES_PER_SECOND = 400;
+
 /** Beside the mixes: single promises, measured for longer than the test suite does. */
 const FIGURES: Record<string, Run> = {
   crowd: async () => {
-    const code = await runCrowd(values.seconds === undefined ? [] : ["--seconds", String(crowdSeconds())]);
+    const each = Math.min(CROWD_SECONDS, Number(values.seconds ?? CROWD_SECONDS));
+    const code = await runCrowd(["--seconds", String(each)]);
     return verdict(code === CROWD_EXIT.unhurt);
+  },
+  async fuzz(_, seed) {
+    const wanted = values.seconds === undefined ? FUZZ_BODIES : Number(values.seconds) * BODIES_PER_SECOND;
+    const { violations, ...figures } = await fuzz(Math.min(FUZZ_BODIES, wanted), seed);
+    return { what: JSON.stringify(figures), violations };
   },
   kills: async (seconds, seed) =>
     verdict(await killUnderLoad(Math.max(6, Math.round(seconds / 3)), seeded(seed))),
@@ -81,7 +92,8 @@ if (values["without-mends"] === true) {
 
 const names = values.only?.split(",") ?? [...RUNS.keys()];
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
-const seconds = Number(values.seconds ?? DEFAULT_SECONDS) / names.length - OVERHEAD_SECONDS;
+const sharing = names.filter((name) => !OWN_TIME.has(name)).length;
+const seconds = Number(values.seconds ?? DEFAULT_SECONDS) / Math.max(1, sharing) - OVERHEAD_SECONDS;
 console.log(`seed ${seed}, ${navigator.hardwareConcurrency} cores`);
 const rows: Row[] = [];
 for (const name of names) {
@@ -103,11 +115,6 @@ console.log(
   broken.length === 0 ? "no violation" : `violations in ${broken.map(({ name }) => name).join(", ")}`,
 );
 process.exit(broken.length === 0 ? 0 : 1);
-
-/** Each attack has its time, whatever else runs; `--seconds` can only shorten it. */
-function crowdSeconds(): number {
-  return Math.min(CROWD_SECONDS, Number(values.seconds));
-}
 
 function lineOf({ name, what, violations, ...row }: Row): string {
   const verdictText = violations.length === 0 ? "ok" : `${violations.length} VIOLATIONS`;
