@@ -100,8 +100,11 @@ export const MENDS: readonly Mend[] = [
   {
     attack: "H6-names",
     edits: [
-      { file: "src/dialects/chat/request.ts", find: "names: 50_000", replace: "names: 5_000_000" },
-      { file: "src/dialects/chat/request.ts", find: "values: 500_000", replace: "values: 5_000_000" },
+      {
+        file: "src/dialects/request-body.ts",
+        find: "{ values: 500_000, names: 50_000 }",
+        replace: "{ values: Infinity, names: Infinity }",
+      },
     ],
   },
   {
@@ -148,7 +151,7 @@ export const MENDS: readonly Mend[] = [
     attack: "H9",
     edits: [
       {
-        file: "src/dialects/chat/parts.ts",
+        file: "src/dialects/links.ts",
         find: "if (readLink(value)) return true;",
         replace: "if (readLink(value) ?? value) return true;",
       },

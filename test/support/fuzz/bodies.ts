@@ -34,6 +34,8 @@ export function fuzzRequest(seed: number, index: number): FuzzRequest {
 const ENTRANCES: readonly ((choices: Choices) => FuzzRequest)[] = [
   (choices) => json("/v1/chat/completions", chatBody(choices), choices),
   (choices) => json("/v1/chat/completions", chatBody(choices), choices),
+  (choices) => json("/v1/messages", messagesBody(choices), choices),
+  (choices) => json("/v1/responses", responsesBody(choices), choices),
   (choices) => json("/v1/images/generations", generationBody(choices), choices),
   (choices) => json("/v1/images/edits", editBody(choices), choices),
   (choices) => form(choices),
@@ -122,6 +124,40 @@ function chatBody(choices: Choices): object {
     ...(choices.once(3) && { tools: [tool], tool_choice: "auto" }),
     ...(choices.once(3) && { response_format: { type: "json_schema", json_schema: { name: "x", schema } } }),
     ...(choices.once(4) && { n: 2, stop: ["x"], temperature: 1, reasoning_effort: "low" }),
+  };
+}
+
+function messagesBody(choices: Choices): object {
+  const source = { type: "base64", media_type: "image/png", data: PICTURE.toString("base64") };
+  const blocks = [
+    { type: "text", text: anyText(choices) },
+    { type: "image", source },
+  ];
+  return {
+    model: CHAT_MODEL,
+    max_tokens: 32,
+    system: "be brief",
+    messages: [{ role: "user", content: choices.once(2) ? blocks : anyText(choices) }],
+    ...(choices.once(3) && { stream: true, thinking: { type: "enabled", budget_tokens: 1024 } }),
+    ...(choices.once(3) && {
+      tools: [{ name: "f", input_schema: { type: "object" } }],
+      tool_choice: { type: "any" },
+    }),
+  };
+}
+
+function responsesBody(choices: Choices): object {
+  const content = [
+    { type: "input_text", text: anyText(choices) },
+    { type: "input_image", image_url: DATA_URL },
+  ];
+  return {
+    model: CHAT_MODEL,
+    input: choices.once(2) ? anyText(choices) : [{ role: "user", content }],
+    max_output_tokens: 32,
+    store: false,
+    ...(choices.once(3) && { stream: true, instructions: "be brief", reasoning: { effort: "low" } }),
+    ...(choices.once(3) && { tools: [{ type: "function", name: "f", parameters: { type: "object" } }] }),
   };
 }
 
