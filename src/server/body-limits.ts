@@ -1,7 +1,5 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 import { DeadlineTimer } from "../lib/deadline-timer.ts";
-import { FairSemaphore } from "../lib/semaphore.ts";
-import { sleep } from "../lib/waiting.ts";
 import { ResourceQuota } from "./resource-quota.ts";
 
 const MIB = 1024 * 1024;
@@ -9,12 +7,9 @@ const MIB = 1024 * 1024;
 /** Lowest average speed of a body after its grace time; slow mobile networks reach twice as much. */
 const MIN_BYTES_PER_SECOND = 16 * 1024;
 
-/** Pieces of fewer bytes, and how many of them a body may have before its reading pauses. */
+/** Pieces of fewer bytes, and how many of them a body may have before its reading waits after each. */
 const SMALL_BYTES = 128;
-const MAX_SMALL_PIECES = 1;
-const MIN_PAUSE_MS = 5;
-/** Several times what the runtime takes for bytes that arrive in chunks of their own. */
-const PAUSE_BYTES_PER_MS = 2048;
+const MAX_SMALL_PIECES = 16;
 
 /** What bodies may use while they are read, and how fast they must arrive. One for the process. */
 export class BodyLimits {
@@ -36,7 +31,6 @@ export class BodyLimits {
     organization: 256 * MIB,
     process: 512 * MIB,
   });
-  readonly #pauses = new FairSemaphore(1);
   readonly #timer = new DeadlineTimer();
   readonly #graceMs: number;
 
@@ -47,15 +41,13 @@ export class BodyLimits {
 
   /**
    * Yields the pieces of a body while their average speed is sufficient. Time in which nobody takes them does not count.
-   * A body in tiny chunks holds the event loop: the runtime takes some 60 ns for each, a second for 16 MiB of one byte
-   * each. After small pieces its reading therefore pauses by what has arrived, and the runtime then reads no further.
-   * One body pauses at a time, organizations in turn, so many bodies take no larger share than one.
+   * After small pieces it lets the event loop turn, in which the runtime joins those that follow: as long as somebody
+   * waits for the next piece, every chunk is one, and a megabyte in chunks of a byte holds the loop for a second.
    */
-  async *paced(body: AsyncIterable<Uint8Array>, organization: string): AsyncGenerator<Uint8Array> {
+  async *paced(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let received = 0;
     let waitedMs = 0;
     let smallPieces = 0;
-    let pausedAt = 0;
     let since = performance.now();
     for await (const piece of body) {
       waitedMs += performance.now() - since;
@@ -64,11 +56,7 @@ export class BodyLimits {
       if (piece.length < SMALL_BYTES) smallPieces += 1;
       yield piece;
       since = performance.now();
-      if (smallPieces > MAX_SMALL_PIECES) {
-        using _turn = await this.#pauses.acquire(organization);
-        await sleep(Math.max(MIN_PAUSE_MS, (received - pausedAt) / PAUSE_BYTES_PER_MS));
-        pausedAt = received;
-      }
+      if (smallPieces > MAX_SMALL_PIECES && piece.length < SMALL_BYTES) await nextTurn();
     }
   }
 
@@ -83,6 +71,10 @@ export class BodyLimits {
   #timeFor(byteLength: number): number {
     return this.#graceMs + (byteLength / MIN_BYTES_PER_SECOND) * 1000;
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function tooSlow(): GatewayError {

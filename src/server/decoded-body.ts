@@ -63,9 +63,9 @@ export function isPlain({ headers }: Request): boolean {
  * decoded size.
  */
 export async function* decodedBody(exchange: BodyExchange, limits: BodyLimits): AsyncGenerator<Uint8Array> {
-  const { request, principal } = exchange;
+  const { request } = exchange;
   using _body = limits.bodies.open(exchange, 1);
-  const body = limits.paced(request.body ?? Readable.from([]), principal.organization.id);
+  const body = limits.paced(request.body ?? Readable.from([]));
   if (isPlain(request)) {
     yield* body;
     return;

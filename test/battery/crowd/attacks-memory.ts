@@ -49,13 +49,13 @@ export const MEMORY_ATTACKS: readonly Attack[] = [
     run: (context) => {
       const body = JSON.stringify({ model: "none", text: "x".repeat(4 * MIB) });
       const bytes = Buffer.from(`${body.replace(/./g, "1\r\n$&\r\n")}0\r\n\r\n`);
-      return repeat(context, 3, async () => {
+      return repeat(context, 1, async () => {
         const socket = await openRequest(context, CHAT, { "transfer-encoding": "chunked" });
         for (let at = 0; at < bytes.length; at += MIB / 4) {
           if (context.signal.aborted || socket.destroyed) break;
           await write(socket, bytes.subarray(at, at + MIB / 4));
         }
-        await pause(context, 200);
+        await pause(context, 1_000);
         socket.destroy();
       });
     },
