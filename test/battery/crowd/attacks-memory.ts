@@ -45,9 +45,9 @@ export const MEMORY_ATTACKS: readonly Attack[] = [
   },
   {
     name: "H5-chunks",
-    what: "bodies of 4 MiB in chunks of one byte",
+    what: "bodies of 8 MiB in chunks of one byte",
     run: (context) => {
-      const body = JSON.stringify({ model: "none", text: "x".repeat(4 * MIB) });
+      const body = JSON.stringify({ model: "none", text: "x".repeat(8 * MIB) });
       const bytes = Buffer.from(`${body.replace(/./g, "1\r\n$&\r\n")}0\r\n\r\n`);
       return repeat(context, 1, async () => {
         const socket = await openRequest(context, CHAT, { "transfer-encoding": "chunked" });
@@ -55,7 +55,7 @@ export const MEMORY_ATTACKS: readonly Attack[] = [
           if (context.signal.aborted || socket.destroyed) break;
           await write(socket, bytes.subarray(at, at + MIB / 4));
         }
-        await pause(context, 1_000);
+        await pause(context, 3_000);
         socket.destroy();
       });
     },
