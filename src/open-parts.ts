@@ -1,12 +1,12 @@
-import { hostname } from "node:os";
+import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
 import type { Settings } from "./config/index.ts";
+import { createCodecSlots } from "./imaging/codec-slots.ts";
 import { systemClock } from "./lib/clock.ts";
 import { newId } from "./lib/ids.ts";
 import { readS3Address } from "./lib/s3-address.ts";
 import { createSafeFetch } from "./lib/safe-fetch.ts";
-import { FairSemaphore } from "./lib/semaphore.ts";
 import { sweepSpool } from "./lib/spool.ts";
 import { hashSecret, secretTest } from "./lib/secret.ts";
 import { ConnectionLimit, Overload, type ServerOptions } from "./server/index.ts";
@@ -23,11 +23,6 @@ import { requestLog, systemLog, type SystemLog } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 import { gatherMetrics } from "./telemetry/process-metrics.ts";
 
-/** Pictures decoded or encoded at once; each may take four bytes a pixel. */
-const CODEC_SLOTS = 4;
-/** Fewer, so that one organization's large pictures never take every slot. */
-const CODEC_SLOTS_PER_ORGANIZATION = 3;
-
 const write = (lines: string): void => void process.stdout.write(lines);
 
 /** Opens everything a process has besides its server: storage, core, jobs and what observes them. */
@@ -38,7 +33,7 @@ export async function openParts(settings: Settings, supervisor: SupervisorLink |
   const storage = await openStorageOf(settings, processId, onProblem);
   const bootstrapped = await bootstrapStore(settings, storage);
   const blobs = await openBlobsOf(settings, storage, onProblem);
-  const codecSlots = new FairSemaphore(CODEC_SLOTS, CODEC_SLOTS_PER_ORGANIZATION);
+  const codecSlots = createCodecSlots(availableParallelism());
   const live = new LiveSettings(settings);
   const opened = await openCore(live, supervisor, { storage, codecSlots, processId, onProblem });
   const { core, health, counters } = opened;

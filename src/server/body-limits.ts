@@ -7,6 +7,10 @@ const MIB = 1024 * 1024;
 /** Lowest average speed of a body after its grace time; slow mobile networks reach twice as much. */
 const MIN_BYTES_PER_SECOND = 16 * 1024;
 
+/** Pieces of fewer bytes, and how many of them a body may have before its reading waits after each. */
+const SMALL_BYTES = 128;
+const MAX_SMALL_PIECES = 16;
+
 /** What bodies may use while they are read, and how fast they must arrive. One for the process. */
 export class BodyLimits {
   /** Counts bodies. High enough for thousands of clients of one key that connect at once. */
@@ -35,17 +39,24 @@ export class BodyLimits {
     this.#graceMs = graceMs;
   }
 
-  /** Yields the pieces of a body while their average speed is sufficient. Time in which nobody reads does not count. */
+  /**
+   * Yields the pieces of a body while their average speed is sufficient. Time in which nobody takes them does not count.
+   * After small pieces it lets the event loop turn, in which the runtime joins those that follow: as long as somebody
+   * waits for the next piece, every chunk is one, and a megabyte in chunks of a byte holds the loop for a second.
+   */
   async *paced(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let received = 0;
     let waitedMs = 0;
+    let smallPieces = 0;
     let since = performance.now();
     for await (const piece of body) {
       waitedMs += performance.now() - since;
       received += piece.length;
       if (waitedMs > this.#timeFor(received)) throw tooSlow();
+      if (piece.length < SMALL_BYTES) smallPieces += 1;
       yield piece;
       since = performance.now();
+      if (smallPieces > MAX_SMALL_PIECES && piece.length < SMALL_BYTES) await nextTurn();
     }
   }
 
@@ -69,6 +80,10 @@ export class BodyLimits {
   #timeFor(byteLength: number): number {
     return this.#graceMs + (byteLength / MIN_BYTES_PER_SECOND) * 1000;
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function tooSlow(): GatewayError {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { Readable } from "node:stream";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { GatewayError } from "../domain/gateway-error.ts";
 import { plainCore } from "../../test/support/plain-core.ts";
@@ -29,7 +30,7 @@ function streamOf(...pieces: string[]): ReadableStream<Uint8Array> {
 
 const read = async (asked: Request, maxBytes = MIB) =>
   new TextDecoder().decode(
-    await readJsonBody({ request: asked, principal }, new BodyLimits(1_000), maxBytes),
+    await readJsonBody({ request: asked, principal, network: "192.0.2.1" }, new BodyLimits(1_000), maxBytes),
   );
 
 async function codeOf(work: Promise<unknown>): Promise<string> {
@@ -74,6 +75,22 @@ describe("a body", () => {
   test("of exactly the most bytes is taken", async () => {
     expect(await read(request("12345"), 5)).toBe("12345");
     expect(await codeOf(read(request("123456"), 5))).toBe("payload_too_large");
+  });
+
+  test("in tiny pieces lets the event loop turn between them", async () => {
+    let turns = 0;
+    let isReading = true;
+    const count = (): void => {
+      turns += 1;
+      if (isReading) setImmediate(count);
+    };
+    setImmediate(count);
+    const pieces = Array.from({ length: 500 }, () => Buffer.from("x"));
+    let length = 0;
+    for await (const piece of new BodyLimits(60_000).paced(Readable.from(pieces))) length += piece.length;
+    isReading = false;
+    expect(length).toBe(500);
+    expect(turns).toBeGreaterThan(400);
   });
 
   test("that does not match its encoding, or has one nobody reads, is refused", async () => {

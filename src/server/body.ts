@@ -2,8 +2,14 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { detachBuffer } from "../lib/detach-buffer.ts";
 import { yieldToEventLoop } from "../lib/waiting.ts";
 import type { BodyLimits } from "./body-limits.ts";
-import { decodedBody, declaredLength, isPlain, requireLength, tooLarge } from "./decoded-body.ts";
-import type { AuthenticatedExchange } from "./http-exchange.ts";
+import {
+  decodedBody,
+  declaredLength,
+  isPlain,
+  requireLength,
+  tooLarge,
+  type BodyExchange,
+} from "./decoded-body.ts";
 import type { QuotaShare } from "./resource-quota.ts";
 
 /** Larger bodies are read piece by piece, so that a slow one is noticed before its end. */
@@ -12,17 +18,17 @@ const FIRST_BYTES = 16 * 1024;
 
 /** The bytes of a JSON body, decoded, at most `maxBytes` before and after decoding. */
 export async function readJsonBody(
-  exchange: Pick<AuthenticatedExchange, "request" | "principal">,
+  exchange: BodyExchange,
   limits: BodyLimits,
   maxBytes: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const { request, principal } = exchange;
+  const { request } = exchange;
   requireJson(request.headers.get("content-type"));
   requireLength(request, maxBytes);
   const length = isPlain(request) ? declaredLength(request) : null;
-  using memory = limits.memory.open(principal, length ?? FIRST_BYTES);
+  using memory = limits.memory.open(exchange, length ?? FIRST_BYTES);
   if (length !== null && length <= MAX_SMALL_BYTES) {
-    using _ = limits.bodies.open(principal, 1);
+    using _ = limits.bodies.open(exchange, 1);
     return new Uint8Array(await limits.arrived(request.arrayBuffer(), length));
   }
   const buffer = new GrowingBuffer(length ?? FIRST_BYTES, maxBytes, memory);

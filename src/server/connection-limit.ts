@@ -12,16 +12,22 @@ interface ConnectionLimitOptions {
   onClosed(message: string): void;
 }
 
-const SAMPLE_MS = 100;
+/** A burst of connections within it must fit into the reserve. */
+const SAMPLE_MS = 20;
 /** Connections per address are counted in every so many samples. */
-const COUNT_SAMPLES = 10;
+const COUNT_SAMPLES = 50;
 /** Kept for files and for connections to vendors and stores: a quarter of the limit, within these bounds. */
 const MIN_RESERVE = 32;
 const MAX_RESERVE = 1024;
 /** From this share of the bound on every sample counts exactly, because free descriptors may lie below used ones. */
 const TIGHT_SHARE = 0.9;
-/** A scan that takes a millisecond is not repeated for so many. */
+/** A scan that takes a millisecond is not repeated for so many; for fewer while there are too many connections. */
 const SCAN_SHARE = 20;
+const BUSY_SCAN_SHARE = 5;
+/** Once half of the reserve is used. */
+const URGENT_SCAN_SHARE = 1;
+/** Where there are too many, so many fewer are left, because others come before the next scan. */
+const HEADROOM_SHARE = 0.1;
 const REPORT_MS = 10_000;
 const SHUT_BOTH = 2;
 const RLIMIT_NOFILE = 7;
@@ -30,7 +36,7 @@ const MAX_SCANNED = 131_072;
 
 /**
  * Keeps clients' connections below the process's limit of open files. The runtime accepts every connection, so those
- * in excess are closed after the fact, ten times a second: never one with a running request or an unfinished response,
+ * in excess are closed after the fact, many times a second: never one with a running request or an unfinished response,
  * first those of the address with the most, of these the ones never served and the longest silent.
  */
 export class ConnectionLimit {
@@ -41,7 +47,9 @@ export class ConnectionLimit {
   #closed = 0;
   #samples = 0;
   #isTight = false;
-  #scanAt = 0;
+  #scannedAt = 0;
+  #scanMs = 0;
+  #scanShare = SCAN_SHARE;
   #reportedAt = -Infinity;
   #unreported = 0;
 
@@ -73,11 +81,14 @@ export class ConnectionLimit {
     const libc = this.#libc;
     if (!libc) return;
     const limit = fileLimit(libc);
-    const maxOpen = limit - Math.min(MAX_RESERVE, Math.max(MIN_RESERVE, limit / 4));
+    const reserve = Math.min(MAX_RESERVE, Math.max(MIN_RESERVE, limit / 4));
+    const maxOpen = limit - reserve;
     const isCounting = this.#options.perAddress !== null && this.#samples++ % COUNT_SAMPLES === 0;
-    const isTight = this.#isTight || lowestFree(libc) >= maxOpen;
+    const lowest = lowestFree(libc);
+    const isTight = this.#isTight || lowest >= maxOpen;
     const startedAt = performance.now();
-    if ((!isTight && !isCounting) || startedAt < this.#scanAt) return;
+    const share = lowest >= maxOpen + reserve / 2 ? URGENT_SCAN_SHARE : this.#scanShare;
+    if ((!isTight && !isCounting) || startedAt < this.#scannedAt + this.#scanMs * share) return;
     const ports = new Set(this.#servers.map(({ port = 0 }) => port));
     const open = listDescriptors(libc, Math.min(limit, MAX_SCANNED), ports);
     const excess = this.#findExcess(open, maxOpen);
@@ -85,7 +96,9 @@ export class ConnectionLimit {
     this.#report(excess.length);
     // Connections that wait to be accepted take the descriptors that were closed.
     this.#isTight = open.count >= maxOpen * TIGHT_SHARE;
-    this.#scanAt = startedAt + (performance.now() - startedAt) * SCAN_SHARE;
+    this.#scanShare = excess.length > 0 ? BUSY_SCAN_SHARE : SCAN_SHARE;
+    this.#scannedAt = startedAt;
+    this.#scanMs = performance.now() - startedAt;
   }
 
   #findExcess({ count, connections }: OpenDescriptors, maxOpen: number): ClientConnection[] {
@@ -106,7 +119,8 @@ export class ConnectionLimit {
       idle.map((connection, index) => ({ connection, rank: size - index })),
     );
     ranked.sort((one, other) => other.rank - one.rank || byWorth(one.connection, other.connection));
-    const surplus = Math.max(0, count - excess.length - maxOpen);
+    const left = count - excess.length;
+    const surplus = left > maxOpen ? left - Math.floor(maxOpen * (1 - HEADROOM_SHARE)) : 0;
     excess.push(...ranked.slice(0, surplus).map(({ connection }) => connection));
     return excess;
   }

@@ -12,6 +12,9 @@ import type { AuthenticatedExchange } from "./http-exchange.ts";
 
 const MIB = 1024 * 1024;
 
+/** The request, and who sends it. */
+export type BodyExchange = Pick<AuthenticatedExchange, "request" | "principal" | "network">;
+
 /** A decoder and the memory that its window may take. */
 interface Decoder {
   create(): Transform;
@@ -59,18 +62,16 @@ export function isPlain({ headers }: Request): boolean {
  * quota that is used up, a body that is too slow, and bytes that do not match the encoding. The reader bounds the
  * decoded size.
  */
-export async function* decodedBody(
-  { request, principal }: Pick<AuthenticatedExchange, "request" | "principal">,
-  limits: BodyLimits,
-): AsyncGenerator<Uint8Array> {
-  using _body = limits.bodies.open(principal, 1);
+export async function* decodedBody(exchange: BodyExchange, limits: BodyLimits): AsyncGenerator<Uint8Array> {
+  const { request } = exchange;
+  using _body = limits.bodies.open(exchange, 1);
   const body = limits.paced(request.body ?? Readable.from([]));
   if (isPlain(request)) {
     yield* body;
     return;
   }
   const decoder = requireDecoder(request);
-  using _window = limits.decoders.open(principal, decoder.windowBytes);
+  using _window = limits.decoders.open(exchange, decoder.windowBytes);
   yield* decode(body, decoder.create());
 }
 

@@ -8,7 +8,7 @@ import { asGatewayError } from "../gateway/failure.ts";
 import type { RequestListener } from "../gateway/ports.ts";
 import { newRequestFacts } from "../gateway/request-context.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
-import type { AddressList } from "../lib/cidr.ts";
+import { networkOf, type AddressList } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { ConnectionLimit } from "./connection-limit.ts";
@@ -25,7 +25,8 @@ import { runIdempotently, type Idempotency } from "./idempotency.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Overload } from "./overload.ts";
 import { errorResponse } from "./respond.ts";
-import type { ErrorFamily, OtherMethods, Route, RouteResult, RouteTable } from "./routes.ts";
+import { badHost, badTarget, notRouted, type Refusal } from "./refusals.ts";
+import type { ErrorFamily, Route, RouteResult, RouteTable } from "./routes.ts";
 
 export interface EndpointSettings {
   table: RouteTable;
@@ -124,7 +125,8 @@ async function handle(
   const principal = found instanceof Promise ? await found : found;
   const { limiter, limits } = settings.core;
   const grant = new LimitGrant(limiter, limits, principal);
-  const authenticated = Object.assign(exchange, { principal, grant });
+  const network = networkOf(addressOf(exchange, settings.trustedProxies));
+  const authenticated = Object.assign(exchange, { principal, network, grant });
   const counting = route.pipeline && grant.open(route.pipeline);
   if (counting) await counting;
   try {
@@ -167,33 +169,6 @@ function renderFailure(
   if (failure instanceof ClientDisconnected) return new Response(null, { status: 499 });
   const extra: Record<string, string> = failure.closesConnection ? { connection: "close" } : {};
   return errorResponse(failure, family, requestId, extra);
-}
-
-/** Why a request has no handler, and the shape in which its caller reads that. */
-interface Refusal {
-  error: GatewayError;
-  family: ErrorFamily;
-  headers?: Record<string, string>;
-}
-
-function badHost(): Refusal {
-  const error = new GatewayError("invalid_parameter", "Send a single Host header that names a host.");
-  return { error, family: "images" };
-}
-
-/** A proxy that decides by the path as it was sent would have allowed another one than the gateway serves. */
-function badTarget(): Refusal {
-  const message = "Send the path as it is, without `.` or `..` segments and backslashes.";
-  return { error: new GatewayError("invalid_parameter", message), family: "images" };
-}
-
-function notRouted(found: OtherMethods | null): Refusal {
-  if (!found) {
-    return { error: new GatewayError("not_found", "There is nothing at this path."), family: "images" };
-  }
-  const allow = found.allow.join(", ");
-  const error = new GatewayError("method_not_allowed", `This path answers ${allow}.`);
-  return { error, family: found.family, headers: { allow } };
 }
 
 function refuse(settings: EndpointSettings, exchange: HttpExchange, refusal: Refusal): Response {

@@ -31,6 +31,8 @@ export interface HttpExchange {
 /** An exchange whose key has been accepted. */
 export interface AuthenticatedExchange extends HttpExchange {
   principal: Principal;
+  /** The client's network by its address: what one client controls. */
+  network: string;
   /** What the request counts in the limits. */
   grant: LimitGrant;
   /**

@@ -1,9 +1,8 @@
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Principal } from "../domain/api-key.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { SpoolAccount } from "../lib/spool.ts";
-import { ResourceQuota, type QuotaShare } from "./resource-quota.ts";
+import { ResourceQuota, type QuotaShare, type ResourceUser } from "./resource-quota.ts";
 
 export interface SpoolQuotaOptions {
   /** Folder of temporary files, inside of the data folder. */
@@ -17,7 +16,7 @@ export interface SpoolQuotaOptions {
 const FREE_SPACE_MS = 250;
 const RETRY_SECONDS = 10;
 
-/** Bounds the temporary files of requests: per key, organization and process, and by the free space of the disk. */
+/** Bounds the temporary files of requests: per key, organization, client network and process, and by the free space of the disk. */
 export class SpoolQuota {
   readonly #quota: ResourceQuota;
   readonly #options: SpoolQuotaOptions;
@@ -36,9 +35,9 @@ export class SpoolQuota {
   }
 
   /** Throws at once when the quota does not cover the bytes that the body declares. */
-  open(principal: Principal, declaredBytes: number): SpoolAccount {
-    this.#quota.open(principal, declaredBytes)[Symbol.dispose]();
-    return new RequestAccount(this.#quota.open(principal), (byteLength) => {
+  open(user: ResourceUser, declaredBytes: number): SpoolAccount {
+    this.#quota.open(user, declaredBytes)[Symbol.dispose]();
+    return new RequestAccount(this.#quota.open(user), (byteLength) => {
       this.#requireSpace(byteLength);
       this.#availableBytes -= byteLength;
     });

@@ -23,12 +23,13 @@ export interface SpoolOptions {
  */
 export async function respondFromSpool(
   { directory, filePool, quota }: SpoolOptions,
-  { request, principal, claimOutcome }: AuthenticatedExchange,
+  exchange: AuthenticatedExchange,
   handle: (spool: Spool) => Promise<SpooledResponse>,
 ): Promise<Response> {
+  const { request, claimOutcome } = exchange;
   const { signal } = request;
   const declaredBytes = isPlain(request) ? (declaredLength(request) ?? 0) : 0;
-  const spool = createSpool(directory, filePool, quota.open(principal, declaredBytes));
+  const spool = createSpool(directory, filePool, quota.open(exchange, declaredBytes));
   // Files that cannot be removed now are swept at the next start.
   const drop = async () => {
     await Promise.allSettled([spool[Symbol.asyncDispose]()]);

@@ -2,6 +2,8 @@ import { parseArgs } from "node:util";
 import { killJobs } from "../support/job-kills.ts";
 import { findPostgres, startPostgres } from "../support/postgres.ts";
 import { killRounds, seeded } from "../support/kill-rounds.ts";
+import { CROWD_EXIT, CROWD_SECONDS, runCrowd } from "./crowd.ts";
+import { FUZZ_BODIES, fuzz } from "./fuzz.ts";
 import { measureLargest } from "./images-memory.ts";
 import { MIXES } from "./mixes.ts";
 import { killUnderLoad } from "./money-kills.ts";
@@ -10,13 +12,21 @@ import { outlast } from "./money-outages.ts";
 import { readCorpus } from "./pictures.ts";
 import { runMix } from "./run-mix.ts";
 import { required } from "./setting.ts";
+import { runWithoutMends, UNMENDED_SECONDS } from "./without-mends.ts";
 
 /**
- * Random faults under load, then a comparison of all records: `npm run battery -- [--seconds N] [--only NAME,…]
- * [--seed N]`. Ends with 1 when a promise was broken.
+ * Random faults under load, then a comparison of all records; attacks beside honest callers; hostile bodies:
+ * `npm run battery -- [--seconds N] [--only NAME,…] [--seed N]`. With `--without-mends` the protection against each
+ * attack is taken out first, and the attack must hurt; `--only` then names attacks, and `--seconds` is for each. Ends
+ * with 1 when a promise was broken.
  */
 const { values } = parseArgs({
-  options: { seconds: { type: "string" }, only: { type: "string" }, seed: { type: "string" } },
+  options: {
+    seconds: { type: "string" },
+    only: { type: "string" },
+    seed: { type: "string" },
+    "without-mends": { type: "boolean" },
+  },
 });
 
 interface Row {
@@ -28,8 +38,22 @@ interface Row {
 
 type Run = (seconds: number, seed: number) => Promise<Omit<Row, "name" | "seconds">>;
 
+/** Runs whose time does not depend on how many others there are; `--seconds` can only shorten it. */
+const OWN_TIME: ReadonlySet<string> = new Set(["crowd", "fuzz"]);
+const BODIES_PER_SECOND = 400;
+
 /** Beside the mixes: single promises, measured for longer than the test suite does. */
 const FIGURES: Record<string, Run> = {
+  crowd: async () => {
+    const each = Math.min(CROWD_SECONDS, Number(values.seconds ?? CROWD_SECONDS));
+    const code = await runCrowd(["--seconds", String(each)]);
+    return verdict(code === CROWD_EXIT.unhurt);
+  },
+  async fuzz(_, seed) {
+    const wanted = values.seconds === undefined ? FUZZ_BODIES : Number(values.seconds) * BODIES_PER_SECOND;
+    const { violations, ...figures } = await fuzz(Math.min(FUZZ_BODIES, wanted), seed);
+    return { what: JSON.stringify(figures), violations };
+  },
   kills: async (seconds, seed) =>
     verdict(await killUnderLoad(Math.max(6, Math.round(seconds / 3)), seeded(seed))),
   images: async () => ({ what: "memory of the largest image calls", violations: await measureLargest() }),
@@ -85,9 +109,15 @@ const OVERHEAD_SECONDS = 12;
 const MIN_SECONDS = 5;
 const MAX_NAMED = 15;
 
+if (values["without-mends"] === true) {
+  const isKept = await runWithoutMends(values.only?.split(","), Number(values.seconds ?? UNMENDED_SECONDS));
+  process.exit(isKept ? 0 : 1);
+}
+
 const names = values.only?.split(",") ?? [...RUNS.keys()];
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
-const seconds = Number(values.seconds ?? DEFAULT_SECONDS) / names.length - OVERHEAD_SECONDS;
+const sharing = names.filter((name) => !OWN_TIME.has(name)).length;
+const seconds = Number(values.seconds ?? DEFAULT_SECONDS) / Math.max(1, sharing) - OVERHEAD_SECONDS;
 console.log(`seed ${seed}, ${navigator.hardwareConcurrency} cores`);
 const rows: Row[] = [];
 for (const name of names) {

@@ -3,10 +3,10 @@
  * `bun test/mutation/run.ts [--list] [--only NAME]...`. Exits with 1 when a fault survives, when the place of one is
  * no longer found exactly once, or when its tests fail without it.
  */
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, relative, resolve } from "node:path";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { copyTree, countInFile, endGroup, ROOT } from "../support/tree-copy.ts";
 import type { Fault } from "./fault.ts";
 import { END_TO_END_FAULTS } from "./faults/end-to-end.ts";
 import { JOURNAL_FAULTS } from "./faults/journal.ts";
@@ -17,14 +17,12 @@ import { REQUEST_FAULTS } from "./faults/requests.ts";
 import { ROUTING_FAULTS } from "./faults/routing.ts";
 import { STORE_FAULTS } from "./faults/stores.ts";
 
-const ROOT = resolve(import.meta.dir, "../..");
 /** Faults tried at the same time, each in a copy of its own. */
 const LANES = 2;
 /** A run of a fault's tests that takes longer is ended; tests that hang have noticed the fault. */
 const FAULT_LIMIT_MS = 90_000;
 /** All tests of the chosen faults, without a fault. */
 const BASELINE_LIMIT_MS = 300_000;
-const NOT_COPIED = new Set([".git", "node_modules", "data"]);
 
 const ALL = [
   ...METERING_FAULTS,
@@ -77,8 +75,7 @@ async function problemsOf(faults: readonly Fault[]): Promise<string[]> {
   for (const { name, file, find, replace, tests } of faults) {
     if (names.has(name)) problems.push(`${name}: two faults have this name`);
     names.add(name);
-    const text = await readFile(join(ROOT, file), "utf8").catch(() => "");
-    const count = text.split(find).length - 1;
+    const count = await countInFile(file, find);
     if (count !== 1) problems.push(`${name}: found ${count} times in ${file}: ${find}`);
     if (find === replace) problems.push(`${name}: changes nothing`);
     for (const path of tests)
@@ -176,25 +173,6 @@ async function runTests(copy: string, tests: readonly string[], limitMs: number)
   const text = (await output).join("");
   const failed = /^\(fail\) (.*?)(?: \[[\d.]+m?s\])?$/m.exec(text)?.[1] ?? null;
   return { code, failed, isLate, tail: text.slice(-2000) };
-}
-
-/** Ends what is left of a process group. */
-function endGroup(id: number): void {
-  try {
-    process.kill(-id, "SIGKILL");
-  } catch {
-    // All of it has ended.
-  }
-}
-
-async function copyTree(): Promise<string> {
-  const copy = await mkdtemp(join(tmpdir(), "mutation-"));
-  await cp(ROOT, copy, {
-    recursive: true,
-    filter: (path) => !NOT_COPIED.has(relative(ROOT, path)),
-  });
-  await symlink(join(ROOT, "node_modules"), join(copy, "node_modules"));
-  return copy;
 }
 
 function rowOf({ fault, result, seconds, detail }: Outcome): string {

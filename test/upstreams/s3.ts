@@ -189,8 +189,13 @@ function objectResponse(request: Request, { bytes, type, modifiedAt }: StoredObj
   });
 }
 
+/** Hashing a large object takes longer than sending a part of it. */
+const etags = new WeakMap<Uint8Array, string>();
+
 function etagOf(bytes: Uint8Array): string {
-  return `"${createHash("md5").update(bytes).digest("hex")}"`;
+  const etag = etags.get(bytes) ?? `"${createHash("md5").update(bytes).digest("hex")}"`;
+  etags.set(bytes, etag);
+  return etag;
 }
 
 function xml(body: string, status = 200): Response {

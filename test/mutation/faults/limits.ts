@@ -270,4 +270,25 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     replace: "share: () => 1 || processes, windowMs",
     tests: limiters,
   },
+  {
+    name: "one client address takes all memory for bodies",
+    file: "src/server/resource-quota.ts",
+    find: "const NETWORK_SHARE = 0.75;",
+    replace: "const NETWORK_SHARE = 1;",
+    tests: ["src/server/resource-quota.test.ts"],
+  },
+  {
+    name: "one organization's pictures take every processor",
+    file: "src/imaging/codec-slots.ts",
+    find: "processors - 1",
+    replace: "processors",
+    tests: ["src/imaging/codec-slots.test.ts"],
+  },
+  {
+    name: "a body in tiny chunks holds the event loop",
+    file: "src/server/body-limits.ts",
+    find: "smallPieces > MAX_SMALL_PIECES &&",
+    replace: "smallPieces > Infinity &&",
+    tests: ["src/server/body.test.ts"],
+  },
 ];

@@ -1,0 +1,141 @@
+import type { Socket } from "node:net";
+import { openSocket, writeRequest } from "../../support/sockets.ts";
+import type { HostileKeys } from "./setting.ts";
+
+/** One way in which the holder of a valid key tries to hurt others. */
+export interface Attack {
+  name: string;
+  /** What it tries, in a few words. */
+  what: string;
+  /** Whether pictures must be in S3 for it. */
+  needsS3?: boolean;
+  /** Goes on until the signal aborts. */
+  run(context: AttackContext): Promise<void>;
+}
+
+/** What an attack may use, and where it reports. */
+export interface AttackContext {
+  url: string;
+  keys: HostileKeys;
+  revokedLink: string;
+  signal: AbortSignal;
+  /** Counts something that must not be possible, besides what honest callers notice. */
+  achieve(what: string): void;
+  /** Counts a request. */
+  count(): void;
+}
+
+export interface Reply {
+  /** 0 is a connection that broke. */
+  status: number;
+  text: string;
+}
+
+const PACE_MS = 10;
+
+/** Repeats a step in so many lanes until the attack ends. */
+export async function repeat(
+  { signal }: AttackContext,
+  lanes: number,
+  step: (lane: number) => Promise<unknown>,
+): Promise<void> {
+  const work = async (_: unknown, lane: number): Promise<void> => {
+    while (!signal.aborted) {
+      await step(lane).catch(() => {});
+      // What is measured is the harm of each request, not a flood.
+      await Bun.sleep(PACE_MS);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, work));
+}
+
+/** Waits, until the attack ends at most. */
+export async function pause({ signal }: AttackContext, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  if (!signal.aborted) await promise;
+  clearTimeout(timer);
+}
+
+interface Posting {
+  path?: string;
+  key?: string;
+  headers?: Record<string, string>;
+}
+
+/** Posts a body, an object as JSON. A status of 500 and more is an achievement unless it is a deliberate refusal. */
+export async function post(
+  context: AttackContext,
+  body: object | string | Uint8Array<ArrayBuffer>,
+  { path = "/v1/chat/completions", key = context.keys.unlimited, headers = {} }: Posting = {},
+): Promise<Reply> {
+  context.count();
+  const isObject = typeof body === "object" && !(body instanceof Uint8Array);
+  const response = await fetch(`${context.url}${path}`, {
+    method: "POST",
+    body: isObject ? JSON.stringify(body) : body,
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+    signal: context.signal,
+  });
+  const text = await response.text();
+  if (isUnexpected(response.status)) context.achieve(`a status of ${response.status}`);
+  return { status: response.status, text };
+}
+
+const DELIBERATE: ReadonlySet<number> = new Set([501, 502, 503, 504, 505]);
+
+/** Overload, a vendor's trouble and an unknown protocol are refusals; other statuses of the server are faults. */
+export function isUnexpected(status: number): boolean {
+  return status >= 500 && !DELIBERATE.has(status);
+}
+
+export function chatBody(prompt: unknown, fields: object = {}): object {
+  return { model: "crowd-chat", max_tokens: 16, messages: [{ role: "user", content: prompt }], ...fields };
+}
+
+/** Opens a connection and sends the headers of a request with the unlimited key. */
+export async function openRequest(
+  context: AttackContext,
+  path: string,
+  headers: Record<string, string>,
+  key = context.keys.unlimited,
+): Promise<Socket> {
+  context.count();
+  const socket = await openSocket(context.url);
+  const all = { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers };
+  const head = writeRequest({ path, headers: all });
+  socket.write("content-length" in headers ? head : head.replace("content-length: 0\r\n", ""));
+  return socket;
+}
+
+/** Writes bytes; resolves once they are sent or the connection has ended. */
+export function write(socket: Socket, bytes: string | Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.destroyed) return resolve();
+    const done = (): void => {
+      socket.off("close", done);
+      resolve();
+    };
+    socket.once("close", done);
+    socket.write(bytes, done);
+  });
+}
+
+/** A form of raw parts, each a header and its content. */
+export function rawForm(
+  parts: readonly (readonly [header: string, content: Uint8Array])[],
+): Buffer<ArrayBuffer> {
+  const pieces = parts.flatMap(([header, content]) => [
+    Buffer.from(`--b\r\n${header}\r\n\r\n`),
+    content,
+    Buffer.from("\r\n"),
+  ]);
+  return Buffer.concat([...pieces, Buffer.from("--b--\r\n")]);
+}
+
+export const FORM_TYPE = "multipart/form-data; boundary=b";
+
+export function field(name: string): string {
+  return `content-disposition: form-data; name="${name}"`;
+}

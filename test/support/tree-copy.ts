@@ -1,0 +1,34 @@
+import { cp, mkdtemp, readFile, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative, resolve } from "node:path";
+
+/** The root of the program. */
+export const ROOT = resolve(import.meta.dir, "../..");
+
+const NOT_COPIED = new Set([".git", "node_modules", "data"]);
+
+/** Copies the program to a new folder, for changes to it. The caller removes the folder. */
+export async function copyTree(): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), "mutation-"));
+  await cp(ROOT, copy, {
+    recursive: true,
+    filter: (path) => !NOT_COPIED.has(relative(ROOT, path)),
+  });
+  await symlink(join(ROOT, "node_modules"), join(copy, "node_modules"));
+  return copy;
+}
+
+/** How often a text stands in a file of the program; 0 without such a file. */
+export async function countInFile(file: string, text: string): Promise<number> {
+  const content = await readFile(join(ROOT, file), "utf8").catch(() => "");
+  return content.split(text).length - 1;
+}
+
+/** Ends what is left of a process group. */
+export function endGroup(id: number): void {
+  try {
+    process.kill(-id, "SIGKILL");
+  } catch {
+    // All of it has ended.
+  }
+}
