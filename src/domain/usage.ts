@@ -117,6 +117,11 @@ export function saneCount(value: unknown): number | null {
     : null;
 }
 
+/** Whether the caller must be shown other numbers than the vendor reported. */
+export function isCorrected({ source, anomalous }: TokenUsage): boolean {
+  return source === "estimated" || anomalous === true;
+}
+
 /** The sum over some categories, or over all. */
 export function sumTokens(
   tokens: TokenCounts,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import OpenAI, { BadRequestError, NotFoundError } from "openai";
+import OpenAI, { AzureOpenAI, BadRequestError, NotFoundError } from "openai";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { SIMULATED_KEY as GEMINI_KEY, startGemini } from "../upstreams/gemini.ts";
 import { vectorOf } from "../upstreams/openai/embeddings.ts";
@@ -119,6 +119,17 @@ test("the bytes to and from a vendor of the protocol differ by the model's name 
   });
   expect(openai.hits[0]!.body.toString()).toBe(body.replace(SAME, "text-embedding-3-small"));
   expect(await response.text()).toContain(`"model":"${SAME}","usage":{"prompt_tokens":1,"total_tokens":1}}`);
+});
+
+test("Azure's client names the model in the path", async () => {
+  const azure = new AzureOpenAI({
+    apiKey: gateway.key,
+    endpoint: gateway.url,
+    apiVersion: "2024-10-21",
+    deployment: SAME,
+  });
+  const { data, model } = await azure.embeddings.create({ model: "any", input: "a harbour", dimensions: 4 });
+  expect([model, data[0]!.embedding.length]).toEqual([SAME, 4]);
 });
 
 test("the sandbox places texts with words in common near each other, always the same", async () => {

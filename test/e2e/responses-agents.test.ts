@@ -7,6 +7,7 @@ import {
   OTHER_ACCOUNT,
   OVER_CHAT,
   OVER_MESSAGES,
+  OVER_NATIVE,
   type ResponsesFixture,
 } from "../support/responses-gateway.ts";
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
   fixture = await openResponsesFixture();
 });
 afterEach(() => {
-  for (const each of [fixture.vendor, fixture.other, fixture.messages]) each.reset();
+  for (const each of [fixture.vendor, fixture.other, fixture.messages, fixture.generate]) each.reset();
 });
 afterAll(() => fixture[Symbol.asyncDispose]());
 
@@ -69,7 +70,8 @@ const requestOf = (model: string, input: readonly Item[], turn = 0) => ({
   // Simulated models call the first tool.
   tools: [...TOOLS.slice(turn % 3), ...TOOLS.slice(0, turn % 3)],
   tool_choice: "auto",
-  parallel_tool_calls: false,
+  // The native protocol cannot forbid several calls at once.
+  parallel_tool_calls: model === OVER_NATIVE,
   reasoning: { effort: "medium", summary: "auto" },
   store: false,
   stream: true,
@@ -112,7 +114,7 @@ const userSays = (text: string): Item => {
   return { type: "message", role: "user", content: [{ type: "input_text", text }] };
 };
 
-describe.each([NATIVE, OVER_CHAT, OVER_MESSAGES])("on %s", (model) => {
+describe.each([NATIVE, OVER_CHAT, OVER_MESSAGES, OVER_NATIVE])("on %s", (model) => {
   test("twenty turns with calls of every kind of tool", async () => {
     const history: Item[] = [
       { type: "message", role: "developer", content: [{ type: "input_text", text: "Sandboxed." }] },

@@ -7,6 +7,7 @@ import {
   openResponsesFixture,
   OVER_CHAT,
   OVER_MESSAGES,
+  OVER_NATIVE,
   type ResponsesFixture,
 } from "../support/responses-gateway.ts";
 
@@ -30,7 +31,7 @@ const weather = tool({
   execute: ({ city = "Oslo" }) => `Calm in ${city}.`,
 });
 
-describe.each([NATIVE, OVER_CHAT, OVER_MESSAGES])("on %s", (id) => {
+describe.each([NATIVE, OVER_CHAT, OVER_MESSAGES, OVER_NATIVE])("on %s", (id) => {
   test("text is generated and streamed, with its usage", async () => {
     const { text, usage, finishReason } = await generateText({ model: modelOf(id), prompt: "Hello?" });
     expect(text.length).toBeGreaterThan(0);

@@ -526,12 +526,14 @@ describe("paths", () => {
     };
     for (const { id, type, family, endpoints } of listed.data) {
       const native = `/v1beta/models/${id}:generateContent`;
-      expect([id, endpoints.includes(native)]).toEqual([id, type !== "image" || family === "B"]);
+      expect([id, endpoints.includes(native)]).toEqual([id, TEXT_TYPES.includes(type) || family === "B"]);
       expect([id, endpoints.includes("/v1/images/edits")]).toEqual([id, type === "image"]);
     }
     expect(listed.data.map(({ id }) => id)).toContain(LITE);
   });
 });
+
+const TEXT_TYPES = ["chat", "messages"];
 
 describe("the key", () => {
   const path = `/v1beta/models/${FREE}:generateContent`;

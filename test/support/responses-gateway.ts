@@ -1,14 +1,16 @@
 import { SIMULATED_KEY as MESSAGES_KEY, startAnthropic } from "../upstreams/anthropic.ts";
+import { SIMULATED_KEY as NATIVE_KEY, startGemini } from "../upstreams/gemini.ts";
 import { startOpenAi, SIMULATED_KEY } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 
-/** Models of the fixture: by a vendor of the protocol itself, of chat completions, of messages, by two accounts. */
+/** Models of the fixture: by a vendor of the protocol itself, of the other protocols, by two accounts. */
 export const NATIVE = "native";
 export const OVER_CHAT = "over-chat";
 /** For callers of other protocols: the vendor has nothing but responses. */
 export const RESPONSES_ONLY = "responses-only";
 export const OVER_MESSAGES = "over-messages";
+export const OVER_NATIVE = "over-native";
 export const OTHER_ACCOUNT = "other-account";
 /** By the other account, then by the first. */
 export const FALLBACK = "fallback";
@@ -22,6 +24,8 @@ export interface ResponsesFixture extends AsyncDisposable {
   other: Simulator;
   /** A vendor of the messages protocol. */
   messages: Simulator;
+  /** A vendor of the native protocol. */
+  generate: Simulator;
 }
 
 /** A gateway in front of two accounts of a vendor of the responses protocol. */
@@ -29,6 +33,7 @@ export async function openResponsesFixture(): Promise<ResponsesFixture> {
   const vendor = await startOpenAi();
   const other = await startOpenAi({ account: "two" });
   const messages = await startAnthropic();
+  const generate = await startGemini();
   const channel = (url: string, responses: boolean | "only") => ({
     provider: "openai",
     base_url: `${url}/v1`,
@@ -51,6 +56,7 @@ export async function openResponsesFixture(): Promise<ResponsesFixture> {
         chat: channel(vendor.url, false),
         "responses-only": channel(vendor.url, "only"),
         other: channel(other.url, true),
+        generate: { provider: "gemini", base_url: generate.url, credential: { env: "NATIVE_KEY" } },
         messages: { provider: "anthropic", base_url: messages.url, credential: { env: "MESSAGES_KEY" } },
         "limited-native": channel(vendor.url, true),
         "limited-chat": channel(vendor.url, false),
@@ -60,6 +66,11 @@ export async function openResponsesFixture(): Promise<ResponsesFixture> {
         [OVER_CHAT]: model("chat"),
         [RESPONSES_ONLY]: model("responses-only"),
         [OTHER_ACCOUNT]: model("other"),
+        [OVER_NATIVE]: {
+          ...model(),
+          reasoning: "level",
+          route: { targets: [{ channel: "generate", upstream_model: "gemini-3.8-flash" }] },
+        },
         [OVER_MESSAGES]: {
           ...model(),
           type: "messages",
@@ -71,16 +82,17 @@ export async function openResponsesFixture(): Promise<ResponsesFixture> {
         [LIMITED["over-chat"]]: model("limited-chat"),
       },
     }),
-    env: { VENDOR_KEY: SIMULATED_KEY, MESSAGES_KEY },
+    env: { VENDOR_KEY: SIMULATED_KEY, MESSAGES_KEY, NATIVE_KEY },
   });
   return {
     gateway,
     vendor,
     other,
     messages,
+    generate,
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
-      await Promise.all([vendor.close(), other.close(), messages.close()]);
+      await Promise.all([vendor.close(), other.close(), messages.close(), generate.close()]);
     },
   };
 }

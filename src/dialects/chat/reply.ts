@@ -1,10 +1,10 @@
-import type { UsagePolicy } from "../../domain/usage.ts";
+import { isCorrected, type UsagePolicy } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { wholeTokens } from "../token-estimate.ts";
 import { contentEighths } from "./content.ts";
-import { correctedUsage, isCorrected } from "./corrected-usage.ts";
+import { correctedUsage } from "./corrected-usage.ts";
 import { parseCompletion } from "./event.ts";
 import { refuseFailure } from "./finish-reason.ts";
 import { readUsage } from "./usage.ts";

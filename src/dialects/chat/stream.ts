@@ -1,4 +1,4 @@
-import type { TokenUsage, UsagePolicy, UsageReport } from "../../domain/usage.ts";
+import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from "../../domain/usage.ts";
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
@@ -7,7 +7,7 @@ import { wholeTokens } from "../token-estimate.ts";
 import type { TextStream } from "../dialect.ts";
 import { ChunkEditor } from "./chunk-editor.ts";
 import { contentEighths, isTextDelta } from "./content.ts";
-import { correctedUsage, isCorrected } from "./corrected-usage.ts";
+import { correctedUsage } from "./corrected-usage.ts";
 import { writeError } from "./error.ts";
 import { errorOf, firstChoice, inStreamError, parseEvent, usageOf } from "./event.ts";
 import { refuseFailure } from "./finish-reason.ts";

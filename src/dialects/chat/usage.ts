@@ -1,13 +1,13 @@
 import {
   INPUT_CATEGORIES,
   OUTPUT_CATEGORIES,
-  saneCount,
   sumTokens,
   type TokenCounts,
   type TokenUsage,
   type UsageReport,
 } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
+import { CountReader } from "../count-reader.ts";
 
 /** The `usage` object of chat completions, as callers receive it. */
 interface ChatUsage {
@@ -61,25 +61,6 @@ export function readUsage(value: unknown): UsageReport | null {
   if (reasoning) tokens.reasoning = reasoning;
   const { isAnomalous } = counts;
   return { tokens, hasInput: prompt !== null, hasOutput: completion !== null, isAnomalous };
-}
-
-/** Reads counts and remembers whether one of them was impossible; absent and null count as not reported. */
-class CountReader {
-  isAnomalous = false;
-
-  read(value: unknown): number | null {
-    if (value === undefined || value === null) return null;
-    const count = saneCount(value);
-    if (count === null) this.isAnomalous = true;
-    return count;
-  }
-
-  /** A count that is part of another one. */
-  readPart(value: unknown, max: number): number {
-    const count = this.read(value) ?? 0;
-    if (count > max) this.isAnomalous = true;
-    return Math.min(count, max);
-  }
 }
 
 /** Writes a usage as chat completions do; the total is always the sum. */

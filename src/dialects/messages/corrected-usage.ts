@@ -3,11 +3,6 @@ import { isObject } from "../../lib/json.ts";
 import { editMembers, type MemberEdit } from "../../lib/json-edit.ts";
 import { writeUsage } from "./usage.ts";
 
-/** Whether the caller must be shown other numbers than the vendor reported. */
-export function isCorrected({ source, anomalous }: TokenUsage): boolean {
-  return source === "estimated" || anomalous === true;
-}
-
 /**
  * A vendor's `usage` value, as text, with the billed numbers in place of its own. What else it reports stays; one
  * that is not an object is replaced.

@@ -1,4 +1,4 @@
-import type { UsagePolicy } from "../../domain/usage.ts";
+import { isCorrected, type UsagePolicy } from "../../domain/usage.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
@@ -6,7 +6,7 @@ import { vendorFields, withoutFields } from "../chat/vendor-words.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import { wholeTokens } from "../token-estimate.ts";
 import { blockEighths } from "./content.ts";
-import { correctedUsage, isCorrected } from "./corrected-usage.ts";
+import { correctedUsage } from "./corrected-usage.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
 

@@ -1,6 +1,6 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import type { TokenUsage, UsagePolicy, UsageReport } from "../../domain/usage.ts";
+import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { frameData, FrameSplitter } from "../../lib/sse.ts";
@@ -10,7 +10,7 @@ import { MAX_FRAME_BYTES } from "../conversation/translated-stream.ts";
 import type { TextStream } from "../dialect.ts";
 import { wholeTokens } from "../token-estimate.ts";
 import { blockEighths, deltaEighths } from "./content.ts";
-import { correctedUsage, isCorrected } from "./corrected-usage.ts";
+import { correctedUsage } from "./corrected-usage.ts";
 import { writeError } from "./error.ts";
 import { editEvent, eventFrame, namedFrame, parseEvent } from "./event-frame.ts";
 import { mergeUsage, readUsage, writeUsage } from "./usage.ts";

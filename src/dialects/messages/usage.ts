@@ -1,12 +1,12 @@
 import {
   OUTPUT_CATEGORIES,
-  saneCount,
   sumTokens,
   type TokenCounts,
   type TokenUsage,
   type UsageReport,
 } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
+import { CountReader } from "../count-reader.ts";
 
 /** The `usage` object of the messages protocol, as callers receive it. */
 export interface MessagesUsage {
@@ -57,25 +57,6 @@ function readCounts(value: Record<string, unknown>): UsageReport {
   if (reasoning) tokens.reasoning = reasoning;
   const { isAnomalous } = counts;
   return { tokens, hasInput: input !== null, hasOutput: output !== null, isAnomalous };
-}
-
-/** Reads counts and remembers whether one of them was impossible; absent and null count as not reported. */
-class CountReader {
-  isAnomalous = false;
-
-  read(value: unknown): number | null {
-    if (value === undefined || value === null) return null;
-    const count = saneCount(value);
-    if (count === null) this.isAnomalous = true;
-    return count;
-  }
-
-  /** A count that is part of another one. */
-  readPart(value: unknown, max: number): number {
-    const count = this.read(value) ?? 0;
-    if (count > max) this.isAnomalous = true;
-    return Math.min(count, max);
-  }
 }
 
 function addTokens(one: TokenCounts, other: TokenCounts): TokenCounts {

@@ -95,6 +95,16 @@ describe("a reply is the same", () => {
       ],
     ],
     ["in whole items", [done(0, THOUGHT), done(1, MESSAGE), done(2, CALL), completed(undefined)]],
+    [
+      "in pieces without their items",
+      [
+        delta("reasoning_summary_text", 0, "First.", { summary_index: 0 }),
+        done(0, THOUGHT),
+        delta("output_text", 1, "one ", { content_index: 0 }),
+        delta("function_call_arguments", 2, '{"a"'),
+        completed([THOUGHT, MESSAGE, CALL]),
+      ],
+    ],
     ["in the last event alone", [completed([THOUGHT, MESSAGE, CALL])]],
     [
       "in pieces that stop early",

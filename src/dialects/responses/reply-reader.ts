@@ -1,4 +1,3 @@
-import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import {
   collectReply,
@@ -9,9 +8,11 @@ import {
 } from "../conversation/reply.ts";
 import { openSignature } from "../conversation/signature.ts";
 import type { VendorReply } from "../dialect.ts";
+import { newItemId } from "./output-items.ts";
 import { parseResponse } from "./reply.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
+import { parseVendorObject } from "./vendor-json.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -47,14 +48,7 @@ export class ResponsesReader implements ReplyReader {
   }
 
   read(data: string): Iterable<ReplyEvent> {
-    let event: unknown;
-    try {
-      event = JSON.parse(data);
-    } catch (cause) {
-      throw new UpstreamError("broken", "an event is not JSON", { cause });
-    }
-    if (!isObject(event)) throw new UpstreamError("broken", "an event is not an object");
-    return this.readEvent(event);
+    return this.readEvent(parseVendorObject(data, "an event"));
   }
 
   *readEvent(event: Fields): Generator<ReplyEvent, void> {
@@ -87,7 +81,8 @@ export class ResponsesReader implements ReplyReader {
     this.#items.set(index, read);
     if (read.call !== null) {
       const kind = type === "function_call" ? "function" : "custom";
-      yield { type: "call", call: read.call, id: String(id), name: String(name), kind };
+      const callId = typeof id === "string" && id !== "" ? id : newItemId("call");
+      yield { type: "call", call: read.call, id: callId, name: String(name), kind };
     }
     return read;
   }
@@ -95,6 +90,8 @@ export class ResponsesReader implements ReplyReader {
   *#readDelta(type: string, event: Fields, delta: string): Generator<ReplyEvent, void> {
     const kind = KIND_BY_DELTA[type];
     if (kind === undefined) return;
+    // Without its item nobody knows what is called; the item comes whole at its end.
+    if (kind === "arguments" && !this.#items.has(event["output_index"])) return;
     const read = yield* this.#begin(event["output_index"], {});
     const part = event["summary_index"] ?? event["content_index"] ?? 0;
     yield* append(read, kind, part, delta);

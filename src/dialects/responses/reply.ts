@@ -1,13 +1,14 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import type { TokenUsage, UsagePolicy } from "../../domain/usage.ts";
+import { isCorrected, type TokenUsage, type UsagePolicy } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { vendorFields, withoutFields } from "../chat/vendor-words.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import { wholeTokens } from "../token-estimate.ts";
 import { itemEighths } from "./content.ts";
-import { correctedUsage, isCorrected, readUsage } from "./usage.ts";
+import { correctedUsage, readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
+import { parseVendorObject } from "./vendor-json.ts";
 
 /** A response object of a vendor that is complete, or was cut by a limit. */
 export interface VendorResponse extends Record<string, unknown> {
@@ -31,8 +32,7 @@ export function readReply(reply: VendorReply, publicModel: string, policy: Usage
 
 /** Parses a vendor's whole response. Throws an `UpstreamError` for a failed one and for anything else. */
 export function parseResponse({ text, parsed }: VendorReply): VendorResponse {
-  const body = parsed ?? parseText(text);
-  if (!isObject(body)) throw new UpstreamError("broken", "the response is not an object");
+  const body = isObject(parsed) ? parsed : parseVendorObject(text, "the response");
   if (body["error"]) throw reportedFailure(body["error"]);
   if (!isEnded(body)) throw new UpstreamError("broken", "the response has no output");
   return body;
@@ -43,14 +43,6 @@ function isEnded(body: Record<string, unknown>): body is VendorResponse {
   const { output, status } = body;
   const isEnd = status === undefined || status === "completed" || status === "incomplete";
   return isEnd && Array.isArray(output);
-}
-
-function parseText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new UpstreamError("broken", "the response is not JSON", { cause });
-  }
 }
 
 /**

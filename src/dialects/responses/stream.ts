@@ -1,6 +1,6 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import type { TokenUsage, UsagePolicy, UsageReport } from "../../domain/usage.ts";
+import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { frameData, FrameSplitter } from "../../lib/sse.ts";
@@ -11,8 +11,9 @@ import { tokenEighths, wholeTokens } from "../token-estimate.ts";
 import { itemEighths } from "./content.ts";
 import { failureFrames } from "./failure-frames.ts";
 import { publicResponse } from "./reply.ts";
-import { isCorrected, readUsage } from "./usage.ts";
+import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
+import { parseVendorObject } from "./vendor-json.ts";
 
 /** An event of a vendor, parsed. */
 type VendorEvent = Record<string, unknown>;
@@ -101,7 +102,7 @@ export class ResponsesStream implements TextStream {
       output.push(neutralFrame(frame));
       return;
     }
-    const event = parseEvent(data);
+    const event: VendorEvent = parseVendorObject(data, "an event");
     const { type, response, sequence_number: number } = event;
     if (type === "response.failed") throw reportedFailure(isObject(response) ? response["error"] : null);
     if (type === "error" || event["error"]) throw reportedFailure(event);
@@ -163,15 +164,4 @@ export class ResponsesStream implements TextStream {
 
 function isCall(item: unknown): item is Record<string, unknown> {
   return isObject(item) && (item["type"] === "function_call" || item["type"] === "custom_tool_call");
-}
-
-function parseEvent(data: string): VendorEvent {
-  let event: unknown;
-  try {
-    event = JSON.parse(data);
-  } catch (cause) {
-    throw new UpstreamError("broken", "an event is not JSON", { cause });
-  }
-  if (!isObject(event)) throw new UpstreamError("broken", "an event is not an object");
-  return event;
 }

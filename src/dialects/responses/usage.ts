@@ -73,11 +73,6 @@ export function writeUsage({ tokens }: TokenUsage): ResponsesUsage {
   };
 }
 
-/** Whether the caller must be shown other numbers than the vendor reported. */
-export function isCorrected({ source, anomalous }: TokenUsage): boolean {
-  return source === "estimated" || anomalous === true;
-}
-
 /** A vendor's `usage` value, as text, with the billed numbers in place of its own; what else it reports stays. */
 export function correctedUsage(text: string | undefined, usage: TokenUsage): string {
   const billed = writeUsage(usage);

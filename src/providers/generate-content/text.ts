@@ -1,5 +1,6 @@
 import type { TextCall, TextResponse, TextUpstream } from "../../gateway/ports.ts";
 import { isObject } from "../../lib/json.ts";
+import { openEvents } from "../transport/event-stream.ts";
 import {
   brokenResponse,
   MAX_TEXT_BYTES,
@@ -42,10 +43,9 @@ async function send(
     : connection.urlOf(upstreamModel, "generateContent");
   const response = await post({ url, headers, body: raw, signal }, classify);
   const requestId = requestIdOf(response);
-  if (!isStream || isJson(response)) return { ...(await readWhole(response, classify, signal)), requestId };
-  if (!response.body || response.headers.get("content-length") === "0")
-    throw brokenResponse("gave an empty response");
-  return { kind: "stream", stream: response.body, requestId };
+  const stream = isStream ? openEvents(response) : null;
+  if (stream) return { kind: "stream", stream, requestId };
+  return { ...(await readWhole(response, classify, signal)), requestId };
 }
 
 async function countTokens(
@@ -70,10 +70,6 @@ function classifier({ baseUrl }: GenerateContentConnection, { secret }: Credenti
 
 const WHOLE_HEADERS = { ...JSON_HEADERS, "content-type": "application/json" };
 const STREAM_HEADERS = { ...WHOLE_HEADERS, accept: "text/event-stream" };
-
-function isJson({ headers }: Response): boolean {
-  return headers.get("content-type")?.startsWith("application/json") ?? false;
-}
 
 async function readWhole(response: Response, classify: Classify, signal: AbortSignal): Promise<TextResponse> {
   const text = await readText(response, MAX_TEXT_BYTES, signal);

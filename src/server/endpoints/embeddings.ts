@@ -7,6 +7,7 @@ import type { BodyLimits } from "../body-limits.ts";
 import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
+import { withPathModel } from "./azure.ts";
 import { refuseProvider } from "./text.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -33,7 +34,8 @@ async function handle(
   exchange: AuthenticatedExchange,
 ): Promise<Response> {
   refuseProvider(exchange.request);
-  const payload = readRequest(await readJsonBody(exchange, bodyLimits, MAX_BYTES));
+  const bytes = await readJsonBody(exchange, bodyLimits, MAX_BYTES);
+  const payload = readRequest(withPathModel(bytes, exchange));
   await exchange.claimOutcome?.(payload.raw);
   suspendIdleTimeout(exchange);
   const { text, rate } = await handleEmbeddings(core, contextOf(exchange), payload);

@@ -1,11 +1,11 @@
 import { UpstreamError } from "../../../domain/upstream-error.ts";
-import type { UsagePolicy } from "../../../domain/usage.ts";
+import { isCorrected, type UsagePolicy } from "../../../domain/usage.ts";
 import { editMembers } from "../../../lib/json-edit.ts";
 import type { VendorReply, WholeReply } from "../../dialect.ts";
 import { wholeTokens } from "../../token-estimate.ts";
 import { blockReasonOf, candidateEighths, candidatesOf } from "./content.ts";
 import { parseEvent, requireEvent } from "./events.ts";
-import { correctedUsage, isCorrected, readUsage } from "./usage.ts";
+import { correctedUsage, readUsage } from "./usage.ts";
 
 /**
  * Reads a reply that is not a stream. Its text stays as the vendor wrote it but for `modelVersion`, and for

@@ -1,6 +1,6 @@
 import type { GatewayError } from "../../../domain/gateway-error.ts";
 import { UpstreamError } from "../../../domain/upstream-error.ts";
-import type { TokenUsage, UsagePolicy, UsageReport } from "../../../domain/usage.ts";
+import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from "../../../domain/usage.ts";
 import { editMembers } from "../../../lib/json-edit.ts";
 import { frameData, FrameSplitter } from "../../../lib/sse.ts";
 import { MAX_FRAME_BYTES } from "../../conversation/translated-stream.ts";
@@ -10,7 +10,7 @@ import { writeError } from "../error.ts";
 import { blockReasonOf, candidateEighths, candidatesOf, finishReasonOf } from "./content.ts";
 import { parseEvent } from "./events.ts";
 import { publicName } from "./reply.ts";
-import { correctedUsage, isCorrected, readUsage, writeUsage } from "./usage.ts";
+import { correctedUsage, readUsage, writeUsage } from "./usage.ts";
 
 /**
  * Relays a stream from a vendor of the same protocol. Frames pass as the bytes they came in, but for the model name
