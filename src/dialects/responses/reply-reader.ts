@@ -12,7 +12,7 @@ import { newItemId } from "./output-items.ts";
 import { parseResponse } from "./reply.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
-import { parseVendorObject } from "./vendor-json.ts";
+import { parseVendorObject, wordOf } from "./vendor-json.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -82,7 +82,7 @@ export class ResponsesReader implements ReplyReader {
     if (read.call !== null) {
       const kind = type === "function_call" ? "function" : "custom";
       const callId = typeof id === "string" && id !== "" ? id : newItemId("call");
-      yield { type: "call", call: read.call, id: callId, name: String(name), kind };
+      yield { type: "call", call: read.call, id: callId, name: wordOf(name), kind };
     }
     return read;
   }
@@ -93,8 +93,8 @@ export class ResponsesReader implements ReplyReader {
     // Without its item nobody knows what is called; the item comes whole at its end.
     if (kind === "arguments" && !this.#items.has(event["output_index"])) return;
     const read = yield* this.#begin(event["output_index"], {});
-    const part = event["summary_index"] ?? event["content_index"] ?? 0;
-    yield* append(read, kind, part, delta);
+    const part = event["summary_index"] ?? event["content_index"];
+    yield* append(read, kind, typeof part === "number" ? part : 0, delta);
   }
 
   /** The rest of an item, which is whole. */
@@ -160,9 +160,9 @@ const KIND_BY_DELTA: Readonly<Record<string, DeltaKind | undefined>> = {
   "response.custom_tool_call_input.delta": "arguments",
 };
 
-function* append(read: ReadItem, kind: DeltaKind, part: unknown, text: string): Generator<ReplyEvent, void> {
+function* append(read: ReadItem, kind: DeltaKind, part: number, text: string): Generator<ReplyEvent, void> {
   if (text === "") return;
-  const key = `${kind}/${String(part)}`;
+  const key = `${kind}/${part}`;
   const isFirst = read.lengths[key] === undefined;
   read.lengths[key] = (read.lengths[key] ?? 0) + text.length;
   if (kind === "arguments") {

@@ -13,7 +13,7 @@ import { failureFrames } from "./failure-frames.ts";
 import { publicResponse } from "./reply.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
-import { parseVendorObject } from "./vendor-json.ts";
+import { parseVendorObject, wordOf } from "./vendor-json.ts";
 
 /** An event of a vendor, parsed. */
 type VendorEvent = Record<string, unknown>;
@@ -123,7 +123,7 @@ export class ResponsesStream implements TextStream {
       this.#deltaEighths += tokenEighths(delta);
       if (delta !== "") this.hasContent = true;
     } else if (type === "response.output_item.added" && isCall(item)) {
-      this.#deltaEighths += tokenEighths(String(item["name"] ?? ""));
+      this.#deltaEighths += tokenEighths(wordOf(item["name"]));
       this.hasContent = true;
     } else if (type === "response.output_item.done") {
       this.#itemEighths += itemEighths(item);

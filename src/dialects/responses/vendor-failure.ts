@@ -7,6 +7,7 @@ import {
   retrySecondsOf,
   saysContextExceeded,
 } from "../openai-error-codes.ts";
+import { wordOf } from "./vendor-json.ts";
 
 /**
  * The failure that a vendor reports in a response of success or inside a stream: the `error` of a failed response, or
@@ -15,15 +16,15 @@ import {
 export function reportedFailure(value: unknown): UpstreamError {
   const outer = isObject(value) ? value : { message: value };
   const { type, code, message } = isObject(outer["error"]) ? outer["error"] : outer;
-  const words = String(message);
+  const words = wordOf(message);
   const isContextExceeded = code === CONTEXT_EXCEEDED || saysContextExceeded(words);
   const kind = isContextExceeded
     ? "rejected"
-    : (kindOfCode(String(code)) ?? kindOfCode(String(type)) ?? kindOfSentence(words));
+    : (kindOfCode(wordOf(code)) ?? kindOfCode(wordOf(type)) ?? kindOfSentence(words));
   // Another account's reasoning: another target may be the one that can decrypt it.
   if (code === "invalid_encrypted_content")
     return new UpstreamError("broken", "reasoning of another account", { isByRequest: true });
-  const named = [type, code].filter((each) => typeof each === "string" || typeof each === "number").join("/");
+  const named = [type, code].map(wordOf).filter(Boolean).join("/");
   return new UpstreamError(
     kind ?? (type === "invalid_request_error" ? "rejected" : "overloaded"),
     `error inside the response: ${named.replace(/[^\w./ -]/g, "?").slice(0, 100)}`,

@@ -12,3 +12,8 @@ export function parseVendorObject(text: string, what: "an event" | "the response
   if (!isObject(value)) throw new UpstreamError("broken", `${what} is not an object`);
   return value;
 }
+
+/** A text or number of a vendor as text; empty for anything else. */
+export function wordOf(value: unknown): string {
+  return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+}
