@@ -7,6 +7,8 @@ export interface CompatibleVendor {
   name: string;
   /** Address in front of `/chat/completions`. */
   baseUrl: string;
+  /** Other hosts of the same interface, of other regions. */
+  otherHosts?: readonly string[];
   /** Address in front of `/v1/messages`, where it speaks that protocol too. */
   messagesBaseUrl?: string;
   /** A server of the operator's own, which may be without a credential. */
@@ -43,6 +45,7 @@ export const VENDORS = {
   moonshot: {
     name: "moonshot",
     baseUrl: "https://api.moonshot.ai/v1",
+    otherHosts: ["api.moonshot.cn"],
     messagesBaseUrl: "https://api.moonshot.ai/anthropic",
     traits: { refuses: NEWER_FIELDS, maxTemperature: 1, reasoningField: "reasoning_content" },
   },
@@ -50,6 +53,7 @@ export const VENDORS = {
   zhipu: {
     name: "zhipu",
     baseUrl: "https://api.z.ai/api/paas/v4",
+    otherHosts: ["open.bigmodel.cn"],
     messagesBaseUrl: "https://api.z.ai/api/anthropic",
     traits: {
       refuses: [...NEWER_FIELDS, "json_schema"],
@@ -106,6 +110,7 @@ export const VENDORS = {
   dashscope: {
     name: "dashscope",
     baseUrl: "https://dashscope.aliyuncs.com/compatible-mode/v1",
+    otherHosts: ["dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"],
     messagesBaseUrl: "https://dashscope.aliyuncs.com/apps/anthropic",
     traits: {
       refuses: NEWER_FIELDS,
@@ -153,10 +158,12 @@ export const VENDORS = {
   },
 } as const satisfies Readonly<Record<string, CompatibleVendor>>;
 
-/** The vendor at an address that was declared without naming it. */
-export function vendorAt(address: string): CompatibleVendor | undefined {
+/** What is known of a vendor at an address that was declared without naming it. */
+export function vendorAt(address: string): Pick<CompatibleVendor, "traits" | "ownCodes"> {
   const host = new URL(address).hostname;
-  const isAt = ({ isOwnServer, baseUrl }: CompatibleVendor) =>
-    !isOwnServer && new URL(baseUrl).hostname === host;
-  return Object.values<CompatibleVendor>(VENDORS).find(isAt);
+  const isAt = ({ isOwnServer, baseUrl, otherHosts = [] }: CompatibleVendor) =>
+    !isOwnServer && [new URL(baseUrl).hostname, ...otherHosts].includes(host);
+  return Object.values<CompatibleVendor>(VENDORS).find(isAt) ?? UNKNOWN;
 }
+
+const UNKNOWN = { traits: { refuses: [...OPENAI_TOOLS, "verbosity"] } } as const;
