@@ -16,6 +16,8 @@ export interface CatalogueFile {
     /** The same for a vendor whose address is each customer's own; it holds the address. */
     baseUrlVariable: string | null;
     baseUrl: string | undefined;
+    /** A variable that holds the region; the provider's own default where it is not set. */
+    regionVariable: string | null;
     /** A server of the operator's own, which fetches no links of callers. */
     isOwnServer: boolean;
     settings: Record<string, unknown>;
@@ -39,6 +41,7 @@ const catalogueSchema = z.strictObject({
       credential_env: z.string().min(1).optional(),
       base_url_env: z.string().min(1).optional(),
       base_url: z.string().min(1).optional(),
+      region_env: z.string().min(1).optional(),
       own_server: z.boolean().default(false),
       settings: z.record(z.string(), z.unknown()).default({}),
     })
@@ -77,6 +80,7 @@ export function readCatalogueFile(name: string, text: string, report: Report): C
       credentialVariable: channel.credential_env ?? null,
       baseUrlVariable: channel.base_url_env ?? null,
       baseUrl: channel.base_url,
+      regionVariable: channel.region_env ?? null,
       isOwnServer: channel.own_server,
       settings: channel.settings,
     },

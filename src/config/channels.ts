@@ -52,7 +52,8 @@ export function catalogueChannels(
   const channels: Record<string, FileChannel> = {};
   const { env } = sources.secrets;
   for (const { provider, channel } of sources.catalogue) {
-    const { credentialVariable: variable, baseUrlVariable } = channel;
+    const { credentialVariable: variable, baseUrlVariable, regionVariable } = channel;
+    const region = regionVariable === null ? "" : env[regionVariable];
     if (provider === SANDBOX && !sources.isSandboxOn) continue;
     if (variable !== null && !env[variable]) continue;
     if (baseUrlVariable !== null && !env[baseUrlVariable]) continue;
@@ -61,6 +62,7 @@ export function catalogueChannels(
       base_url: baseUrlVariable === null ? channel.baseUrl : env[baseUrlVariable],
       credential: variable === null ? undefined : { env: variable },
       settings: { ...channel.settings, ...sources.extraSettings[provider] },
+      ...(region && { region }),
       ...(channel.isOwnServer && { own_server: true }),
     };
   }

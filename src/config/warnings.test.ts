@@ -10,7 +10,15 @@ const file = (
 ): CatalogueFile => ({
   name: `catalogue/${id}.yaml`,
   provider: id,
-  channel: { id, credentialVariable, baseUrlVariable, baseUrl: undefined, isOwnServer: false, settings: {} },
+  channel: {
+    id,
+    credentialVariable,
+    baseUrlVariable,
+    baseUrl: undefined,
+    regionVariable: null,
+    isOwnServer: false,
+    settings: {},
+  },
   models: new Map(),
 });
 const catalogue = [

@@ -72,6 +72,8 @@ export interface VendorTraits {
   splitsReasoning?: boolean;
   /** On the native protocol: every turn must have a role, which Vertex AI demands and the Gemini API does not. */
   demandsRoles?: boolean;
+  /** Whether it cannot fetch what a request links to. */
+  fetchesNoLinks?: boolean;
 }
 
 /** How a request is written for one vendor. */

@@ -161,7 +161,8 @@ async function callTarget(
 ): Promise<TargetReply> {
   const { isStream, maxTokens, linkParam } = payload.parsed;
   const upstream = upstreamFor(core, target, payload);
-  if (target.channel.isOwnServer && linkParam !== null) throw linkForOwnServer(linkParam);
+  const fetchesLinks = !target.channel.isOwnServer && !upstream.traits?.fetchesNoLinks;
+  if (linkParam !== null && !fetchesLinks) throw unfetchableLink(linkParam);
   const bounds = usageBounds(payload.parsed, maxTokens ?? coveredTokens ?? model.maxOutputTokens);
   const policy: UsagePolicy = (observed) => billableUsage(bounds, observed);
   const { upstreamModel } = target;
@@ -222,11 +223,14 @@ function upstreamFor(core: Core, { channel }: Target, { dialect }: TextPayload):
   return upstream;
 }
 
-/** An own server is inside the operator's network, where a caller's link could reach internal services (SSRF). */
-function linkForOwnServer(param: string): UpstreamError {
+/**
+ * Another target may fetch the link. An own server must not: it is inside the operator's network, where a caller's
+ * link could reach internal services (SSRF).
+ */
+function unfetchableLink(param: string): UpstreamError {
   const publicMessage = `This model fetches no links. Send \`${param}\` as a \`data:\` URL.`;
   const detail = { publicMessage, param, isUnsent: true, isByRequest: true };
-  return new UpstreamError("rejected", "a link for a server of the operator's own", detail);
+  return new UpstreamError("rejected", "a link for a server that fetches none", detail);
 }
 
 const NOTHING_DELIVERED: ObservedUsage = { report: null, deliveredTokens: 0, isReportFinal: false };

@@ -31,19 +31,29 @@ const MAX_REPEATED = 8;
 
 /** Removes a member of an object from its text, with its comma; every other character stays. */
 export function removeMember(text: string, name: string): string {
+  return removeMembers(text, [name]);
+}
+
+/** The same for several members. */
+export function removeMembers(text: string, names: readonly string[]): string {
   let rest = text;
   // A repeated name is not worth more passes over the text.
   for (let passes = 0; passes < MAX_REPEATED; passes += 1) {
-    const [member] = scanObject(rest, [name]).members;
-    if (!member) break;
-    const after = /^\s*,/.exec(rest.slice(member.end))?.[0].length;
-    const end = member.end + (after ?? 0);
-    // The last member has its comma before it, where it is not the only one.
-    const start =
-      after === undefined ? rest.slice(0, member.start).replace(/,\s*$/, "").length : member.start;
-    rest = rest.slice(0, start) + rest.slice(end);
+    const members = scanObject(rest, names).members.filter((member) => member !== undefined);
+    if (members.length === 0) break;
+    // From the last one on, so that the positions of those before stay true.
+    members.sort((one, other) => other.start - one.start);
+    for (const member of members) rest = withoutSpan(rest, member);
   }
   return rest;
+}
+
+function withoutSpan(text: string, member: Span): string {
+  const after = /^\s*,/.exec(text.slice(member.end))?.[0].length;
+  const end = member.end + (after ?? 0);
+  // The last member has its comma before it, where it is not the only one.
+  const start = after === undefined ? text.slice(0, member.start).replace(/,\s*$/, "").length : member.start;
+  return text.slice(0, start) + text.slice(end);
 }
 
 /** Edits the items of an array in its text; every other character stays. `JSON.parse` must take the text. */

@@ -5,6 +5,7 @@ import type { FairSemaphore } from "../lib/semaphore.ts";
 import { anthropic } from "./anthropic.ts";
 import { ark } from "./ark.ts";
 import { azure } from "./azure.ts";
+import { bedrock } from "./bedrock/index.ts";
 import { bfl } from "./bfl.ts";
 import { dashscope } from "./dashscope.ts";
 import { fal } from "./fal.ts";
@@ -34,6 +35,7 @@ export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
   register(openai),
   register(anthropic),
   register(azure),
+  register(bedrock),
   register(gemini),
   register(vertex),
   register(ark),

@@ -50,8 +50,8 @@ const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20
 const MODERATED = /\bcontent moderation\b/;
 
 /** Flat `{code, error}`, with a code or a sentence as `code`, or nested `{error: {message}}`. */
-function readFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
-  const reading = readOpenAiFailure(body, httpStatus);
+function readFailure(body: Record<string, unknown>, httpStatus: number, headers: Headers): FailureReading {
+  const reading = readOpenAiFailure(body, httpStatus, headers);
   return httpStatus === 400 && MODERATED.test(reading.message) ? { ...reading, kind: "refused" } : reading;
 }
 

@@ -101,6 +101,7 @@ export const FAULTS = [
   "no-space",
   "no-names",
   "unknown-kinds",
+  "damaged-frame",
   // An images response of the wrong shape.
   "no-images",
   "bad-base64",

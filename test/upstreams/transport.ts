@@ -8,6 +8,12 @@ import type { Behaviour } from "./behaviour.ts";
 const JSON_TYPE = { "content-type": "application/json", "x-request-id": "req_simulated0001" };
 const FLOOD = Buffer.alloc(64 * 1024, 0x20);
 
+/** With an id of the call, where the vendor has no name of its own for it. */
+function withRequestId(headers: Record<string, string>): Record<string, string> {
+  const hasOwn = Object.keys(headers).some((name) => name.endsWith("requestid"));
+  return hasOwn ? headers : { "x-request-id": JSON_TYPE["x-request-id"], ...headers };
+}
+
 /** Applies the faults before or instead of a response. True when nothing is left to do. */
 export async function applyEarlyFault(behaviour: Behaviour, response: SimulatedResponse): Promise<boolean> {
   if (behaviour.delayMs) await Bun.sleep(behaviour.delayMs);
@@ -61,7 +67,7 @@ export async function sendJson(
   const written = writeJson(value);
   const text = behaviour.fault === "escaped-slashes" ? written.replaceAll("/", "\\/") : written;
   const bytes = Buffer.from(text);
-  const all = { ...JSON_TYPE, ...headers };
+  const all = withRequestId({ "content-type": "application/json", ...headers });
   const after = behaviour.after ?? Math.floor(bytes.byteLength / 2);
   switch (behaviour.fault) {
     case "truncated":
@@ -87,13 +93,15 @@ export async function sendJson(
 /** Sends the frames of a stream with the transport fault of the behaviour. True when all were sent. */
 export async function sendFrames(
   response: SimulatedResponse,
-  frames: Iterable<string>,
+  frames: Iterable<string | Buffer>,
   behaviour: Behaviour,
+  headers: Record<string, string> = {},
 ): Promise<boolean> {
   const isCompressed = behaviour.fault === "gzip";
-  const headers = { "content-type": "text/event-stream; charset=utf-8", "x-request-id": "req_simulated0001" };
-  await response.start(200, isCompressed ? { ...headers, "content-encoding": "gzip" } : headers);
-  if (isCompressed) await response.write(Bun.gzipSync(Buffer.from([...frames].join(""))));
+  const all = withRequestId({ "content-type": "text/event-stream; charset=utf-8", ...headers });
+  await response.start(200, isCompressed ? { ...all, "content-encoding": "gzip" } : all);
+  if (isCompressed)
+    await response.write(Bun.gzipSync(Buffer.concat([...frames].map((each) => Buffer.from(each)))));
   else if (!(await sendEach(response, frames, behaviour))) return false;
   await response.end();
   return response.isFinished;
@@ -101,7 +109,7 @@ export async function sendFrames(
 
 async function sendEach(
   response: SimulatedResponse,
-  frames: Iterable<string>,
+  frames: Iterable<string | Buffer>,
   behaviour: Behaviour,
 ): Promise<boolean> {
   let sent = 0;

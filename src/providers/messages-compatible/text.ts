@@ -8,6 +8,7 @@ import {
   post,
   readText,
   requestIdOf,
+  type Classify,
 } from "../transport/http.ts";
 import type { MessagesConnection } from "./connection.ts";
 
@@ -27,14 +28,23 @@ export function createMessagesText(connection: MessagesConnection): TextUpstream
       const requestId = requestIdOf(response);
       const stream = isStream ? openEvents(response) : null;
       if (stream) return { kind: "stream", stream, requestId };
-      const text = await readText(response, MAX_TEXT_BYTES, signal);
-      const parsed = parseResponse(text);
-      if (!isObject(parsed) || parsed["type"] === "error") throw errors.classify(response, text);
-      if (!Array.isArray(parsed["content"])) throw brokenResponse("gave no content");
-      return { kind: "whole", text, parsed, requestId };
+      return { ...(await readMessage(response, errors.classify, signal)), requestId };
     },
     ...(countsTokens && { countTokens: (call) => countTokens(connection, call) }),
   };
+}
+
+/** Reads a whole message. Throws an `UpstreamError` for an error in its place. */
+export async function readMessage(
+  response: Response,
+  classify: Classify,
+  signal: AbortSignal,
+): Promise<TextResponse> {
+  const text = await readText(response, MAX_TEXT_BYTES, signal);
+  const parsed = parseResponse(text);
+  if (!isObject(parsed) || parsed["type"] === "error") throw classify(response, text);
+  if (!Array.isArray(parsed["content"])) throw brokenResponse("gave no content");
+  return { kind: "whole", text, parsed };
 }
 
 async function countTokens(
@@ -43,6 +53,11 @@ async function countTokens(
 ): Promise<string> {
   const request = { url: `${url}/count_tokens`, headers: { ...jsonHeaders, ...headers }, body: raw, signal };
   const response = await post(request, errors.classify);
+  return readCount(response, signal);
+}
+
+/** Reads the number of a request's tokens, as the text of the response. */
+export async function readCount(response: Response, signal: AbortSignal): Promise<string> {
   const text = await readText(response, MAX_TEXT_BYTES, signal);
   const parsed = parseResponse(text);
   if (isObject(parsed) && typeof parsed["input_tokens"] === "number") return text;

@@ -37,7 +37,7 @@ export function createVendorErrors(redaction: Redaction, read: ReadFailure): Ven
   return {
     raise: (kind, reading, status) => raise(kind, reading, status),
     classify({ status, headers }, bodyText) {
-      const reading = read(parseObject(bodyText), status);
+      const reading = read(parseObject(bodyText), status, headers);
       const decisive = reading.status ?? status;
       const kind = reading.kind ?? kindOfStatus(decisive);
       const retryAfterSeconds = readRetryAfter(headers, Date.now()) ?? reading.retryAfterSeconds;
@@ -64,7 +64,7 @@ export interface Redaction {
 }
 
 /** `body` is the parsed object, the first one of a list, or empty where the body is neither. */
-export type ReadFailure = (body: Record<string, unknown>, status: number) => FailureReading;
+export type ReadFailure = (body: Record<string, unknown>, status: number, headers: Headers) => FailureReading;
 
 /** A failure in the vendor's own words. */
 export interface FailureReading {

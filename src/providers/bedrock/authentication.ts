@@ -1,0 +1,110 @@
+import { defaultProvider } from "@aws-sdk/credential-provider-node";
+import { SignatureV4 } from "@smithy/signature-v4";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import { untilAborted } from "../../lib/waiting.ts";
+
+/** A POST without its credential. */
+export interface UnsignedRequest {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/** The headers of one call with its credential, and the secrets that must not appear in an error. */
+export interface AuthenticatedRequest {
+  headers: Readonly<Record<string, string>>;
+  secrets: readonly string[];
+}
+
+/** Adds the credential to a request. Throws an `UpstreamError`, or the signal's reason. */
+export type Authenticate = (request: UnsignedRequest, signal: AbortSignal) => Promise<AuthenticatedRequest>;
+
+/** A key of an AWS account, of a user or of a session. */
+export interface AccessKey {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string;
+}
+
+/** An API key of Bedrock. */
+export function authenticateByApiKey(apiKey: string): Authenticate {
+  return async ({ headers }) => ({
+    headers: { ...headers, authorization: `Bearer ${apiKey}` },
+    secrets: [apiKey],
+  });
+}
+
+/**
+ * Signatures by an access key (AWS Signature Version 4). Without a key those of this machine are used, which AWS's own
+ * library finds and renews: variables of the environment, profiles, web identity, containers and instances.
+ */
+export function authenticateBySignature(region: string, own?: AccessKey): Authenticate {
+  const findKey = own ? async () => own : lazily(() => defaultProvider());
+  return async ({ url, headers, body }, signal) => {
+    signal.throwIfAborted();
+    const key = await untilAborted(findKey().catch(noKey), signal);
+    const { protocol, hostname, port, host, pathname } = new URL(url);
+    const signer = new SignatureV4({ service: "bedrock", region, credentials: key, sha256: Sha256 });
+    const signed = await signer.sign({
+      method: "POST",
+      protocol,
+      hostname,
+      ...(port !== "" && { port: Number(port) }),
+      path: pathname,
+      query: {},
+      headers: { ...headers, host },
+      body,
+    });
+    const { accessKeyId, secretAccessKey, sessionToken } = key;
+    return {
+      headers: signed.headers,
+      secrets: [secretAccessKey, accessKeyId, ...(sessionToken === undefined ? [] : [sessionToken])],
+    };
+  };
+}
+
+/** Nothing of the machine is looked at before the first call. */
+function lazily<Value>(create: () => () => Promise<Value>): () => Promise<Value> {
+  let get: (() => Promise<Value>) | undefined;
+  return () => (get ??= create())();
+}
+
+function noKey(cause: unknown): never {
+  throw new UpstreamError("account", "this machine has no usable AWS credential", { cause });
+}
+
+type Bytes = string | ArrayBuffer | ArrayBufferView;
+
+/** SHA-256, with a secret as HMAC, in the form that the signer takes. */
+class Sha256 {
+  readonly #secret: Bytes | undefined;
+  #hasher: Bun.CryptoHasher;
+
+  constructor(secret?: Bytes) {
+    this.#secret = secret;
+    this.#hasher = open(secret);
+  }
+
+  update(data: Bytes): void {
+    this.#hasher.update(asInput(data));
+  }
+
+  async digest(): Promise<Uint8Array> {
+    return this.#hasher.digest();
+  }
+
+  reset(): void {
+    this.#hasher = open(this.#secret);
+  }
+}
+
+function open(secret?: Bytes): Bun.CryptoHasher {
+  return new Bun.CryptoHasher("sha256", secret === undefined ? undefined : asInput(secret));
+}
+
+function asInput(data: Bytes): string | Uint8Array {
+  if (typeof data === "string") return data;
+  return ArrayBuffer.isView(data)
+    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    : new Uint8Array(data);
+}

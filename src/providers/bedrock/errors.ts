@@ -1,0 +1,56 @@
+import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
+import { textOf, type FailureReading } from "../transport/vendor-errors.ts";
+
+/**
+ * Reads a failure of Bedrock: its type is in a header, its message in the body (Amazon Bedrock API reference,
+ * InvokeModel, "Errors").
+ */
+export function readBedrockFailure(
+  { message, Message: capitalized }: Record<string, unknown>,
+  _status: number,
+  headers: Headers,
+): FailureReading {
+  // Some types are followed by the address of their description.
+  const [type = ""] = (headers.get("x-amzn-errortype") ?? "").split(":", 1);
+  return readException(type, textOf(message ?? capitalized));
+}
+
+/** The same of an exception inside a stream, whose name begins with a small letter there. */
+export function readException(type: string, message: string): FailureReading {
+  const bySentence = KIND_BY_SENTENCE.find(([words]) => words.test(message))?.[1];
+  const name = type.toLowerCase().replace(/(?:exception|error)$/, "");
+  const kind = bySentence ?? KIND_BY_TYPE.get(name);
+  return { code: type, message, isContextExceeded: TOO_LONG.test(message), ...(kind && { kind }) };
+}
+
+/** By the type without its ending, in small letters. */
+const KIND_BY_TYPE: ReadonlyMap<string, UpstreamErrorKind> = new Map<string, UpstreamErrorKind>([
+  ["validation", "rejected"],
+  ["throttling", "limited"],
+  ["toomanyrequests", "limited"],
+  ["servicequotaexceeded", "account"],
+  ["accessdenied", "account"],
+  ["resourcenotfound", "account"],
+  ["expiredtoken", "account"],
+  ["unrecognizedclient", "account"],
+  ["invalidsignature", "account"],
+  ["incompletesignature", "account"],
+  ["invalidclienttokenid", "account"],
+  ["missingauthenticationtoken", "account"],
+  ["signaturedoesnotmatch", "account"],
+  ["modelnotready", "overloaded"],
+  ["modeltimeout", "overloaded"],
+  ["modelstream", "overloaded"],
+  ["model", "overloaded"],
+  ["internalserver", "overloaded"],
+  ["internalfailure", "overloaded"],
+  ["serviceunavailable", "overloaded"],
+]);
+
+/** What has the type of an invalid request or of throttling in the vendor's words. */
+const KIND_BY_SENTENCE: readonly (readonly [sentence: RegExp, kind: UpstreamErrorKind])[] = [
+  [/model identifier is invalid|on-demand throughput|operation not allowed/i, "account"],
+  [/per day/i, "account"],
+  [/blocked by content filtering/i, "refused"],
+];
+const TOO_LONG = /(?:prompt|input) is too long|exceeds? (?:the )?(?:model's )?context (?:limit|window)/i;

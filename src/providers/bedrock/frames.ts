@@ -1,0 +1,85 @@
+import { EventStreamCodec } from "@smithy/eventstream-codec";
+import { isObject } from "../../lib/json.ts";
+import { brokenResponse } from "../transport/http.ts";
+
+/** A message of an event stream (Amazon Transcribe guide, "Event stream encoding", which is AWS's general one). */
+export interface Frame {
+  /** `event`, `exception` or `error`. */
+  kind: string;
+  /** The name of the event, or of the failure. */
+  name: string;
+  payload: Record<string, unknown>;
+  /** Description of a failure that has no payload. */
+  message: string;
+}
+
+const codec = new EventStreamCodec(
+  (bytes) => (typeof bytes === "string" ? bytes : Buffer.from(bytes).toString()),
+  (text) => Buffer.from(text),
+);
+
+/** Length of a message without headers and payload. */
+const MIN_BYTES = 16;
+/** The longest payload is 16 MiB, the longest headers are 128 KiB. */
+const MAX_BYTES = (16 * 1024 + 128 + 1) * 1024;
+
+/** Cuts a byte stream into messages, whatever its chunks. Checks their lengths and check sums. */
+export class FrameReader {
+  #pieces: Uint8Array[] = [];
+  #bytes = 0;
+  /** How many bytes the next message has, as far as is known. */
+  #needed = MIN_BYTES;
+
+  /** Yields the messages that are whole now. Throws `broken` at the first one that is none. */
+  *push(chunk: Uint8Array): Generator<Frame> {
+    this.#pieces.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes < this.#needed) return;
+    let rest = Buffer.concat(this.#pieces);
+    while (rest.length >= MIN_BYTES) {
+      this.#needed = lengthOf(rest);
+      if (rest.length < this.#needed) break;
+      const frame = rest.subarray(0, this.#needed);
+      rest = rest.subarray(this.#needed);
+      this.#needed = MIN_BYTES;
+      yield decode(frame);
+    }
+    this.#pieces = [rest];
+    this.#bytes = rest.length;
+  }
+
+  /** The stream has ended. Throws `broken` inside a message. */
+  end(): void {
+    if (this.#bytes > 0) throw brokenResponse("cut a message of its stream");
+  }
+}
+
+function lengthOf(bytes: Buffer): number {
+  const length = bytes.readUInt32BE(0);
+  if (length >= MIN_BYTES && length <= MAX_BYTES) return length;
+  throw brokenResponse("gave a stream of another protocol");
+}
+
+function decode(bytes: Buffer): Frame {
+  let decoded: ReturnType<EventStreamCodec["decode"]>;
+  try {
+    decoded = codec.decode(bytes);
+  } catch (cause) {
+    throw brokenResponse("damaged a message of its stream", cause);
+  }
+  const header = (name: string) => String(decoded.headers[name]?.value ?? "");
+  const kind = header(":message-type");
+  const name = { event: ":event-type", exception: ":exception-type" }[kind] ?? ":error-code";
+  const payload = parsePayload(Buffer.from(decoded.body).toString());
+  return { kind, name: header(name), payload, message: header(":error-message") };
+}
+
+function parsePayload(text: string): Record<string, unknown> {
+  if (text === "") return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch (cause) {
+    throw brokenResponse("gave a message that is no JSON", cause);
+  }
+}

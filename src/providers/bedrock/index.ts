@@ -1,0 +1,68 @@
+import { z } from "zod";
+import type { Provider } from "../provider.ts";
+import { headerValue, httpAddress, withoutEndSlash } from "../transport/channel-settings.ts";
+import { authenticateByApiKey, authenticateBySignature, type Authenticate } from "./authentication.ts";
+import { createBedrockText } from "./text.ts";
+
+const settings = z
+  .object({
+    /** Address in front of `/model/…`; follows from the region where absent. */
+    baseUrl: httpAddress.optional(),
+    /** An API key of Bedrock. Without it and without an access key the credentials of this machine are used. */
+    apiKey: headerValue.optional(),
+    accessKeyId: headerValue.optional(),
+    secretAccessKey: headerValue.optional(),
+    /** Of temporary access keys. */
+    sessionToken: headerValue.optional(),
+    region: z
+      .string()
+      .regex(/^[a-z0-9-]+$/, "must be a region such as eu-central-1")
+      .default("us-east-1"),
+  })
+  .refine(
+    ({ accessKeyId, secretAccessKey }) => (accessKeyId === undefined) === (secretAccessKey === undefined),
+    {
+      path: ["secretAccessKey"],
+      error: "and `access_key_id` must be set together",
+    },
+  )
+  .refine(({ sessionToken, accessKeyId }) => sessionToken === undefined || accessKeyId !== undefined, {
+    path: ["sessionToken"],
+    error: "belongs to an access key, which is not set",
+  })
+  .refine(({ apiKey, accessKeyId }) => apiKey === undefined || accessKeyId === undefined, {
+    path: ["accessKeyId"],
+    error: "and `credential` must not be set together",
+  });
+
+type BedrockSettings = z.infer<typeof settings>;
+
+/** Claude at Amazon Bedrock. The upstream model of a route is the id of a model or of an inference profile. */
+export const bedrock: Provider<BedrockSettings> = {
+  name: "bedrock",
+  settings,
+  text: (settings) => [
+    createBedrockText({
+      baseUrl: withoutEndSlash(settings.baseUrl ?? regionalAddress(settings.region)),
+      authenticate: authenticationOf(settings),
+    }),
+  ],
+};
+
+/** Host of a region (AWS General Reference, "Amazon Bedrock endpoints"). */
+function regionalAddress(region: string): string {
+  const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
+  return `https://bedrock-runtime.${region}.${domain}`;
+}
+
+function authenticationOf({
+  apiKey,
+  region,
+  accessKeyId,
+  secretAccessKey,
+  sessionToken,
+}: BedrockSettings): Authenticate {
+  if (apiKey !== undefined) return authenticateByApiKey(apiKey);
+  if (accessKeyId === undefined || secretAccessKey === undefined) return authenticateBySignature(region);
+  return authenticateBySignature(region, { accessKeyId, secretAccessKey, sessionToken });
+}

@@ -1,0 +1,53 @@
+import type { TextCall, TextResponse, TextUpstream } from "../../gateway/ports.ts";
+import { removeMembers } from "../../lib/json-edit.ts";
+import { isObject } from "../../lib/json.ts";
+import { writeCloudBody } from "../messages-compatible/cloud-body.ts";
+import { readMessage } from "../messages-compatible/text.ts";
+import { openEvents } from "../transport/event-stream.ts";
+import { post, requestIdOf } from "../transport/http.ts";
+import { JSON_HEADERS } from "../transport/json-call.ts";
+import { createVendorErrors } from "../transport/vendor-errors.ts";
+import type { Authenticate } from "./authentication.ts";
+import { readBedrockFailure } from "./errors.ts";
+import { toServerSentEvents } from "./events.ts";
+
+export interface BedrockConnection {
+  baseUrl: string;
+  authenticate: Authenticate;
+}
+
+/** Claude by InvokeModel and InvokeModelWithResponseStream (Amazon Bedrock API reference). */
+export function createBedrockText({ baseUrl, authenticate }: BedrockConnection): TextUpstream {
+  return {
+    dialect: "messages",
+    traits: { fetchesNoLinks: true },
+    async send({ raw, upstreamModel, isStream, headers, signal }: TextCall): Promise<TextResponse> {
+      const operation = isStream ? "invoke-with-response-stream" : "invoke";
+      const url = `${baseUrl}/model/${encodeURIComponent(upstreamModel)}/${operation}`;
+      const betas = headers["anthropic-beta"];
+      const body = writeCloudBody(raw, { version: VERSION, addressed: ADDRESSED, betas });
+      const common = isStream ? STREAM_HEADERS : WHOLE_HEADERS;
+      const authenticated = await authenticate({ url, headers: common, body }, signal);
+      const [secret = null, ...otherSecrets] = authenticated.secrets;
+      const errors = createVendorErrors({ secret, otherSecrets, baseUrl }, readBedrockFailure);
+      const response = await post({ url, headers: authenticated.headers, body, signal }, errors.classify);
+      const requestId = requestIdOf(response);
+      const stream = isStream ? openEvents(response) : null;
+      if (stream) return { kind: "stream", stream: toServerSentEvents(stream, errors), requestId };
+      return { ...withoutOwn(await readMessage(response, errors.classify, signal)), requestId };
+    },
+  };
+}
+
+/** The only version that every model takes (Claude on Amazon Bedrock). */
+const VERSION = "bedrock-2023-05-31";
+const ADDRESSED = ["model", "stream"];
+const WHOLE_HEADERS = { ...JSON_HEADERS, "content-type": "application/json" };
+const STREAM_HEADERS = { ...WHOLE_HEADERS, accept: "application/vnd.amazon.eventstream" };
+
+/** Without what Bedrock adds of its own, such as the action of a guardrail. */
+function withoutOwn(response: TextResponse): TextResponse {
+  if (response.kind !== "whole" || !isObject(response.parsed)) return response;
+  const own = Object.keys(response.parsed).filter((name) => name.startsWith("amazon-bedrock-"));
+  return own.length === 0 ? response : { kind: "whole", text: removeMembers(response.text, own) };
+}
