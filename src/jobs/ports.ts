@@ -81,6 +81,8 @@ export interface NewJob {
   /** From its creation on. */
   deadlineMs: number;
   webhookUrl: string | null;
+  /** Base address of links to its results, for those who are told of its end. */
+  linkBase: string;
   idempotency: { key: string; fingerprint: string } | null;
   terms: JobTerms;
   /** The caller's request as text; its files are stored as blobs. */

@@ -178,6 +178,34 @@ describe("a submission", () => {
   });
 });
 
+test("an address to be told of the end needs a secret, and must be public", async () => {
+  const { cli } = fixture.gateway;
+  const attempt = (webhook_url: unknown) =>
+    call("/api/jobs", { body: { model: MODEL, prompt: "x", webhook_url } });
+  const refusal = async (url: unknown) => readError(await attempt(url));
+  expect(await refusal("https://127.0.0.1/")).toMatchObject({
+    code: "invalid_parameter",
+    param: "webhook_url",
+  });
+  expect(await refusal(1)).toMatchObject({ code: "invalid_parameter", param: "webhook_url" });
+  const url = "https://hooks.example.com/jobs";
+  expect(await refusal(url)).toMatchObject({ code: "unsupported_parameter", param: "webhook_url" });
+  const { endpoint, secret } = JSON.parse(await cli("webhooks", "add", "--json"));
+  expect(secret).toStartWith("whsec_");
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ model: MODEL, prompt: "x", webhook_url: url }))
+    form.append(name, value);
+  form.append("image", new Blob([ONE]), "one.png");
+  const { id } = await submit(fixture.gateway, form);
+  await untilStatus(fixture.gateway, id);
+  const [delivery] = JSON.parse(await cli("webhooks", "deliveries", "--json"));
+  expect(delivery).toMatchObject({ jobId: id, event: "job.completed", url });
+  expect(await cli("webhooks", "list")).toContain(endpoint.id);
+  await cli("webhooks", "rotate", endpoint.id);
+  await cli("webhooks", "redeliver", delivery.id);
+  await cli("webhooks", "remove", endpoint.id);
+});
+
 describe("looking at a job", () => {
   test("is never cached, and says when to look again until the job has ended", async () => {
     slow(400);

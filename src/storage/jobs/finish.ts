@@ -6,6 +6,7 @@ import { toColumn, toNullableColumn } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { bookInTransaction } from "../stores/ledger.ts";
 import { count, lockOrganization } from "./job-owners.ts";
+import { announceEnd } from "./webhooks.ts";
 import { isHeld, jobColumns, readJob, type JobRow } from "./job-row.ts";
 
 /** Ends a running job with everything that belongs to its end, in one transaction; false when the lease is gone. */
@@ -54,9 +55,10 @@ function ended(
     error = ${toNullableColumn(error)}`;
 }
 
-/** Returns what was held and not charged, and forgets the request. */
+/** Returns what was held and not charged, forgets the request, and announces the end. */
 async function settleEnd(kind: Database["kind"], sql: Sql, row: JobRow): Promise<void> {
-  const { id } = readJob(row);
+  const { id, organizationId, status } = readJob(row);
   await releaseLease(kind, sql, id);
   await sql`DELETE FROM job_requests WHERE job_id = ${id}`;
+  await announceEnd(kind, sql, { id, organizationId, status });
 }

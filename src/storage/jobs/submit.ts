@@ -63,9 +63,10 @@ async function insert(kind: Database["kind"], sql: Sql, job: NewJob): Promise<Jo
   const { idempotency } = job;
   const rows = await sql<JobRow[]>`
     INSERT INTO jobs (id, organization_id, key_id, request_id, model, status, stage, typical_ms, created_at,
-      deadline_at, fence, is_cancel_requested, outputs, webhook_url, idempotency_key, fingerprint)
+      deadline_at, fence, is_cancel_requested, outputs, webhook_url, link_base, idempotency_key,
+      fingerprint)
     VALUES (${job.id}, ${job.organizationId}, ${job.keyId}, ${job.requestId}, ${job.model}, 'pending',
-      ${JOB_STAGES.queued}, ${job.typicalMs}, ${now}, ${now} + ${job.deadlineMs}, 0, 0, '[]', ${job.webhookUrl},
+      ${JOB_STAGES.queued}, ${job.typicalMs}, ${now}, ${now} + ${job.deadlineMs}, 0, 0, '[]', ${job.webhookUrl}, ${job.linkBase},
       ${idempotency?.key ?? null}, ${idempotency?.fingerprint ?? null})
     RETURNING ${jobColumns(kind, sql)}`;
   await sql`INSERT INTO job_requests (job_id, terms, request)
