@@ -18,7 +18,11 @@ export async function sweepJobs(
   blobs: BlobStore,
   retentionDays: number,
 ): Promise<void> {
-  while ((await jobs.endOverdue(BATCH)) === BATCH);
+  for (;;) {
+    const { count, files } = await jobs.endOverdue(BATCH);
+    await removeBlobs(blobs, files);
+    if (count < BATCH) break;
+  }
   for (;;) {
     const { count, names } = await jobs.expire(retentionDays * DAY_MS, BATCH);
     await removeBlobs(blobs, names);

@@ -74,6 +74,7 @@ export async function submitJob(
     idempotency,
     terms: { admittedAt, price, ceiling: billing.ceiling, budgets: billing.budgets },
     request: text,
+    files: names,
     queuedLimit: {
       organization: limitOf(organization.limits.queuedJobs, own.queuedJobs),
       key: limitOf(key.limits.queuedJobs, core.limits.key.queuedJobs),

@@ -284,6 +284,13 @@ describe("looking at a job", () => {
   });
 });
 
+test("a vendor that throttles delays a job and does not fail it", async () => {
+  fixture.vendors.openai.next({ fault: "rate-limited", retryAfter: "1" });
+  const { id } = await submit(fixture.gateway, { model: MODEL, prompt: "later" });
+  expect((await untilStatus(fixture.gateway, id)).status).toBe("completed");
+  expect(fixture.vendors.openai.hits).toHaveLength(2);
+});
+
 describe("cancelling", () => {
   test("a running job stops the vendor's call, and happens once", async () => {
     slow(5_000);

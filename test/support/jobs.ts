@@ -28,6 +28,7 @@ export function aJob(change: Partial<NewJob> = {}): NewJob {
       budgets: [],
     },
     request: '{"kind":"image"}',
+    files: [],
     queuedLimit: { organization: null, key: null },
     keyRunningLimit: null,
     ...change,

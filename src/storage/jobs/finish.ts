@@ -33,7 +33,7 @@ export async function endPending(
   sql: Sql,
   { id, organizationId, keyId }: { id: string; organizationId: string; keyId: string },
   ending: { status: JobStatus; error: JobError | null },
-): Promise<JobRow | null> {
+): Promise<{ row: JobRow; files: string[] } | null> {
   const [before] = await sql<{ isRunning: number | bigint }[]>`
     SELECT CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END AS "isRunning" FROM jobs WHERE id = ${id}`;
   const [row] = await sql<JobRow[]>`UPDATE jobs SET ${ended(kind, sql, ending)}
@@ -41,8 +41,7 @@ export async function endPending(
   if (!row) return null;
   const isRunning = Number(before?.isRunning) === 1;
   await count(sql, { organizationId, keyId }, isRunning ? { running: -1 } : { queued: -1 });
-  await settleEnd(kind, sql, row);
-  return row;
+  return { row, files: await settleEnd(kind, sql, row) };
 }
 
 function ended(
@@ -55,10 +54,12 @@ function ended(
     error = ${toNullableColumn(error)}`;
 }
 
-/** Returns what was held and not charged, forgets the request, and announces the end. */
-async function settleEnd(kind: Database["kind"], sql: Sql, row: JobRow): Promise<void> {
+/** Frees what was held and not charged, forgets the request, and announces the end. Returns the request's files. */
+async function settleEnd(kind: Database["kind"], sql: Sql, row: JobRow): Promise<string[]> {
   const { id, organizationId, status } = readJob(row);
   await releaseLease(kind, sql, id);
-  await sql`DELETE FROM job_requests WHERE job_id = ${id}`;
+  const [request] = await sql<{ files: string | null }[]>`DELETE FROM job_requests WHERE job_id = ${id}
+    RETURNING files`;
   await announceEnd(kind, sql, { id, organizationId, status });
+  return JSON.parse(request?.files ?? "[]") as string[];
 }

@@ -69,8 +69,8 @@ async function insert(kind: Database["kind"], sql: Sql, job: NewJob): Promise<Jo
       ${JOB_STAGES.queued}, ${job.typicalMs}, ${now}, ${now} + ${job.deadlineMs}, 0, 0, '[]', ${job.webhookUrl}, ${job.linkBase},
       ${idempotency?.key ?? null}, ${idempotency?.fingerprint ?? null})
     RETURNING ${jobColumns(kind, sql)}`;
-  await sql`INSERT INTO job_requests (job_id, terms, request)
-    VALUES (${job.id}, ${toColumn(job.terms)}, ${job.request})`;
+  await sql`INSERT INTO job_requests (job_id, terms, request, files)
+    VALUES (${job.id}, ${toColumn(job.terms)}, ${job.request}, ${toColumn(job.files)})`;
   const [row] = rows;
   if (!row) throw new Error("the job was not inserted");
   return row;

@@ -32,5 +32,11 @@ CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_at) WHERE status
 CREATE INDEX webhook_deliveries_by_organization ON webhook_deliveries (organization_id, created_at);
 CREATE INDEX webhook_deliveries_by_creation ON webhook_deliveries (created_at);
 
+-- Lists by state are as quick as those of all jobs.
+CREATE INDEX jobs_by_status ON jobs (organization_id, status, created_at, id);
+
+-- Names of the stored files of a live job's request, to be removed with it.
+ALTER TABLE job_requests ADD COLUMN files TEXT;
+
 -- The base address of links in messages about the job: that of its submission.
 ALTER TABLE jobs ADD COLUMN link_base TEXT;
