@@ -5,7 +5,7 @@ import { storeTime } from "../budgets/locked-budgets.ts";
 import { toColumn, toNullableColumn } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { bookInTransaction } from "../stores/ledger.ts";
-import { count, lockOrganization } from "./job-owners.ts";
+import { countJobs, lockOrganization } from "./job-owners.ts";
 import { announceEnd } from "./webhooks.ts";
 import { isHeld, jobColumns, readJob, type JobRow } from "./job-row.ts";
 
@@ -21,7 +21,7 @@ export async function finishJob(
       outputs = ${toColumn(ending.outputs)} WHERE ${isHeld(sql, lease)}
     RETURNING ${jobColumns(kind, sql)}`;
   if (!row) return false;
-  await count(sql, lease, { running: -1 });
+  await countJobs(sql, lease, { running: -1 });
   if (ending.entry) await bookInTransaction(kind, sql, lease.jobId, [ending.entry]);
   await settleEnd(kind, sql, row);
   return true;
@@ -40,7 +40,7 @@ export async function endPending(
     WHERE id = ${id} AND status = 'pending' RETURNING ${jobColumns(kind, sql)}`;
   if (!row) return null;
   const isRunning = Number(before?.isRunning) === 1;
-  await count(sql, { organizationId, keyId }, isRunning ? { running: -1 } : { queued: -1 });
+  await countJobs(sql, { organizationId, keyId }, isRunning ? { running: -1 } : { queued: -1 });
   return { row, files: await settleEnd(kind, sql, row) };
 }
 

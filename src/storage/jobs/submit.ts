@@ -5,7 +5,7 @@ import { storeTime } from "../budgets/locked-budgets.ts";
 import { take } from "../budgets/take.ts";
 import { toColumn } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import { count, enterOwners } from "./job-owners.ts";
+import { countJobs, enterOwners } from "./job-owners.ts";
 import { jobColumns, readJob, type JobRow } from "./job-row.ts";
 
 /** How long an idempotency key belongs to its job. */
@@ -36,7 +36,7 @@ export async function submitJob(kind: Database["kind"], sql: Sql, job: NewJob): 
     }
     await sql`UPDATE leases SET expires_at = ${NEVER} WHERE lease = ${job.id}`;
   }
-  await count(sql, job, { queued: 1 });
+  await countJobs(sql, job, { queued: 1 });
   return { kind: "accepted", job: readJob(await insert(kind, sql, job)) };
 }
 
