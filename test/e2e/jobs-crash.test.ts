@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { until, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { look, submit, untilStatus } from "../support/job-calls.ts";
 import { makePng } from "../support/pictures.ts";
 import type { SimulatedJob, SimulatedJobs } from "../upstreams/jobs.ts";
@@ -100,11 +100,11 @@ test("a stop leaves vendors' jobs to the next start, which can still cancel them
 });
 
 test("another process that only runs jobs shares them", async () => {
-  await using alone = await openImageFixture({ env: { JOBS_CONCURRENCY: "0" } });
-  const { id } = await submit(alone.gateway, { model: SYNCHRONOUS, prompt: "elsewhere" });
+  await using alone = await startTestGateway({ env: { JOBS_CONCURRENCY: "0" } });
+  const { id } = await submit(alone, { model: "sandbox-d-fast", prompt: "elsewhere" });
   await Bun.sleep(300);
-  expect((await look(alone.gateway, id)).status).toBe("pending");
-  await using worker = await alone.gateway.startWorker();
-  expect((await untilStatus(alone.gateway, id)).status).toBe("completed");
+  expect((await look(alone, id)).status).toBe("pending");
+  await using worker = await alone.startWorker();
+  expect((await untilStatus(alone, id)).status).toBe("completed");
   expect(await worker.stop()).toBe(0);
 });
