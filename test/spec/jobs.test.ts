@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { openImageFixture, type ImageFixture } from "../e2e/images-vendors.ts";
-import { dataUrl, ONE, TWO } from "../support/edit-gateway.ts";
+import { dataUrl, grain, ONE, TWO } from "../support/edit-gateway.ts";
 import { until } from "../support/gateway.ts";
 import { look, submit, untilStatus, type WireJob } from "../support/job-calls.ts";
+import { makePng } from "../support/pictures.ts";
 import { readError } from "../support/vendor.ts";
 
 /*
@@ -94,6 +95,30 @@ describe("a submission", () => {
     expect(JSON.stringify(sent)).toContain("make it blue");
     const missing = await call("/api/jobs", { body: { contents: [] } });
     expect(await readError(missing)).toMatchObject({ code: "model_required", param: "model" });
+  });
+
+  test("keeps large pictures and prompts as they are", async () => {
+    const large = makePng(400, 300, { pixel: grain });
+    expect(large.length).toBeGreaterThan(100_000);
+    const prompt = `a long story ${"of the sea ".repeat(7_000)}`;
+    const edit = await submit(fixture.gateway, {
+      model: MODEL,
+      prompt: "edit",
+      images: [dataUrl(large), dataUrl(ONE)],
+    });
+    await untilStatus(fixture.gateway, edit.id);
+    const form = fixture.vendors.openai.hits.at(-1)!.body;
+    expect([form.includes(Buffer.from(large)), form.includes(Buffer.from(ONE))]).toEqual([true, true]);
+    const data = Buffer.from(large).toString("base64");
+    const native = await submit(fixture.gateway, {
+      model: "gemini-3.1-flash-image",
+      contents: [
+        { role: "user", parts: [{ text: prompt }, { inlineData: { mimeType: "image/png", data } }] },
+      ],
+    });
+    expect((await untilStatus(fixture.gateway, native.id)).status).toBe("completed");
+    const sent = JSON.stringify(fixture.vendors.gemini.hits.at(-1)!.json());
+    expect([sent.includes(prompt), sent.includes(data)]).toEqual([true, true]);
   });
 
   test.each([
