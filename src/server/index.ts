@@ -130,27 +130,10 @@ function operatorRoutes({ metrics, server: { metricsToken } }: ServerOptions, li
 /** Listens on the configured address. Throws when the address is taken. */
 export function startServer(options: ServerOptions): RunningServer {
   const { core, server: address } = options;
-  const { clock, snapshot } = core;
+  const { clock } = core;
   const filePool = new FilePool();
   const lifecycle = new Lifecycle();
-  const settings: Omit<EndpointSettings, "table"> = {
-    authenticator: {
-      snapshot,
-      isWellFormed: options.isWellFormed,
-      hash: options.hash,
-      now: () => clock.now(),
-      unknownKeys: new UnknownKeys(clock, address.unknownKeysPerMinute),
-    },
-    core,
-    clock,
-    trustedProxies: address.trustedProxies,
-    listeners: options.listeners,
-    lifecycle,
-    overload: options.overload,
-    connections: options.connections,
-    idempotency: { outcomes: options.outcomes, blobs: options.blobs.store },
-    idleSeconds: address.idleSeconds,
-  };
+  const settings = settingsOf(options, lifecycle);
   const server = listen(options, address.port, settings, allRoutes(options, filePool, lifecycle));
   const metricsServer =
     address.metricsPort === null
@@ -186,6 +169,48 @@ export function startServer(options: ServerOptions): RunningServer {
       void server.stop(true);
       void metricsServer?.stop(true);
     },
+  };
+}
+
+/** Serves probes and metrics on their own port, if there is one, and nothing else. */
+export function startOperatorServer(options: ServerOptions): RunningServer {
+  const { metricsPort } = options.server;
+  const lifecycle = new Lifecycle();
+  const server =
+    metricsPort === null
+      ? null
+      : listen(options, metricsPort, settingsOf(options, lifecycle), operatorRoutes(options, lifecycle));
+  return {
+    url: "",
+    async stop(_leaveMs, _drainMs, onCut) {
+      lifecycle.phase = "draining";
+      onCut(null);
+      await server?.stop(true);
+    },
+    abandon: () => void server?.stop(true),
+  };
+}
+
+function settingsOf(options: ServerOptions, lifecycle: Lifecycle): Omit<EndpointSettings, "table"> {
+  const { core, server: address } = options;
+  const { clock, snapshot } = core;
+  return {
+    authenticator: {
+      snapshot,
+      isWellFormed: options.isWellFormed,
+      hash: options.hash,
+      now: () => clock.now(),
+      unknownKeys: new UnknownKeys(clock, address.unknownKeysPerMinute),
+    },
+    core,
+    clock,
+    trustedProxies: address.trustedProxies,
+    listeners: options.listeners,
+    lifecycle,
+    overload: options.overload,
+    connections: options.connections,
+    idempotency: { outcomes: options.outcomes, blobs: options.blobs.store },
+    idleSeconds: address.idleSeconds,
   };
 }
 
