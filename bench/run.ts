@@ -11,6 +11,7 @@ import { chatWorkload } from "./workloads/w1-chat.ts";
 import { streamWorkload } from "./workloads/w2-stream.ts";
 import { uploadWorkload } from "./workloads/w5-uploads.ts";
 import { responseWorkload } from "./workloads/w6-responses.ts";
+import { jobsWorkload } from "./workloads/w7-jobs.ts";
 import { failoverWorkload } from "./workloads/w8-failover.ts";
 import { manyKeysWorkload } from "./workloads/w9-keys.ts";
 import type { Outcome, Workload } from "./workloads/workload.ts";
@@ -22,6 +23,7 @@ const WORKLOADS: readonly Workload[] = [
   streamWorkload,
   uploadWorkload,
   responseWorkload,
+  jobsWorkload,
   failoverWorkload,
   manyKeysWorkload,
 ];

@@ -5,7 +5,7 @@ import type { Core } from "./gateway/core.ts";
 import type { BudgetLeases } from "./gateway/metering/budget-leases.ts";
 import { VERSION } from "./lib/version.ts";
 import { every, sleep, type BackgroundWork } from "./lib/waiting.ts";
-import { startServer, type Overload, type RunningServer } from "./server/index.ts";
+import { startOperatorServer, startServer, type Overload, type RunningServer } from "./server/index.ts";
 import type { Blobs } from "./storage/blobs/index.ts";
 import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
 import { DEADLINE_TICK_MS } from "./open-core.ts";
@@ -42,7 +42,7 @@ export async function startGateway(
   const parts = await openParts(settings, supervisor);
   const { log, onProblem, storage, blobs, live, opened, overload } = parts;
   const { core, upstreams, leases, health, counters } = opened;
-  const server = role === "worker" ? NO_SERVER : startServer(parts.forServer);
+  const server = role === "worker" ? startOperatorServer(parts.forServer) : startServer(parts.forServer);
   const background = startBackgroundWork({ blobs, leases, overload, onProblem });
   const where = role === "worker" ? "job worker" : server.url;
   onProblem(`the gateway has started: version ${VERSION}, ${where}, ${parts.processId}`, null, "info");
@@ -80,13 +80,6 @@ export async function startGateway(
     },
   };
 }
-
-/** Of a process that only runs jobs. */
-const NO_SERVER: RunningServer = {
-  url: "",
-  stop: async (_leaveMs, _drainMs, onCut) => onCut(null),
-  abandon() {},
-};
 
 function changedChannels({ channels }: Settings, next: Settings): string[] {
   return [...channels].filter(([id, channel]) => next.channels.get(id) !== channel).map(([id]) => id);

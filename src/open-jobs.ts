@@ -3,7 +3,9 @@ import type { ImageCore } from "./gateway/images.ts";
 import { eventOfRun, type JobObserver } from "./jobs/observer.ts";
 import { sweepJobs } from "./jobs/retention.ts";
 import type { JobCore } from "./jobs/submit.ts";
+import { startWebhooks, type WebhookOptions } from "./jobs/webhooks.ts";
 import { JobWorker } from "./jobs/worker.ts";
+import type { SafeFetch } from "./lib/safe-fetch.ts";
 import { createSpool } from "./lib/spool.ts";
 import { every } from "./lib/waiting.ts";
 import type { LiveSettings } from "./live-settings.ts";
@@ -16,6 +18,7 @@ interface JobParts {
   live: LiveSettings;
   storage: Storage;
   core: ImageCore;
+  safeFetch: SafeFetch;
   processId: string;
   metrics: JobMetrics;
   listeners: readonly RequestListener[];
@@ -40,9 +43,10 @@ export function openJobs(parts: JobParts): OpenedJobs {
   const worker = concurrency === 0 ? null : openWorker(parts, concurrency);
   worker?.start();
   const background = [
+    ...(worker === null ? [] : [startWebhooks(webhookOptions(parts))]),
     every(
       SWEEP_MS,
-      () => sweepJobs(jobs, core.blobs, live.current.blobs.retentionDays),
+      () => sweepJobs(storage, core.blobs, live.current.blobs.retentionDays),
       (error) => onProblem("old jobs were not removed", error),
     ),
     every(
@@ -54,6 +58,7 @@ export function openJobs(parts: JobParts): OpenedJobs {
   return {
     forServer: {
       jobs,
+      webhooks: storage.webhooks,
       deadlineMs: () => live.current.jobs.deadlineMs,
       wake: () => worker?.wake(),
       stopJob: (id) => worker?.cancel(id),
@@ -62,6 +67,17 @@ export function openJobs(parts: JobParts): OpenedJobs {
       for (const work of background) void work.stop();
       await worker?.stop(graceMs);
     },
+  };
+}
+
+function webhookOptions({ live, storage, core, safeFetch, onProblem }: JobParts): WebhookOptions {
+  return {
+    queue: storage.webhooks,
+    safeFetch,
+    links: core.links,
+    publicUrl: live.current.server.publicUrl,
+    now: () => core.clock.now(),
+    onProblem,
   };
 }
 

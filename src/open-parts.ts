@@ -55,6 +55,7 @@ export async function openParts(settings: Settings, supervisor: SupervisorLink |
     live,
     storage,
     core: imageCore,
+    safeFetch: address.safeFetch,
     processId,
     metrics: jobMetrics,
     listeners,

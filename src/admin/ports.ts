@@ -8,6 +8,10 @@ import type { OrganizationSettings } from "../domain/organization.ts";
 import type { PriceAmounts } from "../domain/price.ts";
 import type { Nanos } from "../lib/money.ts";
 import type { LedgerAdminStore } from "./ledger-ports.ts";
+import type { Actor } from "./actor.ts";
+import type { WebhookStore } from "./webhook-ports.ts";
+
+export type { Actor } from "./actor.ts";
 
 export interface AdminStore {
   organizations: OrganizationStore;
@@ -16,16 +20,9 @@ export interface AdminStore {
   budgets: BudgetAdminStore;
   administrators: AdministratorStore;
   linkSecrets: LinkSecretStore;
+  webhooks: WebhookStore;
   ledger: LedgerAdminStore;
   audit: AuditStore;
-}
-
-/** Who makes a change; written to the audit. */
-export interface Actor {
-  /** Name of the operating system's user, `bootstrap` or an administrator's id. */
-  actor: string;
-  /** The program and machine that the change comes from, such as `cli@host`. */
-  source?: string;
 }
 
 export interface OrganizationRecord {
@@ -198,9 +195,10 @@ export interface LinkSecretStore {
 
 /** What kinds of rows administration changes; running gateways reload by kind. */
 export type ChangeKind =
-  "organization" | "key" | "price" | "budget" | "administrator" | "ledger" | "link secret";
+  "organization" | "key" | "price" | "budget" | "administrator" | "ledger" | "link secret" | "webhook";
 
-export type AuditAction = "create" | "update" | "remove" | "rotate" | "refund" | "correct prices" | "archive";
+export type AuditAction =
+  "create" | "update" | "remove" | "rotate" | "refund" | "correct prices" | "archive" | "redeliver";
 
 /** One line of the audit: never changed, never removed. */
 export interface AuditRecord {

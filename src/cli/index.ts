@@ -13,6 +13,7 @@ import { addLinkCommands } from "./links.ts";
 import { addOrganizationCommands } from "./organizations.ts";
 import { addPriceCommands } from "./prices.ts";
 import { readName } from "./options.ts";
+import { addWebhookCommands } from "./webhooks.ts";
 import { addRouteCommands } from "./routes.ts";
 
 export type { CliContext } from "./context.ts";
@@ -76,6 +77,7 @@ function buildProgram(context: CliContext): Command {
   addRouteCommands(program, cli);
   addLedgerCommands(program, cli);
   addLinkCommands(program, cli);
+  addWebhookCommands(program, cli);
   addAuditCommands(program, cli);
   // Set last, because commands inherit it. Without a command the program serves, so a mistyped command arrives as an
   // excess argument.

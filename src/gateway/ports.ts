@@ -220,6 +220,8 @@ export type TextResponse = {
 export interface ImageUpstream {
   /** Makes the pictures: at least one. Throws an `UpstreamError`. */
   generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>;
+  /** Whether a call that may have been made already can be made again: it costs nothing. */
+  isRepeatable?: true;
 }
 
 /** A way to embed texts. Throws an `UpstreamError`. */

@@ -9,7 +9,7 @@ import type { Spool } from "../lib/spool.ts";
 import type { BlobStore, Links, StoredPicture } from "./ports.ts";
 
 export interface ReferenceSettings {
-  safeFetch: SafeFetch;
+  safeFetch: Pick<SafeFetch, "download">;
   blobs: BlobStore;
   links: Links;
   codecSlots: FairSemaphore;

@@ -1,21 +1,27 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 import { hasEnded, type Job, type JobStatus } from "../domain/job.ts";
+import type { BlobStore } from "../gateway/ports.ts";
 import type { JobStore } from "./ports.ts";
+import { removeBlobs } from "./stored-request.ts";
 
 interface Cancellation {
   jobs: JobStore;
+  blobs: BlobStore;
   /** Stops a job that runs in this process at once. */
   stopJob(jobId: string): void;
 }
 
 /** Cancels a job: at once while it is pending, as far as possible while it runs. Null for an unknown one. */
 export async function requestCancel(
-  { jobs, stopJob }: Cancellation,
+  { jobs, blobs, stopJob }: Cancellation,
   organizationId: string,
   id: string,
 ): Promise<Job | null> {
-  const job = await jobs.cancel(organizationId, id);
-  if (job?.status === "in_progress") stopJob(id);
+  const cancelled = await jobs.cancel(organizationId, id);
+  if (!cancelled) return null;
+  const { job, files } = cancelled;
+  if (job.status === "in_progress") stopJob(id);
+  await removeBlobs(blobs, files);
   return job;
 }
 

@@ -19,9 +19,9 @@ export interface JobStore {
   list(organizationId: string, page: JobPage): Promise<Job[]>;
   /**
    * Cancels: a pending job at once, a running one by telling its worker. Returns the job afterwards, null as `get`
-   * does; an ended one is returned as it is.
+   * does; an ended one is returned as it is. `files` are blobs that nobody needs any more.
    */
-  cancel(organizationId: string, id: string): Promise<Job | null>;
+  cancel(organizationId: string, id: string): Promise<{ job: Job; files: string[] } | null>;
 
   /** Whether `claim` might find something; cheap. */
   hasWork(): Promise<boolean>;
@@ -53,8 +53,11 @@ export interface JobStore {
   /** Gives back all leases of a worker that has ended. */
   releaseAll(worker: string): Promise<void>;
 
-  /** Ends queued jobs whose deadline has passed. Returns how many; call again while there are as many as `limit`. */
-  endOverdue(limit: number): Promise<number>;
+  /**
+   * Ends queued jobs whose deadline has passed. Returns how many, and blobs that nobody needs any more; call again while
+   * there are as many as `limit`.
+   */
+  endOverdue(limit: number): Promise<{ count: number; files: string[] }>;
   /**
    * Turns completed jobs created before `createdBefore` into tombstones without outputs. Returns the names of their
    * pictures; call again while there are as many jobs as `limit`.
@@ -81,10 +84,13 @@ export interface NewJob {
   /** From its creation on. */
   deadlineMs: number;
   webhookUrl: string | null;
+  /** Base address of links to its results, for those who are told of its end. */
+  linkBase: string;
   idempotency: { key: string; fingerprint: string } | null;
   terms: JobTerms;
-  /** The caller's request as text; its files are stored as blobs. */
+  /** The caller's request as text; its files are stored as blobs of these names. */
   request: string;
+  files: readonly string[];
   /** Jobs that may wait; null is unlimited. */
   queuedLimit: { organization: number | null; key: number | null };
   /** Jobs of the key that may run at once. */

@@ -1,5 +1,6 @@
 import type { BlobStore } from "../gateway/ports.ts";
 import type { JobStore } from "./ports.ts";
+import type { WebhookQueue } from "./webhook-ports.ts";
 import { removeBlobs } from "./stored-request.ts";
 
 /** Rows of one transaction: few, so that requests wait for none. */
@@ -12,8 +13,16 @@ const TOMBSTONE_MS = 30 * DAY_MS;
  * Ends what waits beyond its deadline, deletes outputs whose retention has ended, and removes old tombstones, a batch at
  * a time. `retentionDays` is how long delivered images are kept.
  */
-export async function sweepJobs(jobs: JobStore, blobs: BlobStore, retentionDays: number): Promise<void> {
-  while ((await jobs.endOverdue(BATCH)) === BATCH);
+export async function sweepJobs(
+  { jobs, webhooks }: { jobs: JobStore; webhooks: WebhookQueue },
+  blobs: BlobStore,
+  retentionDays: number,
+): Promise<void> {
+  for (;;) {
+    const { count, files } = await jobs.endOverdue(BATCH);
+    await removeBlobs(blobs, files);
+    if (count < BATCH) break;
+  }
   for (;;) {
     const { count, names } = await jobs.expire(retentionDays * DAY_MS, BATCH);
     await removeBlobs(blobs, names);
@@ -21,4 +30,5 @@ export async function sweepJobs(jobs: JobStore, blobs: BlobStore, retentionDays:
   }
   const removeAfterMs = Math.max(TOMBSTONE_MS, retentionDays * DAY_MS);
   while ((await jobs.remove(removeAfterMs, BATCH)) === BATCH);
+  while ((await webhooks.remove(removeAfterMs, BATCH)) === BATCH);
 }

@@ -36,7 +36,8 @@ export class LeaseLost extends Error {
  * is polled to its end; one that may have been sent and cannot be looked at is not sent again. Throws `LeaseLost`, or
  * anything at all once the job was handed over.
  */
-export async function runJob(run: JobRun): Promise<JobEnding> {
+export async function runJob(claimed: JobRun): Promise<JobEnding> {
+  const run = isRepeatable(claimed) ? { ...claimed, job: { ...claimed.job, sent: null } } : claimed;
   const { job, context, control } = run;
   const billing = new JobBilling(job.terms.budgets);
   const failed = (error: JobEnding["error"]): JobEnding => ({
@@ -67,6 +68,12 @@ export async function runJob(run: JobRun): Promise<JobEnding> {
     if (control.isOverdue) return failed(TIMED_OUT);
     return failed(executionError(error));
   }
+}
+
+/** Whether where it was sent does not matter: nothing would be paid twice. */
+function isRepeatable({ job: { sent }, core }: JobRun): boolean {
+  const channel = sent && core.snapshot.directory().channels.get(sent.channel);
+  return channel ? core.upstreams.image(channel)?.isRepeatable === true : false;
 }
 
 async function makeOutputs(run: JobRun, billing: JobBilling): Promise<JobEnding["outputs"]> {

@@ -8,14 +8,17 @@ import { requireStorage, type ImageCore } from "../gateway/images.ts";
 import { refusedHold } from "../gateway/metering/billing.ts";
 import { checkReferences } from "../gateway/references.ts";
 import type { RequestContext } from "../gateway/request-context.ts";
+import { readLink } from "../lib/safe-fetch.ts";
 import { newId } from "../lib/ids.ts";
 import { sleep } from "../lib/waiting.ts";
 import { coreOf, JobBilling } from "./job-billing.ts";
 import type { JobStore, NewJob, Submission } from "./ports.ts";
+import type { WebhookQueue } from "./webhook-ports.ts";
 import { readJobRequest, removeBlobs, writeStoredRequest, type JobRequest } from "./stored-request.ts";
 
 export interface JobCore extends ImageCore {
   jobs: JobStore;
+  webhooks: Pick<WebhookQueue, "isSigned">;
   /** How long a job may take from its submission on. Milliseconds. */
   deadlineMs(): number;
   /** Lets the worker of this process look for work at once. */
@@ -27,6 +30,7 @@ export interface JobCore extends ImageCore {
 export interface JobSubmission {
   request: JobRequest;
   webhookUrl: string | null;
+  linkBase: string;
   idempotency: { key: string; fingerprint: string } | null;
 }
 
@@ -44,12 +48,13 @@ const FULL_RETRY_SECONDS = 5;
 export async function submitJob(
   core: JobCore,
   context: RequestContext,
-  { request, webhookUrl, idempotency }: JobSubmission,
+  { request, webhookUrl, linkBase, idempotency }: JobSubmission,
 ): Promise<{ job: Job; ignored: string[] }> {
   const { principal } = context;
   const { key, organization } = principal;
   const images = await readJobRequest(request);
   requireStorage(core, context, images);
+  if (webhookUrl !== null) await requireWebhook(core, organization.id, webhookUrl);
   const billing = JobBilling.forSubmission(principal);
   await using admission = await admitImages(coreOf(core, billing), context, images);
   const { model, price, admittedAt } = admission.admitted;
@@ -65,9 +70,11 @@ export async function submitJob(
     typicalMs: TYPICAL_MS[admission.fitted.priceTier],
     deadlineMs: core.deadlineMs(),
     webhookUrl,
+    linkBase,
     idempotency,
     terms: { admittedAt, price, ceiling: billing.ceiling, budgets: billing.budgets },
     request: text,
+    files: names,
     queuedLimit: {
       organization: limitOf(organization.limits.queuedJobs, own.queuedJobs),
       key: limitOf(key.limits.queuedJobs, core.limits.key.queuedJobs),
@@ -78,6 +85,22 @@ export async function submitJob(
   const job = accepted(result);
   if (result.kind === "accepted") core.wake();
   return { job, ignored: images.ignored };
+}
+
+/** Throws where an address may not be called, or nothing signs what is sent there. */
+async function requireWebhook(
+  { webhooks }: JobCore,
+  organizationId: string,
+  webhookUrl: string,
+): Promise<void> {
+  const param = "webhook_url";
+  if (!readLink(webhookUrl)) {
+    const message = "`webhook_url` must be an https link to a public address.";
+    throw new GatewayError("invalid_parameter", message, { param });
+  }
+  if (await webhooks.isSigned(organizationId)) return;
+  const message = "Your organization has no secret for `webhook_url` yet: its operator makes one.";
+  throw new GatewayError("unsupported_parameter", message, { param });
 }
 
 /** Waits a little for money that other processes hold without using it. */

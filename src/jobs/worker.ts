@@ -95,8 +95,8 @@ export class JobWorker {
     await Promise.race([Promise.all(rest.map(({ ended }) => ended)), sleep(HAND_OVER_MS)]);
     await this.#options.core.jobs.release(rest.map(({ job }) => job)).catch(() => {});
     for (const work of this.#background) void work.stop();
-    await (await this.#listening)?.stop();
-    await Promise.race([this.#loop, sleep(HAND_OVER_MS)]);
+    const listening = this.#listening.then((listener) => listener?.stop());
+    await Promise.race([Promise.all([this.#loop, listening]), sleep(HAND_OVER_MS)]);
   }
 
   async #claimJobs(): Promise<void> {

@@ -1,6 +1,19 @@
 /** A new identifier, unique and sorted by creation time: `req_0193…` (UUID version 7 without dashes). */
 export function newId(
-  prefix: "req" | "job" | "key" | "org" | "file" | "price" | "entry" | "proc" | "budget" | "claim" | "user",
+  prefix:
+    | "req"
+    | "job"
+    | "key"
+    | "org"
+    | "file"
+    | "price"
+    | "entry"
+    | "proc"
+    | "budget"
+    | "claim"
+    | "user"
+    | "hook"
+    | "msg",
 ): string {
   return `${prefix}_${Bun.randomUUIDv7("buffer").toString("hex")}`;
 }

@@ -282,6 +282,33 @@ describe("answers", () => {
   });
 });
 
+describe("posts", () => {
+  const post = (fetch: ReturnType<typeof createSafeFetch>, link: string) =>
+    fetch
+      .post(link, { body: "{}", headers: { "content-type": "application/json" }, tenant: "a" })
+      .catch((error: unknown) => (error instanceof SafeFetchError ? error.reason : String(error)));
+
+  test("return the status, and follow no redirect", async () => {
+    for (const [status, location] of [
+      [204, ""],
+      [500, ""],
+      [302, "https://b.example.com/"],
+    ] as const) {
+      const answer = () => new Response(null, { status, headers: { location } });
+      const { fetch, dialled } = makeFetch({ answer });
+      expect(await post(fetch, "https://hooks.example.com/")).toBe(status);
+      expect(dialled).toHaveLength(1);
+    }
+  });
+
+  test("go to public addresses only", async () => {
+    const { fetch, dialled } = makeFetch({ resolve: () => Promise.resolve(["10.0.0.1"]) });
+    for (const link of ["https://hooks.example.com/", "https://127.0.0.1/", "http://hooks.example.com/"])
+      expect(await post(fetch, link)).toBe("not_allowed");
+    expect(dialled).toEqual([]);
+  });
+});
+
 describe("time and slots", () => {
   const link = "https://pics.example.com/";
   const hang: SafeFetchOptions["dial"] = (_target, signal) =>

@@ -23,6 +23,18 @@ export interface SafeFetch {
    * the number of bytes. Throws a `SafeFetchError`, what the sink throws, or the signal's reason.
    */
   download(link: string, sink: Sink, options: DownloadOptions): Promise<number>;
+  /**
+   * Posts text to a link and returns the status, of a redirect too: none is followed and no body is read. Throws a
+   * `SafeFetchError`.
+   */
+  post(link: string, options: PostOptions): Promise<number>;
+}
+
+export interface PostOptions {
+  body: string;
+  headers: Readonly<Record<string, string>>;
+  /** Who it is for; tenants get slots by turns. */
+  tenant: string;
 }
 
 type Sink = (bytes: Uint8Array) => void | Promise<void>;
@@ -70,6 +82,9 @@ const LIMITS: SafeFetchLimits = {
   redirects: 3,
 };
 const MAX_BYTES = 36_700_160;
+/** Posts at once, of the process and of one tenant. */
+const POSTS = 32;
+const POSTS_PER_TENANT = 4;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const USER_AGENT = "model-inference-gateway";
 const HEADERS = { accept: "image/*", "accept-encoding": "identity", "user-agent": USER_AGENT };
@@ -77,6 +92,7 @@ const HEADERS = { accept: "image/*", "accept-encoding": "identity", "user-agent"
 export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   const limits = { ...LIMITS, ...options.limits };
   const slots = new FairSemaphore(limits.concurrency, limits.concurrencyPerTenant);
+  const postSlots = new FairSemaphore(POSTS, POSTS_PER_TENANT);
   const network: ConnectOptions = {
     resolve: options.resolve ?? resolveName,
     dial: options.dial ?? createDial(options.certificateAuthority),
@@ -86,11 +102,12 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
 
   /** Runs a download in a slot. When it ends, everything it opened is closed. */
   async function run<Result>(
+    semaphore: FairSemaphore,
     outer: AbortSignal,
     tenant: string,
     download: (signal: AbortSignal) => Promise<Result>,
   ) {
-    using _slot = await within(outer, (signal) => slots.acquire(tenant, signal));
+    using _slot = await within(outer, (signal) => semaphore.acquire(tenant, signal));
     return await within(outer, download);
   }
 
@@ -114,10 +131,19 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   return {
     async download(text, sink, { signal, tenant, maxBytes = MAX_BYTES }) {
       const link = allow(readLink(text));
-      return await run(signal, tenant, async (signal) => {
+      return await run(slots, signal, tenant, async (signal) => {
         const response = await follow(link, network, limits.redirects, signal);
         refuseResponse(response, maxBytes);
         return await copyBody(response, sink, { ...limits, maxBytes, signal });
+      });
+    },
+    async post(text, { body, headers, tenant }) {
+      const link = allow(readLink(text));
+      const all = { ...headers, "user-agent": USER_AGENT };
+      return await run(postSlots, new AbortController().signal, tenant, async (signal) => {
+        const response = await connect(link, { headers: all, body }, network, signal);
+        await response.body?.cancel();
+        return response.status;
       });
     },
   };
@@ -136,7 +162,7 @@ async function follow(
 ): Promise<Response> {
   let link = first;
   for (let followed = 0; followed <= redirects; followed += 1) {
-    const response = await connect(link, HEADERS, network, signal);
+    const response = await connect(link, { headers: HEADERS }, network, signal);
     const location = response.headers.get("location");
     if (!REDIRECTS.has(response.status) || location === null) return response;
     await response.body?.cancel();

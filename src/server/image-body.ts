@@ -32,6 +32,7 @@ export async function readImageBody(
   exchange: AuthenticatedExchange,
   { limits, spool }: BodyDestination,
   takesForms: boolean,
+  reads: (name: string) => boolean = isKnownField,
 ): Promise<ImageField[]> {
   const { request } = exchange;
   if (!takesForms || !isFormBody(request)) {
@@ -40,7 +41,10 @@ export async function readImageBody(
   }
   requireLength(request, MAX_BYTES);
   try {
-    return await readForm(decodedBody(exchange, limits), request.headers.get("content-type") ?? "", spool);
+    return await readForm(decodedBody(exchange, limits), request.headers.get("content-type") ?? "", {
+      spool,
+      reads,
+    });
   } catch (error) {
     throw error instanceof MultipartError ? formTrouble(error) : error;
   }
@@ -72,10 +76,10 @@ export async function readPictureJson(
 async function readForm(
   body: AsyncIterable<Uint8Array>,
   contentType: string,
-  spool: Spool,
+  { spool, reads }: { spool: Spool; reads: (name: string) => boolean },
 ): Promise<ImageField[]> {
   const parts = await readMultipart(body, contentType, spool, {
-    reads: isKnownField,
+    reads,
     decode: isPictureField,
     maxBodyBytes: MAX_BYTES,
   });

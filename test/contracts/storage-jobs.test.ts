@@ -140,19 +140,18 @@ onEachDatabase("jobs", (databases) => {
   test("a pending job is cancelled at once, claimed or not; a running one is told", async () => {
     const [one, two] = [await submit(), await submit()];
     expect(await jobs.cancel("org_b", one)).toBeNull();
-    expect((await jobs.cancel("org_a", one))?.status).toBe("cancelled");
-    expect((await jobs.cancel("org_a", one))?.status).toBe("cancelled");
+    expect((await jobs.cancel("org_a", one))?.job.status).toBe("cancelled");
+    expect((await jobs.cancel("org_a", one))?.job.status).toBe("cancelled");
     const job = await claimed();
     expect(job.jobId).toBe(two);
-    expect((await jobs.cancel("org_a", two))?.status).toBe("cancelled");
+    expect((await jobs.cancel("org_a", two))?.job.status).toBe("cancelled");
     expect(await jobs.send(job, target)).toBe(false);
     await submit();
     const running = await claimed();
     await jobs.send(running, target);
     expect(await jobs.cancelling("w1")).toEqual([]);
     expect(await jobs.cancel("org_a", running.jobId)).toMatchObject({
-      status: "in_progress",
-      isCancelRequested: true,
+      job: { status: "in_progress", isCancelRequested: true },
     });
     expect(await jobs.cancelling("w1")).toEqual([running.jobId]);
     expect((await jobs.renew([running])).get(running.jobId)).toEqual({ isCancelRequested: true });
@@ -189,10 +188,10 @@ onEachDatabase("jobs", (databases) => {
   });
 
   test("no number of submissions at once holds more than the budget has", async () => {
-    const terms = await withBudget(400n);
-    const results = await Promise.all(Array.from({ length: 25 }, () => jobs.submit(aJob({ terms }))));
-    expect(results.filter(({ kind }) => kind === "accepted")).toHaveLength(10);
-    expect(await budgetRow()).toEqual({ spent: 0n, held: 400n });
+    const terms = await withBudget(200n);
+    const results = await Promise.all(Array.from({ length: 12 }, () => jobs.submit(aJob({ terms }))));
+    expect(results.filter(({ kind }) => kind === "accepted")).toHaveLength(5);
+    expect(await budgetRow()).toEqual({ spent: 0n, held: 200n });
   });
 
   test("an idempotency key names one job, whatever is submitted at once", async () => {
@@ -252,16 +251,15 @@ onEachDatabase("jobs", (databases) => {
     expect([(await claimed()).keyId, (await claimed()).keyId]).toContain("key_a2");
   });
 
-  test.each([
-    ["of another organization", { organizationId: "org_b", keyId: "key_b" }],
-    ["of another key", { keyId: "key_a2" }],
-  ])("a thousand waiting jobs of one key do not delay one %s", async (_, other) => {
-    for (let index = 0; index < 10; index += 1)
-      await Promise.all(Array.from({ length: 100 }, () => submit()));
+  test("a thousand waiting jobs of one key delay neither another key nor another organization", async () => {
+    for (let index = 0; index < 125; index += 1) await Promise.all(Array.from({ length: 8 }, () => submit()));
     await claimed();
     await claimed();
-    const id = await submit(other);
-    expect([(await claimed()).jobId, (await claimed()).jobId]).toContain(id);
+    const ofKey = await submit({ keyId: "key_a2" });
+    const ofOrganization = await submit({ organizationId: "org_b", keyId: "key_b" });
+    expect([(await claimed()).jobId, (await claimed()).jobId].toSorted()).toEqual(
+      [ofKey, ofOrganization].toSorted(),
+    );
   });
 
   test("a job of a disabled or deleted key says so", async () => {
@@ -274,10 +272,10 @@ onEachDatabase("jobs", (databases) => {
 
   test("queued jobs end at their deadline", async () => {
     const terms = await withBudget(100n);
-    const late = await submit({ deadlineMs: -1, terms });
+    const late = await submit({ deadlineMs: -1, terms, files: ["a.bin"] });
     const early = await submit({ terms });
-    expect(await jobs.endOverdue(10)).toBe(1);
-    expect(await jobs.endOverdue(10)).toBe(0);
+    expect(await jobs.endOverdue(10)).toEqual({ count: 1, files: ["a.bin"] });
+    expect(await jobs.endOverdue(10)).toEqual({ count: 0, files: [] });
     expect(await jobs.get("org_a", late)).toMatchObject({ status: "failed", error: { type: "timeout" } });
     expect(await statusOf(early)).toBe("pending");
     expect(await budgetRow()).toEqual({ spent: 0n, held: 40n });

@@ -35,6 +35,8 @@ onEachDatabase("The store", (databases) => {
       "0008_processes",
       "0009_stored_outcomes",
       "0010_audit_chain",
+      "0011_jobs",
+      "0012_webhooks",
     ]);
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+import { submit, type WireJob } from "../support/job-calls.ts";
 import { makePng } from "../support/pictures.ts";
 import { startBfl, SIMULATED_KEY as BFL_KEY } from "../upstreams/bfl.ts";
 import { row } from "../upstreams/error-rows.ts";
@@ -156,6 +157,35 @@ describe.each(Object.entries(ENTRANCES))("%s that times out", (name, { pair, pat
   });
 });
 
+describe("a job that times out", () => {
+  const run = async (state: "on" | "off") => {
+    const { first, model, wait } = gemini;
+    first.next(wait);
+    const headers = { authorization: `Bearer ${keys[state]}`, "x-request-id": nameOf(state, "a job") };
+    const { id } = await submit(gateway, { model, ...FIELDS }, { headers });
+    return await until("the job to end", async () => {
+      const job = (await (await gateway.call(`/api/jobs/${id}`, { headers })).json()) as WireJob;
+      return job.completed_at === null ? undefined : job;
+    });
+  };
+
+  test("fails without another call, unless fallback is on", async () => {
+    expect(await run("off")).toMatchObject({
+      status: "failed",
+      execution_error: { type: "upstream_timeout" },
+    });
+    expect(gemini.second.hits).toHaveLength(0);
+  });
+
+  test("is cancelled and served by the next vendor, billed once, with fallback", async () => {
+    expect(await run("on")).toMatchObject({ status: "completed", outputs_count: 1 });
+    expect([gemini.first.totals.pictures, gemini.second.totals.pictures]).toEqual([0, 1]);
+    expect(await gateway.charged(nameOf("on", "a job"))).toMatchObject([
+      { amount: gemini.price, orphan_cost: gemini.price, channel: channelOf(gemini.model, 2) },
+    ]);
+  });
+});
+
 test("after a lost job the next vendor is called and the orphan cost recorded", async () => {
   // The vendor locks the account before the result is fetched: the picture may have been made.
   queue.first.next({ outcome: "locked" });
@@ -196,7 +226,7 @@ test("the vendors of a shipped model are called in order until one succeeds", as
 test("only what was delivered is in the ledger", async () => {
   const ids = (await gateway.ledger()).map((charge) => charge.request_id).toSorted();
   const delivered = Object.keys(ENTRANCES).map((name) => nameOf("on", name));
-  expect(ids).toEqual([...delivered, "lost-job"].toSorted());
+  expect(ids).toEqual([...delivered, nameOf("on", "a job"), "lost-job"].toSorted());
 });
 
 /** Credentials by the names of their variables. */

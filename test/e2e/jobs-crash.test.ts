@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { until, type TestGateway } from "../support/gateway.ts";
+import { freePort } from "../support/fleet.ts";
+import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { look, submit, untilStatus } from "../support/job-calls.ts";
 import { makePng } from "../support/pictures.ts";
 import type { SimulatedJob, SimulatedJobs } from "../upstreams/jobs.ts";
@@ -100,11 +101,15 @@ test("a stop leaves vendors' jobs to the next start, which can still cancel them
 });
 
 test("another process that only runs jobs shares them", async () => {
-  await using alone = await openImageFixture({ env: { JOBS_CONCURRENCY: "0" } });
-  const { id } = await submit(alone.gateway, { model: SYNCHRONOUS, prompt: "elsewhere" });
+  await using alone = await startTestGateway({ env: { JOBS_CONCURRENCY: "0" } });
+  const { id } = await submit(alone, { model: "sandbox-d-fast", prompt: "elsewhere" });
   await Bun.sleep(300);
-  expect((await look(alone.gateway, id)).status).toBe("pending");
-  await using worker = await alone.gateway.startWorker();
-  expect((await untilStatus(alone.gateway, id)).status).toBe("completed");
+  expect((await look(alone, id)).status).toBe("pending");
+  const metricsPort = freePort();
+  await using worker = await alone.startWorker({ METRICS_PORT: String(metricsPort) });
+  expect((await untilStatus(alone, id)).status).toBe("completed");
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  expect(metrics).toContain('gateway_jobs_ended_total{status="completed",type="none"} 1');
+  expect((await fetch(`http://127.0.0.1:${metricsPort}/api/jobs`)).status).toBe(404);
   expect(await worker.stop()).toBe(0);
 });

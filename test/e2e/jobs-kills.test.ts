@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { killJobs } from "../support/job-kills.ts";
 import { seeded } from "../support/kill-rounds.ts";
 
-const KILLS = 4;
+const KILLS = 3;
 
 test("jobs survive kills of gateways and workers under load", async () => {
   const seed = Math.floor(Math.random() * 100_000);

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { openImageFixture, type ImageFixture } from "../e2e/images-vendors.ts";
-import { dataUrl, ONE, TWO } from "../support/edit-gateway.ts";
+import { dataUrl, grain, ONE, TWO } from "../support/edit-gateway.ts";
 import { until } from "../support/gateway.ts";
 import { look, submit, untilStatus, type WireJob } from "../support/job-calls.ts";
+import { makePng } from "../support/pictures.ts";
 import { readError } from "../support/vendor.ts";
 
 /*
@@ -96,6 +97,30 @@ describe("a submission", () => {
     expect(await readError(missing)).toMatchObject({ code: "model_required", param: "model" });
   });
 
+  test("keeps large pictures and prompts as they are", async () => {
+    const large = makePng(400, 300, { pixel: grain });
+    expect(large.length).toBeGreaterThan(100_000);
+    const prompt = `a long story ${"of the sea ".repeat(7_000)}`;
+    const edit = await submit(fixture.gateway, {
+      model: MODEL,
+      prompt: "edit",
+      images: [dataUrl(large), dataUrl(ONE)],
+    });
+    await untilStatus(fixture.gateway, edit.id);
+    const form = fixture.vendors.openai.hits.at(-1)!.body;
+    expect([form.includes(Buffer.from(large)), form.includes(Buffer.from(ONE))]).toEqual([true, true]);
+    const data = Buffer.from(large).toString("base64");
+    const native = await submit(fixture.gateway, {
+      model: "gemini-3.1-flash-image",
+      contents: [
+        { role: "user", parts: [{ text: prompt }, { inlineData: { mimeType: "image/png", data } }] },
+      ],
+    });
+    expect((await untilStatus(fixture.gateway, native.id)).status).toBe("completed");
+    const sent = JSON.stringify(fixture.vendors.gemini.hits.at(-1)!.json());
+    expect([sent.includes(prompt), sent.includes(data)]).toEqual([true, true]);
+  });
+
   test.each([
     ["an unknown model", { model: "nothing", prompt: "x" }, 400, "model_not_available_for_routing", "model"],
     ["no model", { prompt: "x" }, 400, "model_required", "model"],
@@ -178,6 +203,34 @@ describe("a submission", () => {
   });
 });
 
+test("an address to be told of the end needs a secret, and must be public", async () => {
+  const { cli } = fixture.gateway;
+  const attempt = (webhook_url: unknown) =>
+    call("/api/jobs", { body: { model: MODEL, prompt: "x", webhook_url } });
+  const refusal = async (url: unknown) => readError(await attempt(url));
+  expect(await refusal("https://127.0.0.1/")).toMatchObject({
+    code: "invalid_parameter",
+    param: "webhook_url",
+  });
+  expect(await refusal(1)).toMatchObject({ code: "invalid_parameter", param: "webhook_url" });
+  const url = "https://hooks.example.com/jobs";
+  expect(await refusal(url)).toMatchObject({ code: "unsupported_parameter", param: "webhook_url" });
+  const { endpoint, secret } = JSON.parse(await cli("webhooks", "add", "--json"));
+  expect(secret).toStartWith("whsec_");
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ model: MODEL, prompt: "x", webhook_url: url }))
+    form.append(name, value);
+  form.append("image", new Blob([ONE]), "one.png");
+  const { id } = await submit(fixture.gateway, form);
+  await untilStatus(fixture.gateway, id);
+  const [delivery] = JSON.parse(await cli("webhooks", "deliveries", "--json"));
+  expect(delivery).toMatchObject({ jobId: id, event: "job.completed", url });
+  expect(await cli("webhooks", "list")).toContain(endpoint.id);
+  await cli("webhooks", "rotate", endpoint.id);
+  await cli("webhooks", "redeliver", delivery.id);
+  await cli("webhooks", "remove", endpoint.id);
+});
+
 describe("looking at a job", () => {
   test("is never cached, and says when to look again until the job has ended", async () => {
     slow(400);
@@ -254,6 +307,13 @@ describe("looking at a job", () => {
     expect((await untilStatus(fixture.gateway, id)).execution_error?.type).toBe("image_fetch_failed");
     expect(fixture.hits()).toBe(0);
   });
+});
+
+test("a vendor that throttles delays a job and does not fail it", async () => {
+  fixture.vendors.openai.next({ fault: "rate-limited", retryAfter: "1" });
+  const { id } = await submit(fixture.gateway, { model: MODEL, prompt: "later" });
+  expect((await untilStatus(fixture.gateway, id)).status).toBe("completed");
+  expect(fixture.vendors.openai.hits).toHaveLength(2);
 });
 
 describe("cancelling", () => {

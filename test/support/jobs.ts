@@ -15,6 +15,7 @@ export function aJob(change: Partial<NewJob> = {}): NewJob {
     typicalMs: 10_000,
     deadlineMs: 60_000,
     webhookUrl: null,
+    linkBase: "https://gateway.example.com",
     idempotency: null,
     terms: {
       admittedAt: 1_700_000_000_000,
@@ -27,6 +28,7 @@ export function aJob(change: Partial<NewJob> = {}): NewJob {
       budgets: [],
     },
     request: '{"kind":"image"}',
+    files: [],
     queuedLimit: { organization: null, key: null },
     keyRunningLimit: null,
     ...change,

@@ -15,10 +15,16 @@ export interface ConnectOptions {
   connectTimeoutMs: number;
 }
 
-/** Sends a GET to a checked address of the link's host, or to the next one when the connection fails. */
+/** What is sent: a GET, or with a body a POST. */
+export interface SentRequest {
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+}
+
+/** Sends a request to a checked address of the link's host, or to the next one when the connection fails. */
 export async function connect(
   link: Link,
-  headers: Readonly<Record<string, string>>,
+  request: SentRequest,
   options: ConnectOptions,
   signal: AbortSignal,
 ): Promise<Response> {
@@ -28,7 +34,7 @@ export async function connect(
     signal.throwIfAborted();
     const attempt = new Attempt(options);
     try {
-      const target = { headers, link, address, onConnect: () => attempt.connected() };
+      const target = { ...request, link, address, onConnect: () => attempt.connected() };
       return await options.dial(target, AbortSignal.any([signal, attempt.signal]));
     } catch (error) {
       failure = error;

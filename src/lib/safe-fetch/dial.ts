@@ -1,12 +1,13 @@
 import { checkServerIdentity } from "node:tls";
 import type { Link } from "./link.ts";
 
-/** A GET request to one address that was checked. */
+/** A request to one address that was checked: a GET, or with a body a POST. */
 interface DialTarget {
   link: Link;
   /** The only address to connect to. */
   address: string;
   headers: Readonly<Record<string, string>>;
+  body?: string;
   /** Called once the connection is established and the certificate is valid. */
   onConnect(): void;
 }
@@ -22,6 +23,7 @@ export function createDial(certificateAuthority?: string): Dial {
     dialled.hostname = address.includes(":") ? `[${address}]` : address;
     const options: BunFetchRequestInit & { decompress: boolean } = {
       headers: { ...target.headers, host: link.url.host },
+      ...(target.body !== undefined && { method: "POST", body: target.body }),
       redirect: "manual",
       keepalive: false,
       decompress: false,

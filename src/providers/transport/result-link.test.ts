@@ -10,7 +10,7 @@ const never = new AbortController().signal;
 /** A guarded fetch that answers in turn, and notes what it was asked for. */
 function answering(...answers: (Uint8Array | Error)[]) {
   const asked: { link: string; maxBytes: number | undefined }[] = [];
-  const safeFetch: SafeFetch = {
+  const safeFetch: Pick<SafeFetch, "download"> = {
     async download(link, sink, { maxBytes }) {
       asked.push({ link, maxBytes });
       const response = answers.shift() ?? new Error("nothing left");

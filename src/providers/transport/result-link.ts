@@ -13,7 +13,7 @@ export type FetchResult = (link: string, spool: Spool, signal: AbortSignal) => P
 /** Links must be public https addresses, except those on the origin of the channel's base address. */
 export function createFetchResult(
   baseUrl: string,
-  safeFetch: SafeFetch = createSafeFetch({ limits: LIMITS }),
+  safeFetch: Downloads = createSafeFetch({ limits: LIMITS }),
 ): FetchResult {
   const own = new URL(baseUrl).origin;
   const download = async (link: string, spool: Spool, signal: AbortSignal): Promise<Blob> => {
@@ -76,7 +76,7 @@ export const MAX_RESULTS = 10;
 export const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 
 async function downloadGuarded(
-  safeFetch: SafeFetch,
+  safeFetch: Downloads,
   link: string,
   file: SpoolFile,
   signal: AbortSignal,
@@ -122,3 +122,5 @@ function isLasting(error: unknown): boolean {
 function failed(error: SafeFetchError): UpstreamError {
   return brokenResponse(`gave a link that could not be fetched (${error.reason}: ${error.detail})`, error);
 }
+
+type Downloads = Pick<SafeFetch, "download">;

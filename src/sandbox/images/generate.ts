@@ -13,7 +13,10 @@ import { detailOf, effectiveQuality } from "./quality.ts";
  * Throws an `UpstreamError` of kind `rejected` when a reference cannot be decoded.
  */
 export function createSandboxImageUpstream(_settings: unknown, codecSlots: FairSemaphore): ImageUpstream {
-  return { generate: (order, signal) => generate(order, codecSlots.of(order.organization), signal) };
+  return {
+    isRepeatable: true,
+    generate: (order, signal) => generate(order, codecSlots.of(order.organization), signal),
+  };
 }
 
 async function generate(requested: ImageOrder, slots: Semaphore, signal: AbortSignal): Promise<ImageReply> {

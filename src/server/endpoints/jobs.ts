@@ -65,11 +65,12 @@ export function jobRoutes(endpoints: JobEndpoints): Route[] {
 function submit(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
   const key = idempotencyKeyOf(exchange.request);
   return respondFromSpool(endpoints.spools, exchange, async (spool) => {
-    const body = await readJobBody(exchange, { limits: endpoints.bodyLimits, spool });
-    const request: JobRequest = { ...body, isCompressing: isCompressing(exchange.request) };
-    const idempotency = key === null ? null : { key, fingerprint: await fingerprintOf(contentOf(request)) };
+    const { content, webhookUrl } = await readJobBody(exchange, { limits: endpoints.bodyLimits, spool });
+    const request: JobRequest = { ...content, isCompressing: isCompressing(exchange.request) };
+    const idempotency =
+      key === null ? null : { key, fingerprint: await fingerprintOf([webhookUrl, contentOf(request)]) };
     suspendIdleTimeout(exchange);
-    const submission = { request, webhookUrl: null, idempotency };
+    const submission = { request, webhookUrl, linkBase: endpoints.baseOf(exchange), idempotency };
     const { job, ignored } = await submitJob(endpoints, contextOf(exchange), submission);
     const headers: Record<string, string> = {
       ...baseHeaders(exchange.requestId),

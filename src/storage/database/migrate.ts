@@ -9,6 +9,7 @@ import processes from "../migrations/0008_processes.sql" with { type: "text" };
 import storedOutcomes from "../migrations/0009_stored_outcomes.sql" with { type: "text" };
 import auditChain from "../migrations/0010_audit_chain.sql" with { type: "text" };
 import jobs from "../migrations/0011_jobs.sql" with { type: "text" };
+import webhooks from "../migrations/0012_webhooks.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
 /**
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0009_stored_outcomes", text: storedOutcomes },
   { name: "0010_audit_chain", text: auditChain },
   { name: "0011_jobs", text: jobs },
+  { name: "0012_webhooks", text: webhooks },
 ];
 
 interface Migration {

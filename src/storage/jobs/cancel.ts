@@ -10,7 +10,7 @@ export async function cancelJob(
   sql: Sql,
   organizationId: string,
   id: string,
-): Promise<Job | null> {
+): Promise<{ job: Job; files: string[] } | null> {
   const [found] = await sql<{ keyId: string; status: string }[]>`SELECT key_id AS "keyId", status FROM jobs
     WHERE id = ${id} AND organization_id = ${organizationId}`;
   if (!found) return null;
@@ -18,11 +18,11 @@ export async function cancelJob(
     await lockOrganization(kind, sql, organizationId);
     const job = { id, organizationId, keyId: found.keyId };
     const ended = await endPending(kind, sql, job, { status: "cancelled", error: null });
-    if (ended) return readJob(ended);
+    if (ended) return { job: readJob(ended.row), files: ended.files };
   }
   const [row] = await sql<JobRow[]>`UPDATE jobs SET is_cancel_requested = 1
     WHERE id = ${id} AND status = 'in_progress' RETURNING ${jobColumns(kind, sql)}`;
-  if (row) return readJob(row);
+  if (row) return { job: readJob(row), files: [] };
   const [ended] = await sql<JobRow[]>`SELECT ${jobColumns(kind, sql)} FROM jobs WHERE id = ${id}`;
-  return ended ? readJob(ended) : null;
+  return ended ? { job: readJob(ended), files: [] } : null;
 }

@@ -5,7 +5,8 @@ import { storeTime } from "../budgets/locked-budgets.ts";
 import { toColumn, toNullableColumn } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { bookInTransaction } from "../stores/ledger.ts";
-import { count, lockOrganization } from "./job-owners.ts";
+import { countJobs, lockOrganization } from "./job-owners.ts";
+import { announceEnd } from "./webhooks.ts";
 import { isHeld, jobColumns, readJob, type JobRow } from "./job-row.ts";
 
 /** Ends a running job with everything that belongs to its end, in one transaction; false when the lease is gone. */
@@ -20,7 +21,7 @@ export async function finishJob(
       outputs = ${toColumn(ending.outputs)} WHERE ${isHeld(sql, lease)}
     RETURNING ${jobColumns(kind, sql)}`;
   if (!row) return false;
-  await count(sql, lease, { running: -1 });
+  await countJobs(sql, lease, { running: -1 });
   if (ending.entry) await bookInTransaction(kind, sql, lease.jobId, [ending.entry]);
   await settleEnd(kind, sql, row);
   return true;
@@ -32,16 +33,15 @@ export async function endPending(
   sql: Sql,
   { id, organizationId, keyId }: { id: string; organizationId: string; keyId: string },
   ending: { status: JobStatus; error: JobError | null },
-): Promise<JobRow | null> {
+): Promise<{ row: JobRow; files: string[] } | null> {
   const [before] = await sql<{ isRunning: number | bigint }[]>`
     SELECT CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END AS "isRunning" FROM jobs WHERE id = ${id}`;
   const [row] = await sql<JobRow[]>`UPDATE jobs SET ${ended(kind, sql, ending)}
     WHERE id = ${id} AND status = 'pending' RETURNING ${jobColumns(kind, sql)}`;
   if (!row) return null;
   const isRunning = Number(before?.isRunning) === 1;
-  await count(sql, { organizationId, keyId }, isRunning ? { running: -1 } : { queued: -1 });
-  await settleEnd(kind, sql, row);
-  return row;
+  await countJobs(sql, { organizationId, keyId }, isRunning ? { running: -1 } : { queued: -1 });
+  return { row, files: await settleEnd(kind, sql, row) };
 }
 
 function ended(
@@ -54,9 +54,12 @@ function ended(
     error = ${toNullableColumn(error)}`;
 }
 
-/** Returns what was held and not charged, and forgets the request. */
-async function settleEnd(kind: Database["kind"], sql: Sql, row: JobRow): Promise<void> {
-  const { id } = readJob(row);
+/** Frees what was held and not charged, forgets the request, and announces the end. Returns the request's files. */
+async function settleEnd(kind: Database["kind"], sql: Sql, row: JobRow): Promise<string[]> {
+  const { id, organizationId, status } = readJob(row);
   await releaseLease(kind, sql, id);
-  await sql`DELETE FROM job_requests WHERE job_id = ${id}`;
+  const [request] = await sql<{ files: string | null }[]>`DELETE FROM job_requests WHERE job_id = ${id}
+    RETURNING files`;
+  await announceEnd(kind, sql, { id, organizationId, status });
+  return JSON.parse(request?.files ?? "[]") as string[];
 }

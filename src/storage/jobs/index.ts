@@ -51,9 +51,9 @@ export function jobStore(database: Database): JobStore {
       return rows.map(readJob);
     },
     async cancel(organizationId, id) {
-      const job = await database.begin((sql) => cancelJob(kind, sql, organizationId, id));
-      if (job?.status === "in_progress") notify();
-      return job;
+      const cancelled = await database.begin((sql) => cancelJob(kind, sql, organizationId, id));
+      if (cancelled?.job.status === "in_progress") notify();
+      return cancelled;
     },
     ...leaseMethods(database),
     finish: (lease, ending) => database.begin((sql) => finishJob(kind, sql, lease, ending)),
@@ -64,7 +64,8 @@ export function jobStore(database: Database): JobStore {
       const rows = await database.read(
         (sql) => sql<{ id: string; queued: Integer; running: Integer; oldest: Integer | null }[]>`
           SELECT id, queued, running, (SELECT ${storeTime(kind, sql)}) - (SELECT MIN(created_at) FROM jobs
-            WHERE organization_id = job_owners.id AND status = 'pending' AND lease_until IS NULL) AS oldest
+            WHERE status = 'pending' AND lease_until IS NULL AND key_id IN (SELECT id FROM job_owners AS keys
+              WHERE keys.organization_id = job_owners.id AND keys.queued > 0)) AS oldest
           FROM job_owners WHERE id = organization_id AND (queued > 0 OR running > 0) ORDER BY id`,
       );
       return rows.map(({ id, queued, running, oldest }) => ({

@@ -45,7 +45,7 @@ export async function lockOrganization(
 }
 
 /** Adds to the counts of a job's organization and key. Lock the organization first. */
-export async function count(
+export async function countJobs(
   sql: Sql,
   { organizationId, keyId }: OwnedJob,
   change: { queued?: number; running?: number },

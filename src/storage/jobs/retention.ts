@@ -8,20 +8,26 @@ import { lockOrganization } from "./job-owners.ts";
 const OVERDUE = { type: "timeout", message: "The job was not run before its deadline. Submit it again." };
 
 /** Ends queued jobs whose deadline has passed; see `JobStore.endOverdue`. */
-export async function endOverdue(kind: Database["kind"], sql: Sql, limit: number): Promise<number> {
+export async function endOverdue(
+  kind: Database["kind"],
+  sql: Sql,
+  limit: number,
+): Promise<{ count: number; files: string[] }> {
   const rows = await sql<{ id: string; organizationId: string; keyId: string }[]>`
     SELECT id, organization_id AS "organizationId", key_id AS "keyId" FROM jobs
     WHERE status = 'pending' AND lease_until IS NULL AND deadline_at < (SELECT ${storeTime(kind, sql)})
     ORDER BY deadline_at LIMIT ${limit}`;
   // Organizations are locked in one order, as two of these may run at once.
   const sorted = rows.toSorted((one, other) => (one.organizationId < other.organizationId ? -1 : 1));
+  const files: string[] = [];
   for (const job of sorted) {
     await lockOrganization(kind, sql, job.organizationId);
-    await endPending(kind, sql, job, { status: "failed", error: OVERDUE });
+    const ended = await endPending(kind, sql, job, { status: "failed", error: OVERDUE });
+    files.push(...(ended?.files ?? []));
     // SQLite works on this thread: requests get their turn between two jobs.
     await setImmediate();
   }
-  return rows.length;
+  return { count: rows.length, files };
 }
 
 /** Turns old completed jobs into tombstones; see `JobStore.expire`. */

@@ -5,7 +5,7 @@ import { storeTime } from "../budgets/locked-budgets.ts";
 import { take } from "../budgets/take.ts";
 import { toColumn } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import { count, enterOwners } from "./job-owners.ts";
+import { countJobs, enterOwners } from "./job-owners.ts";
 import { jobColumns, readJob, type JobRow } from "./job-row.ts";
 
 /** How long an idempotency key belongs to its job. */
@@ -36,7 +36,7 @@ export async function submitJob(kind: Database["kind"], sql: Sql, job: NewJob): 
     }
     await sql`UPDATE leases SET expires_at = ${NEVER} WHERE lease = ${job.id}`;
   }
-  await count(sql, job, { queued: 1 });
+  await countJobs(sql, job, { queued: 1 });
   return { kind: "accepted", job: readJob(await insert(kind, sql, job)) };
 }
 
@@ -63,13 +63,14 @@ async function insert(kind: Database["kind"], sql: Sql, job: NewJob): Promise<Jo
   const { idempotency } = job;
   const rows = await sql<JobRow[]>`
     INSERT INTO jobs (id, organization_id, key_id, request_id, model, status, stage, typical_ms, created_at,
-      deadline_at, fence, is_cancel_requested, outputs, webhook_url, idempotency_key, fingerprint)
+      deadline_at, fence, is_cancel_requested, outputs, webhook_url, link_base, idempotency_key,
+      fingerprint)
     VALUES (${job.id}, ${job.organizationId}, ${job.keyId}, ${job.requestId}, ${job.model}, 'pending',
-      ${JOB_STAGES.queued}, ${job.typicalMs}, ${now}, ${now} + ${job.deadlineMs}, 0, 0, '[]', ${job.webhookUrl},
+      ${JOB_STAGES.queued}, ${job.typicalMs}, ${now}, ${now} + ${job.deadlineMs}, 0, 0, '[]', ${job.webhookUrl}, ${job.linkBase},
       ${idempotency?.key ?? null}, ${idempotency?.fingerprint ?? null})
     RETURNING ${jobColumns(kind, sql)}`;
-  await sql`INSERT INTO job_requests (job_id, terms, request)
-    VALUES (${job.id}, ${toColumn(job.terms)}, ${job.request})`;
+  await sql`INSERT INTO job_requests (job_id, terms, request, files)
+    VALUES (${job.id}, ${toColumn(job.terms)}, ${job.request}, ${toColumn(job.files)})`;
   const [row] = rows;
   if (!row) throw new Error("the job was not inserted");
   return row;

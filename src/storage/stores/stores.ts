@@ -10,7 +10,10 @@ import { linkSecretStore } from "./link-secrets.ts";
 import { migrate } from "../database/migrate.ts";
 import { archiveStore } from "./ledger-archive.ts";
 import type { JobStore } from "../../jobs/ports.ts";
+import type { WebhookQueue } from "../../jobs/webhook-ports.ts";
 import { jobStore } from "../jobs/index.ts";
+import { webhookQueue } from "../jobs/webhooks.ts";
+import { webhookStore } from "./webhooks.ts";
 import { verifyLedger } from "./verification.ts";
 import { outcomeStore } from "./outcomes.ts";
 import { organizationStore } from "./organizations.ts";
@@ -27,6 +30,7 @@ export interface Stores {
   leases: LeaseStore;
   outcomes: ReturnType<typeof outcomeStore>;
   jobs: JobStore;
+  webhooks: WebhookQueue;
 }
 
 /**
@@ -62,6 +66,7 @@ export function storesOn(database: Database, journals?: string): Stores {
       budgets: budgetAdminStore(database),
       administrators: administratorStore(database),
       linkSecrets: linkSecretStore(database),
+      webhooks: webhookStore(database),
       ledger: {
         list: ledger.list,
         position: ledger.position,
@@ -76,5 +81,6 @@ export function storesOn(database: Database, journals?: string): Stores {
     leases: leaseStore(database),
     outcomes: outcomeStore(database),
     jobs: jobStore(database),
+    webhooks: webhookQueue(database),
   };
 }

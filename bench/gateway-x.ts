@@ -1,0 +1,189 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PUBLIC_MODEL, UPSTREAM_MODEL } from "./chat-samples.ts";
+import { IMAGE_MODEL } from "./workloads/w5-samples.ts";
+import {
+  commandLine,
+  environmentOf,
+  freePort,
+  type ServerCommand,
+  type ServerProcess,
+  startLogged,
+} from "./processes.ts";
+import { type Machine, SERVER_CORE } from "./machine.ts";
+
+/** The gateway as a real process with everything enabled, in front of the mock. */
+export interface Gateway extends ServerProcess {
+  /** A key with every scope. */
+  key: string;
+  /** A key that is not allowed from any address of this machine. */
+  barredKey: string;
+  /** Runs a command of the gateway's command line and returns its output. */
+  run(...args: string[]): Promise<string>;
+}
+
+const MAIN = join("/tmp/w/me/bench", "../src/main.ts");
+const KEY = `gk_${"benchKey0123456789".repeat(2)}`;
+const READY_PATIENCE_MS = 15_000;
+
+/** Differences of a workload's own gateway from the common one. */
+export interface GatewayVariant {
+  /** Configuration merged over the common one at its top level. */
+  configuration?: Record<string, unknown>;
+  /** Fills the empty database before the gateway starts. */
+  fill?(databasePath: string): void | Promise<void>;
+}
+
+/** Starts a gateway with its own data folder, which `stop` removes. */
+export async function launchGateway(
+  machine: Machine,
+  upstream: string,
+  profileFolder?: string,
+  variant: GatewayVariant = {},
+): Promise<Gateway> {
+  const folder = mkdtempSync(join(tmpdir(), "bench-gateway-"));
+  const port = freePort();
+  const configPath = join(folder, "gateway.yaml");
+  await Bun.write(
+    configPath,
+    Bun.YAML.stringify({ ...configuration(upstream), ...variant.configuration }, null, 2),
+  );
+  const environment = {
+    HOST: "127.0.0.1",
+    PORT: String(port),
+    GATEWAY_CONFIG: configPath,
+    GATEWAY_DATA_DIR: join(folder, "data"),
+    GATEWAY_BOOTSTRAP_KEY: KEY,
+    GATEWAY_ADMIN_PASSWORD: "bench-administrator",
+    BENCH_UPSTREAM_KEY: "bench-upstream",
+  };
+  const profiling =
+    profileFolder === undefined ? [] : ["--cpu-prof", "--cpu-prof-md", "--cpu-prof-dir", profileFolder];
+  const command: ServerCommand = {
+    name: "gateway",
+    core: SERVER_CORE,
+    arguments: [...profiling, MAIN, "serve"],
+    environment,
+  };
+  if (variant.fill) {
+    await runCommand(machine, environment, ["migrate"]);
+    await variant.fill(join(folder, "data", "gateway.sqlite"));
+  }
+  const logPath = join(folder, "gateway.log");
+  const server = startLogged(machine, command, port, logPath);
+  try {
+    await untilReady(server, logPath);
+    const barredKey = await createBarredKey(machine, environment);
+    return {
+      ...server,
+      key: KEY,
+      barredKey,
+      run: (...args) => runCommand(machine, environment, args),
+      async stop() {
+        await server.stop();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Limits are enabled and counted, but too high to be reached. */
+export function configuration(upstream: string): Record<string, unknown> {
+  return {
+    limits: {
+      default: {
+        requests_per_minute: 1_000_000_000,
+        tokens_per_minute: 1_000_000_000_000,
+        images_per_minute: 1_000_000_000,
+      },
+      key: { concurrent_images: 1_000_000 },
+    },
+    catalogue: { enabled: false },
+    sandbox: { enabled: false },
+    channels: {
+      mock: { provider: "openai", base_url: `${upstream}/v1`, credential: { env: "BENCH_UPSTREAM_KEY" } },
+    },
+    models: {
+      [PUBLIC_MODEL]: {
+        type: "chat",
+        display_name: "Bench chat",
+        owned_by: "bench",
+        created: "2026-01-01",
+        default_output_tokens: 256,
+        max_output_tokens: 4096,
+        modalities: { input: ["text"], output: ["text"] },
+        price: { currency: "USD", per_million: { input: "0.10", output: "0.40" } },
+        route: {
+          strategy: "ordered",
+          targets: [{ channel: "mock", upstream_model: UPSTREAM_MODEL, weight: 1 }],
+        },
+      },
+      [IMAGE_MODEL]: {
+        type: "image",
+        family: "A",
+        image: {
+          size_mode: "table",
+          tiers: ["1K"],
+          ratios: ["1:1"],
+          sizes: { "1K": { "1:1": "1024x1024" } },
+          formats: ["png"],
+          max_images_per_call: 4,
+        },
+        price: { currency: "USD", per_image: { "1K": { "*": "0.01" } } },
+        route: { strategy: "ordered", targets: [{ channel: "mock", weight: 1 }] },
+      },
+    },
+  };
+}
+
+async function untilReady(server: ServerProcess, logPath: string): Promise<void> {
+  const url = `http://${server.address.hostname}:${server.address.port}/readyz`;
+  const deadline = performance.now() + READY_PATIENCE_MS;
+  while (performance.now() < deadline) {
+    const isReady = await fetch(url).then(
+      (reply) => reply.ok,
+      () => false,
+    );
+    if (isReady) return;
+    await Bun.sleep(50);
+  }
+  throw new Error(`The gateway did not become ready. It said:\n${await Bun.file(logPath).text()}`);
+}
+
+/** Created by the command line: a key whose address list excludes loopback. */
+async function createBarredKey(machine: Machine, environment: Record<string, string>): Promise<string> {
+  const create = ["keys", "create", "--name", "bench-barred", "--address", "192.0.2.1/32", "--json"];
+  const output = await runCommand(machine, environment, create);
+  const secret = /gk_[\w-]+/.exec(output)?.[0];
+  if (secret === undefined) throw new Error(`No key was made: ${output}`);
+  await Bun.sleep(KEY_SPREAD_MS);
+  return secret;
+}
+
+async function runCommand(
+  machine: Machine,
+  environment: Record<string, string>,
+  words: readonly string[],
+): Promise<string> {
+  const command: ServerCommand = {
+    name: words.join(" "),
+    core: SERVER_CORE,
+    arguments: [MAIN, ...words],
+    environment,
+  };
+  const child = Bun.spawn(commandLine(machine, command), { env: environmentOf(command), stderr: "pipe" });
+  const [output, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0) throw new Error(`${command.name} failed: ${errors}`);
+  return output;
+}
+
+/** A key made by another process is known within a second; this is the timeout. */
+const KEY_SPREAD_MS = 1_500;

@@ -1,0 +1,232 @@
+import { Database } from "bun:sqlite";
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { exchange, wireRequest } from "../client-connection.ts";
+import { type Gateway, launchGateway } from "../gateway.ts";
+import { startClosedLoop, startOpenLoop } from "../load.ts";
+import { interleave, measure, type Sample } from "../measure.ts";
+import type { Row } from "../report.ts";
+import type { Stage } from "../stage.ts";
+import { percentile, spreadOf } from "../statistics.ts";
+import { IMAGE_MODEL } from "./w5-samples.ts";
+import { cpuPerRequest, type Workload } from "./workload.ts";
+
+const LIVE_JOBS = 10_000;
+const POLLS_PER_SECOND = 2_500;
+const POLL_CONNECTIONS = 64;
+const POLL_BAR_MS = 2;
+const SUBMIT_CONNECTIONS = 32;
+const PICK_UPS = 60;
+const PICK_UP_BAR_MS = 20;
+/** Of a raw commit: as much as the row of a job and its request. */
+const ROW_BYTES = 1_200;
+
+/** Jobs: polling many live ones, submissions against durable commits, and the time until a worker has a job. */
+export const jobsWorkload: Workload = {
+  id: "W7",
+  title: "asynchronous jobs",
+  async run(stage) {
+    const upstream = `http://${stage.mock.address.hostname}:${stage.mock.address.port}`;
+    // It runs no jobs, so that live ones stay so and submissions are measured alone.
+    const gateway = await launchGateway(stage.machine, upstream, undefined, {
+      configuration: {
+        jobs: { concurrency: 0 },
+        limits: { default: UNLIMITED, key: { concurrent_images: null } },
+      },
+      fill,
+    });
+    try {
+      const polls = await measurePolls(stage, gateway);
+      const commits = await measureCommits(stage, gateway);
+      const pickUps = await measurePickUps(stage, upstream);
+      return {
+        rows: [pollRow(polls), submitRow(commits), pickUpRow(pickUps)],
+        cpuSamples: commits.map(({ submits }) => submits),
+        latencySamples: polls,
+      };
+    } finally {
+      await gateway.stop();
+    }
+  },
+};
+
+const UNLIMITED = {
+  requests_per_minute: null,
+  tokens_per_minute: null,
+  images_per_minute: null,
+  queued_jobs: null,
+  running_jobs: null,
+};
+
+function idOf(index: number): string {
+  return `job_bench${String(index).padStart(6, "0")}`;
+}
+
+/** Jobs that another worker runs. */
+function fill(databasePath: string): void {
+  using database = new Database(databasePath);
+  const insert = database.prepare(
+    `INSERT INTO jobs (id, organization_id, key_id, request_id, model, status, stage, typical_ms, created_at, deadline_at,
+       claimed_at, started_at, fence, worker, lease_until, is_cancel_requested, outputs)
+     VALUES (?1, 'default', 'key_bench', ?1, '${IMAGE_MODEL}', 'in_progress', 20, 25000, ?2, 9000000000000000,
+       ?2, ?2, 1, 'proc_bench', 9000000000000000, 0, '[]')`,
+  );
+  const now = Date.now();
+  database.transaction(() => {
+    for (let index = 0; index < LIVE_JOBS; index += 1) insert.run(idOf(index), now - index);
+  })();
+}
+
+function measurePolls(stage: Stage, gateway: Gateway): Promise<Sample[]> {
+  const requests = Array.from({ length: LIVE_JOBS }, (_, index) =>
+    wireRequest({ method: "GET", path: `/api/jobs/${idOf((index * 7919) % LIVE_JOBS)}`, key: gateway.key }),
+  );
+  const plan = {
+    address: gateway.address,
+    requests,
+    expectedStatus: 200,
+    machine: stage.machine,
+    requestsPerSecond: POLLS_PER_SECOND,
+    connections: POLL_CONNECTIONS,
+  };
+  return interleave(stage.options.rounds, {
+    polls: () => measurePart(stage, gateway, () => startOpenLoop(plan)),
+  }).then((rounds) => rounds.map(({ polls }) => polls));
+}
+
+interface CommitRound {
+  /** Raw durable commits a second. */
+  commits: number;
+  submits: Sample;
+}
+
+async function measureCommits(stage: Stage, gateway: Gateway): Promise<CommitRound[]> {
+  const request = wireRequest({
+    method: "POST",
+    path: "/api/jobs",
+    key: gateway.key,
+    body: JSON.stringify({ model: IMAGE_MODEL, prompt: "a lighthouse at dawn" }),
+  });
+  const plan = {
+    address: gateway.address,
+    requests: [request],
+    expectedStatus: 200,
+    connections: SUBMIT_CONNECTIONS,
+  };
+  const rounds: CommitRound[] = [];
+  for (let round = 0; round < stage.options.rounds; round += 1) {
+    const commits = commitsPerSecond(stage.options.seconds * 1000);
+    rounds.push({ commits, submits: await measurePart(stage, gateway, () => startClosedLoop(plan)) });
+  }
+  return rounds;
+}
+
+function measurePart(stage: Stage, gateway: Gateway, start: Parameters<typeof measure>[1]): Promise<Sample> {
+  const window = { warmUpMs: 300, durationMs: stage.options.seconds * 1000 };
+  return measure({ measured: gateway, mock: stage.mock }, start, window);
+}
+
+/** One row after the other into a file of its own, each on the disk before the next: what a single writer can do. */
+function commitsPerSecond(durationMs: number): number {
+  const folder = mkdtempSync(join(tmpdir(), "bench-commits-"));
+  const path = join(folder, "raw.sqlite");
+  try {
+    using database = new Database(path);
+    for (const text of [
+      "PRAGMA journal_mode = WAL",
+      "PRAGMA synchronous = NORMAL",
+      "CREATE TABLE rows (text TEXT)",
+    ])
+      database.run(text);
+    const insert = database.prepare("INSERT INTO rows (text) VALUES (?)");
+    const text = "x".repeat(ROW_BYTES);
+    const log = openSync(`${path}-wal`, "r+");
+    const startedAt = performance.now();
+    let count = 0;
+    for (; performance.now() - startedAt < durationMs; count += 1) {
+      insert.run(text);
+      fdatasyncSync(log);
+    }
+    closeSync(log);
+    return (count * 1000) / durationMs;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Milliseconds from each submission to its first vendor call, one job at a time, drawn by the sandbox. */
+async function measurePickUps(stage: Stage, upstream: string): Promise<number[]> {
+  const configuration = { sandbox: { enabled: true } };
+  const gateway = await launchGateway(stage.machine, upstream, undefined, { configuration });
+  try {
+    return await pickUpsOf(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+async function pickUpsOf(gateway: Gateway): Promise<number[]> {
+  const call = async (method: "GET" | "POST", path: string, fields?: object) => {
+    const body = fields && { body: JSON.stringify(fields) };
+    const reply = await exchange(gateway.address, wireRequest({ method, path, key: gateway.key, ...body }));
+    return JSON.parse(reply.body);
+  };
+  const taken: number[] = [];
+  for (let index = 0; index < PICK_UPS; index += 1) {
+    const { id } = await call("POST", "/api/jobs", { model: "sandbox-d-fast", prompt: "a lighthouse" });
+    for (;;) {
+      const job = await call("GET", `/api/jobs/${id}`);
+      if (job.started_at !== null && job.completed_at !== null) {
+        taken.push(job.started_at - job.create_time);
+        break;
+      }
+      await Bun.sleep(5);
+    }
+  }
+  return taken;
+}
+
+function pollRow(samples: readonly Sample[]): Row {
+  const p99 = spreadOf(samples.map(({ latenciesMs }) => percentile(latenciesMs, 0.99)));
+  const rate = spreadOf(samples.map(({ completed, elapsedMs }) => (completed * 1000) / elapsedMs));
+  const cpu = spreadOf(samples.map(cpuPerRequest));
+  return {
+    workload: "W7",
+    figure: `poll ${LIVE_JOBS} live jobs at ${POLLS_PER_SECOND}/s, p99`,
+    floor: "",
+    gateway: `${p99.median.toFixed(2)} ms`,
+    comparison: `${p99.min.toFixed(2)} to ${p99.max.toFixed(2)} ms at ${rate.median.toFixed(0)}/s, ${cpu.median.toFixed(0)} us`,
+    bar: `<= ${POLL_BAR_MS} ms`,
+    passed: p99.median <= POLL_BAR_MS,
+  };
+}
+
+function submitRow(rounds: readonly CommitRound[]): Row {
+  const commits = spreadOf(rounds.map((round) => round.commits));
+  const submits = spreadOf(rounds.map(({ submits }) => (submits.completed * 1000) / submits.elapsedMs));
+  const ratio = submits.median / commits.median;
+  const cpu = spreadOf(rounds.map(({ submits }) => cpuPerRequest(submits)));
+  return {
+    workload: "W7",
+    figure: "submissions against raw durable commits",
+    floor: `${commits.median.toFixed(0)}/s`,
+    gateway: `${submits.median.toFixed(0)}/s`,
+    comparison: `${ratio.toFixed(2)} x, ${cpu.median.toFixed(0)} us`,
+    bar: ">= 1 x",
+    passed: ratio >= 1,
+  };
+}
+
+function pickUpRow(taken: readonly number[]): Row {
+  const p99 = percentile([...taken], 0.99);
+  return {
+    workload: "W7",
+    figure: "submission to first vendor call, p99",
+    floor: "",
+    gateway: `${p99.toFixed(0)} ms`,
+    comparison: `median ${percentile([...taken], 0.5).toFixed(0)} ms of ${taken.length}`,
+    bar: `<= ${PICK_UP_BAR_MS} ms`,
+    passed: p99 <= PICK_UP_BAR_MS,
+  };
+}

@@ -1,0 +1,7 @@
+/** Who makes a change; written to the audit. */
+export interface Actor {
+  /** Name of the operating system's user, `bootstrap` or an administrator's id. */
+  actor: string;
+  /** The program and machine that the change comes from, such as `cli@host`. */
+  source?: string;
+}

@@ -1,0 +1,28 @@
+import type { Job } from "../domain/job.ts";
+
+/** Messages about ends of jobs, written with those ends. Methods throw a `DependencyError`. */
+export interface WebhookQueue {
+  /** Whether the organization has a secret for addresses that its jobs name. */
+  isSigned(organizationId: string): Promise<boolean>;
+  /** Takes messages that are to be sent now; whoever does not say what became of one in a minute has lost it. */
+  due(limit: number): Promise<DueWebhook[]>;
+  delivered(id: string, result: string): Promise<void>;
+  /** The message is sent again after so many milliseconds; null gives it up. */
+  failed(id: string, result: string, retryMs: number | null): Promise<void>;
+  /** Removes messages created so long ago. Returns how many; call again while there are as many as `limit`. */
+  remove(retentionMs: number, limit: number): Promise<number>;
+}
+
+export interface DueWebhook {
+  id: string;
+  event: string;
+  url: string;
+  /** This one included. */
+  attempts: number;
+  /** Null when it is gone. */
+  job: Job | null;
+  /** Base address of links. */
+  linkBase: string | null;
+  /** All of them sign; none when the endpoint was removed. */
+  secrets: readonly string[];
+}

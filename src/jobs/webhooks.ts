@@ -1,0 +1,111 @@
+import { Webhook } from "standardwebhooks";
+import { writeJob } from "../dialects/jobs/job.ts";
+import type { Links } from "../gateway/ports.ts";
+import { DependencyError } from "../gateway/ports.ts";
+import { SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
+import { every, type BackgroundWork } from "../lib/waiting.ts";
+import type { DueWebhook, WebhookQueue } from "./webhook-ports.ts";
+
+export interface WebhookOptions {
+  queue: WebhookQueue;
+  safeFetch: Pick<SafeFetch, "post">;
+  links: Links;
+  /** Base address of links; null is that of the job's submission. */
+  publicUrl: string | null;
+  now(): number;
+  onProblem(message: string, cause: unknown): void;
+}
+
+const MINUTE_MS = 60_000;
+/** Waits before the second and later attempts: eight attempts in about fifteen hours. */
+const RETRY_MS = [
+  5_000,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  120 * MINUTE_MS,
+  300 * MINUTE_MS,
+  480 * MINUTE_MS,
+];
+const POLL_MS = 1_000;
+const AT_ONCE = 16;
+/** The address is gone for good, it says. */
+const GONE = 410;
+
+/**
+ * Sends messages about ends of jobs until it is stopped, at least once each, signed as Standard Webhooks says. Only
+ * public addresses are called, and no redirect is followed.
+ */
+export function startWebhooks(options: WebhookOptions): BackgroundWork {
+  return every(
+    POLL_MS,
+    () => sendDue(options),
+    (error) => {
+      if (!(error instanceof DependencyError)) options.onProblem("webhooks were not sent", error);
+    },
+  );
+}
+
+/** Sends what is due now. Returns how many messages that were. */
+export async function sendDue(options: WebhookOptions): Promise<number> {
+  const due = await options.queue.due(AT_ONCE);
+  await Promise.all(due.map((message) => send(options, message)));
+  return due.length;
+}
+
+async function send(options: WebhookOptions, message: DueWebhook): Promise<void> {
+  const { queue } = options;
+  const content = contentOf(options, message);
+  if (content === null) return await queue.failed(message.id, "its endpoint or job was removed", null);
+  const { result, isDelivered, isFinal } = await post(options, message, content);
+  if (isDelivered) return await queue.delivered(message.id, result);
+  const waitMs = RETRY_MS[message.attempts - 1];
+  await queue.failed(message.id, result, isFinal || waitMs === undefined ? null : jittered(waitMs));
+}
+
+/** So that messages that failed together are not sent together again. */
+function jittered(milliseconds: number): number {
+  return Math.round(milliseconds * (0.9 + Math.random() * 0.2));
+}
+
+async function post(
+  { safeFetch }: WebhookOptions,
+  { url, job }: DueWebhook,
+  { body, headers }: { body: string; headers: Record<string, string> },
+): Promise<{ result: string; isDelivered: boolean; isFinal: boolean }> {
+  try {
+    const status = await safeFetch.post(url, { body, headers, tenant: job?.organizationId ?? "" });
+    const isDelivered = status >= 200 && status < 300;
+    return { result: `status ${status}`, isDelivered, isFinal: status === GONE };
+  } catch (error) {
+    if (!(error instanceof SafeFetchError)) throw error;
+    const isFinal = error.reason === "not_allowed";
+    return { result: isFinal ? "the address is not allowed" : error.detail, isDelivered: false, isFinal };
+  }
+}
+
+/** The body and its signatures, one for each secret in force. */
+function contentOf(
+  { links, publicUrl, now }: WebhookOptions,
+  { id, event, job, linkBase, secrets }: DueWebhook,
+): { body: string; headers: Record<string, string> } | null {
+  if (!job || secrets.length === 0) return null;
+  const base = publicUrl ?? linkBase ?? "";
+  const at = new Date(now());
+  const data = writeJob(job, (name) => links.sign(base, name));
+  const body = JSON.stringify({
+    type: event,
+    timestamp: new Date(job.endedAt ?? job.readAt).toISOString(),
+    data,
+  });
+  const signatures = secrets.map((secret) => new Webhook(secret).sign(id, at, body));
+  return {
+    body,
+    headers: {
+      "content-type": "application/json",
+      "webhook-id": id,
+      "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
+      "webhook-signature": signatures.join(" "),
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { Core } from "../gateway/core.ts";
+import type { ImageCore } from "../gateway/images.ts";
+import type { JobCore } from "../jobs/submit.ts";
+import type { BlobStore, Links, OutcomeStore, RequestListener } from "../gateway/ports.ts";
+import type { AddressList } from "../lib/cidr.ts";
+import type { SafeFetch } from "../lib/safe-fetch.ts";
+import type { FairSemaphore } from "../lib/semaphore.ts";
+import type { ConnectionLimit } from "./connection-limit.ts";
+import type { Overload } from "./overload.ts";
+import { type SpoolQuotaOptions } from "./spool-quota.ts";
+
+export interface ServerOptions {
+  core: Core;
+  blobs: { store: BlobStore; links: Links };
+  outcomes: OutcomeStore;
+  jobs: Omit<JobCore, keyof ImageCore>;
+  safeFetch: SafeFetch;
+  /** Folder for temporary files of requests, on a local disk. */
+  spoolDirectory: string;
+  /** Bounds the pictures that are decoded or encoded at once. */
+  codecSlots: FairSemaphore;
+  server: {
+    host: string;
+    port: number;
+    metricsPort: number | null;
+    metricsToken: string | null;
+    publicUrl: string | null;
+    trustedProxies: AddressList;
+    idleSeconds: number;
+    bodyGraceSeconds: number;
+    spool: Pick<SpoolQuotaOptions, "maxBytes" | "reserveBytes">;
+    unknownKeysPerMinute: number | null;
+  };
+  /** Whether a text has the form of a key. */
+  isWellFormed(secret: string): boolean;
+  hash(secret: string): string;
+  listeners: readonly RequestListener[];
+  overload: Overload;
+  connections: ConnectionLimit;
+  /** Told of failures in the background. */
+  onProblem(message: string, cause: unknown): void;
+  metrics(): Promise<string>;
+  /** Whether several processes listen on the port. */
+  isShared: boolean;
+}

@@ -1,0 +1,115 @@
+import type { JobStatus } from "../../domain/job.ts";
+import type { DueWebhook, WebhookQueue } from "../../jobs/webhook-ports.ts";
+import { newId } from "../../lib/ids.ts";
+import { storeTime } from "../budgets/locked-budgets.ts";
+import type { Integer } from "../database/columns.ts";
+import type { Database, Sql } from "../database/sql.ts";
+import { jobColumns, readJob, type JobRow } from "./job-row.ts";
+
+/** How long a sender may take for one attempt before another one makes it. */
+const ATTEMPT_MS = 60_000;
+
+/** Writes the messages about a job's end, in the transaction of that end. */
+export async function announceEnd(
+  kind: Database["kind"],
+  sql: Sql,
+  job: { id: string; organizationId: string; status: JobStatus },
+): Promise<void> {
+  const endpoints = await sql<{ id: string; url: string | null }[]>`
+    SELECT id, url FROM webhook_endpoints WHERE organization_id = ${job.organizationId}`;
+  if (endpoints.length === 0) return;
+  const [own] = await sql<{ url: string | null }[]>`SELECT webhook_url AS url FROM jobs WHERE id = ${job.id}`;
+  for (const endpoint of endpoints) {
+    const url = endpoint.url ?? own?.url ?? null;
+    if (url === null) continue;
+    await sql`INSERT INTO webhook_deliveries (id, endpoint_id, organization_id, job_id, event, url, status, attempts,
+        next_at, created_at)
+      VALUES (${newId("msg")}, ${endpoint.id}, ${job.organizationId}, ${job.id}, ${`job.${job.status}`}, ${url},
+        'waiting', 0, ${storeTime(kind, sql)}, ${storeTime(kind, sql)})`;
+  }
+}
+
+/** The messages that wait to be sent. */
+export function webhookQueue(database: Database): WebhookQueue {
+  const { kind } = database;
+  return {
+    async isSigned(organizationId) {
+      const rows = await database.read(
+        (sql) => sql<object[]>`SELECT id FROM webhook_endpoints
+          WHERE organization_id = ${organizationId} AND url IS NULL`,
+      );
+      return rows.length > 0;
+    },
+    async due(limit) {
+      const isDue = await database.read(
+        (sql) => sql<object[]>`SELECT id FROM webhook_deliveries
+          WHERE status = 'waiting' AND next_at <= (SELECT ${storeTime(kind, sql)}) LIMIT 1`,
+      );
+      if (isDue.length === 0) return [];
+      return await database.begin((sql) => takeDue(kind, sql, limit));
+    },
+    delivered: (id, result) =>
+      database.begin(async (sql) => {
+        await sql`UPDATE webhook_deliveries SET status = 'delivered', last_result = ${result},
+          ended_at = ${storeTime(kind, sql)} WHERE id = ${id}`;
+      }),
+    failed: (id, result, retryMs) =>
+      database.begin(async (sql) => {
+        const now = storeTime(kind, sql);
+        if (retryMs === null)
+          await sql`UPDATE webhook_deliveries SET status = 'failed', last_result = ${result}, ended_at = ${now}
+            WHERE id = ${id} AND status = 'waiting'`;
+        else
+          await sql`UPDATE webhook_deliveries SET next_at = ${now} + ${retryMs}, last_result = ${result}
+            WHERE id = ${id} AND status = 'waiting'`;
+      }),
+    remove: (retentionMs, limit) =>
+      database.begin(async (sql) => {
+        const rows = await sql<object[]>`DELETE FROM webhook_deliveries WHERE id IN (
+          SELECT id FROM webhook_deliveries
+          WHERE created_at < (SELECT ${storeTime(kind, sql)}) - ${retentionMs} AND status <> 'waiting'
+          ORDER BY created_at LIMIT ${limit}) RETURNING id`;
+        return rows.length;
+      }),
+  };
+}
+
+interface DueRow {
+  id: string;
+  endpoint_id: string;
+  job_id: string;
+  event: string;
+  url: string;
+  attempts: Integer;
+}
+
+async function takeDue(kind: Database["kind"], sql: Sql, limit: number): Promise<DueWebhook[]> {
+  const skipLocked = kind === "postgres" ? sql`FOR UPDATE SKIP LOCKED` : sql``;
+  const now = storeTime(kind, sql);
+  const rows = await sql<DueRow[]>`UPDATE webhook_deliveries
+    SET next_at = ${now} + ${ATTEMPT_MS}, attempts = attempts + 1
+    WHERE id IN (SELECT id FROM webhook_deliveries WHERE status = 'waiting' AND next_at <= (SELECT ${now})
+      ORDER BY next_at LIMIT ${limit} ${skipLocked})
+    RETURNING id, endpoint_id, job_id, event, url, attempts`;
+  const due: DueWebhook[] = [];
+  for (const row of rows) due.push(await withContent(kind, sql, row));
+  return due;
+}
+
+async function withContent(kind: Database["kind"], sql: Sql, row: DueRow): Promise<DueWebhook> {
+  const [job] = await sql<(JobRow & { link_base: string | null })[]>`
+    SELECT link_base, ${jobColumns(kind, sql)} FROM jobs WHERE id = ${row.job_id}`;
+  const [endpoint] = await sql<{ secret: string; previous_secret: string | null }[]>`
+    SELECT secret, CASE WHEN previous_until > ${storeTime(kind, sql)} THEN previous_secret END AS previous_secret
+    FROM webhook_endpoints WHERE id = ${row.endpoint_id}`;
+  const secrets = endpoint ? [endpoint.secret, endpoint.previous_secret] : [];
+  return {
+    id: row.id,
+    event: row.event,
+    url: row.url,
+    attempts: Number(row.attempts),
+    job: job ? readJob(job) : null,
+    linkBase: job?.link_base ?? null,
+    secrets: secrets.filter((secret) => secret !== null),
+  };
+}
