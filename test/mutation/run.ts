@@ -14,6 +14,7 @@ import { LIMIT_FAULTS } from "./faults/limits.ts";
 import { METERING_FAULTS } from "./faults/metering.ts";
 import { PRICE_FAULTS } from "./faults/prices.ts";
 import { REQUEST_FAULTS } from "./faults/requests.ts";
+import { RESPONSES_FAULTS } from "./faults/responses.ts";
 import { ROUTING_FAULTS } from "./faults/routing.ts";
 import { STORE_FAULTS } from "./faults/stores.ts";
 
@@ -28,6 +29,7 @@ const ALL = [
   ...METERING_FAULTS,
   ...PRICE_FAULTS,
   ...REQUEST_FAULTS,
+  ...RESPONSES_FAULTS,
   ...ROUTING_FAULTS,
   ...LIMIT_FAULTS,
   ...JOURNAL_FAULTS,
