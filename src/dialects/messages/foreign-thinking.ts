@@ -21,11 +21,11 @@ export function withoutForeignThinking(raw: string, body: Readonly<Record<string
     const span = shifted(item, list.start);
     const blocks = scanObject(textOf(raw, span), ["content"]).spans[0];
     if (!blocks) continue;
-    const place = shifted(blocks, span.start);
-    const kept = scanArray(textOf(raw, place))
+    const within = shifted(blocks, span.start);
+    const kept = scanArray(textOf(raw, within))
       .filter((_, at) => !isForeign(content[at]))
-      .map((block) => textOf(raw, shifted(block, place.start)));
-    edits.push({ span: place, text: `[${kept.join(",") || NOTHING_SAID}]` });
+      .map((block) => textOf(raw, shifted(block, within.start)));
+    edits.push({ span: within, text: `[${kept.join(",") || NOTHING_SAID}]` });
   }
   return splice(raw, edits);
 }
