@@ -10,6 +10,7 @@ import {
   compatibleEmbedding,
   compatibleText,
   messagesAddress,
+  responsesSetting,
 } from "./openai-compatible/compatible-provider.ts";
 import { VENDORS } from "./openai-compatible/vendors.ts";
 import type { Provider } from "./provider.ts";
@@ -26,6 +27,7 @@ const settings = z.object({
   apiKey: headerValue,
   headers: extraHeaders,
   messagesBaseUrl: messagesAddress,
+  responses: responsesSetting,
   fanOut: fanOutSetting,
 });
 

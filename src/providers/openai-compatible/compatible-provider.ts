@@ -17,6 +17,7 @@ import {
   type OpenAiSettings,
 } from "./connection.ts";
 import { createOpenAiEmbeddings } from "./embeddings.ts";
+import { createOpenAiResponses } from "./responses.ts";
 import { createOpenAiText } from "./text.ts";
 import type { CompatibleVendor } from "./vendors.ts";
 
@@ -28,6 +29,7 @@ export function compatibleProvider(vendor: CompatibleVendor): Provider<Compatibl
     apiKey: vendor.isOwnServer ? optionalCredential.default(null) : headerValue,
     headers: extraHeaders,
     messagesBaseUrl: messagesAddress,
+    responses: responsesSetting,
   });
   return {
     name: vendor.name,
@@ -40,22 +42,28 @@ export function compatibleProvider(vendor: CompatibleVendor): Provider<Compatibl
 /** Address in front of `/v1/messages`; the vendor's own where that of chat completions is too. */
 export const messagesAddress = httpAddress.optional();
 
+/** Whether callers of the responses protocol are served by `/responses` beside it; else they get a translation. */
+export const responsesSetting = z.boolean().default(false);
+
 interface CompatibleSettings extends OpenAiSettings {
   messagesBaseUrl?: string;
+  responses?: boolean;
 }
 
-/** A vendor's ways to send text: chat completions, and the messages protocol where it has that. */
+/** A vendor's ways to send text: chat completions, and the responses and messages protocols where it has those. */
 export function compatibleText(
   vendor: CompatibleVendor,
   settings: CompatibleSettings,
 ): readonly TextUpstream[] {
   const { apiKey, headers } = settings;
-  const chat = createOpenAiText(connectionOf(vendor, settings));
+  const connection = connectionOf(vendor, settings);
+  const upstreams = [createOpenAiText(connection)];
+  if (settings.responses) upstreams.push(createOpenAiResponses(connection));
   const isVendorsOwn = withoutEndSlash(settings.baseUrl) === vendor.baseUrl;
   const messagesBaseUrl = settings.messagesBaseUrl ?? (isVendorsOwn ? vendor.messagesBaseUrl : undefined);
-  if (messagesBaseUrl === undefined || apiKey === null) return [chat];
+  if (messagesBaseUrl === undefined || apiKey === null) return upstreams;
   const address = { baseUrl: messagesBaseUrl, apiKey, credential: credentialOf(settings), headers };
-  return [chat, createMessagesText(createMessagesConnection({ ...address, countsTokens: false }))];
+  return [...upstreams, createMessagesText(createMessagesConnection({ ...address, countsTokens: false }))];
 }
 
 export function compatibleEmbedding(
