@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { copyTree, countInFile, endGroup, ROOT } from "../support/tree-copy.ts";
 import type { Fault } from "./fault.ts";
+import { CHAT_FAULTS } from "./faults/chat.ts";
 import { END_TO_END_FAULTS } from "./faults/end-to-end.ts";
 import { JOURNAL_FAULTS } from "./faults/journal.ts";
 import { LIMIT_FAULTS } from "./faults/limits.ts";
@@ -29,6 +30,7 @@ const ALL = [
   ...METERING_FAULTS,
   ...PRICE_FAULTS,
   ...REQUEST_FAULTS,
+  ...CHAT_FAULTS,
   ...RESPONSES_FAULTS,
   ...ROUTING_FAULTS,
   ...LIMIT_FAULTS,
