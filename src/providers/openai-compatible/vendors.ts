@@ -26,8 +26,8 @@ const OPENAI_TOOLS = ["allowed_tools", "custom_tools"] as const;
 const NEWER_FIELDS = [...OPENAI_TOOLS, "developer", "verbosity"] as const;
 
 /**
- * The vendors that need no code of their own. Addresses and traits are from the vendors' API references as they stood
- * in autumn 2026.
+ * The vendors that need no code of their own, at the addresses of their API references of autumn 2026. A trait whose
+ * source is not named is on the careful side: what may be refused is said in another way, or to another target.
  */
 export const VENDORS = {
   // Its roles are a closed set; it has JSON objects but no schemas; a turn with calls must have its reasoning again
