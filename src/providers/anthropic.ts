@@ -2,12 +2,13 @@ import { z } from "zod";
 import { createMessagesConnection } from "./messages-compatible/connection.ts";
 import { createMessagesText } from "./messages-compatible/text.ts";
 import type { Provider } from "./provider.ts";
-import { headerValue, httpAddress } from "./transport/channel-settings.ts";
+import { extraHeaders, headerValue, httpAddress } from "./transport/channel-settings.ts";
 
 const settings = z.object({
   /** Address in front of `/v1/messages`, of Anthropic or any vendor that serves its protocol. */
   baseUrl: httpAddress.default("https://api.anthropic.com"),
   apiKey: headerValue,
+  headers: extraHeaders,
 });
 
 type AnthropicSettings = z.infer<typeof settings>;
@@ -16,10 +17,10 @@ type AnthropicSettings = z.infer<typeof settings>;
 export const anthropic: Provider<AnthropicSettings> = {
   name: "anthropic",
   settings,
-  text({ baseUrl, apiKey }) {
-    const credential = { "x-api-key": apiKey };
+  text({ headers, ...settings }) {
+    const credential = { "x-api-key": settings.apiKey };
     return [
-      createMessagesText(createMessagesConnection({ baseUrl, apiKey, credential, countsTokens: true })),
+      createMessagesText(createMessagesConnection({ ...settings, headers, credential, countsTokens: true })),
     ];
   },
 };

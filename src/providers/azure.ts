@@ -10,12 +10,13 @@ import { createOpenAiImages } from "./openai-compatible/images.ts";
 import { createOpenAiResponses } from "./openai-compatible/responses.ts";
 import { createOpenAiText } from "./openai-compatible/text.ts";
 import type { Provider } from "./provider.ts";
-import { headerValue, httpAddress, withoutEndSlash } from "./transport/channel-settings.ts";
+import { extraHeaders, headerValue, httpAddress, withoutEndSlash } from "./transport/channel-settings.ts";
 
 const settings = z.object({
   /** Address of the resource, such as `https://{resource}.openai.azure.com`. */
   baseUrl: httpAddress.refine((text) => !/[?#]/.test(text), "must be the resource's address alone"),
   apiKey: headerValue,
+  headers: extraHeaders,
   /** `v1` has the deployment in the body only, `classic` in the address. */
   surface: z.enum(["v1", "classic"]).default("v1"),
   /** Value of `api-version`; that of the surface where absent. */
@@ -57,11 +58,11 @@ const IMAGE_LIMITS: ImageLimits = {
 };
 
 function connectionOf(settings: AzureSettings): OpenAiConnection {
-  const { apiKey } = settings;
+  const { apiKey, headers } = settings;
   // The address is often copied with the path of a surface at its end.
   const baseUrl = withoutEndSlash(settings.baseUrl).replace(/\/openai(\/v1)?$/, "");
   return createOpenAiConnection(
-    { baseUrl, apiKey },
+    { baseUrl, apiKey, headers },
     { "api-key": apiKey },
     {
       urlOf: urlsOf(baseUrl, settings),

@@ -5,7 +5,7 @@ import { isObject } from "../lib/json.ts";
 import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
 import { wantedSize } from "./images/wanted-image.ts";
-import { compatibleText } from "./openai-compatible/compatible-provider.ts";
+import { compatibleEmbedding, compatibleText } from "./openai-compatible/compatible-provider.ts";
 import { VENDORS } from "./openai-compatible/vendors.ts";
 import type { Provider } from "./provider.ts";
 import { extraHeaders, fanOutSetting, headerValue, httpAddress } from "./transport/channel-settings.ts";
@@ -32,13 +32,8 @@ type DashscopeSettings = z.infer<typeof settings>;
 export const dashscope: Provider<DashscopeSettings> = {
   name: "dashscope",
   settings,
-  text({ region, apiKey, headers, baseUrl }) {
-    // The compatible interfaces are at other paths of the same host (Model Studio, "OpenAI compatible").
-    const { dashscope: vendor } = VENDORS;
-    const at = (address: string) => new URL(new URL(address).pathname, baseUrl ?? BASE_URLS[region]).href;
-    const messagesBaseUrl = baseUrl === undefined ? at(vendor.messagesBaseUrl) : undefined;
-    return compatibleText(vendor, { baseUrl: at(vendor.baseUrl), messagesBaseUrl, apiKey, headers });
-  },
+  text: (settings) => compatibleText(VENDORS.dashscope, compatibleSettings(settings)),
+  embedding: (settings) => compatibleEmbedding(VENDORS.dashscope, compatibleSettings(settings)),
   image(settings, codecSlots) {
     const { region, apiKey, headers, baseUrl = BASE_URLS[region] } = settings;
     const connection = createConnection({ baseUrl, apiKey, headers }, readFailure);
@@ -55,6 +50,15 @@ const BASE_URLS: Readonly<Record<DashscopeSettings["region"], string>> = {
   cn: "https://dashscope.aliyuncs.com/api/v1",
   global: "https://dashscope-intl.aliyuncs.com/api/v1",
 };
+
+/** The compatible interfaces are at other paths of the same host (Model Studio, "OpenAI compatible"). */
+function compatibleSettings({ region, apiKey, headers, baseUrl }: DashscopeSettings) {
+  const { dashscope: vendor } = VENDORS;
+  const at = (address: string) => new URL(new URL(address).pathname, baseUrl ?? BASE_URLS[region]).href;
+  const messagesBaseUrl = baseUrl === undefined ? at(vendor.messagesBaseUrl) : undefined;
+  return { baseUrl: at(vendor.baseUrl), messagesBaseUrl, apiKey, headers };
+}
+
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 10 * 1024 * 1024 };
 
 /** Kinds by the part of a code before its first dot (model studio error codes). */

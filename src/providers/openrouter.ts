@@ -6,7 +6,12 @@ import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
 import { readImageUsage } from "./images/image-usage.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
 import { followsReference, wantedFormat } from "./images/wanted-image.ts";
-import { compatibleText, messagesAddress } from "./openai-compatible/compatible-provider.ts";
+import {
+  compatibleEmbedding,
+  compatibleText,
+  messagesAddress,
+  responsesSetting,
+} from "./openai-compatible/compatible-provider.ts";
 import { VENDORS } from "./openai-compatible/vendors.ts";
 import type { Provider } from "./provider.ts";
 import { extraHeaders, fanOutSetting, headerValue, httpAddress } from "./transport/channel-settings.ts";
@@ -22,6 +27,7 @@ const settings = z.object({
   apiKey: headerValue,
   headers: extraHeaders,
   messagesBaseUrl: messagesAddress,
+  responses: responsesSetting,
   fanOut: fanOutSetting,
 });
 
@@ -32,6 +38,7 @@ export const openrouter: Provider<OpenRouterSettings> = {
   name: "openrouter",
   settings,
   text: (settings) => compatibleText(VENDORS.openrouter, settings),
+  embedding: (settings) => compatibleEmbedding(VENDORS.openrouter, settings),
   image(settings, codecSlots) {
     const connection = createConnection(settings, readFailure);
     return createImageUpstream({

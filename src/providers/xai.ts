@@ -5,7 +5,7 @@ import { readImageList, type ImageList } from "./images/image-list.ts";
 import { createImageUpstream } from "./images/image-upstream.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
 import { hasError, readOpenAiFailure } from "./openai-compatible/errors.ts";
-import { compatibleText } from "./openai-compatible/compatible-provider.ts";
+import { compatibleText, responsesSetting } from "./openai-compatible/compatible-provider.ts";
 import { VENDORS } from "./openai-compatible/vendors.ts";
 import type { Provider } from "./provider.ts";
 import { extraHeaders, headerValue, httpAddress } from "./transport/channel-settings.ts";
@@ -21,6 +21,7 @@ const settings = z.object({
   baseUrl: httpAddress.default(VENDORS.xai.baseUrl),
   apiKey: headerValue,
   headers: extraHeaders,
+  responses: responsesSetting,
 });
 
 type XaiSettings = z.infer<typeof settings>;

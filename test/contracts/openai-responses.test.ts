@@ -5,7 +5,10 @@ import type { VendorTerms } from "../../src/dialects/dialect.ts";
 import { UpstreamError, type UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
 import type { TextResponse, TextUpstream } from "../../src/gateway/ports.ts";
 import { azure } from "../../src/providers/azure.ts";
+import { compatibleProvider } from "../../src/providers/openai-compatible/compatible-provider.ts";
+import { VENDORS } from "../../src/providers/openai-compatible/vendors.ts";
 import { openai } from "../../src/providers/openai.ts";
+import type { Provider } from "../../src/providers/provider.ts";
 import { failureOf, readText } from "../support/openai-calls.ts";
 import { readEvents } from "../support/responses-schema.ts";
 import { conversations } from "../support/text-arbitraries.ts";
@@ -42,12 +45,16 @@ function send(raw: string, upstream = upstreamAt(vendor.url)): Promise<TextRespo
 const bodyOf = (fields: object = {}) => JSON.stringify({ model: "gpt-5.4", input: "hi", ...fields });
 
 test("which channels speak the protocol", () => {
-  const dialects = (provider: typeof openai | typeof azure, settings: object) =>
-    provider.text!(provider.settings.parse(settings) as never).map(({ dialect }) => dialect);
+  const dialects = <Settings>(provider: Provider<Settings>, settings: object) =>
+    provider.text!(provider.settings.parse(settings)).map(({ dialect }) => dialect);
   expect(dialects(openai, { apiKey: "k" })).toEqual(["chat", "responses"]);
   expect(dialects(openai, { apiKey: "k", baseUrl: "https://vendor.example/v1" })).toEqual(["chat"]);
   expect(dialects(openai, { apiKey: "k", responses: false })).toEqual(["chat"]);
   expect(dialects(openai, { apiKey: "k", responses: "only" })).toEqual(["responses"]);
+  const vllm = compatibleProvider(VENDORS.vllm);
+  const own = { baseUrl: "http://127.0.0.1:8000/v1" };
+  expect(dialects(vllm, own)).toEqual(["chat"]);
+  expect(dialects(vllm, { ...own, responses: true })).toEqual(["chat", "responses"]);
   const resource = { baseUrl: "https://r.openai.azure.com", apiKey: "k" };
   expect(dialects(azure, resource)).toEqual(["chat", "responses"]);
   expect(dialects(azure, { ...resource, surface: "classic" })).toEqual(["chat"]);

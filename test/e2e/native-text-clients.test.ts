@@ -227,7 +227,7 @@ describe.each([LEVEL, BUDGET])("OpenAI's client on %s", (model) => {
 
 describe.each([LEVEL, BUDGET])("Anthropic's client on %s", (model) => {
   test("sees thoughts, runs a tool and sends both back", async () => {
-    const thinking = { type: "enabled" as const, budget_tokens: 2_048, display: "summarized" as const };
+    const thinking = { type: "enabled" as const, budget_tokens: 2_048 };
     const tools = [{ name: "get_weather", input_schema: PARAMETERS as Anthropic.Tool.InputSchema }];
     const messages: Anthropic.MessageParam[] = [{ role: "user", content: "The weather?" }];
     const request = { model, max_tokens: 4_096, thinking, tools };

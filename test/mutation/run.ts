@@ -8,12 +8,14 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { copyTree, countInFile, endGroup, ROOT } from "../support/tree-copy.ts";
 import type { Fault } from "./fault.ts";
+import { CHAT_FAULTS } from "./faults/chat.ts";
 import { END_TO_END_FAULTS } from "./faults/end-to-end.ts";
 import { JOURNAL_FAULTS } from "./faults/journal.ts";
 import { LIMIT_FAULTS } from "./faults/limits.ts";
 import { METERING_FAULTS } from "./faults/metering.ts";
 import { PRICE_FAULTS } from "./faults/prices.ts";
 import { REQUEST_FAULTS } from "./faults/requests.ts";
+import { RESPONSES_FAULTS } from "./faults/responses.ts";
 import { ROUTING_FAULTS } from "./faults/routing.ts";
 import { STORE_FAULTS } from "./faults/stores.ts";
 
@@ -28,6 +30,8 @@ const ALL = [
   ...METERING_FAULTS,
   ...PRICE_FAULTS,
   ...REQUEST_FAULTS,
+  ...CHAT_FAULTS,
+  ...RESPONSES_FAULTS,
   ...ROUTING_FAULTS,
   ...LIMIT_FAULTS,
   ...JOURNAL_FAULTS,

@@ -17,6 +17,13 @@ const server = Bun.serve({
         { error: { message: `Not with ${request.headers.get("x-team-token")}. Try again.` } },
         { status: 400 },
       );
+    if (pathname.endsWith("/embeddings"))
+      return Response.json({
+        object: "list",
+        model: "m",
+        data: [{ embedding: [0.5] }],
+        usage: { prompt_tokens: 1, total_tokens: 1 },
+      });
     const choice = { index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" };
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
     return Response.json({ id: "c", object: "chat.completion", model: "m", choices: [choice], usage });
@@ -26,6 +33,9 @@ afterAll(() => server.stop(true));
 
 const model = (channel: string) =>
   `{ type: chat, max_output_tokens: 100, price: { per_million: { input: "1", output: "1" } }, route: { targets: [{ channel: ${channel} }] } }`;
+
+const embedding = (channel: string) =>
+  `{ type: embedding, dimensions: 1, price: { per_million: { input: "1" } }, route: { targets: [{ channel: ${channel} }] } }`;
 
 test("a server without a credential is called without one, and gets the channel's headers", async () => {
   const yaml = `
@@ -37,7 +47,7 @@ channels:
     credential: { env: VENDOR_KEY }
     headers: { x-team: blue, x-team-token: { env: TEAM_TOKEN } }
   echo: { provider: openai, base_url: "${server.url.href}echo", credential: none, headers: { x-team-token: { env: TEAM_TOKEN } } }
-models: { one: ${model("keyless")}, two: ${model("team")}, three: ${model("ollama")}, four: ${model("echo")} }
+models: { one: ${model("keyless")}, two: ${model("team")}, three: ${model("ollama")}, four: ${model("echo")} , five: ${embedding("ollama")} }
 `;
   const env = {
     VENDOR_KEY: "vendor-key",
@@ -59,6 +69,8 @@ models: { one: ${model("keyless")}, two: ${model("team")}, three: ${model("ollam
     ["/team/v1/chat/completions", "Bearer vendor-key", "blue", "team-token-1"],
     ["/ollama/v1/chat/completions", null, null, null],
   ]);
+  const embedded = await gateway.call("/v1/embeddings", { body: { model: "five", input: "hi" } });
+  expect(await embedded.json()).toMatchObject({ model: "five", data: [{ embedding: [0.5] }] });
   const repeated = await (await ask("four")).text();
   expect(repeated).toContain("Try again.");
   expect(repeated).not.toContain("team-token-1");

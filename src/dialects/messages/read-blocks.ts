@@ -12,7 +12,7 @@ import type {
 import { openSignature, type Signature } from "../conversation/signature.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 import { cacheOf } from "./cache-control.ts";
-import { openCallSignature } from "./call-signature.ts";
+import { openCallSignature, openThinking } from "./carried-signature.ts";
 import { readCallId } from "./ids.ts";
 
 type Block = Record<string, unknown>;
@@ -65,14 +65,8 @@ function readSaid(block: Block, path: string): AssistantPart {
   switch (type) {
     case "text":
       return readText(block);
-    case "thinking": {
-      const isSigned = typeof signature === "string" && signature !== "";
-      return {
-        type: "reasoning",
-        text: String(thinking ?? ""),
-        signature: isSigned ? openSignature(signature, "messages") : null,
-      };
-    }
+    case "thinking":
+      return { type: "reasoning", text: String(thinking ?? ""), signature: openThinking(signature) };
     case "redacted_thinking": {
       const sealed = openSignature(String(data), "messages");
       return { type: "reasoning", text: "", signature: sealed, isRedacted: true };

@@ -2,7 +2,7 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import type { ReplyEvent, ReplyReader } from "../conversation/reply.ts";
 import { openSignature, type Signature } from "../conversation/signature.ts";
-import { openCallSignature } from "./call-signature.ts";
+import { openCallSignature, openThinking } from "./carried-signature.ts";
 import { parseEvent } from "./event-frame.ts";
 import { readCallId } from "./ids.ts";
 import { memberText } from "./raw-inputs.ts";
@@ -126,7 +126,7 @@ function* piece(type: "text" | "reasoning", text: unknown): Generator<ReplyEvent
   if (typeof text === "string" && text !== "") yield { type, text };
 }
 
-function* signed(signature: unknown): Generator<ReplyEvent, void> {
-  if (typeof signature !== "string" || signature === "") return;
-  yield { type: "signature", signature: openSignature(signature, "messages") };
+function* signed(text: unknown): Generator<ReplyEvent, void> {
+  const signature = openThinking(text);
+  if (signature) yield { type: "signature", signature };
 }

@@ -2,7 +2,7 @@ import type { GatewayError } from "../../domain/gateway-error.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 import type { Finish, ReplyEvent, ReplyWriter } from "../conversation/reply.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { sealSignature } from "../conversation/signature.ts";
+import { sealThinking } from "./carried-signature.ts";
 import { writeError } from "./error.ts";
 import { eventText } from "./event-frame.ts";
 import { writeCallId } from "./ids.ts";
@@ -28,6 +28,8 @@ export class MessagesWriter implements ReplyWriter {
   #hasStarted = false;
   /** The block that is open: a piece of text, of reasoning, or a call by its number. */
   #open: "text" | "thinking" | number | null = null;
+  /** Whether the open block is thinking whose signature has not come. */
+  #isUnsigned = false;
   #nextIndex = 0;
   #waiting = new Map<number, WaitingCall>();
   #hasCalls = false;
@@ -99,9 +101,11 @@ export class MessagesWriter implements ReplyWriter {
   }
 
   #writeSignature({ signature, isRedacted }: Extract<ReplyEvent, { type: "signature" }>): string {
-    const sealed = sealSignature(signature, "messages");
+    const sealed = sealThinking(signature);
     if (isRedacted) return this.#endCalls() + this.#writeBlock({ type: "redacted_thinking", data: sealed });
-    return this.#writeText("thinking", { type: "signature_delta", signature: sealed }) + this.#endBlock();
+    const signed = this.#writeText("thinking", { type: "signature_delta", signature: sealed });
+    this.#isUnsigned = false;
+    return signed + this.#endBlock();
   }
 
   #startCall(event: CallEvent): string {
@@ -146,6 +150,7 @@ export class MessagesWriter implements ReplyWriter {
 
   #startBlock(kind: "text" | "thinking" | number, content_block: object): string {
     this.#open = kind;
+    this.#isUnsigned = kind === "thinking";
     const start = this.#start(null);
     return start + eventText({ type: "content_block_start", index: this.#nextIndex, content_block });
   }
@@ -157,7 +162,11 @@ export class MessagesWriter implements ReplyWriter {
   #endBlock(): string {
     if (this.#open === null) return "";
     this.#open = null;
-    return eventText({ type: "content_block_stop", index: this.#nextIndex++ });
+    const seal = this.#isUnsigned
+      ? this.#writeDelta({ type: "signature_delta", signature: sealThinking(null) })
+      : "";
+    this.#isUnsigned = false;
+    return seal + eventText({ type: "content_block_stop", index: this.#nextIndex++ });
   }
 
   /** A block that comes whole with its beginning. */

@@ -173,6 +173,25 @@ describe("a request", () => {
   });
 });
 
+test("thinking of other protocols goes to no vendor of this one, and everything else stays as it is", () => {
+  const own = '{"type":"thinking","thinking":"a","signature":"sig"}';
+  const empty = '{ "type":"thinking", "thinking":"b", "signature":"" }';
+  const call = '{"type":"tool_use","id":"a","name":"f","input":{"n":12345678901234567890,"s":"gw-chat-x"}}';
+  const foreign = ["gw-chat-x", "gw-unsigned", "gw-native-y"].map(
+    (signature) => `{"type":"thinking","thinking":"c","signature":"${signature}"}`,
+  );
+  const data = '{"type":"redacted_thinking","data":"gw-call-gw-native-z"}';
+  const text = (...contents: string[][]) =>
+    `{"model":"public", "max_tokens":9,"messages":[{"role":"user","content":"gw-"},${contents
+      .map((blocks) => `{"role":"assistant", "content":[${blocks.join(",")}]}`)
+      .join(" ,")}]}`;
+  const raw = text([own, foreign[0]!, empty, data, call], [foreign[1]!, foreign[2]!], [own, call]);
+  const nothing = '{"type":"text","text":"(Nothing was said.)"}';
+  const expected = text([own, empty, call], [nothing], [own, call]);
+  expect(messages.forVendor(read(raw), { ...terms, upstreamModel: "public" })).toBe(expected);
+  expect(messages.forVendor(read(raw), terms)).toBe(expected.replace('"public"', '"vendor/model"'));
+});
+
 test("a request that only counts needs no maximum", () => {
   const { max_tokens: _, ...body } = BODY;
   expect(readCountRequest(Buffer.from(JSON.stringify(body)), new Headers()).parsed.maxTokens).toBeNull();

@@ -1,9 +1,11 @@
 import type { TextPayload, TextRequest, VendorTerms } from "../dialect.ts";
 import { splice, type Span } from "../../lib/json.ts";
+import { editMembers } from "../../lib/json-edit.ts";
 import { InputSize } from "../input-size.ts";
 import { readBody, requireModelName } from "../request-body.ts";
 import { readFeatures } from "./features.ts";
 import { checkFields, checkNames } from "./fields.ts";
+import { withoutForeignThinking } from "./foreign-thinking.ts";
 import { readReferences } from "./sources.ts";
 
 export interface MessagesRequest extends TextRequest {
@@ -27,12 +29,16 @@ export function readCountRequest(bytes: Uint8Array, headers: Headers): MessagesP
   return read(bytes, headers, { isCount: true });
 }
 
-/** The text for a vendor of the same dialect: its own model name, everything else as the caller wrote it. */
+/**
+ * The text for a vendor of the same dialect: its own model name, no thinking of other protocols, everything else as
+ * the caller wrote it.
+ */
 export function forVendor({ raw, parsed }: MessagesPayload, { upstreamModel }: VendorTerms): string {
+  const own = withoutForeignThinking(raw, parsed.body);
+  if (upstreamModel === parsed.model) return own;
+  const name = JSON.stringify(upstreamModel);
   const span = parsed.spans.model;
-  return upstreamModel === parsed.model || !span
-    ? raw
-    : splice(raw, [{ span, text: JSON.stringify(upstreamModel) }]);
+  return span && own === raw ? splice(raw, [{ span, text: name }]) : editMembers(own, { model: () => name });
 }
 
 function read(bytes: Uint8Array, headers: Headers, kind: { isCount: boolean }): MessagesPayload {

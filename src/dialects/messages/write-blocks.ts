@@ -11,7 +11,7 @@ import type {
 } from "../conversation/request.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 import { writeCache } from "./cache-control.ts";
-import { sealCallSignature } from "./call-signature.ts";
+import { sealCallSignature } from "./carried-signature.ts";
 import { writeCallId } from "./ids.ts";
 
 export type WrittenBlock = Record<string, unknown>;

@@ -3,7 +3,7 @@ import { isObject } from "../../lib/json.ts";
 import { RawJson, writeJson } from "../../lib/json-write.ts";
 import type { Reply } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/request.ts";
-import { sealSignature } from "../conversation/signature.ts";
+import { sealThinking } from "./carried-signature.ts";
 import { writeCallId } from "./ids.ts";
 import { messageId, writeFinish } from "./reply-parts.ts";
 import type { MessagesPayload } from "./request.ts";
@@ -30,7 +30,7 @@ function writePart(part: AssistantPart): WrittenBlock[] {
     case "refusal":
       return part.text === "" ? [] : [{ type: "text", text: part.text }];
     case "reasoning": {
-      const signature = part.signature ? sealSignature(part.signature, "messages") : "";
+      const signature = sealThinking(part.signature);
       return part.isRedacted
         ? [{ type: "redacted_thinking", data: signature }]
         : [{ type: "thinking", thinking: part.text, signature }];

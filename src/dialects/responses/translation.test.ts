@@ -1,4 +1,4 @@
-import { describe, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   expectConversationsToSurvive,
   expectCutsNotToMatter,
@@ -93,4 +93,14 @@ describe("the laws of the responses protocol", () => {
   test("cuts do not matter", () => expectCutsNotToMatter(lawful, payload, responses, payload));
   test("cuts do not matter to callers of chat", () =>
     expectCutsNotToMatter(lawful, payload, chat, chatPayload));
+});
+
+test("a tool of which its caller did not say that it is strict is not", () => {
+  const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
+  const request = bytesOf({ model: "m", messages: [{ role: "user", content: "hi" }], tools });
+  const conversation = chat.readConversation(readChat(request));
+  const sent = JSON.parse(responses.writeConversation(conversation, terms));
+  expect(sent.tools).toEqual([
+    { type: "function", name: "f", parameters: { type: "object" }, strict: false },
+  ]);
 });

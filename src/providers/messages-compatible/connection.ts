@@ -23,6 +23,8 @@ export interface MessagesAddress {
   apiKey: string;
   /** Headers that carry the key. */
   credential: Readonly<Record<string, string>>;
+  /** Of the operator's own. */
+  headers?: Readonly<Record<string, string>>;
   countsTokens: boolean;
 }
 
@@ -30,11 +32,12 @@ export interface MessagesAddress {
 const DEFAULT_VERSION = "2023-06-01";
 
 export function createMessagesConnection(address: MessagesAddress): MessagesConnection {
-  const { apiKey, credential, countsTokens } = address;
+  const { apiKey, credential, headers = {}, countsTokens } = address;
   const baseUrl = withoutEndSlash(address.baseUrl);
   // Compressed events would be delayed; `JSON_HEADERS` therefore request the identity encoding.
   const jsonHeaders = {
     ...JSON_HEADERS,
+    ...headers,
     ...credential,
     "content-type": "application/json",
     "anthropic-version": DEFAULT_VERSION,
@@ -44,6 +47,9 @@ export function createMessagesConnection(address: MessagesAddress): MessagesConn
     countsTokens,
     jsonHeaders,
     streamHeaders: { ...jsonHeaders, accept: "text/event-stream" },
-    errors: createVendorErrors({ secret: apiKey, baseUrl }, readMessagesFailure),
+    errors: createVendorErrors(
+      { secret: apiKey, otherSecrets: Object.values(headers), baseUrl },
+      readMessagesFailure,
+    ),
   };
 }

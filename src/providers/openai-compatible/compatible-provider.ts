@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { TextUpstream } from "../../gateway/ports.ts";
+import type { EmbeddingUpstream, TextUpstream } from "../../gateway/ports.ts";
 import { createMessagesConnection } from "../messages-compatible/connection.ts";
 import { createMessagesText } from "../messages-compatible/text.ts";
 import type { Provider } from "../provider.ts";
@@ -10,7 +10,14 @@ import {
   optionalCredential,
   withoutEndSlash,
 } from "../transport/channel-settings.ts";
-import { createOpenAiConnection, NO_IMAGES, type OpenAiSettings } from "./connection.ts";
+import {
+  createOpenAiConnection,
+  NO_IMAGES,
+  type OpenAiConnection,
+  type OpenAiSettings,
+} from "./connection.ts";
+import { createOpenAiEmbeddings } from "./embeddings.ts";
+import { createOpenAiResponses } from "./responses.ts";
 import { createOpenAiText } from "./text.ts";
 import type { CompatibleVendor } from "./vendors.ts";
 
@@ -22,36 +29,60 @@ export function compatibleProvider(vendor: CompatibleVendor): Provider<Compatibl
     apiKey: vendor.isOwnServer ? optionalCredential.default(null) : headerValue,
     headers: extraHeaders,
     messagesBaseUrl: messagesAddress,
+    responses: responsesSetting,
   });
-  return { name: vendor.name, settings, text: (parsed) => compatibleText(vendor, parsed) };
+  return {
+    name: vendor.name,
+    settings,
+    text: (parsed) => compatibleText(vendor, parsed),
+    ...(vendor.embeds && { embedding: (parsed) => compatibleEmbedding(vendor, parsed) }),
+  };
 }
 
 /** Address in front of `/v1/messages`; the vendor's own where that of chat completions is too. */
 export const messagesAddress = httpAddress.optional();
 
+/** Whether callers of the responses protocol are served by `/responses` beside it; else they get a translation. */
+export const responsesSetting = z.boolean().default(false);
+
 interface CompatibleSettings extends OpenAiSettings {
   messagesBaseUrl?: string;
+  responses?: boolean;
 }
 
-/** A vendor's ways to send text: chat completions, and the messages protocol where it has that. */
+/** A vendor's ways to send text: chat completions, and the responses and messages protocols where it has those. */
 export function compatibleText(
   vendor: CompatibleVendor,
   settings: CompatibleSettings,
 ): readonly TextUpstream[] {
-  const { traits, ownCodes } = vendor;
-  const { baseUrl, apiKey, headers } = settings;
-  const base = withoutEndSlash(baseUrl);
-  const credential: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
-  const connection = createOpenAiConnection({ baseUrl: base, apiKey, headers }, credential, {
-    urlOf: (operation) => `${base}/${operation}`,
+  const { apiKey, headers } = settings;
+  const connection = connectionOf(vendor, settings);
+  const upstreams = [createOpenAiText(connection)];
+  if (settings.responses) upstreams.push(createOpenAiResponses(connection));
+  const isVendorsOwn = withoutEndSlash(settings.baseUrl) === vendor.baseUrl;
+  const messagesBaseUrl = settings.messagesBaseUrl ?? (isVendorsOwn ? vendor.messagesBaseUrl : undefined);
+  if (messagesBaseUrl === undefined || apiKey === null) return upstreams;
+  const address = { baseUrl: messagesBaseUrl, apiKey, credential: credentialOf(settings), headers };
+  return [...upstreams, createMessagesText(createMessagesConnection({ ...address, countsTokens: false }))];
+}
+
+export function compatibleEmbedding(
+  vendor: CompatibleVendor,
+  settings: CompatibleSettings,
+): EmbeddingUpstream {
+  return createOpenAiEmbeddings(connectionOf(vendor, settings));
+}
+
+function connectionOf({ traits, ownCodes }: CompatibleVendor, settings: OpenAiSettings): OpenAiConnection {
+  const baseUrl = withoutEndSlash(settings.baseUrl);
+  return createOpenAiConnection({ ...settings, baseUrl }, credentialOf(settings), {
+    urlOf: (operation) => `${baseUrl}/${operation}`,
     textTraits: traits,
     ownCodes: ownCodes && new Map(Object.entries(ownCodes)),
     ...NO_IMAGES,
   });
-  const chat = createOpenAiText(connection);
-  const isVendorsOwn = base === vendor.baseUrl;
-  const messagesBaseUrl = settings.messagesBaseUrl ?? (isVendorsOwn ? vendor.messagesBaseUrl : undefined);
-  if (messagesBaseUrl === undefined || apiKey === null) return [chat];
-  const address = { baseUrl: messagesBaseUrl, apiKey, credential: { ...headers, ...credential } };
-  return [chat, createMessagesText(createMessagesConnection({ ...address, countsTokens: false }))];
+}
+
+function credentialOf({ apiKey }: OpenAiSettings): Readonly<Record<string, string>> {
+  return apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
 }

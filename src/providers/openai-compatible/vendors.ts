@@ -11,6 +11,8 @@ export interface CompatibleVendor {
   otherHosts?: readonly string[];
   /** Address in front of `/v1/messages`, where it speaks that protocol too. */
   messagesBaseUrl?: string;
+  /** Whether it serves `/embeddings` at the same address. */
+  embeds?: true;
   /** A server of the operator's own, which may be without a credential. */
   isOwnServer?: true;
   traits: VendorTraits;
@@ -24,8 +26,8 @@ const OPENAI_TOOLS = ["allowed_tools", "custom_tools"] as const;
 const NEWER_FIELDS = [...OPENAI_TOOLS, "developer", "verbosity"] as const;
 
 /**
- * The vendors that need no code of their own. Addresses and traits are from the vendors' API references as they stood
- * in autumn 2026.
+ * The vendors that need no code of their own, at the addresses of their API references of autumn 2026. A trait whose
+ * source is not named is on the careful side: what may be refused is said in another way, or to another target.
  */
 export const VENDORS = {
   // Its roles are a closed set; it has JSON objects but no schemas; a turn with calls must have its reasoning again
@@ -52,6 +54,7 @@ export const VENDORS = {
   // Z.ai API reference; open.bigmodel.cn serves the same inside of China.
   zhipu: {
     name: "zhipu",
+    embeds: true,
     baseUrl: "https://api.z.ai/api/paas/v4",
     otherHosts: ["open.bigmodel.cn"],
     messagesBaseUrl: "https://api.z.ai/api/anthropic",
@@ -77,6 +80,7 @@ export const VENDORS = {
   // Unknown fields are errors, `stream_options` and `reasoning_content` among them (Mistral API, 422).
   mistral: {
     name: "mistral",
+    embeds: true,
     baseUrl: "https://api.mistral.ai/v1",
     traits: {
       refuses: [...NEWER_FIELDS, "max_completion_tokens", "stream_options", "user"],
@@ -97,6 +101,7 @@ export const VENDORS = {
   // OpenRouter API, "Reasoning tokens" and "Prompt caching".
   openrouter: {
     name: "openrouter",
+    embeds: true,
     baseUrl: "https://openrouter.ai/api/v1",
     messagesBaseUrl: "https://openrouter.ai/api",
     traits: {
@@ -109,6 +114,7 @@ export const VENDORS = {
   // `insufficient_quota` is a limit of tokens per minute there (Model Studio, "Error codes" and "Rate limits").
   dashscope: {
     name: "dashscope",
+    embeds: true,
     baseUrl: "https://dashscope.aliyuncs.com/compatible-mode/v1",
     otherHosts: ["dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"],
     messagesBaseUrl: "https://dashscope.aliyuncs.com/apps/anthropic",
@@ -123,35 +129,41 @@ export const VENDORS = {
   },
   together: {
     name: "together",
+    embeds: true,
     baseUrl: "https://api.together.xyz/v1",
     traits: { refuses: NEWER_FIELDS, takesTopK: true },
   },
   fireworks: {
     name: "fireworks",
+    embeds: true,
     baseUrl: "https://api.fireworks.ai/inference/v1",
     traits: { refuses: NEWER_FIELDS, takesTopK: true, reasoningField: "reasoning_content" },
   },
   // vLLM and SGLang render messages by the model's own template, which knows the roles it was trained with.
   vllm: {
     name: "vllm",
+    embeds: true,
     baseUrl: "http://127.0.0.1:8000/v1",
     isOwnServer: true,
     traits: { refuses: NEWER_FIELDS, takesTopK: true, reasoningField: "reasoning" },
   },
   sglang: {
     name: "sglang",
+    embeds: true,
     baseUrl: "http://127.0.0.1:30000/v1",
     isOwnServer: true,
     traits: { refuses: NEWER_FIELDS, takesTopK: true, reasoningField: "reasoning_content" },
   },
   ollama: {
     name: "ollama",
+    embeds: true,
     baseUrl: "http://127.0.0.1:11434/v1",
     isOwnServer: true,
     traits: { refuses: NEWER_FIELDS, reasoningField: "reasoning" },
   },
   lmstudio: {
     name: "lmstudio",
+    embeds: true,
     baseUrl: "http://127.0.0.1:1234/v1",
     isOwnServer: true,
     traits: { refuses: NEWER_FIELDS },

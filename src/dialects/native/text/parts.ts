@@ -18,8 +18,7 @@ import { readSignature } from "./signature.ts";
  */
 export class PartReader {
   #calls = 0;
-  /** Calls without a result, in order. */
-  readonly #open: { id: string; name: string }[] = [];
+  readonly #open = new OpenCalls();
 
   readTexts(content: StreamedObject, path: string): TextPart[] {
     return itemsIn(content).flatMap((part, index) => {
@@ -56,7 +55,7 @@ export class PartReader {
     const name = findText(call, "name") ?? "";
     const id = findText(call, "id") ?? `call_${this.#calls}`;
     this.#calls += 1;
-    this.#open.push({ id, name });
+    this.#open.add(id, name);
     const args = findObject(call, "args")?.value ?? {};
     return { type: "tool_call", id, name, kind: "function", arguments: JSON.stringify(args) };
   }
@@ -64,11 +63,8 @@ export class PartReader {
   #readResult(result: StreamedObject, path: string): ToolResult {
     const name = findText(result, "name") ?? "";
     const ownId = findText(result, "id");
-    const found = this.#open.findIndex((call) =>
-      ownId === undefined ? call.name === name : call.id === ownId,
-    );
-    const [answered] = found < 0 ? [] : this.#open.splice(found, 1);
-    const callId = ownId ?? answered?.id;
+    const callId = ownId ?? this.#open.first(name);
+    if (callId !== undefined) this.#open.close(callId);
     if (callId === undefined)
       throw untranslatable(`${path}.name`, "No call of this name is without a result.");
     const media = (findItems(result, "parts")?.value ?? []).map((part, index) => {
@@ -78,6 +74,30 @@ export class PartReader {
     });
     const { text, isError } = readOutput(findObject(result, "response")?.value ?? {});
     return { type: "tool_result", callId, parts: [{ type: "text", text }, ...media], isError };
+  }
+}
+
+/** Calls without a result. A conversation may have thousands, so none is looked for twice. */
+class OpenCalls {
+  /** Ids of the calls of each name, in order, and how many of them are closed from the start. */
+  readonly #byName = new Map<string, { ids: string[]; closed: number }>();
+  readonly #closed = new Set<string>();
+
+  add(id: string, name: string): void {
+    const calls = this.#byName.get(name) ?? { ids: [], closed: 0 };
+    calls.ids.push(id);
+    this.#byName.set(name, calls);
+  }
+
+  first(name: string): string | undefined {
+    const calls = this.#byName.get(name);
+    if (!calls) return undefined;
+    while (this.#closed.has(calls.ids[calls.closed] ?? "")) calls.closed += 1;
+    return calls.ids[calls.closed];
+  }
+
+  close(id: string): void {
+    this.#closed.add(id);
   }
 }
 

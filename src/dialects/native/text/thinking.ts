@@ -36,7 +36,9 @@ export function writeThinking(
   const { isVisible } = reasoning;
   const isLarge = /-pro\b/.test(upstreamModel);
   const effort = effortOf(reasoning);
-  const visible = isVisible === null ? {} : { includeThoughts: isVisible };
+  // Who names a budget expects to see what it is spent on; this vendor hides it unless it is told.
+  const isShown = isVisible ?? (reasoning.budgetTokens === null ? null : true);
+  const visible = isShown === null ? {} : { includeThoughts: isShown };
   if (model.reasoning === "level") {
     return nonEmpty({ ...visible, ...(effort !== null && { thinkingLevel: LEVELS[effort] }) });
   }

@@ -101,7 +101,7 @@ function sayableReasoning(reasoning: NonNullable<Conversation["reasoning"]>): Co
           : "high");
   if (word === null && isVisible === null) return null;
   const level = word === null ? null : word in LEVELS ? LEVELS[word as keyof typeof LEVELS] : "high";
-  return { effort: level, budgetTokens: null, isVisible };
+  return { effort: level, budgetTokens: null, isVisible: isVisible ?? (budgetTokens === null ? null : true) };
 }
 
 function sayableTurn(turn: Turn): Turn {

@@ -51,13 +51,10 @@ export function writeContents(
 function add(contents: Content[], role: Content["role"], parts: object[], isApart = false): void {
   if (parts.length === 0) return;
   const last = contents.at(-1);
-  const isJoined = last?.role === role && !isApart && !holdsResults(last);
-  if (isJoined) last.parts.push(...parts);
+  // Results come before all else in a content that holds them.
+  const holdsResults = last?.parts[0] !== undefined && "functionResponse" in last.parts[0];
+  if (last?.role === role && !isApart && !holdsResults) for (const part of parts) last.parts.push(part);
   else contents.push({ role, parts });
-}
-
-function holdsResults({ parts }: Content): boolean {
-  return parts.some((part) => "functionResponse" in part);
 }
 
 function writeUser(part: Exclude<UserPart, ToolResult>): object[] {

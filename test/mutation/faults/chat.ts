@@ -1,0 +1,103 @@
+import type { Fault } from "../fault.ts";
+
+const EDITOR = "src/dialects/chat/chunk-editor.ts";
+const READER = ["src/dialects/chat/read-stream.test.ts"];
+const STREAM = ["src/dialects/chat/stream.test.ts", "src/dialects/chat/chunk-editor.test.ts"];
+const LAWS = ["src/dialects/chat/translation.test.ts"];
+const WRITER = ["src/dialects/chat/write-conversation.test.ts"];
+const VENDORS = ["src/providers/openai-compatible/errors.test.ts"];
+
+/** What chat streams, translations of chat and compatible vendors promise. */
+export const CHAT_FAULTS: readonly Fault[] = [
+  {
+    name: "usage stays beside choices",
+    file: EDITOR,
+    find: "const hasUsage = isBesideChoices && isObject(usage);",
+    replace: "const hasUsage = isBesideChoices && isObject(usage) && false;",
+    tests: STREAM,
+  },
+  {
+    name: "a chunk lacks the public model",
+    file: EDITOR,
+    find: 'edits["model"] = () => this.#modelText;',
+    replace: "void 0;",
+    tests: STREAM,
+  },
+  {
+    name: "a first delta lacks its role",
+    file: EDITOR,
+    find: 'const lacksRole = isFirst && !delta["role"];',
+    replace: "const lacksRole = false;",
+    tests: STREAM,
+  },
+  {
+    name: "calls that share an index are one",
+    file: "src/dialects/chat/call-numbers.ts",
+    find: 'known !== "" && id !== known',
+    replace: "false",
+    tests: [...READER, ...STREAM],
+  },
+  {
+    name: "a cut tag of reasoning is text",
+    file: "src/dialects/chat/think-tags.ts",
+    find: "length - tagStartLength(this.#held)",
+    replace: "length",
+    tests: READER,
+  },
+  {
+    name: "a vendor that gave up has answered",
+    file: "src/dialects/chat/finish-reason.ts",
+    find: 'if (typeof reason === "string" && FAILURES.has(reason))',
+    replace: 'if (reason === "never")',
+    tests: READER,
+  },
+  {
+    name: "a history loses signatures",
+    file: "src/dialects/chat/reasoning.ts",
+    find: 'return [{ type: "reasoning.text", text, ...(value !== undefined && { signature: value }), ...common }];',
+    replace: 'return [{ type: "reasoning.text", text, ...common }];',
+    tests: LAWS,
+  },
+  {
+    name: "signatures of other protocols go to a vendor",
+    file: "src/dialects/chat/write-messages.ts",
+    find: 'if (!part.signature || part.signature.dialect === "chat") return part;',
+    replace: "if (part) return part;",
+    tests: WRITER,
+  },
+  {
+    name: "a turn with calls lacks the reasoning that is demanded",
+    file: "src/dialects/chat/write-messages.ts",
+    find: 'const isDemanded = parts.some(({ type }) => type === "tool_call");',
+    replace: "const isDemanded = false;",
+    tests: WRITER,
+  },
+  {
+    name: "an unknown field is dropped in silence",
+    file: "src/dialects/chat/read-conversation.ts",
+    find: "throw untranslatable(name);",
+    replace: "continue;",
+    tests: WRITER,
+  },
+  {
+    name: "an empty account is a limit",
+    file: "src/providers/openai-compatible/errors.ts",
+    find: "kindOfSentence(message) ??",
+    replace: "",
+    tests: VENDORS,
+  },
+  {
+    name: "the time to wait is not read from a sentence",
+    file: "src/providers/openai-compatible/errors.ts",
+    find: "retryAfterSeconds: retrySecondsOf(message),",
+    replace: "",
+    tests: VENDORS,
+  },
+  {
+    name: "a key of other headers is in a message",
+    file: "src/providers/openai-compatible/connection.ts",
+    find: "otherSecrets: Object.values(headers),",
+    replace: "",
+    tests: ["test/spec/own-servers.test.ts"],
+  },
+];

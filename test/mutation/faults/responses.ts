@@ -1,0 +1,99 @@
+import type { Fault } from "../fault.ts";
+
+const FOLDER = "src/dialects/responses";
+const unit = [
+  `${FOLDER}/request.test.ts`,
+  `${FOLDER}/stream.test.ts`,
+  `${FOLDER}/reply-writer.test.ts`,
+  `${FOLDER}/reply-reader.test.ts`,
+  `${FOLDER}/translation.test.ts`,
+];
+const vendor = ["test/contracts/openai-responses.test.ts"];
+
+/** What the responses protocol promises without a store. */
+export const RESPONSES_FAULTS: readonly Fault[] = [
+  {
+    name: "a reference to a stored item is sent on",
+    file: `${FOLDER}/fields.ts`,
+    find: 'if (type === "item_reference") {',
+    replace: 'if (type === "never") {',
+    tests: unit,
+  },
+  {
+    name: "a vendor gets reasoning that it cannot decrypt",
+    file: `${FOLDER}/request.ts`,
+    find: "const text = withoutForeignReasoning(named);",
+    replace: "const text = named;",
+    tests: unit,
+  },
+  {
+    name: "an account is not asked again without the reasoning of another one",
+    file: "src/providers/openai-compatible/responses.ts",
+    find: "isUndecryptable ? withoutReasoning(call.raw) : call.raw",
+    replace: "call.raw",
+    tests: vendor,
+  },
+  {
+    name: "a response says that it was stored",
+    file: `${FOLDER}/reply.ts`,
+    find: `store: (old) => (old === "true" ? "false" : undefined),`,
+    replace: "",
+    tests: unit,
+  },
+  {
+    name: "cached tokens are billed twice",
+    file: `${FOLDER}/usage.ts`,
+    find: "input: (input ?? 0) - cacheRead - cacheWrite,",
+    replace: "input: input ?? 0,",
+    tests: unit,
+  },
+  {
+    name: "a cut stream ends as a whole one",
+    file: `${FOLDER}/stream.ts`,
+    find: `if (!this.#ending) throw new UpstreamError("broken", "the stream was cut");`,
+    replace: "if (!this.#ending) return Buffer.concat(output);",
+    tests: unit,
+  },
+  {
+    name: "an error event has its fields once",
+    file: `${FOLDER}/failure-frames.ts`,
+    find: "    ...writeError(error),\n",
+    replace: "",
+    tests: unit,
+  },
+  {
+    name: "a call that was cut looks complete",
+    file: `${FOLDER}/output-items.ts`,
+    find: `isBroken ? "incomplete" : "completed"`,
+    replace: `"completed"`,
+    tests: unit,
+  },
+  {
+    name: "the signature of a call is lost",
+    file: `${FOLDER}/reply-writer.ts`,
+    find: "const signed = event.signature ? ",
+    replace: "const signed = event.signature && false ? ",
+    tests: unit,
+  },
+  {
+    name: "the caller sees the flat name of its tool",
+    file: `${FOLDER}/tool-names.ts`,
+    find: "this.#tools.get(name) ?? ",
+    replace: "",
+    tests: unit,
+  },
+  {
+    name: "a schema is strict although its caller did not say so",
+    file: `${FOLDER}/write-conversation.ts`,
+    find: "strict: strict ?? false",
+    replace: "strict: strict ?? true",
+    tests: unit,
+  },
+  {
+    name: "a vendor is sent a maximum that it refuses",
+    file: `${FOLDER}/write-conversation.ts`,
+    find: "Math.max(MIN_OUTPUT_TOKENS, Math.min(wanted, model.maxOutputTokens))",
+    replace: "Math.min(wanted, model.maxOutputTokens)",
+    tests: [...unit, ...vendor],
+  },
+];
