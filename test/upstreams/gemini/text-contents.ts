@@ -64,13 +64,13 @@ function readPart(value: unknown, path: string, isModel: boolean): Record<string
   if (part["text"] === "" && !isModel)
     throw new Refused(invalid("Unable to submit request because it must have a text parameter.", path));
   if ("inlineData" in part) {
-    const inline = objectAt(part["inlineData"], path, ["mimeType", "data", "displayName"]);
+    const inline = objectAt(part["inlineData"], path, ["mimeType", "data"]);
     const bytes = typeof inline["data"] === "string" ? decodeBase64(inline["data"]) : null;
     if (!bytes || typeof inline["mimeType"] !== "string")
       throw new Refused(invalid("Base64 decoding failed.", path));
   }
   if ("fileData" in part) {
-    const file = objectAt(part["fileData"], path, ["mimeType", "fileUri", "displayName"]);
+    const file = objectAt(part["fileData"], path, ["mimeType", "fileUri"]);
     if (typeof file["mimeType"] !== "string" || !String(file["fileUri"]).startsWith("https://"))
       throw new Refused(invalid("Unsupported file URI type.", path));
   }

@@ -36,7 +36,7 @@ const chatBody = { model: "public-model", messages: [{ role: "user", content: "h
 const chatPayload = readChat(Buffer.from(JSON.stringify(chatBody)));
 
 /**
- * This protocol has instructions at the start only, functions without strictness, pictures beside results, levels of
+ * This protocol has instructions at the start only, no names of files, functions without strictness, pictures beside results, levels of
  * reasoning, and takes no reasoning of other protocols; it has no names of schemas and no cached writes.
  */
 const lawful: LawfulDialect<NativeRequest> = {
@@ -119,7 +119,9 @@ function plainResult({ type, callId, parts, isError }: ToolResult): ToolResult {
 }
 
 function plainPart(part: UserPart): UserPart {
-  return part.type === "image" ? { type: "image", source: part.source } : uncached(part);
+  return part.type === "image" || part.type === "file"
+    ? { type: part.type, source: part.source as never }
+    : uncached(part);
 }
 
 function ownPart(part: AssistantPart): AssistantPart[] {

@@ -62,6 +62,7 @@ function writeUser(part: Exclude<UserPart, ToolResult>): object[] {
   return [writeMedia(part)];
 }
 
+/** Without the names of files: the address for keys has no field for them (Gemini API reference, `Blob`). */
 function writeMedia(part: ImagePart | AudioPart | FilePart): object {
   if (part.type === "audio")
     return {
@@ -69,12 +70,11 @@ function writeMedia(part: ImagePart | AudioPart | FilePart): object {
     };
   const { source } = part;
   if ("text" in source) return { text: source.text };
-  const name = part.type === "file" && part.name !== undefined ? { displayName: part.name } : {};
-  if ("data" in source) return { inlineData: { mimeType: source.mediaType, data: source.data, ...name } };
+  if ("data" in source) return { inlineData: { mimeType: source.mediaType, data: source.data } };
   const data = /^data:([^;,]+)(?:;[^,]*)?;base64,(.*)$/s.exec(source.url);
-  if (data) return { inlineData: { mimeType: data[1], data: data[2], ...name } };
+  if (data) return { inlineData: { mimeType: data[1], data: data[2] } };
   // Public links are fetched by the vendor, which must be told their kind (Gemini API, file input methods).
-  return { fileData: { mimeType: typeOfLink(source.url, part.type), fileUri: source.url, ...name } };
+  return { fileData: { mimeType: typeOfLink(source.url, part.type), fileUri: source.url } };
 }
 
 /** MIME subtypes of audio formats, where they differ. */
