@@ -6,6 +6,7 @@ import { requireFeatures, requireModel, routeOf } from "./admission/model-access
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import type { Core } from "./core.ts";
 import type { TextUpstream } from "./ports.ts";
+import { textUpstreams } from "./text-upstreams.ts";
 import type { RequestContext } from "./request-context.ts";
 import { callTargets } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
@@ -67,6 +68,7 @@ async function callTarget(core: Core, { payload, model, target, signal }: CountC
 
 const NO_TRAITS: VendorTraits = {};
 
-function counterOf(core: Core, { channel }: Target, { dialect }: TextPayload): TextUpstream | undefined {
-  return core.upstreams.text(channel)?.find((each) => each.dialect === dialect && each.countTokens);
+function counterOf(core: Core, target: Target, { dialect }: TextPayload): TextUpstream | undefined {
+  const upstreams = textUpstreams(core.upstreams, target);
+  return upstreams.find((each) => each.dialect === dialect && each.countTokens);
 }

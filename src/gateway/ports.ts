@@ -170,7 +170,10 @@ export interface Links {
 
 /** The vendors' adapters by channel. */
 export interface Upstreams {
-  /** One for each protocol that the channel's vendor speaks, the one to translate into first. */
+  /**
+   * One for each protocol that the channel's vendor speaks, the one to translate into first. `serves` says for which
+   * models: see `textUpstreams`.
+   */
   text(channel: Channel): readonly TextUpstream[] | undefined;
   image(channel: Channel): ImageUpstream | undefined;
   embedding(channel: Channel): EmbeddingUpstream | undefined;
@@ -181,6 +184,8 @@ export interface TextUpstream {
   /** The protocol the vendor speaks. */
   dialect: TextDialectName;
   traits?: VendorTraits;
+  /** Whether the vendor takes this protocol for an upstream model; for every one where absent. */
+  serves?(upstreamModel: string): boolean;
   /**
    * Sends a request in that protocol and resolves once the vendor's status is known.
    * Throws an `UpstreamError` for every response that is not a success.

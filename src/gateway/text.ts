@@ -18,6 +18,7 @@ import type { Call } from "./routing/call.ts";
 import { callTargets, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 import type { TextUpstream } from "./ports.ts";
+import { textUpstreams } from "./text-upstreams.ts";
 
 /** What the headers say of an admitted request. */
 interface TextTerms {
@@ -206,8 +207,8 @@ function targetsOf(
 ): readonly Target[] {
   const route = routeOf(core.snapshot.directory(), context.principal, model.id);
   const targets = orderTargets(route, core.random);
-  const speaks = ({ channel }: Target): boolean =>
-    core.upstreams.text(channel)?.some((each) => each.dialect === dialect) ?? false;
+  const speaks = (target: Target): boolean =>
+    textUpstreams(core.upstreams, target).some((each) => each.dialect === dialect);
   if (targets.length === 1 || targets.every(speaks)) return targets;
   return [...targets.filter(speaks), ...targets.filter((target) => !speaks(target))];
 }
@@ -216,10 +217,10 @@ const NO_TRAITS: VendorTraits = {};
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /** The vendor's end of the channel: in the caller's own protocol where it speaks that one. */
-function upstreamFor(core: Core, { channel }: Target, { dialect }: TextPayload): TextUpstream {
-  const upstreams = core.upstreams.text(channel) ?? [];
+function upstreamFor(core: Core, target: Target, { dialect }: TextPayload): TextUpstream {
+  const upstreams = textUpstreams(core.upstreams, target);
   const upstream = upstreams.find((each) => each.dialect === dialect) ?? upstreams[0];
-  if (!upstream) throw new UpstreamError("account", `channel ${channel.id} does not serve text`);
+  if (!upstream) throw new UpstreamError("account", `channel ${target.channel.id} does not serve text`);
   return upstream;
 }
 

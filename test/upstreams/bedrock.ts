@@ -162,8 +162,7 @@ function findBodyFault(request: ReceivedRequest, body: Body | undefined, model: 
   if (version !== "bedrock-2023-05-31") return invalid("anthropic_version: Invalid API version");
   if (!Array.isArray(betas) || betas.some((beta) => !/^[a-z0-9-]+$/.test(String(beta))))
     return invalid("anthropic_beta: Input should be a list of betas");
-  if (/"source":\s*\{[^{}]*"type":\s*"url"/.test(request.body.toString()))
-    return invalid("messages.0.content.0.image.source: URL sources are not supported");
+  if (hasLink(body)) return invalid("messages.0.content.0.image.source: URL sources are not supported");
   const headers = {
     ...request.headers,
     "anthropic-version": "2023-06-01",
@@ -171,6 +170,11 @@ function findBodyFault(request: ReceivedRequest, body: Body | undefined, model: 
   };
   const fault = findFault({ ...request, headers }, { ...rest, model }, MODELS, false);
   return fault && invalid(fault.message);
+}
+
+/** Whether a block's source is a link. */
+export function hasLink(body: Body): boolean {
+  return /"source":\{[^{}]*"type":"url"/.test(JSON.stringify(body));
 }
 
 /** The name that the model itself has for replies. */

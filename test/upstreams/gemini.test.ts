@@ -5,7 +5,7 @@ import {
   readServiceAccount,
   requestAccountToken,
   type ServiceAccount,
-} from "../../src/providers/vertex/credentials/service-account.ts";
+} from "../../src/providers/vertex/service-account.ts";
 import { makePng } from "../support/pictures.ts";
 import { makeNoise } from "./gemini/noise.ts";
 import { SIMULATED_KEY, SIMULATED_PROJECT, startGemini, startVertex } from "./gemini.ts";

@@ -5,7 +5,8 @@ import { isObject } from "../../lib/json.ts";
 import { brokenResponse, MAX_TEXT_BYTES, parseResponse, post, readText } from "../transport/http.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
-import { withCredential, type Credential, type GenerateContentConnection } from "./connection.ts";
+import { withCredential, type Credential } from "../transport/credential.ts";
+import type { GenerateContentConnection } from "./connection.ts";
 import { readTextFailure } from "./errors.ts";
 
 /** Of one call (Gemini API, `batchEmbedContents`). */
@@ -17,7 +18,7 @@ export function createGenerateContentEmbeddings(connection: GenerateContentConne
     embed: ({ texts, ...call }) => {
       // This vendor takes no tokens of other vendors' models.
       if (!texts) throw untranslatable("input", "Send texts instead of tokens.");
-      return withCredential(connection, call.signal, (credential) =>
+      return withCredential(connection.authenticate, call.signal, (credential) =>
         embedAll(texts, call, connection, credential),
       );
     },

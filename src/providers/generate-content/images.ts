@@ -7,7 +7,8 @@ import { post, requestIdOf } from "../transport/http.ts";
 import type { JsonBody } from "../transport/json-body.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
-import { withCredential, type Credential, type GenerateContentConnection } from "./connection.ts";
+import { withCredential, type Credential } from "../transport/credential.ts";
+import type { GenerateContentConnection } from "./connection.ts";
 import { readGoogleFailure } from "./errors.ts";
 import { repeatBody } from "./native.ts";
 import { readGenerateReply } from "./reply.ts";
@@ -24,7 +25,9 @@ export function createGenerateContentImages(
     rules: (order) => ({ formats: REFERENCE_FORMATS, maxBytes: maxBytesOf(order, connection) }),
     fansOut: () => fansOut,
     generate: (order, signal) =>
-      withCredential(connection, signal, (credential) => call(order, connection, credential, signal)),
+      withCredential(connection.authenticate, signal, (credential) =>
+        call(order, connection, credential, signal),
+      ),
   });
 }
 

@@ -12,7 +12,8 @@ import {
 } from "../transport/http.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
-import { withCredential, type Credential, type GenerateContentConnection } from "./connection.ts";
+import { withCredential, type Credential } from "../transport/credential.ts";
+import type { GenerateContentConnection } from "./connection.ts";
 import { readTextFailure } from "./errors.ts";
 
 /**
@@ -24,9 +25,13 @@ export function createGenerateContentText(connection: GenerateContentConnection)
     dialect: "native",
     traits: { demandsRoles: connection.demandsRoles },
     send: (call) =>
-      withCredential(connection, call.signal, (credential) => send(call, connection, credential)),
+      withCredential(connection.authenticate, call.signal, (credential) =>
+        send(call, connection, credential),
+      ),
     countTokens: (call) =>
-      withCredential(connection, call.signal, (credential) => countTokens(call, connection, credential)),
+      withCredential(connection.authenticate, call.signal, (credential) =>
+        countTokens(call, connection, credential),
+      ),
   };
 }
 

@@ -5,14 +5,16 @@ import type { GenerateContentConnection } from "../generate-content/connection.t
 import { createGenerateContentImages } from "../generate-content/images.ts";
 import { createGenerateContentText } from "../generate-content/text.ts";
 import type { Provider } from "../provider.ts";
+import { createAccessTokens, type RequestToken } from "../transport/access-tokens.ts";
+import { authenticateByToken } from "../transport/credential.ts";
 import { fanOutSetting, httpAddress, withoutEndSlash } from "../transport/channel-settings.ts";
-import { createAccessTokens, type RequestToken } from "./credentials/access-tokens.ts";
-import { readServiceAccount, requestAccountToken } from "./credentials/service-account.ts";
-import { requestInstanceToken } from "./credentials/token-request.ts";
+import { requestInstanceToken } from "./instance-token.ts";
+import { createVertexMessages, isClaude } from "./messages.ts";
+import { readServiceAccount, requestAccountToken } from "./service-account.ts";
 
 const settings = z
   .object({
-    /** Address in front of `/v1beta1/projects/…`; follows from the region where absent. */
+    /** Address in front of `/{version}/projects/…`; follows from the region where absent. */
     baseUrl: httpAddress.optional(),
     /** JSON of a service account's key. Without it the account of this machine is used. */
     apiKey: z
@@ -39,11 +41,19 @@ const settings = z
 
 type VertexSettings = z.infer<typeof settings>;
 
-/** Gemini's text and image models in a Google Cloud project, with short-lived access tokens as credential. */
+/** Claude, and Gemini's text and image models in a Google Cloud project, with short-lived access tokens as credential. */
 export const vertex: Provider<VertexSettings> = {
   name: "vertex",
   settings,
-  text: (settings) => [createGenerateContentText(connectionOf(settings))],
+  text(settings) {
+    const connection = connectionOf(settings);
+    const { baseUrl, authenticate } = connection;
+    const modelsUrl = modelsUrlOf(settings, "v1", "anthropic");
+    return [
+      { ...createGenerateContentText(connection), serves: (model) => !isClaude(model) },
+      createVertexMessages({ baseUrl, modelsUrl, authenticate }),
+    ];
+  },
   image: (settings, codecSlots) =>
     createGenerateContentImages(connectionOf(settings), settings.fanOut, codecSlots),
 };
@@ -57,23 +67,27 @@ const MAX_REFERENCE_BYTES = 7_000_000;
 const MULTI_REGIONS: ReadonlySet<string> = new Set(["us", "eu"]);
 
 function connectionOf(settings: VertexSettings): GenerateContentConnection {
-  const tokens = createAccessTokens(tokenRequest(settings), systemClock);
-  const { region } = settings;
-  const baseUrl = withoutEndSlash(settings.baseUrl ?? regionalAddress(region));
-  const models = `${baseUrl}/v1beta1/projects/${projectOf(settings)}/locations/${region}/publishers/google/models`;
+  const models = modelsUrlOf(settings, "v1beta1", "google");
   return {
-    baseUrl,
+    baseUrl: baseUrlOf(settings),
     urlOf: (model, method) => `${models}/${encodeURIComponent(model)}:${method}`,
     writeCount: (raw) => NOT_COUNTED.reduce(removeMember, raw),
-    async authenticate(signal) {
-      const token = await tokens.get(signal);
-      const headers = { authorization: `Bearer ${token}` };
-      return { headers, secret: token, drop: () => tokens.drop(token) };
-    },
+    authenticate: authenticateByToken(createAccessTokens(tokenRequest(settings), systemClock)),
     takesOutputOptions: true,
     demandsRoles: true,
     maxReferenceBytes: { each: MAX_REFERENCE_BYTES, together: Number.POSITIVE_INFINITY },
   };
+}
+
+/** Address of a publisher's models. */
+function modelsUrlOf(settings: VertexSettings, version: string, publisher: string): string {
+  const { region } = settings;
+  const project = `${baseUrlOf(settings)}/${version}/projects/${projectOf(settings)}`;
+  return `${project}/locations/${region}/publishers/${publisher}/models`;
+}
+
+function baseUrlOf({ baseUrl, region }: VertexSettings): string {
+  return withoutEndSlash(baseUrl ?? regionalAddress(region));
 }
 
 /** Host of a region (Google Gen AI SDK, `_api_client`). */

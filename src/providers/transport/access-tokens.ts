@@ -1,5 +1,5 @@
-import type { Clock } from "../../../lib/clock.ts";
-import { untilAborted } from "../../../lib/waiting.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { untilAborted } from "../../lib/waiting.ts";
 
 /**
  * Caches the access token of one channel. Concurrent calls share one token request, and the token is renewed in the

@@ -1,9 +1,8 @@
-import { UpstreamError, type UpstreamErrorKind } from "../../../domain/upstream-error.ts";
-import { saneCount } from "../../../domain/usage.ts";
-import { isObject } from "../../../lib/json.ts";
-import { withoutEndSlash } from "../../transport/channel-settings.ts";
-import { parseResponse, readRetryAfter, readText } from "../../transport/http.ts";
-import { kindOfStatus } from "../../transport/vendor-errors.ts";
+import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
+import { saneCount } from "../../domain/usage.ts";
+import { isObject } from "../../lib/json.ts";
+import { parseResponse, readRetryAfter, readText } from "./http.ts";
+import { kindOfStatus } from "./vendor-errors.ts";
 import type { GrantedToken } from "./access-tokens.ts";
 
 /**
@@ -24,21 +23,7 @@ export async function requestToken(url: string, request: TokenRequest): Promise<
   }
 }
 
-/**
- * A token for the account of this machine (Compute Engine metadata server). It bypasses proxies, which would get the
- * token.
- */
-export async function requestInstanceToken(metadataUrl: string, signal: AbortSignal): Promise<GrantedToken> {
-  const base = withoutEndSlash(metadataUrl);
-  return await requestToken(`${base}/computeMetadata/v1/instance/service-accounts/default/token`, {
-    method: "GET",
-    headers: { "metadata-flavor": "Google", accept: "application/json" },
-    signal,
-    proxy: false,
-  });
-}
-
-interface TokenRequest {
+export interface TokenRequest {
   method: "GET" | "POST";
   headers: Readonly<Record<string, string>>;
   body?: string;
@@ -67,7 +52,8 @@ function refused({ status, headers }: Response, text: string): UpstreamError {
 
 function readGrant(parsed: unknown): GrantedToken {
   const token = isObject(parsed) ? parsed["access_token"] : undefined;
-  const lifetimeSeconds = isObject(parsed) ? saneCount(parsed["expires_in"]) : null;
+  // Managed identities of Azure have it as text.
+  const lifetimeSeconds = isObject(parsed) ? saneCount(Number(parsed["expires_in"])) : null;
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token) || !lifetimeSeconds)
     throw new UpstreamError("broken", "the token server gave no token");
   return { token, lifetimeSeconds };

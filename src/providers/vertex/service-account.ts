@@ -1,7 +1,7 @@
 import { createPrivateKey, sign, type KeyObject } from "node:crypto";
 import { z } from "zod";
-import type { GrantedToken } from "./access-tokens.ts";
-import { requestToken } from "./token-request.ts";
+import type { GrantedToken } from "../transport/access-tokens.ts";
+import { requestToken } from "../transport/token-request.ts";
 
 /** Reads the JSON of a service account's key; null when it is none or its private key cannot be used. */
 export function readServiceAccount(text: string): ServiceAccount | null {

@@ -1,0 +1,37 @@
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import type { AccessTokens } from "./access-tokens.ts";
+
+/** What one call is sent with. */
+export interface Credential {
+  headers: Readonly<Record<string, string>>;
+  /** The secret in the headers, which must not appear in an error. */
+  secret: string;
+  /** Call when the vendor did not accept it, so that the next call gets another. */
+  drop?(): void;
+}
+
+/** Returns the credential of one call. Throws an `UpstreamError`, or the signal's reason. */
+export type Authenticate = (signal: AbortSignal) => Promise<Credential>;
+
+/** Access tokens as credentials (RFC 6750, 2.1). */
+export function authenticateByToken(tokens: AccessTokens): Authenticate {
+  return async (signal) => {
+    const token = await tokens.get(signal);
+    return { headers: { authorization: `Bearer ${token}` }, secret: token, drop: () => tokens.drop(token) };
+  };
+}
+
+/** Calls with a credential, which is dropped where the vendor does not accept it. */
+export async function withCredential<Result>(
+  authenticate: Authenticate,
+  signal: AbortSignal,
+  call: (credential: Credential) => Promise<Result>,
+): Promise<Result> {
+  const credential = await authenticate(signal);
+  try {
+    return await call(credential);
+  } catch (error) {
+    if (error instanceof UpstreamError && error.status === 401) credential.drop?.();
+    throw error;
+  }
+}

@@ -1,0 +1,98 @@
+import type { TextCall, TextResponse, TextUpstream } from "../../gateway/ports.ts";
+import { isObject } from "../../lib/json.ts";
+import { readTextFailure } from "../generate-content/errors.ts";
+import { writeCloudBody } from "../messages-compatible/cloud-body.ts";
+import { readMessagesFailure } from "../messages-compatible/errors.ts";
+import { readCount, readMessage } from "../messages-compatible/text.ts";
+import { withCredential, type Authenticate, type Credential } from "../transport/credential.ts";
+import { openEvents } from "../transport/event-stream.ts";
+import { post, requestIdOf, type Classify } from "../transport/http.ts";
+import { JSON_HEADERS } from "../transport/json-call.ts";
+import { createVendorErrors, type ReadFailure } from "../transport/vendor-errors.ts";
+
+export interface VertexMessagesConnection {
+  baseUrl: string;
+  /** Address in front of `/{model}:rawPredict`. */
+  modelsUrl: string;
+  authenticate: Authenticate;
+}
+
+/** Claude by `rawPredict` and `streamRawPredict` (Anthropic's SDK for Vertex AI, `client`). */
+export function createVertexMessages(connection: VertexMessagesConnection): TextUpstream {
+  return {
+    dialect: "messages",
+    traits: { fetchesNoLinks: true },
+    serves: isClaude,
+    send: (call) =>
+      withCredential(connection.authenticate, call.signal, (credential) =>
+        send(call, connection, credential),
+      ),
+    countTokens: (call) =>
+      withCredential(connection.authenticate, call.signal, (credential) =>
+        countTokens(call, connection, credential),
+      ),
+  };
+}
+
+/** Whether an upstream model is one of Anthropic's; others are Google's. */
+export function isClaude(upstreamModel: string): boolean {
+  return upstreamModel.startsWith("claude-");
+}
+
+const VERSION = "vertex-2023-10-16";
+const WHOLE_HEADERS = { ...JSON_HEADERS, "content-type": "application/json" };
+const STREAM_HEADERS = { ...WHOLE_HEADERS, accept: "text/event-stream" };
+
+async function send(
+  { raw, upstreamModel, isStream, headers, signal }: TextCall,
+  { modelsUrl, baseUrl }: VertexMessagesConnection,
+  credential: Credential,
+): Promise<TextResponse> {
+  const classify = classifier(baseUrl, credential);
+  // Ids with a date have an `@`, which the documented addresses keep.
+  const model = encodeURIComponent(upstreamModel).replaceAll("%40", "@");
+  const request = {
+    url: `${modelsUrl}/${model}:${isStream ? "streamRawPredict" : "rawPredict"}`,
+    headers: { ...(isStream ? STREAM_HEADERS : WHOLE_HEADERS), ...betasOf(headers), ...credential.headers },
+    body: writeCloudBody(raw, { version: VERSION, addressed: ["model"] }),
+    signal,
+  };
+  const response = await post(request, classify);
+  const requestId = requestIdOf(response);
+  const stream = isStream ? openEvents(response) : null;
+  if (stream) return { kind: "stream", stream, requestId };
+  return { ...(await readMessage(response, classify, signal)), requestId };
+}
+
+/** Counting has an address of its own, and the model in the body. */
+async function countTokens(
+  { raw, headers, signal }: TextCall,
+  { modelsUrl, baseUrl }: VertexMessagesConnection,
+  credential: Credential,
+): Promise<string> {
+  const request = {
+    url: `${modelsUrl}/count-tokens:rawPredict`,
+    headers: { ...WHOLE_HEADERS, ...betasOf(headers), ...credential.headers },
+    body: writeCloudBody(raw, { version: VERSION, addressed: [] }),
+    signal,
+  };
+  return readCount(await post(request, classifier(baseUrl, credential)), signal);
+}
+
+/** The version goes in the body; what is in trial keeps its header. */
+function betasOf(headers: TextCall["headers"]): Record<string, string> {
+  const betas = headers["anthropic-beta"];
+  return betas === undefined ? {} : { "anthropic-beta": betas };
+}
+
+/** Credentials may be new for every call, and failures are rare. */
+function classifier(baseUrl: string, { secret }: Credential): Classify {
+  return (response, text) => createVendorErrors({ secret, baseUrl }, readFailure).classify(response, text);
+}
+
+/** The model's own failures are Anthropic's, all others are Google's. */
+const readFailure: ReadFailure = (body, status) => {
+  const { error } = body;
+  const isOfModel = body["type"] === "error" || (isObject(error) && typeof error["type"] === "string");
+  return isOfModel ? readMessagesFailure(body, status) : readTextFailure(body, status);
+};
