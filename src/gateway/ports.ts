@@ -170,10 +170,7 @@ export interface Links {
 
 /** The vendors' adapters by channel. */
 export interface Upstreams {
-  /**
-   * One for each protocol that the channel's vendor speaks, the one to translate into first. `serves` says for which
-   * models: see `textUpstreams`.
-   */
+  /** One for each protocol that the channel's vendor speaks, the one to translate into first. */
   text(channel: Channel): readonly TextUpstream[] | undefined;
   image(channel: Channel): ImageUpstream | undefined;
   embedding(channel: Channel): EmbeddingUpstream | undefined;
@@ -191,10 +188,7 @@ export interface TextUpstream {
    * Throws an `UpstreamError` for every response that is not a success.
    */
   send(call: TextCall): Promise<TextResponse>;
-  /**
-   * Counts the tokens of a request without running it, where the vendor does: the text of its response. Throws as
-   * `send` does.
-   */
+  /** Counts the tokens of a request, where the vendor does: the text of its response. Throws as `send` does. */
   countTokens?(call: TextCall): Promise<string>;
 }
 

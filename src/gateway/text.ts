@@ -17,8 +17,7 @@ import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
 import { callTargets, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
-import type { TextUpstream } from "./ports.ts";
-import { textUpstreams } from "./text-upstreams.ts";
+import { ownProtocolFirst, textUpstreamFor } from "./text-upstreams.ts";
 
 /** What the headers say of an admitted request. */
 interface TextTerms {
@@ -161,7 +160,7 @@ async function callTarget(
   call: Call,
 ): Promise<TargetReply> {
   const { isStream, maxTokens, linkParam } = payload.parsed;
-  const upstream = upstreamFor(core, target, payload);
+  const upstream = textUpstreamFor(core.upstreams, target, payload.dialect);
   const fetchesLinks = !target.channel.isOwnServer && !upstream.traits?.fetchesNoLinks;
   if (linkParam !== null && !fetchesLinks) throw unfetchableLink(linkParam);
   const bounds = usageBounds(payload.parsed, maxTokens ?? coveredTokens ?? model.maxOutputTokens);
@@ -196,33 +195,18 @@ async function callTarget(
   return { kind: "stream", ...opened };
 }
 
-/**
- * The route's targets in its order, those first whose vendors speak the caller's own protocol: nothing is lost on
- * the way to them.
- */
+/** The route's targets, those first whose vendors speak the caller's own protocol. */
 function targetsOf(
   core: Core,
   { context, model }: AdmittedText,
   { dialect }: TextPayload,
 ): readonly Target[] {
   const route = routeOf(core.snapshot.directory(), context.principal, model.id);
-  const targets = orderTargets(route, core.random);
-  const speaks = (target: Target): boolean =>
-    textUpstreams(core.upstreams, target).some((each) => each.dialect === dialect);
-  if (targets.length === 1 || targets.every(speaks)) return targets;
-  return [...targets.filter(speaks), ...targets.filter((target) => !speaks(target))];
+  return ownProtocolFirst(core.upstreams, orderTargets(route, core.random), dialect);
 }
 
 const NO_TRAITS: VendorTraits = {};
 const NO_HEADERS: Readonly<Record<string, string>> = {};
-
-/** The vendor's end of the channel: in the caller's own protocol where it speaks that one. */
-function upstreamFor(core: Core, target: Target, { dialect }: TextPayload): TextUpstream {
-  const upstreams = textUpstreams(core.upstreams, target);
-  const upstream = upstreams.find((each) => each.dialect === dialect) ?? upstreams[0];
-  if (!upstream) throw new UpstreamError("account", `channel ${target.channel.id} does not serve text`);
-  return upstream;
-}
 
 /**
  * Another target may fetch the link. An own server must not: it is inside the operator's network, where a caller's
