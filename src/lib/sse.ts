@@ -5,6 +5,7 @@
 const FRAME_END = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
 /** One character less than the longest blank line. */
 const MAX_TAIL = 3;
+const MARK = Buffer.from("\uFEFF");
 const LINE_END = /\r\n|\n|\r/;
 
 /** Cuts a byte stream into frames, whatever its chunks. Each frame keeps its bytes, the blank line included. */
@@ -14,6 +15,7 @@ export class FrameSplitter {
   #restBytes = 0;
   /** Its last characters, in which a blank line may have begun. */
   #tail = "";
+  #isFirst = true;
 
   /** True when the next chunk begins a frame. */
   get isEmpty(): boolean {
@@ -32,8 +34,10 @@ export class FrameSplitter {
     this.#tail = text.slice(-MAX_TAIL);
     const ends = [...text.matchAll(FRAME_END)].map((match) => offset + match.index + match[0].length);
     if (ends.length === 0) return [];
-    const bytes = this.end();
+    const bytes = this.#take();
     const frames = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
+    frames[0] = this.#withoutMark(frames[0] ?? bytes);
+    this.#isFirst = false;
     const rest = bytes.subarray(ends.at(-1));
     if (rest.length > 0) this.#pieces = [rest];
     this.#restBytes = rest.length;
@@ -43,12 +47,21 @@ export class FrameSplitter {
 
   /** The rest at the end of the stream: a frame without its blank line. */
   end(): Buffer {
+    return this.#withoutMark(this.#take());
+  }
+
+  #take(): Buffer {
     const [only] = this.#pieces;
     const rest = this.#pieces.length === 1 && only ? view(only) : Buffer.concat(this.#pieces);
     this.#pieces = [];
     this.#restBytes = 0;
     this.#tail = "";
     return rest;
+  }
+
+  /** A stream may begin with a byte order mark, which is none of its first frame. */
+  #withoutMark(frame: Buffer): Buffer {
+    return this.#isFirst && frame.subarray(0, MARK.length).equals(MARK) ? frame.subarray(MARK.length) : frame;
   }
 }
 
