@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { collectReply, type Reply } from "../../src/dialects/conversation/reply.ts";
+import { TranslatedStream } from "../../src/dialects/conversation/translated-stream.ts";
+import type { TextPayload } from "../../src/dialects/dialect.ts";
+import { textDialect } from "../../src/dialects/text.ts";
+import { frameData, FrameSplitter } from "../../src/lib/sse.ts";
+import {
+  CALLERS,
+  DIALECTS,
+  openMatrix,
+  QUESTIONS,
+  VENDORS,
+  type MatrixFixture,
+  type CallerName,
+  type Question,
+  type VendorName,
+} from "../support/text-matrix.ts";
+import { policyFor } from "../support/usage-policy.ts";
+
+/* Callers of every protocol on vendors of every protocol: replies have the published form, whole and streamed. */
+let fixture: MatrixFixture;
+beforeAll(async () => {
+  fixture = await openMatrix();
+});
+afterAll(() => fixture[Symbol.asyncDispose]());
+
+const MODELS = [...VENDORS, "sandbox-chat"] as const;
+const CELLS = (Object.keys(CALLERS) as CallerName[]).flatMap((caller) =>
+  MODELS.flatMap((model) => QUESTIONS.map((question) => ({ caller, model, question }))),
+);
+
+describe.each(CELLS)("$caller of $model: $question", ({ caller, model, question }) => {
+  const { path, body, expectReply, expectStream } = CALLERS[caller];
+  const ask = async (isStream: boolean) => {
+    const init = { body: body(model, question, isStream) };
+    const response = await fixture.gateway.call(path(model, isStream), init);
+    const text = await response.text();
+    expect([response.status, text]).toEqual([200, expect.any(String)]);
+    return text;
+  };
+
+  test("has the published form, and is the same whole and streamed", async () => {
+    const whole = await ask(false);
+    const stream = await ask(true);
+    // The bytes of a vendor that leaves out what the published form demands stay as they are.
+    if (caller !== "chat" || model !== "over-thinking") {
+      expectReply(JSON.parse(whole));
+      expectStream(stream);
+    }
+    const reply = plain(textDialect(caller).parseReply({ text: whole }));
+    expect(plain(assembled(caller, stream))).toEqual(reply);
+    expect(reply.finish).toBe(question === "tools" ? "tool_calls" : "stop");
+    const last = reply.parts.at(-1)!;
+    if (question === "tools") expect(last).toMatchObject({ type: "tool_call", name: "look_up" });
+    else expect(last).toMatchObject({ type: "text", text: expect.stringMatching(/\w{5}/) });
+    if (showsReasoning(caller, model, question))
+      expect(reply.parts[0]).toMatchObject({ type: "reasoning", text: expect.stringMatching(/\w{2}/) });
+  });
+});
+
+/** Callers of chat cannot ask to see reasoning: some vendors always show theirs. Those of `over-chat` never do. */
+function showsReasoning(caller: CallerName, model: (typeof MODELS)[number], question: Question): boolean {
+  if (model === "over-thinking") return true;
+  return question === "reasoning" && model !== "over-chat" && caller !== "chat";
+}
+
+describe.each(CELLS.filter(({ model }) => model !== "sandbox-chat"))(
+  "$caller of $model: $question",
+  ({ caller, model, question }) => {
+    test("does not depend on how the vendor's bytes are cut, nor on their style", async () => {
+      const vendor = model as VendorName;
+      const { path, body, payload } = CALLERS[caller];
+      await (await fixture.gateway.call(path(model, true), { body: body(model, question, true) })).text();
+      // The arguments of a call stay those of its tool.
+      const text = question === "tools" ? undefined : 'Ünï \u{1F30A} 語 "quotes"\n\\u00e9';
+      const bytes = await fixture.repeatLast(vendor, text);
+      const asked = payload(body(model, question, true), model);
+      const read = (chunks: Iterable<Uint8Array>) => eventsFor(caller, DIALECTS[vendor], asked, chunks);
+      const expected = read([bytes]);
+      expect(expected.join("")).toMatch(question === "tools" ? /look_up/ : /語|Hello/);
+      const pieces = fc.infiniteStream(fc.integer({ min: 1, max: 90 }));
+      const sizes = fc.sample(pieces, { numRuns: STYLES.length, seed: 7 });
+      expect(read(cut(bytes, []))).toEqual(expected);
+      for (const [index, write] of STYLES.entries())
+        expect(read(cut(Buffer.from(write(bytes.toString())), sizes[index]!))).toEqual(expected);
+    });
+  },
+);
+
+/** The same events in other words (WHATWG HTML, "Server-sent events"). */
+const STYLES: readonly ((stream: string) => string)[] = [
+  (stream) => stream,
+  (stream) => stream.replaceAll(/\r?\n/g, "\r\n"),
+  (stream) => stream.replaceAll(/\r?\n/g, "\r"),
+  (stream) => stream.replaceAll("data: ", "data:"),
+  (stream) => stream.replaceAll("data: {", "data: {\ndata:  "),
+  (stream) => stream.replaceAll("data: ", ": still here\nid: 7\ndata: "),
+  (stream) => `\uFEFF${stream}`,
+];
+
+/** What a vendor's bytes are to a caller: the data of each event, without ids and times of the moment. */
+function eventsFor(
+  caller: CallerName,
+  vendor: CallerName,
+  payload: TextPayload,
+  chunks: Iterable<Uint8Array>,
+): string[] {
+  const [reading, writing] = [textDialect(vendor), textDialect(caller)];
+  const stream =
+    caller === vendor
+      ? writing.openStream(payload, "public-model", policyFor(10))
+      : new TranslatedStream(reading.replyReader(), writing.replyWriter(payload), policyFor(10));
+  const sent = Array.from(chunks, (chunk) => Buffer.from(stream.push(chunk)));
+  return new FrameSplitter()
+    .push(Buffer.concat([...sent, stream.end()]))
+    .map((frame) => frameData(frame) ?? "")
+    .filter((data) => data !== "")
+    .map((data) =>
+      (data === "[DONE]" ? data : JSON.stringify(JSON.parse(data)))
+        .replaceAll(/"(?:id|item_id|call_id|responseId)":"[^"]*"/g, '"id":""')
+        .replaceAll(/"(?:created|created_at|completed_at)":\d+/g, '"created":0'),
+    );
+}
+
+/** Pieces of these sizes, then of one byte each. */
+function* cut(bytes: Uint8Array, sizes: Iterable<number>): Generator<Uint8Array> {
+  const size = sizes[Symbol.iterator]();
+  for (let start = 0; start < bytes.length;) {
+    const end = start + Number(size.next().value ?? 1);
+    yield bytes.slice(start, end);
+    start = end;
+  }
+}
+
+/** The reply that a stream makes. */
+function assembled(caller: CallerName, text: string): Reply {
+  const reader = textDialect(caller).replyReader();
+  const datas = new FrameSplitter().push(Buffer.from(text)).map((frame) => frameData(frame) ?? "");
+  const reply = collectReply(datas.filter((data) => data !== "").flatMap((data) => [...reader.read(data)]));
+  expect(reader.isComplete).toBe(true);
+  return reply;
+}
+
+/** Without what differs from reply to reply: ids and signatures. */
+function plain({ parts, finish }: Reply) {
+  return {
+    finish: finish.reason,
+    parts: parts.map((part) => {
+      const { id: _, signature, ...rest } = { id: "", signature: null, ...part };
+      return { ...rest, isSigned: signature != null };
+    }),
+  };
+}
