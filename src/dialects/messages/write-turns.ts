@@ -47,10 +47,11 @@ function orderResults(
   field: string,
 ): WrittenBlock[] {
   const results = content.filter(isResult);
-  const calls = callsOf(before);
-  if (results.some(({ tool_use_id: id }) => !calls.includes(id)))
+  const calls = new Set(callsOf(before));
+  const answered = new Set(results.map(({ tool_use_id: id }) => id));
+  if (!answered.isSubsetOf(calls))
     throw untranslatable(field, "Each tool result must follow the message that made its call.");
-  const missing = calls.filter((call) => results.every(({ tool_use_id: id }) => id !== call));
+  const missing = [...calls].filter((call) => !answered.has(call));
   return [...results, ...missing.map(noResult), ...content.filter((block) => !isResult(block))];
 }
 
