@@ -101,6 +101,32 @@ const ratesIn = (price: Price) =>
       )
     : Object.entries(price.perMillion).map(([category, { amount }]) => [category, amount]);
 
+test("dearer amounts of long requests are kept with the row, and need an amount for the others", async () => {
+  const context = await withOrganization();
+  const long = (perMillion: object, above: unknown = 200_000) => ({
+    model: "big-chat",
+    perMillion: { input: "1", output: "2" },
+    longContext: { above, perMillion },
+  });
+  const { row, after } = await setPrice(context, long({ input: "1.5" }));
+  expect(row.price).toEqual({
+    unit: "token",
+    perMillion: { input: 1_000_000_000n, output: 2_000_000_000n },
+    longContext: { above: 200_000, perMillion: { input: 1_500_000_000n } },
+  });
+  expect(after).toMatchObject({
+    perMillion: { input: { longContext: { above: 200_000, amount: 1_500_000_000n } } },
+  });
+  for (const [input, field] of [
+    [long({ cacheRead: "1" }), "longContext.perMillion.cacheRead"],
+    [long({}), "longContext.perMillion"],
+    [long({ input: "1" }, 0), "longContext.above"],
+    [long({ input: "1" }, null), "longContext.above"],
+    [{ ...long({ input: "1" }), model: "sandbox-a", perMillion: undefined }, "perImage"],
+  ] as const)
+    expect(await refusal(setPrice(context, input))).toEqual([400, field, expect.any(String)]);
+});
+
 test("a change returns the prices before and after it", async () => {
   const context = await withOrganization();
   const perImage = { "1K": { high: "0.5" } };

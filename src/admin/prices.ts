@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ImageModel, Model } from "../domain/model.ts";
 import type { Price, PriceAmounts } from "../domain/price.ts";
+import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import { newId } from "../lib/ids.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
@@ -91,23 +92,29 @@ export function priceOf(model: Model, fields: PriceInput): PriceAmounts {
   return model.type === "image" ? imagePrice(model, fields) : tokenPrice(model.id, fields);
 }
 
+const perMillionSchema = z.strictObject({
+  input: amountSchema.optional(),
+  output: amountSchema.optional(),
+  cacheRead: amountSchema.optional(),
+  cacheWrite: amountSchema.optional(),
+  cacheWrite1h: amountSchema.optional(),
+  reasoning: amountSchema.optional(),
+  imageInput: amountSchema.optional(),
+  imageOutput: amountSchema.optional(),
+});
+
+/** Longer than any model's context. */
+const MAX_LONG_ABOVE = 100_000_000;
+
 /** Input fields of a price. */
 export const priceFields = {
   organizationId: z.string().nullable().default(null),
   model: z.string(),
   currency: currencySchema.optional(),
   perImage: z.record(z.string(), z.record(z.string(), amountSchema)).optional(),
-  perMillion: z
-    .strictObject({
-      input: amountSchema.optional(),
-      output: amountSchema.optional(),
-      cacheRead: amountSchema.optional(),
-      cacheWrite: amountSchema.optional(),
-      cacheWrite1h: amountSchema.optional(),
-      reasoning: amountSchema.optional(),
-      imageInput: amountSchema.optional(),
-      imageOutput: amountSchema.optional(),
-    })
+  perMillion: perMillionSchema.optional(),
+  longContext: z
+    .strictObject({ above: z.int().min(1).max(MAX_LONG_ABOVE), perMillion: perMillionSchema })
     .optional(),
 };
 
@@ -115,7 +122,7 @@ const priceSchema = z.strictObject({ ...priceFields, effectiveFrom: z.int().min(
 
 const removalSchema = z.strictObject({ id: z.string(), effectiveUntil: z.int().min(0).optional() });
 
-type PriceInput = Pick<z.output<typeof priceSchema>, "perImage" | "perMillion">;
+type PriceInput = Pick<z.output<typeof priceSchema>, "perImage" | "perMillion" | "longContext">;
 
 /** The currency of a price: the organization's own, or the one named, by default USD. */
 export async function currencyOf(
@@ -133,8 +140,8 @@ export async function currencyOf(
   );
 }
 
-function imagePrice(model: ImageModel, { perImage, perMillion }: PriceInput): PriceAmounts {
-  if (!perImage || perMillion)
+function imagePrice(model: ImageModel, { perImage, perMillion, longContext }: PriceInput): PriceAmounts {
+  if (!perImage || perMillion || longContext)
     throw new AdminError(
       400,
       "perImage",
@@ -169,14 +176,25 @@ function imagePrice(model: ImageModel, { perImage, perMillion }: PriceInput): Pr
   return { unit: "image", perImage: rows };
 }
 
-function tokenPrice(model: string, { perImage, perMillion }: PriceInput): PriceAmounts {
+function tokenPrice(model: string, { perImage, perMillion, longContext }: PriceInput): PriceAmounts {
   if (!perMillion || perImage || Object.keys(perMillion).length === 0)
     throw new AdminError(
       400,
       "perMillion",
       `"${model}" is a text model: name prices of a million tokens and none of images`,
     );
-  return { unit: "token", perMillion };
+  if (!longContext) return { unit: "token", perMillion };
+  const names = TOKEN_CATEGORIES.filter((category) => longContext.perMillion[category] !== undefined);
+  if (names.length === 0)
+    throw new AdminError(400, "longContext.perMillion", "longContext names no price of a million tokens");
+  for (const category of names)
+    if (perMillion[category] === undefined)
+      throw new AdminError(
+        400,
+        `longContext.perMillion.${category}`,
+        `the row has no price of ${TOKEN_CATEGORY_NAMES[category]} tokens for shorter requests: name it, too`,
+      );
+  return { unit: "token", perMillion, longContext };
 }
 
 function requireFuture(field: string, time: number, now: number): void {

@@ -8,24 +8,48 @@ interface NamedAmount<Value = Nanos> {
   value: Value;
 }
 
-/** The amounts of a price row: `cache_read 0.01`, `1K:high 0.04`. */
+/** The amounts of a price row: `cache_read 0.01`, `input above 200000 0.50`, `1K:high 0.04`. */
 export function priceAmounts(price: PriceAmounts): string[] {
-  const cells = price.unit === "image" ? imageCells(price.perImage) : tokenCells(price.perMillion);
-  return cells.map(({ name, value }) => `${name} ${formatNanos(value)}`);
+  return rowCells(price).map(({ name, value }) => `${name} ${formatNanos(value)}`);
+}
+
+function rowCells(price: PriceAmounts): NamedAmount[] {
+  if (price.unit === "image") return imageCells(price.perImage);
+  const { perMillion, longContext } = price;
+  const long = longContext ? tokenCells(longContext.perMillion) : [];
+  return [
+    ...tokenCells(perMillion),
+    ...long.map(({ name, value }) => ({ name: longName(name, longContext?.above), value })),
+  ];
+}
+
+/** The name of a category's cell for requests with more input than that. */
+function longName(name: string, above: number | undefined): string {
+  return `${name} above ${above}`;
 }
 
 /** The rates of a resolved price. */
 export function namedRates(price: Price): NamedAmount<Rate>[] {
-  return price.unit === "image" ? imageCells(price.perImage) : tokenCells(price.perMillion);
+  return price.unit === "image" ? imageCells(price.perImage) : withLong(tokenCells(price.perMillion));
 }
 
 /** The same with what every category of tokens costs, also those that cost as another one. */
 export function effectiveRates(price: Price): NamedAmount<Rate>[] {
   if (price.unit === "image") return namedRates(price);
-  return TOKEN_CATEGORIES.map((category) => ({
+  const rates = TOKEN_CATEGORIES.map((category) => ({
     name: TOKEN_CATEGORY_NAMES[category],
     value: tokenRate(price, category),
   }));
+  return withLong(rates);
+}
+
+function withLong(rates: readonly NamedAmount<Rate>[]): NamedAmount<Rate>[] {
+  const long = rates.flatMap(({ name, value: { longContext, ...rate } }) =>
+    longContext
+      ? [{ name: longName(name, longContext.above), value: { ...rate, amount: longContext.amount } }]
+      : [],
+  );
+  return [...rates, ...long];
 }
 
 function imageCells<Value>(perImage: Readonly<Record<string, Readonly<Record<string, Value>>>>) {

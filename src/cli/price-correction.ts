@@ -2,6 +2,13 @@ import type { Command } from "commander";
 import { correctPrice, type PriceCorrection } from "../admin/price-correction.ts";
 import { formatNanos } from "../lib/money.ts";
 import type { CommandContext } from "./context.ts";
+import {
+  LONG_ABOVE_OPTION,
+  LONG_OPTION,
+  longContextOf,
+  readTokenCount,
+  type LongOptions,
+} from "./long-context.ts";
 import { readImagePrice, readTime, readTokenPrice } from "./options.ts";
 
 /** `prices correct`: shows what would change; `--apply` changes it. */
@@ -20,6 +27,8 @@ export function addCorrectCommand(prices: Command, cli: CommandContext): void {
     .option("--org <id>", "charges of this organization; those by a default price when absent")
     .option("--image <tier:quality=amount>", "corrected price of one image (repeatable)", readImagePrice)
     .option("--token <category=amount>", "corrected price of a million tokens (repeatable)", readTokenPrice)
+    .option("--long <category=amount>", LONG_OPTION, readTokenPrice)
+    .option("--long-above <tokens>", LONG_ABOVE_OPTION, readTokenCount)
     .option("--currency <code>", "ISO 4217 code")
     .option("--apply", "book the differences")
     .option("--json", "print JSON")
@@ -33,7 +42,7 @@ export function addCorrectCommand(prices: Command, cli: CommandContext): void {
     });
 }
 
-interface CorrectOptions {
+interface CorrectOptions extends LongOptions {
   from: number;
   reason: string;
   to?: number;
@@ -55,7 +64,8 @@ function toInput(model: string, options: CorrectOptions, now: number): object {
     to = now,
     reason,
   } = options;
-  return { model, organizationId, perImage, perMillion, currency, from, to, reason };
+  const longContext = longContextOf(options);
+  return { model, organizationId, perImage, perMillion, longContext, currency, from, to, reason };
 }
 
 function toView({ difference, from, to, organizations, ...correction }: PriceCorrection): object {

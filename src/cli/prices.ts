@@ -2,16 +2,30 @@ import type { Command } from "commander";
 import { listPrices, removePrice, setPrice, type PriceChange } from "../admin/prices.ts";
 import type { PriceRecord } from "../admin/ports.ts";
 import type { Settings } from "../config/index.ts";
-import { priceStart, type Price } from "../domain/price.ts";
+import { priceStart, type Price, type PriceAmounts } from "../domain/price.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 import type { CommandContext } from "./context.ts";
 import { effectiveRates, priceAmounts } from "./price-amounts.ts";
 import { addCorrectCommand } from "./price-correction.ts";
+import {
+  LONG_ABOVE_OPTION,
+  LONG_OPTION,
+  longContextOf,
+  readTokenCount,
+  type LongOptions,
+} from "./long-context.ts";
 import { readImagePrice, readTime, readTokenPrice } from "./options.ts";
 
 /** `prices set|remove|list|correct` */
 export function addPriceCommands(program: Command, cli: CommandContext): void {
   const prices = program.command("prices").description("price rows by model");
+  addSetCommand(prices, cli);
+  addRemoveCommand(prices, cli);
+  addListCommand(prices, cli);
+  addCorrectCommand(prices, cli);
+}
+
+function addSetCommand(prices: Command, cli: CommandContext): void {
   prices
     .command("set")
     .description("add a price row; what it names takes over from earlier rows")
@@ -27,6 +41,8 @@ export function addPriceCommands(program: Command, cli: CommandContext): void {
       "price of a million tokens, for example input=0.10 (repeatable)",
       readTokenPrice,
     )
+    .option("--long <category=amount>", LONG_OPTION, readTokenPrice)
+    .option("--long-above <tokens>", LONG_ABOVE_OPTION, readTokenCount)
     .option("--currency <code>", "ISO 4217 code")
     .option("--from <time>", "ISO date or time from which it holds; now when absent", readTime)
     .option("--force", "even if the model still has no price for an organization that may call it")
@@ -38,10 +54,14 @@ export function addPriceCommands(program: Command, cli: CommandContext): void {
         currency: options.currency,
         perImage: options.image,
         perMillion: options.token,
+        longContext: longContextOf(options),
         effectiveFrom: options.from,
       };
       printChange(cli, json, await cli.administer((admin) => setPrice(admin, input, { isForced: force })));
     });
+}
+
+function addRemoveCommand(prices: Command, cli: CommandContext): void {
   prices
     .command("remove")
     .description("end a price row; its cells fall back to earlier rows, defaults or the configuration")
@@ -53,6 +73,9 @@ export function addPriceCommands(program: Command, cli: CommandContext): void {
       const input = { id, effectiveUntil: from };
       printChange(cli, json, await cli.administer((admin) => removePrice(admin, input, { isForced: force })));
     });
+}
+
+function addListCommand(prices: Command, cli: CommandContext): void {
   prices
     .command("list")
     .description("list price rows, those of the configuration included")
@@ -66,10 +89,9 @@ export function addPriceCommands(program: Command, cli: CommandContext): void {
       ]);
       cli.print(json, rows.map(toView), rows.map(toRow));
     });
-  addCorrectCommand(prices, cli);
 }
 
-interface SetOptions {
+interface SetOptions extends LongOptions {
   org?: string;
   image?: object;
   token?: object;
@@ -104,9 +126,10 @@ function comparison(before: Price | null, after: Price | null) {
     (price) => new Map((price ? effectiveRates(price) : []).map(({ name, value }) => [name, value])),
   );
   return [...new Set([...(old?.keys() ?? []), ...(changed?.keys() ?? [])])].map((cell) => {
-    const anyQuality = cell.replace(/:.*/, ":*");
-    const was = old?.get(cell) ?? old?.get(anyQuality);
-    const is = changed?.get(cell) ?? changed?.get(anyQuality);
+    // What a cell without an amount of its own costs.
+    const general = cell.replace(/:.*/, ":*").replace(/ above .*/, "");
+    const was = old?.get(cell) ?? old?.get(general);
+    const is = changed?.get(cell) ?? changed?.get(general);
     return {
       cell,
       before: was ? formatNanos(was.amount) : "none",
@@ -135,7 +158,7 @@ function configuredPrices(settings: Settings, only: string | undefined): AnyPric
 function toView({ id, organizationId, model, currency, price, ...times }: AnyPrice): object {
   const amounts =
     price.unit === "token"
-      ? { unit: price.unit, perMillion: toDecimals(price.perMillion) }
+      ? { unit: price.unit, ...tokenView(price) }
       : {
           unit: price.unit,
           perImage: Object.fromEntries(
@@ -151,6 +174,15 @@ function toView({ id, organizationId, model, currency, price, ...times }: AnyPri
     ...amounts,
     effectiveFrom: priceStart(times.effectiveFrom),
     effectiveUntil: timeOf(times.effectiveUntil),
+  };
+}
+
+function tokenView({ perMillion, longContext }: Extract<PriceAmounts, { unit: "token" }>): object {
+  return {
+    perMillion: toDecimals(perMillion),
+    ...(longContext && {
+      longContext: { above: longContext.above, perMillion: toDecimals(longContext.perMillion) },
+    }),
   };
 }
 

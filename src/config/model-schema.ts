@@ -69,7 +69,12 @@ const currency = z
   .regex(/^[A-Z]{3}$/, { error: "must be an ISO 4217 code such as USD" })
   .default("USD");
 
-const textPrice = z.strictObject({ currency, per_million: perMillion });
+const longContext = z
+  .strictObject({ above: z.int().min(1).max(100_000_000), per_million: perMillion.partial() })
+  .describe("Prices of all tokens of a request that has more than so many tokens of input");
+const textPrice = z
+  .strictObject({ currency, per_million: perMillion, long_context: longContext.optional() })
+  .superRefine(checkLongContext);
 
 const facts = {
   display_name: z.string().min(1).optional(),
@@ -104,7 +109,12 @@ export const modelEntrySchema = z.strictObject({
   max_output_tokens: count.optional(),
   reasoning: z.enum(REASONING_CONTROLS).optional(),
   price: z
-    .strictObject({ currency, per_image: perImage, per_million: perMillion.partial() })
+    .strictObject({
+      currency,
+      per_image: perImage,
+      per_million: perMillion.partial(),
+      long_context: longContext,
+    })
     .partial()
     .optional(),
   prices: z.record(z.string().min(1), textPrice).optional(),
@@ -153,6 +163,25 @@ export type CompleteModel =
   | z.output<typeof embeddingModelSchema>;
 
 type Capability = z.output<z.ZodObject<typeof capability>>;
+
+interface TextPrice {
+  per_million: object;
+  long_context?: { per_million: object } | undefined;
+}
+
+/** A category falls back to a relative as a whole, so an amount for long requests needs one for the others. */
+function checkLongContext({ per_million, long_context }: TextPrice, context: z.RefinementCtx): void {
+  if (!long_context) return;
+  const names = Object.keys(long_context.per_million);
+  const path = ["long_context", "per_million"];
+  if (names.length === 0) context.addIssue({ code: "custom", path, message: "is empty" });
+  for (const name of names.filter((each) => !Object.hasOwn(per_million, each)))
+    context.addIssue({
+      code: "custom",
+      path: [...path, name],
+      message: "needs a price for shorter requests beside it, in the price's per_million",
+    });
+}
 
 function checkCapability(image: Capability, context: z.RefinementCtx): void {
   const report = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });

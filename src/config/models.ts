@@ -1,9 +1,6 @@
 import type { Channel, Route, Target } from "../domain/channel.ts";
 import type { ImageCapability, Model } from "../domain/model.ts";
 import type { PriceRow } from "../domain/price.ts";
-import type { SizeTier, TokenCategory } from "../domain/usage.ts";
-import { camelCase } from "../lib/casing.ts";
-import { parseNanos, type Nanos } from "../lib/money.ts";
 import { formatPath, readStrictly } from "../lib/schema-problems.ts";
 import { isPattern, patternMap } from "../lib/pattern-map.ts";
 import { didYouMean } from "../lib/suggest.ts";
@@ -16,6 +13,7 @@ import {
   textModelSchema,
   type CompleteModel,
 } from "./model-schema.ts";
+import { toPriceRow } from "./price-row.ts";
 import type { Report } from "./problems.ts";
 
 interface ModelSources {
@@ -222,21 +220,4 @@ function toCapability(image: Extract<CompleteModel, { type: "image" }>["image"])
     maxImagesPerCall: image.max_images_per_call,
     ...(image.max_references !== undefined && { maxReferences: image.max_references }),
   };
-}
-
-function toPriceRow(price: NonNullable<CompleteModel["price"]>): PriceRow {
-  const { currency } = price;
-  const row = { currency, source: "default", effectiveFrom: 0, effectiveUntil: null } as const;
-  if ("per_image" in price) {
-    const perImage: Partial<Record<SizeTier, Record<string, Nanos>>> = {};
-    for (const [tier, amounts] of Object.entries(price.per_image))
-      perImage[tier as SizeTier] = Object.fromEntries(
-        Object.entries(amounts).map(([key, value]) => [key, parseNanos(value)]),
-      );
-    return { ...row, unit: "image", perImage };
-  }
-  const perMillion: Partial<Record<TokenCategory, Nanos>> = {};
-  for (const [category, value] of Object.entries(price.per_million))
-    if (value !== undefined) perMillion[camelCase(category) as TokenCategory] = parseNanos(value);
-  return { ...row, unit: "token", perMillion };
 }

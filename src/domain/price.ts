@@ -1,5 +1,12 @@
 import { divideHalfUp, type Nanos } from "../lib/money.ts";
-import { TOKEN_CATEGORIES, type SizeTier, type TokenCategory, type Usage } from "./usage.ts";
+import {
+  INPUT_CATEGORIES,
+  sumTokens,
+  TOKEN_CATEGORIES,
+  type SizeTier,
+  type TokenCategory,
+  type Usage,
+} from "./usage.ts";
 
 /** Whose row a price comes from: the organization's own, or a default of all (stored or configured). */
 export type PriceSource = "organization" | "default";
@@ -15,7 +22,17 @@ export type PriceAmounts =
       unit: "token";
       /** Price of one million tokens by category. */
       perMillion: Partial<Record<TokenCategory, Nanos>>;
+      longContext?: LongContextAmounts;
     };
+
+/**
+ * What all tokens of a request cost when it has more than `above` tokens of input, cached ones included. It names only
+ * categories of the same row's `perMillion`; the others cost the same at any length.
+ */
+export interface LongContextAmounts {
+  above: number;
+  perMillion: Partial<Record<TokenCategory, Nanos>>;
+}
 
 /** One stored or configured price row. */
 export type PriceRow = PriceAmounts & {
@@ -34,6 +51,8 @@ export interface Rate {
   source: PriceSource;
   /** Unix milliseconds. */
   effectiveFrom: number;
+  /** The amount in its place for requests with more than `above` tokens of input, where the same row has one. */
+  longContext?: { above: number; amount: Nanos };
 }
 
 /** The price of one model for one organization at one moment, resolved cell by cell. */
@@ -88,6 +107,17 @@ export function tokenRate(price: TokenPrice, category: TokenCategory): Rate {
   return price.perMillion[category] ?? tokenRate(price, FALLBACK[category]);
 }
 
+/** What a rate comes to in a request with that many tokens of input, of all categories. */
+export function amountAt({ amount, longContext }: Rate, inputTokens: number): Nanos {
+  return longContext && inputTokens > longContext.above ? longContext.amount : amount;
+}
+
+/** The numbers of input tokens above which something costs another amount, in rising order. */
+export function longContextSteps(price: TokenPrice): number[] {
+  const steps = Object.values(price.perMillion).flatMap(({ longContext }) => longContext?.above ?? []);
+  return [...new Set(steps)].sort((one, other) => one - other);
+}
+
 /** Where a price comes from as a whole: an organization's own as soon as one rate is; since its latest rate. */
 export function priceOrigin(price: Price): { source: PriceSource; effectiveFrom: number } {
   const rates: readonly Rate[] =
@@ -117,11 +147,12 @@ export function charge(price: Price, usage: Usage): ChargedAmount | undefined {
   if (price.unit !== "token") return undefined;
   let numerator = 0n;
   let source: PriceSource = tokenRate(price, "input").source;
+  const inputTokens = sumTokens(usage.tokens, INPUT_CATEGORIES);
   for (const category of TOKEN_CATEGORIES) {
     const count = usage.tokens[category];
     if (!count) continue;
     const rate = tokenRate(price, category);
-    numerator += BigInt(count) * rate.amount;
+    numerator += BigInt(count) * amountAt(rate, inputTokens);
     if (rate.source === "organization") source = rate.source;
   }
   return { amount: divideHalfUp(numerator, 1_000_000n), source };
@@ -148,11 +179,22 @@ function resolveTokenPrice(currency: string, rows: readonly PriceRow[]): TokenPr
     if (row.unit !== "token") continue;
     for (const category of TOKEN_CATEGORIES) {
       const amount = row.perMillion[category];
-      if (amount !== undefined) perMillion[category] ??= rateOf(row, amount);
+      if (amount !== undefined) perMillion[category] ??= tokenRateOf(row, category, amount);
     }
   }
   const { input, output } = perMillion;
   return input && output ? { unit: "token", currency, perMillion: { ...perMillion, input, output } } : null;
+}
+
+function tokenRateOf(
+  row: Extract<PriceRow, { unit: "token" }>,
+  category: TokenCategory,
+  amount: Nanos,
+): Rate {
+  const dearer = row.longContext?.perMillion[category];
+  const rate = rateOf(row, amount);
+  if (!row.longContext || dearer === undefined) return rate;
+  return { ...rate, longContext: { above: row.longContext.above, amount: dearer } };
 }
 
 function rateOf({ source, effectiveFrom }: PriceRow, amount: Nanos): Rate {

@@ -169,7 +169,11 @@ onEachDatabase("The store", (databases) => {
       ...image,
       id: "price_token",
       organizationId: null,
-      price: { unit: "token", perMillion: { input: 3n, output: 4n, cacheRead: 0n } },
+      price: {
+        unit: "token",
+        perMillion: { input: 3n, output: 4n, cacheRead: 0n },
+        longContext: { above: 200_000, perMillion: { input: 9_007_199_254_740_993n } },
+      },
     };
     await stores.admin.prices.add(image, BY);
     await stores.admin.prices.add(token, BY);

@@ -355,6 +355,17 @@ test("a price change prints every category before and after", async () => {
   });
 });
 
+test("dearer amounts of long requests are set, shown and listed", async () => {
+  await using cli = await shellWithOrganization();
+  const set = "prices set sandbox-chat --token input=1 --long input=2 --long-above 200000";
+  const { stdout } = await cli.run(set);
+  expect(stdout).toMatch(/input 1\.00, input above 200000 2\.00 a million/);
+  expect(stdout).toMatch(/^input above 200000 +0\.10 +2\.00 +default$/m);
+  const [, row] = (await cli.run("prices list --model sandbox-chat --json")).json();
+  expect(row).toMatchObject({ longContext: { above: 200_000, perMillion: { input: "2.00" } } });
+  expect(await cli.run("prices set sandbox-chat --token input=1 --long input=2")).toMatchObject({ code: 1 });
+});
+
 test("a price change prints what a quality costs by the row of all qualities", async () => {
   await using cli = await shellWithOrganization();
   await cli.run("prices set sandbox-a --image 1K=0.01");

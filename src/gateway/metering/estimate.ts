@@ -1,30 +1,41 @@
 import { MAX_CHARGE } from "../../domain/ledger.ts";
-import { tokenRate, type TokenPrice } from "../../domain/price.ts";
+import { amountAt, longContextSteps, tokenRate, type TokenPrice } from "../../domain/price.ts";
 import { INPUT_CATEGORIES, OUTPUT_CATEGORIES, type TokenCategory } from "../../domain/usage.ts";
 import { divideHalfUp, type Nanos } from "../../lib/money.ts";
+import { INPUT_MARGIN } from "./usage-policy.ts";
 
 /** The most a text request may cost: every input token in the dearest category, every output token it may get. */
 export function textCeiling(price: TokenPrice, inputTokens: number, outputTokens: number): Nanos {
   const numerator =
-    BigInt(inputTokens) * dearest(price, INPUT_CATEGORIES) +
-    BigInt(outputTokens) * dearest(price, OUTPUT_CATEGORIES);
+    BigInt(inputTokens) * dearest(price, INPUT_CATEGORIES, inputTokens) +
+    BigInt(outputTokens) * dearest(price, OUTPUT_CATEGORIES, inputTokens);
   const ceiling = divideHalfUp(numerator, 1_000_000n) + 1n;
   return ceiling < MAX_CHARGE ? ceiling : MAX_CHARGE;
 }
 
 /** The output tokens that an amount covers beside the input: the inverse of `textCeiling`. */
 export function coveredOutput(price: TokenPrice, inputTokens: number, amount: Nanos): number {
-  const output = dearest(price, OUTPUT_CATEGORIES);
+  const output = dearest(price, OUTPUT_CATEGORIES, inputTokens);
   if (output === 0n) return MAX_OUTPUT_TOKENS;
-  const rest = (amount - 1n) * 1_000_000n - BigInt(inputTokens) * dearest(price, INPUT_CATEGORIES);
+  const input = dearest(price, INPUT_CATEGORIES, inputTokens);
+  const rest = (amount - 1n) * 1_000_000n - BigInt(inputTokens) * input;
   return rest < 0n ? 0 : Math.min(Number(rest / output), MAX_OUTPUT_TOKENS);
 }
 
 /** More than any model gives. */
 const MAX_OUTPUT_TOKENS = 2 ** 32;
 
-function dearest(price: TokenPrice, categories: readonly TokenCategory[]): Nanos {
+/** The highest amount that a token may cost in a request of at most that much input, be it long or not. */
+function dearest(price: TokenPrice, categories: readonly TokenCategory[], inputTokens: number): Nanos {
+  // What a vendor adds to the prompt may take it over a step.
+  const longest = inputTokens + INPUT_MARGIN;
+  const lengths = [
+    0,
+    ...longContextSteps(price)
+      .filter((above) => above < longest)
+      .map((above) => above + 1),
+  ];
   return categories
-    .map((category) => tokenRate(price, category).amount)
+    .flatMap((category) => lengths.map((length) => amountAt(tokenRate(price, category), length)))
     .reduce((max, next) => (next > max ? next : max));
 }

@@ -2,8 +2,17 @@ import type { Principal } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { EmbeddingModel, ImageModel, Model, TextModel } from "../../domain/model.ts";
 import { quoteImage, type ImageQuote } from "../../domain/image-quote.ts";
-import { priceOrigin, priceStart, tokenRate, type ImagePrice, type TokenPrice } from "../../domain/price.ts";
+import {
+  amountAt,
+  longContextSteps,
+  priceOrigin,
+  priceStart,
+  tokenRate,
+  type ImagePrice,
+  type TokenPrice,
+} from "../../domain/price.ts";
 import { resolveSize, priceTier, readSize } from "../../domain/size.ts";
+import type { TokenCategory } from "../../domain/usage.ts";
 import { fitToModel } from "../../gateway/admission/fit-image-request.ts";
 import { mayCall, MODEL_SCOPES, requireModel } from "../../gateway/admission/model-access.ts";
 import { findPrice, noPrice, requirePrice } from "../../gateway/metering/price.ts";
@@ -112,23 +121,32 @@ function imageRow(
 }
 
 function tokenRow(model: TextModel | EmbeddingModel, price: TokenPrice): object {
-  const of = (category: Parameters<typeof tokenRate>[1]): string =>
-    formatNanos(tokenRate(price, category).amount);
   const { source, effectiveFrom } = priceOrigin(price);
+  const steps = longContextSteps(price);
   return {
     object: "price",
     model: model.id,
     currency: price.currency,
     unit: "token",
-    prices: {
-      input: of("input"),
-      output: of("output"),
-      cache_read: of("cacheRead"),
-      cache_write: of("cacheWrite"),
-      cache_write_1h: of("cacheWrite1h"),
-      ...(price.perMillion.reasoning && { reasoning: of("reasoning") }),
-    },
+    prices: tokenPrices(price, 0),
+    ...(steps.length > 0 && {
+      long_context: steps.map((above) => ({ above, prices: tokenPrices(price, above + 1) })),
+    }),
     source,
     effective_from: priceStart(effectiveFrom),
+  };
+}
+
+/** The prices of a million tokens in a request with that many tokens of input. */
+function tokenPrices(price: TokenPrice, inputTokens: number): object {
+  const of = (category: TokenCategory): string =>
+    formatNanos(amountAt(tokenRate(price, category), inputTokens));
+  return {
+    input: of("input"),
+    output: of("output"),
+    cache_read: of("cacheRead"),
+    cache_write: of("cacheWrite"),
+    cache_write_1h: of("cacheWrite1h"),
+    ...(price.perMillion.reasoning && { reasoning: of("reasoning") }),
   };
 }

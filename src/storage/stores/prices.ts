@@ -52,7 +52,11 @@ interface PriceRow {
 /** The `price` column as JSON gives it back: every amount a decimal string. */
 type WrittenPrice =
   | { unit: "image"; perImage: Record<string, Record<string, string>> }
-  | { unit: "token"; perMillion: Record<string, string> };
+  | {
+      unit: "token";
+      perMillion: Record<string, string>;
+      longContext?: { above: number; perMillion: Record<string, string> };
+    };
 
 function readRow(row: PriceRow): PriceRecord {
   return {
@@ -68,7 +72,16 @@ function readRow(row: PriceRow): PriceRecord {
 }
 
 function readPrice(written: WrittenPrice): PriceRecord["price"] {
-  if (written.unit === "token") return { unit: "token", perMillion: readAmounts(written.perMillion) };
+  if (written.unit === "token") {
+    const { perMillion, longContext } = written;
+    return {
+      unit: "token",
+      perMillion: readAmounts(perMillion),
+      ...(longContext && {
+        longContext: { above: longContext.above, perMillion: readAmounts(longContext.perMillion) },
+      }),
+    };
+  }
   const tiers = Object.entries(written.perImage).map(([tier, row]) => [tier, readAmounts(row)]);
   return { unit: "image", perImage: Object.fromEntries(tiers) };
 }

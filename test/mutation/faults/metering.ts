@@ -197,16 +197,15 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "a hold for text leaves out the output",
     file: ESTIMATE,
-    find: `    BigInt(inputTokens) * dearest(price, INPUT_CATEGORIES) +
-    BigInt(outputTokens) * dearest(price, OUTPUT_CATEGORIES);`,
-    replace: `    BigInt(inputTokens) * dearest(price, INPUT_CATEGORIES) + BigInt(outputTokens) * 0n;`,
+    find: "BigInt(outputTokens) * dearest(price, OUTPUT_CATEGORIES, inputTokens);",
+    replace: "BigInt(outputTokens) * 0n;",
     tests: estimate,
   },
   {
     name: "the covered output leaves out the input",
     file: ESTIMATE,
-    find: "1_000_000n - BigInt(inputTokens) * dearest(price, INPUT_CATEGORIES);",
-    replace: "1_000_000n - BigInt(inputTokens) * 0n;",
+    find: "1_000_000n - BigInt(inputTokens) * input;",
+    replace: "1_000_000n - BigInt(inputTokens) * (input - input);",
     tests: estimate,
   },
   {
@@ -257,6 +256,20 @@ export const METERING_FAULTS: readonly Fault[] = [
     find: "export const USABLE_MS = 14 * 60_000;",
     replace: "export const USABLE_MS = 16 * 60_000;",
     tests: leases,
+  },
+  {
+    name: "the hold of a long request is by the ordinary prices",
+    file: ESTIMATE,
+    find: ".filter((above) => above < longest)",
+    replace: ".filter((above) => above > longest)",
+    tests: estimate,
+  },
+  {
+    name: "the hold forgets what a vendor may add to the input",
+    file: ESTIMATE,
+    find: "inputTokens + INPUT_MARGIN",
+    replace: "inputTokens + INPUT_MARGIN - INPUT_MARGIN",
+    tests: estimate,
   },
   {
     name: "a lease is spent after its budget was lowered",

@@ -11,6 +11,7 @@ const index = ["src/admin/price-index.test.ts"];
 const quote = ["src/domain/image-quote.test.ts"];
 const size = ["src/domain/size.test.ts"];
 const price = ["src/domain/price.test.ts"];
+const long = ["src/domain/long-context.test.ts"];
 const lookup = ["src/gateway/metering/price.test.ts"];
 const images = ["src/gateway/images.test.ts"];
 
@@ -121,6 +122,27 @@ export const PRICE_FAULTS: readonly Fault[] = [
     find: `    if (rate.source === "organization") source = rate.source;`,
     replace: "",
     tests: price,
+  },
+  {
+    name: "a long request costs the ordinary prices",
+    file: PRICE,
+    find: "inputTokens > longContext.above ? longContext.amount : amount",
+    replace: "inputTokens < longContext.above ? amount : amount",
+    tests: long,
+  },
+  {
+    name: "a request at the number of tokens counts as long",
+    file: PRICE,
+    find: "inputTokens > longContext.above",
+    replace: "inputTokens >= longContext.above",
+    tests: long,
+  },
+  {
+    name: "cached input does not make a request long",
+    file: PRICE,
+    find: "sumTokens(usage.tokens, INPUT_CATEGORIES)",
+    replace: `sumTokens(usage.tokens, INPUT_CATEGORIES.filter((each) => each === "input"))`,
+    tests: long,
   },
   {
     name: "the quote of auto is the cheapest quality",
