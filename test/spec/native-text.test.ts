@@ -120,6 +120,25 @@ describe("a stream without `alt=sse`", () => {
   });
 });
 
+test.each(["", "?alt=sse"])("a client that leaves a stream (%s) pays for what it got", async (query) => {
+  const requestId = `left${query.length}`;
+  const leaving = new AbortController();
+  const text = "[[reply tokens=500 frameDelayMs=20]]";
+  const response = await fetch(`${fixture.gateway.url}${path("streamGenerateContent")}${query}`, {
+    method: "POST",
+    signal: leaving.signal,
+    body: JSON.stringify({ contents: [{ parts: [{ text }] }] }),
+    headers: { authorization: `Bearer ${fixture.gateway.key}`, "x-request-id": requestId },
+  });
+  await response.body!.getReader().read();
+  leaving.abort();
+  const [row, ...others] = await fixture.gateway.charged(requestId);
+  expect(others).toEqual([]);
+  expect(row!.flags).toEqual(expect.arrayContaining(["caller_gone", "partial"]));
+  expect(row!.consumed!.tokens!["output"]).toBeLessThan(500);
+  await fixture.vendor.waitForClose();
+});
+
 describe("the model in the path", () => {
   test.each([
     ["sandbox-chat", "ai:image", [401, "authentication_required"]],

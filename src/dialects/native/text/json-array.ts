@@ -19,10 +19,13 @@ export function asJsonArray(events: ReadableStream<Uint8Array>): ReadableStream<
   };
   return new ReadableStream({
     async pull(client) {
-      const { done, value } = await reader.read();
-      const text = value ? write(splitter.push(value)) : "";
-      if (text !== "") client.enqueue(Buffer.from(text));
-      if (!done) return;
+      // A pull that gives nothing would be the last one, so a piece of an event is not the end of it.
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        const text = write(splitter.push(value));
+        if (text !== "") return client.enqueue(Buffer.from(text));
+      }
       const rest = write([splitter.end()]).trimEnd();
       client.enqueue(Buffer.from(before === "[" ? `${rest}[]` : `${rest}]`));
       client.close();
