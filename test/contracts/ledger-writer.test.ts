@@ -63,7 +63,8 @@ onEachDatabase("The thread that writes the ledger", (databases) => {
     "one that %s is reported and replaced, and nothing is lost",
     async (name, code) => {
       const script = failingThread(name, code);
-      const { stores, problems, onProblem, writer } = await open(name, { script, patienceMs: 500 });
+      const patienceMs = name === "hangs" ? 3_000 : undefined;
+      const { stores, problems, onProblem, writer } = await open(name, { script, patienceMs });
       const journals = join(folder, `journals-${name}`);
       mkdirSync(journals);
       const shipper = startShipper({
