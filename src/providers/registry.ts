@@ -4,7 +4,7 @@ import type { EmbeddingUpstream, ImageUpstream, TextUpstream, Upstreams } from "
 import type { FairSemaphore } from "../lib/semaphore.ts";
 import { anthropic } from "./anthropic.ts";
 import { ark } from "./ark.ts";
-import { azure } from "./azure.ts";
+import { azure } from "./azure/index.ts";
 import { bedrock } from "./bedrock/index.ts";
 import { bfl } from "./bfl.ts";
 import { dashscope } from "./dashscope.ts";

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { readReply } from "../../src/dialects/chat/reply.ts";
 import { ChatStream } from "../../src/dialects/chat/stream.ts";
 import { policyFor } from "../support/usage-policy.ts";
-import { azure } from "../../src/providers/azure.ts";
+import { azure } from "../../src/providers/azure/index.ts";
 import { azureSettings, callAzure } from "../support/azure-calls.ts";
 import { imageModel, describeImages, pngReference, shippedSettings } from "../support/image-calls.ts";
 import { makeGif } from "../support/pictures.ts";
@@ -18,7 +18,7 @@ afterEach(() => vendor.reset());
 afterAll(() => vendor.close());
 
 const SURFACES = [
-  ["v1", "/openai/v1", "/openai/v1", "preview"],
+  ["v1", "/openai/v1", "/openai/v1", "v1"],
   ["classic", "/openai/deployments/gpt-5.4", "/openai/deployments/gpt-image-2", "2025-04-01-preview"],
 ] as const;
 
@@ -171,8 +171,11 @@ describe("a channel", () => {
   test("sends its own version instead of the surface's", async () => {
     const classic = callAzure(vendor.url, { surface: "classic", apiVersion: "2026-01-01-preview" });
     await classic.generate();
-    await callAzure(vendor.url, { apiVersion: "v1" }).generate();
-    expect(vendor.hits.map(({ query }) => query.get("api-version"))).toEqual(["2026-01-01-preview", "v1"]);
+    await callAzure(vendor.url, { apiVersion: "preview" }).generate();
+    expect(vendor.hits.map(({ query }) => query.get("api-version"))).toEqual([
+      "2026-01-01-preview",
+      "preview",
+    ]);
   });
 
   test.each(["/", "/openai", "/openai/v1", "/openai/v1/"])(

@@ -4,7 +4,7 @@ import { responses } from "../../src/dialects/responses/index.ts";
 import type { VendorTerms } from "../../src/dialects/dialect.ts";
 import { UpstreamError, type UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
 import type { TextResponse, TextUpstream } from "../../src/gateway/ports.ts";
-import { azure } from "../../src/providers/azure.ts";
+import { azure } from "../../src/providers/azure/index.ts";
 import { compatibleProvider } from "../../src/providers/openai-compatible/compatible-provider.ts";
 import { VENDORS } from "../../src/providers/openai-compatible/vendors.ts";
 import { openai } from "../../src/providers/openai.ts";

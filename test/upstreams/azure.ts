@@ -16,18 +16,25 @@ export const IMAGE_DEPLOYMENT = "gpt-image-2";
 
 /**
  * A simulated resource of Azure OpenAI with both surfaces. It refuses what the vendor refuses and OpenAI does not,
- * and applies the rules of the simulated OpenAI otherwise. The base address for a channel is its own.
+ * and applies the rules of the simulated OpenAI otherwise. The base address for a channel is its own. A call has either
+ * the key or a token that `accepts` takes.
  */
-export function startAzure(): Promise<Simulator> {
-  return startSimulator(handleRequest);
+export function startAzure(accepts: (token: string) => boolean = () => false): Promise<Simulator> {
+  return startSimulator((...call) => handleRequest(accepts, ...call));
 }
 
-const handleRequest: Vendor = async (request, response, exchange) => {
+async function handleRequest(
+  accepts: (token: string) => boolean,
+  ...[request, response, exchange]: Parameters<Vendor>
+): Promise<void> {
   const behaviour = exchange.takeBehaviour(undefined);
   if (await applyEarlyFault(behaviour, response)) return;
-  const planned = findRefusal(behaviour, request.headers["api-key"] ?? "");
+  const planned = findRefusal(
+    behaviour,
+    request.headers["api-key"] ?? request.headers["authorization"] ?? "",
+  );
   if (planned) return refuse(response, planned, behaviour);
-  const target = findTarget(request);
+  const target = findTarget(request, accepts);
   if ("status" in target) return refuse(response, target);
   if (target.operation === "chat/completions")
     return handleChat(request, response, exchange, [CHAT_DEPLOYMENT], FILTER_REPORTS);
@@ -36,12 +43,16 @@ const handleRequest: Vendor = async (request, response, exchange) => {
   const fault = findImageFault(request);
   if (fault) return refuse(response, fault);
   return handleImages(request, response, exchange, [IMAGE_DEPLOYMENT]);
-};
+}
 
-/** Checks key, operation and deployment in the vendor's order. */
-function findTarget(request: ReceivedRequest): Target | Refusal {
-  if (request.headers["api-key"] !== SIMULATED_KEY || "authorization" in request.headers)
-    return REFUSALS["401"]!;
+/** Checks credential, operation and deployment in the vendor's order. */
+function findTarget(request: ReceivedRequest, accepts: (token: string) => boolean): Target | Refusal {
+  const { "api-key": key, authorization } = request.headers;
+  const isAccepted =
+    authorization === undefined
+      ? key === SIMULATED_KEY
+      : key === undefined && accepts(authorization.replace(/^Bearer /, ""));
+  if (!isAccepted) return REFUSALS["401"]!;
   const target = request.method === "POST" ? readTarget(request) : REFUSALS["404"]!;
   if ("status" in target) return target;
   const deployment = target.deployment ?? bodyModel(request);

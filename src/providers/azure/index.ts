@@ -1,0 +1,147 @@
+import { z } from "zod";
+import type { VendorTraits } from "../../dialects/dialect.ts";
+import type { TextDialectName } from "../../dialects/name.ts";
+import type { TextCall, TextUpstream } from "../../gateway/ports.ts";
+import { systemClock } from "../../lib/clock.ts";
+import {
+  createOpenAiConnection,
+  type ImageLimits,
+  type OpenAiAddress,
+  type OpenAiConnection,
+} from "../openai-compatible/connection.ts";
+import { createOpenAiEmbeddings } from "../openai-compatible/embeddings.ts";
+import { createOpenAiImages } from "../openai-compatible/images.ts";
+import { createOpenAiResponses } from "../openai-compatible/responses.ts";
+import { createOpenAiText } from "../openai-compatible/text.ts";
+import type { Provider } from "../provider.ts";
+import { createAccessTokens } from "../transport/access-tokens.ts";
+import { extraHeaders, headerValue, httpAddress, withoutEndSlash } from "../transport/channel-settings.ts";
+import { authenticateByToken, withCredential, type Credential } from "../transport/credential.ts";
+import { entraTokens } from "./token-request.ts";
+
+const guid = z.string().regex(/^[\w.-]{1,100}$/, "must be an id or a domain");
+
+const settings = z
+  .object({
+    /** Address of the resource, such as `https://{resource}.openai.azure.com`. */
+    baseUrl: httpAddress.refine((text) => !/[?#]/.test(text), "must be the resource's address alone"),
+    /** Without it tokens of Microsoft Entra are the credential: of an application, else of the machine's identity. */
+    apiKey: headerValue.optional(),
+    headers: extraHeaders,
+    tenantId: guid.optional(),
+    clientId: guid.optional(),
+    clientSecret: z.string().min(1).optional(),
+    /** Address of the token server; other clouds have their own. */
+    authorityUrl: httpAddress.default("https://login.microsoftonline.com"),
+    /** Address of the metadata service, which issues tokens for the identity of this machine. */
+    metadataUrl: httpAddress.default("http://169.254.169.254"),
+    /** `v1` has the deployment in the body only, `classic` in the address. */
+    surface: z.enum(["v1", "classic"]).default("v1"),
+    /** Value of `api-version`; that of the surface where absent. */
+    apiVersion: z
+      .string()
+      .regex(/^[a-z0-9.-]+$/, "must be a version such as 2025-04-01-preview")
+      .optional(),
+  })
+  .refine(({ tenantId, clientSecret }) => (tenantId === undefined) === (clientSecret === undefined), {
+    path: ["clientSecret"],
+    error: "and `tenant_id` must be set together",
+  })
+  .refine(({ clientId, clientSecret }) => clientSecret === undefined || clientId !== undefined, {
+    path: ["clientId"],
+    error: "is missing: the secret belongs to an application",
+  })
+  .refine(({ apiKey, clientId }) => apiKey === undefined || clientId === undefined, {
+    path: ["clientId"],
+    error: "and `credential` must not be set together",
+  });
+
+type AzureSettings = z.infer<typeof settings>;
+
+/**
+ * OpenAI's chat, embeddings and images protocols at a resource of Azure OpenAI. The upstream model of a route is the
+ * name of a deployment.
+ */
+export const azure: Provider<AzureSettings> = {
+  name: "azure",
+  settings,
+  text(settings) {
+    const connect = connectorOf(settings);
+    const upstream = (dialect: TextDialectName, create: (connection: OpenAiConnection) => TextUpstream) => ({
+      dialect,
+      traits: TEXT_TRAITS,
+      send: (call: TextCall) => connect(call.signal, (connection) => create(connection).send(call)),
+    });
+    const chat = upstream("chat", createOpenAiText);
+    // The classic surface has no responses (Azure OpenAI, API lifecycle).
+    return settings.surface === "v1" ? [chat, upstream("responses", createOpenAiResponses)] : [chat];
+  },
+  embedding(settings) {
+    const connect = connectorOf(settings);
+    return {
+      embed: (call) => connect(call.signal, (connection) => createOpenAiEmbeddings(connection).embed(call)),
+    };
+  },
+  image(settings, codecSlots) {
+    const connect = connectorOf(settings);
+    return {
+      generate: (order, signal) =>
+        connect(signal, (connection) => createOpenAiImages(connection, codecSlots).generate(order, signal)),
+    };
+  },
+};
+
+const TEXT_TRAITS: VendorTraits = { maxTokensField: "max_completion_tokens" };
+
+/** Calls with a connection whose credential is valid now. */
+type Connect = <Result>(
+  signal: AbortSignal,
+  call: (connection: OpenAiConnection) => Promise<Result>,
+) => Promise<Result>;
+
+function connectorOf(settings: AzureSettings): Connect {
+  const { apiKey } = settings;
+  if (apiKey !== undefined) {
+    const connection = connectionOf(settings, { headers: { "api-key": apiKey }, secret: apiKey });
+    return (_signal, call) => call(connection);
+  }
+  const authenticate = authenticateByToken(createAccessTokens(entraTokens(settings), systemClock));
+  let prepared: { secret: string; connection: OpenAiConnection } | undefined;
+  return (signal, call) =>
+    withCredential(authenticate, signal, (credential) => {
+      const { secret } = credential;
+      if (prepared?.secret !== secret) prepared = { secret, connection: connectionOf(settings, credential) };
+      return call(prepared.connection);
+    });
+}
+
+/** The stable version of `v1`, and one of `classic` that has images (Azure OpenAI, API lifecycle; image how-to). */
+const API_VERSIONS: Readonly<Record<AzureSettings["surface"], string>> = {
+  v1: "v1",
+  classic: "2025-04-01-preview",
+};
+
+/** No WebP in either direction, and files of under 50 MB (Azure OpenAI image how-to). */
+const IMAGE_LIMITS: ImageLimits = {
+  formats: ["png", "jpeg"],
+  references: { formats: ["png", "jpeg"], maxBytes: 50_000_000 },
+};
+
+function connectionOf(settings: AzureSettings, credential: Credential): OpenAiConnection {
+  const { headers } = settings;
+  // The address is often copied with the path of a surface at its end.
+  const baseUrl = withoutEndSlash(settings.baseUrl).replace(/\/openai(\/v1)?$/, "");
+  return createOpenAiConnection({ baseUrl, apiKey: credential.secret, headers }, credential.headers, {
+    urlOf: urlsOf(baseUrl, settings),
+    textTraits: TEXT_TRAITS,
+    singleFileField: "image[]",
+    imageLimits: IMAGE_LIMITS,
+  });
+}
+
+function urlsOf(baseUrl: string, { surface, apiVersion }: AzureSettings): OpenAiAddress["urlOf"] {
+  const query = `api-version=${apiVersion ?? API_VERSIONS[surface]}`;
+  if (surface === "v1") return (operation) => `${baseUrl}/openai/v1/${operation}?${query}`;
+  return (operation, readModel) =>
+    `${baseUrl}/openai/deployments/${encodeURIComponent(readModel())}/${operation}?${query}`;
+}
