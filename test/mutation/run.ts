@@ -12,6 +12,7 @@ import { CHAT_FAULTS } from "./faults/chat.ts";
 import { END_TO_END_FAULTS } from "./faults/end-to-end.ts";
 import { JOURNAL_FAULTS } from "./faults/journal.ts";
 import { LIMIT_FAULTS } from "./faults/limits.ts";
+import { MESSAGES_FAULTS } from "./faults/messages.ts";
 import { METERING_FAULTS } from "./faults/metering.ts";
 import { PRICE_FAULTS } from "./faults/prices.ts";
 import { REQUEST_FAULTS } from "./faults/requests.ts";
@@ -31,6 +32,7 @@ const ALL = [
   ...PRICE_FAULTS,
   ...REQUEST_FAULTS,
   ...CHAT_FAULTS,
+  ...MESSAGES_FAULTS,
   ...RESPONSES_FAULTS,
   ...ROUTING_FAULTS,
   ...LIMIT_FAULTS,

@@ -1,0 +1,124 @@
+import type { Fault } from "../fault.ts";
+
+const FOLDER = "src/dialects/messages";
+const request = [`${FOLDER}/request.test.ts`];
+const stream = [`${FOLDER}/stream.test.ts`];
+const writer = [`${FOLDER}/reply-writer.test.ts`];
+const vendor = [`${FOLDER}/write-conversation.test.ts`];
+const adapter = ["test/contracts/anthropic.test.ts"];
+
+/** What the messages protocol promises. */
+export const MESSAGES_FAULTS: readonly Fault[] = [
+  {
+    name: "a vendor gets thinking of another protocol, which it refuses",
+    file: `${FOLDER}/request.ts`,
+    find: "const own = withoutForeignThinking(raw, parsed.body);",
+    replace: "const own = raw;",
+    tests: request,
+  },
+  {
+    name: "the input of a call is parsed and printed again",
+    file: `${FOLDER}/raw-inputs.ts`,
+    find: 'memberText(items.slice(start, end), "input") ?? "{}"',
+    replace: "JSON.stringify(Object(block).input)",
+    tests: request,
+  },
+  {
+    name: "a server with links in its own network is not known to get one",
+    file: `${FOLDER}/sources.ts`,
+    find: "linkParam ??= `${path}.url`;",
+    replace: "linkParam = null;",
+    tests: request,
+  },
+  {
+    name: "a budget of thinking may be the whole maximum",
+    file: `${FOLDER}/fields.ts`,
+    find: "Number(budget) >= Number(maxTokens)",
+    replace: "Number(budget) > Number(maxTokens)",
+    tests: request,
+  },
+  {
+    name: "a later report of nothing replaces the counts of the start",
+    file: `${FOLDER}/usage.ts`,
+    find: 'const isNews = value !== null && (value !== 0 || typeof merged[name] !== "number");',
+    replace: "const isNews = true;",
+    tests: stream,
+  },
+  {
+    name: "the ending goes out before the charge is recorded",
+    file: `${FOLDER}/stream.ts`,
+    find: "this.#ending.push(this.#stop(written, event));",
+    replace: "output.push(this.#stop(written, event));",
+    tests: stream,
+  },
+  {
+    name: "a failure before any content is not another vendor's chance",
+    file: `${FOLDER}/stream.ts`,
+    find: "if (!isCommitted) throw error;",
+    replace: "",
+    tests: stream,
+  },
+  {
+    name: "a stream shows other counts than are billed",
+    file: `${FOLDER}/stream.ts`,
+    find: "if (isObject(usage) && !isCorrected(billed)) return frame;",
+    replace: "if (isObject(usage)) return frame;",
+    tests: stream,
+  },
+  {
+    name: "calls that grow at once share a block",
+    file: `${FOLDER}/reply-writer.ts`,
+    find: 'if (typeof this.#open === "number") {',
+    replace: "if (this.#open === Number.NaN) {",
+    tests: writer,
+  },
+  {
+    name: "a caller gets ids that it may not send to a vendor of the protocol",
+    file: `${FOLDER}/ids.ts`,
+    find: "USABLE.test(id) && !id.startsWith(CARRIED) ? id",
+    replace: "USABLE.test(id) || id !== CARRIED ? id",
+    tests: writer,
+  },
+  {
+    name: "a call without a result is sent without one",
+    file: `${FOLDER}/write-turns.ts`,
+    find: "...missing.map(noResult),",
+    replace: "",
+    tests: vendor,
+  },
+  {
+    name: "a vendor gets a budget beyond its maximum",
+    file: `${FOLDER}/thinking.ts`,
+    find: ", maxTokens - 1)",
+    replace: ", maxTokens + 1)",
+    tests: vendor,
+  },
+  {
+    name: "a missing key has a top-level type",
+    file: `${FOLDER}/error.ts`,
+    find: 'if (kind === "access") return { error: { type: code, message } };',
+    replace: "",
+    tests: [`${FOLDER}/reply.test.ts`],
+  },
+  {
+    name: "an empty balance at the vendor is told as the caller's fault",
+    file: "src/providers/messages-compatible/errors.ts",
+    find: "byCode ?? bySentence ?? kindOfType(type)",
+    replace: "kindOfType(type)",
+    tests: adapter,
+  },
+  {
+    name: "the caller's version and betas stay behind",
+    file: "src/providers/messages-compatible/text.ts",
+    find: "headers: { ...common, ...headers }",
+    replace: "headers: { ...headers, ...common }",
+    tests: adapter,
+  },
+  {
+    name: "the key is not read from the header of the protocol",
+    file: "src/server/endpoints/text.ts",
+    find: 'keyHeaders: () => ["x-api-key"]',
+    replace: "keyHeaders: () => []",
+    tests: ["test/spec/messages.test.ts"],
+  },
+];
