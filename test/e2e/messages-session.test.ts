@@ -187,7 +187,9 @@ test("the conversation goes on at a vendor of another protocol when both of its 
 });
 
 test("bodies of any spelling arrive unchanged but for the model name", async () => {
-  const property = fc.asyncProperty(jsonText, jsonText, async (value, input) => {
+  // The simulated vendor reads `[[word]]` as an order to misbehave.
+  const unmarked = jsonText.filter((text) => !/\[\[[a-z]/.test(text));
+  const property = fc.asyncProperty(unmarked, unmarked, async (value, input) => {
     const text = (model: string) =>
       `{ "metadata" : {"user_id":"a","x":${value}},"max_tokens":9,"model" : "${model}", "tools":[{"name":"f","input_schema":{"type":"object","default":${input}}}],"messages":[{"role":"user","content":"q"}] }`;
     fixture.vendor.reset();
