@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { editMembers, removeMember } from "./json-edit.ts";
+import fc from "fast-check";
+import { editMembers, removeMember, removeMembers } from "./json-edit.ts";
 
 const one = () => "1";
 
@@ -29,4 +30,21 @@ test.each([
   ['{"a":{"x":1}}', '{"a":{"x":1}}'],
 ])("a member is removed with one comma: %s", (text, rest) => {
   expect(removeMember(text, "x")).toBe(rest);
+});
+
+test("several members are removed, wherever they stand, and the others keep their text", () => {
+  const member = fc.tuple(
+    fc.constantFrom("x", "y", "a", "b"),
+    fc.constantFrom("1.0", '"x"', '{"x": [1 ,2]}', "null"),
+  );
+  const space = fc.constantFrom("", " ", "\n ");
+  fc.assert(
+    fc.property(fc.array(member, { maxLength: 7 }), space, (members, gap) => {
+      const write = (list: typeof members) => list.map(([name, value]) => `"${name}"${gap}:${gap}${value}`);
+      const rest = removeMembers(`{${write(members).join(`${gap},${gap}`)}}`, ["x", "y"]);
+      const kept = members.filter(([name]) => name !== "x" && name !== "y");
+      expect(JSON.parse(rest)).toEqual(JSON.parse(`{${write(kept).join(",")}}`));
+      for (const text of write(kept)) expect(rest).toContain(text);
+    }),
+  );
 });
