@@ -157,3 +157,17 @@ test("tokens are counted by the targets that count", async () => {
   expect(count.input_tokens).toBeGreaterThan(0);
   expect(vendors.vertex.hits.at(-1)!.path).toEndWith("count-tokens:rawPredict");
 });
+
+test.each([false, true])(
+  "a caller of chat completions gets an answer of a cloud (streamed: %p)",
+  async (stream) => {
+    vendors.anthropic.next(DOWN);
+    const messages = [{ role: "user", content: "Hi" }];
+    const response = await gateway.call("/v1/chat/completions", { body: { model: MODEL, stream, messages } });
+    expect(await response.text()).toContain("word0");
+    const rows = await gateway.charged(response.headers.get("x-request-id")!);
+    expect(rows.map(({ channel, consumed, flags }) => [channel, consumed?.source, flags])).toEqual([
+      ["bedrock", "upstream", []],
+    ]);
+  },
+);
