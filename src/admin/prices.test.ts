@@ -127,6 +127,25 @@ test("dearer amounts of long requests are kept with the row, and need an amount 
     expect(await refusal(setPrice(context, input))).toEqual([400, field, expect.any(String)]);
 });
 
+test("a row may name prices of uses, above zero only where uses are counted", async () => {
+  const context = await withOrganization();
+  const use = (perUse: object) => ({ model: "big-chat", perUse });
+  const { row, after } = await setPrice(context, use({ web_search: "0.01", code_interpreter: "0" }));
+  expect(row.price).toEqual({
+    unit: "token",
+    perMillion: {},
+    perUse: { web_search: 10_000_000n, code_interpreter: 0n },
+  });
+  expect(after).toMatchObject({ perUse: { web_search: { amount: 10_000_000n } } });
+  for (const [perUse, field] of [
+    [{ code_interpreter: "0.01" }, "perUse.code_interpreter"],
+    [{ file_id: "0" }, "perUse.file_id"],
+    [{ web_search: "-1" }, "perUse.web_search"],
+    [{}, "perMillion"],
+  ] as const)
+    expect(await refusal(setPrice(context, use(perUse)))).toEqual([400, field, expect.any(String)]);
+});
+
 test("a change returns the prices before and after it", async () => {
   const context = await withOrganization();
   const perImage = { "1K": { high: "0.5" } };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isCountedFeature, UNCOUNTED, PRICEABLE_FEATURES, type Feature } from "../domain/feature.ts";
 import type { ImageModel, Model } from "../domain/model.ts";
 import type { Price, PriceAmounts } from "../domain/price.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
@@ -116,13 +117,14 @@ export const priceFields = {
   longContext: z
     .strictObject({ above: z.int().min(1).max(MAX_LONG_ABOVE), perMillion: perMillionSchema })
     .optional(),
+  perUse: z.partialRecord(z.enum(PRICEABLE_FEATURES), amountSchema).optional(),
 };
 
 const priceSchema = z.strictObject({ ...priceFields, effectiveFrom: z.int().min(0).optional() });
 
 const removalSchema = z.strictObject({ id: z.string(), effectiveUntil: z.int().min(0).optional() });
 
-type PriceInput = Pick<z.output<typeof priceSchema>, "perImage" | "perMillion" | "longContext">;
+type PriceInput = Pick<z.output<typeof priceSchema>, "perImage" | "perMillion" | "longContext" | "perUse">;
 
 /** The currency of a price: the organization's own, or the one named, by default USD. */
 export async function currencyOf(
@@ -140,8 +142,11 @@ export async function currencyOf(
   );
 }
 
-function imagePrice(model: ImageModel, { perImage, perMillion, longContext }: PriceInput): PriceAmounts {
-  if (!perImage || perMillion || longContext)
+function imagePrice(
+  model: ImageModel,
+  { perImage, perMillion, longContext, perUse }: PriceInput,
+): PriceAmounts {
+  if (!perImage || perMillion || longContext || perUse)
     throw new AdminError(
       400,
       "perImage",
@@ -176,15 +181,28 @@ function imagePrice(model: ImageModel, { perImage, perMillion, longContext }: Pr
   return { unit: "image", perImage: rows };
 }
 
-function tokenPrice(model: string, { perImage, perMillion, longContext }: PriceInput): PriceAmounts {
-  if (!perMillion || perImage || Object.keys(perMillion).length === 0)
+function tokenPrice(
+  model: string,
+  { perImage, perMillion = {}, longContext, perUse }: PriceInput,
+): PriceAmounts {
+  const isEmpty = Object.keys(perMillion).length === 0 && Object.keys(perUse ?? {}).length === 0;
+  if (perImage || isEmpty)
     throw new AdminError(
       400,
       "perMillion",
       `"${model}" is a text model: name prices of a million tokens and none of images`,
     );
-  if (!longContext) return { unit: "token", perMillion };
-  const names = TOKEN_CATEGORIES.filter((category) => longContext.perMillion[category] !== undefined);
+  if (longContext) checkLongContext(perMillion, longContext.perMillion);
+  for (const [name, amount] of Object.entries(perUse ?? {}))
+    if (amount > 0n && !isCountedFeature(name as Feature))
+      throw new AdminError(400, `perUse.${name}`, `perUse.${name} ${UNCOUNTED}`);
+  return { unit: "token", perMillion, ...(longContext && { longContext }), ...(perUse && { perUse }) };
+}
+
+type TokenAmounts = Extract<PriceAmounts, { unit: "token" }>["perMillion"];
+
+function checkLongContext(perMillion: TokenAmounts, long: TokenAmounts): void {
+  const names = TOKEN_CATEGORIES.filter((category) => long[category] !== undefined);
   if (names.length === 0)
     throw new AdminError(400, "longContext.perMillion", "longContext names no price of a million tokens");
   for (const category of names)
@@ -194,7 +212,6 @@ function tokenPrice(model: string, { perImage, perMillion, longContext }: PriceI
         `longContext.perMillion.${category}`,
         `the row has no price of ${TOKEN_CATEGORY_NAMES[category]} tokens for shorter requests: name it, too`,
       );
-  return { unit: "token", perMillion, longContext };
 }
 
 function requireFuture(field: string, time: number, now: number): void {

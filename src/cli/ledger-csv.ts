@@ -1,3 +1,4 @@
+import { COUNTED_FEATURES } from "../domain/feature.ts";
 import type { LedgerEntry } from "../domain/ledger.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import { formatNanos } from "../lib/money.ts";
@@ -28,6 +29,10 @@ const COLUMNS: readonly Column[] = [
   ...TOKEN_CATEGORIES.map((category): Column => [
     `${TOKEN_CATEGORY_NAMES[category]}_tokens`,
     ({ usage }) => (usage?.unit === "token" ? usage.tokens[category] : null),
+  ]),
+  ...COUNTED_FEATURES.map((feature): Column => [
+    `${feature}_uses`,
+    ({ usage }) => (usage?.unit === "token" ? usage.uses?.[feature] : null),
   ]),
 ];
 

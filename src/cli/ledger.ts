@@ -118,9 +118,11 @@ function toRow({ id, kind, organizationId, model, at, usage, amount, currency, c
 function usageText(usage: Usage | null): string {
   if (!usage) return "";
   if (usage.unit === "image") return `${usage.count} × ${usage.tier} ${usage.quality}`;
-  return TOKEN_CATEGORIES.filter((category) => usage.tokens[category] !== undefined)
-    .map((category) => `${TOKEN_CATEGORY_NAMES[category]} ${usage.tokens[category]}`)
-    .join(", ");
+  const tokens = TOKEN_CATEGORIES.filter((category) => usage.tokens[category] !== undefined).map(
+    (category) => `${TOKEN_CATEGORY_NAMES[category]} ${usage.tokens[category]}`,
+  );
+  const uses = Object.entries(usage.uses ?? {}).map(([feature, count]) => `${count} × ${feature}`);
+  return [...tokens, ...uses].join(", ");
 }
 
 function details({ charge, net }: LedgerView): string {

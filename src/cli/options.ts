@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import { PRICEABLE_FEATURES } from "../domain/feature.ts";
 import { NO_LIMITS } from "../domain/limits.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import { camelCase, snakeCase } from "../lib/casing.ts";
@@ -122,6 +123,13 @@ export function readTokenPrice(value: string, earlier: Record<string, string> = 
   requireName(name, Object.values(TOKEN_CATEGORY_NAMES), "a category of tokens");
   const category = TOKEN_CATEGORIES.find((each) => TOKEN_CATEGORY_NAMES[each] === name) ?? name;
   return { ...earlier, [category]: amount };
+}
+
+/** Collects `web_search=0.01`. */
+export function readUsePrice(value: string, earlier: Record<string, string> = {}): Record<string, string> {
+  const [name, amount] = splitPair(value, "web_search=0.01");
+  requireName(name, PRICEABLE_FEATURES, "a feature with a price");
+  return { ...earlier, [name]: amount };
 }
 
 interface Target {

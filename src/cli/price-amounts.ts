@@ -1,4 +1,5 @@
-import { tokenRate, type Price, type PriceAmounts, type Rate } from "../domain/price.ts";
+import type { Feature } from "../domain/feature.ts";
+import { tokenRate, type Price, type PriceAmounts, type Rate, type TokenPrice } from "../domain/price.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 
@@ -8,9 +9,23 @@ interface NamedAmount<Value = Nanos> {
   value: Value;
 }
 
-/** The amounts of a price row: `cache_read 0.01`, `input above 200000 0.50`, `1K:high 0.04`. */
-export function priceAmounts(price: PriceAmounts): string[] {
-  return rowCells(price).map(({ name, value }) => `${name} ${formatNanos(value)}`);
+/** A price row in a line: `input 0.10, input above 200000 0.20 a million`, `1K:high 0.04 each`. */
+export function priceText(price: PriceAmounts): string {
+  if (price.unit === "image") return `${amountsText(rowCells(price))} each`;
+  const perUse = useCells(price.perUse ?? {});
+  const parts = [
+    ...(rowCells(price).length > 0 ? [`${amountsText(rowCells(price))} a million`] : []),
+    ...(perUse.length > 0 ? [amountsText(perUse)] : []),
+  ];
+  return parts.join(", ");
+}
+
+function amountsText(cells: readonly NamedAmount[]): string {
+  return cells.map(({ name, value }) => `${name} ${formatNanos(value)}`).join(", ");
+}
+
+function useCells<Value>(perUse: Readonly<Partial<Record<Feature, Value>>>): NamedAmount<Value>[] {
+  return Object.entries(perUse).map(([feature, value]) => ({ name: `${feature} use`, value }));
 }
 
 function rowCells(price: PriceAmounts): NamedAmount[] {
@@ -30,7 +45,9 @@ function longName(name: string, above: number | undefined): string {
 
 /** The rates of a resolved price. */
 export function namedRates(price: Price): NamedAmount<Rate>[] {
-  return price.unit === "image" ? imageCells(price.perImage) : withLong(tokenCells(price.perMillion));
+  return price.unit === "image"
+    ? imageCells(price.perImage)
+    : withOthers(price, tokenCells(price.perMillion));
 }
 
 /** The same with what every category of tokens costs, also those that cost as another one. */
@@ -40,16 +57,17 @@ export function effectiveRates(price: Price): NamedAmount<Rate>[] {
     name: TOKEN_CATEGORY_NAMES[category],
     value: tokenRate(price, category),
   }));
-  return withLong(rates);
+  return withOthers(price, rates);
 }
 
-function withLong(rates: readonly NamedAmount<Rate>[]): NamedAmount<Rate>[] {
+/** Rates of tokens with those of long requests and of features behind them. */
+function withOthers({ perUse = {} }: TokenPrice, rates: readonly NamedAmount<Rate>[]): NamedAmount<Rate>[] {
   const long = rates.flatMap(({ name, value: { longContext, ...rate } }) =>
     longContext
       ? [{ name: longName(name, longContext.above), value: { ...rate, amount: longContext.amount } }]
       : [],
   );
-  return [...rates, ...long];
+  return [...rates, ...long, ...useCells(perUse)];
 }
 
 function imageCells<Value>(perImage: Readonly<Record<string, Readonly<Record<string, Value>>>>) {

@@ -9,7 +9,7 @@ import {
   readTokenCount,
   type LongOptions,
 } from "./long-context.ts";
-import { readImagePrice, readTime, readTokenPrice } from "./options.ts";
+import { readImagePrice, readTime, readTokenPrice, readUsePrice } from "./options.ts";
 
 /** `prices correct`: shows what would change; `--apply` changes it. */
 export function addCorrectCommand(prices: Command, cli: CommandContext): void {
@@ -27,6 +27,7 @@ export function addCorrectCommand(prices: Command, cli: CommandContext): void {
     .option("--org <id>", "charges of this organization; those by a default price when absent")
     .option("--image <tier:quality=amount>", "corrected price of one image (repeatable)", readImagePrice)
     .option("--token <category=amount>", "corrected price of a million tokens (repeatable)", readTokenPrice)
+    .option("--use <feature=amount>", "price of one use of a feature (repeatable)", readUsePrice)
     .option("--long <category=amount>", LONG_OPTION, readTokenPrice)
     .option("--long-above <tokens>", LONG_ABOVE_OPTION, readTokenCount)
     .option("--currency <code>", "ISO 4217 code")
@@ -49,6 +50,7 @@ interface CorrectOptions extends LongOptions {
   org?: string;
   image?: object;
   token?: object;
+  use?: object;
   currency?: string;
   apply?: boolean;
   json?: boolean;
@@ -59,13 +61,14 @@ function toInput(model: string, options: CorrectOptions, now: number): object {
     org: organizationId,
     image: perImage,
     token: perMillion,
+    use: perUse,
     currency,
     from,
     to = now,
     reason,
   } = options;
   const longContext = longContextOf(options);
-  return { model, organizationId, perImage, perMillion, longContext, currency, from, to, reason };
+  return { model, organizationId, perImage, perMillion, longContext, perUse, currency, from, to, reason };
 }
 
 function toView({ difference, from, to, organizations, ...correction }: PriceCorrection): object {

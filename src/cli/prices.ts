@@ -5,7 +5,7 @@ import type { Settings } from "../config/index.ts";
 import { priceStart, type Price, type PriceAmounts } from "../domain/price.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 import type { CommandContext } from "./context.ts";
-import { effectiveRates, priceAmounts } from "./price-amounts.ts";
+import { effectiveRates, priceText } from "./price-amounts.ts";
 import { addCorrectCommand } from "./price-correction.ts";
 import {
   LONG_ABOVE_OPTION,
@@ -14,7 +14,7 @@ import {
   readTokenCount,
   type LongOptions,
 } from "./long-context.ts";
-import { readImagePrice, readTime, readTokenPrice } from "./options.ts";
+import { readImagePrice, readTime, readTokenPrice, readUsePrice } from "./options.ts";
 
 /** `prices set|remove|list|correct` */
 export function addPriceCommands(program: Command, cli: CommandContext): void {
@@ -41,6 +41,7 @@ function addSetCommand(prices: Command, cli: CommandContext): void {
       "price of a million tokens, for example input=0.10 (repeatable)",
       readTokenPrice,
     )
+    .option("--use <feature=amount>", "price of one use of a feature (repeatable)", readUsePrice)
     .option("--long <category=amount>", LONG_OPTION, readTokenPrice)
     .option("--long-above <tokens>", LONG_ABOVE_OPTION, readTokenCount)
     .option("--currency <code>", "ISO 4217 code")
@@ -55,6 +56,7 @@ function addSetCommand(prices: Command, cli: CommandContext): void {
         perImage: options.image,
         perMillion: options.token,
         longContext: longContextOf(options),
+        perUse: options.use,
         effectiveFrom: options.from,
       };
       printChange(cli, json, await cli.administer((admin) => setPrice(admin, input, { isForced: force })));
@@ -95,6 +97,7 @@ interface SetOptions extends LongOptions {
   org?: string;
   image?: object;
   token?: object;
+  use?: object;
   currency?: string;
   from?: number;
   force?: boolean;
@@ -177,9 +180,10 @@ function toView({ id, organizationId, model, currency, price, ...times }: AnyPri
   };
 }
 
-function tokenView({ perMillion, longContext }: Extract<PriceAmounts, { unit: "token" }>): object {
+function tokenView({ perMillion, longContext, perUse }: Extract<PriceAmounts, { unit: "token" }>): object {
   return {
     perMillion: toDecimals(perMillion),
+    ...(perUse && { perUse: toDecimals(perUse) }),
     ...(longContext && {
       longContext: { above: longContext.above, perMillion: toDecimals(longContext.perMillion) },
     }),
@@ -191,7 +195,7 @@ function toRow({ id, organizationId, model, currency, price, ...times }: AnyPric
     model,
     organization: organizationId ?? "(all)",
     currency,
-    price: `${priceAmounts(price).join(", ")} ${price.unit === "token" ? "a million" : "each"}`,
+    price: priceText(price),
     from: priceStart(times.effectiveFrom) ?? "always",
     until: timeOf(times.effectiveUntil) ?? "",
     source: id ?? "configuration",

@@ -1,5 +1,11 @@
 import { z } from "zod";
-import { FEATURES } from "../domain/feature.ts";
+import {
+  FEATURES,
+  isCountedFeature,
+  PRICEABLE_FEATURES,
+  UNCOUNTED,
+  type Feature,
+} from "../domain/feature.ts";
 import { REASONING_CONTROLS } from "../domain/model.ts";
 
 /**
@@ -72,9 +78,18 @@ const currency = z
 const longContext = z
   .strictObject({ above: z.int().min(1).max(100_000_000), per_million: perMillion.partial() })
   .describe("Prices of all tokens of a request that has more than so many tokens of input");
+const perUse = z
+  .partialRecord(z.enum(PRICEABLE_FEATURES), decimal)
+  .describe("Prices of one use of features that vendors bill beside tokens");
 const textPrice = z
-  .strictObject({ currency, per_million: perMillion, long_context: longContext.optional() })
-  .superRefine(checkLongContext);
+  .strictObject({
+    currency,
+    per_million: perMillion,
+    long_context: longContext.optional(),
+    per_use: perUse.optional(),
+  })
+  .superRefine(checkLongContext)
+  .superRefine(checkUses);
 
 const facts = {
   display_name: z.string().min(1).optional(),
@@ -114,6 +129,7 @@ export const modelEntrySchema = z.strictObject({
       per_image: perImage,
       per_million: perMillion.partial(),
       long_context: longContext,
+      per_use: perUse,
     })
     .partial()
     .optional(),
@@ -182,6 +198,14 @@ function checkLongContext({ per_million, long_context }: TextPrice, context: z.R
       message: "needs a price for shorter requests beside it, in the price's per_million",
     });
 }
+
+function checkUses({ per_use = {} }: { per_use?: UsePrices | undefined }, context: z.RefinementCtx): void {
+  for (const [name, amount] of Object.entries(per_use))
+    if (!/^[0.]+$/.test(amount) && !isCountedFeature(name as Feature))
+      context.addIssue({ code: "custom", path: ["per_use", name], message: UNCOUNTED });
+}
+
+type UsePrices = z.output<typeof perUse>;
 
 function checkCapability(image: Capability, context: z.RefinementCtx): void {
   const report = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });

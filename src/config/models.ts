@@ -6,6 +6,7 @@ import { isPattern, patternMap } from "../lib/pattern-map.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { mergeEntries, type ShippedModel } from "./catalogue.ts";
 import { SANDBOX } from "./channels.ts";
+import { checkFeaturePrices, dropUnpricedFeatures } from "./feature-prices.ts";
 import type { FileModel } from "./file-schema.ts";
 import {
   embeddingModelSchema,
@@ -49,6 +50,9 @@ export function buildModels(sources: ModelSources, report: Report): ModelTables 
     if (!complete) continue;
     // A shipped price may cover tiers or qualities that the file has removed from the model.
     if (declared.price || !sources.declared[id]) checkImagePrice(path, complete, report);
+    const isInherited = sources.declared[id] !== undefined && declared.allowed_features === undefined;
+    if (isInherited) dropUnpricedFeatures(complete);
+    else checkFeaturePrices(path, complete, report);
     const route = declaredRoute
       ? buildRoute(path, id, declaredRoute, sources, report)
       : shippedRoute(shipped, sources.channels);

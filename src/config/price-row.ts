@@ -1,3 +1,4 @@
+import type { Feature } from "../domain/feature.ts";
 import type { PriceRow } from "../domain/price.ts";
 import type { SizeTier, TokenCategory } from "../domain/usage.ts";
 import { camelCase } from "../lib/casing.ts";
@@ -20,14 +21,20 @@ export function toPriceRow(price: NonNullable<CompleteModel["price"]>): PriceRow
   return {
     ...row,
     unit: "token",
-    perMillion: toAmounts(price.per_million),
-    ...(long && { longContext: { above: long.above, perMillion: toAmounts(long.per_million) } }),
+    perMillion: toPerMillion(price.per_million),
+    ...("per_use" in price && price.per_use && { perUse: toAmounts<Feature>(price.per_use) }),
+    ...(long && { longContext: { above: long.above, perMillion: toPerMillion(long.per_million) } }),
   };
 }
 
-function toAmounts(written: Readonly<Record<string, string | undefined>>) {
-  const amounts: Partial<Record<TokenCategory, Nanos>> = {};
-  for (const [category, value] of Object.entries(written))
-    if (value !== undefined) amounts[camelCase(category) as TokenCategory] = parseNanos(value);
+function toPerMillion(written: Readonly<Record<string, string | undefined>>) {
+  const named = Object.entries(written).map(([category, value]) => [camelCase(category), value]);
+  return toAmounts<TokenCategory>(Object.fromEntries(named));
+}
+
+function toAmounts<Name extends string>(written: Readonly<Record<string, string | undefined>>) {
+  const amounts: Partial<Record<Name, Nanos>> = {};
+  for (const [name, value] of Object.entries(written))
+    if (value !== undefined) amounts[name as Name] = parseNanos(value);
   return amounts;
 }

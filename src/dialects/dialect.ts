@@ -1,4 +1,4 @@
-import type { FeatureUse } from "../domain/feature.ts";
+import type { Feature, FeatureUse } from "../domain/feature.ts";
 import type { GatewayError } from "../domain/gateway-error.ts";
 import type { TextModel } from "../domain/model.ts";
 import type { TokenUsage, UsagePolicy } from "../domain/usage.ts";
@@ -125,6 +125,8 @@ export interface TextDialect<Request extends TextRequest = TextRequest> {
   readonly name: TextDialectName;
   /** What fills the silence of a stream: every client skips it. */
   readonly keepAliveFrame: Uint8Array;
+  /** Features whose uses a vendor of this dialect reports in its usage; none where absent. */
+  readonly countedFeatures?: readonly Feature[];
 
   /** The text for a vendor of this dialect: its model name and what must be set; all else as the caller wrote it. */
   forVendor(payload: TextPayload<Request>, terms: VendorTerms): string;

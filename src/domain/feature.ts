@@ -29,10 +29,51 @@ export const FEATURES = [
 
 export type Feature = (typeof FEATURES)[number];
 
+/**
+ * Features that vendors bill by use, beside tokens. A model of tokens that allows one has a price of a use; zero says
+ * that the price of tokens covers it.
+ */
+export const BILLED_FEATURES: readonly Feature[] = [
+  "web_search_options",
+  "search_parameters",
+  "plugins",
+  "web_search",
+  "retrieval",
+  "file_search",
+  "code_interpreter",
+  "code_execution",
+  "container",
+  "google_search",
+  "google_search_retrieval",
+  "google_maps",
+  "enterprise_web_search",
+];
+
+/** Features whose uses some protocol counts in its usage: only they can have a price of a use above zero. */
+export const COUNTED_FEATURES = ["web_search", "web_fetch"] as const satisfies readonly Feature[];
+
+/** Why another feature has no price above zero. */
+export const UNCOUNTED =
+  'must be "0": no protocol reports how often it was used, so the price of tokens has to cover it';
+
+/** Features that can be named in a price. */
+export const PRICEABLE_FEATURES: readonly Feature[] = [...BILLED_FEATURES, "web_fetch"];
+
 /** A feature that a request uses, and the field that does; null is one that no record can allow. */
 export interface FeatureUse {
   feature: Feature | null;
   param: string;
+  /** The most uses that the request allows, where it says so. */
+  maxUses?: number;
+}
+
+export function isBilledFeature(feature: Feature): boolean {
+  return BILLED_FEATURES.includes(feature);
+}
+
+/** Whether the uses of a feature are reported by some protocol. */
+export function isCountedFeature(feature: Feature): boolean {
+  return COUNTED_FEATURES.some((each) => each === feature);
 }
 
 const STANDARD_TIERS: ReadonlySet<unknown> = new Set([

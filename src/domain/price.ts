@@ -1,10 +1,12 @@
 import { divideHalfUp, type Nanos } from "../lib/money.ts";
+import { isBilledFeature, type Feature } from "./feature.ts";
 import {
   INPUT_CATEGORIES,
   sumTokens,
   TOKEN_CATEGORIES,
   type SizeTier,
   type TokenCategory,
+  type TokenUsage,
   type Usage,
 } from "./usage.ts";
 
@@ -23,7 +25,11 @@ export type PriceAmounts =
       /** Price of one million tokens by category. */
       perMillion: Partial<Record<TokenCategory, Nanos>>;
       longContext?: LongContextAmounts;
+      /** Price of one use of a feature that a vendor bills beside tokens. */
+      perUse?: FeatureAmounts;
     };
+
+export type FeatureAmounts = Partial<Record<Feature, Nanos>>;
 
 /**
  * What all tokens of a request cost when it has more than `above` tokens of input, cached ones included. It names only
@@ -70,6 +76,7 @@ export interface TokenPrice {
   currency: string;
   /** `input` and `output` are always there. */
   perMillion: Partial<Record<TokenCategory, Rate>> & { input: Rate; output: Rate };
+  perUse?: Partial<Record<Feature, Rate>>;
 }
 
 /** The category whose price applies when a category has none. */
@@ -123,7 +130,7 @@ export function priceOrigin(price: Price): { source: PriceSource; effectiveFrom:
   const rates: readonly Rate[] =
     price.unit === "image"
       ? Object.values(price.perImage).flatMap((cells) => Object.values(cells))
-      : Object.values(price.perMillion);
+      : [...Object.values(price.perMillion), ...Object.values(price.perUse ?? {})];
   return {
     source: rates.some(({ source }) => source === "organization") ? "organization" : "default",
     effectiveFrom: Math.max(0, ...rates.map(({ effectiveFrom }) => effectiveFrom)),
@@ -144,18 +151,33 @@ export function charge(price: Price, usage: Usage): ChargedAmount | undefined {
     const rate = price.unit === "image" ? imageRate(price, usage.tier, usage.quality) : undefined;
     return rate && { amount: rate.amount * BigInt(usage.count), source: rate.source };
   }
-  if (price.unit !== "token") return undefined;
-  let numerator = 0n;
+  const parts = price.unit === "token" ? tokenParts(price, usage) : undefined;
+  if (price.unit !== "token" || !parts) return undefined;
+  let millionths = 0n;
   let source: PriceSource = tokenRate(price, "input").source;
+  for (const { rate, cost } of parts) {
+    millionths += cost;
+    if (rate.source === "organization") source = rate.source;
+  }
+  return { amount: divideHalfUp(millionths, 1_000_000n), source };
+}
+
+/** What costs something, in millionths of a nano-unit; undefined when something that is billed by use has no rate. */
+function tokenParts(price: TokenPrice, usage: TokenUsage): { rate: Rate; cost: bigint }[] | undefined {
+  const parts: { rate: Rate; cost: bigint }[] = [];
   const inputTokens = sumTokens(usage.tokens, INPUT_CATEGORIES);
   for (const category of TOKEN_CATEGORIES) {
     const count = usage.tokens[category];
     if (!count) continue;
     const rate = tokenRate(price, category);
-    numerator += BigInt(count) * amountAt(rate, inputTokens);
-    if (rate.source === "organization") source = rate.source;
+    parts.push({ rate, cost: BigInt(count) * amountAt(rate, inputTokens) });
   }
-  return { amount: divideHalfUp(numerator, 1_000_000n), source };
+  for (const [name, count] of Object.entries(usage.uses ?? {})) {
+    const rate = price.perUse?.[name as Feature];
+    if (rate) parts.push({ rate, cost: BigInt(count) * rate.amount * 1_000_000n });
+    else if (count > 0 && isBilledFeature(name as Feature)) return undefined;
+  }
+  return parts;
 }
 
 function resolveImagePrice(currency: string, rows: readonly PriceRow[]): ImagePrice | null {
@@ -175,15 +197,20 @@ function resolveImagePrice(currency: string, rows: readonly PriceRow[]): ImagePr
 
 function resolveTokenPrice(currency: string, rows: readonly PriceRow[]): TokenPrice | null {
   const perMillion: Partial<Record<TokenCategory, Rate>> = {};
+  const perUse: Partial<Record<Feature, Rate>> = {};
   for (const row of rows) {
     if (row.unit !== "token") continue;
+    for (const [feature, amount] of Object.entries(row.perUse ?? {}))
+      perUse[feature as Feature] ??= rateOf(row, amount);
     for (const category of TOKEN_CATEGORIES) {
       const amount = row.perMillion[category];
       if (amount !== undefined) perMillion[category] ??= tokenRateOf(row, category, amount);
     }
   }
   const { input, output } = perMillion;
-  return input && output ? { unit: "token", currency, perMillion: { ...perMillion, input, output } } : null;
+  if (!input || !output) return null;
+  const price: TokenPrice = { unit: "token", currency, perMillion: { ...perMillion, input, output } };
+  return Object.keys(perUse).length > 0 ? { ...price, perUse } : price;
 }
 
 function tokenRateOf(

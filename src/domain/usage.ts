@@ -1,3 +1,5 @@
+import type { Feature } from "./feature.ts";
+
 /**
  * What was consumed, in disjoint categories: a token counts in exactly one of them, so a bill is a plain sum.
  */
@@ -44,12 +46,17 @@ export const TOKEN_CATEGORY_NAMES: Readonly<Record<TokenCategory, string>> = {
   imageOutput: "image_output",
 };
 
+/** How often features were used that a vendor counts beside tokens; an absent one was not. */
+export type UseCounts = Partial<Record<Feature, number>>;
+
 /** Whole tokens; an absent category is zero. */
 export type TokenCounts = Partial<Record<TokenCategory, number>>;
 
 export interface TokenUsage {
   unit: "token";
   tokens: TokenCounts;
+  /** What is billed beside the tokens. */
+  uses?: UseCounts;
   /** `estimated` when the gateway had to estimate the input or the output. */
   source: "upstream" | "estimated";
   /** True when the vendor reported impossible numbers, which were clamped or replaced. */
@@ -60,6 +67,7 @@ export interface TokenUsage {
 export interface UsageReport {
   /** Well-formed counts only. */
   tokens: TokenCounts;
+  uses?: UseCounts;
   /** Whether there was a well-formed number of input tokens, and of output tokens; zero is one. */
   hasInput: boolean;
   hasOutput: boolean;

@@ -1,5 +1,8 @@
+import type { TextDialect } from "../dialects/dialect.ts";
 import type { TextDialectName } from "../dialects/name.ts";
 import type { Target } from "../domain/channel.ts";
+import type { FeatureUse } from "../domain/feature.ts";
+import type { TokenPrice } from "../domain/price.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { TextUpstream, Upstreams } from "./ports.ts";
 
@@ -22,6 +25,20 @@ export function textUpstreamFor(
   const upstream = all.find((each) => each.dialect === dialect) ?? all[0];
   if (!upstream) throw new UpstreamError("account", `channel ${target.channel.id} does not serve text`);
   return upstream;
+}
+
+/** Throws where a feature costs something by use and the vendor's protocol does not report how often it was used. */
+export function requireCounts(
+  { countedFeatures = [] }: Pick<TextDialect, "countedFeatures">,
+  { perUse = {} }: TokenPrice,
+  features: readonly FeatureUse[],
+): void {
+  for (const { feature, param } of features) {
+    if (feature === null || !perUse[feature]?.amount || countedFeatures.includes(feature)) continue;
+    const publicMessage = `\`${param}\` uses a feature that this model is not offered with here. Leave it out.`;
+    const detail = { publicMessage, param, isUnsent: true, isByRequest: true };
+    throw new UpstreamError("rejected", "uses that are billed and not reported", detail);
+  }
 }
 
 /**

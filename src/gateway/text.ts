@@ -1,6 +1,7 @@
 import type { TextPayload, TextRequest, VendorTraits } from "../dialects/dialect.ts";
 import { forward, translate } from "../dialects/passage.ts";
 import { textDialect } from "../dialects/text.ts";
+import type { TokenPrice } from "../domain/price.ts";
 import type { Target, Timeouts } from "../domain/channel.ts";
 import type { TextModel } from "../domain/model.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
@@ -11,13 +12,13 @@ import { requireFeatures, requireModel, routeOf } from "./admission/model-access
 import { openStream, openWhole, relayStream, type OpenedStream, type RelayedStream } from "./text-stream.ts";
 import type { Core } from "./core.ts";
 import { coveredOutput, textCeiling } from "./metering/estimate.ts";
-import { requirePrice } from "./metering/price.ts";
-import { billableUsage, usageBounds } from "./metering/usage-policy.ts";
+import { requirePrice, requireUsePrices } from "./metering/price.ts";
+import { billableUsage, maxUsesOf, usageBounds } from "./metering/usage-policy.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
 import { callTargets, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
-import { ownProtocolFirst, textUpstreamFor } from "./text-upstreams.ts";
+import { ownProtocolFirst, requireCounts, textUpstreamFor } from "./text-upstreams.ts";
 
 /** What the headers say of an admitted request. */
 interface TextTerms {
@@ -73,6 +74,8 @@ async function admitText(core: Core, context: RequestContext, payload: TextPaylo
   requireFeatures(model, features);
   const admittedAt = core.clock.now();
   const price = requirePrice(directory, principal, model.id, "token", admittedAt);
+  requireUsePrices(price, features);
+  const uses = maxUsesOf(features);
   const likely = estimatedInput + (maxTokens ?? model.defaultOutputTokens) * choices;
   await context.grant.countTokens(likely);
   const maxOutput = (maxTokens ?? model.maxOutputTokens) * choices;
@@ -80,9 +83,9 @@ async function admitText(core: Core, context: RequestContext, payload: TextPaylo
     model,
     price,
     admittedAt,
-    ceiling: () => textCeiling(price, inputCeiling, maxOutput),
+    ceiling: () => textCeiling(price, inputCeiling, maxOutput, uses),
     ...(maxTokens === null && {
-      floor: () => textCeiling(price, inputCeiling, leastTokens(model) * choices),
+      floor: () => textCeiling(price, inputCeiling, leastTokens(model) * choices, uses),
     }),
   });
 }
@@ -96,11 +99,12 @@ function leastTokens({ maxOutputTokens }: TextModel): number {
 
 function coveredTokensOf(
   { hold, model, price }: AdmittedText,
-  { maxTokens, choices, inputCeiling }: TextRequest,
+  { maxTokens, choices, inputCeiling, features }: TextRequest,
 ): number | null {
   if (maxTokens !== null || hold.leases.length === 0) return null;
-  if (hold.amount >= textCeiling(price, inputCeiling, model.maxOutputTokens * choices)) return null;
-  const covered = Math.floor(coveredOutput(price, inputCeiling, hold.amount) / choices);
+  const uses = maxUsesOf(features);
+  if (hold.amount >= textCeiling(price, inputCeiling, model.maxOutputTokens * choices, uses)) return null;
+  const covered = Math.floor(coveredOutput(price, inputCeiling, hold.amount, uses) / choices);
   return Math.max(covered, leastTokens(model));
 }
 
@@ -116,7 +120,7 @@ async function callRoute(
   admitted: AdmittedText,
   request: Pick<TargetCall, "payload" | "coveredTokens">,
 ): Promise<Committed<TargetReply>> {
-  const { context, model, signal } = admitted;
+  const { context, model, price, signal } = admitted;
   const { organization } = context.principal;
   const { failOverRefusals } = organization.settings;
   const running: { sent: SentCall | null } = { sent: null };
@@ -132,7 +136,7 @@ async function callRoute(
       callTarget: (target, call) => {
         running.sent = null;
         const onSent = (usage: SentCall["usage"]) => (running.sent = { target, usage });
-        return callTarget(core, { ...request, model, onSent }, target, call);
+        return callTarget(core, { ...request, model, price, onSent }, target, call);
       },
     });
   } catch (error) {
@@ -150,12 +154,13 @@ interface TargetCall {
   /** The maximum that the vendor is told in place of the caller, if any. */
   coveredTokens: number | null;
   model: TextModel;
+  price: TokenPrice;
   onSent(usage: SentCall["usage"]): void;
 }
 
 async function callTarget(
   core: Core,
-  { payload, coveredTokens, model, onSent }: TargetCall,
+  { payload, coveredTokens, model, price, onSent }: TargetCall,
   target: Target,
   call: Call,
 ): Promise<TargetReply> {
@@ -169,6 +174,7 @@ async function callTarget(
   const terms = { upstreamModel, traits: upstream.traits ?? NO_TRAITS, coveredTokens, model };
   const caller = textDialect(payload.dialect);
   const vendor = textDialect(upstream.dialect);
+  requireCounts(vendor, price, payload.parsed.features);
   const isForwarded = caller === vendor;
   const passage = isForwarded
     ? forward(caller, payload, terms, policy)

@@ -172,6 +172,7 @@ onEachDatabase("The store", (databases) => {
       price: {
         unit: "token",
         perMillion: { input: 3n, output: 4n, cacheRead: 0n },
+        perUse: { web_search: 10_000_000n },
         longContext: { above: 200_000, perMillion: { input: 9_007_199_254_740_993n } },
       },
     };

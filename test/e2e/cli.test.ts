@@ -355,6 +355,18 @@ test("a price change prints every category before and after", async () => {
   });
 });
 
+test("a price of a use is set, shown and listed", async () => {
+  await using cli = await shellWithOrganization();
+  const { stdout } = await cli.run("prices set sandbox-chat --use web_search=0.01");
+  expect(stdout).toMatch(/web_search use 0\.01 +/);
+  expect(stdout).toMatch(/^web_search use +none +0\.01 +default$/m);
+  expect((await cli.run("prices list --model sandbox-chat --json")).json()).toMatchObject([
+    {},
+    { perMillion: {}, perUse: { web_search: "0.01" } },
+  ]);
+  expect(await cli.run("prices set sandbox-chat --use web_serch=0.01")).toMatchObject({ code: 2 });
+});
+
 test("dearer amounts of long requests are set, shown and listed", async () => {
   await using cli = await shellWithOrganization();
   const set = "prices set sandbox-chat --token input=1 --long input=2 --long-above 200000";
@@ -565,7 +577,7 @@ test("the ledger is exported as CSV and as JSON lines, and no cell is a formula"
   expect(lines[1]).toStartWith(
     "req_3,charge,2026-01-02T00:00:00.000Z,default,key_a,request-req_3,sandbox-chat,sandbox,sandbox-chat,0.60,USD,",
   );
-  expect(lines[1]).toEndWith(",1000000,,,,1000000,,,");
+  expect(lines[1]).toEndWith(",1000000,,,,1000000,,,,,");
   expect(lines[4]).toContain(
     `,default,'@key,"'=HYPERLINK(""http://evil.example"",""pay"")",'-1+1,,sandbox-chat,-0.25,USD,`,
   );

@@ -30,8 +30,15 @@ beforeAll(async () => {
         plain: { ...TEXT, route: route("cloud") },
         generous: {
           ...TEXT,
+          price: { ...TEXT_PRICE, per_use: { web_search: "0" } },
           route: route("cloud"),
           allowed_features: ["service_tier", "file_id", "web_search", "models"],
+        },
+        searching: {
+          ...TEXT,
+          price: { ...TEXT_PRICE, per_use: { web_search: "0.01" } },
+          route: route("cloud"),
+          allowed_features: ["web_search"],
         },
         homely: { ...TEXT, route: route("own") },
         either: { ...TEXT, route: route("own", "cloud") },
@@ -99,6 +106,14 @@ test("features of the ordinary price and those that the record allows are forwar
     const response = await gateway.call(PATH, { body: text, headers });
     expect({ status: response.status, text: sent.pop() }).toEqual({ status: 200, text });
   }
+});
+
+test("a feature with a price of a use is refused where the vendor's protocol does not report its uses", async () => {
+  const fields = { tools: [{ type: "web_search" }] };
+  expect(await refusal(PATH, chat(fields, "searching"))).toEqual(
+    refused("invalid_parameter", "tools[0].type"),
+  );
+  expect((await gateway.call(PATH, { body: chat({}, "searching") })).status).toBe(200);
 });
 
 describe("a name that differs only in case from one that is read is refused", () => {

@@ -1,7 +1,7 @@
 import type { TokenUsage } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers, type MemberEdit } from "../../lib/json-edit.ts";
-import { writeUsage } from "./usage.ts";
+import { USE_COUNTS, writeUsage } from "./usage.ts";
 
 /**
  * A vendor's `usage` value, as text, with the billed numbers in place of its own. What else it reports stays; one
@@ -19,7 +19,15 @@ export function correctedUsage(text: string | undefined, usage: TokenUsage): str
     cache_creation: ifPresent(billed.cache_creation),
     output_tokens_details: ifPresent(details),
     iterations: ifPresent(null),
+    server_tool_use: (old) => correctedUses(old, usage),
   });
+}
+
+/** The uses that are billed, where the vendor reports some. */
+function correctedUses(old: string | undefined, { uses = {} }: TokenUsage): string | undefined {
+  if (old === undefined || !isObject(JSON.parse(old))) return old;
+  const edits = USE_COUNTS.map(([feature, name]) => [name, ifPresent(uses[feature] ?? 0)] as const);
+  return editMembers(old, Object.fromEntries(edits));
 }
 
 function always(count: number): MemberEdit {

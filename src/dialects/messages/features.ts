@@ -1,4 +1,5 @@
 import { isStandardTier, type Feature, type FeatureUse } from "../../domain/feature.ts";
+import { saneCount } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 
 /** Fields that are features wherever they have a value. Those of `fallbacks` are other models of the vendor. */
@@ -38,7 +39,10 @@ export function readFeatures(body: Record<string, unknown>): FeatureUse[] {
     const tool: unknown = tools[index];
     const type = isObject(tool) ? tool["type"] : undefined;
     const found = typeof type === "string" && SERVER_TOOLS.find(([prefix]) => type.startsWith(prefix));
-    if (found) uses.push({ feature: found[1], param: `tools[${index}].type` });
+    if (!found) continue;
+    const maxUses = isObject(tool) ? saneCount(tool["max_uses"]) : null;
+    const use = { feature: found[1], param: `tools[${index}].type` };
+    uses.push(maxUses === null ? use : { ...use, maxUses });
   }
   return uses;
 }

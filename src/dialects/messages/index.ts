@@ -18,6 +18,7 @@ export { readCountRequest, readRequest, type MessagesPayload } from "./request.t
 export const messages: TextDialect<MessagesRequest> = {
   name: "messages",
   keepAliveFrame: PING_FRAME,
+  countedFeatures: ["web_search", "web_fetch"],
   forVendor,
   readReply,
   openStream: (_payload, publicModel, policy) => new MessagesStream(publicModel, policy),

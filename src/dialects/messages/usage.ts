@@ -4,6 +4,7 @@ import {
   type TokenCounts,
   type TokenUsage,
   type UsageReport,
+  type UseCounts,
 } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { CountReader } from "../count-reader.ts";
@@ -28,12 +29,32 @@ export function readUsage(value: unknown): UsageReport | null {
   const { iterations } = value;
   const parts = Array.isArray(iterations) ? iterations.filter(isObject) : [];
   const reports = (parts.length > 0 ? parts : [value]).map(readCounts);
-  return reports.reduce((sum, each) => ({
+  const { uses, isAnomalous } = readUses(value["server_tool_use"]);
+  const report = reports.reduce((sum, each) => ({
     tokens: addTokens(sum.tokens, each.tokens),
     hasInput: sum.hasInput || each.hasInput,
     hasOutput: sum.hasOutput || each.hasOutput,
     isAnomalous: sum.isAnomalous || each.isAnomalous,
   }));
+  const isUsed = Object.keys(uses).length > 0;
+  return { ...report, isAnomalous: report.isAnomalous || isAnomalous, ...(isUsed && { uses }) };
+}
+
+/** Names of counts in `server_tool_use` (Anthropic API, "Web search tool" and "Web fetch tool"). */
+export const USE_COUNTS = [
+  ["web_search", "web_search_requests"],
+  ["web_fetch", "web_fetch_requests"],
+] as const;
+
+function readUses(value: unknown): { uses: UseCounts; isAnomalous: boolean } {
+  const counts = new CountReader();
+  const uses: UseCounts = {};
+  if (!isObject(value)) return { uses, isAnomalous: false };
+  for (const [feature, name] of USE_COUNTS) {
+    const count = counts.read(value[name]);
+    if (count) uses[feature] = count;
+  }
+  return { uses, isAnomalous: counts.isAnomalous };
 }
 
 function readCounts(value: Record<string, unknown>): UsageReport {

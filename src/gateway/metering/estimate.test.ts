@@ -33,6 +33,13 @@ test("what an amount covers is the most output whose ceiling it pays", () => {
   expect(coveredOutput(price, 10, 20n)).toBe(0);
 });
 
+test("a ceiling has every use of a feature that costs something, and what is covered leaves that aside", () => {
+  const searching = { ...price, perUse: { web_search: { ...perToken(1n), amount: 7n } } };
+  const uses = { web_search: 3, web_fetch: 9 };
+  expect(textCeiling(searching, 10, 4, uses)).toBe(textCeiling(price, 10, 4) + 21n);
+  expect(coveredOutput(searching, 10, 100n, uses)).toBe(coveredOutput(price, 10, 79n));
+});
+
 describe("of a price that depends on the length", () => {
   const rate = fc.bigInt({ min: 0n, max: 10n ** 10n });
   const above = fc.integer({ min: 1, max: 20_000 });

@@ -1,12 +1,27 @@
 import { MAX_CHARGE } from "../../domain/ledger.ts";
 import { amountAt, longContextSteps, tokenRate, type TokenPrice } from "../../domain/price.ts";
-import { INPUT_CATEGORIES, OUTPUT_CATEGORIES, type TokenCategory } from "../../domain/usage.ts";
+import type { Feature } from "../../domain/feature.ts";
+import {
+  INPUT_CATEGORIES,
+  OUTPUT_CATEGORIES,
+  type TokenCategory,
+  type UseCounts,
+} from "../../domain/usage.ts";
 import { divideHalfUp, type Nanos } from "../../lib/money.ts";
 import { INPUT_MARGIN } from "./usage-policy.ts";
 
-/** The most a text request may cost: every input token in the dearest category, every output token it may get. */
-export function textCeiling(price: TokenPrice, inputTokens: number, outputTokens: number): Nanos {
+/**
+ * The most a text request may cost: every input token in the dearest category, every output token it may get, and every
+ * use of a feature.
+ */
+export function textCeiling(
+  price: TokenPrice,
+  inputTokens: number,
+  outputTokens: number,
+  uses: UseCounts = {},
+): Nanos {
   const numerator =
+    usesCeiling(price, uses) * 1_000_000n +
     BigInt(inputTokens) * dearest(price, INPUT_CATEGORIES, inputTokens) +
     BigInt(outputTokens) * dearest(price, OUTPUT_CATEGORIES, inputTokens);
   const ceiling = divideHalfUp(numerator, 1_000_000n) + 1n;
@@ -14,12 +29,24 @@ export function textCeiling(price: TokenPrice, inputTokens: number, outputTokens
 }
 
 /** The output tokens that an amount covers beside the input: the inverse of `textCeiling`. */
-export function coveredOutput(price: TokenPrice, inputTokens: number, amount: Nanos): number {
+export function coveredOutput(
+  price: TokenPrice,
+  inputTokens: number,
+  amount: Nanos,
+  uses: UseCounts = {},
+): number {
   const output = dearest(price, OUTPUT_CATEGORIES, inputTokens);
   if (output === 0n) return MAX_OUTPUT_TOKENS;
   const input = dearest(price, INPUT_CATEGORIES, inputTokens);
-  const rest = (amount - 1n) * 1_000_000n - BigInt(inputTokens) * input;
+  const rest = (amount - usesCeiling(price, uses) - 1n) * 1_000_000n - BigInt(inputTokens) * input;
   return rest < 0n ? 0 : Math.min(Number(rest / output), MAX_OUTPUT_TOKENS);
+}
+
+function usesCeiling({ perUse = {} }: TokenPrice, uses: UseCounts): Nanos {
+  let sum = 0n;
+  for (const [name, count] of Object.entries(uses))
+    sum += (perUse[name as Feature]?.amount ?? 0n) * BigInt(count);
+  return sum;
 }
 
 /** More than any model gives. */

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import type { FeatureUse } from "../../domain/feature.ts";
 import type { ImageModel } from "../../domain/model.ts";
 import { resolvePrice, type PriceRow } from "../../domain/price.ts";
-import { findPrice } from "./price.ts";
+import { findPrice, requireUsePrices } from "./price.ts";
 
 const MODEL: ImageModel = {
   id: "m",
@@ -39,4 +40,15 @@ test("a model is not priced by tiers and qualities that it does not have", () =>
   expect(find({ "2K": { high: 1n } })).toBeNull();
   expect(find({ "1K": { max: 1n } })).toBeNull();
   expect(find({})).toBeNull();
+});
+
+test("a feature that is billed by use needs a price of it, be it zero", () => {
+  const rate = { amount: 0n, source: "default", effectiveFrom: 0 } as const;
+  const price = { unit: "token", currency: "USD", perMillion: { input: rate, output: rate } } as const;
+  const uses: FeatureUse[] = [{ feature: "web_search", param: "tools[0].type" }];
+  expect(() => requireUsePrices(price, uses)).toThrow(
+    expect.objectContaining({ code: "MODEL_PRICE_NOT_CONFIGURED", param: "tools[0].type" }),
+  );
+  expect(() => requireUsePrices({ ...price, perUse: { web_search: rate } }, uses)).not.toThrow();
+  expect(() => requireUsePrices(price, [{ feature: "file_id", param: "a" }])).not.toThrow();
 });

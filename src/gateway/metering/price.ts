@@ -1,9 +1,10 @@
 import type { Principal } from "../../domain/api-key.ts";
+import { isBilledFeature, type FeatureUse } from "../../domain/feature.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { quoteImage } from "../../domain/image-quote.ts";
 import type { Model } from "../../domain/model.ts";
 import type { Organization } from "../../domain/organization.ts";
-import type { Price } from "../../domain/price.ts";
+import type { Price, TokenPrice } from "../../domain/price.ts";
 import type { Directory } from "../ports.ts";
 
 /** The price of a model in the organization's currency; null where a call would be refused with a 402. */
@@ -32,6 +33,15 @@ export function requirePrice<Unit extends Price["unit"]>(
   const price = directory.price(organization, model, unit, now);
   if (price && isIn(price, unit)) return price;
   throw noPrice();
+}
+
+/** Throws `MODEL_PRICE_NOT_CONFIGURED` where a feature is billed by use and the price has none of it. */
+export function requireUsePrices({ perUse = {} }: TokenPrice, features: readonly FeatureUse[]): void {
+  for (const { feature, param } of features)
+    if (feature !== null && isBilledFeature(feature) && !perUse[feature]) {
+      const message = `\`${param}\` uses a feature without a price in your organization's currency. Leave it out.`;
+      throw new GatewayError("MODEL_PRICE_NOT_CONFIGURED", message, { param, shouldRetry: false });
+    }
 }
 
 /** The refusal of a call that nothing prices. */

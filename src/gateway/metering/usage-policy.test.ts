@@ -6,15 +6,23 @@ import { charge, type TokenPrice } from "../../domain/price.ts";
 import { sumTokens, type TokenUsage, type UsageReport } from "../../domain/usage.ts";
 import {
   billableUsage,
+  DEFAULT_USES,
   INPUT_MARGIN,
   MAX_BILLED_TOKENS,
+  MAX_USES,
+  maxUsesOf,
   REASONING_MARGIN,
   usageBounds,
   type UsageBounds,
 } from "./usage-policy.ts";
 
 const SEED = 20_261_122;
-const BOUNDS: UsageBounds = { estimatedInput: 30, maxInput: 4_000, maxOutput: 70_000 };
+const BOUNDS: UsageBounds = {
+  estimatedInput: 30,
+  maxInput: 4_000,
+  maxOutput: 70_000,
+  maxUses: { web_search: 5 },
+};
 const RATE = { amount: 1_000_000_000n, source: "default", effectiveFrom: 0 } as const;
 const PRICE: TokenPrice = { unit: "token", currency: "USD", perMillion: { input: RATE, output: RATE } };
 
@@ -72,6 +80,23 @@ describe("a report", () => {
   });
 });
 
+describe("uses of a feature", () => {
+  const uses = (counts: UsageReport["uses"]) => {
+    const { uses: billed, anomalous = false } = bill(report({ input: 3, output: 5 }, { uses: counts }));
+    return { billed, anomalous };
+  };
+
+  test("are billed as they are reported", () => {
+    expect(uses({ web_search: 5 })).toEqual({ billed: { web_search: 5 }, anomalous: false });
+    expect(uses({ web_search: 0 })).toEqual({ billed: undefined, anomalous: false });
+  });
+
+  test("are capped and flagged where the request allows fewer, or none", () => {
+    expect(uses({ web_search: 2 ** 40 })).toEqual({ billed: { web_search: 5 }, anomalous: true });
+    expect(uses({ web_fetch: 1 })).toEqual({ billed: undefined, anomalous: true });
+  });
+});
+
 describe("the bounds of a request", () => {
   const request = { estimatedInput: 25, inputCeiling: 100, choices: 2 };
 
@@ -80,7 +105,26 @@ describe("the bounds of a request", () => {
       estimatedInput: 25,
       maxInput: 100 + INPUT_MARGIN,
       maxOutput: 2 * (1_000 + REASONING_MARGIN),
+      maxUses: {},
     });
+  });
+
+  test("have the uses of the features that it names: its own maximum, or a stated one", () => {
+    const uses = (...maxima: (number | undefined)[]) =>
+      maxUsesOf(
+        maxima.map((maxUses) => ({
+          feature: "web_search",
+          param: "tools",
+          ...(maxUses !== undefined && { maxUses }),
+        })),
+      );
+    expect(uses()).toEqual({});
+    expect(uses(3)).toEqual({ web_search: 3 });
+    expect(uses(undefined)).toEqual({ web_search: DEFAULT_USES });
+    expect(uses(3, undefined)).toEqual({ web_search: 3 + DEFAULT_USES });
+    expect(uses(1e12)).toEqual({ web_search: MAX_USES });
+    const features = [{ feature: "web_search", param: "tools", maxUses: 7 }] as const;
+    expect(usageBounds({ ...request, features }, 1).maxUses).toEqual({ web_search: 7 });
   });
 
   test("never pass what a ledger can hold", () => {

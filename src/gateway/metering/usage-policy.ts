@@ -1,4 +1,5 @@
 import type { TextRequest } from "../../dialects/dialect.ts";
+import type { Feature, FeatureUse } from "../../domain/feature.ts";
 import {
   INPUT_CATEGORIES,
   OUTPUT_CATEGORIES,
@@ -8,6 +9,7 @@ import {
   type TokenCounts,
   type TokenUsage,
   type UsageReport,
+  type UseCounts,
 } from "../../domain/usage.ts";
 
 /** What a request can make a vendor count. */
@@ -16,6 +18,8 @@ export interface UsageBounds {
   estimatedInput: number;
   maxInput: number;
   maxOutput: number;
+  /** Uses of the features that the request names; of others there are none. */
+  maxUses: UseCounts;
 }
 
 /** Tokens that vendors add to a prompt: chat template, tool instructions, system prompt of their own. */
@@ -25,9 +29,27 @@ export const REASONING_MARGIN = 65_536;
 /** No request is billed more tokens of input, or of output; the charge then fits the ledger's 64 bits. */
 export const MAX_BILLED_TOKENS = 2 ** 32;
 
+/** Uses of a feature by a request that sets no maximum of them, and by one that sets a larger one. */
+export const DEFAULT_USES = 50;
+export const MAX_USES = 1_000;
+
+/** The most uses of each feature that a request may be billed. */
+export function maxUsesOf(features: readonly FeatureUse[]): UseCounts {
+  const uses: UseCounts = {};
+  for (const { feature, maxUses = DEFAULT_USES } of features)
+    if (feature !== null) uses[feature] = Math.min((uses[feature] ?? 0) + maxUses, MAX_USES);
+  return uses;
+}
+
 /** The bounds of a request, of which each choice may have `maxTokens` of output. */
 export function usageBounds(
-  { estimatedInput, inputCeiling, choices }: Pick<TextRequest, "estimatedInput" | "inputCeiling" | "choices">,
+  {
+    estimatedInput,
+    inputCeiling,
+    choices,
+    features = [],
+  }: Pick<TextRequest, "estimatedInput" | "inputCeiling" | "choices"> &
+    Partial<Pick<TextRequest, "features">>,
   maxTokens: number,
 ): UsageBounds {
   const maxOutput = (maxTokens + REASONING_MARGIN) * choices;
@@ -35,6 +57,7 @@ export function usageBounds(
     estimatedInput,
     maxInput: Math.min(inputCeiling + INPUT_MARGIN, MAX_BILLED_TOKENS),
     maxOutput: Math.min(maxOutput, MAX_BILLED_TOKENS),
+    maxUses: maxUsesOf(features),
   };
 }
 
@@ -46,6 +69,7 @@ export function usageBounds(
 export function billableUsage(bounds: UsageBounds, { report, ...delivered }: ObservedUsage): TokenUsage {
   const input = inputOf(report, bounds.estimatedInput);
   const output = outputOf(report, delivered);
+  const { uses, isOver: isOverUses } = usesOf(report, bounds.maxUses);
   const isOverInput = sumTokens(input.tokens) > bounds.maxInput;
   const isOverOutput = sumTokens(output.tokens) > bounds.maxOutput;
   const usage: TokenUsage = {
@@ -56,13 +80,26 @@ export function billableUsage(bounds: UsageBounds, { report, ...delivered }: Obs
     },
     source: input.isEstimated || output.isEstimated ? "estimated" : "upstream",
   };
-  if (report?.isAnomalous || isOverInput || isOverOutput) usage.anomalous = true;
+  if (Object.keys(uses).length > 0) usage.uses = uses;
+  if (report?.isAnomalous || isOverInput || isOverOutput || isOverUses) usage.anomalous = true;
   return usage;
 }
 
 interface Side {
   tokens: TokenCounts;
   isEstimated: boolean;
+}
+
+/** What was used of what the request allows. */
+function usesOf(report: UsageReport | null, maxUses: UseCounts): { uses: UseCounts; isOver: boolean } {
+  const uses: UseCounts = {};
+  let isOver = false;
+  for (const [name, count] of Object.entries(report?.uses ?? {})) {
+    const max = maxUses[name as Feature] ?? 0;
+    if (count > max) isOver = true;
+    if (count > 0 && max > 0) uses[name as Feature] = Math.min(count, max);
+  }
+  return { uses, isOver };
 }
 
 /** No request is without input, so zero is as good as no report. */

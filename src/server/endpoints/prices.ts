@@ -132,9 +132,15 @@ function tokenRow(model: TextModel | EmbeddingModel, price: TokenPrice): object 
     ...(steps.length > 0 && {
       long_context: steps.map((above) => ({ above, prices: tokenPrices(price, above + 1) })),
     }),
+    ...(price.perUse && { per_use: usePrices(price.perUse) }),
     source,
     effective_from: priceStart(effectiveFrom),
   };
+}
+
+function usePrices(rates: NonNullable<TokenPrice["perUse"]>): object {
+  const prices = Object.entries(rates).map(([feature, { amount }]) => [feature, formatNanos(amount)]);
+  return Object.fromEntries(prices);
 }
 
 /** The prices of a million tokens in a request with that many tokens of input. */

@@ -56,6 +56,7 @@ type WrittenPrice =
       unit: "token";
       perMillion: Record<string, string>;
       longContext?: { above: number; perMillion: Record<string, string> };
+      perUse?: Record<string, string>;
     };
 
 function readRow(row: PriceRow): PriceRecord {
@@ -73,10 +74,11 @@ function readRow(row: PriceRow): PriceRecord {
 
 function readPrice(written: WrittenPrice): PriceRecord["price"] {
   if (written.unit === "token") {
-    const { perMillion, longContext } = written;
+    const { perMillion, longContext, perUse } = written;
     return {
       unit: "token",
       perMillion: readAmounts(perMillion),
+      ...(perUse && { perUse: readAmounts(perUse) }),
       ...(longContext && {
         longContext: { above: longContext.above, perMillion: readAmounts(longContext.perMillion) },
       }),

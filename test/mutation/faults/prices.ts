@@ -12,6 +12,7 @@ const quote = ["src/domain/image-quote.test.ts"];
 const size = ["src/domain/size.test.ts"];
 const price = ["src/domain/price.test.ts"];
 const long = ["src/domain/long-context.test.ts"];
+const uses = ["src/domain/use-prices.test.ts"];
 const lookup = ["src/gateway/metering/price.test.ts"];
 const images = ["src/gateway/images.test.ts"];
 
@@ -112,8 +113,8 @@ export const PRICE_FAULTS: readonly Fault[] = [
   {
     name: "a charge is rounded down",
     file: PRICE,
-    find: "divideHalfUp(numerator, 1_000_000n), source",
-    replace: "numerator / 1_000_000n, source",
+    find: "divideHalfUp(millionths, 1_000_000n), source",
+    replace: "millionths / 1_000_000n, source",
     tests: price,
   },
   {
@@ -143,6 +144,34 @@ export const PRICE_FAULTS: readonly Fault[] = [
     find: "sumTokens(usage.tokens, INPUT_CATEGORIES)",
     replace: `sumTokens(usage.tokens, INPUT_CATEGORIES.filter((each) => each === "input"))`,
     tests: long,
+  },
+  {
+    name: "uses of a feature are free",
+    file: PRICE,
+    find: "BigInt(count) * rate.amount * 1_000_000n",
+    replace: "0n * rate.amount * 1_000_000n",
+    tests: uses,
+  },
+  {
+    name: "a use without a price is free",
+    file: PRICE,
+    find: "else if (count > 0 && isBilledFeature(name as Feature)) return undefined;",
+    replace: "",
+    tests: uses,
+  },
+  {
+    name: "a feature without a price of a use is admitted",
+    file: LOOKUP,
+    find: "isBilledFeature(feature) && !perUse[feature]",
+    replace: "isBilledFeature(feature) && !perUse",
+    tests: lookup,
+  },
+  {
+    name: "a model allows a feature without its price",
+    file: "src/config/feature-prices.ts",
+    find: "(feature) => per_use[feature] === undefined",
+    replace: "(feature) => per_use[feature] === feature",
+    tests: ["src/config/load.test.ts"],
   },
   {
     name: "the quote of auto is the cheapest quality",
