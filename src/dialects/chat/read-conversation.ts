@@ -171,7 +171,7 @@ function nameOf(tool: Body): string | undefined {
 
 function readFormat(value: unknown): OutputFormat | null {
   if (!isObject(value) || value["type"] === "text") return null;
-  if (value["type"] === "json_object") return { type: "json" };
+  if (value["type"] === "json_object") return readJsonFormat(value["schema"]);
   const format = value["json_schema"];
   if (value["type"] !== "json_schema" || !isObject(format)) throw untranslatable("response_format");
   const { name, schema, strict, description } = format;
@@ -183,6 +183,13 @@ function readFormat(value: unknown): OutputFormat | null {
     strict: typeof strict === "boolean" ? strict : null,
     description: typeof description === "string" ? description : null,
   };
+}
+
+/** Some vendors, and clients made for them, have a schema beside `json_object` (Fireworks AI, "Structured responses"). */
+function readJsonFormat(schema: unknown): OutputFormat {
+  if (!isSet(schema)) return { type: "json" };
+  if (!isObject(schema)) throw untranslatable("response_format.schema");
+  return { type: "schema", name: null, schema, strict: null, description: null };
 }
 
 function readReasoning(value: unknown): Conversation["reasoning"] {

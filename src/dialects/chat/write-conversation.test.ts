@@ -23,6 +23,7 @@ test.each([
   ["messages[0].content[0].type", { messages: [{ role: "user", content: [{ type: "video_url" }] }] }],
   ["tools[0].type", { tools: [{ type: "mystery" }] }],
   ["reasoning_effort", { reasoning_effort: "mystery" }],
+  ["response_format.schema", { response_format: { type: "json_object", schema: 7 } }],
   ["seed", { seed: "seven" }],
   ["other_field", { other_field: 1 }],
 ])("a request of another protocol cannot have %s", (param, more) => {
@@ -31,6 +32,16 @@ test.each([
   expect(() => readConversation(payload)).toThrow(
     expect.objectContaining({ kind: "rejected", param, isUnsent: true, publicMessage }),
   );
+});
+
+test("a schema beside `json_object` is one to be kept to", () => {
+  const schema = { type: "object", properties: {} };
+  const read = (response_format: object) =>
+    readConversation(readRequest(Buffer.from(JSON.stringify({ ...ASK, response_format }))));
+  expect(read({ type: "json_object", schema }).format).toEqual(
+    read({ type: "json_schema", json_schema: { schema } }).format,
+  );
+  expect(read({ type: "json_object", schema: null }).format).toEqual({ type: "json" });
 });
 
 test("hints that change no content, and fields that ask for nothing, are left out", () => {

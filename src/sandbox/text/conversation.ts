@@ -121,7 +121,7 @@ function chosenTool(tools: readonly Tool[], choice: unknown): Tool | null {
 
 function readFormat(value: unknown): Conversation["format"] {
   if (!isObject(value)) return { kind: "text" };
-  if (value["type"] === "json_object") return { kind: "json", schema: null };
+  if (value["type"] === "json_object") return { kind: "json", schema: value["schema"] ?? null };
   if (value["type"] !== "json_schema") return { kind: "text" };
   const named = value["json_schema"];
   return { kind: "json", schema: isObject(named) ? (named["schema"] ?? {}) : {} };
