@@ -36,6 +36,7 @@ export const DIALECTS: Readonly<Record<VendorName, TextDialectName>> = {
 
 export interface MatrixFixture extends AsyncDisposable {
   gateway: TestGateway;
+  vendors: Readonly<Record<VendorName, Simulator>>;
   /** Sends the last request of a vendor to it once more, to be answered with a text; returns the bytes of its stream. */
   repeatLast(vendor: VendorName, text: string | undefined): Promise<Buffer>;
 }
@@ -90,6 +91,7 @@ export async function openMatrix(): Promise<MatrixFixture> {
   };
   return {
     gateway,
+    vendors,
     async repeatLast(vendor, text) {
       vendors[vendor].next(text === undefined ? {} : { text });
       const { path, query, headers, body } = vendors[vendor].hits.at(-1)!;

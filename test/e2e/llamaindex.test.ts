@@ -1,0 +1,85 @@
+import type { ToolCallLLM } from "@llamaindex/core/llms";
+import { tool } from "@llamaindex/core/tools";
+import { openai, openaiResponses } from "@llamaindex/openai";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { z } from "zod";
+import { openMatrix, type MatrixFixture } from "../support/text-matrix.ts";
+
+/* Unmodified LlamaIndex with its provider for OpenAI, on the sandbox and on vendors of other protocols. */
+let fixture: MatrixFixture;
+beforeAll(async () => {
+  fixture = await openMatrix();
+});
+afterEach(() => Object.values(fixture.vendors).forEach((vendor) => vendor.reset()));
+afterAll(() => fixture[Symbol.asyncDispose]());
+
+const PROVIDERS: Record<string, (init: object) => ToolCallLLM> = {
+  chat: openai,
+  responses: openaiResponses,
+};
+const MODELS = ["sandbox-chat", "over-chat", "over-messages", "over-native", "over-responses"];
+const question = [{ role: "user" as const, content: "What makes a harbour quiet?" }];
+const weather = tool({
+  name: "get_weather",
+  description: "Tells the weather.",
+  parameters: z.object({ city: z.string() }),
+  execute: ({ city }) => `Calm in ${city}.`,
+});
+
+describe.each(Object.entries(PROVIDERS))("over %s", (name, provider) => {
+  const modelOf = (model: string) =>
+    provider({
+      model,
+      apiKey: fixture.gateway.key,
+      baseURL: `${fixture.gateway.url}/v1`,
+      // Its default is 0.1, which models that think by themselves refuse.
+      ...(model === "over-messages" && { temperature: 1 }),
+    });
+
+  test.each(MODELS)("%s chats, whole and streamed", async (id) => {
+    const { message } = await modelOf(id).chat({ messages: question });
+    const text = textOf(message.content);
+    expect(text.length).toBeGreaterThan(10);
+    let streamed = "";
+    for await (const { delta } of await modelOf(id).chat({ messages: question, stream: true }))
+      streamed += delta;
+    // Over responses it repeats the last piece for each event that has none.
+    expect(streamed).toStartWith(text);
+    if (name === "chat") expect(streamed).toBe(text);
+  });
+
+  test.each(MODELS)("%s calls a tool and answers from its result", async (id) => {
+    const llm = modelOf(id);
+    const { message } = await llm.chat({ messages: question, tools: [weather] });
+    const calls = (message.options as { toolCall?: { id: string; name: string }[] }).toolCall!;
+    expect(calls).toMatchObject([{ name: "get_weather" }]);
+    const result = { result: "Calm.", isError: false, id: calls[0]!.id };
+    const messages = [
+      ...question,
+      message,
+      { role: "user" as const, content: "Calm.", options: { toolResult: result } },
+    ];
+    const answer = await llm.chat({ messages, tools: [weather] });
+    expect(textOf(answer.message.content).length).toBeGreaterThan(3);
+    let last: unknown;
+    for await (const { options } of await llm.chat({ messages: question, tools: [weather], stream: true }))
+      last = (options as { toolCall?: unknown[] } | undefined)?.toolCall ?? last;
+    expect(last).toMatchObject([{ name: "get_weather" }]);
+  });
+});
+
+test("its default temperature is refused by name for a model that has none", async () => {
+  const llm = openai({
+    model: "over-messages",
+    apiKey: fixture.gateway.key,
+    baseURL: `${fixture.gateway.url}/v1`,
+  });
+  const error = await llm.chat({ messages: question }).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ status: 400, param: "temperature" });
+  expect(fixture.vendors["over-messages"].hits).toHaveLength(0);
+});
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  return (content as { text?: string }[]).map(({ text = "" }) => text).join("");
+}
