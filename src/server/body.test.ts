@@ -30,7 +30,11 @@ function streamOf(...pieces: string[]): ReadableStream<Uint8Array> {
 
 const read = async (asked: Request, maxBytes = MIB) =>
   new TextDecoder().decode(
-    await readJsonBody({ request: asked, principal, network: "192.0.2.1" }, new BodyLimits(1_000), maxBytes),
+    await readJsonBody(
+      { request: asked, principal, network: () => "192.0.2.1" },
+      new BodyLimits(1_000),
+      maxBytes,
+    ),
   );
 
 async function codeOf(work: Promise<unknown>): Promise<string> {

@@ -67,7 +67,7 @@ export function createHandler(settings: EndpointSettings): Handler {
     settings.connections.began(request);
     const host = request.headers.get("host");
     if (host !== null && !HOST.test(host)) return refuse(settings, exchange, badHost());
-    const found = settings.table.find(request.method, pathOf(request.url));
+    const found = settings.table.find(request.method, exchange.path);
     if (!found || "allow" in found) return refuse(settings, exchange, notRouted(found));
     if (!routes.has(found.route)) return refuse(settings, exchange, badTarget());
     exchange.parameter = found.parameter;
@@ -97,6 +97,7 @@ function openExchange(clock: Clock, request: Request, server: Server<undefined>)
     request,
     server,
     parameter: "",
+    path: pathOf(request.url),
     address: null,
     id,
     requestId: requested !== null && REQUEST_ID.test(requested) ? requested : id,
@@ -125,8 +126,11 @@ async function handle(
   const principal = found instanceof Promise ? await found : found;
   const { limiter, limits } = settings.core;
   const grant = new LimitGrant(limiter, limits, principal);
-  const network = networkOf(addressOf(exchange, settings.trustedProxies));
-  const authenticated = Object.assign(exchange, { principal, network, grant });
+  const network = (): string => networkOf(addressOf(exchange, settings.trustedProxies));
+  const authenticated = exchange as AuthenticatedExchange;
+  authenticated.principal = principal;
+  authenticated.network = network;
+  authenticated.grant = grant;
   const counting = route.pipeline && grant.open(route.pipeline);
   if (counting) await counting;
   try {
@@ -198,7 +202,7 @@ function report(settings: EndpointSettings, exchange: HttpExchange, ending: Endi
     traceId: traceIdOf(request.headers.get("traceparent")),
     route: route?.name ?? "none",
     method: request.method,
-    path: pathOf(request.url),
+    path: exchange.path,
     address: REFUSALS.has(response.status) ? addressOf(exchange, trustedProxies) : null,
     status: response.status,
     code: failure instanceof ClientDisconnected ? "caller_gone" : (failure?.code ?? null),

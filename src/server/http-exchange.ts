@@ -14,6 +14,8 @@ export interface HttpExchange {
   parameter: string;
   /** The model that the path names; it takes the place of the body's. */
   model?: string;
+  /** The path of the request's URL. */
+  path: string;
   /** The caller's address once something needed it. */
   address: string | null;
   /** The gateway's own id, which keys the ledger. */
@@ -32,7 +34,7 @@ export interface HttpExchange {
 export interface AuthenticatedExchange extends HttpExchange {
   principal: Principal;
   /** The client's network by its address: what one client controls. */
-  network: string;
+  network(): string;
   /** What the request counts in the limits. */
   grant: LimitGrant;
   /**

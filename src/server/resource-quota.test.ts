@@ -12,7 +12,7 @@ function userOf(organization: string, key: string, network: string): ResourceUse
       key: { ...principal.key, id: key },
       organization: { ...principal.organization, id: organization },
     },
-    network,
+    network: () => network,
   };
 }
 

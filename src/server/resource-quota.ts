@@ -11,8 +11,11 @@ interface QuotaMaxima {
 /** Whose request uses a resource. */
 export interface ResourceUser {
   principal: Principal;
-  /** The client's network, by its address: keys of several organizations may be in one hand. */
-  network: string;
+  /**
+   * The client's network, by its address: keys of several organizations may be in one hand. Called only when so much
+   * is in use that one network could have too much, because to ask the runtime for an address costs microseconds.
+   */
+  network(): string;
 }
 
 /** What one network may use of the maximum of the process; a balancer that is not trusted looks like one. */
@@ -20,14 +23,21 @@ const NETWORK_SHARE = 0.75;
 
 const RETRY_SECONDS = 2;
 
+/** What one key or organization uses, kept as long as it has a share. */
+interface OwnerUse {
+  amount: number;
+  shares: number;
+}
+
 /**
  * Bounds how much of one resource requests use at once: of each key, organization and client network, and of this process, so that
  * one caller cannot exhaust what others need.
  */
 export class ResourceQuota {
-  readonly #keys = new Map<string, number>();
-  readonly #organizations = new Map<string, number>();
-  readonly #networks = new Map<string, number>();
+  readonly #keys = new Map<string, OwnerUse>();
+  readonly #organizations = new Map<string, OwnerUse>();
+  /** Unordered; each share has its index. */
+  readonly #shares: QuotaShare[] = [];
   #total = 0;
   readonly #resource: string;
   readonly #maxima: QuotaMaxima;
@@ -38,36 +48,64 @@ export class ResourceQuota {
     this.#maxima = maxima;
   }
 
-  /** A request's part, empty at first. Disposing of it gives everything back. */
+  /** A request's part. Disposing of it gives everything back. Throws as `QuotaShare.add` does. */
   open(user: ResourceUser, amount = 0): QuotaShare {
-    const share = new QuotaShare(this, user);
-    if (amount > 0) share.add(amount);
+    const { key, organization } = user.principal;
+    const ofKey = useOf(this.#keys, key.id);
+    const ofOrganization = useOf(this.#organizations, organization.id);
+    const share = new QuotaShare(this, user, ofKey, ofOrganization);
+    share.index = this.#shares.push(share) - 1;
+    if (amount === 0) return share;
+    try {
+      this.take(share, amount);
+    } catch (error) {
+      this.close(share);
+      throw error;
+    }
     return share;
   }
 
   /** Takes all or nothing. Throws `rate_limit_exceeded` for a key, organization or network, else `overloaded`. */
-  take(user: ResourceUser, amount: number): void {
-    const { key, organization } = user.principal;
-    const ofKey = (this.#keys.get(key.id) ?? 0) + amount;
-    const ofOrganization = (this.#organizations.get(organization.id) ?? 0) + amount;
-    const ofNetwork = (this.#networks.get(user.network) ?? 0) + amount;
+  take(share: QuotaShare, amount: number): void {
     const maxima = this.#maxima;
-    if (ofKey > maxima.key) throw this.#exceeded("rate_limit_exceeded", "This key uses");
-    if (ofOrganization > maxima.organization)
+    const total = this.#total + amount;
+    if (share.ofKey.amount + amount > maxima.key)
+      throw this.#exceeded("rate_limit_exceeded", "This key uses");
+    if (share.ofOrganization.amount + amount > maxima.organization)
       throw this.#exceeded("rate_limit_exceeded", "Your organization uses");
-    if (ofNetwork > maxima.process * NETWORK_SHARE)
+    const maxOfNetwork = maxima.process * NETWORK_SHARE;
+    if (total > maxOfNetwork && this.#usedBy(share.network) + amount > maxOfNetwork)
       throw this.#exceeded("rate_limit_exceeded", "Your address uses");
-    if (this.#total + amount > maxima.process)
-      throw this.#exceeded("overloaded", "All requests together use");
-    this.count(user, amount);
+    if (total > maxima.process) throw this.#exceeded("overloaded", "All requests together use");
+    this.count(share, amount);
   }
 
-  /** Adds an amount whatever the maxima say; a negative one gives back. */
-  count({ principal, network }: ResourceUser, amount: number): void {
-    add(this.#keys, principal.key.id, amount);
-    add(this.#organizations, principal.organization.id, amount);
-    add(this.#networks, network, amount);
+  /** Adds an amount whatever the maxima say. */
+  count(share: QuotaShare, amount: number): void {
+    share.amount += amount;
+    share.ofKey.amount += amount;
+    share.ofOrganization.amount += amount;
     this.#total += amount;
+  }
+
+  /** Gives everything back. */
+  close(share: QuotaShare): void {
+    this.count(share, -share.amount);
+    const { key, organization } = share.principal;
+    if (--share.ofKey.shares === 0) this.#keys.delete(key.id);
+    if (--share.ofOrganization.shares === 0) this.#organizations.delete(organization.id);
+    const last = this.#shares.pop();
+    if (last && last !== share) {
+      this.#shares[share.index] = last;
+      last.index = share.index;
+    }
+    share.index = -1;
+  }
+
+  #usedBy(network: string): number {
+    let sum = 0;
+    for (const share of this.#shares) if (share.network === network) sum += share.amount;
+    return sum;
   }
 
   #exceeded(code: "rate_limit_exceeded" | "overloaded", subject: string): GatewayError {
@@ -78,35 +116,46 @@ export class ResourceQuota {
 
 /** What one request uses of a quota. */
 export class QuotaShare implements Disposable {
-  #amount = 0;
+  amount = 0;
+  /** Its place among the open shares of its quota; -1 once it is closed. */
+  index = -1;
+  readonly principal: Principal;
+  readonly ofKey: OwnerUse;
+  readonly ofOrganization: OwnerUse;
   readonly #quota: ResourceQuota;
   readonly #user: ResourceUser;
+  #network: string | undefined;
 
-  constructor(quota: ResourceQuota, user: ResourceUser) {
+  constructor(quota: ResourceQuota, user: ResourceUser, ofKey: OwnerUse, ofOrganization: OwnerUse) {
     this.#quota = quota;
     this.#user = user;
+    this.principal = user.principal;
+    this.ofKey = ofKey;
+    this.ofOrganization = ofOrganization;
   }
 
-  /** Throws as `ResourceQuota.take` does, and then adds nothing. */
+  get network(): string {
+    return (this.#network ??= this.#user.network());
+  }
+
+  /** Takes all or nothing. Throws `rate_limit_exceeded` for a key, organization or network, else `overloaded`. */
   add(amount: number): void {
-    this.#quota.take(this.#user, amount);
-    this.#amount += amount;
+    this.#quota.take(this, amount);
   }
 
   /** Adds beyond the maxima too. */
   addAnyway(amount: number): void {
-    this.#quota.count(this.#user, amount);
-    this.#amount += amount;
+    this.#quota.count(this, amount);
   }
 
   [Symbol.dispose](): void {
-    this.#quota.count(this.#user, -this.#amount);
-    this.#amount = 0;
+    if (this.index >= 0) this.#quota.close(this);
   }
 }
 
-function add(amounts: Map<string, number>, owner: string, amount: number): void {
-  const sum = (amounts.get(owner) ?? 0) + amount;
-  if (sum > 0) amounts.set(owner, sum);
-  else amounts.delete(owner);
+function useOf(uses: Map<string, OwnerUse>, owner: string): OwnerUse {
+  let use = uses.get(owner);
+  if (!use) uses.set(owner, (use = { amount: 0, shares: 0 }));
+  use.shares += 1;
+  return use;
 }
