@@ -32,7 +32,7 @@ export async function handleEmbeddings(
   context: RequestContext,
   payload: EmbeddingsPayload,
 ): Promise<EmbeddingsOutcome> {
-  await using admitted = await admitEmbeddings(core, context, payload);
+  using admitted = await admitEmbeddings(core, context, payload);
   const bounds = usageBounds({ ...payload, choices: 1 }, 0);
   const policy: UsagePolicy = (observed) => billableUsage(bounds, observed);
   const { reply, target, release } = await callRoute(core, admitted, payload, policy);
@@ -55,7 +55,8 @@ async function admitEmbeddings(
   facts.model = model.id;
   const admittedAt = core.clock.now();
   const price = requirePrice(directory, principal, model.id, "token", admittedAt);
-  await context.grant.countTokens(estimatedInput);
+  const counting = context.grant.countTokens(estimatedInput);
+  if (counting) await counting;
   const ceiling = () => textCeiling(price, inputCeiling, 0);
   return admit(core, context, { model, price, admittedAt, ceiling });
 }

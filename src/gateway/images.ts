@@ -67,7 +67,7 @@ export async function handleImages(
   surroundings: ImageSurroundings,
 ): Promise<ImageOutcome> {
   requireStorage(core, context, request);
-  await using admission = await admitImages(core, context, request);
+  using admission = await admitImages(core, context, request);
   return await makeImages(core, admission, request, surroundings);
 }
 
@@ -123,7 +123,7 @@ type Inputs = Pick<ImageOrder, "references" | "mask" | "spool">;
 
 function callRoute(
   core: Core,
-  { admitted, fitted, quote }: Omit<ImageAdmission, typeof Symbol.asyncDispose>,
+  { admitted, fitted, quote }: Omit<ImageAdmission, typeof Symbol.dispose>,
   request: ImageRequest,
   { run, ...inputs }: Inputs & { run: ImageRun | undefined },
 ): Promise<Committed<{ reply: ImageReply; pictures: ReadPicture[] }>> {

@@ -42,10 +42,9 @@ export async function handleText(
   context: RequestContext,
   payload: TextPayload,
 ): Promise<TextOutcome> {
-  await using admitted = await admitText(core, context, payload);
+  using admitted = await admitText(core, context, payload);
   const coveredTokens = coveredTokensOf(admitted, payload.parsed);
-  const terms = { rate: admitted.rate, coveredTokens };
-  const committed = await callRoute(core, admitted, { payload, coveredTokens });
+  const committed = await callRoute(core, admitted, payload, coveredTokens);
   const { reply, target } = committed;
   if (reply.kind === "stream") {
     const timeouts = timeoutsOf(core, target);
@@ -57,11 +56,11 @@ export async function handleText(
       dialect,
       timeouts,
     });
-    return { kind: "stream", ...relayed, ...terms };
+    return { kind: "stream", ...relayed, rate: admitted.rate, coveredTokens };
   }
   committed.release();
   admitted.settle({ target, usage: reply.usage, flags: context.signal.aborted ? ["caller_gone"] : [] });
-  return { kind: "whole", text: reply.text, ...terms };
+  return { kind: "whole", text: reply.text, rate: admitted.rate, coveredTokens };
 }
 
 /** Everything that is decided before a vendor is called: model access, price, limits and the money held. */
@@ -77,9 +76,10 @@ async function admitText(core: Core, context: RequestContext, payload: TextPaylo
   requireUsePrices(price, features);
   const uses = maxUsesOf(features);
   const likely = estimatedInput + (maxTokens ?? model.defaultOutputTokens) * choices;
-  await context.grant.countTokens(likely);
+  const counting = context.grant.countTokens(likely);
+  if (counting) await counting;
   const maxOutput = (maxTokens ?? model.maxOutputTokens) * choices;
-  return admit(core, context, {
+  return await admit(core, context, {
     model,
     price,
     admittedAt,
@@ -118,7 +118,8 @@ interface SentCall {
 async function callRoute(
   core: Core,
   admitted: AdmittedText,
-  request: Pick<TargetCall, "payload" | "coveredTokens">,
+  payload: TextPayload,
+  coveredTokens: number | null,
 ): Promise<Committed<TargetReply>> {
   const { context, model, price, signal } = admitted;
   const { organization } = context.principal;
@@ -126,7 +127,7 @@ async function callRoute(
   const running: { sent: SentCall | null } = { sent: null };
   try {
     return await callTargets(core.failover, {
-      targets: targetsOf(core, admitted, request.payload),
+      targets: targetsOf(core, admitted, payload),
       organization: organization.id,
       clientSignal: signal,
       totalMs: core.timeouts.text.totalMs,
@@ -136,7 +137,7 @@ async function callRoute(
       callTarget: (target, call) => {
         running.sent = null;
         const onSent = (usage: SentCall["usage"]) => (running.sent = { target, usage });
-        return callTarget(core, { ...request, model, price, onSent }, target, call);
+        return callTarget(core, { payload, coveredTokens, model, price, onSent }, target, call);
       },
     });
   } catch (error) {
@@ -192,7 +193,8 @@ async function callTarget(
   call.vendorRequestId = response.requestId;
   if (!stream) {
     if (response.kind === "stream") throw new UpstreamError("broken", "a stream for a request without one");
-    return { kind: "whole", ...passage.readReply(response) };
+    const { text, usage } = passage.readReply(response);
+    return { kind: "whole", text, usage };
   }
   const opened =
     response.kind === "stream"

@@ -81,7 +81,7 @@ async function makeOutputs(run: JobRun, billing: JobBilling): Promise<JobEnding[
   control.signal.throwIfAborted();
   const core = { ...coreOf(run.core, billing), orphanCosts: new OrphanCosts(null, run.core.clock) };
   const request = await readJobRequest(await readStoredRequest(job.request, core.blobs, spool));
-  await using admission = await admitImages(core, context, request, job.terms);
+  using admission = await admitImages(core, context, request, job.terms);
   const surroundings = { base: "", spool, run: followCalls(run) };
   const { delivery } = await makeImages(core, admission, request, surroundings);
   return delivery.images.flatMap(({ name }) =>
@@ -129,7 +129,7 @@ async function recordLoss({ job, core: plain, context, spool }: JobRun, billing:
   const channel = job.sent && core.snapshot.directory().channels.get(job.sent.channel);
   if (!job.sent || !channel) return;
   const request = await readJobRequest(await readStoredRequest(job.request, core.blobs, spool));
-  await using admission = await admitImages(core, context, request, job.terms);
+  using admission = await admitImages(core, context, request, job.terms);
   abandon(admission, { channel, upstreamModel: job.sent.upstreamModel, weight: 1 }, request);
 }
 

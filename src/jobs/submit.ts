@@ -56,7 +56,7 @@ export async function submitJob(
   requireStorage(core, context, images);
   if (webhookUrl !== null) await requireWebhook(core, organization.id, webhookUrl);
   const billing = JobBilling.forSubmission(principal);
-  await using admission = await admitImages(coreOf(core, billing), context, images);
+  using admission = await admitImages(coreOf(core, billing), context, images);
   const { model, price, admittedAt } = admission.admitted;
   await checkReferences(core, images, FAMILIES[model.family].mask);
   const { text, names } = await writeStoredRequest(request, core.blobs, organization.id);

@@ -11,7 +11,7 @@ import { fitToModel, type FittedImageRequest } from "./fit-image-request.ts";
 import { requireFeatures, requireModel } from "./model-access.ts";
 
 /** An admitted request with what it was fitted to. */
-export interface ImageAdmission extends AsyncDisposable {
+export interface ImageAdmission extends Disposable {
   admitted: AdmittedImages;
   fitted: FittedImageRequest;
   quote: ImageQuote;
@@ -47,7 +47,7 @@ export async function admitImages(
   await context.grant.countImages(request.count);
   const ceiling = () => quote.rate.amount * BigInt(request.count);
   const admitted = await admit(core, context, { model, price, admittedAt, ceiling });
-  return { admitted, fitted, quote, [Symbol.asyncDispose]: () => admitted[Symbol.asyncDispose]() };
+  return { admitted, fitted, quote, [Symbol.dispose]: () => admitted.release() };
 }
 
 function notNative(): GatewayError {

@@ -43,7 +43,8 @@ export async function admit<OfModel extends Model, OfPrice extends Price>(
   const { model, price, admittedAt, ceiling, floor } = terms;
   try {
     core.orphanCosts.require(context.principal.key.id);
-    const hold = await core.billing.hold(context.principal, ceiling, floor);
+    const held = core.billing.hold(context.principal, ceiling, floor);
+    const hold = held instanceof Promise ? await held : held;
     const detachable = core.detachedCalls.signalFor(context.principal.organization, context.signal);
     return new Admitted({ core, context, model, price, admittedAt, hold, detachable });
   } catch (error) {
@@ -69,7 +70,7 @@ interface AdmittedParts<OfModel, OfPrice> {
  * Permission for one request: its model and price, what it counts in the limits, the money held for it and the
  * signal its vendor calls obey. Its owner disposes of it, which gives everything back that was not settled.
  */
-export class Admitted<OfModel extends Model, OfPrice extends Price> implements AsyncDisposable {
+export class Admitted<OfModel extends Model, OfPrice extends Price> implements Disposable {
   readonly #parts: AdmittedParts<OfModel, OfPrice>;
   #isSettled = false;
   #isReleased = false;
@@ -146,7 +147,7 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements A
     detachable.release();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.dispose](): void {
     this.release();
   }
 

@@ -19,7 +19,8 @@ export type LimitedPipeline = "text" | "image";
  * corrected and its slot is released.
  */
 export class LimitGrant {
-  #windows: LimitWindow[] = [];
+  #requestsWindow: LimitWindow | null = null;
+  #tokensWindow: LimitWindow | null = null;
   #countedTokens = 0;
   #isReleased = false;
   readonly #reservations: LimitReservation[] = [];
@@ -35,7 +36,9 @@ export class LimitGrant {
 
   /** The tighter of organization and key, as of the last count; `null` when nothing is limited. */
   get rate(): RateState | null {
-    return rateOf(this.#windows);
+    const requests = this.#requestsWindow;
+    const tokens = this.#tokensWindow;
+    return requests || tokens ? { requests, tokens } : null;
   }
 
   /** Counts by the headers, before the body is read: one request, or one image and one slot. Call once, first. */
@@ -101,10 +104,10 @@ export class LimitGrant {
   }
 
   #accept(verdict: LimitVerdict): void {
-    const counted = verdict.windows[0]?.quantity;
-    const isAgain = this.#windows.some(({ quantity }) => quantity === counted);
-    if (isAgain) this.#windows = this.#windows.filter(({ quantity }) => quantity !== counted);
-    this.#windows.push(...verdict.windows);
+    // A later count of a quantity replaces an earlier one; all windows of a verdict are of one quantity.
+    const window = tightest(verdict.windows);
+    if (window?.quantity === "tokens") this.#tokensWindow = window;
+    else if (window) this.#requestsWindow = window;
     if (verdict.isAdmitted) {
       this.#reservations.push(verdict.reservation);
       return;
@@ -162,16 +165,8 @@ function nameOf({ scope, limit, quantity }: LimitRequest): string {
   return `${scope === "key" ? "This key's" : "Your organization's"} limit of ${limit} ${UNITS[quantity]}`;
 }
 
-function rateOf(windows: readonly LimitWindow[]): RateState | null {
-  let requests: LimitWindow | null = null;
-  let tokens: LimitWindow | null = null;
-  for (const window of windows) {
-    if (window.quantity === "tokens") tokens = tighter(tokens, window);
-    else requests = tighter(requests, window);
-  }
-  return requests || tokens ? { requests, tokens } : null;
-}
-
-function tighter(one: LimitWindow | null, other: LimitWindow): LimitWindow {
-  return one && one.remaining <= other.remaining ? one : other;
+function tightest(windows: readonly LimitWindow[]): LimitWindow | null {
+  let found: LimitWindow | null = null;
+  for (const window of windows) if (!found || window.remaining < found.remaining) found = window;
+  return found;
 }

@@ -66,18 +66,17 @@ export function usageBounds(
  * missing, impossible or zero although there was something to count is estimated. A response that goes on after
  * the report, or was cut, costs the larger of reported and estimated. Nothing costs more than the bounds allow.
  */
-export function billableUsage(bounds: UsageBounds, { report, ...delivered }: ObservedUsage): TokenUsage {
+export function billableUsage(bounds: UsageBounds, observed: ObservedUsage): TokenUsage {
+  const { report } = observed;
   const input = inputOf(report, bounds.estimatedInput);
-  const output = outputOf(report, delivered);
+  const output = outputOf(report, observed);
   const { uses, isOver: isOverUses } = usesOf(report, bounds.maxUses);
-  const isOverInput = sumTokens(input.tokens) > bounds.maxInput;
-  const isOverOutput = sumTokens(output.tokens) > bounds.maxOutput;
+  const isOverInput = sumTokens(input.tokens, INPUT_CATEGORIES) > bounds.maxInput;
+  const isOverOutput = sumTokens(output.tokens, OUTPUT_CATEGORIES) > bounds.maxOutput;
+  const tokens = isOverInput ? { input: bounds.maxInput } : input.tokens;
   const usage: TokenUsage = {
     unit: "token",
-    tokens: {
-      ...(isOverInput ? { input: bounds.maxInput } : input.tokens),
-      ...(isOverOutput ? { output: bounds.maxOutput } : output.tokens),
-    },
+    tokens: Object.assign(tokens, isOverOutput ? { output: bounds.maxOutput } : output.tokens),
     source: input.isEstimated || output.isEstimated ? "estimated" : "upstream",
   };
   if (Object.keys(uses).length > 0) usage.uses = uses;
@@ -118,7 +117,8 @@ function outputOf(
   const missing = Math.max(0, deliveredTokens - sumTokens(tokens));
   const isComplete = missing === 0 || (isReportFinal && visible > 0);
   if (report?.hasOutput && isComplete) return { tokens, isEstimated: false };
-  return { tokens: { ...tokens, output: (tokens.output ?? 0) + missing }, isEstimated: true };
+  tokens.output = (tokens.output ?? 0) + missing;
+  return { tokens, isEstimated: true };
 }
 
 function pick(tokens: TokenCounts, categories: readonly TokenCategory[]): TokenCounts {

@@ -116,15 +116,12 @@ async function callOne<Reply>(
   const record = (outcome: Attempt["outcome"], error?: UpstreamError): void => {
     const durationMs = Math.round(clock.monotonic() - startedAt);
     const vendorRequestId = call.vendorRequestId ?? error?.requestId;
-    attempts.push({
-      channel: target.channel.id,
-      upstreamModel: target.upstreamModel,
-      durationMs,
-      outcome,
-      ...(error?.status !== undefined && { status: error.status }),
-      ...(error?.isAmbiguous && { isAmbiguous: true }),
-      ...(vendorRequestId !== undefined && { vendorRequestId }),
-    });
+    const { channel, upstreamModel } = target;
+    const attempt: Attempt = { channel: channel.id, upstreamModel, durationMs, outcome };
+    if (error?.status !== undefined) attempt.status = error.status;
+    if (error?.isAmbiguous) attempt.isAmbiguous = true;
+    if (vendorRequestId !== undefined) attempt.vendorRequestId = vendorRequestId;
+    attempts.push(attempt);
   };
   try {
     const reply = await callTarget(target, call, () => queue.hasAnother());

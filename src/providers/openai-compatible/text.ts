@@ -25,10 +25,9 @@ export function createOpenAiText(connection: OpenAiConnection): TextUpstream {
       const url = connection.urlOf("chat/completions", () => upstreamModel);
       const request = { url, headers, body: raw, signal };
       const response = await post(request, connection.errors.classify);
-      const requestId = requestIdOf(response);
       const stream = isStream ? openEvents(response) : null;
-      if (stream) return { kind: "stream", stream, requestId };
-      return { ...(await readResponse(response, connection, signal)), requestId };
+      if (stream) return { kind: "stream", stream, requestId: requestIdOf(response) };
+      return await readResponse(response, connection, signal);
     },
   };
 }
@@ -42,5 +41,5 @@ async function readResponse(
   const parsed = parseResponse(text);
   if (hasError(parsed)) throw connection.errors.classify(response, text);
   if (!isObject(parsed) || !Array.isArray(parsed["choices"])) throw brokenResponse("gave no choices");
-  return { kind: "whole", text, parsed };
+  return { kind: "whole", text, parsed, requestId: requestIdOf(response) };
 }

@@ -141,14 +141,14 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "input beyond what the request can cause is billed",
     file: POLICY,
-    find: "const isOverInput = sumTokens(input.tokens) > bounds.maxInput;",
+    find: "const isOverInput = sumTokens(input.tokens, INPUT_CATEGORIES) > bounds.maxInput;",
     replace: "const isOverInput = false;",
     tests: policy,
   },
   {
     name: "output beyond what the request can cause is billed",
     file: POLICY,
-    find: "const isOverOutput = sumTokens(output.tokens) > bounds.maxOutput;",
+    find: "const isOverOutput = sumTokens(output.tokens, OUTPUT_CATEGORIES) > bounds.maxOutput;",
     replace: "const isOverOutput = false;",
     tests: policy,
   },
@@ -169,8 +169,8 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "a missing output is billed as zero",
     file: POLICY,
-    find: "output: (tokens.output ?? 0) + missing",
-    replace: "output: tokens.output ?? 0",
+    find: "tokens.output = (tokens.output ?? 0) + missing;",
+    replace: "tokens.output ??= 0;",
     tests: policy,
   },
   {

@@ -82,7 +82,7 @@ export const ROUTING_FAULTS: readonly Fault[] = [
   {
     name: "an ambiguous attempt is not marked",
     file: FAILOVER,
-    find: "...(error?.isAmbiguous && { isAmbiguous: true }),",
+    find: "if (error?.isAmbiguous) attempt.isAmbiguous = true;",
     replace: "",
     tests: failover,
   },
