@@ -41,7 +41,8 @@ export function requireModelName(body: Record<string, unknown>): string {
   throw new GatewayError("model_required", "Set `model` to the id of a model.", { param: "model" });
 }
 
-function readObject(bytes: Uint8Array): { raw: string; body: Record<string, unknown> } {
+/** The text of a JSON object and its value, of no more values than can be parsed at once. Throws a `GatewayError`. */
+export function readObject(bytes: Uint8Array): { raw: string; body: Record<string, unknown> } {
   const raw = readText(bytes);
   const exceeded = bytes.length > LARGE_BYTES ? exceededBound(raw, BOUNDS) : null;
   if (exceeded) throw malformed(`The request body has more than ${BOUNDS[exceeded]} ${exceeded}.`);

@@ -1,4 +1,4 @@
-import { isObject } from "../../lib/json.ts";
+import { readObject } from "../../dialects/request-body.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 import type { Route } from "../routes.ts";
@@ -31,18 +31,12 @@ export function azureRoutes(routes: readonly Route[]): Route[] {
   });
 }
 
-/** The bytes of a JSON body with the model that the path names, if any, in place of its own. */
+/**
+ * The bytes of a JSON body with the model that the path names, if any, in place of its own. Throws a `GatewayError`
+ * for what is no object, as the reader of the protocol does.
+ */
 export function withPathModel(bytes: Uint8Array, { model }: { model?: string }): Uint8Array {
   if (model === undefined) return bytes;
-  const text = Buffer.from(bytes).toString();
-  // What is no object is left to the reader of the protocol, which says so.
-  return isObjectText(text) ? Buffer.from(editMembers(text, { model: () => JSON.stringify(model) })) : bytes;
-}
-
-function isObjectText(text: string): boolean {
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
+  const { raw } = readObject(bytes);
+  return Buffer.from(editMembers(raw, { model: () => JSON.stringify(model) }));
 }
