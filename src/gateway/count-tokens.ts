@@ -6,7 +6,7 @@ import { requireFeatures, requireModel, routeOf } from "./admission/model-access
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import type { Core } from "./core.ts";
 import type { TextUpstream } from "./ports.ts";
-import { textUpstreams } from "./text-upstreams.ts";
+import { requireFetchable, textUpstreams } from "./text-upstreams.ts";
 import type { RequestContext } from "./request-context.ts";
 import { callTargets } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
@@ -59,6 +59,7 @@ interface CountCall {
 async function callTarget(core: Core, { payload, model, target, signal }: CountCall): Promise<string> {
   const counter = counterOf(core, target, payload);
   if (!counter?.countTokens) throw new Error(`channel ${target.channel.id} does not count tokens`);
+  requireFetchable(payload.parsed.linkParam, target, counter);
   const { upstreamModel } = target;
   const terms = { upstreamModel, traits: counter.traits ?? NO_TRAITS, coveredTokens: null, model };
   const raw = textDialect(payload.dialect).forVendor(payload, terms);

@@ -55,3 +55,14 @@ export function ownProtocolFirst(
   if (targets.length === 1 || targets.every(speaks)) return targets;
   return [...targets.filter(speaks), ...targets.filter((target) => !speaks(target))];
 }
+
+/**
+ * Throws where a request has a link, in the field `param`, that the target does not fetch; another one may. An own
+ * server must not: it is inside the operator's network, where a caller's link could reach internal services (SSRF).
+ */
+export function requireFetchable(param: string | null, { channel }: Target, { traits }: TextUpstream): void {
+  if (param === null || (!channel.isOwnServer && !traits?.fetchesNoLinks)) return;
+  const publicMessage = `This model fetches no links. Send \`${param}\` as a \`data:\` URL.`;
+  const detail = { publicMessage, param, isUnsent: true, isByRequest: true };
+  throw new UpstreamError("rejected", "a link for a server that fetches none", detail);
+}

@@ -18,7 +18,7 @@ import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
 import { callTargets, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
-import { ownProtocolFirst, requireCounts, textUpstreamFor } from "./text-upstreams.ts";
+import { ownProtocolFirst, requireCounts, requireFetchable, textUpstreamFor } from "./text-upstreams.ts";
 
 /** What the headers say of an admitted request. */
 interface TextTerms {
@@ -167,8 +167,7 @@ async function callTarget(
 ): Promise<TargetReply> {
   const { isStream, maxTokens, linkParam } = payload.parsed;
   const upstream = textUpstreamFor(core.upstreams, target, payload.dialect);
-  const fetchesLinks = !target.channel.isOwnServer && !upstream.traits?.fetchesNoLinks;
-  if (linkParam !== null && !fetchesLinks) throw unfetchableLink(linkParam);
+  requireFetchable(linkParam, target, upstream);
   const bounds = usageBounds(payload.parsed, maxTokens ?? coveredTokens ?? model.maxOutputTokens);
   const policy: UsagePolicy = (observed) => billableUsage(bounds, observed);
   const { upstreamModel } = target;
@@ -215,16 +214,6 @@ function targetsOf(
 
 const NO_TRAITS: VendorTraits = {};
 const NO_HEADERS: Readonly<Record<string, string>> = {};
-
-/**
- * Another target may fetch the link. An own server must not: it is inside the operator's network, where a caller's
- * link could reach internal services (SSRF).
- */
-function unfetchableLink(param: string): UpstreamError {
-  const publicMessage = `This model fetches no links. Send \`${param}\` as a \`data:\` URL.`;
-  const detail = { publicMessage, param, isUnsent: true, isByRequest: true };
-  return new UpstreamError("rejected", "a link for a server that fetches none", detail);
-}
 
 const NOTHING_DELIVERED: ObservedUsage = { report: null, deliveredTokens: 0, isReportFinal: false };
 
