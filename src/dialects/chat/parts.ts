@@ -1,6 +1,7 @@
 import type { FeatureUse } from "../../domain/feature.ts";
 import { isObject } from "../../lib/json.ts";
 import { knownNames, refuseCaseVariants } from "../field-names.ts";
+import type { InputSize } from "../input-size.ts";
 import { requireLink } from "../links.ts";
 
 /** What the parts of a conversation refer to outside of the request. */
@@ -29,8 +30,9 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 /**
  * Reads the references of content parts of every kind, at the part itself and in its objects. Throws a `GatewayError`
  * for a link that is neither `data:` nor a public `https:` one: a vendor inside a private network would fetch it.
+ * Counts what stands behind links, but for pictures.
  */
-export function readReferences(messages: unknown): References {
+export function readReferences(messages: unknown, size: InputSize): References {
   const files: FeatureUse[] = [];
   let linkParam: string | null = null;
   for (const [path, part] of locatedParts(messages)) {
@@ -51,7 +53,9 @@ export function readReferences(messages: unknown): References {
       if (typeof value !== "string") continue;
       const param = `${path}.${name}`;
       if (name === "file_id") files.push({ feature: "file_id", param });
-      if (isLink(name, value) && requireLink(value, param)) linkParam ??= param;
+      if (!isLink(name, value) || !requireLink(value, param)) continue;
+      linkParam ??= param;
+      if (name !== "image_url" && !path.endsWith(".image_url")) size.addLinkedMedia();
     }
   }
 }

@@ -19,7 +19,8 @@ export function readRequest(bytes: Uint8Array): ChatPayload {
   const [modelSpan, streamOptions] = spans;
   checkNames(body);
   checkFields(body);
-  const { files, linkParam } = readReferences(body["messages"]);
+  const size = inputSize(bytes.length, raw.length, body["messages"]);
+  const { files, linkParam } = readReferences(body["messages"], size);
   return {
     dialect: "chat",
     raw,
@@ -29,7 +30,7 @@ export function readRequest(bytes: Uint8Array): ChatPayload {
       isStream: body["stream"] === true,
       maxTokens: largerOf(integer(body["max_completion_tokens"]), integer(body["max_tokens"])),
       choices: integer(body["n"]) ?? 1,
-      ...inputSize(bytes.length, raw.length, body["messages"]),
+      ...size.tokens,
       features: [...readFeatures(body), ...files],
       linkParam,
       body,
@@ -47,18 +48,19 @@ function integer(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** Both sizes of a prompt, from the bytes of its body and their UTF-16 code units. */
-function inputSize(bytes: number, units: number, messages: unknown): InputSize["tokens"] {
+/** The sizes of a prompt, from the bytes of its body and their UTF-16 code units, with the media that it holds. */
+function inputSize(bytes: number, units: number, messages: unknown): InputSize {
   const size = new InputSize(bytes, units);
   for (const part of partsOf(messages)) {
-    const url = memberOf(part["image_url"], "url");
+    const { image_url: image } = part;
+    const url = typeof image === "string" ? image : memberOf(image, "url");
     if (url !== undefined) size.addImage(url.startsWith("data:") ? url : null);
     else {
       const data = memberOf(part["input_audio"], "data") ?? memberOf(part["file"], "file_data");
       if (data !== undefined) size.addMedia(data);
     }
   }
-  return size.tokens;
+  return size;
 }
 
 function* partsOf(messages: unknown): Generator<Record<string, unknown>> {

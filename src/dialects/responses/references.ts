@@ -47,8 +47,10 @@ export function readReferences(input: unknown, bytes: number, units: number): Re
       if (typeof value !== "string") continue;
       const param = `${path}.${name}`;
       if (name === "file_id") files.push({ feature: "file_id", param });
-      if (isLink(name, value) && requireLink(value, param)) linkParam ??= param;
+      const isFetched = isLink(name, value) && requireLink(value, param);
+      if (isFetched) linkParam ??= param;
       if (name === "image_url") size.addImage(value.startsWith("data:") ? value : null);
+      else if (isFetched) size.addLinkedMedia();
       else if (name === "file_data" || name === "data") size.addMedia(value);
     }
   }
