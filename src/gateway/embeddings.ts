@@ -7,7 +7,7 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 import type { UsagePolicy } from "../domain/usage.ts";
 import { admit, type Admitted } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
-import { requireModel, routeOf } from "./admission/model-access.ts";
+import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
 import type { Core } from "./core.ts";
 import { textCeiling } from "./metering/estimate.ts";
 import { requirePrice } from "./metering/price.ts";
@@ -47,12 +47,13 @@ type AdmittedEmbeddings = Admitted<EmbeddingModel, TokenPrice>;
 async function admitEmbeddings(
   core: Core,
   context: RequestContext,
-  { model: id, inputCeiling, estimatedInput }: EmbeddingsPayload,
+  { model: id, inputCeiling, estimatedInput, features }: EmbeddingsPayload,
 ): Promise<AdmittedEmbeddings> {
   const { principal, facts } = context;
   const directory = core.snapshot.directory();
   const model = requireModel(directory, principal, id, ["embedding"]);
   facts.model = model.id;
+  requireFeatures(model, features);
   const admittedAt = core.clock.now();
   const price = requirePrice(directory, principal, model.id, "token", admittedAt);
   const counting = context.grant.countTokens(estimatedInput);

@@ -13,8 +13,8 @@ import {
   wrongType,
   type FieldChecks,
 } from "../field-checks.ts";
-import { FEATURE_FIELDS } from "./features.ts";
 import { knownNames, refuseCaseVariants } from "../field-names.ts";
+import { FEATURE_FIELDS } from "../vendor-features.ts";
 
 const FIELDS: FieldChecks = [
   ["stream", boolean],

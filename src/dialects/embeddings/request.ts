@@ -1,9 +1,11 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
+import type { FeatureUse } from "../../domain/feature.ts";
 import { splice, type Span } from "../../lib/json.ts";
 import { checkTypes, positive, text, wrongType, type Check } from "../field-checks.ts";
 import { knownNames, refuseCaseVariants } from "../field-names.ts";
 import { InputSize } from "../input-size.ts";
 import { readBody, requireModelName } from "../request-body.ts";
+import { FEATURE_FIELDS, fieldFeatures } from "../vendor-features.ts";
 
 /** A request for embeddings: its exact text, and what was read of it. */
 export interface EmbeddingsPayload {
@@ -17,6 +19,7 @@ export interface EmbeddingsPayload {
   isBase64: boolean;
   inputCeiling: number;
   estimatedInput: number;
+  features: readonly FeatureUse[];
   modelSpan: Span | undefined;
 }
 
@@ -25,7 +28,7 @@ const encoding: Check = {
   holds: (value) => value === "float" || value === "base64",
   must: '"float" or "base64"',
 };
-const NAMES = knownNames(["model", "input", "dimensions", "encoding_format", "user"]);
+const NAMES = knownNames(["model", "input", "dimensions", "encoding_format", "user", ...FEATURE_FIELDS]);
 
 /** Reads and checks the bytes of a request (OpenAI API reference, "Create embeddings"). Throws a `GatewayError`. */
 export function readRequest(bytes: Uint8Array): EmbeddingsPayload {
@@ -47,6 +50,7 @@ export function readRequest(bytes: Uint8Array): EmbeddingsPayload {
     dimensions: typeof dimensions === "number" ? dimensions : null,
     isBase64: format === "base64",
     ...sizeOf(input, bytes.length, raw.length),
+    features: fieldFeatures(body),
     modelSpan: spans[0],
   };
 }

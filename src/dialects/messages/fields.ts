@@ -12,7 +12,7 @@ import {
   type FieldChecks,
 } from "../field-checks.ts";
 import { knownNames, refuseCaseVariants } from "../field-names.ts";
-import { FEATURE_FIELDS } from "./features.ts";
+import { FEATURE_FIELDS } from "../vendor-features.ts";
 
 const texts: Check = {
   holds: (value) => Array.isArray(value) && value.every((item) => typeof item === "string"),
@@ -41,6 +41,7 @@ const BODY_NAMES = knownNames([
   "model",
   "messages",
   "provider",
+  "speed",
   ...FEATURE_FIELDS,
   ...FIELDS.map(([name]) => name),
 ]);

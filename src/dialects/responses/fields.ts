@@ -15,6 +15,7 @@ import {
   type FieldChecks,
 } from "../field-checks.ts";
 import { knownNames, refuseCaseVariants } from "../field-names.ts";
+import { FEATURE_FIELDS } from "../vendor-features.ts";
 
 const textOrList: Check = {
   holds: (value) => text.holds(value) || list.holds(value),
@@ -58,7 +59,7 @@ const STORED: Readonly<Record<string, string>> = {
 const BODY_NAMES = knownNames([
   "model",
   "provider",
-  "service_tier",
+  ...FEATURE_FIELDS,
   ...Object.keys(STORED),
   ...namesOf(FIELDS),
 ]);

@@ -1,0 +1,64 @@
+import { isStandardTier, type Feature, type FeatureUse } from "../domain/feature.ts";
+
+/**
+ * Fields that are features wherever they have a value. Vendors of one protocol take many of them in their other ones
+ * too (OpenRouter and xAI API references), so every protocol reads all of them. Those of `fallbacks` are other models.
+ */
+const WHOLE_FIELDS: Readonly<Record<string, Feature>> = {
+  web_search_options: "web_search_options",
+  search_parameters: "search_parameters",
+  models: "models",
+  fallbacks: "models",
+  plugins: "plugins",
+  container: "container",
+  mcp_servers: "mcp_servers",
+  inference_geo: "inference_geo",
+};
+
+export const FEATURE_FIELDS: readonly string[] = ["service_tier", ...Object.keys(WHOLE_FIELDS)];
+
+/**
+ * Beginnings of the types of tools that run at a vendor of any protocol; a date of their version may follow. Tools of
+ * other types run at the caller. Null is one that no model is offered with.
+ */
+const SERVER_TOOLS: readonly (readonly [prefix: string, feature: Feature | null])[] = [
+  ["web_search", "web_search"],
+  ["x_search", "web_search"],
+  ["live_search", "web_search"],
+  // Groq API, "Browser Search".
+  ["browser_search", "web_search"],
+  // Moonshot API, "Use Kimi API's Internet Search": the built-in functions search the web.
+  ["builtin_function", "web_search"],
+  ["web_fetch", "web_fetch"],
+  ["retrieval", "retrieval"],
+  ["file_search", "file_search"],
+  ["collections_search", "file_search"],
+  // xAI API, "Tools": over the files of a conversation.
+  ["attachment_search", "file_search"],
+  ["code_interpreter", "code_interpreter"],
+  ["code_execution", "code_execution"],
+  ["programmatic_tool_calling", "code_execution"],
+  ["mcp_toolset", "mcp_servers"],
+  ["mcp", null],
+  ["image_generation", null],
+  ["advisor", "models"],
+];
+
+/** The features of fields at the top of a request. An empty list is none. */
+export function fieldFeatures(body: Record<string, unknown>): FeatureUse[] {
+  const uses: FeatureUse[] = [];
+  if (!isStandardTier(body["service_tier"])) uses.push({ feature: "service_tier", param: "service_tier" });
+  for (const [param, feature] of Object.entries(WHOLE_FIELDS)) {
+    const value = body[param];
+    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
+    uses.push({ feature, param });
+  }
+  return uses;
+}
+
+/** The feature of a tool's type, undefined for one that runs at the caller. Relays name themselves: `name:web_search`. */
+export function serverTool(type: unknown): Feature | null | undefined {
+  if (typeof type !== "string") return undefined;
+  const own = type.slice(type.lastIndexOf(":") + 1);
+  return SERVER_TOOLS.find(([prefix]) => own.startsWith(prefix))?.[1];
+}
