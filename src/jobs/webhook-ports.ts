@@ -4,7 +4,7 @@ import type { Job } from "../domain/job.ts";
 export interface WebhookQueue {
   /** Whether the organization has a secret for addresses that its jobs name. */
   isSigned(organizationId: string): Promise<boolean>;
-  /** Takes messages that are to be sent now; whoever does not say what became of one in a minute has lost it. */
+  /** Takes messages that are to be sent now, of each organization in turn; whoever does not say what became of one in a minute has lost it. */
   due(limit: number): Promise<DueWebhook[]>;
   delivered(id: string, result: string): Promise<void>;
   /** The message is sent again after so many milliseconds; null gives it up. */

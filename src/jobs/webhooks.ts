@@ -37,16 +37,25 @@ const GONE = 410;
  * public addresses are called, and no redirect is followed.
  */
 export function startWebhooks(options: WebhookOptions): BackgroundWork {
-  return every(
+  const stopping = new AbortController();
+  const work = every(
     POLL_MS,
-    () => sendDue(options),
+    async () => {
+      while (!stopping.signal.aborted && (await sendDue(options)) > 0);
+    },
     (error) => {
       if (!(error instanceof DependencyError)) options.onProblem("webhooks were not sent", error);
     },
   );
+  return {
+    stop() {
+      stopping.abort();
+      return work.stop();
+    },
+  };
 }
 
-/** Sends what is due now. Returns how many messages that were. */
+/** Sends some of what is due now, of each organization in turn. Returns how many messages that were. */
 export async function sendDue(options: WebhookOptions): Promise<number> {
   const due = await options.queue.due(AT_ONCE);
   await Promise.all(due.map((message) => send(options, message)));

@@ -83,8 +83,12 @@ onEachDatabase("webhooks", (databases) => {
   const sendAll = async () => {
     while ((await send()) > 0);
   };
-  const endJob = async (ending: "completed" | "failed" | "cancelled", webhookUrl: string | null = null) => {
-    await stores.jobs.submit(aJob({ webhookUrl }));
+  const endJob = async (
+    ending: "completed" | "failed" | "cancelled",
+    webhookUrl: string | null = null,
+    organizationId = "org_a",
+  ) => {
+    await stores.jobs.submit(aJob({ webhookUrl, organizationId, keyId: `key_${organizationId}` }));
     const job = (await stores.jobs.claim("w", () => null))!;
     const endings = { completed: completion(job), failed: FAILURE, cancelled: CANCELLATION };
     await stores.jobs.finish(job, endings[ending]);
@@ -125,6 +129,19 @@ onEachDatabase("webhooks", (databases) => {
       ["delivered", 1],
       ["delivered", 1],
     ]);
+  });
+
+  test("an organization whose receivers are slow delays no other one", async () => {
+    await add("https://hooks.example.com/slow");
+    await add("https://hooks.example.com/prompt", "org_b");
+    for (let count = 0; count < 20; count += 1) await endJob("cancelled");
+    await endJob("cancelled", null, "org_b");
+    await send();
+    const paths = received.map(({ path }) => path);
+    expect(paths).toContain("/prompt");
+    expect(paths.length).toBeLessThan(10);
+    await sendAll();
+    expect(received).toHaveLength(21);
   });
 
   test("a job's own address needs the organization's secret", async () => {

@@ -9,6 +9,9 @@ import { jobColumns, readJob, type JobRow } from "./job-row.ts";
 /** How long a sender may take for one attempt before another one makes it. */
 const ATTEMPT_MS = 60_000;
 
+/** Messages of one organization that are sent at once, so that its receivers, slow as they may be, delay no other's. */
+const AT_ONCE_PER_ORGANIZATION = 4;
+
 /** Writes the messages about a job's end, in the transaction of that end. */
 export async function announceEnd(
   kind: Database["kind"],
@@ -84,12 +87,16 @@ interface DueRow {
 }
 
 async function takeDue(kind: Database["kind"], sql: Sql, limit: number): Promise<DueWebhook[]> {
-  const skipLocked = kind === "postgres" ? sql`FOR UPDATE SKIP LOCKED` : sql``;
+  const skipLocked = kind === "postgres" ? sql`FOR UPDATE OF due SKIP LOCKED` : sql``;
   const now = storeTime(kind, sql);
+  const isDue = sql`status = 'waiting' AND next_at <= (SELECT ${now})`;
   const rows = await sql<DueRow[]>`UPDATE webhook_deliveries
     SET next_at = ${now} + ${ATTEMPT_MS}, attempts = attempts + 1
-    WHERE id IN (SELECT id FROM webhook_deliveries WHERE status = 'waiting' AND next_at <= (SELECT ${now})
-      ORDER BY next_at LIMIT ${limit} ${skipLocked})
+    WHERE id IN (SELECT due.id FROM webhook_deliveries AS due
+      JOIN (SELECT id AS ranked_id, ROW_NUMBER() OVER (PARTITION BY organization_id ORDER BY next_at) AS turn
+        FROM webhook_deliveries WHERE ${isDue}) AS ranked ON ranked_id = due.id
+      WHERE turn <= ${AT_ONCE_PER_ORGANIZATION} AND ${isDue}
+      ORDER BY turn, next_at LIMIT ${limit} ${skipLocked})
     RETURNING id, endpoint_id, job_id, event, url, attempts`;
   const due: DueWebhook[] = [];
   for (const row of rows) due.push(await withContent(kind, sql, row));
