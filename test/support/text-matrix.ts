@@ -78,6 +78,7 @@ export async function openMatrix(): Promise<MatrixFixture> {
         "over-responses": model("responses", "gpt-5.4", "effort"),
         "over-messages": model("messages", "claude-opus-5", "adaptive"),
         "over-native": model("native", "gemini-3.8-flash", "level"),
+        "without-price": { ...model("chat", "gpt-5.4", "effort"), price: undefined },
       },
     }),
     env: { OPENAI_KEY, COMPATIBLE_KEY, MESSAGES_KEY, NATIVE_KEY },
