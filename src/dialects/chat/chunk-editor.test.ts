@@ -30,6 +30,33 @@ test("every chunk has an id, the same where the vendor sends none, and the publi
   expect(chunks[2]).toMatchObject({ choices: [], created: expect.any(Number), usage: { total_tokens: 4 } });
 });
 
+test("an id that changes within a stream stays the first one", () => {
+  const chunks = relay(
+    ["a", "b", "b", "c"].map((id) => ({ id, choices: [{ index: 0, delta: { content: id } }] })),
+  );
+  expect(chunks.map((chunk) => Object(chunk).id)).toEqual(["a", "a", "a", "a"]);
+});
+
+test("calls tell their id and name once, and the first ones stay", () => {
+  const call = (id: unknown, name: unknown, args: string) => ({
+    choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id, function: { name, arguments: args } }] } }],
+  });
+  const calls = relay([
+    call("a", "", "{"),
+    call("", "f", '"x"'),
+    call(null, null, ":1"),
+    call("a", "f", "}"),
+    call("", "", ""),
+  ]).map((chunk) => Object(chunk).choices[0].delta.tool_calls[0]);
+  expect(calls).toEqual([
+    { index: 0, id: "a", function: { arguments: "{" } },
+    { index: 0, function: { name: "f", arguments: '"x"' } },
+    { index: 0, function: { arguments: ":1" } },
+    { index: 0, function: { arguments: "}" } },
+    { index: 0, function: { arguments: "" } },
+  ]);
+});
+
 test("calls are numbered without gaps, also those that share an index or have none", () => {
   const call = (index: number | undefined, id?: string, name?: string, args = "") => ({
     ...(index !== undefined && { index }),

@@ -13,9 +13,9 @@ interface EditedFrame {
 }
 
 /**
- * Changes in a vendor's chunks what callers must not see or cannot do without: the model has its public name, an id
- * is there, the first delta of a choice has a role, calls are numbered without gaps, and usage is in no chunk with
- * choices. Every other byte stays.
+ * Changes in a vendor's chunks what callers must not see or cannot do without: the model has its public name, all
+ * have one id, the first delta of a choice has a role, calls are numbered without gaps and tell their id and name
+ * once, and usage is in no chunk with choices. Every other byte stays.
  */
 export class ChunkEditor {
   readonly #model: string;
@@ -35,7 +35,7 @@ export class ChunkEditor {
     if (typeof id === "string") this.#id ??= id;
     const edits: Record<string, MemberEdit> = {};
     if (model !== this.#model) edits["model"] = () => this.#modelText;
-    if (typeof id !== "string") edits["id"] = () => bytesOf(JSON.stringify(this.idOrNew()));
+    if (id !== this.idOrNew()) edits["id"] = () => bytesOf(JSON.stringify(this.idOrNew()));
     const editsOfChoices = Array.isArray(choices) ? choices.map((choice) => this.#editsOf(choice)) : [];
     const isUnique = editsOfChoices.some((each) => each !== null);
     if (isUnique) edits["choices"] = (old) => old && editItems(old, editsOfChoices);
@@ -77,16 +77,32 @@ export class ChunkEditor {
 
 type Edit = (text: string) => string;
 
-/** Official clients need an index, a small one (OpenAI's clients for Node and Python). Null where all are right. */
+/** Null where all are right. */
 function editsOfCalls(calls: unknown, numbers: CallNumbers): (Edit | null)[] | null {
   if (!Array.isArray(calls)) return null;
-  const edits = calls.map((call: unknown): Edit | null => {
-    const part = readCall(call);
-    if (!part || !isObject(call)) return null;
-    const number = numbers.of(part, call["index"]);
-    return number === call["index"] ? null : (text) => editMembers(text, { index: () => String(number) });
-  });
+  const edits = calls.map((call: unknown) => editOfCall(call, numbers));
   return edits.some((edit) => edit !== null) ? edits : null;
+}
+
+/**
+ * Official clients need an index, a small one (OpenAI's clients for Node and Python). What is told again some clients
+ * join to what they have, or let it replace that, even where it is empty (OpenAI's client for Python, LangChain).
+ */
+function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {
+  const part = readCall(call);
+  if (!part || !isObject(call)) return null;
+  const number = numbers.of(part, call["index"]);
+  const edits: Record<string, MemberEdit> = {};
+  if (number !== call["index"]) edits["index"] = () => String(number);
+  const hasOldId = !numbers.isNews(number, "id", part.id) && "id" in call;
+  const hasOldName = !numbers.isNews(number, "name", part.name);
+  for (const kind of ["function", "custom"]) {
+    const named = call[kind];
+    if (hasOldName && isObject(named) && "name" in named)
+      edits[kind] = (old) => old && removeMember(old, "name");
+  }
+  if (!hasOldId && Object.keys(edits).length === 0) return null;
+  return (text) => editMembers(hasOldId ? removeMember(text, "id") : text, edits);
 }
 
 function editItems(text: string, edits: readonly (Edit | null)[]): string {
