@@ -15,7 +15,7 @@ export class CallNumbers {
   readonly #ids: string[] = [];
   /** The last call of each index. */
   readonly #byIndex = new Map<number, number>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   /** The number of the call that a delta belongs to; from 0, without gaps. */
   of({ id, name }: CallMark, index: unknown): number {
@@ -29,11 +29,11 @@ export class CallNumbers {
     return last;
   }
 
-  /** Whether a call tells its id, or its name, for the first time. */
+  /** Whether a call has its id, or its name, for the first time. */
   isNews(number: number, member: keyof CallMark, value: string): boolean {
     const key = `${member} ${number}`;
-    if (value === "" || this.#told.has(key)) return false;
-    this.#told.add(key);
+    if (value === "" || this.#reported.has(key)) return false;
+    this.#reported.add(key);
     return true;
   }
 
