@@ -14,6 +14,8 @@ export const OVER_NATIVE = "over-native";
 export const OTHER_ACCOUNT = "other-account";
 /** By the other account, then by the first. */
 export const FALLBACK = "fallback";
+/** The same where both vendors have nothing but responses. */
+export const FALLBACK_ONLY = "fallback-only";
 /** The same vendor by channels of their own, so that a limit of theirs stops no other model. */
 export const LIMITED = { native: "limited-native", "over-chat": "limited-chat" } as const;
 
@@ -56,6 +58,7 @@ export async function openResponsesFixture(): Promise<ResponsesFixture> {
         chat: channel(vendor.url, false),
         "responses-only": channel(vendor.url, "only"),
         other: channel(other.url, true),
+        "other-only": channel(other.url, "only"),
         generate: { provider: "gemini", base_url: generate.url, credential: { env: "NATIVE_KEY" } },
         messages: { provider: "anthropic", base_url: messages.url, credential: { env: "MESSAGES_KEY" } },
         "limited-native": channel(vendor.url, true),
@@ -78,6 +81,7 @@ export async function openResponsesFixture(): Promise<ResponsesFixture> {
           route: { targets: [{ channel: "messages", upstream_model: "claude-opus-5" }] },
         },
         [FALLBACK]: model("other", "native"),
+        [FALLBACK_ONLY]: model("other-only", "responses-only"),
         [LIMITED.native]: model("limited-native"),
         [LIMITED["over-chat"]]: model("limited-chat"),
       },

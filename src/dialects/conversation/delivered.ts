@@ -9,7 +9,7 @@ export class Delivered {
   /** Estimated size of the content so far, and up to the last report. */
   #eighths = 0;
   #reportedEighths = 0;
-  /** True once there is something that a caller would see. */
+  /** True once there is something that a caller would read. A signature alone, of thoughts not shown, is nothing yet. */
   hasContent = false;
 
   constructor(policy: UsagePolicy) {
@@ -25,7 +25,6 @@ export class Delivered {
         return this.#addText(event.text);
       case "call":
         return this.#addText(event.name);
-      case "signature":
       case "finish":
         this.hasContent = true;
         return;
@@ -36,6 +35,7 @@ export class Delivered {
         this.#reportedEighths = this.#eighths;
         return;
       case "start":
+      case "signature":
         return;
     }
   }

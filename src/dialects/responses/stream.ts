@@ -126,8 +126,10 @@ export class ResponsesStream implements TextStream {
       this.#deltaEighths += tokenEighths(wordOf(item["name"]));
       this.hasContent = true;
     } else if (type === "response.output_item.done") {
-      this.#itemEighths += itemEighths(item);
-      this.hasContent = true;
+      const eighths = itemEighths(item);
+      this.#itemEighths += eighths;
+      // Thoughts that are not shown are followed by what they are for; until then another vendor may answer.
+      if (eighths > 0 || !isReasoning(item)) this.hasContent = true;
     }
   }
 
@@ -160,6 +162,10 @@ export class ResponsesStream implements TextStream {
   #failedResponse(begun: Record<string, unknown>): Record<string, unknown> {
     return { ...begun, model: this.#publicModel, ...(begun["store"] === true && { store: false }) };
   }
+}
+
+function isReasoning(item: unknown): boolean {
+  return isObject(item) && item["type"] === "reasoning";
 }
 
 function isCall(item: unknown): item is Record<string, unknown> {
