@@ -16,6 +16,7 @@ const table = new RouteTable([
   route("POST", "/things"),
   route("GET", "/things/{id}"),
   route("POST", "/things/{id}:run"),
+  route("POST", "/things/{id}/stop"),
 ]);
 
 const find = (method: string, path: string) => {
@@ -38,6 +39,8 @@ describe("finding a route", () => {
   test("another method is told which ones there are", () => {
     expect(find("DELETE", "/things")).toEqual({ allow: ["GET", "POST"], family: "images" });
     expect(find("POST", "/things/a")).toEqual({ allow: ["GET"], family: "images" });
+    expect(find("GET", "/things/a/stop")).toEqual({ allow: ["POST"], family: "images" });
+    expect(find("DELETE", "/things/a/stop")).toEqual({ allow: ["POST"], family: "images" });
   });
 
   test.each(["/", "/thing", "/things/", "/Things", "/things/%zz", "//things"])("%s leads nowhere", (path) => {

@@ -93,12 +93,19 @@ export class RouteTable {
   }
 
   #match(path: string): RouteMatch[] {
-    const matches: RouteMatch[] = [];
+    let matches: RouteMatch[] = [];
+    let longest = 0;
     for (const { before, after, route } of this.#patterns) {
       if (!path.startsWith(before) || !path.endsWith(after) || path.length <= before.length + after.length)
         continue;
       const parameter = decoded(path.slice(before.length, path.length - after.length));
-      if (parameter !== null && route.takes?.(parameter) !== false) matches.push({ route, parameter });
+      if (parameter === null || route.takes?.(parameter) === false) continue;
+      // A parameter may have slashes, so a path of a longer pattern may match a shorter one, too.
+      const length = before.length + after.length;
+      if (length < longest) continue;
+      if (length > longest) matches = [];
+      longest = length;
+      matches.push({ route, parameter });
     }
     return matches;
   }
