@@ -56,7 +56,7 @@ async function admitEmbeddings(
   requireFeatures(model, features);
   const admittedAt = core.clock.now();
   const price = requirePrice(directory, principal, model.id, "token", admittedAt);
-  const counting = context.grant.countTokens(estimatedInput);
+  const counting = context.grant.countTokens(estimatedInput, "input");
   if (counting) await counting;
   const ceiling = () => textCeiling(price, inputCeiling, 0);
   return admit(core, context, { model, price, admittedAt, ceiling });

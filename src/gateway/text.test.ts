@@ -172,7 +172,7 @@ describe("a client that disconnects before there is a response", () => {
   test("stays counted in the limits with that input", async () => {
     const { request } = await disconnect({ limits: { requestsPerMinute: 5, tokensPerMinute: 1_000 } });
     const { grant } = request();
-    await grant.countTokens(0);
+    await grant.countTokens(0, "max_tokens");
     expect(grant.rate?.requests?.remaining).toBe(3);
     expect(grant.rate?.tokens?.remaining).toBeWithin(970, 991);
   });

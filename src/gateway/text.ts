@@ -76,7 +76,7 @@ async function admitText(core: Core, context: RequestContext, payload: TextPaylo
   requireUsePrices(price, features);
   const uses = maxUsesOf(features);
   const likely = estimatedInput + (maxTokens ?? model.defaultOutputTokens) * choices;
-  const counting = context.grant.countTokens(likely);
+  const counting = context.grant.countTokens(likely, maxTokensParam(payload));
   if (counting) await counting;
   const maxOutput = (maxTokens ?? model.maxOutputTokens) * choices;
   return await admit(core, context, {
@@ -88,6 +88,13 @@ async function admitText(core: Core, context: RequestContext, payload: TextPaylo
       floor: () => textCeiling(price, inputCeiling, leastTokens(model) * choices, uses),
     }),
   });
+}
+
+/** The caller's field for the maximum of output tokens. */
+function maxTokensParam({ dialect, parsed: { body } }: TextPayload): string {
+  if (dialect === "native") return "generationConfig.maxOutputTokens";
+  if (dialect === "responses") return "max_output_tokens";
+  return dialect === "chat" && "max_completion_tokens" in body ? "max_completion_tokens" : "max_tokens";
 }
 
 /** The shortest answer worth calling a vendor for, where the caller sets no maximum and budgets are short. */

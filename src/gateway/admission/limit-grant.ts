@@ -43,14 +43,17 @@ export class LimitGrant {
 
   /** Counts by the headers, before the body is read: one request, or one image and one slot. Call once, first. */
   open(pipeline: LimitedPipeline): Promise<void> | undefined {
-    if (pipeline === "text") return this.#take(this.#requests("requests", 1));
-    return this.#take([...this.#requests("images", 1), ...this.#requests("concurrent_images", 1)]);
+    if (pipeline === "text") return this.#take(this.#requests("requests", 1, "model"));
+    return this.#take([...this.#requests("images", 1, "n"), ...this.#requests("concurrent_images", 1, "n")]);
   }
 
-  /** Counts the estimated tokens of a text request. Throws `invalid_parameter` when they can never be admitted. */
-  countTokens(estimated: number): Promise<void> | undefined {
+  /**
+   * Counts the estimated tokens of a text request. Throws `invalid_parameter` when they can never be admitted, with
+   * the caller's parameter that makes the request smaller.
+   */
+  countTokens(estimated: number, param: string): Promise<void> | undefined {
     const tokens = Math.max(0, Math.ceil(estimated));
-    const counting = this.#take(this.#requests("tokens", tokens));
+    const counting = this.#take(this.#requests("tokens", tokens, param));
     if (counting) return counting.then(() => void (this.#countedTokens = tokens));
     this.#countedTokens = tokens;
     return undefined;
@@ -58,7 +61,7 @@ export class LimitGrant {
 
   /** Counts the images of an image request beyond the first. Throws as `countTokens` does. */
   countImages(count: number): Promise<void> | undefined {
-    const requests = this.#requests("images", count);
+    const requests = this.#requests("images", count, "n");
     if (count === 1) return undefined;
     for (const request of requests) request.amount = count - 1;
     return this.#take(requests);
@@ -79,8 +82,11 @@ export class LimitGrant {
     for (const reservation of this.#reservations) reservation.release();
   }
 
-  /** What the request takes of its organization's and of its key's limit, where there is one. */
-  #requests(quantity: LimitQuantity, amount: number): LimitRequest[] {
+  /**
+   * What the request takes of its organization's and of its key's limit, where there is one. `param` is the caller's
+   * parameter that makes the request smaller.
+   */
+  #requests(quantity: LimitQuantity, amount: number, param: string): LimitRequest[] {
     const { organization, key } = this.#principal;
     const name = LIMIT_NAMES[quantity];
     const requests: LimitRequest[] = [];
@@ -91,7 +97,7 @@ export class LimitGrant {
     }
     const ofKey = limitOf(key.limits[name], this.#settings.key[name]);
     if (ofKey !== null) requests.push({ quantity, scope: "key", owner: key.id, limit: ofKey, amount });
-    for (const request of requests) if (amount > request.limit) throw neverAdmitted(request);
+    for (const request of requests) if (amount > request.limit) throw neverAdmitted(request, param);
     return requests;
   }
 
@@ -135,24 +141,16 @@ export function limitOf(own: number | null | undefined, configured: number | nul
 }
 
 /** Retrying never helps here. The official clients retry a 429, but never a 400. */
-function neverAdmitted(request: LimitRequest): GatewayError {
-  const { quantity, limit, amount } = request;
+function neverAdmitted(request: LimitRequest, param: string): GatewayError {
+  const { limit, amount } = request;
   if (limit === 0) {
     return new GatewayError("rate_limit_exceeded", `${nameOf(request)} admits nothing.`, {
       shouldRetry: false,
     });
   }
   const message = `${nameOf(request)} is less than this request counts, which is ${amount}. Send a smaller request.`;
-  return new GatewayError("invalid_parameter", message, { param: PARAMETERS[quantity] });
+  return new GatewayError("invalid_parameter", message, { param });
 }
-
-/** The parameter that makes a request smaller. */
-const PARAMETERS: Record<LimitQuantity, string> = {
-  requests: "model",
-  tokens: "max_tokens",
-  images: "n",
-  concurrent_images: "n",
-};
 
 const UNITS: Record<LimitQuantity, string> = {
   requests: "requests a minute",

@@ -141,7 +141,7 @@ function memory(): MemoryLimiter {
 function countText(limiter: Limiter, settings: LimitSettings, who: Principal, tokens: number): LimitGrant {
   const grant = new LimitGrant(limiter, settings, who);
   if (grant.open("text")) throw new Error("the memory limiter answers at once");
-  grant.countTokens(tokens);
+  grant.countTokens(tokens, "max_tokens");
   return grant;
 }
 
