@@ -1,4 +1,5 @@
 import { isStandardTier, type Feature, type FeatureUse } from "../domain/feature.ts";
+import { knownNames } from "./field-names.ts";
 
 /**
  * Fields that are features wherever they have a value. Vendors of one protocol take many of them in their other ones
@@ -43,6 +44,9 @@ const SERVER_TOOLS: readonly (readonly [prefix: string, feature: Feature | null]
   ["image_generation", null],
   ["advisor", "models"],
 ];
+
+/** Names of a tool's members that are read. */
+export const TOOL_NAMES = knownNames(["type", "tools", "environment", "max_uses"]);
 
 /** The features of fields at the top of a request. An empty list is none. */
 export function fieldFeatures(body: Record<string, unknown>): FeatureUse[] {

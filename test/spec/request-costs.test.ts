@@ -90,6 +90,39 @@ describe.each(Object.entries(PROTOCOLS))("%s", (path, body) => {
   });
 });
 
+test.each<[string, object]>([
+  ["/v1/chat/completions", {}],
+  ["/v1/messages", { max_tokens: 10 }],
+  ["/v1/responses", { input: "hi" }],
+])("a tool's type in other case is refused on %s", async (path, fields) => {
+  const tool = { Type: "web_search", name: "f", type: "function", function: { name: "f" } };
+  const own = path === "/v1/messages" ? { Type: "web_search", name: "f", input_schema: {} } : tool;
+  const body = { model: "relayed", messages: [USER], ...fields, tools: [own] };
+  const response = await gateway.call(path, { body });
+  expect(response.status).toBe(400);
+  expect(await response.text()).toContain("`Type`");
+  expect(sent).toEqual([]);
+});
+
+test.each<[string, object]>([
+  ["id", { type: "image_generation_call", id: "ig_1" }],
+  ["container_id", { type: "code_interpreter_call", id: "ci_1", container_id: "cntr_1" }],
+  [
+    "environment.container_id",
+    {
+      type: "shell_call",
+      call_id: "c",
+      action: {},
+      environment: { type: "container_reference", container_id: "c" },
+    },
+  ],
+])("what another request left at the vendor is not reached by `%s`", async (field, item) => {
+  const response = await gateway.call("/v1/responses", { body: { model: "relayed", input: [item] } });
+  expect(response.status).toBe(400);
+  expect(await response.text()).toContain(`input[0].${field}`);
+  expect(sent).toEqual([]);
+});
+
 test("embeddings refuse other models too", async () => {
   const body = { model: "sandbox-embedding", input: "hi", models: ["dearer"] };
   const response = await gateway.call("/v1/embeddings", { body });

@@ -1,6 +1,7 @@
 import type { FeatureUse } from "../../domain/feature.ts";
 import { isObject } from "../../lib/json.ts";
-import { fieldFeatures, serverTool } from "../vendor-features.ts";
+import { refuseCaseVariants } from "../field-names.ts";
+import { fieldFeatures, serverTool, TOOL_NAMES } from "../vendor-features.ts";
 
 /** The features that a request's fields and tools use. */
 export function readFeatures(body: Record<string, unknown>): FeatureUse[] {
@@ -9,7 +10,9 @@ export function readFeatures(body: Record<string, unknown>): FeatureUse[] {
   if (!Array.isArray(tools)) return uses;
   for (let index = 0; index < tools.length; index += 1) {
     const tool: unknown = tools[index];
-    const feature = isObject(tool) ? serverTool(tool["type"]) : undefined;
+    if (!isObject(tool)) continue;
+    refuseCaseVariants(tool, TOOL_NAMES, `tools[${index}]`);
+    const feature = serverTool(tool["type"]);
     if (feature !== undefined) uses.push({ feature, param: `tools[${index}].type` });
   }
   return uses;

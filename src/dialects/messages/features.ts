@@ -1,7 +1,8 @@
 import { isStandardTier, type FeatureUse } from "../../domain/feature.ts";
 import { saneCount } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
-import { fieldFeatures, serverTool } from "../vendor-features.ts";
+import { refuseCaseVariants } from "../field-names.ts";
+import { fieldFeatures, serverTool, TOOL_NAMES } from "../vendor-features.ts";
 
 /** The features that a request's fields and tools use. */
 export function readFeatures(body: Record<string, unknown>): FeatureUse[] {
@@ -12,6 +13,7 @@ export function readFeatures(body: Record<string, unknown>): FeatureUse[] {
   for (let index = 0; index < tools.length; index += 1) {
     const tool: unknown = tools[index];
     if (!isObject(tool)) continue;
+    refuseCaseVariants(tool, TOOL_NAMES, `tools[${index}]`);
     const feature = serverTool(tool["type"]);
     if (feature === undefined) continue;
     const maxUses = saneCount(tool["max_uses"]);

@@ -1,6 +1,7 @@
 import type { Feature, FeatureUse } from "../../domain/feature.ts";
 import { isObject } from "../../lib/json.ts";
-import { fieldFeatures, serverTool } from "../vendor-features.ts";
+import { refuseCaseVariants } from "../field-names.ts";
+import { fieldFeatures, serverTool, TOOL_NAMES } from "../vendor-features.ts";
 
 /** The features that a request's fields and tools use, also tools that come as an item of the input. */
 export function readFeatures(body: Record<string, unknown>): FeatureUse[] {
@@ -18,6 +19,7 @@ function readTools(tools: unknown, path: string, uses: FeatureUse[]): void {
   if (!Array.isArray(tools)) return;
   tools.forEach((tool: unknown, index) => {
     if (!isObject(tool)) return;
+    refuseCaseVariants(tool, TOOL_NAMES, `${path}[${index}]`);
     const feature = toolFeature(tool);
     if (feature !== undefined) uses.push({ feature, param: `${path}[${index}].type` });
     readTools(tool["tools"], `${path}[${index}].tools`, uses);

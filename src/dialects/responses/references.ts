@@ -6,7 +6,7 @@ import { requireLink } from "../links.ts";
 
 /** What the parts of the input refer to outside of the request, and how large the input is. */
 export interface References {
-  /** Files in the operator's account at the vendor. */
+  /** Objects in the operator's account at the vendor. */
   files: readonly FeatureUse[];
   /** The field of the first link; null where there is none. */
   linkParam: string | null;
@@ -34,12 +34,27 @@ export function readReferences(input: unknown, bytes: number, units: number): Re
   const files: FeatureUse[] = [];
   const size = new InputSize(bytes, units);
   let linkParam: string | null = null;
+  if (Array.isArray(input))
+    input.forEach((item: unknown, at) => isObject(item) && readStored(item, `input[${at}]`));
   for (const [path, part] of locatedParts(input)) {
     refuseCaseVariants(part, PART_NAMES, path);
     readMembers(path, part);
     for (const name in part) if (isObject(part[name])) readMembers(`${path}.${name}`, part[name]);
   }
   return { files, linkParam, size };
+
+  /** Containers and pictures of earlier requests, whoever made those. */
+  function readStored(item: Record<string, unknown>, path: string): void {
+    const { environment } = item;
+    for (const [param, owner] of [
+      [path, item],
+      [`${path}.environment`, environment],
+    ] as const)
+      if (isObject(owner) && (owner["container_id"] ?? null) !== null)
+        files.push({ feature: "container", param: `${param}.container_id` });
+    if (item["type"] === "image_generation_call" && typeof item["result"] !== "string")
+      files.push({ feature: null, param: `${path}.id` });
+  }
 
   function readMembers(path: string, object: Record<string, unknown>): void {
     for (const name in object) {
