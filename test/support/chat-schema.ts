@@ -61,7 +61,8 @@ const message = z.strictObject({
 
 const head = {
   id: z.string().startsWith("chatcmpl-"),
-  created: z.int().min(1),
+  // Seconds, not milliseconds.
+  created: z.int().min(1_000_000_000).max(9_999_999_999),
   model: z.string().min(1),
   system_fingerprint: z.string().nullish(),
 };
