@@ -50,8 +50,8 @@ afterAll(async () => {
 beforeEach(() => void (sent = []));
 
 function replyTo(path: string): object {
-  if (path.endsWith("/count_tokens")) return { input_tokens: 5 };
-  if (path.includes(":countTokens")) return { totalTokens: 5 };
+  if (path.endsWith("/count_tokens")) return { input_tokens: 5, provider: "Vendor", note: "10.0.0.7" };
+  if (path.includes(":countTokens")) return { totalTokens: 5, provider: "Vendor", note: "10.0.0.7" };
   if (path.endsWith("/responses")) {
     const text = { type: "output_text", text: "hi", annotations: [] };
     const message = { type: "message", id: "msg_1", role: "assistant", status: "completed", content: [text] };
@@ -144,7 +144,13 @@ test("no link is sent to the operator's own server for its tokens to be counted"
   const counted = await gateway.call("/v1/messages/count_tokens", {
     body: { model: "own-messages", messages: [USER] },
   });
+  // Nothing but numbers comes back.
   expect(await counted.json()).toEqual({ input_tokens: 5 });
+  const text = [{ role: "user", parts: [{ text: "hi" }] }];
+  const countedNatively = await gateway.call("/v1beta/models/own-gemini:countTokens", {
+    body: { contents: text },
+  });
+  expect(await countedNatively.json()).toEqual({ totalTokens: 5 });
 });
 
 test.each<[string, object]>([

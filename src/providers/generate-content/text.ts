@@ -62,10 +62,21 @@ async function countTokens(
   const url = connection.urlOf(upstreamModel, "countTokens");
   const body = connection.writeCount(raw, upstreamModel);
   const response = await post({ url, headers, body, signal }, classifier(connection, credential));
-  const text = await readText(response, MAX_TEXT_BYTES, signal);
-  if (!isObject(parseResponse(text))) throw brokenResponse("gave no object");
-  return text;
+  const parsed = parseResponse(await readText(response, MAX_TEXT_BYTES, signal));
+  // The vendor leaves out a number that is zero.
+  if (!isObject(parsed) || parsed["error"]) throw brokenResponse("gave no number of tokens");
+  const counts = COUNT_NAMES.map((name) => [name, parsed[name]] as const);
+  return JSON.stringify(Object.fromEntries(counts));
 }
+
+/** What a response of `countTokens` has (Gemini and Vertex API references). */
+const COUNT_NAMES = [
+  "totalTokens",
+  "totalBillableCharacters",
+  "cachedContentTokenCount",
+  "promptTokensDetails",
+  "cacheTokensDetails",
+];
 
 /** Credentials may be new for every call, and failures are rare. */
 function classifier({ baseUrl }: GenerateContentConnection, { secret }: Credential): Classify {

@@ -56,10 +56,12 @@ async function countTokens(
   return readCount(response, signal);
 }
 
-/** Reads the number of a request's tokens, as the text of the response. */
+/** Reads the number of a request's tokens: the text of the response, with nothing but what the protocol has in it. */
 export async function readCount(response: Response, signal: AbortSignal): Promise<string> {
   const text = await readText(response, MAX_TEXT_BYTES, signal);
   const parsed = parseResponse(text);
-  if (isObject(parsed) && typeof parsed["input_tokens"] === "number") return text;
-  throw brokenResponse("gave no number of tokens");
+  if (!isObject(parsed) || typeof parsed["input_tokens"] !== "number")
+    throw brokenResponse("gave no number of tokens");
+  const { input_tokens, context_management } = parsed;
+  return JSON.stringify({ input_tokens, context_management });
 }
