@@ -6,6 +6,12 @@ const DEFAULT_IMAGE_TOKENS = 1_536;
 /** Base64 of audio and documents has far fewer tokens than characters: about one for as many characters. */
 const MEDIA_CHARACTERS_PER_TOKEN = 64;
 
+/**
+ * The most that a character of a document can stand for: a page may be a hundred characters of a file, and counts as its
+ * text and as a picture, up to 3,000 tokens (Anthropic PDF support).
+ */
+const MAX_TOKENS_PER_CHARACTER = 32;
+
 /** The largest prompt of current models. */
 const MAX_LINKED_TOKENS = 1_048_576;
 
@@ -29,8 +35,9 @@ export class InputSize {
     this.#eighths += 8 * DEFAULT_IMAGE_TOKENS;
   }
 
-  /** Counts audio or a document whose base64 is in the body. */
+  /** Counts audio, a video or a document whose base64 is in the body. */
   addMedia({ length }: string): void {
+    this.#ceiling += Math.min(length * (MAX_TOKENS_PER_CHARACTER - 1), MAX_LINKED_TOKENS);
     this.#eighths += (8 * length) / MEDIA_CHARACTERS_PER_TOKEN - eighthsOf(length, length);
   }
 
