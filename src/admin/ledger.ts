@@ -113,7 +113,7 @@ function isOfPrice({ flags }: LedgerEntry): boolean {
 /**
  * An entry that corrects a charge: `<charge>:<n>`, n counting its corrections from 1, so that
  * several are possible and none is written twice. A negative amount is a refund, a positive one an adjustment. It has no
- * usage, which would count twice.
+ * usage and no vendor cost, which would count twice.
  */
 export function newCorrection(
   { charge, corrections }: ChargeHistory,
@@ -121,8 +121,9 @@ export function newCorrection(
   at: number,
 ): LedgerEntry {
   const id = `${charge.id}:${corrections.length + 1}`;
+  const { vendorCost: _, ...origin } = charge;
   return {
-    ...charge,
+    ...origin,
     id,
     kind: amount < 0n ? "refund" : "adjustment",
     amount,

@@ -1,5 +1,5 @@
 import { COUNTED_FEATURES } from "../domain/feature.ts";
-import type { LedgerEntry } from "../domain/ledger.ts";
+import { marginOf, type LedgerEntry } from "../domain/ledger.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import { formatNanos } from "../lib/money.ts";
 
@@ -34,10 +34,19 @@ const COLUMNS: readonly Column[] = [
     `${feature}_uses`,
     ({ usage }) => (usage?.unit === "token" ? usage.uses?.[feature] : null),
   ]),
+  ["vendor_cost", ({ vendorCost }) => vendorCost && formatNanos(vendorCost.amount)],
+  ["vendor_cost_currency", ({ vendorCost }) => vendorCost?.currency],
+  ["margin", (entry) => marginText(entry)],
 ];
 
 /** A ledger as CSV by RFC 4180. Its lines end with a line feed, as tools on a command line expect. */
 export const CSV_HEADINGS = `${COLUMNS.map(([heading]) => heading).join(",")}\n`;
+
+/** What a charge leaves above the vendor's cost, where that is known. */
+export function marginText(entry: LedgerEntry): string | null {
+  const margin = marginOf(entry);
+  return margin === null ? null : formatNanos(margin);
+}
 
 export function toCsvLine(entry: LedgerEntry): string {
   return `${COLUMNS.map(([, cell]) => quote(cell(entry))).join(",")}\n`;

@@ -5,7 +5,7 @@ import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES, type Usage } from "../domain/us
 import { formatNanos } from "../lib/money.ts";
 import type { CommandContext } from "./context.ts";
 import { addUpkeepCommands } from "./ledger-upkeep.ts";
-import { CSV_HEADINGS, toCsvLine } from "./ledger-csv.ts";
+import { CSV_HEADINGS, marginText, toCsvLine } from "./ledger-csv.ts";
 import { readCount, readTime, readWord } from "./options.ts";
 
 /** `ledger list|export|show|refund|verify|archive` */
@@ -88,13 +88,17 @@ function toJsonLine(entry: LedgerEntry): string {
 }
 
 function toView(entry: LedgerEntry): object {
-  const { amount, orphanCost, at, admittedAt } = entry;
+  const { amount, orphanCost, at, admittedAt, vendorCost } = entry;
   return {
     ...entry,
     at: new Date(at).toISOString(),
     ...(admittedAt !== undefined && { admittedAt: new Date(admittedAt).toISOString() }),
     amount: formatNanos(amount),
     orphanCost: formatNanos(orphanCost),
+    ...(vendorCost && {
+      vendorCost: { ...vendorCost, amount: formatNanos(vendorCost.amount) },
+      margin: marginText(entry),
+    }),
   };
 }
 
@@ -102,7 +106,8 @@ function toHistoryView({ charge, corrections, net }: LedgerView): object {
   return { charge: toView(charge), corrections: corrections.map(toView), net: formatNanos(net) };
 }
 
-function toRow({ id, kind, organizationId, model, at, usage, amount, currency, channel }: LedgerEntry) {
+function toRow(entry: LedgerEntry) {
+  const { id, kind, organizationId, model, at, usage, amount, currency, channel, vendorCost } = entry;
   return {
     id,
     kind,
@@ -112,6 +117,8 @@ function toRow({ id, kind, organizationId, model, at, usage, amount, currency, c
     usage: usageText(usage),
     amount: `${formatNanos(amount)} ${currency}`,
     channel: channel ?? "",
+    "vendor cost": vendorCost ? `${formatNanos(vendorCost.amount)} ${vendorCost.currency}` : "",
+    margin: marginText(entry) ?? "",
   };
 }
 

@@ -58,6 +58,8 @@ export interface VendorTraits {
   /** Its name of `seed`, where it has another. */
   seedField?: "random_seed";
   takesTopK?: boolean;
+  /** Whether its usage has what the call has cost in US dollars. */
+  reportsCost?: boolean;
   /** Whether content parts may have `cache_control`. */
   takesCacheControl?: boolean;
   /** Whether earlier answers may have `refusal`. */

@@ -3,6 +3,7 @@ import type { StreamedObject } from "../lib/json-spool.ts";
 import type { ImageFormat, ImageModel } from "./model.ts";
 import type { Spool } from "../lib/spool.ts";
 import type { ImageTokens, SizeTier } from "./usage.ts";
+import type { VendorCost } from "./vendor-cost.ts";
 
 /**
  * One image request of any endpoint: generations, edits, the native protocol or a job.
@@ -112,6 +113,7 @@ export interface ImageReply {
   /** True when the vendor compressed them as requested; otherwise the gateway does. */
   isCompressed?: boolean;
   usage?: ImageTokens;
+  vendorCost?: VendorCost;
   /** The vendor's reply to `native`, its pictures as handles; `images` are the final ones, in order. */
   native?: StreamedObject;
 }

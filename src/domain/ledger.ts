@@ -1,6 +1,7 @@
 import type { Nanos } from "../lib/money.ts";
 import type { PriceSource } from "./price.ts";
 import type { Usage } from "./usage.ts";
+import type { VendorCost } from "./vendor-cost.ts";
 
 /**
  * One immutable entry of the ledger, unique by (`id`, `kind`), so that posting it again changes nothing. `id` is the
@@ -27,12 +28,19 @@ export interface LedgerEntry {
   priceSource: PriceSource;
   /** Likely cost of vendor calls whose response was never delivered; recorded, never billed. */
   orphanCost: Nanos;
+  /** What the vendor says that the delivered work has cost; absent where it says nothing. Never billed. */
+  vendorCost?: VendorCost;
   /** Budgets it is booked on. */
   budgets: readonly string[];
   attempts: readonly Attempt[];
   flags: readonly LedgerFlag[];
   /** Id of the charge that a refund or an adjustment corrects. */
   corrects?: string;
+}
+
+/** What a charge leaves above the vendor's cost; null where that is unknown or in another currency. */
+export function marginOf({ amount, currency, vendorCost }: LedgerEntry): Nanos | null {
+  return vendorCost?.currency === currency ? amount - vendorCost.amount : null;
 }
 
 /** `price_correction`: a refund or an adjustment because a price was corrected, and for no other reason. */

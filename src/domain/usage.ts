@@ -1,4 +1,5 @@
 import type { Feature } from "./feature.ts";
+import type { VendorCost } from "./vendor-cost.ts";
 
 /**
  * What was consumed, in disjoint categories: a token counts in exactly one of them, so a bill is a plain sum.
@@ -57,6 +58,7 @@ export interface TokenUsage {
   tokens: TokenCounts;
   /** What is billed beside the tokens. */
   uses?: UseCounts;
+  vendorCost?: VendorCost;
   /** `estimated` when the gateway had to estimate the input or the output. */
   source: "upstream" | "estimated";
   /** True when the vendor reported impossible numbers, which were clamped or replaced. */
@@ -68,6 +70,7 @@ export interface UsageReport {
   /** Well-formed counts only. */
   tokens: TokenCounts;
   uses?: UseCounts;
+  cost?: VendorCost;
   /** Whether there was a well-formed number of input tokens, and of output tokens; zero is one. */
   hasInput: boolean;
   hasOutput: boolean;
@@ -95,6 +98,7 @@ export interface ImageUsage {
   tier: SizeTier;
   quality: string;
   tokens?: ImageTokens;
+  vendorCost?: VendorCost;
 }
 
 /** The vendor's own token report of an image call; shown to the caller, never billed. */

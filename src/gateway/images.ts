@@ -8,6 +8,7 @@ import type { LedgerFlag } from "../domain/ledger.ts";
 import { deliveredTier } from "../domain/size.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { ImageUsage } from "../domain/usage.ts";
+import type { VendorCost } from "../domain/vendor-cost.ts";
 import type { Spool } from "../lib/spool.ts";
 import { admitImages, type ImageAdmission } from "./admission/admit-images.ts";
 import type { FittedImageRequest } from "./admission/fit-image-request.ts";
@@ -97,7 +98,8 @@ export async function makeImages(
   const inputs = { ...references, spool };
   const { reply, target, release } = await callRoute(core, admission, request, { ...inputs, run });
   release();
-  if (isAbandoned(context)) throw abandon(admission, target, request);
+  const { vendorCost } = reply.reply;
+  if (isAbandoned(context)) throw abandon(admission, target, request, vendorCost);
   context.facts.surplus = Math.max(0, reply.pictures.length - request.count);
   await run?.onStore();
   const { organization } = context.principal;
@@ -109,8 +111,8 @@ export async function makeImages(
     settings: organization.settings,
     organizationId: organization.id,
   });
-  if (isAbandoned(context)) throw abandon(admission, target, request);
-  settle(admission, target, request, delivery);
+  if (isAbandoned(context)) throw abandon(admission, target, request, vendorCost);
+  settle(admission, target, request, { ...delivery, vendorCost });
   return { delivery, requested: request.count, rate: admitted.rate };
 }
 
@@ -188,11 +190,24 @@ function settle(
   { admitted, fitted, quote }: ImageAdmission,
   target: Target,
   { count }: ImageRequest,
-  { images, width, height, quality, usage: tokens }: ImageDelivery,
+  {
+    images,
+    width,
+    height,
+    quality,
+    usage: tokens,
+    vendorCost,
+  }: ImageDelivery & Pick<ImageReply, "vendorCost">,
 ): void {
   const tier = deliveredTier(quote.tier, fitted.size, { width, height });
   const cell = billedCell(admitted.price, admitted.model.image, quote, { tier, quality });
-  const usage: ImageUsage = { unit: "image", count: images.length, ...cell, ...(tokens && { tokens }) };
+  const usage: ImageUsage = {
+    unit: "image",
+    count: images.length,
+    ...cell,
+    ...(tokens && { tokens }),
+    ...(vendorCost && { vendorCost }),
+  };
   const flags: LedgerFlag[] = images.length < count ? ["partial"] : [];
   if (admitted.context.signal.aborted) flags.push("caller_gone");
   admitted.settle({ target, usage, requested: requestedUsage(quote, count), flags });
@@ -208,9 +223,10 @@ export function abandon(
   { admitted, quote }: Pick<ImageAdmission, "admitted" | "quote">,
   target: Target,
   { count }: ImageRequest,
+  vendorCost?: VendorCost,
 ): ClientDisconnected {
   const abandoned = requestedUsage(quote, count);
-  const usage = { ...abandoned, count: 0 };
+  const usage = { ...abandoned, count: 0, ...(vendorCost && { vendorCost }) };
   admitted.settle({ target, usage, abandoned, flags: ["partial", "caller_gone"] });
   return new ClientDisconnected();
 }

@@ -175,7 +175,9 @@ async function callTarget(
   const { isStream, maxTokens, linkParam } = payload.parsed;
   const upstream = textUpstreamFor(core.upstreams, target, payload.dialect);
   requireFetchable(linkParam, target, upstream);
-  const bounds = usageBounds(payload.parsed, maxTokens ?? coveredTokens ?? model.maxOutputTokens);
+  const { reportsCost = false } = upstream.traits ?? NO_TRAITS;
+  const largest = maxTokens ?? coveredTokens ?? model.maxOutputTokens;
+  const bounds = { ...usageBounds(payload.parsed, largest), reportsCost };
   const policy: UsagePolicy = (observed) => billableUsage(bounds, observed);
   const { upstreamModel } = target;
   const terms = { upstreamModel, traits: upstream.traits ?? NO_TRAITS, coveredTokens, model };

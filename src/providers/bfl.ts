@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ImageOrder } from "../domain/image.ts";
+import { readVendorCost, type VendorCost } from "../domain/vendor-cost.ts";
 import { isObject } from "../lib/json.ts";
 import { createImageUpstream } from "./images/image-upstream.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
@@ -40,8 +41,11 @@ export const bfl: Provider<BflSettings> = {
       fansOut: () => settings.fanOut,
       async generate(order, signal) {
         const polling = { intervalMs: settings.pollIntervalMs, record: order.vendorJobs?.(0) };
-        const link = await runJob(describeJob(order, connection), polling, signal);
-        return { images: [await connection.fetchResult(link, order.spool, signal)] };
+        let vendorCost: VendorCost | undefined;
+        const job = describeJob(order, connection, (cost) => (vendorCost = cost));
+        const link = await runJob(job, polling, signal);
+        const images = [await connection.fetchResult(link, order.spool, signal)];
+        return { images, ...(vendorCost && { vendorCost }) };
       },
     });
   },
@@ -59,13 +63,24 @@ function readFailure(body: Record<string, unknown>): FailureReading {
   return INVALID_KEY.test(reading.message) ? { ...reading, kind: "account" } : reading;
 }
 
-/** The vendor has no call to cancel a job. */
-function describeJob(order: ImageOrder, { baseUrl, headers, errors }: Connection): VendorJob<string> {
+/** A US dollar buys a hundred credits (BFL, "Pricing"). */
+const CREDITS = 100;
+
+/**
+ * The vendor has no call to cancel a job. `onCost` gets what it says that the job costs; a process that finishes
+ * another's job is not told.
+ */
+function describeJob(
+  order: ImageOrder,
+  { baseUrl, headers, errors }: Connection,
+  onCost: (cost: VendorCost | undefined) => void,
+): VendorJob<string> {
   return {
     async submit(signal) {
       const url = `${baseUrl}/${order.upstreamModel}`;
       const call = { url, headers, body: writeRequest(order), signal };
-      const { polling_url: jobId } = await callJson("POST", call, errors.classify);
+      const { polling_url: jobId, cost } = await callJson("POST", call, errors.classify);
+      onCost(readVendorCost(cost, CREDITS));
       return { jobId: requireTrusted(jobId, baseUrl), jobStatus: RUNNING };
     },
     async poll(jobId, signal) {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ImageOrder, ImageReply } from "../domain/image.ts";
+import { readVendorCost } from "../domain/vendor-cost.ts";
 import { isObject } from "../lib/json.ts";
 import { readImageList } from "./images/image-list.ts";
 import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
@@ -77,7 +78,12 @@ async function generate(
   if (!items) throw brokenResponse("gave no list of images");
   const images = await pictures(items, fetchResult);
   if (images.length === 0) throw brokenResponse("gave no image");
-  return { images, isCompressed: isCompressing(order), usage: readUsage(parsed) };
+  return {
+    images,
+    isCompressed: isCompressing(order),
+    usage: readUsage(parsed),
+    vendorCost: readCost(parsed),
+  };
 }
 
 /** The vendor refuses `size` beside a resolution, and `n` for models that make one image a call. */
@@ -114,6 +120,11 @@ function isCompressing(order: ImageOrder): boolean {
 /** Models of one format refuse the field. */
 function isFormatRequested({ model, format }: ImageOrder): boolean {
   return model.image.formats.length > 1 && format !== undefined;
+}
+
+/** In US dollars (OpenRouter API, "Usage accounting"). */
+function readCost({ usage }: Record<string, unknown>): ImageReply["vendorCost"] {
+  return isObject(usage) ? readVendorCost(usage["cost"]) : undefined;
 }
 
 function readUsage({ usage }: Record<string, unknown>): ImageReply["usage"] {

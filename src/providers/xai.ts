@@ -1,6 +1,8 @@
 import { z } from "zod";
 import type { ImageOrder, ImageReply, ReferenceImage } from "../domain/image.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
+import { readVendorCost } from "../domain/vendor-cost.ts";
+import { isObject } from "../lib/json.ts";
 import { readImageList, type ImageList } from "./images/image-list.ts";
 import { createImageUpstream } from "./images/image-upstream.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
@@ -69,7 +71,13 @@ async function generate(
   );
   const list = await readImageList(response, order.spool, signal);
   if (hasError(list.parsed)) throw errors.classify(response, JSON.stringify(list.parsed));
-  return { images: await readImages(list, fetchResult), quality: chooseQuality(order) };
+  const images = await readImages(list, fetchResult);
+  return { images, quality: chooseQuality(order), vendorCost: readCost(list.parsed) };
+}
+
+/** A US dollar has 10^10 ticks (xAI SDK). */
+function readCost({ usage }: Record<string, unknown>): ImageReply["vendorCost"] {
+  return isObject(usage) ? readVendorCost(usage["cost_in_usd_ticks"], 10_000_000_000) : undefined;
 }
 
 /** The vendor refuses unknown fields, `size` among them. */

@@ -44,6 +44,7 @@ describe("a generation", () => {
     expect(vendor.hits.at(-1)!.headers).not.toHaveProperty("x-key");
     expect(await describeImages(reply)).toEqual(["2720x1536 png"]);
     expect(reply.usage).toBeUndefined();
+    expect(reply.vendorCost).toEqual({ amount: 40_000_000n, currency: "USD" });
   });
 
   test("by a model of fixed shapes sends a ratio", async () => {

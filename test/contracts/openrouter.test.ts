@@ -32,6 +32,7 @@ describe("a generation", () => {
     });
     expect(await describeImages(reply)).toEqual(["2496x1664 png"]);
     expect(reply.usage).toEqual({ input: 9, output: 1120, total: 1129 });
+    expect(reply.vendorCost).toEqual({ amount: 30_000_000n, currency: "USD" });
   });
 
   test("by a model with every option sends them all", async () => {
@@ -68,6 +69,7 @@ describe("a generation", () => {
     const reply = await open({ fanOut: true }).generate(order({ count: 2 }), never);
     expect(reply.images).toHaveLength(2);
     expect(reply.usage).toEqual({ input: 18, output: 2240, total: 2258 });
+    expect(reply.vendorCost).toEqual({ amount: 60_000_000n, currency: "USD" });
   });
 
   test("has no usage for an impossible report", async () => {

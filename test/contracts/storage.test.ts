@@ -1,11 +1,12 @@
 import { beforeAll, expect, test } from "bun:test";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import type { PriceRecord } from "../../src/admin/ports.ts";
+import { readLine, writeLine } from "../../src/storage/journal/record-line.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import { openLinkSecrets } from "../../src/storage/stores/link-secrets.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
-import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
+import { aBudget, aKey, anEntry, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
 onEachDatabase("The store", (databases) => {
   let database: Database;
@@ -37,6 +38,7 @@ onEachDatabase("The store", (databases) => {
       "0010_audit_chain",
       "0011_jobs",
       "0012_webhooks",
+      "0013_vendor_cost",
     ]);
   });
 
@@ -181,6 +183,17 @@ onEachDatabase("The store", (databases) => {
     expect(await stores.admin.prices.list({ organizationId: "org_round" })).toEqual([image]);
     expect(await stores.admin.prices.list({ organizationId: null, model: "picture" })).toEqual([token]);
     expect(await stores.admin.prices.list({ model: "picture" })).toHaveLength(2);
+  });
+
+  test("an entry keeps the vendor's cost, in the store and in the journal", async () => {
+    const vendorCost = { amount: 9_007_199_254_740_993n, currency: "USD" };
+    const entry = anEntry("with_cost", 1n, { vendorCost, at: 1, model: "costly" });
+    const record = readLine(Buffer.from(writeLine({ type: "charge", entry }).trimEnd()));
+    expect(record).toEqual({ type: "charge", entry });
+    await stores.ledger.post("", [record!.entry]);
+    expect(await stores.ledger.find("with_cost", "charge")).toEqual(entry);
+    await stores.ledger.post("", [anEntry("without_cost", 1n)]);
+    expect(await stores.ledger.find("without_cost", "charge")).not.toHaveProperty("vendorCost");
   });
 
   test("a budget keeps amounts that a float cannot represent", async () => {

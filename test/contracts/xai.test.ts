@@ -17,7 +17,9 @@ const { vendor, generate } = harness;
 
 describe("a generation", () => {
   test("sends exactly the documented JSON and headers", async () => {
-    await generate({ requestedSize: { kind: "tier", tier: "2K", ratio: "3:2" }, count: 2, format: "png" });
+    const requestedSize = { kind: "tier", tier: "2K", ratio: "3:2" } as const;
+    const { vendorCost } = await generate({ requestedSize, count: 2, format: "png" });
+    expect(vendorCost).toEqual({ amount: 40_000_000n, currency: "USD" });
     const [hit] = vendor.hits;
     const body =
       '{"model":"grok-imagine-image","prompt":"a red fox","n":2,"aspect_ratio":"3:2","resolution":"2k",' +

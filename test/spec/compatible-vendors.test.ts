@@ -13,6 +13,9 @@ const TOOL = {
   function: { name: "look_up", parameters: { type: "object", properties: { id: { type: "integer" } } } },
 };
 
+/** What vendors that report it say that the calls have cost, in nano-units. */
+const VENDOR_COSTS: Readonly<Record<string, bigint>> = { xai: 123n, openrouter: 140_000n };
+
 let vendor: Simulator;
 let gateway: TestGateway;
 let client: OpenAI;
@@ -46,6 +49,8 @@ describe.each(VENDORS)("%s", (name, persona) => {
     expect(reply.model).toBe(`house-${name}`);
     expect(JSON.stringify(reply.choices[0]?.message.content)).toContain("Hello there.");
     expect(await billed(id)).toEqual(persona.tokens);
+    const [row] = await gateway.charged(id);
+    expect(row?.vendor_cost ?? null).toEqual(VENDOR_COSTS[name] ?? null);
     expect(JSON.stringify(reply)).not.toContain("DeepInfra");
   });
 

@@ -69,6 +69,7 @@ export interface LedgerRow {
   consumed: Consumed | null;
   /** Nano-units. */
   amount: bigint;
+  vendor_cost: bigint | null;
   attempts: { channel: string; outcome: string; status?: number }[];
   flags: string[];
 }

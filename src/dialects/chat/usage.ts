@@ -8,6 +8,7 @@ import {
 } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { CountReader } from "../count-reader.ts";
+import { reportedCost } from "../reported-cost.ts";
 
 /** The `usage` object of chat completions, as callers receive it. */
 interface ChatUsage {
@@ -60,7 +61,14 @@ export function readUsage(value: unknown): UsageReport | null {
   if (imageOutput) tokens.imageOutput = imageOutput;
   if (reasoning) tokens.reasoning = reasoning;
   const { isAnomalous } = counts;
-  return { tokens, hasInput: prompt !== null, hasOutput: completion !== null, isAnomalous };
+  const cost = reportedCost(value);
+  return {
+    tokens,
+    hasInput: prompt !== null,
+    hasOutput: completion !== null,
+    isAnomalous,
+    ...(cost && { cost }),
+  };
 }
 
 /** Writes a usage as chat completions do; the total is always the sum. */

@@ -9,6 +9,7 @@ import {
 } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
+import { reportedCost } from "../reported-cost.ts";
 
 /** The `usage` object of responses (OpenAI responses reference): every field is required. */
 interface ResponsesUsage {
@@ -40,7 +41,14 @@ export function readUsage(value: unknown): UsageReport | null {
     ...(cacheWrite && { cacheWrite }),
     ...(reasoning && { reasoning }),
   };
-  return { tokens, hasInput: input !== null, hasOutput: output !== null, isAnomalous };
+  const cost = reportedCost(value);
+  return {
+    tokens,
+    hasInput: input !== null,
+    hasOutput: output !== null,
+    isAnomalous,
+    ...(cost && { cost }),
+  };
 
   /** Absent and null count as not reported. */
   function read(count: unknown): number | null {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Attempt } from "../../domain/ledger.ts";
+import { marginOf, type Attempt } from "../../domain/ledger.ts";
 import type { ImagePrice } from "../../domain/price.ts";
 import type { ImageUsage, TokenUsage } from "../../domain/usage.ts";
 import { chargeEntry, type ChargeFacts } from "./entry.ts";
@@ -94,4 +94,14 @@ test("an amount that no ledger takes is an error", () => {
 
 test("a usage that the price does not cover is an error and never free", () => {
   expect(() => entryAfter([], { ...usage, tier: "2K" })).toThrow("has no rate for 2K:auto");
+});
+
+test("the vendor's cost stands beside the charge and does not change it", () => {
+  const vendorCost = { amount: 1_000_000n, currency: "USD" };
+  const entry = entryAfter([], { ...usage, vendorCost });
+  expect(entry).toEqual({ ...entryAfter([]), vendorCost });
+  expect(entry.usage).not.toHaveProperty("vendorCost");
+  expect(marginOf(entry)).toBe(40n - 1_000_000n);
+  expect(marginOf({ ...entry, currency: "EUR" })).toBeNull();
+  expect(marginOf(entryAfter([]))).toBeNull();
 });

@@ -42,6 +42,7 @@ export function chargeEntry({
   at,
 }: ChargeFacts): LedgerEntry {
   const { amount, source } = requireCharge(price, usage);
+  const { vendorCost, ...consumed } = usage;
   const allFlags = [...flags];
   if (usage.unit === "token" && usage.source === "estimated") allFlags.push("estimated");
   if (usage.unit === "token" && usage.anomalous) allFlags.push("anomalous");
@@ -59,10 +60,11 @@ export function chargeEntry({
     upstreamModel: target.upstreamModel,
     at,
     admittedAt,
-    usage,
+    usage: consumed,
     amount,
     currency: price.currency,
     priceSource: source,
+    ...(vendorCost && { vendorCost }),
     orphanCost: costOf(price, requested, ambiguous) + costOf(price, abandoned, 1),
     budgets: hold.leases.map(({ budget }) => budget),
     attempts,

@@ -97,6 +97,17 @@ describe("uses of a feature", () => {
   });
 });
 
+test("a cost is kept from a vendor that is known to report it, and from no other", () => {
+  const cost = { amount: 5n, currency: "USD" };
+  const observed = {
+    report: report({ input: 3, output: 5 }, { cost }),
+    deliveredTokens: 5,
+    isReportFinal: true,
+  };
+  expect(billableUsage({ ...BOUNDS, reportsCost: true }, observed).vendorCost).toEqual(cost);
+  expect(billableUsage(BOUNDS, observed)).not.toHaveProperty("vendorCost");
+});
+
 describe("the bounds of a request", () => {
   const request = { estimatedInput: 25, inputCeiling: 100, choices: 2 };
 

@@ -20,6 +20,8 @@ export interface UsageBounds {
   maxOutput: number;
   /** Uses of the features that the request names; of others there are none. */
   maxUses: UseCounts;
+  /** Whether the cost in the vendor's usage can be believed. */
+  reportsCost?: boolean;
 }
 
 /** Tokens that vendors add to a prompt: chat template, tool instructions, system prompt of their own. */
@@ -79,6 +81,7 @@ export function billableUsage(bounds: UsageBounds, observed: ObservedUsage): Tok
     tokens: Object.assign(tokens, isOverOutput ? { output: bounds.maxOutput } : output.tokens),
     source: input.isEstimated || output.isEstimated ? "estimated" : "upstream",
   };
+  if (bounds.reportsCost && report?.cost) usage.vendorCost = report.cost;
   if (Object.keys(uses).length > 0) usage.uses = uses;
   if (report?.isAnomalous || isOverInput || isOverOutput || isOverUses) usage.anomalous = true;
   return usage;

@@ -1,6 +1,7 @@
 import type { ImageReply } from "../../domain/image.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { ModalityTokens } from "../../domain/usage.ts";
+import { sumVendorCosts } from "../../domain/vendor-cost.ts";
 
 /**
  * Makes several images by `count` parallel calls under the one deadline in `signal`. Returns what succeeded, also
@@ -37,6 +38,7 @@ function mergeReplies(replies: readonly ImageReply[]): ImageReply {
     quality: first?.quality,
     background: first?.background,
     usage: sumUsage(replies),
+    vendorCost: sumVendorCosts(replies.map(({ vendorCost }) => vendorCost)),
   };
 }
 

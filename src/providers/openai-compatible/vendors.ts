@@ -96,7 +96,11 @@ export const VENDORS = {
   xai: {
     name: "xai",
     baseUrl: "https://api.x.ai/v1",
-    traits: { refuses: [...OPENAI_TOOLS, "verbosity"], reasoningField: "reasoning_content" },
+    traits: {
+      refuses: [...OPENAI_TOOLS, "verbosity"],
+      reasoningField: "reasoning_content",
+      reportsCost: true,
+    },
   },
   // OpenRouter API, "Reasoning tokens" and "Prompt caching".
   openrouter: {
@@ -109,6 +113,7 @@ export const VENDORS = {
       takesTopK: true,
       takesCacheControl: true,
       reasoningField: "reasoning_details",
+      reportsCost: true,
     },
   },
   // `insufficient_quota` is a limit of tokens per minute there (Model Studio, "Error codes" and "Rate limits").

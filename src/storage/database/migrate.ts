@@ -10,6 +10,7 @@ import storedOutcomes from "../migrations/0009_stored_outcomes.sql" with { type:
 import auditChain from "../migrations/0010_audit_chain.sql" with { type: "text" };
 import jobs from "../migrations/0011_jobs.sql" with { type: "text" };
 import webhooks from "../migrations/0012_webhooks.sql" with { type: "text" };
+import vendorCost from "../migrations/0013_vendor_cost.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
 /**
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0010_audit_chain", text: auditChain },
   { name: "0011_jobs", text: jobs },
   { name: "0012_webhooks", text: webhooks },
+  { name: "0013_vendor_cost", text: vendorCost },
 ];
 
 interface Migration {

@@ -1,5 +1,6 @@
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { JournalRecord } from "../../gateway/ports.ts";
+import { readEntry, writeEntry } from "../written-entry.ts";
 
 /** Hexadecimal digits of the checksum, and a space. */
 const PREFIX_BYTES = 9;
@@ -9,9 +10,7 @@ const PREFIX_BYTES = 9;
  * feed. Amounts are decimal strings.
  */
 export function writeLine({ type, entry }: JournalRecord): string {
-  const { amount, orphanCost } = entry;
-  const written = { ...entry, amount: amount.toString(), orphanCost: orphanCost.toString() };
-  const json = JSON.stringify({ type, entry: written });
+  const json = JSON.stringify({ type, entry: writeEntry(entry) });
   const checksum = Bun.hash
     .crc32(json)
     .toString(16)
@@ -39,9 +38,7 @@ export function readEntries(lines: string): LedgerEntry[] {
 
 function parseRecord(json: string): JournalRecord {
   const { type, entry } = JSON.parse(json);
-  entry.amount = BigInt(entry.amount);
-  entry.orphanCost = BigInt(entry.orphanCost);
-  return { type, entry };
+  return { type, entry: readEntry(entry) };
 }
 
 const TEXT = new TextDecoder();

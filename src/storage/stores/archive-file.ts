@@ -6,6 +6,7 @@ import { createGunzip } from "node:zlib";
 import type { LedgerArchive } from "../../admin/ledger-ports.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { toColumn } from "../database/columns.ts";
+import { readEntry } from "../written-entry.ts";
 
 /** What a file of entries adds up to. */
 export type EntrySums = Pick<LedgerArchive, "entries" | "sums">;
@@ -55,8 +56,7 @@ export async function* readEntries(path: string, pageSize: number): AsyncGenerat
   const lines = createInterface({ input: createReadStream(path).pipe(createGunzip()), crlfDelay: Infinity });
   let page: LedgerEntry[] = [];
   for await (const line of lines) {
-    const entry = JSON.parse(line);
-    page.push({ ...entry, amount: BigInt(entry.amount), orphanCost: BigInt(entry.orphanCost) });
+    page.push(readEntry(JSON.parse(line)));
     if (page.length < pageSize) continue;
     yield page;
     page = [];

@@ -22,6 +22,8 @@ export interface LedgerRow {
   attempts: string;
   flags: string;
   corrects: string | null;
+  vendor_cost: bigint | null;
+  vendor_cost_currency: string | null;
 }
 
 export function readEntryRow(row: LedgerRow): LedgerEntry {
@@ -45,6 +47,9 @@ export function readEntryRow(row: LedgerRow): LedgerEntry {
     attempts: JSON.parse(row.attempts),
     flags: JSON.parse(row.flags),
     ...(row.corrects !== null && { corrects: row.corrects }),
+    ...(row.vendor_cost !== null && {
+      vendorCost: { amount: row.vendor_cost, currency: row.vendor_cost_currency ?? row.currency },
+    }),
   };
 }
 
@@ -69,5 +74,7 @@ export function writeEntryRow(entry: LedgerEntry): LedgerRow {
     attempts: JSON.stringify(entry.attempts),
     flags: JSON.stringify(entry.flags),
     corrects: entry.corrects ?? null,
+    vendor_cost: entry.vendorCost?.amount ?? null,
+    vendor_cost_currency: entry.vendorCost?.currency ?? null,
   };
 }

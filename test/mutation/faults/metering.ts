@@ -113,8 +113,8 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "an entry has the time of its charge as that of its admission",
     file: ENTRY,
-    find: "    admittedAt,\n    usage,\n    amount,",
-    replace: "    admittedAt: at,\n    usage,\n    amount,",
+    find: "    admittedAt,\n    usage: consumed,\n    amount,",
+    replace: "    admittedAt: at,\n    usage: consumed,\n    amount,",
     tests: entry,
   },
   {
@@ -305,6 +305,36 @@ export const METERING_FAULTS: readonly Fault[] = [
     find: "|| countedFeatures.includes(feature)) continue;",
     replace: "|| countedFeatures) continue;",
     tests: ["test/spec/request-features.test.ts"],
+  },
+  {
+    name: "any vendor's cost is believed",
+    file: POLICY,
+    find: "if (bounds.reportsCost && report?.cost)",
+    replace: "if (report?.cost)",
+    tests: policy,
+  },
+  {
+    name: "the vendor's cost is billed",
+    file: ENTRY,
+    find: `    usage: consumed,
+    amount,`,
+    replace: `    usage: consumed,
+    amount: vendorCost?.amount ?? amount,`,
+    tests: entry,
+  },
+  {
+    name: "a vendor's cost is unbounded",
+    file: "src/domain/vendor-cost.ts",
+    find: "Math.min(value / perDollar, MAX_UNITS)",
+    replace: "Math.min(value / perDollar, 999 * MAX_UNITS)",
+    tests: ["src/domain/vendor-cost.test.ts"],
+  },
+  {
+    name: "a sum of vendor costs leaves out what is unknown",
+    file: "src/domain/vendor-cost.ts",
+    find: "if (cost?.currency !== first.currency) return undefined;",
+    replace: "if (cost?.currency !== first.currency) continue;",
+    tests: ["src/domain/vendor-cost.test.ts"],
   },
   {
     name: "a lease is spent after its budget was lowered",

@@ -171,7 +171,7 @@ export const PRICE_FAULTS: readonly Fault[] = [
     file: "src/config/feature-prices.ts",
     find: "(feature) => per_use[feature] === undefined",
     replace: "(feature) => per_use[feature] === feature",
-    tests: ["src/config/load.test.ts"],
+    tests: ["src/config/text-prices.test.ts"],
   },
   {
     name: "the quote of auto is the cheapest quality",

@@ -231,8 +231,8 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   {
     name: "pictures that did not come are billed",
     file: IMAGES,
-    find: `unit: "image", count: images.length, ...cell`,
-    replace: `unit: "image", count: Math.max(images.length, count), ...cell`,
+    find: "    count: images.length,",
+    replace: "    count: Math.max(images.length, count),",
     tests: images,
   },
   {
@@ -266,8 +266,8 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   {
     name: "abandoned pictures are billed",
     file: IMAGES,
-    find: "const usage = { ...abandoned, count: 0 };",
-    replace: "const usage = { ...abandoned, count: 1 };",
+    find: "{ ...abandoned, count: 0,",
+    replace: "{ ...abandoned, count: 1,",
     tests: images,
   },
   {
@@ -287,7 +287,7 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   {
     name: "pictures are delivered without a charge",
     file: IMAGES,
-    find: "  settle(admission, target, request, delivery);",
+    find: "  settle(admission, target, request, { ...delivery, vendorCost });",
     replace: "",
     tests: images,
   },

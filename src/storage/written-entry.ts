@@ -1,0 +1,26 @@
+import type { LedgerEntry } from "../domain/ledger.ts";
+
+/** A ledger entry as JSON has it: money as decimal strings of nano-units. */
+export type WrittenEntry = Omit<LedgerEntry, "amount" | "orphanCost" | "vendorCost"> & {
+  amount: string;
+  orphanCost: string;
+  vendorCost?: { amount: string; currency: string };
+};
+
+export function writeEntry({ amount, orphanCost, vendorCost, ...rest }: LedgerEntry): WrittenEntry {
+  return {
+    ...rest,
+    amount: amount.toString(),
+    orphanCost: orphanCost.toString(),
+    ...(vendorCost && { vendorCost: { ...vendorCost, amount: vendorCost.amount.toString() } }),
+  };
+}
+
+export function readEntry({ amount, orphanCost, vendorCost, ...rest }: WrittenEntry): LedgerEntry {
+  return {
+    ...rest,
+    amount: BigInt(amount),
+    orphanCost: BigInt(orphanCost),
+    ...(vendorCost && { vendorCost: { ...vendorCost, amount: BigInt(vendorCost.amount) } }),
+  };
+}
