@@ -79,15 +79,10 @@ async function admitText(core: Core, context: RequestContext, payload: TextPaylo
   const counting = context.grant.countTokens(likely, maxTokensParam(payload));
   if (counting) await counting;
   const maxOutput = (maxTokens ?? model.maxOutputTokens) * choices;
-  return await admit(core, context, {
-    model,
-    price,
-    admittedAt,
-    ceiling: () => textCeiling(price, inputCeiling, maxOutput, uses),
-    ...(maxTokens === null && {
-      floor: () => textCeiling(price, inputCeiling, leastTokens(model) * choices, uses),
-    }),
-  });
+  const ceiling = () => textCeiling(price, inputCeiling, maxOutput, uses);
+  const least = () => textCeiling(price, inputCeiling, leastTokens(model) * choices, uses);
+  const floor = maxTokens === null ? least : ceiling;
+  return await admit(core, context, { model, price, admittedAt, ceiling, floor });
 }
 
 /** The caller's field for the maximum of output tokens. */

@@ -35,7 +35,7 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 export function readReferences(messages: unknown, size: InputSize): References {
   const files: FeatureUse[] = [];
   let linkParam: string | null = null;
-  for (const [path, part] of locatedParts(messages)) {
+  eachPart(messages, (part, path) => {
     refuseCaseVariants(part, PART_NAMES, path);
     readMembers(path, part);
     for (const name in part) {
@@ -44,7 +44,7 @@ export function readReferences(messages: unknown, size: InputSize): References {
       refuseCaseVariants(media, MEDIA_NAMES, `${path}.${name}`);
       readMembers(`${path}.${name}`, media);
     }
-  }
+  });
   return { files, linkParam };
 
   function readMembers(path: string, object: Record<string, unknown>): void {
@@ -66,7 +66,7 @@ function isLink(name: string, value: string): boolean {
   return (name === "data" || name === "file_data") && SCHEME.test(value);
 }
 
-function* locatedParts(messages: unknown): Generator<[path: string, part: Record<string, unknown>]> {
+function eachPart(messages: unknown, take: (part: Record<string, unknown>, path: string) => void): void {
   if (!Array.isArray(messages)) return;
   for (let at = 0; at < messages.length; at += 1) {
     const message: unknown = messages[at];
@@ -74,7 +74,7 @@ function* locatedParts(messages: unknown): Generator<[path: string, part: Record
     if (!Array.isArray(content)) continue;
     for (let index = 0; index < content.length; index += 1) {
       const part: unknown = content[index];
-      if (isObject(part)) yield [`messages[${at}].content[${index}]`, part];
+      if (isObject(part)) take(part, `messages[${at}].content[${index}]`);
     }
   }
 }

@@ -82,7 +82,7 @@ export function billableUsage(bounds: UsageBounds, observed: ObservedUsage): Tok
     source: input.isEstimated || output.isEstimated ? "estimated" : "upstream",
   };
   if (bounds.reportsCost && report?.cost) usage.vendorCost = report.cost;
-  if (Object.keys(uses).length > 0) usage.uses = uses;
+  if (uses) usage.uses = uses;
   if (report?.isAnomalous || isOverInput || isOverOutput || isOverUses) usage.anomalous = true;
   return usage;
 }
@@ -92,16 +92,25 @@ interface Side {
   isEstimated: boolean;
 }
 
+interface Uses {
+  /** Absent where there are none. */
+  uses?: UseCounts;
+  isOver: boolean;
+}
+
+const NO_USES: Uses = { isOver: false };
+
 /** What was used of what the request allows. */
-function usesOf(report: UsageReport | null, maxUses: UseCounts): { uses: UseCounts; isOver: boolean } {
+function usesOf(report: UsageReport | null, maxUses: UseCounts): Uses {
+  if (!report?.uses) return NO_USES;
   const uses: UseCounts = {};
   let isOver = false;
-  for (const [name, count] of Object.entries(report?.uses ?? {})) {
+  for (const [name, count] of Object.entries(report.uses)) {
     const max = maxUses[name as Feature] ?? 0;
     if (count > max) isOver = true;
     if (count > 0 && max > 0) uses[name as Feature] = Math.min(count, max);
   }
-  return { uses, isOver };
+  return Object.keys(uses).length > 0 ? { uses, isOver } : { isOver };
 }
 
 /** No request is without input, so zero is as good as no report. */
