@@ -49,7 +49,7 @@ export const LIMIT_FAULTS: readonly Fault[] = [
   {
     name: "a request larger than its limit is counted",
     file: GRANT,
-    find: "for (const request of requests) if (amount > request.limit) throw neverAdmitted(request);",
+    find: "for (const request of requests) if (amount > request.limit) throw neverAdmitted(request, param);",
     replace: "void neverAdmitted;",
     tests: limits,
   },
