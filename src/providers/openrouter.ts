@@ -6,7 +6,7 @@ import { readImageList } from "./images/image-list.ts";
 import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
 import { readImageUsage } from "./images/image-usage.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
-import { followsReference, wantedFormat } from "./images/wanted-image.ts";
+import { followsReference, wantedFormat, wantedQuality } from "./images/wanted-image.ts";
 import {
   compatibleEmbedding,
   compatibleText,
@@ -88,7 +88,8 @@ async function generate(
 
 /** The vendor refuses `size` beside a resolution, and `n` for models that make one image a call. */
 function writeRequest(order: ImageOrder): JsonBody {
-  const { upstreamModel, prompt, references, size, quality, background, compression, model } = order;
+  const { upstreamModel, prompt, references, size, background, compression, model } = order;
+  const quality = wantedQuality(order);
   const count = Math.min(order.count, model.image.maxImagesPerCall);
   const format = isFormatRequested(order) ? wantedFormat(order) : undefined;
   return writeJsonBody((base64) => ({

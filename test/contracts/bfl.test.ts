@@ -1,8 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import type { RequestedSize } from "../../src/domain/image.ts";
+import { referenceLimit } from "../../src/domain/model.ts";
 import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
 import { describeDisconnects, describeErrorRows, describeVendor } from "../support/vendor-contract.ts";
-import { failureOf, describeImages, never, pngReference, webpReference } from "../support/image-calls.ts";
+import {
+  failureOf,
+  describeImages,
+  imageModel,
+  never,
+  pngReference,
+  webpReference,
+} from "../support/image-calls.ts";
 import { openHarness } from "../support/vendor-harness.ts";
 import { SIMULATED_KEY, startBfl } from "../upstreams/bfl.ts";
 import { row } from "../upstreams/error-rows.ts";
@@ -16,6 +24,15 @@ const harness = await openHarness({
   model: "flux-2-pro",
 });
 const { vendor, open, order, generate, calls } = harness;
+const SHIPPED = [
+  "flux-2-pro",
+  "flux-2-max",
+  "flux-2-flex",
+  "flux-2-klein-4b",
+  "flux-2-klein-9b",
+  "flux-kontext-pro",
+  "flux-kontext-max",
+];
 
 describe("a generation", () => {
   test("is submitted as exactly the documented JSON, polled, and fetched without the credential", async () => {
@@ -67,7 +84,7 @@ describe("a generation", () => {
     { kind: "tier", tier: "4K", ratio: "9:21" },
   ];
   test.each(sizes)("of the size %j is valid for every model", async (requestedSize) => {
-    for (const id of ["flux-2-pro", "flux-2-max", "flux-kontext-pro", "flux-kontext-max"])
+    for (const id of SHIPPED)
       expect(await describeImages(await generate({ requestedSize }, id))).toHaveLength(1);
   });
 
@@ -107,6 +124,21 @@ describe("an edit", () => {
     await generate({ references: [pngReference(), pngReference(), pngReference()] });
     const names = Object.keys(vendor.hits[0]!.json()).filter((name) => name.startsWith("input"));
     expect(names).toEqual(["input_image", "input_image_2", "input_image_3"]);
+  });
+
+  test("takes as many references as the model's record says", async () => {
+    const most = {
+      "flux-2-pro": 8,
+      "flux-2-max": 8,
+      "flux-2-flex": 8,
+      "flux-2-klein-4b": 4,
+      "flux-2-klein-9b": 4,
+    };
+    for (const [id, count] of Object.entries(most)) {
+      expect(referenceLimit(imageModel(harness.settings, id).model)).toBe(count);
+      const references = Array.from({ length: count }, () => pngReference());
+      expect((await generate({ references }, id)).images).toHaveLength(1);
+    }
   });
 
   test("sends a WebP as PNG", async () => {

@@ -1,7 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import type { RequestedSize } from "../../src/domain/image.ts";
+import { referenceLimit } from "../../src/domain/model.ts";
 import { describeDisconnects, describeErrorRows, describeVendor } from "../support/vendor-contract.ts";
-import { bmpReference, failureOf, describeImages, never, pngReference } from "../support/image-calls.ts";
+import {
+  bmpReference,
+  failureOf,
+  describeImages,
+  imageModel,
+  never,
+  pngReference,
+  shippedSettings,
+} from "../support/image-calls.ts";
 import { openHarness } from "../support/vendor-harness.ts";
 import { SIMULATED_KEY, startDashscope } from "../upstreams/dashscope.ts";
 import { row } from "../upstreams/error-rows.ts";
@@ -73,6 +82,30 @@ describe("an edit", () => {
     expect((await open().generate(requested, never)).images).toHaveLength(1);
     expect(vendor.hits[0]!.json()["parameters"]).toEqual({ watermark: false });
     expect((await open({ fanOut: true }).generate(requested, never)).images).toHaveLength(2);
+  });
+});
+
+describe("the catalogue", () => {
+  test("has a channel for keys of each region, and every model at both", async () => {
+    const both = await shippedSettings({ DASHSCOPE_API_KEY: "k1", DASHSCOPE_INTL_API_KEY: "k2" });
+    expect(both.channels.get("dashscope")?.settings).toMatchObject({ region: "cn", apiKey: "k1" });
+    expect(both.channels.get("dashscope-global")?.settings).toMatchObject({ region: "global", apiKey: "k2" });
+    for (const id of IDS)
+      expect(imageModel(both, id).targets.map(({ channel }) => channel.id)).toEqual([
+        "dashscope",
+        "dashscope-global",
+      ]);
+    const abroad = await shippedSettings({ DASHSCOPE_INTL_API_KEY: "k2" });
+    expect([...abroad.channels.keys()]).toEqual(["dashscope-global"]);
+    expect(imageModel(abroad, IDS[0]!).targets).toHaveLength(1);
+  });
+
+  test("says that every model takes three references, as the vendor does", async () => {
+    for (const id of IDS) {
+      expect(referenceLimit(imageModel(harness.settings, id).model)).toBe(3);
+      const references = [pngReference(), pngReference(), pngReference()];
+      expect((await generate({ references }, id)).images).toHaveLength(1);
+    }
   });
 });
 

@@ -51,25 +51,33 @@ const kontext = z.strictObject({
   safety_tolerance: z.int().min(0).max(6).optional(),
 });
 const edge = z.int().min(64).multipleOf(16);
+const free = {
+  ...common,
+  width: edge.default(1024),
+  height: edge.default(768),
+  output_format: z.enum(["jpeg", "png"]).default("jpeg"),
+  safety_tolerance: z.int().min(0).max(5).optional(),
+};
+const isWithinFour = ({ width, height }: { width: number; height: number }) => width * height <= 2048 * 2048;
+const klein = z.strictObject(free).refine(isWithinFour);
 const flux2 = z
   .strictObject({
-    ...common,
+    ...free,
     input_image_5: reference.optional(),
     input_image_6: reference.optional(),
     input_image_7: reference.optional(),
     input_image_8: reference.optional(),
-    width: edge.default(1024),
-    height: edge.default(768),
-    output_format: z.enum(["jpeg", "png"]).default("jpeg"),
-    safety_tolerance: z.int().min(0).max(5).optional(),
   })
-  .refine(({ width, height }) => width * height <= 2048 * 2048);
+  .refine(isWithinFour);
 
 const MODELS = {
   "flux-kontext-pro": kontext,
   "flux-kontext-max": kontext,
   "flux-2-pro": flux2,
   "flux-2-max": flux2,
+  "flux-2-flex": flux2,
+  "flux-2-klein-4b": klein,
+  "flux-2-klein-9b": klein,
 } as const;
 
 type Jobs = SimulatedJobs<{ link: string }>;
@@ -97,7 +105,7 @@ async function handleSubmission(call: VendorCall, jobs: Jobs): Promise<void> {
   const { request, response, behaviour, results, origin, refuse } = call;
   const model = request.path.replace("/v1/", "");
   if (request.method !== "POST" || !Object.hasOwn(MODELS, model)) return refuse("unknown-model");
-  const schema: z.ZodType<z.infer<typeof kontext> | z.infer<typeof flux2>> =
+  const schema: z.ZodType<z.infer<typeof kontext> | z.infer<typeof klein> | z.infer<typeof flux2>> =
     MODELS[model as keyof typeof MODELS];
   const read = schema.safeParse(readJsonBody(request));
   const wrong = (message: string, field: string) =>

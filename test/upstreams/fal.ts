@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { sendJson } from "./transport.ts";
 import { megapixelOf, readJsonBody, startVendor, type ErrorRows, type VendorCall } from "./error-rows.ts";
+import { MODELS, type FalInputs } from "./fal-models.ts";
 import { readInlineImage } from "./inline-image.ts";
 import { createJobs, type SimulatedJob, type SimulatedJobs } from "./jobs.ts";
 import { makePicture } from "./picture.ts";
@@ -44,54 +44,6 @@ export const ROWS: ErrorRows = {
   startup_timeout: { status: 504, body: { detail: "Request timed out", error_type: "startup_timeout" } },
   internal: { status: 500, body: problem("internal_server_error", "body") },
 };
-
-const size = z.strictObject({
-  width: z.int().min(256).max(4096),
-  height: z.int().min(256).max(4096),
-});
-const ratio = z.enum(["21:9", "16:9", "4:3", "3:2", "1:1", "2:3", "3:4", "9:16", "9:21"]);
-const common = {
-  prompt: z.string().min(1),
-  seed: z.int().optional(),
-  sync_mode: z.boolean().optional(),
-  safety_tolerance: z.string().optional(),
-  output_format: z.enum(["jpeg", "png"]).default("jpeg"),
-};
-const generation = {
-  ...common,
-  aspect_ratio: ratio.default("1:1"),
-  num_images: z.int().min(1).max(4).default(1),
-};
-const edit = { ...generation, aspect_ratio: ratio.optional(), image_url: z.string() };
-const KONTEXT = { generation: z.strictObject(generation), edit: z.strictObject(edit) };
-const FLUX2 = {
-  generation: z.strictObject({ ...common, image_size: size.default({ width: 1024, height: 768 }) }),
-  edit: z.strictObject({
-    ...common,
-    image_size: size.optional(),
-    image_urls: z.array(z.string()).min(1).max(8),
-  }),
-};
-
-const MODELS: Readonly<Record<string, z.ZodType>> = {
-  "fal-ai/flux-pro/kontext/text-to-image": KONTEXT.generation,
-  "fal-ai/flux-pro/kontext": KONTEXT.edit,
-  "fal-ai/flux-pro/kontext/max/text-to-image": KONTEXT.generation,
-  "fal-ai/flux-pro/kontext/max": KONTEXT.edit,
-  "fal-ai/flux-2-pro": FLUX2.generation,
-  "fal-ai/flux-2-pro/edit": FLUX2.edit,
-  "fal-ai/flux-2-max": FLUX2.generation,
-  "fal-ai/flux-2-max/edit": FLUX2.edit,
-};
-
-interface ParsedRequest {
-  image_size?: { width: number; height: number };
-  aspect_ratio?: string;
-  num_images?: number;
-  output_format: "jpeg" | "png";
-  image_url?: string;
-  image_urls?: string[];
-}
 
 interface Output {
   application: string;
@@ -158,11 +110,12 @@ async function handleSubmission(call: VendorCall, jobs: Jobs): Promise<void> {
   const issue = read.error?.issues[0];
   if (issue)
     return sendJson(response, 422, problem("value_error", String(issue.path[0] ?? "body"), issue.message));
-  const parsed = read.data as ParsedRequest;
+  const parsed = read.data as FalInputs;
   const links = parsed.image_urls ?? (parsed.image_url === undefined ? [] : [parsed.image_url]);
   const references = await Promise.all(links.map(readInlineImage));
   if (references.includes(null)) return refuse("file_download_error");
-  const pixels = parsed.image_size ?? megapixelOf(parsed.aspect_ratio, references[0], 16);
+  const ratio = parsed.aspect_ratio === "auto" ? undefined : parsed.aspect_ratio;
+  const pixels = parsed.image_size ?? megapixelOf(ratio, references[0], 16);
   const result = await makeResult(parsed, pixels, call);
   const application = model.split("/").slice(0, 2).join("/");
   const { id } = jobs.open(behaviour, { application, result });
@@ -173,12 +126,13 @@ async function handleSubmission(call: VendorCall, jobs: Jobs): Promise<void> {
 }
 
 async function makeResult(
-  { output_format: format, num_images: wanted = 1 }: ParsedRequest,
+  { output_format: format = "png", num_images: wanted = 1, resolution = "1K" }: FalInputs,
   { width, height }: { width: number; height: number },
   { behaviour, results, origin }: VendorCall,
 ): Promise<Output["result"]> {
   const { outcome = "", images = wanted }: Behaviour = behaviour;
-  const picture = await makePicture(width, height, format);
+  const scale = { "1K": 1, "2K": 2, "4K": 4 }[resolution];
+  const picture = await makePicture(width * scale, height * scale, format);
   const indecent = outcome.startsWith("nsfw:") ? outcome.slice(5).split(",").map(Number) : [];
   const indexes = Array.from({ length: outcome === "no-images" ? 0 : images }, (_, index) => index);
   const result = {

@@ -69,6 +69,14 @@ const body = z.strictObject({
 const MODELS: Readonly<Record<string, number>> = {
   "black-forest-labs/flux.2-pro": 1,
   "black-forest-labs/flux.2-max": 1,
+  "black-forest-labs/flux.2-flex": 1,
+  "google/gemini-nano-banana-2.1": 1,
+  "google/gemini-3-pro-image": 1,
+  "google/gemini-3.1-flash-image": 1,
+  "google/gemini-3.1-flash-lite-image": 1,
+  "bytedance-seed/seedream-5-0-pro": 1,
+  "bytedance-seed/seedream-4.5": 1,
+  "x-ai/grok-imagine-image-2.0": 4,
   "openai/gpt-image-2": 10,
 };
 const SCALES: Readonly<Record<string, number>> = { "512": 0.5, "1K": 1, "2K": 2, "4K": 4 };

@@ -66,18 +66,34 @@ const flux2 = z.strictObject({
   output_format: z.enum(["webp", "jpg", "png"]).default("webp"),
 });
 
+const banana = z.strictObject({
+  prompt: z.string(),
+  image_input: z.array(z.string()).max(14).default([]),
+  aspect_ratio: z.enum([...ratios, "21:9"]).default("match_input_image"),
+  resolution: z.enum(["1K", "2K", "4K"]).default("2K"),
+  output_format: z.enum(["jpg", "png"]).default("jpg"),
+  safety_filter_level: z.string().optional(),
+  allow_fallback_model: z.boolean().optional(),
+});
+
 const VERSION = "00b07c32e314ceb5152c1d08e73400e6a61d7d22ba60a405fc76314fc807910c";
 const MODELS: Readonly<Record<string, z.ZodType>> = {
   "black-forest-labs/flux-kontext-pro": kontext,
   "black-forest-labs/flux-kontext-max": kontext,
   "black-forest-labs/flux-2-pro": flux2,
   "black-forest-labs/flux-2-max": flux2,
+  "black-forest-labs/flux-2-flex": flux2,
+  "google/nano-banana-pro": banana,
   [VERSION]: flux2,
 };
+
+/** By what a megapixel's edges are multiplied. */
+const SCALES: Readonly<Record<string, number>> = { "4 MP": 2, "2K": 2, "4K": 4 };
 
 interface ParsedRequest {
   input_image?: string;
   input_images?: string[];
+  image_input?: string[];
   aspect_ratio: string;
   resolution?: string;
   output_format: "jpg" | "png" | "webp";
@@ -128,12 +144,12 @@ async function handleSubmission(call: VendorCall, jobs: Jobs): Promise<void> {
   if (!read.success || (named && body?.version !== undefined)) return refuse("invalid");
   const parsed = read.data as ParsedRequest;
   const references = await Promise.all(
-    (parsed.input_images ?? [parsed.input_image ?? []].flat()).map(readInlineImage),
+    (parsed.input_images ?? parsed.image_input ?? [parsed.input_image ?? []].flat()).map(readInlineImage),
   );
   if (references.includes(null)) return refuse("invalid");
   const ratio = parsed.aspect_ratio === "match_input_image" ? undefined : parsed.aspect_ratio;
   const { width, height } = megapixelOf(ratio, references[0], 16);
-  const scale = parsed.resolution === "4 MP" ? 2 : 1;
+  const scale = SCALES[parsed.resolution ?? ""] ?? 1;
   const format = parsed.output_format === "jpg" ? "jpeg" : parsed.output_format;
   const picture = await makePicture(width * scale, height * scale, format);
   const links = Array.from(

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ImageOrder } from "../../domain/image.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { ImageUpstream } from "../../gateway/ports.ts";
 import type { FairSemaphore } from "../../lib/semaphore.ts";
 import {
@@ -12,7 +13,7 @@ import { runJob, type VendorJob } from "../transport/polling.ts";
 import { fetchEach, type FetchResult } from "../transport/result-link.ts";
 import { createImageUpstream } from "./image-upstream.ts";
 import type { ReferenceRules } from "./reference-image.ts";
-import { followsReference, wantedFormat, wantedSize } from "./wanted-image.ts";
+import { followsReference, wantedFormat, wantedQuality, wantedSize } from "./wanted-image.ts";
 
 /**
  * Images of a vendor that hosts models of many makers: each model has inputs of its own, and a job makes its images,
@@ -26,6 +27,7 @@ export function createHostedUpstream(settings: HostedSettings, vendor: HostedVen
     fansOut: (order) => settings.fanOut && inputsOf(order).count === undefined,
     async generate(order, signal) {
       const inputs = inputsOf(order);
+      refuseSurplus(order, inputs);
       const model = order.references.length > 0 ? (inputs.edit ?? order.upstreamModel) : order.upstreamModel;
       const job = vendor.describeJob(model, (base64) => writeInputs(order, inputs, base64));
       const polling = { intervalMs: settings.pollIntervalMs, record: order.vendorJobs?.(0) };
@@ -63,6 +65,10 @@ const modelInputs = z.strictObject({
   resolution: z.partialRecord(z.enum(["1K", "2K", "4K"]), z.string().min(1)).optional(),
   /** Field of the number of images; a call makes one image without it. */
   count: field.optional(),
+  /** Whether `quality` takes the model's qualities; there is no such field without it. */
+  quality: z.boolean().optional(),
+  /** Most references, where the vendor takes fewer than the model's record says and drops the others. */
+  max_references: z.int().min(1).optional(),
   /** Value of `output_format` for each format; there is no such field without it. */
   formats: z.partialRecord(z.enum(["png", "jpeg", "webp"]), z.string().min(1)).optional(),
 });
@@ -82,6 +88,16 @@ export function hostedSettings(baseUrl: string) {
 
 export type HostedSettings = z.infer<ReturnType<typeof hostedSettings>>;
 
+/** Another target may take them all. */
+function refuseSurplus({ references }: ImageOrder, { max_references: most = Infinity }: ModelInputs): void {
+  if (references.length <= most) return;
+  throw new UpstreamError("rejected", "the vendor takes fewer references", {
+    publicMessage: `This model takes at most ${most} reference images at present.`,
+    param: "image",
+    isUnsent: true,
+  });
+}
+
 function writeInputs(
   order: ImageOrder,
   inputs: ModelInputs,
@@ -91,11 +107,13 @@ function writeInputs(
   const tierValue = resolution?.[order.size.tier];
   const format = wantedFormat(order);
   const formatValue = format && formats?.[format];
+  const quality = wantedQuality(order);
   return {
     prompt: order.prompt,
     ...(references !== undefined && writeReferences(order, references, base64)),
     ...writeSize(order, inputs),
     ...(tierValue !== undefined && { resolution: tierValue }),
+    ...(inputs.quality && quality !== undefined && { quality }),
     ...(count !== undefined && { [count]: order.count }),
     ...(formatValue !== undefined && { output_format: formatValue }),
   };

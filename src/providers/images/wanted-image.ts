@@ -26,3 +26,8 @@ export function wantedFormat({ format, model }: ImageOrder): ImageFormat | undef
   if (format === undefined || formats.includes(format)) return format ?? formats[0];
   return formats.includes("png") ? "png" : formats[0];
 }
+
+/** The quality to request: for `auto` the one that the model is said to use, which is what is billed. */
+export function wantedQuality({ quality, model }: ImageOrder): string | undefined {
+  return quality === "auto" ? model.image.defaultQuality : quality;
+}

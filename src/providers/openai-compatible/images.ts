@@ -6,7 +6,7 @@ import { isObject } from "../../lib/json.ts";
 import { readImageList } from "../images/image-list.ts";
 import { createImageUpstream } from "../images/image-upstream.ts";
 import { readImageUsage } from "../images/image-usage.ts";
-import { wantedFormat, wantedSize } from "../images/wanted-image.ts";
+import { wantedFormat, wantedQuality, wantedSize } from "../images/wanted-image.ts";
 import { brokenResponse, post, requestIdOf, type VendorRequest } from "../transport/http.ts";
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
@@ -63,7 +63,7 @@ function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Reco
   };
   // Left out, both are the vendor's own choice; not every compatible vendor knows the word `auto`.
   if (!order.size.isAuto) fields["size"] = `${width}x${height}`;
-  const quality = order.quality === "auto" ? order.model.image.defaultQuality : order.quality;
+  const quality = wantedQuality(order);
   if (quality !== undefined) fields["quality"] = quality;
   if (order.background !== undefined) fields["background"] = order.background;
   if (format !== undefined) fields["output_format"] = format;
