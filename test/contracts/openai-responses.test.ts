@@ -9,6 +9,9 @@ import { compatibleProvider } from "../../src/providers/openai-compatible/compat
 import { VENDORS } from "../../src/providers/openai-compatible/vendors.ts";
 import { openai } from "../../src/providers/openai.ts";
 import type { Provider } from "../../src/providers/provider.ts";
+import { PROVIDERS } from "../../src/providers/registry.ts";
+import { FairSemaphore } from "../../src/lib/semaphore.ts";
+import { shippedSettings } from "../support/image-calls.ts";
 import { failureOf, readText } from "../support/openai-calls.ts";
 import { readEvents } from "../support/responses-schema.ts";
 import { conversations } from "../support/text-arbitraries.ts";
@@ -43,6 +46,19 @@ function send(raw: string, upstream = upstreamAt(vendor.url)): Promise<TextRespo
 }
 
 const bodyOf = (fields: object = {}) => JSON.stringify({ model: "gpt-5.4", input: "hi", ...fields });
+
+test("shipped models that take functions only there are sent there whole", async () => {
+  const { channels, routes } = await shippedSettings({ OPENAI_API_KEY: "k" });
+  const upstreams = PROVIDERS.get("openai")!.open(
+    channels.get("openai-responses")!.settings,
+    new FairSemaphore(1),
+  );
+  expect(upstreams.text!.map(({ dialect }) => dialect)).toEqual(["responses"]);
+  const newer = [...routes].filter(([id]) => /^gpt-(5\.6|6)/.test(id));
+  expect(newer.length).toBeGreaterThan(5);
+  for (const [, { targets }] of newer)
+    expect(targets.map(({ channel }) => channel.id)).toEqual(["openai-responses"]);
+});
 
 test("which channels speak the protocol", () => {
   const dialects = <Settings>(provider: Provider<Settings>, settings: object) =>

@@ -9,6 +9,8 @@ import { openImageFixture, type ImageFixture } from "./images-vendors.ts";
  * without a charge.
  */
 const MODEL = "gpt-image-2";
+/** A model of one vendor, after which no other is asked. */
+const ALONE = "gpt-image-2.5-flare";
 const LOW_1K = 5_900_000n;
 const IMAGE = `data:image/png;base64,${makePng(40, 30).toString("base64")}`;
 
@@ -131,9 +133,9 @@ describe("a failure costs nothing", () => {
     ["openai", MODEL, "content-refused", 400, "content_policy_violation"],
     ["xai", "grok-imagine-image", "no-images", 400, "content_policy_violation"],
     ["ark", "seedream-5-0-pro", "failed-items", 400, "content_policy_violation"],
-    ["openai", MODEL, "rate-limited", 429, "rate_limit_exceeded"],
-    ["openai", MODEL, "bad-base64", 502, "upstream_error"],
-    ["openai", MODEL, "no-images", 502, "upstream_error"],
+    ["openai", ALONE, "rate-limited", 429, "rate_limit_exceeded"],
+    ["openai", ALONE, "bad-base64", 502, "upstream_error"],
+    ["openai", ALONE, "no-images", 502, "upstream_error"],
   ] as const)("at %s: %s with %s", async (vendor, model, fault, status, code) => {
     // A time to wait would eject the target, which other tests call.
     const behaviour = { fault, retryAfter: "0" };

@@ -24,6 +24,12 @@ export interface SimulatedModel {
 }
 
 export const MODELS: Readonly<Record<string, SimulatedModel>> = {
+  "gemini-nano-banana-2.1": {
+    ratios: ALL_RATIOS,
+    tokens: { "1K": 1120 },
+    inputTokens: 560,
+    isThinking: false,
+  },
   "gemini-3.1-flash-image": {
     ratios: ALL_RATIOS,
     tokens: { "512": 747, "1K": 1120, "2K": 1680, "4K": 2520 },
