@@ -102,7 +102,7 @@ describe("a request", () => {
     const upstream = azure.text!(settings).find(({ dialect }) => dialect === "responses")!;
     expect(await send(bodyOf(), upstream)).toMatchObject({ kind: "whole" });
     const [hit] = resource.hits;
-    expect(`${hit!.path}?${hit!.query}`).toBe("/openai/v1/responses?api-version=preview");
+    expect(`${hit!.path}?${hit!.query}`).toBe("/openai/v1/responses?api-version=v1");
   });
 });
 
