@@ -24,7 +24,7 @@ export interface ImageRequest {
   delivery?: "url" | "b64_json";
   /** In upload order: the first is image 1. An edit has at least one. */
   references: ReferenceSource[];
-  /** Reads the mask; not called for models without masks, which ignore it. Throws a `GatewayError`. */
+  /** Reads the mask, where there is one; not called for models without masks, which ignore it. Throws a `GatewayError`. */
   readMask?(): ReferenceSource | undefined;
   /** `x-input-image-compress: true` */
   compressReferences: boolean;

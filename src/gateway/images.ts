@@ -36,6 +36,8 @@ export interface ImageOutcome {
   /** Images requested; fewer may have been delivered. */
   requested: number;
   rate: LimitGrant["rate"];
+  /** Fields without effect, for the header `x-gateway-ignored-params`. */
+  ignored: readonly string[];
 }
 
 interface ImageSurroundings {
@@ -113,7 +115,8 @@ export async function makeImages(
   });
   if (isAbandoned(context)) throw abandon(admission, target, request, vendorCost);
   settle(admission, target, request, { ...delivery, vendorCost });
-  return { delivery, requested: request.count, rate: admitted.rate };
+  const ignored = [...request.ignored, ...fitted.dropped];
+  return { delivery, requested: request.count, rate: admitted.rate, ignored };
 }
 
 function noStorage(): GatewayError {

@@ -84,7 +84,7 @@ export async function submitJob(
   if (result.kind !== "accepted") await removeBlobs(core.blobs, names);
   const job = accepted(result);
   if (result.kind === "accepted") core.wake();
-  return { job, ignored: images.ignored };
+  return { job, ignored: [...images.ignored, ...admission.fitted.dropped] };
 }
 
 /** Throws where an address may not be called, or nothing signs what is sent there. */

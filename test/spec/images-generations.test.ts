@@ -159,6 +159,16 @@ describe("unsupported values are aligned or ignored, and the response has what t
     for (const name of Object.keys(silent)) expect(header).not.toContain(name);
   });
 
+  test("a background that the model does not offer is named; `auto` and qualities are not", async () => {
+    const namedBy = async (fields: object) =>
+      (await generatePicture(fields)).response.headers.get("x-gateway-ignored-params");
+    const model = "sandbox-c";
+    expect(await namedBy({ model, background: "transparent", quality: "ultra" })).toBe("background");
+    expect(await namedBy({ model, background: "opaque", seed: 1 })).toBe("seed, background");
+    expect(await namedBy({ model, background: "auto", quality: "high" })).toBeNull();
+    expect(await namedBy({ background: "opaque" })).toBeNull();
+  });
+
   test("families without qualities ignore them", async () => {
     for (const model of ["sandbox-b-fast", "sandbox-c", "sandbox-d-fast"]) {
       await generatePicture({ model, quality: "ultra", background: "transparent" });

@@ -57,8 +57,10 @@ describe("a mask", () => {
       [dataUrl(MASK), dataUrl(MASK)],
       "not base64 !!",
       { file_id: "file-abc123" },
-    ])
-      expect((await edit({ model: MODELS[family], image: dataUrl(ONE), mask })).status).toBe(200);
+    ]) {
+      const { status, headers } = await edit({ model: MODELS[family], image: dataUrl(ONE), mask });
+      expect([status, headers.get("x-gateway-ignored-params")]).toEqual([200, "mask"]);
+    }
   });
 
   test.each<[string, object, string]>([

@@ -163,9 +163,9 @@ describe("a submission", () => {
 
   test("names fields that were ignored", async () => {
     const response = await call("/api/jobs", {
-      body: { model: MODEL, prompt: "x", colour: "red", user: "me" },
+      body: { model: MODEL, prompt: "x", colour: "red", user: "me", background: "transparent" },
     });
-    expect(response.headers.get("x-gateway-ignored-params")).toBe("colour");
+    expect(response.headers.get("x-gateway-ignored-params")).toBe("colour, background");
     await untilStatus(fixture.gateway, ((await response.json()) as WireJob).id);
   });
 

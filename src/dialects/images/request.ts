@@ -42,7 +42,14 @@ export async function readEdit(
   if (references.length === 0) {
     throw new GatewayError("invalid_image", "Send at least one `image` to edit.", { param: "image" });
   }
-  return { ...scalars, references, readMask: () => readMask(fields), compressReferences };
+  const hasMask = fields.some(([name, value]) => MASK_FIELDS.includes(name) && !isAbsent(value));
+  return { ...scalars, references, ...(hasMask && { readMask: () => readMask(fields) }), compressReferences };
+}
+
+function isAbsent(value: unknown): boolean {
+  return (
+    value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)
+  );
 }
 
 function readMask(fields: readonly ImageField[]): ReferenceSource | undefined {

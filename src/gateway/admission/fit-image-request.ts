@@ -11,6 +11,8 @@ export interface FittedImageRequest {
   /** One of the model's qualities or `auto`; undefined for a model without qualities. */
   quality: string | undefined;
   background: string | undefined;
+  /** Fields that the caller sent and that have no effect on this model; `quality` is in the response in any case. */
+  dropped: readonly string[];
   priceTier: SizeTier;
   /** What the price is looked up by: one of the model's qualities, or `auto`. */
   priceQuality: string;
@@ -38,10 +40,17 @@ export function fitToModel(request: ImageRequest, model: ImageModel): FittedImag
   const background = rules.quality ? oneOf("background", request.background, BACKGROUNDS) : undefined;
   const isOffered = quality !== undefined && image.qualities.includes(quality);
   const fitted = isOffered ? quality : "auto";
+  const wanted = background ?? request.background;
+  const sent = image.backgrounds.includes(background ?? "") ? background : undefined;
   return {
     size,
     quality: image.qualities.length > 0 ? fitted : undefined,
-    background: image.backgrounds.includes(background ?? "") ? background : undefined,
+    background: sent,
+    dropped: [
+      // Without a choice of its own a model does what `auto` asks for.
+      ...(sent === undefined && wanted !== undefined && wanted !== "auto" ? ["background"] : []),
+      ...(request.readMask && !rules.mask ? ["mask"] : []),
+    ],
     priceTier: priceTier(size, request.size),
     priceQuality: fitted,
   };

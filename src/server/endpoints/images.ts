@@ -64,7 +64,7 @@ function handle(
     const base = endpoints.baseOf(exchange);
     const outcome = await handleImages(endpoints, contextOf(exchange), request, { base, spool });
     const headers = imageHeaders(exchange, outcome);
-    if (request.ignored.length > 0) headers["x-gateway-ignored-params"] = headerList(request.ignored);
+    if (outcome.ignored.length > 0) headers["x-gateway-ignored-params"] = headerList(outcome.ignored);
     return { body: writeReply(outcome.delivery, Math.floor(exchange.at / 1000)), headers };
   });
 }

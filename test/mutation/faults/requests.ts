@@ -285,6 +285,13 @@ export const REQUEST_FAULTS: readonly Fault[] = [
     tests: ["src/gateway/metering/orphan-costs.test.ts"],
   },
   {
+    name: "a background is dropped without a word",
+    file: "src/gateway/admission/fit-image-request.ts",
+    find: `wanted !== undefined && wanted !== "auto" ?`,
+    replace: `wanted === "auto" ?`,
+    tests: ["test/spec/images-generations.test.ts"],
+  },
+  {
     name: "pictures are delivered without a charge",
     file: IMAGES,
     find: "  settle(admission, target, request, { ...delivery, vendorCost });",
