@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { killUnderLoad } from "../battery/money-kills.ts";
 
-const KILLS = 6;
+const KILLS = 3;
 
 test(`${KILLS} killed processes lose no charge, post none twice and hold nothing`, async () => {
   expect(await killUnderLoad(KILLS)).toBe(true);

@@ -25,11 +25,11 @@ const EARLY = [
 ] as const;
 
 const LATE = [
-  ["reset-midway after=5 frameDelayMs=3", "upstream_error"],
-  ["close-midway after=5 frameDelayMs=3", "upstream_error"],
-  ["truncated after=5 frameDelayMs=3", "upstream_error"],
-  ["stall-midway after=5 frameDelayMs=3", "upstream_timeout"],
-  ["error-frame-later after=4 frameDelayMs=3", "overloaded"],
+  ["reset-midway after=5 frameDelayMs=100", "upstream_error"],
+  ["close-midway after=5 frameDelayMs=100", "upstream_error"],
+  ["truncated after=5 frameDelayMs=100", "upstream_error"],
+  ["stall-midway after=5 frameDelayMs=100", "upstream_timeout"],
+  ["error-frame-later after=4 frameDelayMs=100", "overloaded"],
 ] as const;
 
 /** Unusual framing, usage or endings that are still valid streams. */

@@ -19,18 +19,14 @@ export interface PictureCorpus extends AsyncDisposable {
   read(file: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-export const CORPUS_DIRECTORY =
+const CORPUS_DIRECTORY =
   process.env["TEST_PICTURES_DIR"] ?? join(homedir(), ".cache", "model-inference-gateway", "pictures");
 const PICTURES = ["png", "apng", "jpg", "jpeg", "webp", "gif", "bmp", "tif", "tiff", "heic", "avif", "mpo"];
 
-/** Unpacks the pictures of the downloaded packages up to a size; null where there are none. */
-export async function openCorpus(maxPackageBytes = Number.POSITIVE_INFINITY): Promise<PictureCorpus | null> {
+/** Unpacks the pictures of the downloaded packages; null where there are none. */
+export async function openCorpus(): Promise<PictureCorpus | null> {
   const found = await readdir(CORPUS_DIRECTORY).catch(() => []);
-  const archives = found.filter(
-    (name) =>
-      /\.orig\.tar\.(?:gz|xz|bz2)$/.test(name) &&
-      Bun.file(join(CORPUS_DIRECTORY, name)).size <= maxPackageBytes,
-  );
+  const archives = found.filter((name) => /\.orig\.tar\.(?:gz|xz|bz2)$/.test(name));
   if (archives.length === 0) return null;
   const directory = await mkdtemp(join(tmpdir(), "pictures-"));
   for (const archive of archives) {
