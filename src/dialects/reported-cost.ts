@@ -1,3 +1,5 @@
+import { isObject } from "../lib/json.ts";
+import { removeMember } from "../lib/json-edit.ts";
 import { readVendorCost, type VendorCost } from "../domain/vendor-cost.ts";
 
 /** Ticks of a US dollar (xAI API reference, `cost_in_usd_ticks`). */
@@ -9,4 +11,16 @@ const TICKS = 10_000_000_000;
  */
 export function reportedCost(usage: Record<string, unknown>): VendorCost | undefined {
   return readVendorCost(usage["cost_in_usd_ticks"], TICKS) ?? readVendorCost(usage["cost"]);
+}
+
+/** Fields of a vendor's `usage` that tell what the operator pays: they are not for callers. */
+const COST_FIELDS = ["cost", "cost_in_usd_ticks", "cost_details", "is_byok"];
+
+export function tellsCost(usage: unknown): boolean {
+  return isObject(usage) && COST_FIELDS.some((field) => field in usage);
+}
+
+/** A `usage` object, as text, without these fields. */
+export function withoutCost(text: string): string {
+  return COST_FIELDS.reduce(removeMember, text);
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { submit } from "../support/job-calls.ts";
@@ -22,10 +22,11 @@ const createKey = async (...args: string[]) => {
   const { secret } = JSON.parse(await gateway.cli("keys", "create", "--name", "k", "--json", ...args));
   return { authorization: `Bearer ${secret}` };
 };
-const blobs = () =>
-  readdirSync(join(gateway.dataDirectory, "blobs"), { recursive: true }).filter((name) =>
-    String(name).endsWith(".bin"),
-  );
+const blobs = () => {
+  const folder = join(gateway.dataDirectory, "blobs");
+  const names = existsSync(folder) ? readdirSync(folder, { recursive: true }) : [];
+  return names.filter((name) => String(name).endsWith(".bin"));
+};
 
 test("a key with enough jobs waiting is told when to come back", async () => {
   const headers = await createKey("--limit", "queued_jobs=2");

@@ -52,6 +52,7 @@ describe.each(VENDORS)("%s", (name, persona) => {
     const [row] = await gateway.charged(id);
     expect(row?.vendor_cost ?? null).toEqual(VENDOR_COSTS[name] ?? null);
     expect(JSON.stringify(reply)).not.toContain("DeepInfra");
+    expect(JSON.stringify(reply)).not.toMatch(/"(?:cost|cost_in_usd_ticks|cost_details)"/);
   });
 
   test("streams, with usage once and at the end", async () => {
@@ -68,6 +69,7 @@ describe.each(VENDORS)("%s", (name, persona) => {
     ).toContain("Hello");
     const last = chunks.pop();
     expect(last).toMatchObject({ choices: [], model: `house-${name}` });
+    expect(JSON.stringify(last)).not.toMatch(/"(?:cost|cost_in_usd_ticks|cost_details)"/);
     const { input = 0, cacheRead = 0, cacheWrite = 0 } = persona.tokens;
     expect(last?.usage?.prompt_tokens).toBe(input + cacheRead + cacheWrite);
     expect(JSON.stringify(chunks)).not.toContain("prompt_tokens");

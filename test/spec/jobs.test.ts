@@ -9,7 +9,7 @@ import { readError } from "../support/vendor.ts";
 /*
  * The job interface as it is specified, through the running program and strict simulators of the vendors.
  */
-const MODEL = "gpt-image-2";
+const MODEL = "gpt-image-2.5-flare";
 let fixture: ImageFixture;
 
 beforeAll(async () => {
@@ -163,7 +163,7 @@ describe("a submission", () => {
 
   test("names fields that were ignored", async () => {
     const response = await call("/api/jobs", {
-      body: { model: MODEL, prompt: "x", colour: "red", user: "me", background: "transparent" },
+      body: { model: "gpt-image-2", prompt: "x", colour: "red", user: "me", background: "transparent" },
     });
     expect(response.headers.get("x-gateway-ignored-params")).toBe("colour, background");
     await untilStatus(fixture.gateway, ((await response.json()) as WireJob).id);

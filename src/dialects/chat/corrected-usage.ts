@@ -1,18 +1,19 @@
 import type { TokenUsage } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers, type MemberEdit } from "../../lib/json-edit.ts";
+import { withoutCost } from "../reported-cost.ts";
 import { CACHE_WRITE_NAMES, writeUsage } from "./usage.ts";
 
 /**
- * A vendor's `usage` value, as text, with the billed numbers in place of its own. What else it reports stays; one
- * that is not an object is replaced.
+ * A vendor's `usage` value, as text, with the billed numbers in place of its own and without what the operator pays.
+ * What else it reports stays; one that is not an object is replaced.
  */
 export function correctedUsage(text: string | undefined, usage: TokenUsage): string {
   const billed = writeUsage(usage);
   if (text === undefined || !isObject(JSON.parse(text))) return JSON.stringify(billed);
   const { prompt_tokens_details: input = {}, completion_tokens_details: output = {} } = billed;
   const cached = input.cached_tokens ?? 0;
-  return editMembers(text, {
+  return editMembers(withoutCost(text), {
     prompt_tokens: always(billed.prompt_tokens),
     completion_tokens: always(billed.completion_tokens),
     total_tokens: always(billed.total_tokens),

@@ -81,7 +81,7 @@ describe("a response that is not a stream", () => {
   test("keeps every other character of a usage that is corrected", () => {
     const details = '{ "audio_tokens" : 1, "cached_tokens": 99 }';
     const usage = (cached: string) =>
-      `{ "cost": 1.50, "prompt_tokens" : 4, "completion_tokens": 2,\n "total_tokens":6, "prompt_tokens_details": ${details.replace("99", cached)} }`;
+      `{ "custom": 1.50, "prompt_tokens" : 4, "completion_tokens": 2,\n "total_tokens":6, "prompt_tokens_details": ${details.replace("99", cached)} }`;
     const text = (cached: string) => reply({ usage: null }).replace("null", usage(cached));
     expect(read(text("99")).text).toBe(text("4").replace('"vendor","choices"', '"public","choices"'));
   });

@@ -5,6 +5,7 @@ import { editMembers } from "../../lib/json-edit.ts";
 import { wholeTokens } from "../token-estimate.ts";
 import { contentEighths } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
+import { tellsCost, withoutCost } from "../reported-cost.ts";
 import { parseCompletion } from "./event.ts";
 import { refuseFailure } from "./finish-reason.ts";
 import { readUsage } from "./usage.ts";
@@ -25,10 +26,12 @@ export function readReply(reply: VendorReply, publicModel: string, policy: Usage
   });
   const clean = withoutFields(reply.text, vendorFields(body));
   const hasPublicName = body["model"] === publicModel;
-  if (hasPublicName && !isCorrected(usage)) return { text: clean, usage };
+  const hasCost = tellsCost(body["usage"]);
+  if (hasPublicName && !isCorrected(usage) && !hasCost) return { text: clean, usage };
   const edited = editMembers(clean, {
     model: (old) => (old === undefined ? undefined : JSON.stringify(publicModel)),
     ...(isCorrected(usage) && { usage: (old) => correctedUsage(old, usage) }),
+    ...(!isCorrected(usage) && hasCost && { usage: (old) => old && withoutCost(old) }),
   });
   return { text: edited, usage };
 }

@@ -229,7 +229,7 @@ describe("usage before the end", () => {
 
   test("beside content moves to the usage chunk, corrected", () => {
     const stream = new ChatStream(PUBLIC, policyFor(3));
-    const usage = { ...counted(9, -5), cost: 7 };
+    const usage = { ...counted(9, -5), custom: 7 };
     const pushed = stream.push(
       frameOf(chunk([choice({ role: "assistant", content: long }, "stop")], { usage })),
     );
@@ -240,7 +240,7 @@ describe("usage before the end", () => {
       id: "c1",
       created: 17,
       choices: [],
-      usage: { prompt_tokens: 9, completion_tokens: 100, total_tokens: 109, cost: 7 },
+      usage: { prompt_tokens: 9, completion_tokens: 100, total_tokens: 109, custom: 7 },
     });
   });
 });

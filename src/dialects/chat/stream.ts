@@ -13,6 +13,7 @@ import { errorOf, firstChoice, inStreamError, parseEvent, usageOf } from "./even
 import { refuseFailure } from "./finish-reason.ts";
 import { frameTemplate, repeatFrames, type FrameTemplate } from "./frame-template.ts";
 import { neutralFrame } from "./vendor-words.ts";
+import { tellsCost, withoutCost } from "../reported-cost.ts";
 import { readUsage } from "./usage.ts";
 
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
@@ -137,7 +138,7 @@ export class ChatStream implements TextStream {
     if (!Array.isArray(choices)) return;
     this.#created ??= event["created"];
     if (choices.length === 0 && event["usage"]) {
-      if (isReport) this.#usageFrame = this.#editor.edit(frame, event).frame;
+      if (isReport && !tellsCost(event["usage"])) this.#usageFrame = this.#editor.edit(frame, event).frame;
       return;
     }
     const { frame: written, isUnique } = this.#editor.edit(frame, event);
@@ -173,7 +174,8 @@ export class ChatStream implements TextStream {
   /** A usage chunk of the vendor's numbers where it sent them elsewhere, and of the billed ones where those differ. */
   #ownUsageFrame(billed: TokenUsage): Buffer {
     const text = this.#usage === undefined ? undefined : JSON.stringify(this.#usage);
-    const usage = text !== undefined && !isCorrected(billed) ? text : correctedUsage(text, billed);
+    const usage =
+      text !== undefined && !isCorrected(billed) ? withoutCost(text) : correctedUsage(text, billed);
     const known = JSON.stringify({
       id: this.#editor.idOrNew(),
       object: "chat.completion.chunk",
