@@ -32,7 +32,7 @@ export class ByteCursor {
   }
 
   /** Moves on by `length` bytes, which are not read. Whether there were so many. */
-  skip(length: number): boolean {
+  advance(length: number): boolean {
     this.#at += length;
     return this.offset <= this.#blob.size;
   }

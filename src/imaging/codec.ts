@@ -73,13 +73,13 @@ const DECODED: ReadonlySet<string> = new Set(
 async function withoutExtras(image: Blob): Promise<Blob | Uint8Array> {
   const parts: Blob[] = [];
   const cursor = new ByteCursor(image);
-  cursor.skip(8);
+  cursor.advance(8);
   let kept = 0;
   for (;;) {
     const start = cursor.offset;
     const head = await cursor.take(8);
     const type = head && textAt(head, 4, 4);
-    if (!head || type === null || !cursor.skip(head.getUint32(0) + 4)) break;
+    if (!head || type === null || !cursor.advance(head.getUint32(0) + 4)) break;
     if (type === "IEND") {
       const last = image.slice(kept, cursor.offset);
       if (parts.length === 0) return last;

@@ -4,16 +4,16 @@ import { UnreadableImageError } from "../header-reader.ts";
 /** GIF: every block up to the end of the first picture's data. Source: GIF89a specification, sections 15 to 27. */
 export async function walkGif(cursor: ByteCursor): Promise<void> {
   const screen = await cursor.take(13);
-  let isWhole = screen !== null && cursor.skip(colourTableBytes(screen.getUint8(10)));
+  let isWhole = screen !== null && cursor.advance(colourTableBytes(screen.getUint8(10)));
   while (isWhole) {
     const kind = await cursor.byte();
     if (kind === PICTURE) {
       const picture = await cursor.take(9);
-      isWhole = picture !== null && cursor.skip(colourTableBytes(picture.getUint8(8)) + 1);
+      isWhole = picture !== null && cursor.advance(colourTableBytes(picture.getUint8(8)) + 1);
       if (isWhole && (await skipData(cursor))) return;
       break;
     }
-    isWhole = kind === EXTENSION && cursor.skip(1) && (await skipData(cursor));
+    isWhole = kind === EXTENSION && cursor.advance(1) && (await skipData(cursor));
   }
   throw new UnreadableImageError("is cut off");
 }
@@ -25,7 +25,7 @@ const PICTURE = 0x2c;
 async function skipData(cursor: ByteCursor): Promise<boolean> {
   for (;;) {
     const length = await cursor.byte();
-    if (length === null || !cursor.skip(length)) return false;
+    if (length === null || !cursor.advance(length)) return false;
     if (length === 0) return true;
   }
 }

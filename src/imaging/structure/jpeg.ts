@@ -6,7 +6,7 @@ import { UnreadableImageError } from "../header-reader.ts";
  * 255 that is no marker. Bytes behind the end are ignored. Source: ITU-T T.81 annex B.
  */
 export async function walkJpeg(cursor: ByteCursor): Promise<void> {
-  cursor.skip(2);
+  cursor.advance(2);
   let hasScan = false;
   for (;;) {
     const code = await nextMarker(cursor);
@@ -14,7 +14,7 @@ export async function walkJpeg(cursor: ByteCursor): Promise<void> {
     if (code === END_OF_IMAGE) break;
     if (isStandalone(code)) continue;
     const length = (await cursor.take(2))?.getUint16(0) ?? 0;
-    if (length < 2 || !cursor.skip(length - 2)) throw new UnreadableImageError("is cut off");
+    if (length < 2 || !cursor.advance(length - 2)) throw new UnreadableImageError("is cut off");
     if (code === START_OF_SCAN) hasScan = true;
   }
   if (!hasScan) throw new UnreadableImageError("is damaged: it has no picture");

@@ -6,7 +6,7 @@ import { textAt, UnreadableImageError } from "../header-reader.ts";
  * ignored. Source: PNG specification, third edition, section 5.3.
  */
 export async function walkPng(cursor: ByteCursor): Promise<void> {
-  cursor.skip(SIGNATURE_BYTES);
+  cursor.advance(SIGNATURE_BYTES);
   for (;;) {
     const head = await cursor.take(8);
     if (!head) throw cutOff();

@@ -16,7 +16,7 @@ export async function walkWebp(cursor: ByteCursor): Promise<void> {
     const type = textAt(head, 0, 4);
     const isLast = cursor.offset + length === end;
     // Writers often leave out the padding of the last chunk.
-    if (!cursor.skip(isLast ? length : length + (length % 2)) || cursor.offset > end)
+    if (!cursor.advance(isLast ? length : length + (length % 2)) || cursor.offset > end)
       throw new UnreadableImageError("is cut off");
     if (PICTURES.has(type)) hasPicture = true;
   }
