@@ -19,7 +19,7 @@ export function readFinish({
   return { reason: known ?? "stop", stopSequence: typeof sequence === "string" ? sequence : null };
 }
 
-/** The fields that tell the ending. A vendor may end a reply with calls as any other. */
+/** The fields that tell the ending. Some vendors end a reply with calls by the word for a plain stop. */
 export function writeFinish(
   { reason, stopSequence }: Finish,
   hasCalls: boolean,

@@ -163,7 +163,7 @@ describe("the fields that a vendor gets", () => {
     ],
     ["a least word", { effort: "none" } as never, terms("adaptive"), { output_config: { effort: "low" } }],
     ["nothing where it cannot be told", { effort: "high" } as never, terms(), {}],
-    ["nothing where there is no room", { effort: "high" } as never, terms("budget", 1_000), {}],
+    ["nothing where the maximum leaves no budget", { effort: "high" } as never, terms("budget", 1_000), {}],
   ])("tell of reasoning %s", (_, reasoning, of, expected) => {
     const { thinking, output_config } = write(
       { reasoning: { effort: null, budgetTokens: null, isVisible: null, ...reasoning } },

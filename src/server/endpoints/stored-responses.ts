@@ -14,7 +14,7 @@ const OPERATIONS: readonly (readonly [method: "GET" | "POST" | "DELETE", path: s
   ["POST", "/v1/responses/input_tokens", NOT_OFFERED],
 ];
 
-/** Answers, in the protocol's own form, what needs a store of responses: there is none. */
+/** Responds, in the protocol's own form, to what needs a store of responses: there is none. */
 export function storedResponseRoutes(): Route[] {
   return OPERATIONS.map(([method, path, message]) => ({
     method,
