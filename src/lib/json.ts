@@ -58,6 +58,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A text or number as text; empty for anything else. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+}
+
 /**
  * Finds members of an object. The text must be an object that `JSON.parse` accepts. The last value of a repeated name
  * counts, as there.

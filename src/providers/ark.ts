@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ImageOrder, ImageReply } from "../domain/image.ts";
 import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
 import { saneCount } from "../domain/usage.ts";
-import { isObject } from "../lib/json.ts";
+import { isObject, textOf } from "../lib/json.ts";
 import { readImageList, type ImageList } from "./images/image-list.ts";
 import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
 import { readImageUsage } from "./images/image-usage.ts";
@@ -14,7 +14,7 @@ import { createConnection, type Connection } from "./transport/connection.ts";
 import { brokenResponse } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
 import { sendJson } from "./transport/json-call.ts";
-import { textOf, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
+import { type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
   /** Region of the key; names of models belong to one region too. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ImageOrder } from "../domain/image.ts";
 import { readVendorCost, type VendorCost } from "../domain/vendor-cost.ts";
-import { isObject } from "../lib/json.ts";
+import { isObject, textOf } from "../lib/json.ts";
 import { createImageUpstream } from "./images/image-upstream.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
 import { followsReference, wantedFormat, wantedSize } from "./images/wanted-image.ts";
@@ -17,7 +17,7 @@ import { brokenResponse } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
 import { RUNNING, runJob, type JobStatus, type VendorJob } from "./transport/polling.ts";
-import { readDetail, textOf, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
+import { readDetail, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
   /** Address in front of the models' own paths. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ImageOrder, ImageReply } from "../domain/image.ts";
 import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
-import { isObject } from "../lib/json.ts";
+import { isObject, textOf } from "../lib/json.ts";
 import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
 import { wantedSize } from "./images/wanted-image.ts";
@@ -14,7 +14,7 @@ import { brokenResponse } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
 import { fetchEach } from "./transport/result-link.ts";
-import { textOf, type FailureReading } from "./transport/vendor-errors.ts";
+import { type FailureReading } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
   /** Region of the key. */

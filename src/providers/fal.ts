@@ -1,5 +1,5 @@
 import type { UpstreamError, UpstreamErrorKind } from "../domain/upstream-error.ts";
-import { isObject } from "../lib/json.ts";
+import { isObject, textOf } from "../lib/json.ts";
 import {
   createHostedUpstream,
   hostedSettings,
@@ -14,7 +14,7 @@ import { brokenResponse, send, type Classify, type VendorRequest } from "./trans
 import { writeJsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
 import { readJobId, RUNNING, type JobStatus, type VendorJob } from "./transport/polling.ts";
-import { readDetail, textOf, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
+import { readDetail, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 /** The queue of fal: a job is submitted, polled until it has completed, and its result fetched by another call. */
 export const fal: Provider<HostedSettings> = {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ImageOrder, ImageReply } from "../domain/image.ts";
 import { readVendorCost } from "../domain/vendor-cost.ts";
-import { isObject } from "../lib/json.ts";
+import { isObject, textOf } from "../lib/json.ts";
 import { readImageList } from "./images/image-list.ts";
 import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
 import { readImageUsage } from "./images/image-usage.ts";
@@ -20,7 +20,7 @@ import { createConnection, type Connection } from "./transport/connection.ts";
 import { brokenResponse } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
 import { sendJson } from "./transport/json-call.ts";
-import { textOf, type FailureReading } from "./transport/vendor-errors.ts";
+import { type FailureReading } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
   /** Address in front of `/chat/completions` and `/images`. */

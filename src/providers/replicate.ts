@@ -1,3 +1,4 @@
+import { textOf } from "../lib/json.ts";
 import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
 import {
   createHostedUpstream,
@@ -13,7 +14,7 @@ import { brokenResponse, send } from "./transport/http.ts";
 import { writeJsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
 import { readJobId, RUNNING, type JobStatus, type VendorJob } from "./transport/polling.ts";
-import { textOf, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
+import { type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 /**
  * Predictions of Replicate: the vendor waits a little with its response, and is polled after that. An upstream model

@@ -5,9 +5,10 @@ interface ChatErrorBody {
   error: { code?: string; message: string; type: string; param: string | null };
 }
 
-/** The values of `type` that official clients know. */
-const TYPES = {
+/** The values of `type` that OpenAI's clients know. */
+export const ERROR_TYPES = {
   parameter: "invalid_request_error",
+  access: "authentication_error",
   authentication: "authentication_error",
   billing: "insufficient_quota",
   permission: "permission_error",
@@ -15,10 +16,10 @@ const TYPES = {
   limit: "rate_limit_exceeded",
   server: "server_error",
   overload: "server_error",
-} as const;
+} as const satisfies Record<GatewayError["kind"], string>;
 
 /** Writes an error as chat completions do. */
 export function writeError({ code, kind, message, param }: GatewayError): ChatErrorBody {
   if (kind === "access") return { error: { message, type: code, param } };
-  return { error: { code, message, type: TYPES[kind], param } };
+  return { error: { code, message, type: ERROR_TYPES[kind], param } };
 }

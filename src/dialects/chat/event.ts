@@ -8,22 +8,11 @@ import {
   retrySecondsOf,
   saysContextExceeded,
 } from "../openai-error-codes.ts";
-
-/** Parses the data of an event. Throws an `UpstreamError` for what is no chunk. */
-export function parseEvent(data: string): Record<string, unknown> {
-  let event: unknown;
-  try {
-    event = JSON.parse(data);
-  } catch (cause) {
-    throw new UpstreamError("broken", "an event is not JSON", { cause });
-  }
-  if (!isObject(event)) throw new UpstreamError("broken", "an event is not an object");
-  return event;
-}
+import { parseVendorObject } from "../vendor-frames.ts";
 
 /** The object of a whole reply. Throws an `UpstreamError` when it is no chat completion or has no choice. */
 export function parseCompletion({ text, parsed }: VendorReply): Completion {
-  const body = parsed ?? parseText(text);
+  const body = parsed ?? parseVendorObject(text, "the response");
   if (!isCompletion(body)) throw new UpstreamError("broken", "the response has no choices");
   return body;
 }
@@ -34,14 +23,6 @@ interface Completion extends Record<string, unknown> {
 
 function isCompletion(body: unknown): body is Completion {
   return isObject(body) && Array.isArray(body["choices"]) && body["choices"].some(isObject);
-}
-
-function parseText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new UpstreamError("broken", "the response is not JSON", { cause });
-  }
 }
 
 /** The error of a frame: at its top, flat (Mistral, SGLang), in Groq's own object, or in a choice (OpenRouter). */

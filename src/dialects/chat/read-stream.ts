@@ -1,11 +1,12 @@
 import { isObject } from "../../lib/json.ts";
 import type { Finish, ReplyEvent, ReplyReader } from "../conversation/reply.ts";
 import { CallDeltas } from "./call-deltas.ts";
-import { errorOf, firstChoice, inStreamError, parseEvent, usageOf } from "./event.ts";
+import { errorOf, firstChoice, inStreamError, usageOf } from "./event.ts";
 import { readFinish } from "./finish-reason.ts";
 import { readReasoning } from "./reasoning.ts";
 import { ThinkTags } from "./think-tags.ts";
 import { readUsage } from "./usage.ts";
+import { parseVendorObject } from "../vendor-frames.ts";
 
 /** Reads a vendor's chunks. The reply is complete with a `finish_reason` or `[DONE]`, whichever the vendor sends. */
 export class ChatReplyReader implements ReplyReader {
@@ -25,7 +26,7 @@ export class ChatReplyReader implements ReplyReader {
       if (!this.#finish && this.#hasStarted) yield* this.#end(readFinish("stop", this.#calls.hasCalls));
       return;
     }
-    yield* this.readEvent(parseEvent(data));
+    yield* this.readEvent(parseVendorObject(data));
   }
 
   /** Reads a chunk, or a whole reply, which differs in having `message` for `delta`. */

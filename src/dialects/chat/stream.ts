@@ -2,21 +2,21 @@ import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
-import { frameData, FrameSplitter } from "../../lib/sse.ts";
+import { frameData } from "../../lib/sse.ts";
 import { wholeTokens } from "../token-estimate.ts";
 import type { TextStream } from "../dialect.ts";
 import { ChunkEditor } from "./chunk-editor.ts";
 import { contentEighths, isTextDelta } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { writeError } from "./error.ts";
-import { errorOf, firstChoice, inStreamError, parseEvent, usageOf } from "./event.ts";
+import { errorOf, firstChoice, inStreamError, usageOf } from "./event.ts";
 import { refuseFailure } from "./finish-reason.ts";
 import { frameTemplate, repeatFrames, type FrameTemplate } from "./frame-template.ts";
 import { neutralFrame } from "./vendor-words.ts";
 import { tellsCost, withoutCost } from "../reported-cost.ts";
 import { readUsage } from "./usage.ts";
+import { parseVendorObject, VendorFrames } from "../vendor-frames.ts";
 
-const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
@@ -25,7 +25,7 @@ const NOTHING: Buffer = Buffer.alloc(0);
  * usage chunk, the only one, then `[DONE]`; one that was cut gets neither.
  */
 export class ChatStream implements TextStream {
-  readonly #splitter = new FrameSplitter();
+  readonly #frames = new VendorFrames();
   readonly #editor: ChunkEditor;
   readonly #publicModel: string;
   readonly #policy: UsagePolicy;
@@ -41,7 +41,6 @@ export class ChatStream implements TextStream {
   /** Choices by their index: those that have begun and not ended, and those that have ended. */
   readonly #running = new Set<unknown>();
   readonly #ended = new Set<unknown>();
-  #failure: unknown = null;
 
   /** True once the caller would see content: from then on there is no other upstream. */
   hasContent = false;
@@ -59,7 +58,7 @@ export class ChatStream implements TextStream {
    * not this protocol, and at an end mark before any content.
    */
   push(chunk: Uint8Array): Uint8Array {
-    if (this.#template === null || !this.#splitter.isEmpty || this.isDone) return this.#read(chunk, []);
+    if (this.#template === null || !this.#frames.isEmpty || this.isDone) return this.#read(chunk, []);
     const { output, readBytes, textEighths } = repeatFrames(this.#template, chunk);
     this.#eighths += textEighths;
     return readBytes === chunk.length ? output : this.#read(chunk.subarray(readBytes), [output]);
@@ -70,10 +69,10 @@ export class ChatStream implements TextStream {
    * it once, after usage has been recorded.
    */
   end(): Uint8Array {
-    if (this.#failure) throw this.#failure;
     const output: Buffer[] = [];
-    const rest = this.#splitter.end();
-    if (!this.isDone && rest.length > 0) this.#readFrame(Buffer.concat([rest, Buffer.from("\n\n")]), output);
+    this.#frames.end((frame) => {
+      if (!this.isDone) this.#readFrame(frame, output);
+    });
     if (!this.#isComplete()) throw new UpstreamError("broken", "the stream was cut");
     const usage = this.usage();
     const usageFrame = isCorrected(usage) ? null : this.#usageFrame;
@@ -97,23 +96,15 @@ export class ChatStream implements TextStream {
   }
 
   #isComplete(): boolean {
-    return this.#failure === null && (this.isDone || (this.#ended.size > 0 && this.#running.size === 0));
+    return !this.#frames.hasFailed && (this.isDone || (this.#ended.size > 0 && this.#running.size === 0));
   }
 
   /** Reads a chunk frame by frame; `output` is what goes before. */
   #read(chunk: Uint8Array, output: Uint8Array[]): Uint8Array {
-    const isCommitted = this.hasContent;
-    try {
-      for (const frame of this.#splitter.push(chunk)) {
-        if (!this.isDone) this.#readFrame(frame, output);
-      }
-    } catch (error) {
-      if (!isCommitted) throw error;
-      // The content that came in the same chunk has been counted, so it goes out first; `end` throws the error.
-      this.#failure = error;
-      this.isDone = true;
-    }
-    if (this.#splitter.restBytes > MAX_FRAME_BYTES) throw new UpstreamError("broken", "an endless event");
+    this.#frames.read(chunk, this.hasContent, (frame) => {
+      if (!this.isDone) this.#readFrame(frame, output);
+    });
+    if (this.#frames.hasFailed) this.isDone = true;
     return output.length === 1 ? (output[0] ?? NOTHING) : Buffer.concat(output);
   }
 
@@ -129,7 +120,7 @@ export class ChatStream implements TextStream {
       this.isDone = true;
       return;
     }
-    const event = parseEvent(data);
+    const event = parseVendorObject(data);
     const error = errorOf(event);
     if (error) throw inStreamError(error);
     const { choices } = event;

@@ -1,21 +1,18 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import type { TokenUsage, UsagePolicy } from "../../domain/usage.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { frameData, FrameSplitter } from "../../lib/sse.ts";
+import { frameData } from "../../lib/sse.ts";
 import type { TextStream } from "../dialect.ts";
 import { Delivered } from "./delivered.ts";
 import type { ReplyReader, ReplyWriter } from "./reply.ts";
-
-/** Of one event of a vendor. */
-export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+import { VendorFrames } from "../vendor-frames.ts";
 
 /** A stream from a vendor of one dialect to a caller of another. */
 export class TranslatedStream implements TextStream {
-  readonly #splitter = new FrameSplitter();
+  readonly #frames = new VendorFrames();
   readonly #reader: ReplyReader;
   readonly #writer: ReplyWriter;
   readonly #delivered: Delivered;
-  #failure: unknown = null;
 
   constructor(reader: ReplyReader, writer: ReplyWriter, policy: UsagePolicy) {
     this.#reader = reader;
@@ -28,35 +25,26 @@ export class TranslatedStream implements TextStream {
   }
 
   get isDone(): boolean {
-    return this.#failure !== null || this.#reader.isDone;
+    return this.#frames.hasFailed || this.#reader.isDone;
   }
 
   push(chunk: Uint8Array): Uint8Array {
-    const isCommitted = this.hasContent;
     let output = "";
-    try {
-      for (const frame of this.#splitter.push(chunk)) output += this.#translate(frame);
-      if (this.#reader.isDone && !this.hasContent)
-        throw new UpstreamError("broken", "a stream without content");
-    } catch (error) {
-      if (!isCommitted) throw error;
-      // The content that came in the same chunk has been counted, so it goes out first; `end` throws the error.
-      this.#failure = error;
-    }
-    if (this.#splitter.restBytes > MAX_FRAME_BYTES) throw new UpstreamError("broken", "an endless event");
+    this.#frames.read(chunk, this.hasContent, (frame) => (output += this.#translate(frame)));
+    if (this.#reader.isDone && !this.hasContent)
+      throw new UpstreamError("broken", "a stream without content");
     return Buffer.from(output);
   }
 
   end(): Uint8Array {
-    if (this.#failure) throw this.#failure;
-    const rest = this.#splitter.end();
-    const output = rest.length > 0 ? this.#translate(rest) : "";
+    let output = "";
+    this.#frames.end((frame) => (output += this.#translate(frame)));
     if (!this.#reader.isComplete) throw new UpstreamError("broken", "the stream was cut");
     return Buffer.from(output + this.#writer.end(this.usage()));
   }
 
   usage(): TokenUsage {
-    return this.#delivered.usage(this.#failure === null && this.#reader.isComplete);
+    return this.#delivered.usage(!this.#frames.hasFailed && this.#reader.isComplete);
   }
 
   errorFrame(error: GatewayError): Uint8Array {

@@ -1,5 +1,3 @@
-import { UpstreamError } from "../../domain/upstream-error.ts";
-import { isObject } from "../../lib/json.ts";
 import { editMembers, type MemberEdit } from "../../lib/json-edit.ts";
 import { frameData } from "../../lib/sse.ts";
 
@@ -21,17 +19,6 @@ export function eventText(event: MessagesEvent): string {
 
 /** What fills the silence of a stream: every client skips it. */
 export const PING_FRAME: Uint8Array = eventFrame({ type: "ping" });
-
-export function parseEvent(data: string): Record<string, unknown> {
-  let event: unknown;
-  try {
-    event = JSON.parse(data);
-  } catch (cause) {
-    throw new UpstreamError("broken", "an event is not JSON", { cause });
-  }
-  if (!isObject(event)) throw new UpstreamError("broken", "an event is not an object");
-  return event;
-}
 
 /** The frame with the name of its event, where the vendor left that to the data. */
 export function namedFrame(frame: Buffer, type: unknown): Buffer {

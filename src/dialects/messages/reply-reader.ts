@@ -3,12 +3,12 @@ import { isObject } from "../../lib/json.ts";
 import type { ReplyEvent, ReplyReader } from "../conversation/reply.ts";
 import { openSignature, type Signature } from "../conversation/signature.ts";
 import { openCallSignature, openThinking } from "./carried-signature.ts";
-import { parseEvent } from "./event-frame.ts";
 import { readCallId } from "./ids.ts";
 import { memberText } from "./raw-inputs.ts";
 import { readFinish } from "./reply-parts.ts";
 import { mergeUsage, readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
+import { parseVendorObject } from "../vendor-frames.ts";
 
 /** A block of a call that has begun. */
 interface OpenCall {
@@ -35,7 +35,7 @@ export class MessagesReader implements ReplyReader {
   *read(data: string): Generator<ReplyEvent, void> {
     // Relays add the end mark of chat completions.
     if (data.startsWith("[DONE]")) return;
-    const event = parseEvent(data);
+    const event = parseVendorObject(data);
     switch (event["type"]) {
       case "message_start":
         return yield* this.#start(event["message"]);

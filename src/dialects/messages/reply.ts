@@ -9,6 +9,7 @@ import { blockEighths } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
+import { parseVendorObject } from "../vendor-frames.ts";
 
 /** A whole message of a vendor, parsed. */
 export interface VendorMessage extends Record<string, unknown> {
@@ -41,17 +42,9 @@ export function readReply(reply: VendorReply, publicModel: string, policy: Usage
 
 /** Parses a vendor's message. Throws an `UpstreamError` for an error and for anything else. */
 export function parseMessage({ text, parsed }: VendorReply): VendorMessage {
-  const body = parsed ?? parseText(text);
+  const body = parsed ?? parseVendorObject(text, "the response");
   if (isObject(body) && body["type"] === "error") throw reportedFailure(body["error"]);
   if (!isObject(body) || !Array.isArray(body["content"]))
     throw new UpstreamError("broken", "the response has no content");
   return body as VendorMessage;
-}
-
-function parseText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new UpstreamError("broken", "the response is not JSON", { cause });
-  }
 }

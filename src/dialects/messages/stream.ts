@@ -3,18 +3,18 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
-import { frameData, FrameSplitter } from "../../lib/sse.ts";
+import { frameData } from "../../lib/sse.ts";
 import { frameTemplate, repeatFrames, type FrameTemplate } from "../chat/frame-template.ts";
 import { neutralFrame, vendorFields, withoutFields } from "../chat/vendor-words.ts";
-import { MAX_FRAME_BYTES } from "../conversation/translated-stream.ts";
 import type { TextStream } from "../dialect.ts";
 import { wholeTokens } from "../token-estimate.ts";
 import { blockEighths, deltaEighths } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { writeError } from "./error.ts";
-import { editEvent, eventFrame, namedFrame, parseEvent } from "./event-frame.ts";
+import { editEvent, eventFrame, namedFrame } from "./event-frame.ts";
 import { mergeUsage, readUsage, writeUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
+import { parseVendorObject, VendorFrames } from "../vendor-frames.ts";
 
 /** Names of streamed text. */
 const TEXT_NAMES = /"(?:text|thinking|partial_json)"\s*:\s*"/g;
@@ -26,7 +26,7 @@ const NOTHING: Buffer = Buffer.alloc(0);
  * before is not parsed again. The ending goes out once the upstream has sent all of it.
  */
 export class MessagesStream implements TextStream {
-  readonly #splitter = new FrameSplitter();
+  readonly #frames = new VendorFrames();
   readonly #publicModel: string;
   readonly #policy: UsagePolicy;
   #template: FrameTemplate | null = null;
@@ -40,7 +40,6 @@ export class MessagesStream implements TextStream {
   #ending: Buffer[] = [];
   #hasStopReason = false;
   #hasStop = false;
-  #failure: unknown = null;
 
   hasContent = false;
   isDone = false;
@@ -51,17 +50,17 @@ export class MessagesStream implements TextStream {
   }
 
   push(chunk: Uint8Array): Uint8Array {
-    if (this.#template === null || !this.#splitter.isEmpty || this.isDone) return this.#read(chunk, []);
+    if (this.#template === null || !this.#frames.isEmpty || this.isDone) return this.#read(chunk, []);
     const { output, readBytes, textEighths } = repeatFrames(this.#template, chunk);
     this.#eighths += textEighths;
     return readBytes === chunk.length ? output : this.#read(chunk.subarray(readBytes), [output]);
   }
 
   end(): Uint8Array {
-    if (this.#failure) throw this.#failure;
     const output: Uint8Array[] = [];
-    const rest = this.#splitter.end();
-    if (!this.isDone && rest.length > 0) this.#readFrame(Buffer.concat([rest, Buffer.from("\n\n")]), output);
+    this.#frames.end((frame) => {
+      if (!this.isDone) this.#readFrame(frame, output);
+    });
     if (!this.#isComplete()) throw new UpstreamError("broken", "the stream was cut");
     if (!this.#hasStopReason) output.push(this.#ownDelta());
     output.push(...this.#ending);
@@ -78,7 +77,7 @@ export class MessagesStream implements TextStream {
   }
 
   #isComplete(): boolean {
-    return this.#failure === null && (this.#hasStop || this.#hasStopReason);
+    return !this.#frames.hasFailed && (this.#hasStop || this.#hasStopReason);
   }
 
   #billed(isComplete: boolean): TokenUsage {
@@ -91,18 +90,10 @@ export class MessagesStream implements TextStream {
 
   /** Reads a chunk frame by frame; `output` is what goes before. */
   #read(chunk: Uint8Array, output: Uint8Array[]): Uint8Array {
-    const isCommitted = this.hasContent;
-    try {
-      for (const frame of this.#splitter.push(chunk)) {
-        if (!this.isDone) this.#readFrame(frame, output);
-      }
-    } catch (error) {
-      if (!isCommitted) throw error;
-      // The content that came in the same chunk has been counted, so it goes out first; `end` throws the error.
-      this.#failure = error;
-      this.isDone = true;
-    }
-    if (this.#splitter.restBytes > MAX_FRAME_BYTES) throw new UpstreamError("broken", "an endless event");
+    this.#frames.read(chunk, this.hasContent, (frame) => {
+      if (!this.isDone) this.#readFrame(frame, output);
+    });
+    if (this.#frames.hasFailed) this.isDone = true;
     return output.length === 1 ? (output[0] ?? NOTHING) : Buffer.concat(output);
   }
 
@@ -113,7 +104,7 @@ export class MessagesStream implements TextStream {
     if (data === null || data === "") return this.#pass(neutralFrame(frame), output);
     // Relays add the end mark of chat completions.
     if (data.startsWith("[DONE]")) return;
-    const event = parseEvent(data);
+    const event = parseVendorObject(data);
     const written = namedFrame(neutralFrame(frame), event["type"]);
     switch (event["type"]) {
       case "message_start":

@@ -1,4 +1,4 @@
-import { isObject } from "../../lib/json.ts";
+import { isObject, textOf } from "../../lib/json.ts";
 import {
   collectReply,
   type Finish,
@@ -12,7 +12,7 @@ import { newItemId } from "./output-items.ts";
 import { parseResponse } from "./reply.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
-import { parseVendorObject, wordOf } from "./vendor-json.ts";
+import { parseVendorObject } from "../vendor-frames.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -48,7 +48,7 @@ export class ResponsesReader implements ReplyReader {
   }
 
   read(data: string): Iterable<ReplyEvent> {
-    return this.readEvent(parseVendorObject(data, "an event"));
+    return this.readEvent(parseVendorObject(data));
   }
 
   *readEvent(event: Fields): Generator<ReplyEvent, void> {
@@ -82,7 +82,7 @@ export class ResponsesReader implements ReplyReader {
     if (read.call !== null) {
       const kind = type === "function_call" ? "function" : "custom";
       const callId = typeof id === "string" && id !== "" ? id : newItemId("call");
-      yield { type: "call", call: read.call, id: callId, name: wordOf(name), kind };
+      yield { type: "call", call: read.call, id: callId, name: textOf(name), kind };
     }
     return read;
   }

@@ -8,7 +8,7 @@ import { wholeTokens } from "../token-estimate.ts";
 import { itemEighths } from "./content.ts";
 import { correctedUsage, readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
-import { parseVendorObject } from "./vendor-json.ts";
+import { parseVendorObject } from "../vendor-frames.ts";
 
 /** A response object of a vendor that is complete, or was cut by a limit. */
 export interface VendorResponse extends Record<string, unknown> {

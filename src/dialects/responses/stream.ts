@@ -1,11 +1,10 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from "../../domain/usage.ts";
-import { isObject } from "../../lib/json.ts";
+import { isObject, textOf } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
-import { frameData, FrameSplitter } from "../../lib/sse.ts";
+import { frameData } from "../../lib/sse.ts";
 import { neutralFrame } from "../chat/vendor-words.ts";
-import { MAX_FRAME_BYTES } from "../conversation/translated-stream.ts";
 import type { TextStream } from "../dialect.ts";
 import { tokenEighths, wholeTokens } from "../token-estimate.ts";
 import { itemEighths } from "./content.ts";
@@ -13,7 +12,7 @@ import { failureFrames } from "./failure-frames.ts";
 import { publicResponse } from "./reply.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
-import { parseVendorObject, wordOf } from "./vendor-json.ts";
+import { parseVendorObject, VendorFrames } from "../vendor-frames.ts";
 
 /** An event of a vendor, parsed. */
 type VendorEvent = Record<string, unknown>;
@@ -28,7 +27,7 @@ const DELTA = /^response\.[a-z_]+(?:\.[a-z_]+)*\.delta$/;
  * `publicResponse` changes in those that hold the response object. The last event is held back until it is settled.
  */
 export class ResponsesStream implements TextStream {
-  readonly #splitter = new FrameSplitter();
+  readonly #frames = new VendorFrames();
   readonly #publicModel: string;
   readonly #policy: UsagePolicy;
   #report: UsageReport | null = null;
@@ -40,7 +39,6 @@ export class ResponsesStream implements TextStream {
   /** The response object as the vendor began it. */
   #begun: Record<string, unknown> | null = null;
   #lastNumber = -1;
-  #failure: unknown = null;
 
   hasContent = false;
 
@@ -50,28 +48,22 @@ export class ResponsesStream implements TextStream {
   }
 
   get isDone(): boolean {
-    return this.#ending !== null || this.#failure !== null;
+    return this.#ending !== null || this.#frames.hasFailed;
   }
 
   push(chunk: Uint8Array): Uint8Array {
-    const isCommitted = this.hasContent;
     const output: Uint8Array[] = [];
-    try {
-      for (const frame of this.#splitter.push(chunk)) if (!this.isDone) this.#readFrame(frame, output);
-    } catch (error) {
-      if (!isCommitted) throw error;
-      // The content that came in the same chunk has been counted, so it goes out first; `end` throws the error.
-      this.#failure = error;
-    }
-    if (this.#splitter.restBytes > MAX_FRAME_BYTES) throw new UpstreamError("broken", "an endless event");
+    this.#frames.read(chunk, this.hasContent, (frame) => {
+      if (!this.isDone) this.#readFrame(frame, output);
+    });
     return output.length === 1 && output[0] ? output[0] : Buffer.concat(output);
   }
 
   end(): Uint8Array {
-    if (this.#failure) throw this.#failure;
     const output: Uint8Array[] = [];
-    const rest = this.#splitter.end();
-    if (!this.isDone && rest.length > 0) this.#readFrame(Buffer.concat([rest, Buffer.from("\n\n")]), output);
+    this.#frames.end((frame) => {
+      if (!this.isDone) this.#readFrame(frame, output);
+    });
     if (!this.#ending) throw new UpstreamError("broken", "the stream was cut");
     const { frame, event } = this.#ending;
     output.push(this.#publicFrame(frame, event, this.usage()));
@@ -82,7 +74,7 @@ export class ResponsesStream implements TextStream {
     return this.#policy({
       report: this.#report,
       deliveredTokens: wholeTokens(Math.max(this.#deltaEighths, this.#itemEighths)),
-      isReportFinal: this.#ending !== null && this.#failure === null,
+      isReportFinal: this.#ending !== null && !this.#frames.hasFailed,
     });
   }
 
@@ -102,7 +94,7 @@ export class ResponsesStream implements TextStream {
       output.push(neutralFrame(frame));
       return;
     }
-    const event: VendorEvent = parseVendorObject(data, "an event");
+    const event: VendorEvent = parseVendorObject(data);
     const { type, response, sequence_number: number } = event;
     if (type === "response.failed") throw reportedFailure(isObject(response) ? response["error"] : null);
     if (type === "error" || event["error"]) throw reportedFailure(event);
@@ -123,7 +115,7 @@ export class ResponsesStream implements TextStream {
       this.#deltaEighths += tokenEighths(delta);
       if (delta !== "") this.hasContent = true;
     } else if (type === "response.output_item.added" && isCall(item)) {
-      this.#deltaEighths += tokenEighths(wordOf(item["name"]));
+      this.#deltaEighths += tokenEighths(textOf(item["name"]));
       this.hasContent = true;
     } else if (type === "response.output_item.done") {
       const eighths = itemEighths(item);

@@ -1,5 +1,5 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { isObject } from "../../lib/json.ts";
+import { isObject, textOf } from "../../lib/json.ts";
 import {
   CONTEXT_EXCEEDED,
   kindOfCode,
@@ -7,7 +7,6 @@ import {
   retrySecondsOf,
   saysContextExceeded,
 } from "../openai-error-codes.ts";
-import { wordOf } from "./vendor-json.ts";
 
 /**
  * The failure that a vendor reports in a response of success or inside a stream: the `error` of a failed response, or
@@ -16,15 +15,15 @@ import { wordOf } from "./vendor-json.ts";
 export function reportedFailure(value: unknown): UpstreamError {
   const outer = isObject(value) ? value : { message: value };
   const { type, code, message } = isObject(outer["error"]) ? outer["error"] : outer;
-  const words = wordOf(message);
+  const words = textOf(message);
   const isContextExceeded = code === CONTEXT_EXCEEDED || saysContextExceeded(words);
   const kind = isContextExceeded
     ? "rejected"
-    : (kindOfCode(wordOf(code)) ?? kindOfCode(wordOf(type)) ?? kindOfSentence(words));
+    : (kindOfCode(textOf(code)) ?? kindOfCode(textOf(type)) ?? kindOfSentence(words));
   // Another account's reasoning: another target may be the one that can decrypt it.
   if (code === "invalid_encrypted_content")
     return new UpstreamError("broken", "reasoning of another account", { isByRequest: true });
-  const named = [type, code].map(wordOf).filter(Boolean).join("/");
+  const named = [type, code].map(textOf).filter(Boolean).join("/");
   return new UpstreamError(
     kind ?? (type === "invalid_request_error" ? "rejected" : "overloaded"),
     `error inside the response: ${named.replace(/[^\w./ -]/g, "?").slice(0, 100)}`,

@@ -1,5 +1,6 @@
+import { textOf } from "../../lib/json.ts";
 import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
-import { textOf, type FailureReading } from "../transport/vendor-errors.ts";
+import { type FailureReading } from "../transport/vendor-errors.ts";
 
 /**
  * Reads a failure of Bedrock: its type is in a header, its message in the body (Amazon Bedrock API reference,

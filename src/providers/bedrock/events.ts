@@ -1,8 +1,8 @@
 import { saneCount } from "../../domain/usage.ts";
-import { isObject } from "../../lib/json.ts";
+import { isObject, textOf } from "../../lib/json.ts";
 import { editMembers, removeMembers } from "../../lib/json-edit.ts";
 import { brokenResponse } from "../transport/http.ts";
-import { textOf, type VendorErrors } from "../transport/vendor-errors.ts";
+import { type VendorErrors } from "../transport/vendor-errors.ts";
 import { readException } from "./errors.ts";
 import { FrameReader, type Frame } from "./frames.ts";
 

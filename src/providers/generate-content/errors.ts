@@ -1,6 +1,6 @@
 import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
-import { isObject } from "../../lib/json.ts";
-import { textOf, type FailureReading } from "../transport/vendor-errors.ts";
+import { isObject, textOf } from "../../lib/json.ts";
+import { type FailureReading } from "../transport/vendor-errors.ts";
 
 /**
  * Reads a failure in Google's envelope, `{error: {code, message, status, details}}`. The typed details take

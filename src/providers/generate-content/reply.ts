@@ -1,11 +1,11 @@
 import type { ImageReply } from "../../domain/image.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { saneCount } from "../../domain/usage.ts";
-import { isObject } from "../../lib/json.ts";
+import { isObject, textOf } from "../../lib/json.ts";
 import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../lib/json-spool.ts";
 import { readImageUsage } from "../images/image-usage.ts";
 import { imageOf } from "../transport/image-json.ts";
-import { textOf, type VendorErrors } from "../transport/vendor-errors.ts";
+import { type VendorErrors } from "../transport/vendor-errors.ts";
 
 /**
  * Reads a response of success: its final pictures without the drafts among its thoughts (Gemini API reference,

@@ -1,7 +1,7 @@
 import { kindOfType } from "../../dialects/messages/index.ts";
 import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
-import { isObject } from "../../lib/json.ts";
-import { textOf, type FailureReading } from "../transport/vendor-errors.ts";
+import { isObject, textOf } from "../../lib/json.ts";
+import { type FailureReading } from "../transport/vendor-errors.ts";
 
 /** Codes of limits that no waiting lifts (Anthropic API, "Errors"): they come with the type of a mere rate limit. */
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {

@@ -6,8 +6,8 @@ import {
   saysContextExceeded,
 } from "../../dialects/openai-error-codes.ts";
 import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
-import { isObject } from "../../lib/json.ts";
-import { readDetail, textOf, type FailureReading, type ReadFailure } from "../transport/vendor-errors.ts";
+import { isObject, textOf } from "../../lib/json.ts";
+import { readDetail, type FailureReading, type ReadFailure } from "../transport/vendor-errors.ts";
 
 /** What a vendor means by codes that OpenAI uses in another sense. */
 export type OwnCodes = ReadonlyMap<string, UpstreamErrorKind>;

@@ -1,5 +1,5 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
-import { isObject } from "../../lib/json.ts";
+import { isObject, textOf } from "../../lib/json.ts";
 import { readRetryAfter, type Classify } from "./http.ts";
 import { createSanitizer } from "./public-message.ts";
 
@@ -114,11 +114,6 @@ export function kindOfStatus(
 ): UpstreamErrorKind {
   if (status >= 500) return "overloaded";
   return overrides[status] ?? KIND_BY_STATUS[status] ?? "broken";
-}
-
-/** A text or number as text; empty for anything else. */
-export function textOf(value: unknown): string {
-  return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 }
 
 /** Reads `detail` of FastAPI: one sentence, or a list of problems with their paths, of which the first counts. */

@@ -53,7 +53,7 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
   },
   {
     name: "a failure before any content is not another vendor's chance",
-    file: `${FOLDER}/stream.ts`,
+    file: "src/dialects/vendor-frames.ts",
     find: "if (!isCommitted) throw error;",
     replace: "",
     tests: stream,

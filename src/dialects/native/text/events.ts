@@ -1,21 +1,13 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../../domain/upstream-error.ts";
 import { isObject } from "../../../lib/json.ts";
+import { parseVendorObject } from "../../vendor-frames.ts";
 
 /**
  * Reads a vendor's reply, or one event of its stream, which have the same form. Throws an `UpstreamError` for an error
  * and for what is not an object.
  */
-export function parseEvent(
-  text: string,
-  parse: (text: string) => unknown = JSON.parse,
-): Record<string, unknown> {
-  let event: unknown;
-  try {
-    event = parse(text);
-  } catch (cause) {
-    throw new UpstreamError("broken", "an event is not JSON", { cause });
-  }
-  return requireEvent(event);
+export function parseEvent(text: string, parse?: (text: string) => unknown): Record<string, unknown> {
+  return requireEvent(parseVendorObject(text, "an event", parse));
 }
 
 /** The same of a parsed reply. */

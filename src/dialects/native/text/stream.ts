@@ -2,8 +2,7 @@ import type { GatewayError } from "../../../domain/gateway-error.ts";
 import { UpstreamError } from "../../../domain/upstream-error.ts";
 import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from "../../../domain/usage.ts";
 import { editMembers } from "../../../lib/json-edit.ts";
-import { frameData, FrameSplitter } from "../../../lib/sse.ts";
-import { MAX_FRAME_BYTES } from "../../conversation/translated-stream.ts";
+import { frameData } from "../../../lib/sse.ts";
 import type { TextStream } from "../../dialect.ts";
 import { wholeTokens } from "../../token-estimate.ts";
 import { writeError } from "../error.ts";
@@ -11,6 +10,7 @@ import { blockReasonOf, candidateEighths, candidatesOf, finishReasonOf } from ".
 import { parseEvent } from "./events.ts";
 import { publicName } from "./reply.ts";
 import { correctedUsage, readUsage, writeUsage } from "./usage.ts";
+import { VendorFrames } from "../../vendor-frames.ts";
 
 /**
  * Relays a stream from a vendor of the same protocol. Frames pass as the bytes they came in, but for the model name
@@ -18,7 +18,7 @@ import { correctedUsage, readUsage, writeUsage } from "./usage.ts";
  * candidate has a reason to end, or the prompt was blocked.
  */
 export class NativeStream implements TextStream {
-  readonly #splitter = new FrameSplitter();
+  readonly #frames = new VendorFrames();
   readonly #publicModel: string;
   readonly #policy: UsagePolicy;
   #report: UsageReport | null = null;
@@ -31,7 +31,6 @@ export class NativeStream implements TextStream {
   readonly #ended = new Set<unknown>();
   #isBlocked = false;
   #hasShownBilled = false;
-  #failure: unknown = null;
 
   hasContent = false;
   isDone = false;
@@ -42,24 +41,17 @@ export class NativeStream implements TextStream {
   }
 
   push(chunk: Uint8Array): Uint8Array {
-    const isCommitted = this.hasContent;
     const output: Uint8Array[] = [];
-    try {
-      for (const frame of this.#splitter.push(chunk)) if (!this.isDone) output.push(this.#readFrame(frame));
-    } catch (error) {
-      if (!isCommitted) throw error;
-      // The content that came in the same chunk has been counted, so it goes out first; `end` throws the error.
-      this.#failure = error;
-      this.isDone = true;
-    }
-    if (this.#splitter.restBytes > MAX_FRAME_BYTES) throw new UpstreamError("broken", "an endless event");
+    this.#frames.read(chunk, this.hasContent, (frame) => {
+      if (!this.isDone) output.push(this.#readFrame(frame));
+    });
+    if (this.#frames.hasFailed) this.isDone = true;
     return output.length === 1 && output[0] ? output[0] : Buffer.concat(output);
   }
 
   end(): Uint8Array {
-    if (this.#failure) throw this.#failure;
-    const rest = this.#splitter.end();
-    const output = rest.length > 0 ? [this.#readFrame(Buffer.concat([rest, Buffer.from("\n\n")]))] : [];
+    const output: Uint8Array[] = [];
+    this.#frames.end((frame) => output.push(this.#readFrame(frame)));
     if (!this.#isComplete()) throw new UpstreamError("broken", "the stream was cut");
     const usage = this.usage();
     if (isCorrected(usage) && !this.#hasShownBilled) output.push(this.#ownUsageFrame(usage));
@@ -77,7 +69,7 @@ export class NativeStream implements TextStream {
   }
 
   #isComplete(): boolean {
-    if (this.#failure) return false;
+    if (this.#frames.hasFailed) return false;
     return this.#isBlocked || (this.#ended.size > 0 && this.#running.size === 0);
   }
 

@@ -1,0 +1,59 @@
+import { UpstreamError } from "../domain/upstream-error.ts";
+import { isObject } from "../lib/json.ts";
+import { FrameSplitter } from "../lib/sse.ts";
+
+/** Of one event of a vendor. */
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+const BLANK_LINE = Buffer.from("\n\n");
+
+/** Cuts a vendor's stream into frames, whatever its chunks, and keeps a failure until what came before it is sent. */
+export class VendorFrames {
+  readonly #splitter = new FrameSplitter();
+  #failure: unknown = null;
+
+  /** True when the next chunk begins a frame. */
+  get isEmpty(): boolean {
+    return this.#splitter.isEmpty;
+  }
+
+  get hasFailed(): boolean {
+    return this.#failure !== null;
+  }
+
+  /**
+   * Gives each complete frame to `take`. What that throws is thrown while the caller has been shown nothing; once
+   * `isCommitted`, content of the same chunk has been counted and goes out first: then `end` throws it.
+   */
+  read(chunk: Uint8Array, isCommitted: boolean, take: (frame: Buffer) => void): void {
+    try {
+      for (const frame of this.#splitter.push(chunk)) take(frame);
+    } catch (error) {
+      if (!isCommitted) throw error;
+      this.#failure = error;
+    }
+    if (this.#splitter.restBytes > MAX_FRAME_BYTES) throw new UpstreamError("broken", "an endless event");
+  }
+
+  /** Gives the frame that the stream ended in, if any, to `take`. Throws the failure that was kept. */
+  end(take: (frame: Buffer) => void): void {
+    if (this.hasFailed) throw this.#failure;
+    const rest = this.#splitter.end();
+    if (rest.length > 0) take(Buffer.concat([rest, BLANK_LINE]));
+  }
+}
+
+/** Parses an event, or a whole reply, of a vendor. Throws an `UpstreamError` for what is no JSON object. */
+export function parseVendorObject(
+  text: string,
+  what: "an event" | "the response" = "an event",
+  parse: (text: string) => unknown = JSON.parse,
+): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = parse(text);
+  } catch (cause) {
+    throw new UpstreamError("broken", `${what} is not JSON`, { cause });
+  }
+  if (!isObject(value)) throw new UpstreamError("broken", `${what} is not an object`);
+  return value;
+}
