@@ -2,6 +2,7 @@ import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
 import type { Settings } from "./config/index.ts";
+import { openConsole } from "./console/index.ts";
 import { createCodecSlots } from "./imaging/codec-slots.ts";
 import { systemClock } from "./lib/clock.ts";
 import { newId } from "./lib/ids.ts";
@@ -66,6 +67,14 @@ export async function openParts(settings: Settings, supervisor: SupervisorLink |
     core,
     blobs,
     jobs: jobs.forServer,
+    admin: {
+      store: storage.admin,
+      clock: systemClock,
+      get catalogue() {
+        return live.current;
+      },
+    },
+    console: openConsole((error) => onProblem("the console could not be bundled", error)),
     outcomes: storage.outcomes,
     codecSlots,
     overload,

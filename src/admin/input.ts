@@ -15,6 +15,12 @@ export function readInput<Output>(schema: ZodType<Output>, input: unknown): Outp
 
 export const nameSchema = z.string().trim().min(1).max(100);
 
+/** A time: ISO 8601 with a zone, or Unix milliseconds; read as Unix milliseconds. */
+export const timeSchema = z.union(
+  [z.int().min(0), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))],
+  { error: "must be a time such as 2026-01-31T00:00:00Z" },
+);
+
 /** A limit's number, null to lift it, or `default` to have none of one's own. */
 const limitSchema = z
   .union([z.int().min(0), z.null(), z.literal("default")], {

@@ -4,7 +4,7 @@ import { newId } from "../lib/ids.ts";
 import { hashSecret, isFixableSecret, newSecret, secretPrefix } from "../lib/secret.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModels, type AdminContext } from "./context.ts";
-import { changeLimits, limitsSchema, nameSchema, readInput } from "./input.ts";
+import { changeLimits, limitsSchema, nameSchema, readInput, timeSchema } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
 import type { KeyRecord } from "./ports.ts";
 
@@ -16,7 +16,7 @@ export async function createKey(context: AdminContext, input: unknown): Promise<
     limits,
     scopes,
     ...fields
-  } = readInput(creationSchema, input);
+  } = readInput(keyCreationSchema, input);
   await getOrganization(context, organizationId);
   checkKey(context, fields);
   const key: KeyRecord = {
@@ -59,7 +59,7 @@ export async function getKey(
 
 /** Changes what the input names, for example `{isDisabled: true}`. Throws 404 for an unknown key. */
 export async function updateKey(context: AdminContext, id: string, input: unknown): Promise<KeyRecord> {
-  const { limits, ...fields } = readInput(changeSchema, input);
+  const { limits, ...fields } = readInput(keyChangeSchema, input);
   checkKey(context, fields);
   const after = await context.store.keys.update(
     id,
@@ -74,7 +74,7 @@ export async function updateKey(context: AdminContext, id: string, input: unknow
  * more; so are those before it, where their time is not over sooner. Throws 404 for an unknown key.
  */
 export async function rotateKey(context: AdminContext, id: string, input: unknown): Promise<NewSecret> {
-  const { overlapMs } = readInput(rotationSchema, input);
+  const { overlapMs } = readInput(keyRotationSchema, input);
   const secret = newSecret();
   const prefix = secretPrefix(secret);
   await context.store.keys.rotate(
@@ -108,9 +108,9 @@ const addressesSchema = z
   .array(z.string().refine(isAddress, { error: "must be an address or a network such as 10.0.0.0/8" }))
   .min(1)
   .nullable();
-const expirySchema = z.int().min(0).nullable();
+const expirySchema = timeSchema.nullable();
 
-const creationSchema = z.strictObject({
+export const keyCreationSchema = z.strictObject({
   organizationId: z.string(),
   name: nameSchema,
   scopes: scopesSchema.default(["ai:*"]),
@@ -124,7 +124,7 @@ const creationSchema = z.strictObject({
     .optional(),
 });
 
-const changeSchema = z
+export const keyChangeSchema = z
   .strictObject({
     name: nameSchema,
     scopes: scopesSchema,
@@ -138,7 +138,7 @@ const changeSchema = z
 
 const MAX_OVERLAP_MS = 90 * 24 * 60 * 60_000;
 
-const rotationSchema = z.strictObject({ overlapMs: z.int().min(0).max(MAX_OVERLAP_MS) });
+export const keyRotationSchema = z.strictObject({ overlapMs: z.int().min(0).max(MAX_OVERLAP_MS) });
 
 function isAddress(text: string): boolean {
   try {

@@ -19,6 +19,7 @@ export interface AdminStore {
   prices: PriceStore;
   budgets: BudgetAdminStore;
   administrators: AdministratorStore;
+  sessions: SessionStore;
   linkSecrets: LinkSecretStore;
   webhooks: WebhookStore;
   ledger: LedgerAdminStore;
@@ -182,6 +183,25 @@ export interface AdministratorStore {
   ): Promise<boolean>;
   get(name: string): Promise<{ id: string; name: string; passwordHash: string } | null>;
   setPassword(name: string, passwordHash: string, by: Actor): Promise<boolean>;
+}
+
+/** A sign-in to the console. Times are Unix milliseconds. */
+export interface SessionRecord {
+  /** SHA-256 of its token. */
+  hash: string;
+  administratorId: string;
+  createdAt: number;
+  /** Of its last request, to the minute. */
+  seenAt: number;
+  address: string;
+  agent: string;
+}
+
+export interface SessionStore {
+  create(session: SessionRecord): Promise<void>;
+  get(hash: string): Promise<(SessionRecord & { administratorName: string }) | null>;
+  touch(hash: string, at: number): Promise<void>;
+  remove(hash: string): Promise<void>;
 }
 
 /** Secrets that sign links to results. */

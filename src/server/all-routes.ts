@@ -3,6 +3,7 @@ import { FilePool } from "../lib/spool.ts";
 import { BodyLimits } from "./body-limits.ts";
 import { callerBase } from "./credentials.ts";
 import { Lifecycle } from "./lifecycle.ts";
+import { adminRoutes } from "./endpoints/admin.ts";
 import { azureRoutes } from "./endpoints/azure.ts";
 import { consoleRoutes } from "./endpoints/console.ts";
 import { embeddingRoutes } from "./endpoints/embeddings.ts";
@@ -57,7 +58,12 @@ export function allRoutes(
     ...priceRoutes(snapshot, clock),
     ...fileRoutes(files),
     ...operatorRoutes(options, lifecycle).filter(({ name }) => name !== "metrics" || !address.metricsPort),
-    ...consoleRoutes(),
+    ...adminRoutes({
+      context: options.admin,
+      trustedProxies: address.trustedProxies,
+      isSecure: address.publicUrl?.startsWith("https:") ?? false,
+    }),
+    ...consoleRoutes(options.console),
   ];
 }
 

@@ -115,7 +115,7 @@ async function handle(
   exchange: HttpExchange,
 ): Promise<RouteResult> {
   if (settings.overload.step > 0 && !route.isProbe) settings.overload.admit(exchange.request);
-  if (route.auth === "public") return route.handle(exchange);
+  if (route.auth !== "key") return route.handle(exchange);
   if (settings.lifecycle.phase === "stopping") throw stopping();
   const { request } = exchange;
   const credentials = {

@@ -1,3 +1,4 @@
+import type { AdminContext } from "../admin/context.ts";
 import type { Core } from "../gateway/core.ts";
 import type { ImageCore } from "../gateway/images.ts";
 import type { JobCore } from "../jobs/submit.ts";
@@ -6,6 +7,7 @@ import type { AddressList } from "../lib/cidr.ts";
 import type { SafeFetch } from "../lib/safe-fetch.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
 import type { ConnectionLimit } from "./connection-limit.ts";
+import type { ConsoleFiles } from "./endpoints/console.ts";
 import type { Overload } from "./overload.ts";
 import { type SpoolQuotaOptions } from "./spool-quota.ts";
 
@@ -14,6 +16,9 @@ export interface ServerOptions {
   blobs: { store: BlobStore; links: Links };
   outcomes: OutcomeStore;
   jobs: Omit<JobCore, keyof ImageCore>;
+  /** What administration works with; who makes a change is added for each request. */
+  admin: Omit<AdminContext, "by">;
+  console: ConsoleFiles;
   safeFetch: SafeFetch;
   /** Folder for temporary files of requests, on a local disk. */
   spoolDirectory: string;

@@ -14,7 +14,28 @@ const WRITERS: Readonly<Record<ErrorFamily, (error: GatewayError, requestId: str
   responses: writeResponsesError,
   images: writeImageError,
   native: writeNativeError,
+  admin: ({ status, message, param }, requestId) => adminErrorBody(status, message, param, requestId),
 };
+
+const ADMIN_TYPES: Readonly<Record<number, string>> = {
+  400: "invalid_input",
+  401: "not_signed_in",
+  403: "forbidden",
+  404: "not_found",
+  409: "conflict",
+  429: "too_many_requests",
+};
+
+/** The body of an error of the administrative interface; `field` is the path of the input's wrong field. */
+export function adminErrorBody(
+  status: number,
+  message: string,
+  field: string | null,
+  requestId: string,
+): object {
+  const type = ADMIN_TYPES[status] ?? (status < 500 ? "invalid_input" : "unavailable");
+  return { error: { type, message, field }, requestId };
+}
 
 /** Renders an error in the shape of its route family. */
 export function errorResponse(

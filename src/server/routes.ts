@@ -5,11 +5,11 @@ import type { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
 
 /** The shape of a route's errors. */
-export type ErrorFamily = "chat" | "messages" | "responses" | "images" | "native";
+export type ErrorFamily = "chat" | "messages" | "responses" | "images" | "native" | "admin";
 
 /** An endpoint: one that needs a key with a scope, or a public one with the reason for it. */
 export type Route = {
-  method: "GET" | "POST" | "DELETE" | "OPTIONS";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
   /** A path, or one with a single `{…}` part. */
   path: string;
   /** Name in logs and metrics. */
@@ -38,6 +38,11 @@ export type Route = {
       auth: "public";
       /** Why it needs no key. */
       because: string;
+      handle(exchange: HttpExchange): RouteResult | Promise<RouteResult>;
+    }
+  | {
+      /** For who is signed in to administer; the endpoint checks that itself. */
+      auth: "member";
       handle(exchange: HttpExchange): RouteResult | Promise<RouteResult>;
     }
 );

@@ -5,6 +5,7 @@ import type {
   KeyRecord,
   OrganizationRecord,
   PriceRecord,
+  SessionRecord,
 } from "../../src/admin/ports.ts";
 import { memoryLedgerStore, type MemoryLedgerStore } from "./memory-ledger-store.ts";
 
@@ -28,6 +29,7 @@ export function memoryAdminStore(): MemoryAdminStore {
     prices: priceStore(note),
     budgets: budgetStore(note),
     administrators: administratorStore(note),
+    sessions: sessionStore(),
     webhooks: unusedWebhooks(),
     linkSecrets: {
       async rotate({ keepsOld }, by) {
@@ -194,4 +196,20 @@ function applyChange<Value extends object>(
   const defined = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   records.set(id, structuredClone({ ...before, ...defined }));
   return true;
+}
+
+function sessionStore(): AdminStore["sessions"] {
+  const sessions = new Map<string, SessionRecord>();
+  return {
+    create: async (session) => void sessions.set(session.hash, session),
+    async get(hash) {
+      const session = sessions.get(hash);
+      return session ? { ...session, administratorName: session.administratorId } : null;
+    },
+    async touch(hash, at) {
+      const session = sessions.get(hash);
+      if (session) sessions.set(hash, { ...session, seenAt: at });
+    },
+    remove: async (hash) => void sessions.delete(hash),
+  };
 }

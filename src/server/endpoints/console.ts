@@ -1,32 +1,75 @@
+import { GatewayError } from "../../domain/gateway-error.ts";
+import type { HttpExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
-const PAGE = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Gateway console</title>
-<style>body{font:1rem/1.5 system-ui,sans-serif;max-width:38rem;margin:15vh auto;padding:0 1.5rem}code{background:#8882;padding:.1em .3em;border-radius:.2em}</style>
-<h1>The gateway is running</h1>
-<p>This version is administered from the command line; its administrator login waits for the console.</p>
-<p>Start with <code>npm start -- --help</code>, <code>npm start -- keys list</code> and <code>npm start -- orgs list</code>.</p>
-`;
+/** The files of the console's page. */
+export interface ConsoleFiles {
+  /** A file by its name, or with null the page itself; null where there is none. */
+  file(name: string | null, acceptsGzip: boolean): Promise<ConsoleFile | null>;
+}
 
-/** The console's address, printed at the first start: explains how this version is administered. */
-export function consoleRoutes(): Route[] {
-  const headers = {
-    "content-type": "text/html; charset=utf-8",
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-  };
+interface ConsoleFile {
+  bytes: Blob;
+  encoding?: "gzip";
+  type: string;
+  /** Changes with the content. */
+  tag: string;
+}
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Names of assets have a hash of their content. */
+const FOREVER = "public, max-age=31536000, immutable";
+
+/** The console: one page for every address below `/console`, and its files. */
+export function consoleRoutes(files: ConsoleFiles): Route[] {
+  const page = (exchange: HttpExchange) => send(files, exchange, null);
+  const route = (path: string, handle: (exchange: HttpExchange) => Promise<Response>): Route => ({
+    method: "GET",
+    path,
+    name: "console",
+    family: "images",
+    auth: "public",
+    because: "the page shows nothing before somebody signs in",
+    handle,
+  });
   return [
-    {
-      method: "GET",
-      path: "/console",
-      name: "console",
-      family: "images",
-      auth: "public",
-      because: "it shows nothing that is not public",
-      handle: ({ requestId }) => new Response(PAGE, { headers: { ...headers, ...baseHeaders(requestId) } }),
-    },
+    route("/console", page),
+    route("/console/{page}", page),
+    route("/console/assets/{name}", (exchange) => send(files, exchange, exchange.parameter)),
   ];
+}
+
+async function send(
+  files: ConsoleFiles,
+  { request, requestId }: HttpExchange,
+  name: string | null,
+): Promise<Response> {
+  const acceptsGzip = /\bgzip\b/.test(request.headers.get("accept-encoding") ?? "");
+  const file = await files.file(name, acceptsGzip);
+  if (!file) throw new GatewayError("not_found", "There is nothing at this path.");
+  const headers = {
+    ...baseHeaders(requestId),
+    "content-type": file.type,
+    "content-security-policy": POLICY,
+    "referrer-policy": "no-referrer",
+    "cache-control": name === null ? "no-cache" : FOREVER,
+    etag: `"${file.tag}"`,
+    vary: "accept-encoding",
+    ...(file.encoding && { "content-encoding": file.encoding }),
+  };
+  if (request.headers.get("if-none-match") === headers.etag)
+    return new Response(null, { status: 304, headers });
+  return new Response(file.bytes, { headers });
 }

@@ -11,6 +11,7 @@ import auditChain from "../migrations/0010_audit_chain.sql" with { type: "text" 
 import jobs from "../migrations/0011_jobs.sql" with { type: "text" };
 import webhooks from "../migrations/0012_webhooks.sql" with { type: "text" };
 import vendorCost from "../migrations/0013_vendor_cost.sql" with { type: "text" };
+import sessions from "../migrations/0014_sessions.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
 /**
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0011_jobs", text: jobs },
   { name: "0012_webhooks", text: webhooks },
   { name: "0013_vendor_cost", text: vendorCost },
+  { name: "0014_sessions", text: sessions },
 ];
 
 interface Migration {

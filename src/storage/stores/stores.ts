@@ -18,6 +18,7 @@ import { verifyLedger } from "./verification.ts";
 import { outcomeStore } from "./outcomes.ts";
 import { organizationStore } from "./organizations.ts";
 import { priceStore } from "./prices.ts";
+import { sessionStore } from "./sessions.ts";
 import { openDatabase, type DatabaseOptions } from "../database/open.ts";
 import type { Database } from "../database/sql.ts";
 
@@ -65,6 +66,7 @@ export function storesOn(database: Database, journals?: string): Stores {
       prices: priceStore(database),
       budgets: budgetAdminStore(database),
       administrators: administratorStore(database),
+      sessions: sessionStore(database),
       linkSecrets: linkSecretStore(database),
       webhooks: webhookStore(database),
       ledger: {

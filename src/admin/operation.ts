@@ -1,0 +1,46 @@
+import type { z, ZodType } from "zod";
+import { AdminError } from "./admin-error.ts";
+import type { AdminContext } from "./context.ts";
+import { isAtLeast, type Access, type Role } from "./roles.ts";
+
+/**
+ * One act of administration. The HTTP interface, the command line, the console's client and the OpenAPI document are
+ * made of these, so none of them can do what another cannot.
+ */
+export interface Operation<Input extends ZodType = ZodType, Output extends ZodType = ZodType> {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Below `/admin/v1`, with at most one `{…}` part, which is a field of the input. */
+  path: string;
+  /** One sentence without a full stop, for documents. */
+  summary: string;
+  /** The least role that may do it. */
+  role: Role;
+  /** `installation` needs a member of all organizations, because the act concerns what they share. */
+  reach: "organization" | "installation";
+  /** The path's part, and the query of a GET or DELETE or else the JSON body, as one object. */
+  input: Input;
+  /** What is returned; fields that it does not name are left out. */
+  output: Output;
+  run(context: AdminContext, input: z.input<Input>): Promise<z.input<Output>>;
+}
+
+/** Declares an operation with the types of its schemas. */
+export function operation<Input extends ZodType, Output extends ZodType>(
+  declared: Operation<Input, Output>,
+): Operation<Input, Output> {
+  return declared;
+}
+
+/** Runs an operation for whoever has the access. Throws an `AdminError` 403, or what the operation throws. */
+export async function runOperation(
+  { role, reach, output, run }: Operation,
+  context: AdminContext,
+  access: Access,
+  input: unknown,
+): Promise<unknown> {
+  if (!isAtLeast(access.role, role))
+    throw new AdminError(403, null, `this needs the role ${role}; yours is ${access.role}`);
+  if (reach === "installation" && access.organizations !== "*")
+    throw new AdminError(403, null, "this needs a member of all organizations");
+  return output.parse(await run(context, input));
+}

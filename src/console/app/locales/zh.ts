@@ -1,0 +1,4 @@
+import type { Texts } from "./en.ts";
+import { shell } from "./zh/shell.ts";
+
+export const zh: Texts = { shell };
