@@ -1,3 +1,5 @@
+import { detachBuffer } from "../lib/detach-buffer.ts";
+
 /** Walks the bytes of a blob once, from its start to its end, one window at a time. */
 export class ByteCursor {
   readonly #blob: Blob;
@@ -15,7 +17,7 @@ export class ByteCursor {
     return this.#start + this.#at;
   }
 
-  /** The next `length` bytes as a view, and moves behind them; null where fewer are left. */
+  /** The next `length` bytes as a view until the next step, and moves behind them; null where fewer are left. */
   async take(length: number): Promise<DataView | null> {
     if (this.#window.length - this.#at < length && !(await this.#load(length))) return null;
     const { buffer, byteOffset } = this.#window;
@@ -37,7 +39,7 @@ export class ByteCursor {
     return this.offset <= this.#blob.size;
   }
 
-  /** Moves behind the next `length` bytes and returns them in pieces, fewer at the end of the blob. */
+  /** Moves behind the next `length` bytes and returns them in pieces, each until the next step; fewer at the end. */
   async *pieces(length: number): AsyncGenerator<Uint8Array> {
     for (let left = length; left > 0;) {
       if (this.#at >= this.#window.length && !(await this.#load(1))) return;
@@ -69,6 +71,8 @@ export class ByteCursor {
     const { offset } = this;
     const end = Math.min(offset + WINDOW_BYTES, this.#blob.size);
     if (end - offset < length) return false;
+    // The collector would free windows only some megabytes later, for each of many pictures at once.
+    detachBuffer(this.#window);
     this.#window = new Uint8Array(await this.#blob.slice(offset, end).arrayBuffer());
     this.#start = offset;
     this.#at = 0;
