@@ -1,13 +1,13 @@
 import { GatewayError } from "../../src/domain/gateway-error.ts";
 import { readReference } from "../../src/imaging/reference.ts";
 import { createSemaphore } from "../../src/lib/semaphore.ts";
-import { judge, openCorpus, type PictureCorpus } from "../support/picture-corpus.ts";
+import { judge, openCorpus, type PictureCorpus } from "./picture-corpus.ts";
 import { required } from "./setting.ts";
 
 /** All pictures of the corpus against another decoder, and a hundred of them cut, which must all be refused. */
 export async function readCorpus(): Promise<{ what: string; violations: string[] }> {
   await using corpus = required(
-    (await openCorpus()) ?? { missing: "there are no pictures: run .ci/pictures" },
+    (await openCorpus()) ?? { missing: "there are no pictures: run test/battery/pictures.sh" },
   );
   const violations: string[] = [];
   for (const file of corpus.files) {

@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util";
-import { killJobs } from "../support/job-kills.ts";
 import { findPostgres, startPostgres } from "../support/postgres.ts";
 import { killRounds, seeded } from "../support/kill-rounds.ts";
 import { CROWD_EXIT, CROWD_SECONDS, runCrowd } from "./crowd.ts";
 import { FUZZ_BODIES, fuzz } from "./fuzz.ts";
 import { measureLargest } from "./images-memory.ts";
+import { killJobs } from "./job-kills.ts";
 import { MIXES } from "./mixes.ts";
 import { killUnderLoad } from "./money-kills.ts";
 import { compareWithModel } from "./money-model.ts";

@@ -1,6 +1,6 @@
-import type { LedgerRow, TestGateway, TestWorker } from "./gateway.ts";
-import { until } from "./gateway.ts";
-import { look, submit, type WireJob } from "./job-calls.ts";
+import type { LedgerRow, TestGateway, TestWorker } from "../support/gateway.ts";
+import { until } from "../support/gateway.ts";
+import { look, submit, type WireJob } from "../support/job-calls.ts";
 import type { Hit } from "../upstreams/simulator.ts";
 import { openImageFixture, type ImageFixture } from "../e2e/images-vendors.ts";
 

@@ -10,7 +10,7 @@ import { createSemaphore } from "../../src/lib/semaphore.ts";
 import { GatewayError } from "../../src/domain/gateway-error.ts";
 
 /**
- * The pictures in the source packages of image libraries, which `.ci/pictures` downloads. Each is judged against another
+ * The pictures in the source packages of image libraries, which `pictures.sh` downloads. Each is judged against another
  * decoder: whether it is read, its size as displayed, and its colours.
  */
 export interface PictureCorpus extends AsyncDisposable {
