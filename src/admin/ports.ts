@@ -9,6 +9,7 @@ import type { PriceAmounts } from "../domain/price.ts";
 import type { Nanos } from "../lib/money.ts";
 import type { LedgerAdminStore } from "./ledger-ports.ts";
 import type { Actor } from "./actor.ts";
+import type { AdministratorStore, SessionStore } from "./member-ports.ts";
 import type { WebhookStore } from "./webhook-ports.ts";
 
 export type { Actor } from "./actor.ts";
@@ -173,35 +174,6 @@ export interface BudgetAdminStore {
   leasesInDoubt(): Promise<LeaseInDoubt[]>;
   /** Returns what such a process holds to its budgets. Returns what that was; empty when it holds nothing in doubt. */
   writeOff(processId: string, by: Actor): Promise<LeaseInDoubt[]>;
-}
-
-export interface AdministratorStore {
-  /** False when the name is taken. */
-  create(
-    administrator: { id: string; name: string; passwordHash: string; createdAt: number },
-    by: Actor,
-  ): Promise<boolean>;
-  get(name: string): Promise<{ id: string; name: string; passwordHash: string } | null>;
-  setPassword(name: string, passwordHash: string, by: Actor): Promise<boolean>;
-}
-
-/** A sign-in to the console. Times are Unix milliseconds. */
-export interface SessionRecord {
-  /** SHA-256 of its token. */
-  hash: string;
-  administratorId: string;
-  createdAt: number;
-  /** Of its last request, to the minute. */
-  seenAt: number;
-  address: string;
-  agent: string;
-}
-
-export interface SessionStore {
-  create(session: SessionRecord): Promise<void>;
-  get(hash: string): Promise<(SessionRecord & { administratorName: string }) | null>;
-  touch(hash: string, at: number): Promise<void>;
-  remove(hash: string): Promise<void>;
 }
 
 /** Secrets that sign links to results. */

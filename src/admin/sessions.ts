@@ -1,7 +1,7 @@
 import { hashSecret, randomText } from "../lib/secret.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
-import type { SessionRecord } from "./ports.ts";
+import type { SessionRecord } from "./member-ports.ts";
 import { FULL_ACCESS, type Access } from "./roles.ts";
 
 /** Where a request comes from, for the list of sessions and the audit. */
@@ -21,7 +21,7 @@ export interface SignedIn {
 
 const TOKEN_LENGTH = 43;
 const IDLE_MS = 30 * 60_000;
-const LONGEST_MS = 12 * 60 * 60_000;
+const MAX_SESSION_MS = 12 * 60 * 60_000;
 const TOUCH_MS = 60_000;
 
 /** Checks a name and a password and opens a session. Throws 401 without saying which of them was wrong. */
@@ -62,5 +62,5 @@ export async function readSession(
 }
 
 function hasEnded({ createdAt, seenAt }: SessionRecord, now: number): boolean {
-  return now - seenAt > IDLE_MS || now - createdAt > LONGEST_MS;
+  return now - seenAt > IDLE_MS || now - createdAt > MAX_SESSION_MS;
 }

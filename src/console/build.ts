@@ -18,7 +18,6 @@ async function build(): Promise<void> {
     splitting: true,
     sourcemap: "none",
     publicPath: "/console/assets/",
-    define: { "process.env.NODE_ENV": '"production"' },
     plugins: [tailwind],
     naming: { chunk: "[name]-[hash].[ext]", entry: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
   });

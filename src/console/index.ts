@@ -34,7 +34,10 @@ async function currentManifest(): Promise<Manifest> {
   const known = await readManifest();
   if (known?.version === version) return known;
   // A process of its own, because bundling takes memory and time that requests would miss.
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "build.ts")], { stderr: "pipe" });
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "build.ts")], {
+    stderr: "pipe",
+    env: { NODE_ENV: "production" },
+  });
   const [code, output] = await Promise.all([child.exited, new Response(child.stderr).text()]);
   const built = await readManifest();
   if (code !== 0 || !built) throw new Error(`the bundler ended with ${code}: ${output.slice(0, 2000)}`);

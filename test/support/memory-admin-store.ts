@@ -1,3 +1,4 @@
+import type { SessionRecord } from "../../src/admin/member-ports.ts";
 import type {
   Actor,
   AdminStore,
@@ -5,7 +6,6 @@ import type {
   KeyRecord,
   OrganizationRecord,
   PriceRecord,
-  SessionRecord,
 } from "../../src/admin/ports.ts";
 import { memoryLedgerStore, type MemoryLedgerStore } from "./memory-ledger-store.ts";
 

@@ -1,4 +1,4 @@
-import type { AdministratorStore } from "../../admin/ports.ts";
+import type { AdministratorStore } from "../../admin/member-ports.ts";
 import { makeChange } from "./change.ts";
 import { firstOf } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";

@@ -1,4 +1,4 @@
-import type { SessionRecord, SessionStore } from "../../admin/ports.ts";
+import type { SessionRecord, SessionStore } from "../../admin/member-ports.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
 

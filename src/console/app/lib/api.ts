@@ -59,9 +59,9 @@ export async function send(
       headers: { "content-type": "application/json" },
     }),
   });
-  const answer: unknown = await response.json().catch(() => null);
-  if (response.ok) return answer;
-  const { error, requestId } = (answer ?? {}) as {
+  const reply: unknown = await response.json().catch(() => null);
+  if (response.ok) return reply;
+  const { error, requestId } = (reply ?? {}) as {
     error?: { type: string; message: string; field: string | null };
     requestId?: string;
   };
