@@ -10,7 +10,17 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
  */
 
 /** Routes without a key. */
-const OPEN = ["/files/{name}", "/healthz", "/readyz", "/metrics", "/console", "/"];
+const OPEN = [
+  "/files/{name}",
+  "/healthz",
+  "/readyz",
+  "/metrics",
+  "/console",
+  "/console/{page}",
+  "/console/assets/{name}",
+  "/admin/v1/session",
+  "/",
+];
 
 /** POST routes that are free. */
 const FREE = [
