@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ImageOrder, ImageReply } from "../domain/image.ts";
+import type { ImageOrder } from "../domain/image.ts";
 import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
 import { isObject, textOf } from "../lib/json.ts";
 import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
@@ -8,13 +8,20 @@ import { wantedSize } from "./images/wanted-image.ts";
 import { compatibleEmbedding, compatibleText } from "./openai-compatible/compatible-provider.ts";
 import { VENDORS } from "./openai-compatible/vendors.ts";
 import type { Provider } from "./provider.ts";
-import { extraHeaders, fanOutSetting, headerValue, httpAddress } from "./transport/channel-settings.ts";
+import {
+  extraHeaders,
+  fanOutSetting,
+  headerValue,
+  httpAddress,
+  pollIntervalSetting,
+} from "./transport/channel-settings.ts";
 import { createConnection, type Connection } from "./transport/connection.ts";
-import { brokenResponse } from "./transport/http.ts";
+import { brokenResponse, send } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
+import { readJobId, RUNNING, runJob, type JobStatus, type VendorJob } from "./transport/polling.ts";
 import { fetchEach } from "./transport/result-link.ts";
-import { type FailureReading } from "./transport/vendor-errors.ts";
+import { type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
   /** Region of the key. */
@@ -24,24 +31,33 @@ const settings = z.object({
   apiKey: headerValue,
   headers: extraHeaders,
   fanOut: fanOutSetting,
+  /** Whether image models are called as tasks, for models that the vendor serves only that way. */
+  tasks: z.boolean().default(false),
+  pollIntervalMs: pollIntervalSetting.default(3000),
 });
 
 type DashscopeSettings = z.infer<typeof settings>;
 
-/** Alibaba Cloud's model studio: chat completions, and the image models by their synchronous call. */
+/** Alibaba Cloud's model studio: chat completions, and image models by their synchronous call or as tasks. */
 export const dashscope: Provider<DashscopeSettings> = {
   name: "dashscope",
   settings,
   text: (settings) => compatibleText(VENDORS.dashscope, compatibleSettings(settings)),
   embedding: (settings) => compatibleEmbedding(VENDORS.dashscope, compatibleSettings(settings)),
   image(settings, codecSlots) {
-    const { region, apiKey, headers, baseUrl = BASE_URLS[region] } = settings;
+    const { region, apiKey, headers, baseUrl = BASE_URLS[region], pollIntervalMs } = settings;
     const connection = createConnection({ baseUrl, apiKey, headers }, readFailure);
     return createImageUpstream({
       codecSlots,
       rules: REFERENCE_RULES,
       fansOut: (order) => settings.fanOut && makesOneImage(order),
-      generate: (order, signal) => generate(order, connection, signal),
+      async generate(order, signal) {
+        const polling = { intervalMs: pollIntervalMs, record: order.vendorJobs?.(0) };
+        const links = settings.tasks
+          ? await runJob(describeTask(order, connection), polling, signal)
+          : await callNow(order, connection, signal);
+        return { images: await fetchEach(links, connection.fetchResult, order.spool, signal) };
+      },
     });
   },
 };
@@ -83,19 +99,68 @@ function readFailure(body: Record<string, unknown>): FailureReading {
   return { code, message: textOf(body["message"]), kind };
 }
 
-async function generate(
+/** The synchronous call: links to the images. */
+async function callNow(
   order: ImageOrder,
-  { baseUrl, headers, errors, fetchResult }: Connection,
+  { baseUrl, headers, errors }: Connection,
   signal: AbortSignal,
-): Promise<ImageReply> {
+): Promise<string[]> {
   const url = `${baseUrl}/services/aigc/multimodal-generation/generation`;
-  const call = { url, headers, body: writeRequest(order), signal };
-  const parsed = await callJson("POST", call, errors.classify);
+  const parsed = await callJson("POST", { url, headers, body: writeRequest(order), signal }, errors.classify);
   const links = readLinks(parsed);
-  if (links.length > 0) return { images: await fetchEach(links, fetchResult, order.spool, signal) };
+  if (links.length > 0) return links;
   // An error may come with the status of a success.
   if (textOf(parsed["code"]) === "") throw brokenResponse("gave no image");
   throw errors.classify({ status: 200, headers: new Headers() }, JSON.stringify(parsed));
+}
+
+/**
+ * The same request as a task, which only some models have (Model Studio, "Manage asynchronous tasks"). A task can be
+ * cancelled before it runs.
+ */
+function describeTask(order: ImageOrder, { baseUrl, headers, errors }: Connection): VendorJob<string[]> {
+  const taskUrl = (jobId: string): string => `${baseUrl}/tasks/${jobId}`;
+  return {
+    async submit(signal) {
+      const url = `${baseUrl}/services/aigc/image-generation/generation`;
+      const call = { url, headers: { ...headers, ...AS_TASK }, body: writeRequest(order), signal };
+      const { output } = await callJson("POST", call, errors.classify);
+      return { jobId: readJobId(isObject(output) ? output["task_id"] : null), jobStatus: RUNNING };
+    },
+    poll: async (jobId, signal) =>
+      readTask(await callJson("GET", { url: taskUrl(jobId), headers, signal }, errors.classify), errors),
+    cancel: (jobId, signal) =>
+      send("POST", { url: `${taskUrl(jobId)}/cancel`, headers, signal }, errors.classify),
+  };
+}
+
+const AS_TASK = { "x-dashscope-async": "enable" };
+
+/** A failed task has its code and message beside its status. An id that the vendor does not know is `UNKNOWN`. */
+function readTask(parsed: Record<string, unknown>, errors: VendorErrors): JobStatus<string[]> {
+  const output = isObject(parsed["output"]) ? parsed["output"] : {};
+  const failed = (kind: UpstreamErrorKind, reading: FailureReading): JobStatus<string[]> => ({
+    state: "failed",
+    error: errors.raise(kind, reading, 200),
+  });
+  const status = textOf(output["task_status"]);
+  switch (status) {
+    case "SUCCEEDED": {
+      const links = readLinks(parsed);
+      if (links.length > 0) return { state: "done", result: links };
+      return { state: "failed", error: brokenResponse("succeeded without a picture") };
+    }
+    case "FAILED": {
+      const reading = readFailure(output);
+      return failed(reading.kind ?? "overloaded", reading);
+    }
+    case "CANCELED":
+    case "SUSPENDED":
+    case "UNKNOWN":
+      return failed("overloaded", { code: status, message: "" });
+    default:
+      return RUNNING;
+  }
 }
 
 /** References come before the text. Models that make one image refuse `n`. The vendor's default is a watermark. */

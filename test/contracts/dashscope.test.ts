@@ -11,6 +11,7 @@ import {
   pngReference,
   shippedSettings,
 } from "../support/image-calls.ts";
+import { until } from "../support/gateway.ts";
 import { openHarness } from "../support/vendor-harness.ts";
 import { SIMULATED_KEY, startDashscope } from "../upstreams/dashscope.ts";
 import { row } from "../upstreams/error-rows.ts";
@@ -23,7 +24,7 @@ const harness = await openHarness({
   path: "/api/v1",
   model: "qwen-image-2.0",
 });
-const { vendor, open, order, generate } = harness;
+const { vendor, open, order, generate, calls } = harness;
 const IDS = ["qwen-image-2.0", "qwen-image-2.0-pro", "qwen-image-edit-plus", "qwen-image-edit-max"];
 
 describe("a generation", () => {
@@ -82,6 +83,66 @@ describe("an edit", () => {
     expect((await open().generate(requested, never)).images).toHaveLength(1);
     expect(vendor.hits[0]!.json()["parameters"]).toEqual({ watermark: false });
     expect((await open({ fanOut: true }).generate(requested, never)).images).toHaveLength(2);
+  });
+});
+
+describe("a task", () => {
+  const settings = { tasks: true, pollIntervalMs: 5 };
+
+  test("is the same request, submitted, polled and fetched", async () => {
+    const reply = await open(settings).generate(order({ count: 2 }), never);
+    expect(reply.images).toHaveLength(2);
+    expect(calls().slice(0, 2)).toEqual([
+      "POST /api/v1/services/aigc/image-generation/generation",
+      "GET /api/v1/tasks/*",
+    ]);
+    expect(vendor.hits[0]!.headers["x-dashscope-async"]).toBe("enable");
+  });
+
+  test("of a process that has ended is looked up by its id, and not submitted again", async () => {
+    let saved = "";
+    const record = (id: string | null) => ({
+      id,
+      isLost: false,
+      save: async (given: string) => void (saved = given),
+      isHandedOver: () => true,
+    });
+    const lost = AbortSignal.timeout(40);
+    vendor.next({ polls: 1000 });
+    await open(settings)
+      .generate({ ...order(), vendorJobs: () => record(null) }, lost)
+      .catch(() => undefined);
+    expect(saved).toStartWith("job-");
+    const before = vendor.jobs.all.length;
+    const job = vendor.jobs.find(saved)!;
+    while (!job.poll());
+    const reply = await open(settings).generate({ ...order(), vendorJobs: () => record(saved) }, never);
+    expect(reply.images).toHaveLength(1);
+    expect(vendor.jobs.all).toHaveLength(before);
+  });
+
+  test.each([
+    ["DataInspectionFailed", "refused"],
+    ["InvalidParameter", "rejected"],
+    ["Throttling", "limited"],
+    ["InternalError.Algo", "overloaded"],
+    ["CANCELED", "overloaded"],
+    ["UNKNOWN", "overloaded"],
+  ] as const)("that ends with %s is %s", async (outcome, kind) => {
+    vendor.next({ outcome });
+    const failure = await failureOf(open(settings).generate(order(), never));
+    expect(failure).toMatchObject({ kind, isAmbiguous: false });
+  });
+
+  test("whose caller disconnects is cancelled as long as it does not run", async () => {
+    vendor.next({ polls: 1000 });
+    const waiting = { tasks: true, pollIntervalMs: 10_000 };
+    const caller = new AbortController();
+    const generating = open(waiting).generate(order(), caller.signal);
+    await until("a task", () => (vendor.jobs.all.length > 0 ? true : undefined));
+    caller.abort(new Error("gone"));
+    expect(await generating.catch(() => "ended")).toBe("ended");
+    await until("the cancellation", () => (vendor.jobs.all.at(-1)?.isCancelled ? true : undefined));
   });
 });
 

@@ -9,6 +9,7 @@ import {
   type VendorCall,
 } from "./error-rows.ts";
 import { readInlineImage } from "./inline-image.ts";
+import { createJobs, type SimulatedJob, type SimulatedJobs } from "./jobs.ts";
 import { makePicture } from "./picture.ts";
 import type { Simulator } from "./simulator.ts";
 
@@ -45,6 +46,7 @@ export const ROWS: ErrorRows = {
     "Requests rate limit exceeded, please try again later.",
   ),
   "Throttling.AllocationQuota": problem(429, "Throttling.AllocationQuota", "Allocated quota exceeded."),
+  UnsupportedOperation: problem(400, "UnsupportedOperation", "Failed to cancel the task."),
   InternalError: problem(500, "InternalError", "An internal error has occured, please try again later."),
   "InternalError.Algo": problem(500, "InternalError.Algo", "Inference error."),
   ServiceUnavailable: problem(503, "ServiceUnavailable", "Try again later."),
@@ -57,6 +59,8 @@ export const ROWS: ErrorRows = {
 };
 
 const PATH = "/api/v1/services/aigc/multimodal-generation/generation";
+const TASK_PATH = "/api/v1/services/aigc/image-generation/generation";
+const TASKS = "/api/v1/tasks/";
 
 const part = z.union([z.strictObject({ image: z.string() }), z.strictObject({ text: z.string().min(1) })]);
 const body = z.strictObject({
@@ -101,16 +105,32 @@ const MODELS: Readonly<Record<string, Model>> = {
   "qwen-image-2.0-pro": BOTH,
 };
 
+interface Made {
+  width: number;
+  height: number;
+  count: number;
+  behaviour: VendorCall["behaviour"];
+}
+type Tasks = SimulatedJobs<Made>;
+
 /** A simulated model studio that refuses what the vendor refuses. The base address for a channel is `{url}/api/v1`. */
-export function startDashscope(): Promise<Simulator> {
-  return startVendor(ROWS, (call) => {
+export async function startDashscope(): Promise<Simulator & { jobs: Tasks }> {
+  const jobs: Tasks = createJobs();
+  const simulator = await startVendor(ROWS, (call) => {
     const { method, path, headers } = call.request;
     if (headers["authorization"] !== `Bearer ${SIMULATED_KEY}`) return call.refuse("InvalidApiKey");
-    return method === "POST" && path === PATH ? handleCall(call) : call.refuse("ModelNotFound");
+    if (path.startsWith(TASKS)) return handleTask(call, jobs);
+    if (method !== "POST" || (path !== PATH && path !== TASK_PATH)) return call.refuse("ModelNotFound");
+    // The one path takes no tasks, the other nothing else.
+    const isTask = headers["x-dashscope-async"] === "enable";
+    return isTask === (path === TASK_PATH)
+      ? handleCall(call, isTask ? jobs : null)
+      : call.refuse("InvalidParameter");
   });
+  return Object.assign(simulator, { jobs });
 }
 
-async function handleCall(call: VendorCall): Promise<void> {
+async function handleCall(call: VendorCall, jobs: Tasks | null): Promise<void> {
   const { request, refuse } = call;
   const read = body.safeParse(readJsonBody(request)).data;
   if (!read) return refuse("InvalidParameter");
@@ -131,23 +151,62 @@ async function handleCall(call: VendorCall): Promise<void> {
     (size === undefined || model.takes(width, height));
   if (!isLegal) return refuse("InvalidParameter");
   const pixels = size === undefined ? megapixelOf(undefined, images.at(-1), 16) : { width, height };
-  await sendPictures(pixels, n, call);
+  const { behaviour, response } = call;
+  const made = { ...pixels, count: behaviour.fault === "no-images" ? 0 : (behaviour.images ?? n), behaviour };
+  if (!jobs) return await sendPictures(made, call);
+  const output = { task_id: jobs.open(behaviour, made).id, task_status: "PENDING" };
+  await sendJson(response, 200, { output, request_id: REQUEST_ID }, behaviour);
+}
+
+/** `GET /tasks/{id}`, and `POST /tasks/{id}/cancel`, which only a task that does not run yet obeys. */
+async function handleTask(call: VendorCall, jobs: Tasks): Promise<void> {
+  const { method, path } = call.request;
+  const [id, act] = path.slice(TASKS.length).split("/");
+  const job = jobs.find(id);
+  if (method === "POST" && act === "cancel") {
+    if (!job || job.polled > 0) return call.refuse("UnsupportedOperation");
+    job.isCancelled = true;
+    return await sendJson(call.response, 200, { request_id: REQUEST_ID });
+  }
+  if (method !== "GET" || act !== undefined) return call.refuse("ModelNotFound");
+  if (!job) return await sendTask(call, id ?? "", { task_status: "UNKNOWN" });
+  if (job.isCancelled) return await sendTask(call, job.id, { task_status: "CANCELED" });
+  if (!job.poll()) return await sendTask(call, job.id, { task_status: "RUNNING" });
+  await sendEnd(call, job);
+}
+
+async function sendEnd(call: VendorCall, job: SimulatedJob<Made>): Promise<void> {
+  const { outcome } = job;
+  if (outcome === undefined || outcome === "done") return await sendPictures(job.output, call, job.id);
+  if (outcome === outcome.toUpperCase()) return await sendTask(call, job.id, { task_status: outcome });
+  const { code, message } = Object(ROWS[outcome]?.body);
+  await sendTask(call, job.id, { task_status: "FAILED", code, message });
+}
+
+async function sendTask({ response }: VendorCall, id: string, status: object): Promise<void> {
+  await sendJson(response, 200, { output: { task_id: id, ...status }, request_id: REQUEST_ID });
 }
 
 async function sendPictures(
-  { width, height }: { width: number; height: number },
-  count: number,
-  { response, exchange, behaviour, results, origin }: VendorCall,
+  { width, height, count, behaviour }: Made,
+  { response, exchange, results, origin }: VendorCall,
+  task?: string,
 ): Promise<void> {
   const picture = await makePicture(width, height, "png");
-  const given = behaviour.fault === "no-images" ? 0 : (behaviour.images ?? count);
-  const content = Array.from({ length: given }, (_, index) => ({
+  const content = Array.from({ length: count }, (_, index) => ({
     image: origin + results.keep(picture, "png", index === 0 ? behaviour.linkBehaviours : []),
   }));
-  const usage = { image_count: given, width, height };
+  const usage = { image_count: count, width, height };
   const choice = { finish_reason: "stop", message: { role: "assistant", content } };
-  await sendJson(response, 200, { output: { choices: [choice] }, usage, request_id: REQUEST_ID }, behaviour);
+  const status = task === undefined ? {} : { task_id: task, task_status: "SUCCEEDED" };
+  const output = { ...status, choices: [choice] };
+  await sendJson(
+    response,
+    200,
+    { output, usage, request_id: REQUEST_ID },
+    task === undefined ? behaviour : {},
+  );
   if (!response.isFinished) return;
-  exchange.reportPictures(given);
+  exchange.reportPictures(count);
   exchange.reportUsage(usage);
 }
