@@ -221,7 +221,10 @@ function isAbandoned({ signal, principal }: RequestContext): boolean {
   return signal.aborted && principal.organization.settings.callerGone === "abort";
 }
 
-/** Charges nothing for a vendor call whose client disconnected, but books what it is thought to have cost. */
+/**
+ * Charges nothing for a vendor call whose client disconnected, or whose process ended, but books what it is thought to
+ * have cost.
+ */
 export function abandon(
   { admitted, quote }: Pick<ImageAdmission, "admitted" | "quote">,
   target: Target,
@@ -230,7 +233,8 @@ export function abandon(
 ): ClientDisconnected {
   const abandoned = requestedUsage(quote, count);
   const usage = { ...abandoned, count: 0, ...(vendorCost && { vendorCost }) };
-  admitted.settle({ target, usage, abandoned, flags: ["partial", "caller_gone"] });
+  const flags: LedgerFlag[] = admitted.context.signal.aborted ? ["partial", "caller_gone"] : ["partial"];
+  admitted.settle({ target, usage, abandoned, flags });
   return new ClientDisconnected();
 }
 

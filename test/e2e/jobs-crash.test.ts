@@ -81,6 +81,7 @@ test("after a crash jobs are looked up, run, or interrupted, by how far they wer
   const [row] = await chargesOf(lost.id);
   expect(row).toMatchObject({ amount: 0n, consumed: { count: 0 } });
   expect(Number(Object(row)["orphan_cost"])).toBeGreaterThan(0);
+  expect(row?.flags).toEqual(["partial"]);
 });
 
 test("a stop leaves vendors' jobs to the next start, which can still cancel them", async () => {
