@@ -76,6 +76,7 @@ function webhookOptions({ live, storage, core, safeFetch, onProblem }: JobParts)
     safeFetch,
     links: core.links,
     publicUrl: live.current.server.publicUrl,
+    linkHoursOf: (id) => core.snapshot.directory().organizations.get(id)?.settings.linkHours ?? null,
     now: () => core.clock.now(),
     onProblem,
   };

@@ -22,6 +22,8 @@ test("a new organization has every model, the default settings and no limits of 
       forceImageUrls: null,
       nativeImageUrls: false,
       fallbackAfterMs: null,
+      fallbackChannel: null,
+      linkHours: null,
       callerGone: "abort",
       failOverRefusals: false,
     },

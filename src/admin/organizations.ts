@@ -11,6 +11,7 @@ import type { EnabledModels, OrganizationRecord, OrganizationStore } from "./por
 export async function createOrganization(context: AdminContext, input: unknown): Promise<OrganizationRecord> {
   const { id = newId("org"), settings, limits, ...fields } = readInput(creationSchema, input);
   checkModels(context, fields.models);
+  checkFallback(context, settings);
   if (await context.store.organizations.get(id))
     throw new AdminError(409, "id", `there is already an organization "${id}"`);
   const organization: OrganizationRecord = {
@@ -47,6 +48,7 @@ export async function updateOrganization(
   input: unknown,
 ): Promise<OrganizationRecord> {
   const { settings, limits, ...fields } = readInput(changeSchema, input);
+  checkFallback(context, settings ?? {});
   return await changeOrganization(context, id, (before) => ({
     ...fields,
     settings: { ...before.settings, ...settings },
@@ -102,6 +104,8 @@ const settingsSchema = z
     forceImageUrls: z.boolean().nullable(),
     nativeImageUrls: z.boolean(),
     fallbackAfterMs: z.int().min(1000).max(3_600_000).nullable(),
+    fallbackChannel: z.string().nullable(),
+    linkHours: z.number().min(0.01).max(168).nullable(),
     callerGone: z.enum(["abort", "drain"]),
     failOverRefusals: z.boolean(),
   })
@@ -134,4 +138,14 @@ const changeSchema = z.strictObject({
 
 function checkModels(context: AdminContext, models: readonly string[] | "*"): void {
   if (models !== "*") for (const model of models) requireModels(context.catalogue, model, "models");
+}
+
+function checkFallback(
+  { catalogue }: Pick<AdminContext, "catalogue">,
+  { fallbackChannel }: { fallbackChannel?: string | null | undefined },
+): void {
+  if (!fallbackChannel || catalogue.channels.has(fallbackChannel)) return;
+  const suggestion = didYouMean(fallbackChannel, catalogue.channels.keys());
+  const message = `"${fallbackChannel}" is not a configured channel${suggestion}`;
+  throw new AdminError(400, "settings.fallbackChannel", message);
 }

@@ -52,6 +52,14 @@ export function readSecondsOrOff(value: string): number | typeof UNSET {
   throw new InvalidArgumentError('It must be whole seconds from 1 to 3600, or "off".');
 }
 
+/** Hours of a link's life, or `default`. */
+export function readHoursOrDefault(value: string): number | typeof UNSET {
+  if (value === "default") return UNSET;
+  if (/^\d{1,3}(\.\d{1,2})?$/.test(value) && Number(value) >= 0.01 && Number(value) <= 168)
+    return Number(value);
+  throw new InvalidArgumentError('It must be hours from 0.01 to 168, or "default".');
+}
+
 /** An ISO date or time as Unix milliseconds; without a zone it is UTC, wherever the command runs. */
 export function readTime(value: string): number {
   const [, date = "", clock = "00:00", seconds = ":00.000", zone = "Z"] = TIME.exec(value) ?? [];

@@ -11,6 +11,7 @@ import type { CommandContext } from "./context.ts";
 import {
   limitText,
   readLimit,
+  readHoursOrDefault,
   readSecondsOrOff,
   readSwitch,
   readThreeState,
@@ -46,6 +47,8 @@ export function addOrganizationCommands(program: Command, cli: CommandContext): 
     .option("--force-image-urls <on|off|unset>", "Force image responses to use URLs", readThreeState)
     .option("--native-image-urls <on|off>", "images of the native protocol as links", readSwitch)
     .option("--fallback-after <seconds|off>", "Cancel on timeout and use fallback", readSecondsOrOff)
+    .option("--fallback-channel <id|next>", "channel of that fallback; next is the route's next target")
+    .option("--link-hours <hours|default>", "how long links to its pictures are valid", readHoursOrDefault)
     .option(
       "--caller-gone <abort|drain>",
       "what becomes of a call whose caller hangs up",
@@ -72,6 +75,8 @@ interface SetOptions {
   forceImageUrls?: boolean | typeof UNSET;
   nativeImageUrls?: boolean;
   fallbackAfter?: number | typeof UNSET;
+  fallbackChannel?: string;
+  linkHours?: number | typeof UNSET;
   callerGone?: string;
   failOverRefusals?: boolean;
   limit?: object;
@@ -133,6 +138,8 @@ function toSettings(options: SetOptions): object {
     forceImageUrls: options.forceImageUrls,
     nativeImageUrls: options.nativeImageUrls,
     fallbackAfterMs: options.fallbackAfter,
+    fallbackChannel: options.fallbackChannel === "next" ? UNSET : options.fallbackChannel,
+    linkHours: options.linkHours,
     callerGone: options.callerGone,
     failOverRefusals: options.failOverRefusals,
   };
@@ -170,6 +177,8 @@ function toFacts(organization: OrganizationRecord) {
     "force-image-urls": settings.forceImageUrls === null ? UNSET : switchWord(settings.forceImageUrls),
     "native-image-urls": switchWord(settings.nativeImageUrls),
     "fallback-after": settings.fallbackAfterMs === null ? "off" : String(settings.fallbackAfterMs / 1000),
+    "fallback-channel": settings.fallbackChannel ?? "next",
+    "link-hours": settings.linkHours === null ? "default" : String(settings.linkHours),
     "caller-gone": settings.callerGone,
     "fail-over-refusals": switchWord(settings.failOverRefusals),
     limit: limitText(limits) || "default",

@@ -27,6 +27,10 @@ export interface OrganizationSettings {
   nativeImageUrls: boolean;
   /** 'Cancel on timeout and use fallback', with its time limit; `null` is off. */
   fallbackAfterMs: number | null;
+  /** The channel that is called after such a timeout, where the model has a target there; `null` is the next target. */
+  fallbackChannel: string | null;
+  /** How long a link to a picture is valid, at most as long as pictures are kept; `null` is as configured. */
+  linkHours: number | null;
   /** What happens to the upstream call when the client disconnects. */
   callerGone: "abort" | "drain";
   /** Whether a content refusal tries the next target. */
@@ -37,6 +41,8 @@ export const DEFAULT_ORGANIZATION_SETTINGS: OrganizationSettings = {
   forceImageUrls: null,
   nativeImageUrls: false,
   fallbackAfterMs: null,
+  fallbackChannel: null,
+  linkHours: null,
   callerGone: "abort",
   failOverRefusals: false,
 };

@@ -198,6 +198,19 @@ describe("a client that disconnects", () => {
   });
 });
 
+test.each([
+  ["the chosen channel", "channel-2", "channel-2"],
+  ["the next target, where the model has none on the chosen channel,", "elsewhere", "channel-1"],
+])("after a timeout %s takes over", async (_, fallbackChannel, channel) => {
+  const stalling: ImageUpstream = {
+    generate: (_, signal) => untilAborted(new Promise<never>(() => {}), signal),
+  };
+  const settings = { fallbackAfterMs: 20, fallbackChannel };
+  const { handle, charges } = open([stalling, giving(2), giving(2)], { settings });
+  await handle();
+  expect(charges()).toMatchObject([{ channel, amount: 80n }]);
+});
+
 test("each picture counts in the limits", async () => {
   const { handle } = open([giving(2)], { limits: { imagesPerMinute: 3 } });
   await handle();

@@ -13,7 +13,7 @@ import type { Spool } from "../lib/spool.ts";
 import { admitImages, type ImageAdmission } from "./admission/admit-images.ts";
 import type { FittedImageRequest } from "./admission/fit-image-request.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
-import { routeOf } from "./admission/model-access.ts";
+import { fallbackOf, routeOf } from "./admission/model-access.ts";
 import {
   deliver,
   deliveryKind,
@@ -135,10 +135,14 @@ function callRoute(
   const { context, model, signal } = admitted;
   const { organization } = context.principal;
   const { failOverRefusals, fallbackAfterMs } = organization.settings;
-  const route = routeOf(core.snapshot.directory(), context.principal, model.id);
+  const directory = core.snapshot.directory();
+  const route = routeOf(directory, context.principal, model.id);
+  const isTarget = (target: Target): boolean => run?.isTarget(target) ?? true;
+  const fallback = fallbackOf(directory, context.principal, model.id);
   let sentTo: Target | null = null;
   const calls = callTargets(core.failover, {
-    targets: orderTargets(route, core.random).filter((target) => run?.isTarget(target) ?? true),
+    targets: orderTargets(route, core.random).filter(isTarget),
+    afterTimeout: fallback && isTarget(fallback) ? fallback : null,
     organization: organization.id,
     clientSignal: signal,
     totalMs: core.timeouts.image.totalMs,

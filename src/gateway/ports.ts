@@ -163,8 +163,8 @@ interface StoredBlob {
 
 /** Makes and checks signed, time-limited links. */
 export interface Links {
-  /** Absolute link to a stored blob under a base address. */
-  sign(base: string, name: string): string;
+  /** Absolute link to a stored blob under a base address, valid for so many hours or, with null, as configured. */
+  sign(base: string, name: string, hours?: number | null): string;
   check(name: string, expires: string | null, signature: string | null): "valid" | "expired" | "invalid";
 }
 

@@ -12,6 +12,8 @@ export interface WebhookOptions {
   links: Links;
   /** Base address of links; null is that of the job's submission. */
   publicUrl: string | null;
+  /** How long an organization's links are valid, where it has a setting of its own. */
+  linkHoursOf(organizationId: string): number | null;
   now(): number;
   onProblem(message: string, cause: unknown): void;
 }
@@ -95,13 +97,14 @@ async function post(
 
 /** The body and its signatures, one for each secret in force. */
 function contentOf(
-  { links, publicUrl, now }: WebhookOptions,
+  { links, linkHoursOf, publicUrl, now }: WebhookOptions,
   { id, event, job, linkBase, secrets }: DueWebhook,
 ): { body: string; headers: Record<string, string> } | null {
   if (!job || secrets.length === 0) return null;
   const base = publicUrl ?? linkBase ?? "";
   const at = new Date(now());
-  const data = writeJob(job, (name) => links.sign(base, name));
+  const hours = linkHoursOf(job.organizationId);
+  const data = writeJob(job, (name) => links.sign(base, name, hours));
   const body = JSON.stringify({
     type: event,
     timestamp: new Date(job.endedAt ?? job.readAt).toISOString(),

@@ -50,6 +50,7 @@ function openFor(handle: (exchange: HttpExchange) => RouteResult | Promise<Route
       now: () => 0,
       unknownKeys: new UnknownKeys(systemClock, null),
     },
+    playgroundKeys: async (_, keyId) => `gk_${keyId}`,
     core,
     clock: systemClock,
     trustedProxies: parseAddressList([]),

@@ -1,7 +1,8 @@
 import type { Server } from "bun";
+import type { Principal } from "../domain/api-key.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
-import { authenticate, type Authenticator } from "../gateway/access/authenticate.ts";
+import { authenticate, authenticateHash, type Authenticator } from "../gateway/access/authenticate.ts";
 import { LimitGrant } from "../gateway/admission/limit-grant.ts";
 import type { Core } from "../gateway/core.ts";
 import { asGatewayError } from "../gateway/failure.ts";
@@ -24,6 +25,7 @@ import {
 import { runIdempotently, type Idempotency } from "./idempotency.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Overload } from "./overload.ts";
+import { PLAYGROUND_KEY, type PlaygroundKeys } from "./playground-keys.ts";
 import { errorResponse } from "./respond.ts";
 import { badHost, badTarget, notRouted, type Refusal } from "./refusals.ts";
 import type { ErrorFamily, Route, RouteResult, RouteTable } from "./routes.ts";
@@ -31,6 +33,7 @@ import type { ErrorFamily, Route, RouteResult, RouteTable } from "./routes.ts";
 export interface EndpointSettings {
   table: RouteTable;
   authenticator: Authenticator;
+  playgroundKeys: PlaygroundKeys;
   core: Pick<Core, "limiter" | "limits">;
   clock: Clock;
   trustedProxies: AddressList;
@@ -117,12 +120,7 @@ async function handle(
   if (settings.overload.step > 0 && !route.isProbe) settings.overload.admit(exchange.request);
   if (route.auth !== "key") return route.handle(exchange);
   if (settings.lifecycle.phase === "stopping") throw stopping();
-  const { request } = exchange;
-  const credentials = {
-    secret: readSecret(request.headers, route.keyHeaders?.(request.headers) ?? []),
-    address: () => addressOf(exchange, settings.trustedProxies),
-  };
-  const found = authenticate(settings.authenticator, credentials, route.scope);
+  const found = principalOf(settings, route, exchange);
   const principal = found instanceof Promise ? await found : found;
   const { limiter, limits } = settings.core;
   const grant = new LimitGrant(limiter, limits, principal);
@@ -138,6 +136,21 @@ async function handle(
   } finally {
     grant.release();
   }
+}
+
+function principalOf(
+  { authenticator, playgroundKeys, trustedProxies }: EndpointSettings,
+  { scope, keyHeaders }: Extract<Route, { auth: "key" }>,
+  exchange: HttpExchange,
+): Principal | Promise<Principal> {
+  const { headers } = exchange.request;
+  const secret = readSecret(headers, keyHeaders?.(headers) ?? []);
+  const credentials = { secret, address: () => addressOf(exchange, trustedProxies) };
+  const keyId = secret === null ? headers.get(PLAYGROUND_KEY) : null;
+  if (keyId === null) return authenticate(authenticator, credentials, scope);
+  return playgroundKeys(exchange.request, keyId).then((hash) =>
+    authenticateHash(authenticator, hash, credentials, scope),
+  );
 }
 
 /** A client that disconnects while it sends breaks the reading of its body, with errors of many kinds. */

@@ -6,6 +6,7 @@ import { sleep } from "../lib/waiting.ts";
 import { createHandler, stopping, type EndpointSettings, type Handler } from "./endpoint.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { stopListening } from "./listening-socket.ts";
+import { playgroundKeys } from "./playground-keys.ts";
 import { RouteTable, type Route } from "./routes.ts";
 
 import { allRoutes, operatorRoutes } from "./all-routes.ts";
@@ -113,6 +114,7 @@ function settingsOf(options: ServerOptions, lifecycle: Lifecycle): Omit<Endpoint
       now: () => clock.now(),
       unknownKeys: new UnknownKeys(clock, address.unknownKeysPerMinute),
     },
+    playgroundKeys: playgroundKeys(options.admin),
     core,
     clock,
     trustedProxies: address.trustedProxies,

@@ -75,6 +75,7 @@ onEachDatabase("webhooks", (databases) => {
       safeFetch,
       links: { sign: (base, name) => `${base}/files/${name}`, check: () => "invalid" },
       publicUrl: null,
+      linkHoursOf: () => null,
       now: Date.now,
       onProblem: (message, cause) => {
         throw new Error(message, { cause });

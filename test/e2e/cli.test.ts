@@ -298,6 +298,13 @@ test("an organization's settings, limits and models are changed and printed", as
     settings: { forceImageUrls: false, fallbackAfterMs: 120_000, callerGone: "abort" },
     limits: { queuedJobs: null },
   });
+  const timed = await cli.run("orgs set default --fallback-channel sandbox --link-hours 0.5 --json");
+  expect(timed.json()).toMatchObject({ settings: { fallbackChannel: "sandbox", linkHours: 0.5 } });
+  expect((await cli.run("orgs set default --fallback-channel sandbx")).stderr).toContain(
+    'did you mean "sandbox"',
+  );
+  const untimed = await cli.run("orgs set default --fallback-channel next --link-hours default --json");
+  expect(untimed.json()).toMatchObject({ settings: { fallbackChannel: null, linkHours: null } });
   const back = await cli.run("orgs set default --force-image-urls unset --fallback-after off --json");
   expect(back.json()).toMatchObject({ settings: { forceImageUrls: null, fallbackAfterMs: null } });
   await cli.run("orgs set default --force-image-urls off");

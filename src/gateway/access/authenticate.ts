@@ -34,7 +34,17 @@ export function authenticate(
     throw new GatewayError("missing_api_key", "Send your gateway key as `Authorization: Bearer gk_…`.");
   }
   if (!authenticator.isWellFormed(secret)) throw unusable();
-  const found = findKey(authenticator, authenticator.hash(secret), credentials);
+  return authenticateHash(authenticator, authenticator.hash(secret), credentials, scope);
+}
+
+/** The same for a key whose secret is known by its hash alone. */
+export function authenticateHash(
+  authenticator: Authenticator,
+  hash: string,
+  credentials: Pick<Credentials, "address">,
+  scope: Scope | null,
+): Principal | Promise<Principal> {
+  const found = findKey(authenticator, hash, credentials);
   if (found instanceof Promise) return found.then((key) => admitKey(authenticator, key, credentials, scope));
   return admitKey(authenticator, found, credentials, scope);
 }
@@ -42,7 +52,7 @@ export function authenticate(
 function findKey(
   { snapshot, unknownKeys }: Authenticator,
   hash: string,
-  credentials: Credentials,
+  credentials: Pick<Credentials, "address">,
 ): ApiKey | null | Promise<ApiKey | null> {
   let takeBack = (): void => {};
   try {
@@ -72,7 +82,7 @@ function asUncheckable(cause: unknown): never {
 function admitKey(
   authenticator: Authenticator,
   key: ApiKey | null,
-  credentials: Credentials,
+  credentials: Pick<Credentials, "address">,
   scope: Scope | null,
 ): Principal {
   if (!key || key.isDisabled || (key.expiresAt !== null && key.expiresAt <= authenticator.now()))

@@ -3,7 +3,7 @@ import type { FeatureUse } from "../../domain/feature.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { Model, ModelSet } from "../../domain/model.ts";
 import { isPattern } from "../../lib/pattern-map.ts";
-import type { Route } from "../../domain/channel.ts";
+import type { Route, Target } from "../../domain/channel.ts";
 import type { Directory } from "../ports.ts";
 
 /** The scope a key needs to call models of a type. */
@@ -79,6 +79,18 @@ export function routeOf(directory: Directory, { organization }: Principal, model
   if (route && route.targets.length > 0) return route;
   const message = "This model has nowhere to run at the moment.";
   throw new GatewayError("model_not_available_for_routing", message, { param: "model" });
+}
+
+/**
+ * Returns the model's target on the organization's fallback channel: one of its own route, else of the configured one;
+ * null where there is none, or no such channel is set.
+ */
+export function fallbackOf(directory: Directory, { organization }: Principal, model: string): Target | null {
+  const { fallbackAfterMs, fallbackChannel } = organization.settings;
+  if (fallbackAfterMs === null || fallbackChannel === null) return null;
+  const routes = [organization.routes.get(model), directory.routes.get(model)];
+  const targets = routes.flatMap((route) => route?.targets ?? []);
+  return targets.find(({ channel }) => channel.id === fallbackChannel) ?? null;
 }
 
 function has(models: ModelSet, id: string): boolean {

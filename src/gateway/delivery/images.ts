@@ -49,7 +49,7 @@ export async function deliver(
   if (!first) throw new UpstreamError("broken", "no picture came");
   const link = async (blob: Blob, format: ImageFormat): Promise<{ name: string; url: string }> => {
     const { name } = await blobs.put(blob, format, organizationId);
-    return { name, url: links.sign(base, name) };
+    return { name, url: links.sign(base, name, settings.linkHours) };
   };
   const images = await Promise.all(
     pictures.map(async ({ blob, format }): Promise<DeliveredImage> => {

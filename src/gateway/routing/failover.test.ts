@@ -110,6 +110,19 @@ describe("failover", () => {
     expect(own.health.ejections()).toEqual([]);
   });
 
+  test.each([
+    ["timeout", "late", ["a", "late", "b"]],
+    ["timeout", "b", ["a", "b", "c"]],
+    ["broken", "late", ["a", "b", "c"]],
+  ] as const)("after a %s with %s for timeouts, the order is %o", async (kind, id, expected) => {
+    const [a, b, c, late] = [target("a"), target("b"), target("c"), target("late")];
+    const targets = kind === "timeout" && id === "b" ? [a, c, b] : [a, b, c];
+    const failover = request(targets, () => fail(kind));
+    const afterTimeout = id === "late" ? late : b;
+    await expect(callTargets(process(), { ...failover, afterTimeout })).rejects.toMatchObject({ kind });
+    expect(failover.attempts.map(({ channel }) => channel)).toEqual([...expected]);
+  });
+
   test("a call knows whether another target could take over", async () => {
     const own = process({ maxAttempts: 2 });
     own.health.failed(target("out"), "org", new UpstreamError("account", "account"));

@@ -26,6 +26,8 @@ export interface Failover {
 interface FailoverRequest<Reply> {
   /** In the order in which they are called. */
   targets: readonly Target[];
+  /** The target that is called next after a timeout, also one that is none of `targets`. */
+  afterTimeout?: Target | null;
   /** Id of the organization whose request it is. */
   organization: string;
   /** Aborted when the client disconnects. */
@@ -61,7 +63,7 @@ export async function callTargets<Reply>(
   const { clock, health, retryBudget, concurrency } = process;
   const { organization, targets } = request;
   const startedAt = clock.monotonic();
-  const queue = new TargetQueue(targets, process, organization);
+  const queue = new TargetQueue(targets, process, organization, request.afterTimeout);
   let last: UpstreamError | undefined;
   const full = new Set<Target>();
   let hasWaited = false;
@@ -96,6 +98,7 @@ export async function callTargets<Reply>(
     if (!error.isUnsent || !last) last = error;
     if (!request.failsOver(error) || clock.monotonic() - startedAt >= request.totalMs) break;
     if (isRepeatable(error, earlierCalls)) queue.repeat(target);
+    if (error.kind === "timeout") queue.moveAfterTimeout();
   }
   throw last ?? (full.size > 0 ? atCapacity() : allEjected(health, targets, organization));
 }

@@ -13,6 +13,7 @@ export class TargetQueue {
   readonly #concurrency: ConcurrencyLimiter;
   readonly #organization: string;
   readonly #maxCalls: number;
+  readonly #afterTimeout: Target | null;
 
   constructor(
     targets: readonly Target[],
@@ -22,7 +23,9 @@ export class TargetQueue {
       maxAttempts,
     }: { health: Health; concurrency: ConcurrencyLimiter; maxAttempts: number },
     organization: string,
+    afterTimeout: Target | null = null,
   ) {
+    this.#afterTimeout = afterTimeout;
     this.#queue = [...targets];
     this.#health = health;
     this.#concurrency = concurrency;
@@ -55,11 +58,19 @@ export class TargetQueue {
     this.#queue.push(target);
   }
 
-  /** Whether a target that was not called yet could be called next. */
+  /** Puts the target that takes over after a timeout before all others, unless it has been called. */
+  moveAfterTimeout(): void {
+    const target = this.#afterTimeout;
+    if (!target || this.#called.includes(target)) return;
+    const index = this.#queue.indexOf(target);
+    if (index >= 0) this.#queue.splice(index, 1);
+    this.#queue.unshift(target);
+  }
+
+  /** Whether a target that was not called yet could be called next, after a timeout. */
   hasAnother(): boolean {
-    return (
-      this.#called.length < this.#maxCalls && this.#queue.some((target) => this.#isUnusedAndFree(target))
-    );
+    const candidates = this.#afterTimeout ? [this.#afterTimeout, ...this.#queue] : this.#queue;
+    return this.#called.length < this.#maxCalls && candidates.some((target) => this.#isUnusedAndFree(target));
   }
 
   readonly #isSound = (target: Target): boolean =>

@@ -52,7 +52,7 @@ function memberRoute(
     auth: "member",
     handle: (exchange) =>
       rendered(exchange, async () => {
-        const member = await readMember(admin, exchange);
+        const member = await readMember(admin.context, exchange.request);
         return Response.json(await act(exchange, member), { headers: baseHeaders(exchange.requestId) });
       }),
   };
@@ -94,7 +94,7 @@ function sessionRoutes(admin: Administration): Route[] {
       ...memberRoute(admin, "admin.session.remove", { method: "DELETE", path: "/session" }, async () => ({})),
       handle: (exchange: HttpExchange) =>
         rendered(exchange, async () => {
-          const { hash } = await readMember(admin, exchange);
+          const { hash } = await readMember(admin.context, exchange.request);
           await admin.context.store.sessions.remove(hash);
           const headers = {
             ...baseHeaders(exchange.requestId),
@@ -110,7 +110,11 @@ function cookie(token: string, { isSecure }: Administration): string {
   return `${COOKIE}=${token}; Path=/; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
 }
 
-async function readMember({ context }: Administration, { request }: HttpExchange): Promise<SignedIn> {
+/** Who sent a request. Throws an `AdminError` without a session, and where another site makes the browser change something. */
+export async function readMember(
+  context: Pick<AdminContext, "store" | "clock">,
+  request: Request,
+): Promise<SignedIn> {
   const token = new Bun.CookieMap(request.headers.get("cookie") ?? "").get(COOKIE);
   if (!token) throw new AdminError(401, null, "sign in first");
   if (request.method !== "GET" && request.method !== "HEAD") requireSameSite(request);
@@ -118,7 +122,7 @@ async function readMember({ context }: Administration, { request }: HttpExchange
 }
 
 /** Browsers say where a request comes from; one from another site must not use the cookie. */
-function requireSameSite({ headers }: Request): void {
+export function requireSameSite({ headers }: Request): void {
   const site = headers.get("sec-fetch-site");
   const origin = headers.get("origin");
   const isSame =

@@ -136,7 +136,8 @@ function respondWithJob(endpoints: JobEndpoints, exchange: AuthenticatedExchange
 /** Links are made anew for each response, so that they are valid from then on. */
 function linker(endpoints: JobEndpoints, exchange: AuthenticatedExchange): (name: string) => string {
   const base = endpoints.baseOf(exchange);
-  return (name) => endpoints.links.sign(base, name);
+  const { linkHours } = exchange.principal.organization.settings;
+  return (name) => endpoints.links.sign(base, name, linkHours);
 }
 
 function unknownJob(): never {

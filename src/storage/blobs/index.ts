@@ -23,6 +23,7 @@ export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
   const links = createLinks({
     secrets: settings.linkSecrets,
     lifetimeSeconds: Math.round(linkHours * 3600),
+    longestSeconds: (retentionDays * DAY_MS) / 1000,
     clock,
   });
   const closing = new AbortController();

@@ -6,7 +6,12 @@ import { newBlobName } from "./name.ts";
 const time = { now: 1_800_000_000_000 };
 const clock = { now: () => time.now, monotonic: () => 0 };
 const secret = "0123456789abcdef".repeat(4);
-const links = createLinks({ secrets: () => [secret], lifetimeSeconds: 86_400, clock });
+const links = createLinks({
+  secrets: () => [secret],
+  lifetimeSeconds: 86_400,
+  longestSeconds: 604_800,
+  clock,
+});
 
 function check(address: string, by = links) {
   const url = URL.parse(address);
@@ -27,6 +32,14 @@ test("a link is base, name, expiry and signature, and valid for a day", () => {
   time.now += 1;
   expect(check(link)).toBe("expired");
   time.now -= 86_400_000;
+});
+
+test("a link may be given another lifetime, up to the time that pictures are kept", () => {
+  const expiryOf = (hours: number | null) => {
+    const link = new URL(links.sign("https://gateway.example", newBlobName("png"), hours));
+    return Number(link.searchParams.get("exp")) - time.now / 1000;
+  };
+  expect([null, 1, 0.5, 100_000].map(expiryOf)).toEqual([86_400, 3_600, 1_800, 604_800]);
 });
 
 test("any one-character change of name, expiry or signature is refused", () => {
@@ -72,7 +85,12 @@ test("only valid links pass, whatever expiry and signature are given", () => {
 
 test("after a rotation the new secret signs and the old one still verifies", () => {
   const next = "f".repeat(64);
-  const rotated = createLinks({ secrets: () => [next, secret], lifetimeSeconds: 60, clock });
+  const rotated = createLinks({
+    secrets: () => [next, secret],
+    lifetimeSeconds: 60,
+    longestSeconds: 60,
+    clock,
+  });
   const name = newBlobName("webp");
   const [before, after] = [links, rotated].map((by) => by.sign("https://gateway.example/base", name)) as [
     string,
@@ -81,11 +99,13 @@ test("after a rotation the new secret signs and the old one still verifies", () 
   expect(check(before, rotated)).toBe("valid");
   expect(check(after, rotated)).toBe("valid");
   expect(check(after, links)).toBe("invalid");
-  const without = createLinks({ secrets: () => [next], lifetimeSeconds: 60, clock });
+  const without = createLinks({ secrets: () => [next], lifetimeSeconds: 60, longestSeconds: 60, clock });
   expect(check(before, without)).toBe("invalid");
 });
 
 test("a short or missing secret is refused", () => {
   for (const secrets of [[], ["short"], [secret, ""]])
-    expect(() => createLinks({ secrets: () => secrets, lifetimeSeconds: 60, clock })).toThrow(RangeError);
+    expect(() =>
+      createLinks({ secrets: () => secrets, lifetimeSeconds: 60, longestSeconds: 60, clock }),
+    ).toThrow(RangeError);
 });

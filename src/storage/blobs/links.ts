@@ -7,12 +7,15 @@ import { isBlobName } from "./name.ts";
  * Signed, time-limited links: `{base}/files/{name}?exp={unix seconds}&sig={base64url}`. The signature covers name
  * and expiry and is compared as text, so that no second spelling of it is valid.
  */
-export function createLinks({ secrets, lifetimeSeconds, clock }: LinkSettings): Links {
+export function createLinks({ secrets, lifetimeSeconds, longestSeconds, clock }: LinkSettings): Links {
   requireSecrets(secrets());
   return {
-    sign(base, name) {
+    sign(base, name, hours) {
       const [current] = requireSecrets(secrets());
-      const expires = String(Math.floor(clock.now() / 1000) + lifetimeSeconds);
+      const seconds = hours
+        ? Math.min(Math.round(hours * SECONDS_PER_HOUR), longestSeconds)
+        : lifetimeSeconds;
+      const expires = String(Math.floor(clock.now() / 1000) + seconds);
       const signature = signatureOf(current, name, expires);
       return `${base.replace(/(?<!\/)\/+$/, "")}/files/${name}?exp=${expires}&sig=${signature}`;
     },
@@ -29,10 +32,14 @@ export function createLinks({ secrets, lifetimeSeconds, clock }: LinkSettings): 
 interface LinkSettings {
   /** Returns the secrets at this moment: the first signs, all of them verify. */
   secrets(): readonly string[];
+  /** Of a link for which no hours are named. */
   lifetimeSeconds: number;
+  /** Of any other: how long pictures are kept. */
+  longestSeconds: number;
   clock: Clock;
 }
 
+const SECONDS_PER_HOUR = 3600;
 const MIN_SECRET = 32;
 const EXPIRY = /^[1-9]\d{0,11}$/;
 
