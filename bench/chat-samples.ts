@@ -18,9 +18,11 @@ export interface ChatRequestOptions {
   includeUsage?: boolean;
   /** Milliseconds between the mock's frames; sent in `user`, which every hop forwards. */
   paceMs?: number;
+  /** Length of the body; 1 KB where absent. */
+  bytes?: number;
 }
 
-/** A chat request body of 1 KB. */
+/** A chat request body, padded by its prompt. */
 export function chatRequestBody(options: ChatRequestOptions): string {
   const body = {
     model: options.model,
@@ -34,7 +36,7 @@ export function chatRequestBody(options: ChatRequestOptions): string {
     ...(options.stream && { stream: true }),
     ...(options.includeUsage && { stream_options: { include_usage: true } }),
   };
-  body.messages[1]!.content = proseOf(1024 - JSON.stringify(body).length);
+  body.messages[1]!.content = proseOf((options.bytes ?? 1024) - JSON.stringify(body).length);
   return JSON.stringify(body);
 }
 

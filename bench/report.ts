@@ -43,6 +43,22 @@ export function addedRow(
   };
 }
 
+/** A row whose bar is on the gateway's own figure. */
+export function atMostRow(
+  names: Pick<Row, "workload" | "figure">,
+  figures: { floor: Spread; gateway: Spread; unit: string; bar: number },
+): Row {
+  const { floor, gateway, unit, bar } = figures;
+  return {
+    ...names,
+    floor: `${short(floor.median)} ${unit}`,
+    gateway: `${short(gateway.median)} ${unit}`,
+    comparison: `${short(gateway.median)} ${unit}`,
+    bar: `<= ${bar} ${unit}`,
+    passed: gateway.median <= bar,
+  };
+}
+
 export function renderTable(rows: readonly Row[]): string {
   const cells = rows.map((row) => [
     row.workload,

@@ -9,6 +9,8 @@ import { type BenchOptions, openStage, type Stage } from "./stage.ts";
 import { entranceWorkload } from "./workloads/w0-entrance.ts";
 import { chatWorkload } from "./workloads/w1-chat.ts";
 import { streamWorkload } from "./workloads/w2-stream.ts";
+import { slowStreamsWorkload } from "./workloads/w3-slow-streams.ts";
+import { promptWorkload } from "./workloads/w4-prompts.ts";
 import { uploadWorkload } from "./workloads/w5-uploads.ts";
 import { responseWorkload } from "./workloads/w6-responses.ts";
 import { jobsWorkload } from "./workloads/w7-jobs.ts";
@@ -21,6 +23,8 @@ const WORKLOADS: readonly Workload[] = [
   entranceWorkload,
   chatWorkload,
   streamWorkload,
+  slowStreamsWorkload,
+  promptWorkload,
   uploadWorkload,
   responseWorkload,
   jobsWorkload,

@@ -21,7 +21,7 @@ export const chatWorkload: Workload = {
   id: "W1",
   title: "chat, 1 KB to 1 KB",
   async run(stage) {
-    await checkEquivalence(stage);
+    await checkChat(stage);
     const cpuRounds = await measureCpu(stage);
     const capacity = spreadOf(cpuRounds.map(({ gateway }) => (gateway.completed * 1000) / gateway.elapsedMs));
     const rate = Math.round(Math.min(capacity.median / 2, HIGHEST_RATE));
@@ -56,17 +56,17 @@ export const chatWorkload: Workload = {
 };
 
 /** The load for one of the servers; the floors and the mock know the upstream's model name. */
-export function chatPlan(stage: Stage, server: ServerProcess): LoadPlan {
+export function chatPlan(stage: Stage, server: ServerProcess, bytes?: number): LoadPlan {
   const isGateway = server === stage.gateway;
-  const body = chatRequestBody({ model: isGateway ? PUBLIC_MODEL : UPSTREAM_MODEL });
+  const body = chatRequestBody({ model: isGateway ? PUBLIC_MODEL : UPSTREAM_MODEL, bytes });
   const path = "/v1/chat/completions";
   const request = wireRequest({ method: "POST", path, key: stage.gateway.key, body });
   return { address: server.address, requests: [request], expectedStatus: 200 };
 }
 
-async function checkEquivalence(stage: Stage): Promise<void> {
+export async function checkChat(stage: Stage, bytes?: number): Promise<void> {
   const reply = (server: ServerProcess) => {
-    const plan = chatPlan(stage, server);
+    const plan = chatPlan(stage, server, bytes);
     return exchange(plan.address, plan.requests[0]!);
   };
   const floor = await reply(stage.bareBun);

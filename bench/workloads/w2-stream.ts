@@ -28,7 +28,7 @@ export const streamWorkload: Workload = {
   id: "W2",
   title: "chat stream, 100 tokens",
   async run(stage) {
-    const lengths = await checkEquivalence(stage);
+    const lengths = await checkStreams(stage);
     const outcome: Outcome = { rows: [], cpuSamples: [], latencySamples: [] };
     for (const grade of GRADES) {
       const rounds = await measureGrade(stage, grade);
@@ -42,7 +42,7 @@ export const streamWorkload: Workload = {
 type Rounds = { direct: Sample; floor: Sample; gateway: Sample }[];
 
 /** Body bytes of one complete stream; they differ by the length of the model's name. */
-interface StreamLengths {
+export interface StreamLengths {
   floor: number;
   gateway: number;
 }
@@ -88,7 +88,7 @@ function measureGrade(stage: Stage, grade: (typeof GRADES)[number]) {
 }
 
 /** The gateway must request the usage chunk itself; for the others it is in the request. */
-function streamPlan(stage: Stage, server: ServerProcess, paceMs: number): LoadPlan {
+export function streamPlan(stage: Stage, server: ServerProcess, paceMs: number): LoadPlan {
   const isGateway = server === stage.gateway;
   const body = chatRequestBody({
     model: isGateway ? PUBLIC_MODEL : UPSTREAM_MODEL,
@@ -101,7 +101,7 @@ function streamPlan(stage: Stage, server: ServerProcess, paceMs: number): LoadPl
   return { address: server.address, requests: [request], expectedStatus: 200 };
 }
 
-async function checkEquivalence(stage: Stage): Promise<StreamLengths> {
+export async function checkStreams(stage: Stage): Promise<StreamLengths> {
   const reply = (server: ServerProcess): Promise<Reply> => {
     const plan = streamPlan(stage, server, 1);
     return exchange(plan.address, plan.requests[0]!);
