@@ -130,7 +130,10 @@ const FILES = [
 /** Columns of the database keep their names. */
 const COLUMNS: Readonly<Record<string, readonly string[]>> = { "storage/": ["drawn", "hint"] };
 /** Names that a library gives to its exports. */
-const IMPORTED: Readonly<Record<string, readonly string[]>> = { "config/yaml.ts": ["visit"] };
+const IMPORTED: Readonly<Record<string, readonly string[]>> = {
+  "config/yaml.ts": ["visit"],
+  "console/app/lib/use-plot.ts": ["show"],
+};
 
 const ROOT = resolve(import.meta.dir, "../src");
 const paths = Array.from(new Bun.Glob("**/*.{ts,tsx}").scanSync(ROOT)).filter(

@@ -2,17 +2,41 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { I18nProvider } from "react-aria-components/I18nProvider";
+import { useTranslation } from "react-i18next";
+import { Toasts } from "./components/toast.tsx";
 import { startI18n } from "./lib/i18n.ts";
-import { queryClient } from "./lib/queries.ts";
+import { queryClient, SESSION_ENDED } from "./lib/queries.ts";
+import { startTheme } from "./lib/theme.ts";
 import { router } from "./router.tsx";
 
+startTheme();
 await startI18n();
+window.addEventListener(SESSION_ENDED, signInAgain);
 const root = document.getElementById("root");
 if (root)
   createRoot(root).render(
     <StrictMode>
-      <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router} />
-      </QueryClientProvider>
+      <Console />
     </StrictMode>,
   );
+
+function Console() {
+  const { i18n } = useTranslation();
+  return (
+    <I18nProvider locale={i18n.language}>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+        <Toasts />
+      </QueryClientProvider>
+    </I18nProvider>
+  );
+}
+
+/** Leads to signing in and back to the page that was looked at. */
+function signInAgain(): void {
+  const { pathname, href } = router.state.location;
+  if (pathname.endsWith("/sign-in") || pathname.endsWith("/key")) return;
+  queryClient.clear();
+  void router.navigate({ to: "/sign-in", search: { next: href } });
+}

@@ -5,21 +5,33 @@ import {
   lazyRouteComponent,
   Outlet,
   redirect,
+  retainSearchParams,
+  type RouteComponent,
 } from "@tanstack/react-router";
+import { NotFoundPage, ProblemPage } from "./components/problem-page.tsx";
 import { Shell } from "./components/shell.tsx";
 import { queryClient, sessionQuery } from "./lib/queries.ts";
+import { parseSearch, renderSearch, type Search } from "./lib/search.ts";
 
-const root = createRootRoute({ component: Outlet });
+const root = createRootRoute({
+  component: Outlet,
+  validateSearch: (search): Search => search as Search,
+  search: { middlewares: [retainSearchParams<Search>(["organization"])] },
+});
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
-  validateSearch: (search): { next?: string } =>
-    typeof search["next"] === "string" ? { next: search["next"] } : {},
   component: lazyRouteComponent(() => import("./pages/sign-in.tsx")),
 });
 
-/** Everything but signing in is for who is signed in. */
+const ownKey = createRoute({
+  getParentRoute: () => root,
+  path: "/key",
+  component: lazyRouteComponent(() => import("./pages/own-key.tsx")),
+});
+
+/** Everything else is for who is signed in. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: "signed-in",
@@ -33,16 +45,52 @@ const signedIn = createRoute({
   },
 });
 
-const keys = createRoute({
-  getParentRoute: () => signedIn,
-  path: "/keys",
-  component: lazyRouteComponent(() => import("./pages/keys.tsx")),
-});
+type Page = () => Promise<{ default: RouteComponent }>;
+
+function page<const Path extends string>(path: Path, load: Page) {
+  return createRoute({
+    getParentRoute: () => signedIn,
+    path,
+    component: lazyRouteComponent(load),
+    errorComponent: ProblemPage,
+  });
+}
+
+const pages = [
+  page("/", () => import("./pages/overview.tsx")),
+  page("/playground", () => import("./pages/playground.tsx")),
+  page("/playground/chat", () => import("./pages/playground-chat.tsx")),
+  page("/requests", () => import("./pages/requests.tsx")),
+  page("/requests/$id", () => import("./pages/request.tsx")),
+  page("/jobs", () => import("./pages/jobs.tsx")),
+  page("/jobs/$id", () => import("./pages/job.tsx")),
+  page("/images", () => import("./pages/image-controls.tsx")),
+  page("/images/gallery", () => import("./pages/gallery.tsx")),
+  page("/keys", () => import("./pages/keys.tsx")),
+  page("/keys/$id", () => import("./pages/key.tsx")),
+  page("/models", () => import("./pages/models.tsx")),
+  page("/models/providers", () => import("./pages/providers.tsx")),
+  page("/models/prices", () => import("./pages/prices.tsx")),
+  page("/money", () => import("./pages/budgets.tsx")),
+  page("/money/ledger", () => import("./pages/ledger.tsx")),
+  page("/settings", () => import("./pages/organizations.tsx")),
+  page("/settings/members", () => import("./pages/members.tsx")),
+  page("/settings/webhooks", () => import("./pages/webhooks.tsx")),
+  page("/settings/alerts", () => import("./pages/alerts.tsx")),
+  page("/settings/audit", () => import("./pages/audit.tsx")),
+  page("/settings/configuration", () => import("./pages/configuration.tsx")),
+  page("/settings/account", () => import("./pages/account.tsx")),
+] as const;
 
 export const router = createRouter({
   basepath: "/console",
-  routeTree: root.addChildren([signIn, signedIn.addChildren([keys])]),
+  routeTree: root.addChildren([signIn, ownKey, signedIn.addChildren(pages)]),
+  parseSearch,
+  stringifySearch: renderSearch,
   defaultPreload: "intent",
+  defaultNotFoundComponent: NotFoundPage,
+  defaultErrorComponent: ProblemPage,
+  scrollRestoration: true,
 });
 
 declare module "@tanstack/react-router" {

@@ -1,5 +1,29 @@
+import { account } from "./en/account.ts";
+import { images } from "./en/images.ts";
+import { jobs } from "./en/jobs.ts";
+import { keys } from "./en/keys.ts";
+import { models } from "./en/models.ts";
+import { money } from "./en/money.ts";
+import { overview } from "./en/overview.ts";
+import { ownKey } from "./en/ownKey.ts";
+import { playground } from "./en/playground.ts";
+import { requests } from "./en/requests.ts";
+import { settings } from "./en/settings.ts";
 import { shell } from "./en/shell.ts";
 
 /** Every text in English, by area; the other languages have the same names. */
-export const en = { shell };
+export const en = {
+  account,
+  images,
+  jobs,
+  keys,
+  models,
+  money,
+  overview,
+  ownKey,
+  playground,
+  requests,
+  settings,
+  shell,
+};
 export type Texts = { [Area in keyof typeof en]: Record<keyof (typeof en)[Area], string> };

@@ -1,4 +1,28 @@
 import type { Texts } from "./en.ts";
+import { account } from "./zh/account.ts";
+import { images } from "./zh/images.ts";
+import { jobs } from "./zh/jobs.ts";
+import { keys } from "./zh/keys.ts";
+import { models } from "./zh/models.ts";
+import { money } from "./zh/money.ts";
+import { overview } from "./zh/overview.ts";
+import { ownKey } from "./zh/ownKey.ts";
+import { playground } from "./zh/playground.ts";
+import { requests } from "./zh/requests.ts";
+import { settings } from "./zh/settings.ts";
 import { shell } from "./zh/shell.ts";
 
-export const zh: Texts = { shell };
+export const zh: Texts = {
+  account,
+  images,
+  jobs,
+  keys,
+  models,
+  money,
+  overview,
+  ownKey,
+  playground,
+  requests,
+  settings,
+  shell,
+};

@@ -1,0 +1,29 @@
+import { RotateCw } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import { ApiError } from "../lib/api.ts";
+import { Button } from "./button.tsx";
+import { Id } from "./id.tsx";
+import { Time } from "./time.tsx";
+
+/** What could not be read, since when, and another attempt. The rest of the page lives. */
+export function FailedState({ error, at, onRetry }: { error: unknown; at?: number; onRetry(): void }) {
+  const { t } = useTranslation();
+  return (
+    <div role="alert" className="flex flex-col items-center gap-3 px-6 py-10 text-center">
+      <p className="font-medium">{t("failed.title")}</p>
+      <p className="max-w-prose text-muted">
+        {error instanceof Error ? error.message : String(error)}
+        {at !== undefined && at > 0 && (
+          <>
+            {" · "}
+            <Time at={new Date(at).toISOString()} />
+          </>
+        )}
+      </p>
+      {error instanceof ApiError && error.requestId !== null && <Id value={error.requestId} />}
+      <Button icon={RotateCw} onPress={onRetry}>
+        {t("retry")}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,77 @@
+import type { ReactNode } from "react";
+import { FieldError } from "react-aria-components/FieldError";
+import { Label } from "react-aria-components/Label";
+import { Text } from "react-aria-components/Text";
+import { useController, type ControllerRenderProps, type FieldValues } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+
+/** What every field takes. `name` is its path in the form's values. */
+export interface FieldProps {
+  name: string;
+  label: string;
+  /** Below the field. */
+  help?: ReactNode;
+  isRequired?: boolean;
+  isDisabled?: boolean;
+}
+
+export const INPUT =
+  "h-8 w-full min-w-0 rounded-md border border-line-strong bg-surface px-2.5 text-sm placeholder:text-muted data-disabled:opacity-60 aria-invalid:border-bad data-invalid:border-bad max-sm:h-10 max-sm:text-base";
+
+/** The field's value in the form around it, and the error that stands beside it. */
+export function useField({ name, isRequired = false }: FieldProps): {
+  field: ControllerRenderProps<FieldValues, string>;
+  error: string | undefined;
+} {
+  const { t } = useTranslation();
+  const { field, fieldState } = useController({
+    name,
+    rules: { validate: (value) => !isRequired || !isBlank(value) || t("required") },
+  });
+  return { field, error: messageOf(fieldState.error) };
+}
+
+function isBlank(value: unknown): boolean {
+  return (
+    value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0)
+  );
+}
+
+/** The first message of an error, or of those of its parts. */
+function messageOf(error: unknown): string | undefined {
+  if (typeof error !== "object" || error === null) return undefined;
+  if ("message" in error && typeof error.message === "string") return error.message;
+  return Object.values(error).map(messageOf).find(Boolean);
+}
+
+/** Label above, help and error below; inside a field of React Aria. */
+export function FieldFrame({
+  label,
+  help,
+  error,
+  isRequired,
+  children,
+}: Pick<FieldProps, "label" | "help" | "isRequired"> & { error: string | undefined; children: ReactNode }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <Label className="font-medium">
+        {label}
+        {isRequired === true && (
+          <span className="ml-1 font-normal text-muted" aria-hidden title={t("required")}>
+            *
+          </span>
+        )}
+      </Label>
+      {children}
+      {help !== undefined && (
+        <Text slot="description" className="text-xs text-muted">
+          {help}
+        </Text>
+      )}
+      <FieldError className="text-xs text-bad">{error}</FieldError>
+    </>
+  );
+}
+
+export const FIELD = "flex min-w-0 flex-col gap-1.5";

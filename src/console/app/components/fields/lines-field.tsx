@@ -1,0 +1,51 @@
+import { useState } from "react";
+import { TextArea } from "react-aria-components/TextArea";
+import { TextField } from "react-aria-components/TextField";
+import { FIELD, FieldFrame, INPUT, useField, type FieldProps } from "./field-frame.tsx";
+
+interface LinesFieldProps extends FieldProps {
+  placeholder?: string;
+  /** The value of no line at all; an empty list where it is absent. */
+  whenEmpty?: null;
+}
+
+/** A list of texts, one on each line, such as addresses `10.0.0.0/8`. */
+export function LinesField({ placeholder, whenEmpty, ...props }: LinesFieldProps) {
+  const { field, error } = useField(props);
+  const kept = (Array.isArray(field.value) ? field.value : []).join("\n");
+  const [typed, setTyped] = useState(kept);
+  const shown = linesOf(typed).join("\n") === kept ? typed : kept;
+  return (
+    <TextField
+      value={shown}
+      onChange={(text) => {
+        const lines = linesOf(text);
+        setTyped(text);
+        field.onChange(lines.length === 0 && whenEmpty === null ? null : lines);
+      }}
+      onBlur={field.onBlur}
+      isInvalid={error !== undefined}
+      isRequired={props.isRequired ?? false}
+      isDisabled={props.isDisabled ?? false}
+      validationBehavior="aria"
+      className={FIELD}
+    >
+      <FieldFrame {...props} error={error}>
+        <TextArea
+          ref={field.ref}
+          rows={3}
+          placeholder={placeholder}
+          spellCheck="false"
+          className={`${INPUT.replace("h-8", "min-h-20").replace("max-sm:h-10", "")} py-1.5 font-mono text-xs leading-5`}
+        />
+      </FieldFrame>
+    </TextField>
+  );
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split(/[\n,;]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+}

@@ -1,0 +1,32 @@
+import { Group } from "react-aria-components/Group";
+import { Input } from "react-aria-components/Input";
+import { TextField } from "react-aria-components/TextField";
+import { FIELD, FieldFrame, INPUT, useField, type FieldProps } from "./field-frame.tsx";
+import { Unit } from "./number-field.tsx";
+
+/** An amount as a decimal text, as it is typed: no digit of it passes through a floating-point number. */
+export function MoneyField({ currency, ...props }: FieldProps & { currency: string }) {
+  const { field, error } = useField(props);
+  return (
+    <TextField
+      name={props.name}
+      value={String(field.value ?? "")}
+      onChange={(text) => field.onChange(text.replace(",", ".").replace(/[^\d.-]/g, ""))}
+      onBlur={field.onBlur}
+      isInvalid={error !== undefined}
+      isRequired={props.isRequired ?? false}
+      isDisabled={props.isDisabled ?? false}
+      validationBehavior="aria"
+      inputMode="decimal"
+      autoComplete="off"
+      className={FIELD}
+    >
+      <FieldFrame {...props} error={error}>
+        <Group className="relative">
+          <Input ref={field.ref} placeholder="0.00" className={`${INPUT} pr-12 text-right`} />
+          <Unit>{currency}</Unit>
+        </Group>
+      </FieldFrame>
+    </TextField>
+  );
+}

@@ -1,0 +1,52 @@
+import type { HTMLInputTypeAttribute } from "react";
+import { Input } from "react-aria-components/Input";
+import { TextArea } from "react-aria-components/TextArea";
+import { TextField as AriaTextField } from "react-aria-components/TextField";
+import { FIELD, FieldFrame, INPUT, useField, type FieldProps } from "./field-frame.tsx";
+
+interface TextFieldProps extends FieldProps {
+  type?: HTMLInputTypeAttribute;
+  placeholder?: string;
+  autoComplete?: string;
+  inputMode?: "text" | "numeric" | "decimal" | "email" | "url";
+  isMono?: boolean;
+  autoFocus?: boolean;
+  /** More than one line: as many as this at first. */
+  lines?: number;
+}
+
+/** A text. An empty one is `""`. */
+export function TextField({ type, placeholder, isMono, lines, ...props }: TextFieldProps) {
+  const { field, error } = useField(props);
+  const look = isMono === true ? " font-mono" : "";
+  return (
+    <AriaTextField
+      {...(type !== undefined && { type: type as "text" })}
+      name={props.name}
+      value={String(field.value ?? "")}
+      onChange={field.onChange}
+      onBlur={field.onBlur}
+      isInvalid={error !== undefined}
+      isRequired={props.isRequired ?? false}
+      isDisabled={props.isDisabled ?? false}
+      validationBehavior="aria"
+      autoFocus={props.autoFocus ?? false}
+      autoComplete={props.autoComplete ?? "off"}
+      inputMode={props.inputMode ?? "text"}
+      className={FIELD}
+    >
+      <FieldFrame {...props} error={error}>
+        {lines === undefined ? (
+          <Input ref={field.ref} placeholder={placeholder} className={INPUT + look} />
+        ) : (
+          <TextArea
+            ref={field.ref}
+            placeholder={placeholder}
+            rows={lines}
+            className={`${INPUT.replaceAll("h-8", "min-h-8").replace("max-sm:h-10", "")} py-1.5${look}`}
+          />
+        )}
+      </FieldFrame>
+    </AriaTextField>
+  );
+}

@@ -1,0 +1,31 @@
+import { Building2, ChevronsUpDown } from "lucide-react";
+import { Button } from "react-aria-components/Button";
+import { Select, SelectValue } from "react-aria-components/Select";
+import { useTranslation } from "react-i18next";
+import { useOrganizationOptions } from "../lib/options.ts";
+import { useOrganization } from "../lib/organization.ts";
+import { OptionsList } from "./fields/options-list.tsx";
+
+const ALL = "";
+
+/** Chooses which organization all pages are about; nothing where there is only one. */
+export function OrganizationPicker() {
+  const { t } = useTranslation();
+  const options = useOrganizationOptions();
+  const { id, choose } = useOrganization();
+  if (options.length < 2) return null;
+  return (
+    <Select
+      aria-label={t("organization")}
+      value={id ?? ALL}
+      onChange={(id) => choose(id === ALL ? null : String(id))}
+    >
+      <Button className="flex h-9 w-full items-center gap-2 rounded-md border border-line bg-surface px-2.5 text-left hover:bg-hover max-sm:h-11">
+        <Building2 size={16} aria-hidden className="shrink-0 text-muted" />
+        <SelectValue className="min-w-0 flex-1 truncate font-medium" />
+        <ChevronsUpDown size={14} aria-hidden className="shrink-0 text-muted" />
+      </Button>
+      <OptionsList options={[{ id: ALL, label: t("organization.all") }, ...options]} />
+    </Select>
+  );
+}

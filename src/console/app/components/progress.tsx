@@ -1,0 +1,21 @@
+import { Meter } from "react-aria-components/Meter";
+
+/** How much of something is used: 0 to 1, and more where it is exceeded. `forecast` is where it will be. */
+export function Progress({ label, share, forecast }: { label: string; share: number; forecast?: number }) {
+  const look = share >= 1 ? "bg-bad" : share >= 0.8 ? "bg-warn" : "bg-accent-solid";
+  return (
+    <Meter
+      aria-label={label}
+      value={Math.min(share, 1) * 100}
+      className="relative h-2 w-full overflow-hidden rounded-full bg-sunken"
+    >
+      <div className={`h-full rounded-full ${look}`} style={{ width: `${Math.min(share, 1) * 100}%` }} />
+      {forecast !== undefined && (
+        <div
+          className="absolute inset-y-0 w-0.5 bg-text"
+          style={{ left: `calc(${Math.min(Math.max(forecast, 0), 1) * 100}% - 2px)` }}
+        />
+      )}
+    </Meter>
+  );
+}

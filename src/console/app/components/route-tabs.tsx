@@ -1,0 +1,28 @@
+import { Link, type LinkProps } from "@tanstack/react-router";
+
+/** The pages of an area; each has its own address. */
+export function RouteTabs({
+  label,
+  tabs,
+}: {
+  label: string;
+  tabs: readonly { to: NonNullable<LinkProps["to"]>; label: string }[];
+}) {
+  return (
+    <nav aria-label={label} className="-mx-4 overflow-x-auto border-b border-line px-4 sm:mx-0 sm:px-0">
+      <ul className="flex gap-1">
+        {tabs.map(({ to, label }) => (
+          <li key={to}>
+            <Link
+              to={to}
+              activeOptions={{ exact: true, includeSearch: false }}
+              className="-mb-px block border-b-2 border-transparent px-3 py-2 font-medium whitespace-nowrap text-muted -outline-offset-2! hover:text-text aria-[current=page]:border-accent aria-[current=page]:text-text"
+            >
+              {label}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}

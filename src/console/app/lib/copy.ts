@@ -1,0 +1,26 @@
+import { useState } from "react";
+
+const SHOWN_MS = 1_500;
+
+/** Copies a text; `isCopied` for a moment afterwards. */
+export function useCopy(text: string): { isCopied: boolean; copy(): void } {
+  const [isCopied, setCopied] = useState(false);
+  const copy = () => {
+    void writeText(text).then(() => {
+      setCopied(true);
+      setTimeout(() => setCopied(false), SHOWN_MS);
+    });
+  };
+  return { isCopied, copy };
+}
+
+/** The clipboard is for secure pages only; over plain http the selection is copied. */
+async function writeText(text: string): Promise<void> {
+  if (window.isSecureContext) return await navigator.clipboard.writeText(text);
+  const area = document.createElement("textarea");
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+}

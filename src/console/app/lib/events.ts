@@ -1,0 +1,59 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect } from "react";
+
+/** What the gateway reports: the kind of thing that changed, such as `jobs`, and what it says about it. */
+export interface LiveEvent {
+  kind: string;
+  data: unknown;
+}
+
+const LISTENERS = new Set<(event: LiveEvent) => void>();
+const KINDS = ["jobs", "channels", "requests"] as const;
+
+let source: EventSource | null = null;
+
+/** Follows the gateway's events while the page is visible; one connection for all who follow. */
+export function useEvents(onEvent: (event: LiveEvent) => void): void {
+  useEffect(() => {
+    LISTENERS.add(onEvent);
+    follow();
+    return () => {
+      LISTENERS.delete(onEvent);
+      follow();
+    };
+  }, [onEvent]);
+}
+
+/** Reads everything of the named kinds again when the gateway reports a change of it. */
+export function useLive(...kinds: readonly (typeof KINDS)[number][]): void {
+  const client = useQueryClient();
+  const wanted = kinds.join(" ");
+  const onEvent = useCallback(
+    ({ kind }: LiveEvent) => {
+      if (wanted.split(" ").includes(kind))
+        void client.invalidateQueries({
+          predicate: ({ queryKey }) => String(queryKey[0]).startsWith(`${kind}.`),
+        });
+    },
+    [client, wanted],
+  );
+  useEvents(onEvent);
+}
+
+document.addEventListener("visibilitychange", follow);
+
+function follow(): void {
+  const isWanted = LISTENERS.size > 0 && !document.hidden;
+  if (!isWanted) {
+    source?.close();
+    source = null;
+    return;
+  }
+  if (source) return;
+  source = new EventSource("/admin/v1/events");
+  for (const kind of KINDS)
+    source.addEventListener(kind, ({ data }: MessageEvent<string>) => {
+      const event = { kind, data: JSON.parse(data) as unknown };
+      for (const listener of LISTENERS) listener(event);
+    });
+}

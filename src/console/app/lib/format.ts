@@ -1,0 +1,101 @@
+import i18next from "i18next";
+
+const CENT = 2;
+const MAX_FRACTION = 12;
+
+/** A decimal text such as `"0.042"` in a currency, every digit of it; at least two after the point. */
+export function formatMoney(amount: string, currency: string): string {
+  return money(amount, currency, CENT, MAX_FRACTION);
+}
+
+/** The same to the cent, or to two significant digits below a cent. */
+export function formatShortMoney(amount: string, currency: string): string {
+  const size = Math.abs(Number(amount));
+  const most = size > 0 && size < 0.01 ? Math.min(MAX_FRACTION, 1 - Math.floor(Math.log10(size))) : CENT;
+  return money(amount, currency, CENT, most);
+}
+
+function money(amount: string, currency: string, least: number, most: number): string {
+  const digits = { minimumFractionDigits: least, maximumFractionDigits: most };
+  const value = amount as Intl.StringNumericLiteral;
+  try {
+    return format(`money ${currency} ${most}`, { style: "currency", currency, ...digits }).format(value);
+  } catch {
+    // A currency that the platform does not know.
+    return `${format(`plain ${most}`, digits).format(value)} ${currency}`;
+  }
+}
+
+export function formatCount(count: number): string {
+  return format("count", { maximumFractionDigits: 2 }).format(count);
+}
+
+/** Such as 1.2K. */
+export function formatShortCount(count: number): string {
+  return format("short", { notation: "compact", maximumFractionDigits: 1 }).format(count);
+}
+
+/** A share between 0 and 1 as percent. */
+export function formatShare(share: number): string {
+  return format("share", { style: "percent", maximumFractionDigits: share < 0.1 ? 2 : 0 }).format(share);
+}
+
+/** Milliseconds in the unit that reads best. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return unit(Math.round(ms), "millisecond");
+  if (ms < 120_000) return unit(Math.round(ms / 100) / 10, "second");
+  if (ms < 7_200_000) return unit(Math.round(ms / 6_000) / 10, "minute");
+  return ms < 172_800_000
+    ? unit(Math.round(ms / 360_000) / 10, "hour")
+    : unit(Math.round(ms / 8_640_000) / 10, "day");
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return unit(bytes, "byte");
+  if (bytes < 1_000_000) return unit(Math.round(bytes / 100) / 10, "kilobyte");
+  return unit(Math.round(bytes / 100_000) / 10, "megabyte");
+}
+
+function unit(value: number, name: string): string {
+  return format(name, { style: "unit", unit: name, unitDisplay: "short" }).format(value);
+}
+
+const AGES: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ["year", 31_536_000_000],
+  ["month", 2_592_000_000],
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1_000],
+];
+
+/** Such as 3 minutes ago. */
+export function formatAge(at: number, now: number): string {
+  const distance = at - now;
+  const [name, ms] = AGES.find(([, ms]) => Math.abs(distance) >= ms) ?? ["second", 1_000];
+  return new Intl.RelativeTimeFormat(i18next.language, { numeric: "auto", style: "short" }).format(
+    Math.round(distance / ms),
+    name,
+  );
+}
+
+/** Date and time with the name of the time zone. */
+export function formatTime(at: number): string {
+  return new Intl.DateTimeFormat(i18next.language, {
+    dateStyle: "medium",
+    timeStyle: "long",
+  }).format(at);
+}
+
+export function formatDay(at: number): string {
+  return new Intl.DateTimeFormat(i18next.language, { month: "short", day: "numeric" }).format(at);
+}
+
+const formats = new Map<string, Intl.NumberFormat>();
+
+function format(name: string, options: Intl.NumberFormatOptions): Intl.NumberFormat {
+  const key = `${i18next.language} ${name} ${options.maximumFractionDigits ?? ""}`;
+  let known = formats.get(key);
+  if (!known) formats.set(key, (known = new Intl.NumberFormat(i18next.language, options)));
+  return known;
+}

@@ -1,0 +1,37 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+
+/** The search parameters of an address, all of them text. */
+export type Search = Record<string, string | undefined>;
+
+export function parseSearch(query: string): Search {
+  return Object.fromEntries(new URLSearchParams(query));
+}
+
+export function renderSearch(search: Search): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(search))
+    if (value !== undefined && value !== "") query.set(name, String(value));
+  return query.size === 0 ? "" : `?${query}`;
+}
+
+/**
+ * The filters of a view, which stand in its address. `change` sets some of them and leaves the rest; an empty or absent
+ * value removes one. Typing replaces the entry in the history, so that Back leaves the view.
+ */
+export function useFilters(): { filters: Search; change(some: Search): void } {
+  const filters = useSearch({ strict: false }) as Search;
+  const navigate = useNavigate();
+  const change = (some: Search) =>
+    void navigate({
+      to: ".",
+      replace: true,
+      search: (before: Search) => withoutEmpty({ ...before, ...some }),
+    });
+  return { filters, change };
+}
+
+function withoutEmpty(search: Search): Search {
+  return Object.fromEntries(
+    Object.entries(search).filter(([, value]) => value !== undefined && value !== ""),
+  );
+}

@@ -1,0 +1,35 @@
+import type { Virtualizer } from "@tanstack/react-virtual";
+import type { KeyboardEvent } from "react";
+
+const PAGE_ROWS = 10;
+
+/** Moves the focus between the rows of a table with the arrows, Home, End and the page keys. */
+export function useTableKeys(
+  virtualizer: Virtualizer<HTMLDivElement, Element>,
+  count: number,
+): (event: KeyboardEvent<HTMLElement>) => void {
+  return (event) => {
+    const row = event.target instanceof HTMLElement ? event.target.closest("tr") : null;
+    const index = Number(row?.dataset["index"] ?? Number.NaN);
+    const next = nextRow(event.key, index, count);
+    if (Number.isNaN(index) || next === undefined) return;
+    event.preventDefault();
+    virtualizer.scrollToIndex(next);
+    const table = event.currentTarget;
+    requestAnimationFrame(() => table.querySelector<HTMLElement>(`tr[data-index="${next}"]`)?.focus());
+  };
+}
+
+function nextRow(key: string, index: number, count: number): number | undefined {
+  const next = (
+    {
+      ArrowDown: index + 1,
+      ArrowUp: index - 1,
+      PageDown: index + PAGE_ROWS,
+      PageUp: index - PAGE_ROWS,
+      Home: 0,
+      End: count - 1,
+    } as Record<string, number>
+  )[key];
+  return next === undefined ? undefined : Math.max(0, Math.min(count - 1, next));
+}

@@ -1,0 +1,122 @@
+import { useEffect, useEffectEvent, useRef, useState, type RefObject } from "react";
+import uPlot from "uplot";
+import type { ChartData } from "./chart-data.ts";
+import { seriesColour } from "./series-colours.ts";
+
+const FONT = "11px ui-sans-serif, system-ui, sans-serif";
+const MAX_BAR_PX = 48;
+const AXIS_WIDTH = 64;
+
+/**
+ * Draws a chart into a container, again when its data, its size or the theme changes, and reports the index under the
+ * cursor. Returns what puts the cursor on an index.
+ */
+export function usePlot(
+  container: RefObject<HTMLDivElement | null>,
+  props: ChartData,
+  onIndex: (index: number | null) => void,
+): (index: number) => void {
+  const plot = useRef<uPlot | null>(null);
+  const theme = useThemeChanges();
+  const report = useEffectEvent(onIndex);
+  const { kind, times, series, format } = props;
+  useEffect(() => {
+    const element = container.current;
+    if (!element) return undefined;
+    const options = optionsOf(element, props, report);
+    const created = new uPlot(options, dataOf(props), element);
+    plot.current = created;
+    const observer = new ResizeObserver(() =>
+      created.setSize({ width: element.clientWidth, height: element.clientHeight }),
+    );
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      created.destroy();
+      plot.current = null;
+    };
+  }, [container, kind, times, series, format, theme]);
+  return (index) => {
+    const created = plot.current;
+    const time = created?.data[0][index];
+    if (created && time !== undefined) created.setCursor({ left: created.valToPos(time, "x"), top: 0 });
+  };
+}
+
+/** Stacked kinds are summed up from the first series on. */
+function dataOf({ kind, times, series }: ChartData): uPlot.AlignedData {
+  const seconds = times.map((at) => Date.parse(at) / 1_000);
+  const sums = times.map(() => 0);
+  const rows = series.map(({ values }) =>
+    kind === "line"
+      ? [...values]
+      : values.map((value, index) => (sums[index] = (sums[index] ?? 0) + (value ?? 0))),
+  );
+  // Higher sums are created first, so that bars of lower ones stand before them.
+  return [seconds, ...rows.reverse()];
+}
+
+function optionsOf(
+  element: HTMLElement,
+  { kind, series, times, format }: ChartData,
+  onIndex: (index: number | null) => void,
+): uPlot.Options {
+  const { color, borderTopColor } = getComputedStyle(element);
+  const grid = { stroke: borderTopColor, width: 1 };
+  const axis = { stroke: color, font: FONT, ticks: { show: false } };
+  return {
+    width: element.clientWidth,
+    height: element.clientHeight,
+    padding: [8, 8, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
+    scales: { x: { time: true }, y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.08 : 1] } },
+    axes: [
+      { ...axis, grid: { show: false }, space: 64 },
+      {
+        ...axis,
+        grid,
+        size: AXIS_WIDTH,
+        space: 44,
+        values: (_plot, splits) => splits.map((value) => format(value)),
+      },
+    ],
+    series: [{}, ...series.map((each) => seriesOf(kind, each, times.length)).reverse()],
+    ...(kind === "area" && {
+      bands: series.slice(1).map((_, index) => ({ series: [index + 1, index + 2] as [number, number] })),
+    }),
+    hooks: { setCursor: [({ cursor }) => onIndex(cursor.idx ?? null)] },
+  };
+}
+
+function seriesOf(kind: ChartData["kind"], series: ChartData["series"][number], count: number): uPlot.Series {
+  const colour = series.colour ?? seriesColour(series.name);
+  if (kind === "bar")
+    return {
+      fill: colour,
+      points: { show: false },
+      ...(uPlot.paths.bars && { paths: uPlot.paths.bars({ size: [0.7, MAX_BAR_PX], radius: 0.12 }) }),
+    };
+  return {
+    stroke: colour,
+    width: 1.75,
+    points: { show: count === 1 },
+    ...(kind === "area" && { fill: colour.replace(")", " / 0.28)") }),
+  };
+}
+
+/** A number that changes with the theme, because colours of a canvas do not follow it. */
+function useThemeChanges(): number {
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    const onChange = () => setCount((count) => count + 1);
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    window.addEventListener("themechange", onChange);
+    system.addEventListener("change", onChange);
+    return () => {
+      window.removeEventListener("themechange", onChange);
+      system.removeEventListener("change", onChange);
+    };
+  }, []);
+  return count;
+}

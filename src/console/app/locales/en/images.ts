@@ -1,0 +1,4 @@
+/** Image controls and gallery. */
+export const images = {
+  title: "Images",
+};

@@ -1,0 +1,4 @@
+/** Jobs. */
+export const jobs = {
+  title: "Jobs",
+};

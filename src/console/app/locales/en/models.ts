@@ -1,0 +1,4 @@
+/** Models, providers, prices. */
+export const models = {
+  title: "Models",
+};

@@ -1,0 +1,4 @@
+/** Budgets, limits, ledger. */
+export const money = {
+  title: "Money",
+};

@@ -1,0 +1,4 @@
+/** What a key sees of itself. */
+export const ownKey = {
+  title: "Your key",
+};

@@ -1,0 +1,4 @@
+/** The playground. */
+export const playground = {
+  title: "Playground",
+};

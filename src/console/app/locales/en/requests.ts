@@ -1,0 +1,4 @@
+/** Requests. */
+export const requests = {
+  title: "Requests",
+};

@@ -1,0 +1,5 @@
+import type { ownKey as english } from "../en/ownKey.ts";
+
+export const ownKey: Record<keyof typeof english, string> = {
+  title: "我的密钥",
+};

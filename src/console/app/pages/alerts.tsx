@@ -1,0 +1,12 @@
+import { useTranslation } from "react-i18next";
+import { AreaTabs } from "../components/area-tabs.tsx";
+import { Page } from "../components/page.tsx";
+
+export default function AlertsPage() {
+  const { t } = useTranslation();
+  return (
+    <Page title={t("nav.settings")} tabs={<AreaTabs area="settings" />}>
+      {null}
+    </Page>
+  );
+}
