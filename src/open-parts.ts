@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
 import type { Settings } from "./config/index.ts";
 import { openConsole } from "./console/index.ts";
+import { requestCancel } from "./jobs/cancel.ts";
 import { createCodecSlots } from "./imaging/codec-slots.ts";
 import { systemClock } from "./lib/clock.ts";
 import { newId } from "./lib/ids.ts";
@@ -72,6 +73,11 @@ export async function openParts(settings: Settings, supervisor: SupervisorLink |
       clock: systemClock,
       get catalogue() {
         return live.current;
+      },
+      running: {
+        ejections: () => health.ejections(),
+        cancelJob: (organizationId, id) =>
+          requestCancel({ ...jobs.forServer, blobs: blobs.store }, organizationId, id),
       },
     },
     console: openConsole((error) => onProblem("the console could not be bundled", error)),

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { NOW, refusal, withOrganization } from "../../test/support/admin-context.ts";
 import { periodStart } from "../domain/budget-period.ts";
-import { createBudget, listBudgets, removeBudget, setBudgetAmount } from "./budgets.ts";
+import { createBudget, listBudgets, removeBudget, updateBudget } from "./budgets.ts";
 import { createKey } from "./keys.ts";
 import { createOrganization } from "./organizations.ts";
 
@@ -17,11 +17,15 @@ test("a budget starts its period in UTC, changes its amount and goes away", asyn
   });
   expect(periodStart("day", NOW)).toBe(Date.UTC(2026, 4, 15));
   expect(periodStart("total", NOW)).toBe(NOW);
-  expect(await setBudgetAmount(context, budget.id, "0.5")).toMatchObject({ amount: 500_000_000n });
+  expect(await updateBudget(context, budget.id, { amount: "0.5" })).toMatchObject({ amount: 500_000_000n });
   await removeBudget(context, budget.id);
-  expect(await listBudgets(context, "acme")).toEqual([]);
+  expect((await listBudgets(context, { organizationId: "acme" })).data).toEqual([]);
   expect(await refusal(removeBudget(context, budget.id))).toEqual([404, "id", expect.any(String)]);
-  expect(await refusal(setBudgetAmount(context, budget.id, "1"))).toEqual([404, "id", expect.any(String)]);
+  expect(await refusal(updateBudget(context, budget.id, { amount: "1" }))).toEqual([
+    404,
+    "id",
+    expect.any(String),
+  ]);
 });
 
 test("a budget of a key of another organization or with a negative amount is refused", async () => {

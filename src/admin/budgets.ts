@@ -1,15 +1,17 @@
 import { z } from "zod";
-import { periodStart } from "../domain/budget-period.ts";
+import { periodEnd, periodStart } from "../domain/budget-period.ts";
 import { newId } from "../lib/ids.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
-import { amountSchema, readInput } from "./input.ts";
+import type { Nanos } from "../lib/money.ts";
+import { amountSchema, readInput, requireVersion, versionSchema } from "./input.ts";
+import { pageFields, toPage, readCursor, type Page } from "./paging.ts";
 import { getOrganization } from "./organizations.ts";
-import type { BudgetRecord, LeaseInDoubt } from "./ports.ts";
+import type { BudgetRecord, LeaseInDoubt } from "./budget-ports.ts";
 
 /** Creates a budget of an organization or of one of its keys: a hard stop in the organization's currency. */
 export async function createBudget(context: AdminContext, input: unknown): Promise<BudgetRecord> {
-  const fields = readInput(budgetSchema, input);
+  const fields = readInput(budgetCreationSchema, input);
   await getOrganization(context, fields.organizationId);
   if (fields.keyId !== null) {
     const key = await context.store.keys.get(fields.keyId);
@@ -21,7 +23,7 @@ export async function createBudget(context: AdminContext, input: unknown): Promi
       );
   }
   const now = context.clock.now();
-  const budget: BudgetRecord = {
+  const budget = {
     id: newId("budget"),
     ...fields,
     spent: 0n,
@@ -29,28 +31,42 @@ export async function createBudget(context: AdminContext, input: unknown): Promi
     periodStart: periodStart(fields.period, now),
     createdAt: now,
   };
-  await context.store.budgets.create(budget, context.by);
-  return budget;
+  return await context.store.budgets.create(budget, context.by);
 }
 
-/** Budgets of one organization, or of all. */
-export async function listBudgets(context: AdminContext, organizationId?: string): Promise<BudgetRecord[]> {
-  if (organizationId !== undefined) await getOrganization(context, organizationId);
-  return await context.store.budgets.list(organizationId);
+/** Budgets of one organization or of all, of one key or of all, oldest first. */
+export async function listBudgets(context: AdminContext, input: unknown): Promise<Page<BudgetRecord>> {
+  const { cursor, limit, ...filter } = readInput(budgetListSchema, input);
+  if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
+  const page = { ...filter, after: readCursor(cursor), limit: limit + 1 };
+  return toPage(await context.store.budgets.page(page), limit);
 }
 
 /** Sets a new amount, a decimal string; what was spent stays spent. Throws 404 for an unknown budget. */
-export async function setBudgetAmount(
-  context: AdminContext,
-  id: string,
-  amount: unknown,
-): Promise<BudgetRecord> {
-  const fields = readInput(z.strictObject({ amount: amountSchema }), { amount });
-  const isKnown = await context.store.budgets.setAmount(id, fields.amount, context.by);
-  const budget = isKnown ? await context.store.budgets.get(id) : null;
+export async function updateBudget(context: AdminContext, id: string, input: unknown): Promise<BudgetRecord> {
+  const { amount, version } = readInput(budgetChangeSchema, input);
+  const change = (before: BudgetRecord) => {
+    requireVersion(before, version);
+    return { amount: amount ?? before.amount };
+  };
+  const budget = await context.store.budgets.update(id, change, context.by);
   if (!budget) throw unknownBudget(id);
   return budget;
 }
+
+/**
+ * What a budget will have spent at the end of its period, going on as until now; null for one without an end and
+ * while the period is too young to tell.
+ */
+export function forecast({ period, periodStart: start, spent }: BudgetRecord, now: number): Nanos | null {
+  const end = periodEnd(period, start);
+  if (end === null) return null;
+  const [elapsed, whole] = [Math.min(now, end) - start, end - start];
+  return elapsed < whole * YOUNG_PERIOD ? null : (spent * BigInt(whole)) / BigInt(elapsed);
+}
+
+/** A part of a period in which a forecast would be a guess. */
+const YOUNG_PERIOD = 0.05;
 
 /** Removes a budget: nothing is held against it any more. Throws 404 for an unknown one. */
 export async function removeBudget(context: AdminContext, id: string): Promise<void> {
@@ -73,7 +89,18 @@ export async function writeOffLeases(context: AdminContext, processId: string): 
   return written;
 }
 
-const budgetSchema = z.strictObject({
+export const budgetListSchema = z.strictObject({
+  organizationId: z.string().optional(),
+  keyId: z.string().optional(),
+  ...pageFields,
+});
+
+export const budgetChangeSchema = z.strictObject({
+  amount: amountSchema.optional(),
+  version: versionSchema,
+});
+
+export const budgetCreationSchema = z.strictObject({
   organizationId: z.string(),
   keyId: z.string().nullable().default(null),
   amount: amountSchema,

@@ -1,6 +1,9 @@
 import type { Channel, Route } from "../domain/channel.ts";
+import type { Job } from "../domain/job.ts";
+import type { Limits } from "../domain/limits.ts";
 import type { Model } from "../domain/model.ts";
 import type { PriceRow } from "../domain/price.ts";
+import type { Ejection } from "../gateway/routing/health.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isPattern } from "../lib/pattern-map.ts";
 import { didYouMean } from "../lib/suggest.ts";
@@ -13,6 +16,22 @@ export interface AdminContext {
   by: Actor;
   clock: Clock;
   catalogue: Catalogue;
+  /** The running gateway; absent on the command line, which has the database alone. */
+  running?: RunningGateway;
+}
+
+/** What only a running gateway can tell or do. */
+export interface RunningGateway {
+  /** Targets that its process takes no requests to now. */
+  ejections(): readonly Ejection[];
+  /** Cancels a job by the rules of jobs. Returns it afterwards; null for an unknown one. */
+  cancelJob(organizationId: string, id: string): Promise<Job | null>;
+}
+
+/** The running gateway. Throws 409 where there is none. */
+export function requireRunning({ running }: AdminContext): RunningGateway {
+  if (running) return running;
+  throw new AdminError(409, null, "this needs a running gateway: name one with --url");
 }
 
 /** The configured models, channels, default routes and prices; the settings have this shape. */
@@ -21,6 +40,8 @@ export interface Catalogue {
   channels: ReadonlyMap<string, Channel>;
   routes: ReadonlyMap<string, Route>;
   prices: ReadonlyMap<string, PriceRow>;
+  /** What organizations and keys without limits of their own have. */
+  limits: { organization: Limits; key: Limits };
 }
 
 /** A configured model, or a pattern that covers some; throws as `requireModel` does. */

@@ -15,6 +15,26 @@ export function readInput<Output>(schema: ZodType<Output>, input: unknown): Outp
 
 export const nameSchema = z.string().trim().min(1).max(100);
 
+/** The revision that a change was made from; another one is a conflict. */
+export const versionSchema = z.int().min(0).optional();
+
+/** Refuses a change that was made from an earlier state than the present one. */
+export function requireVersion(before: { version: number }, version: number | undefined): void {
+  if (version === undefined || version === before.version) return;
+  throw new AdminError(
+    409,
+    "version",
+    `it has changed since version ${version}: read it again and repeat the change`,
+  );
+}
+
+/** `true` and `false`, also as the text of a query. */
+export const flagSchema = z
+  .union([z.boolean(), z.enum(["true", "false"]).transform((text) => text === "true")], {
+    error: "must be true or false",
+  })
+  .meta({ type: "boolean" });
+
 /** A time: ISO 8601 with a zone, or Unix milliseconds; read as Unix milliseconds. */
 export const timeSchema = z.union(
   [z.int().min(0), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))],

@@ -1,9 +1,12 @@
 import { z } from "zod";
+import { formatNanos } from "../lib/money.ts";
+import type { AdminContext } from "./context.ts";
 import {
   createKey,
   getKey,
   keyChangeSchema,
   keyCreationSchema,
+  keyListSchema,
   keyRotationSchema,
   listKeys,
   removeKey,
@@ -11,7 +14,15 @@ import {
   updateKey,
 } from "./keys.ts";
 import { operation } from "./operation.ts";
-import { doneSchema, isoTime, isoTimeSchema, limitsViewSchema, pageOf } from "./output.ts";
+import {
+  amountViewSchema,
+  doneSchema,
+  isoTime,
+  isoTimeSchema,
+  limitsViewSchema,
+  pageOf,
+  versionViewSchema,
+} from "./output.ts";
 import type { KeyRecord } from "./ports.ts";
 
 const keySchema = z.object({
@@ -26,6 +37,20 @@ const keySchema = z.object({
   isDisabled: z.boolean(),
   expiresAt: isoTimeSchema.nullable(),
   createdAt: isoTimeSchema,
+  version: versionViewSchema,
+});
+
+/** In lists, where it costs one look-up for all of them. */
+const listedKeySchema = keySchema.extend({
+  lastUsedAt: isoTimeSchema.nullable().describe("When it was last charged for a request"),
+  budgets: z.array(
+    z.object({
+      id: z.string(),
+      amount: amountViewSchema,
+      spent: amountViewSchema,
+      period: z.enum(["total", "day", "month"]),
+    }),
+  ),
 });
 
 const newSecretSchema = z.object({ secret: z.string().describe("Shown only now"), key: keySchema });
@@ -39,10 +64,11 @@ export const keyOperations = {
     summary: "Keys, oldest first",
     role: "viewer",
     reach: "organization",
-    input: z.strictObject({ organizationId: z.string().optional() }),
-    output: pageOf(keySchema),
-    async run(context, { organizationId }) {
-      return { data: (await listKeys(context, organizationId)).map(toView), next: null };
+    input: keyListSchema,
+    output: pageOf(listedKeySchema),
+    async run(context, input) {
+      const { data, next } = await listKeys(context, input);
+      return { data: await withUse(context, data), next };
     },
   }),
   "keys.create": operation({
@@ -105,6 +131,26 @@ export const keyOperations = {
     },
   }),
 };
+
+async function withUse({ store }: AdminContext, keys: readonly KeyRecord[]) {
+  const ids = keys.map(({ id }) => id);
+  const [lastUsed, budgets] = await Promise.all([store.keys.lastUsed(ids), store.budgets.ofKeys(ids)]);
+  return keys.map((key) => {
+    const at = lastUsed.get(key.id);
+    return {
+      ...toView(key),
+      lastUsedAt: at === undefined ? null : isoTime(at),
+      budgets: budgets
+        .filter(({ keyId }) => keyId === key.id)
+        .map(({ id, amount, spent, period }) => ({
+          id,
+          amount: formatNanos(amount),
+          spent: formatNanos(spent),
+          period,
+        })),
+    };
+  });
+}
 
 function toView({ hash: _hash, expiresAt, createdAt, ...shown }: KeyRecord): z.input<typeof keySchema> {
   return {

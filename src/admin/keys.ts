@@ -4,7 +4,16 @@ import { newId } from "../lib/ids.ts";
 import { hashSecret, isFixableSecret, newSecret, secretPrefix } from "../lib/secret.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModels, type AdminContext } from "./context.ts";
-import { changeLimits, limitsSchema, nameSchema, readInput, timeSchema } from "./input.ts";
+import {
+  changeLimits,
+  limitsSchema,
+  nameSchema,
+  readInput,
+  requireVersion,
+  timeSchema,
+  versionSchema,
+} from "./input.ts";
+import { pageFields, toPage, readCursor, type Page } from "./paging.ts";
 import { getOrganization } from "./organizations.ts";
 import type { KeyRecord } from "./ports.ts";
 
@@ -19,7 +28,7 @@ export async function createKey(context: AdminContext, input: unknown): Promise<
   } = readInput(keyCreationSchema, input);
   await getOrganization(context, organizationId);
   checkKey(context, fields);
-  const key: KeyRecord = {
+  const fresh = {
     ...fields,
     id: newId("key"),
     organizationId,
@@ -30,8 +39,7 @@ export async function createKey(context: AdminContext, input: unknown): Promise<
     isDisabled: false,
     createdAt: context.clock.now(),
   };
-  await context.store.keys.create(key, context.by);
-  return { secret, key };
+  return { secret, key: await context.store.keys.create(fresh, context.by) };
 }
 
 /** A key whose secret was generated just now. */
@@ -40,10 +48,12 @@ interface NewSecret {
   key: KeyRecord;
 }
 
-/** Keys of one organization, or of all. */
-export async function listKeys(context: AdminContext, organizationId?: string): Promise<KeyRecord[]> {
-  if (organizationId !== undefined) await getOrganization(context, organizationId);
-  return await context.store.keys.list(organizationId);
+/** Keys of one organization, or of all, oldest first. */
+export async function listKeys(context: AdminContext, input: unknown): Promise<Page<KeyRecord>> {
+  const { cursor, limit, ...filter } = readInput(keyListSchema, input);
+  if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
+  const page = { ...filter, after: readCursor(cursor), limit: limit + 1 };
+  return toPage(await context.store.keys.page(page), limit);
 }
 
 /** The key, or a 404. */
@@ -59,11 +69,14 @@ export async function getKey(
 
 /** Changes what the input names, for example `{isDisabled: true}`. Throws 404 for an unknown key. */
 export async function updateKey(context: AdminContext, id: string, input: unknown): Promise<KeyRecord> {
-  const { limits, ...fields } = readInput(keyChangeSchema, input);
+  const { limits, version, ...fields } = readInput(keyChangeSchema, input);
   checkKey(context, fields);
   const after = await context.store.keys.update(
     id,
-    (before) => ({ ...fields, limits: changeLimits(before.limits, limits ?? {}) }),
+    (before) => {
+      requireVersion(before, version);
+      return { ...fields, limits: changeLimits(before.limits, limits ?? {}) };
+    },
     context.by,
   );
   return after ?? (await getKey(context, id));
@@ -133,8 +146,15 @@ export const keyChangeSchema = z
     limits: limitsSchema,
     isDisabled: z.boolean(),
     expiresAt: expirySchema,
+    version: versionSchema,
   })
   .partial();
+
+export const keyListSchema = z.strictObject({
+  organizationId: z.string().optional(),
+  search: z.string().optional(),
+  ...pageFields,
+});
 
 const MAX_OVERLAP_MS = 90 * 24 * 60 * 60_000;
 

@@ -3,11 +3,11 @@ import type { LedgerEntry } from "../domain/ledger.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
-import { amountSchema, readInput, reasonSchema } from "./input.ts";
+import { amountSchema, readInput, reasonSchema, timeSchema } from "./input.ts";
 import { getKey } from "./keys.ts";
 import { getOrganization } from "./organizations.ts";
+import { pageFields } from "./paging.ts";
 import type { ChargeHistory, LedgerFilter, LedgerPosition } from "./ledger-ports.ts";
-import type { AuditRecord } from "./ports.ts";
 
 /** A charge with its corrections, and their sum. */
 export interface LedgerView extends ChargeHistory {
@@ -25,7 +25,7 @@ interface LedgerListing {
  * Throws 404 for an unknown organization, key or cursor.
  */
 export async function listLedger(context: AdminContext, input: unknown): Promise<LedgerListing> {
-  const { cursor, limit, ...filter } = readInput(listSchema, input);
+  const { cursor, limit, ...filter } = readInput(ledgerListSchema, input);
   await checkFilter(context, filter);
   const below = cursor === undefined ? undefined : await positionOf(context, cursor);
   // One more than the page shows whether another page follows.
@@ -36,7 +36,7 @@ export async function listLedger(context: AdminContext, input: unknown): Promise
 
 /** All entries of a filter, newest first, page by page; of any number only one page is in memory. */
 export async function* exportLedger(context: AdminContext, input: unknown): AsyncGenerator<LedgerEntry[]> {
-  const filter = readInput(filterSchema, input);
+  const filter = readInput(ledgerFilterSchema, input);
   await checkFilter(context, filter);
   let below: LedgerPosition | undefined;
   for (;;) {
@@ -91,11 +91,6 @@ export async function refund(context: AdminContext, id: string, input: unknown):
   return entry;
 }
 
-/** Audit rows newest first, of one subject when named, at most 1,000. */
-export async function listAudit(context: AdminContext, input: unknown): Promise<AuditRecord[]> {
-  return await context.store.audit.list(readInput(auditSchema, input));
-}
-
 /** Sum of the corrections of a charge's price. */
 export function adjustedBy({ corrections }: ChargeHistory): Nanos {
   return sumOf(corrections.filter(isOfPrice));
@@ -136,22 +131,18 @@ export function newCorrection(
   };
 }
 
-const limitSchema = z.int().min(1).max(1000).default(50);
-
-const filterSchema = z.strictObject({
+export const ledgerFilterSchema = z.strictObject({
   organizationId: z.string().optional(),
   keyId: z.string().optional(),
   model: z.string().optional(),
   requestId: z.string().optional(),
-  from: z.int().min(0).optional(),
-  to: z.int().min(0).optional(),
+  from: timeSchema.optional(),
+  to: timeSchema.optional(),
 });
 
-const listSchema = filterSchema.extend({ cursor: z.string().optional(), limit: limitSchema });
+export const ledgerListSchema = ledgerFilterSchema.extend(pageFields);
 
-const auditSchema = z.strictObject({ subject: z.string().optional(), limit: limitSchema });
-
-const refundSchema = z.strictObject({ amount: amountSchema.optional(), reason: reasonSchema });
+export const refundSchema = z.strictObject({ amount: amountSchema.optional(), reason: reasonSchema });
 
 function netOf(history: ChargeHistory): Nanos {
   return history.charge.amount + sumOf(history.corrections);

@@ -1,6 +1,7 @@
 import type { z, ZodType } from "zod";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
+import { readInput } from "./input.ts";
 import { isAtLeast, type Access, type Role } from "./roles.ts";
 
 /**
@@ -31,9 +32,12 @@ export function operation<Input extends ZodType, Output extends ZodType>(
   return declared;
 }
 
-/** Runs an operation for whoever has the access. Throws an `AdminError` 403, or what the operation throws. */
+/**
+ * Runs an operation for whoever has the access. Throws an `AdminError`: 403, 400 for input that its schema refuses, or
+ * what the operation throws.
+ */
 export async function runOperation(
-  { role, reach, output, run }: Operation,
+  { role, reach, input: schema, output, run }: Operation,
   context: AdminContext,
   access: Access,
   input: unknown,
@@ -42,5 +46,6 @@ export async function runOperation(
     throw new AdminError(403, null, `this needs the role ${role}; yours is ${access.role}`);
   if (reach === "installation" && access.organizations !== "*")
     throw new AdminError(403, null, "this needs a member of all organizations");
+  readInput(schema, input);
   return output.parse(await run(context, input));
 }

@@ -1,8 +1,30 @@
+import { auditOperations } from "./audit-operations.ts";
+import { budgetOperations } from "./budget-operations.ts";
+import { installationOperations } from "./installation-operations.ts";
+import { jobOperations } from "./job-operations.ts";
 import { keyOperations } from "./key-operations.ts";
+import { ledgerOperations } from "./ledger-operations.ts";
+import { organizationOperations } from "./organization-operations.ts";
+import { priceOperations } from "./price-operations.ts";
 import { requestOperations } from "./request-operations.ts";
+import { routeOperations } from "./route-operations.ts";
 import { usageOperations } from "./usage-operations.ts";
+import { webhookOperations } from "./webhook-operations.ts";
 
 /** Every operation of administration, by name. */
-export const operations = { ...keyOperations, ...usageOperations, ...requestOperations };
+export const operations = {
+  ...organizationOperations,
+  ...keyOperations,
+  ...budgetOperations,
+  ...priceOperations,
+  ...routeOperations,
+  ...ledgerOperations,
+  ...auditOperations,
+  ...jobOperations,
+  ...webhookOperations,
+  ...installationOperations,
+  ...usageOperations,
+  ...requestOperations,
+};
 
 export type Operations = typeof operations;

@@ -30,6 +30,7 @@ test("a new organization has every model, the default settings and no limits of 
     limits: {},
     routes: {},
     createdAt: NOW,
+    version: 1,
   });
   expect(context.store.changes).toEqual([{ actor: "test", change: "create organization acme" }]);
 });

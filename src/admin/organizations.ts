@@ -4,17 +4,26 @@ import { newId } from "../lib/ids.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModels, type AdminContext } from "./context.ts";
-import { changeLimits, currencySchema, limitsSchema, nameSchema, readInput } from "./input.ts";
+import {
+  changeLimits,
+  currencySchema,
+  limitsSchema,
+  nameSchema,
+  readInput,
+  requireVersion,
+  versionSchema,
+} from "./input.ts";
+import { pageFields, toPage, readCursor, type Page } from "./paging.ts";
 import type { EnabledModels, OrganizationRecord, OrganizationStore } from "./ports.ts";
 
 /** Creates an organization with all models enabled unless it names some. Throws 409 when the id is taken. */
 export async function createOrganization(context: AdminContext, input: unknown): Promise<OrganizationRecord> {
-  const { id = newId("org"), settings, limits, ...fields } = readInput(creationSchema, input);
-  checkModels(context, fields.models);
+  const { id = newId("org"), settings, limits, ...fields } = readInput(organizationCreationSchema, input);
+  checkModels(context, namesOf(fields.models));
   checkFallback(context, settings);
   if (await context.store.organizations.get(id))
     throw new AdminError(409, "id", `there is already an organization "${id}"`);
-  const organization: OrganizationRecord = {
+  const organization = {
     ...fields,
     id,
     isDisabled: false,
@@ -23,8 +32,17 @@ export async function createOrganization(context: AdminContext, input: unknown):
     routes: {},
     createdAt: context.clock.now(),
   };
-  await context.store.organizations.create(organization, context.by);
-  return organization;
+  return await context.store.organizations.create(organization, context.by);
+}
+
+/** Organizations, oldest first. */
+export async function listOrganizations(
+  { store }: AdminContext,
+  input: unknown,
+): Promise<Page<OrganizationRecord>> {
+  const { cursor, limit, search } = readInput(organizationListSchema, input);
+  const page = { search, after: readCursor(cursor), limit: limit + 1 };
+  return toPage(await store.organizations.page(page), limit);
 }
 
 /** The organization, or a 404 that suggests the one that was meant. */
@@ -47,13 +65,20 @@ export async function updateOrganization(
   id: string,
   input: unknown,
 ): Promise<OrganizationRecord> {
-  const { settings, limits, ...fields } = readInput(changeSchema, input);
+  const { settings, limits, version, ...fields } = readInput(organizationChangeSchema, input);
   checkFallback(context, settings ?? {});
-  return await changeOrganization(context, id, (before) => ({
-    ...fields,
-    settings: { ...before.settings, ...settings },
-    limits: changeLimits(before.limits, limits ?? {}),
-  }));
+  return await changeOrganization(context, id, (before) => {
+    requireVersion(before, version);
+    // A model may have left the configuration since it was named.
+    const named = new Set(namesOf(before.models));
+    const added = namesOf(fields.models ?? []).filter((model) => !named.has(model));
+    checkModels(context, added);
+    return {
+      ...fields,
+      settings: { ...before.settings, ...settings },
+      limits: changeLimits(before.limits, limits ?? {}),
+    };
+  });
 }
 
 /** Changes the organization in its present state. Throws 404 for an unknown one. */
@@ -95,6 +120,12 @@ export async function disableModels(
   });
 }
 
+/** The models that a list names, whether it allows or excepts them. */
+function namesOf(models: EnabledModels): string[] {
+  if (models === "*") return [];
+  return Array.isArray(models) ? models : models.except;
+}
+
 function allExcept(models: string[]): EnabledModels {
   return models.length === 0 ? "*" : { except: models };
 }
@@ -111,11 +142,14 @@ const settingsSchema = z
   })
   .partial();
 
-const modelsSchema = z.union([z.literal("*"), z.array(z.string())], {
-  error: 'must be "*" or a list of model ids',
-});
+const modelsSchema = z.union(
+  [z.literal("*"), z.array(z.string()), z.strictObject({ except: z.array(z.string()).min(1) })],
+  { error: 'must be "*", a list of model ids, or {except} with a list of them' },
+);
 
-const creationSchema = z.strictObject({
+export const organizationListSchema = z.strictObject({ search: z.string().optional(), ...pageFields });
+
+export const organizationCreationSchema = z.strictObject({
   id: z
     .string()
     .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
@@ -129,9 +163,11 @@ const creationSchema = z.strictObject({
   limits: limitsSchema.default({}),
 });
 
-const changeSchema = z.strictObject({
+export const organizationChangeSchema = z.strictObject({
   name: nameSchema.optional(),
   isDisabled: z.boolean().optional(),
+  models: modelsSchema.optional(),
+  version: versionSchema,
   settings: settingsSchema.optional(),
   limits: limitsSchema.optional(),
 });

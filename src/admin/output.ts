@@ -12,6 +12,13 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({ data: z.array(item), next: z.string().nullable() });
 }
 
+export const versionViewSchema = z
+  .int()
+  .describe("Revision of its last change; name it in an update to be told of changes in between");
+
+/** An amount of money; never a float. */
+export const amountViewSchema = z.string().describe("Decimal");
+
 export const doneSchema = z.object({ done: z.literal(true) });
 
 export const limitsViewSchema = z

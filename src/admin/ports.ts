@@ -6,10 +6,12 @@ import type { Scope } from "../domain/api-key.ts";
 import type { Limits } from "../domain/limits.ts";
 import type { OrganizationSettings } from "../domain/organization.ts";
 import type { PriceAmounts } from "../domain/price.ts";
-import type { Nanos } from "../lib/money.ts";
+import type { BudgetAdminStore } from "./budget-ports.ts";
 import type { LedgerAdminStore } from "./ledger-ports.ts";
+import type { ListPage } from "./list-page.ts";
 import type { Actor } from "./actor.ts";
 import type { AdministratorStore, SessionStore } from "./member-ports.ts";
+import type { JobAdminStore } from "./job-ports.ts";
 import type { WebhookStore } from "./webhook-ports.ts";
 
 export type { Actor } from "./actor.ts";
@@ -23,6 +25,7 @@ export interface AdminStore {
   sessions: SessionStore;
   linkSecrets: LinkSecretStore;
   webhooks: WebhookStore;
+  jobs: JobAdminStore;
   ledger: LedgerAdminStore;
   audit: AuditStore;
 }
@@ -39,6 +42,8 @@ export interface OrganizationRecord {
   routes: Record<string, RouteRecord>;
   /** Unix milliseconds. */
   createdAt: number;
+  /** Revision of its last change. */
+  version: number;
 }
 
 /** Every model, today's and later ones; every model but some; or only some. */
@@ -50,16 +55,18 @@ export interface RouteRecord {
 }
 
 export interface OrganizationStore {
-  create(organization: OrganizationRecord, by: Actor): Promise<void>;
+  create(organization: Omit<OrganizationRecord, "version">, by: Actor): Promise<OrganizationRecord>;
   get(id: string): Promise<OrganizationRecord | null>;
   list(): Promise<OrganizationRecord[]>;
+  /** Oldest first; `search` is a part of the id or the name. */
+  page(page: ListPage & { search?: string }): Promise<OrganizationRecord[]>;
   /**
    * Writes what `change` makes of the organization in its present state, so that no two changes undo each other;
    * when it throws, nothing is changed. Returns the organization afterwards, null when there is none.
    */
   update(
     id: string,
-    change: (before: OrganizationRecord) => Partial<Omit<OrganizationRecord, "id" | "createdAt">>,
+    change: (before: OrganizationRecord) => Partial<Omit<OrganizationRecord, "id" | "createdAt" | "version">>,
     by: Actor,
   ): Promise<OrganizationRecord | null>;
 }
@@ -79,17 +86,25 @@ export interface KeyRecord {
   isDisabled: boolean;
   expiresAt: number | null;
   createdAt: number;
+  /** Revision of its last change. */
+  version: number;
 }
 
 /** Deleted keys are not found; their rows stay for the ledger's sake. */
 export interface KeyStore {
-  create(key: KeyRecord, by: Actor): Promise<void>;
+  create(key: Omit<KeyRecord, "version">, by: Actor): Promise<KeyRecord>;
   get(id: string): Promise<KeyRecord | null>;
   /** The key with this secret; not one that had it before a rotation. */
   findByHash(hash: string): Promise<KeyRecord | null>;
   /** Whether a rotated or deleted key once had this secret, whether or not it is still accepted. */
   isRetired(hash: string): Promise<boolean>;
   list(organizationId?: string): Promise<KeyRecord[]>;
+  /** Oldest first; `search` is a part of the id, the name or the beginning of the secret. */
+  page(page: ListPage & { organizationId?: string; search?: string }): Promise<KeyRecord[]>;
+  /** The names of some keys, of deleted ones, too. */
+  names(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** When each of some keys was last charged for a request, where it was. Unix milliseconds. */
+  lastUsed(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /**
    * Writes what `change` makes of the key in its present state, so that no two changes undo each other. Returns the
    * key afterwards, null when there is none.
@@ -98,7 +113,7 @@ export interface KeyStore {
     id: string,
     change: (
       before: KeyRecord,
-    ) => Partial<Omit<KeyRecord, "id" | "organizationId" | "hash" | "prefix" | "createdAt">>,
+    ) => Partial<Omit<KeyRecord, "id" | "organizationId" | "hash" | "prefix" | "createdAt" | "version">>,
     by: Actor,
   ): Promise<KeyRecord | null>;
   /**
@@ -136,46 +151,6 @@ export interface PriceStore {
   list(filter?: { organizationId?: string | null; model?: string }): Promise<PriceRecord[]>;
 }
 
-export interface BudgetRecord {
-  id: string;
-  organizationId: string;
-  /** null holds for the whole organization. */
-  keyId: string | null;
-  /** What may be spent in a period. */
-  amount: Nanos;
-  period: "total" | "day" | "month";
-  spent: Nanos;
-  /** Held by running processes' leases. */
-  held: Nanos;
-  /** Unix milliseconds at which the running period began. */
-  periodStart: number;
-  createdAt: number;
-}
-
-/**
- * What a process holds of a budget that has not renewed its leases for 15 minutes. Part of it may be spent: the
- * charges then stand in the journal of that process.
- */
-export interface LeaseInDoubt {
-  processId: string;
-  budget: string;
-  amount: Nanos;
-  /** When it would have had to be renewed. Unix milliseconds of the store. */
-  since: number;
-}
-
-export interface BudgetAdminStore {
-  create(budget: BudgetRecord, by: Actor): Promise<void>;
-  get(id: string): Promise<BudgetRecord | null>;
-  list(organizationId?: string): Promise<BudgetRecord[]>;
-  /** Sets a new amount; spending goes on from where it stands. */
-  setAmount(id: string, amount: Nanos, by: Actor): Promise<boolean>;
-  remove(id: string, by: Actor): Promise<boolean>;
-  leasesInDoubt(): Promise<LeaseInDoubt[]>;
-  /** Returns what such a process holds to its budgets. Returns what that was; empty when it holds nothing in doubt. */
-  writeOff(processId: string, by: Actor): Promise<LeaseInDoubt[]>;
-}
-
 /** Secrets that sign links to results. */
 export interface LinkSecretStore {
   /**
@@ -208,9 +183,21 @@ export interface AuditRecord {
   after: unknown;
 }
 
+/** Which changes are meant; what is absent does not matter. */
+export interface AuditFilter {
+  subject?: string;
+  kind?: ChangeKind;
+  action?: AuditAction;
+  actor?: string;
+  /** Unix milliseconds, inclusive. */
+  from?: number;
+  /** Unix milliseconds, exclusive. */
+  to?: number;
+}
+
 export interface AuditStore {
-  /** Newest first; at most `limit`, of one subject when named. */
-  list(filter: { subject?: string; before?: bigint; limit: number }): Promise<AuditRecord[]>;
+  /** Newest first. */
+  list(page: AuditFilter & { before?: bigint; limit: number }): Promise<AuditRecord[]>;
   /**
    * Checks the chain of hashes in which each row depends on all rows before it, and that `knownHead`, a hash that was
    * kept elsewhere, is in it.

@@ -4,7 +4,7 @@ import { charge as chargeFor, resolvePrice, type Price, type PriceSource } from 
 import type { Nanos } from "../lib/money.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext } from "./context.ts";
-import { readInput, reasonSchema } from "./input.ts";
+import { readInput, reasonSchema, timeSchema } from "./input.ts";
 import { adjustedBy, newCorrection, refundedBy } from "./ledger.ts";
 import { currencyOf, priceFields, priceOf } from "./prices.ts";
 import type { ChargeHistory } from "./ledger-ports.ts";
@@ -40,7 +40,7 @@ export async function correctPrice(
   input: unknown,
   { dryRun }: { dryRun: boolean },
 ): Promise<PriceCorrection> {
-  const fields = readInput(correctionSchema, input);
+  const fields = readInput(priceCorrectionSchema, input);
   const model = requireModel(context.catalogue, fields.model, "model");
   const to = fields.to ?? context.clock.now();
   if (to <= fields.from) throw new AdminError(400, "to", "to must be later than from");
@@ -83,10 +83,10 @@ export async function correctPrice(
   return done;
 }
 
-const correctionSchema = z.strictObject({
+export const priceCorrectionSchema = z.strictObject({
   ...priceFields,
-  from: z.int().min(0),
-  to: z.int().min(0).optional(),
+  from: timeSchema,
+  to: timeSchema.optional(),
   reason: reasonSchema,
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { NOW, refusal, withOrganization } from "../../test/support/admin-context.ts";
 import type { Price } from "../domain/price.ts";
-import { listPrices, removePrice, setPrice } from "./prices.ts";
+import { removePrice, setPrice } from "./prices.ts";
 
 test("a price row holds exact amounts, in the organization's currency, from now or a later date", async () => {
   const context = await withOrganization();
@@ -20,14 +20,14 @@ test("a price row holds exact amounts, in the organization's currency, from now 
     model: "big-chat",
     perMillion: { input: "1.5", output: "2", cacheWrite1h: "3" },
   });
-  expect(await listPrices(context, { organizationId: null })).toMatchObject([
+  expect(await context.store.prices.list({ organizationId: null })).toMatchObject([
     {
       model: "big-chat",
       effectiveFrom: NOW,
       price: { perMillion: { input: 1_500_000_000n, cacheWrite1h: 3_000_000_000n } },
     },
   ]);
-  expect(await listPrices(context, { model: "sandbox-a" })).toEqual([row]);
+  expect(await context.store.prices.list({ model: "sandbox-a" })).toEqual([row]);
 });
 
 test("an invalid price is refused", async () => {
@@ -179,7 +179,7 @@ test("a row is not ended while a model loses its price by it, unless forced", as
   ]);
   const later = { id: row.id, effectiveUntil: NOW + 10 };
   expect((await removePrice(context, later, { isForced: true })).after).toBeNull();
-  expect(await listPrices(context)).toMatchObject([{ id: row.id, effectiveUntil: NOW + 10 }]);
+  expect(await context.store.prices.list()).toMatchObject([{ id: row.id, effectiveUntil: NOW + 10 }]);
 });
 
 test("a default row in a currency without organizations needs no force", async () => {

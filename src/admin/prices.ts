@@ -7,7 +7,7 @@ import { newId } from "../lib/ids.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext } from "./context.ts";
-import { amountSchema, currencySchema, readInput } from "./input.ts";
+import { amountSchema, currencySchema, readInput, timeSchema } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
 import type { PriceRecord } from "./ports.ts";
 import { loses, priceEffect, stillUnpriced } from "./price-effect.ts";
@@ -30,7 +30,18 @@ export async function setPrice(
   input: unknown,
   { isForced = false }: { isForced?: boolean } = {},
 ): Promise<PriceChange> {
-  const fields = readInput(priceSchema, input);
+  const { refusal, ...change } = await previewPrice(context, input);
+  if (!isForced && refusal !== null) throw new AdminError(409, null, refusal);
+  await context.store.prices.add(change.row, context.by);
+  return change;
+}
+
+/** What `setPrice` would do, and why it would be refused; writes nothing. */
+export async function previewPrice(
+  context: AdminContext,
+  input: unknown,
+): Promise<PriceChange & { refusal: string | null }> {
+  const fields = readInput(priceCreationSchema, input);
   const model = requireModel(context.catalogue, fields.model, "model");
   const now = context.clock.now();
   const effectiveFrom = fields.effectiveFrom ?? now;
@@ -48,9 +59,8 @@ export async function setPrice(
   };
   const stored = await context.store.prices.list({ model: model.id });
   const effect = await priceEffect(context, row, { stored, changed: [...stored, row], at: effectiveFrom });
-  if (!isForced && effect.unpriced.length > 0) throw new AdminError(409, null, stillUnpriced(row, effect));
-  await context.store.prices.add(row, context.by);
-  return { row, before: effect.before, after: effect.after };
+  const refusal = effect.unpriced.length > 0 ? stillUnpriced(row, effect) : null;
+  return { row, before: effect.before, after: effect.after, refusal };
 }
 
 /**
@@ -62,7 +72,7 @@ export async function removePrice(
   input: unknown,
   { isForced = false }: { isForced?: boolean } = {},
 ): Promise<PriceChange> {
-  const { id, effectiveUntil } = readInput(removalSchema, input);
+  const { id, effectiveUntil } = readInput(priceEndSchema, input);
   const now = context.clock.now();
   const until = effectiveUntil ?? now;
   requireFuture("effectiveUntil", until, now);
@@ -77,15 +87,6 @@ export async function removePrice(
   if (!(await context.store.prices.end(id, until, context.by)))
     throw new AdminError(409, "id", `the price row "${id}" has already ended`);
   return { row: ended, before: effect.before, after: effect.after };
-}
-
-/** Price rows, oldest first; `organizationId: null` gives the defaults only. */
-export async function listPrices(
-  context: AdminContext,
-  filter: { organizationId?: string | null; model?: string } = {},
-): Promise<PriceRecord[]> {
-  if (typeof filter.organizationId === "string") await getOrganization(context, filter.organizationId);
-  return await context.store.prices.list(filter);
 }
 
 /** The amounts of an input, checked against the tiers and qualities of the model. */
@@ -120,11 +121,14 @@ export const priceFields = {
   perUse: z.partialRecord(z.enum(PRICEABLE_FEATURES), amountSchema).optional(),
 };
 
-const priceSchema = z.strictObject({ ...priceFields, effectiveFrom: z.int().min(0).optional() });
+export const priceCreationSchema = z.strictObject({ ...priceFields, effectiveFrom: timeSchema.optional() });
 
-const removalSchema = z.strictObject({ id: z.string(), effectiveUntil: z.int().min(0).optional() });
+export const priceEndSchema = z.strictObject({ id: z.string(), effectiveUntil: timeSchema.optional() });
 
-type PriceInput = Pick<z.output<typeof priceSchema>, "perImage" | "perMillion" | "longContext" | "perUse">;
+type PriceInput = Pick<
+  z.output<typeof priceCreationSchema>,
+  "perImage" | "perMillion" | "longContext" | "perUse"
+>;
 
 /** The currency of a price: the organization's own, or the one named, by default USD. */
 export async function currencyOf(

@@ -13,7 +13,7 @@ test("an organization's own route replaces the default until it is removed", asy
     targets: [target],
   });
   expect(await listRoutes(context, "acme", "sandbox-chat")).toEqual([
-    { model: "sandbox-chat", source: "organization", strategy: "weighted", targets: [target] },
+    { model: "sandbox-chat", source: "organization", strategy: "weighted", targets: [target], version: 2 },
   ]);
   await removeRoute(context, "acme", "sandbox-chat");
   expect(await listRoutes(context, "acme", "sandbox-chat")).toEqual([
@@ -22,6 +22,7 @@ test("an organization's own route replaces the default until it is removed", asy
       source: "default",
       strategy: "ordered",
       targets: [{ channel: "sandbox", upstreamModel: "sandbox-chat", weight: 1 }],
+      version: 3,
     },
   ]);
   expect((await listRoutes(context, "acme")).map((route) => route.model)).toContain("big-chat");

@@ -3,7 +3,7 @@ import type { Route } from "../domain/channel.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext, type Catalogue } from "./context.ts";
-import { readInput } from "./input.ts";
+import { readInput, requireVersion, versionSchema } from "./input.ts";
 import { changeOrganization, getOrganization } from "./organizations.ts";
 import type { OrganizationRecord, RouteRecord } from "./ports.ts";
 
@@ -11,8 +11,8 @@ import type { OrganizationRecord, RouteRecord } from "./ports.ts";
  * Gives an organization its own route for a model. Refused when it names a model, channel or upstream model
  * that is not configured, so that every saved route can be followed.
  */
-export async function setRoute(context: AdminContext, input: unknown): Promise<RouteRecord> {
-  const { organizationId, model, ...route } = readInput(routeSchema, input);
+export async function setRoute(context: AdminContext, input: unknown): Promise<EffectiveRoute> {
+  const { organizationId, model, version, ...route } = readInput(routeSchema, input);
   requireModel(context.catalogue, model, "model");
   const seen = new Set<string>();
   for (const [index, target] of route.targets.entries()) {
@@ -22,10 +22,11 @@ export async function setRoute(context: AdminContext, input: unknown): Promise<R
     if (seen.has(name)) throw new AdminError(400, field, `"${name}" is named twice`);
     seen.add(name);
   }
-  await changeOrganization(context, organizationId, ({ routes }) => ({
-    routes: { ...routes, [model]: route },
-  }));
-  return route;
+  const after = await changeOrganization(context, organizationId, (before) => {
+    requireVersion(before, version);
+    return { routes: { ...before.routes, [model]: route } };
+  });
+  return effectiveRoute(context.catalogue, after, model);
 }
 
 /** Returns the model to the configured default route. Throws 404 when the organization has no own route. */
@@ -46,6 +47,8 @@ export async function removeRoute(
 export interface EffectiveRoute extends RouteRecord {
   model: string;
   source: "organization" | "default";
+  /** Of the organization, whose row its routes are in. */
+  version: number;
 }
 
 /** Effective routes of an organization, of one model or of all. */
@@ -65,15 +68,16 @@ function effectiveRoute(
   organization: OrganizationRecord,
   model: string,
 ): EffectiveRoute {
+  const { version } = organization;
   const own = organization.routes[model];
-  if (own) return { model, source: "organization", strategy: own.strategy, targets: own.targets };
+  if (own) return { model, source: "organization", ...own, version };
   const route = catalogue.routes.get(model);
   const targets = (route?.targets ?? []).map(({ channel, upstreamModel, weight }) => ({
     channel: channel.id,
     upstreamModel,
     weight,
   }));
-  return { model, source: "default", strategy: route?.strategy ?? "ordered", targets };
+  return { model, source: "default", strategy: route?.strategy ?? "ordered", targets, version };
 }
 
 /** A saved route with its channels, or the name of the first that is not configured any more. */
@@ -87,9 +91,10 @@ export function resolveRoute(record: RouteRecord, channels: Catalogue["channels"
   return { strategy: record.strategy, targets };
 }
 
-const routeSchema = z.strictObject({
+export const routeSchema = z.strictObject({
   organizationId: z.string(),
   model: z.string(),
+  version: versionSchema.describe("Of the organization"),
   strategy: z.enum(["ordered", "weighted"]).default("ordered"),
   targets: z
     .array(

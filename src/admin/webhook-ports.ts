@@ -1,4 +1,5 @@
 import type { Actor } from "./actor.ts";
+import type { ListPosition } from "./list-page.ts";
 
 /** An address that is told of the ends of an organization's jobs. */
 export interface WebhookEndpoint {
@@ -25,6 +26,13 @@ export interface WebhookDelivery {
   lastResult: string | null;
 }
 
+/** Which messages are meant; what is absent does not matter. */
+export interface DeliveryFilter {
+  organizationId?: string;
+  jobId?: string;
+  status?: WebhookDelivery["status"];
+}
+
 export interface WebhookStore {
   add(endpoint: WebhookEndpoint & { secret: string }, by: Actor): Promise<void>;
   list(organizationId?: string): Promise<WebhookEndpoint[]>;
@@ -33,11 +41,7 @@ export interface WebhookStore {
   /** Gives an endpoint another secret; the earlier one signs, too, for so long. False when there is no such endpoint. */
   rotate(id: string, secret: string, overlapMs: number, by: Actor): Promise<boolean>;
   /** Newest first. */
-  deliveries(filter: {
-    organizationId?: string;
-    isFailed: boolean;
-    limit: number;
-  }): Promise<WebhookDelivery[]>;
+  deliveries(page: DeliveryFilter & { below?: ListPosition; limit: number }): Promise<WebhookDelivery[]>;
   /** Sends a message again, from now on as often as a new one. False when there is none. */
   redeliver(id: string, by: Actor): Promise<boolean>;
 }

@@ -6,16 +6,18 @@ import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import { readInput } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
+import { pageByName, pageFields, readCursor, toPage, type Page } from "./paging.ts";
 import type { WebhookDelivery, WebhookEndpoint } from "./webhook-ports.ts";
 
 const SECRET_BYTES = 32;
 
-const endpointSchema = z.strictObject({
+export const webhookCreationSchema = z.strictObject({
   organizationId: z.string(),
   url: z
     .string()
     .refine((text) => readLink(text) !== null, { error: "must be an https link to a public address" })
-    .nullable(),
+    .nullable()
+    .default(null),
 });
 
 /**
@@ -26,14 +28,14 @@ export async function addWebhook(
   { store, by, clock }: AdminContext,
   input: unknown,
 ): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
-  const { organizationId, url } = readInput(endpointSchema, input);
+  const { organizationId, url } = readInput(webhookCreationSchema, input);
   await getOrganization({ store }, organizationId);
   const others = await store.webhooks.list(organizationId);
   if (others.some((other) => other.url === url))
     throw new AdminError(
       409,
       "url",
-      "the organization has this endpoint already; `webhooks rotate` changes its secret",
+      "the organization has this endpoint already; rotate it to change its secret",
     );
   const endpoint = { id: newId("hook"), organizationId, url, createdAt: clock.now() };
   const secret = newSecret();
@@ -41,8 +43,11 @@ export async function addWebhook(
   return { endpoint, secret };
 }
 
-export function listWebhooks({ store }: AdminContext, organizationId?: string): Promise<WebhookEndpoint[]> {
-  return store.webhooks.list(organizationId);
+/** Endpoints, oldest first. */
+export async function listWebhooks(context: AdminContext, input: unknown): Promise<Page<WebhookEndpoint>> {
+  const { organizationId, ...page } = readInput(webhookListSchema, input);
+  if (organizationId !== undefined) await getOrganization(context, organizationId);
+  return pageByName(await context.store.webhooks.list(organizationId), page, ({ id }) => id);
 }
 
 export async function removeWebhook({ store, by }: AdminContext, id: string): Promise<void> {
@@ -53,24 +58,45 @@ export async function removeWebhook({ store, by }: AdminContext, id: string): Pr
 export async function rotateWebhook(
   { store, by }: AdminContext,
   id: string,
-  { overlapMs }: { overlapMs: number },
+  input: unknown,
 ): Promise<{ secret: string }> {
+  const { overlapMs } = readInput(webhookRotationSchema, input);
   const secret = newSecret();
   if (!(await store.webhooks.rotate(id, secret, overlapMs, by))) throw unknown(id);
   return { secret };
 }
 
-export function listDeliveries(
-  { store }: AdminContext,
-  filter: { organizationId?: string; isFailed: boolean; limit: number },
-): Promise<WebhookDelivery[]> {
-  return store.webhooks.deliveries(filter);
+/** Messages and what became of them, newest first. */
+export async function listDeliveries(context: AdminContext, input: unknown): Promise<Page<WebhookDelivery>> {
+  const { cursor, limit, ...filter } = readInput(deliveryListSchema, input);
+  if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
+  const page = { ...filter, below: readCursor(cursor), limit: limit + 1 };
+  return toPage(await context.store.webhooks.deliveries(page), limit);
 }
 
 export async function redeliver({ store, by }: AdminContext, id: string): Promise<void> {
   if (!(await store.webhooks.redeliver(id, by)))
-    throw new AdminError(404, "id", `there is no delivery "${id}"; \`webhooks deliveries\` lists them`);
+    throw new AdminError(404, "id", `there is no delivery "${id}"`);
 }
+
+const MAX_OVERLAP_MS = 90 * 24 * 60 * 60_000;
+
+export const webhookListSchema = z.strictObject({ organizationId: z.string().optional(), ...pageFields });
+
+export const webhookRotationSchema = z.strictObject({
+  overlapMs: z
+    .int()
+    .min(0)
+    .max(MAX_OVERLAP_MS)
+    .default(24 * 60 * 60_000),
+});
+
+export const deliveryListSchema = z.strictObject({
+  organizationId: z.string().optional(),
+  jobId: z.string().optional(),
+  status: z.enum(["waiting", "delivered", "failed"]).optional(),
+  ...pageFields,
+});
 
 /** As Standard Webhooks writes secrets. */
 function newSecret(): string {
@@ -78,5 +104,5 @@ function newSecret(): string {
 }
 
 function unknown(id: string): AdminError {
-  return new AdminError(404, "id", `there is no webhook "${id}"; \`webhooks list\` lists them`);
+  return new AdminError(404, "id", `there is no webhook "${id}"`);
 }

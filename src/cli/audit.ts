@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { listAudit } from "../admin/ledger.ts";
+import { listAudit } from "../admin/audit.ts";
 import type { AuditRecord } from "../admin/ports.ts";
 import type { CommandContext } from "./context.ts";
 import { readCount } from "./options.ts";
@@ -14,7 +14,7 @@ export function addAuditCommands(program: Command, cli: CommandContext): void {
     .option("--limit <n>", "most changes", readCount, 50)
     .option("--json", "print JSON")
     .action(async ({ json, ...filter }: { subject?: string; limit: number; json?: boolean }) => {
-      const records = await cli.administer((admin) => listAudit(admin, filter));
+      const { data: records } = await cli.administer((admin) => listAudit(admin, filter));
       cli.print(json, records.map(toView), records.map(toRow));
     });
   audit

@@ -4,10 +4,10 @@ import {
   listBudgets,
   listLeasesInDoubt,
   removeBudget,
-  setBudgetAmount,
+  updateBudget,
   writeOffLeases,
 } from "../admin/budgets.ts";
-import type { BudgetRecord, LeaseInDoubt } from "../admin/ports.ts";
+import type { BudgetRecord, LeaseInDoubt } from "../admin/budget-ports.ts";
 import { formatNanos } from "../lib/money.ts";
 import type { CommandContext } from "./context.ts";
 import { readWord } from "./options.ts";
@@ -43,7 +43,9 @@ export function addBudgetCommands(program: Command, cli: CommandContext): void {
     .option("--org <id>", "of this organization only")
     .option("--json", "print JSON")
     .action(async ({ org, json }: { org?: string; json?: boolean }) => {
-      const records = await cli.administer((admin) => listBudgets(admin, org));
+      const { data: records } = await cli.administer((admin) =>
+        listBudgets(admin, { organizationId: org, limit: 1000 }),
+      );
       cli.print(json, records.map(toView), records.map(toRow));
     });
   budgets
@@ -53,7 +55,7 @@ export function addBudgetCommands(program: Command, cli: CommandContext): void {
     .requiredOption("--amount <decimal>", "new amount, for example 100.00")
     .option("--json", "print JSON")
     .action(async (id: string, { amount, json }: { amount: string; json?: boolean }) => {
-      const budget = await cli.administer((admin) => setBudgetAmount(admin, id, amount));
+      const budget = await cli.administer((admin) => updateBudget(admin, id, { amount }));
       cli.print(json, toView(budget), [toRow(budget)]);
     });
   budgets

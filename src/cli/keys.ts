@@ -25,7 +25,9 @@ export function addKeyCommands(program: Command, cli: CommandContext): void {
     .option("--org <id>", "of this organization only")
     .option("--json", "print JSON")
     .action(async ({ org, json }: { org?: string; json?: boolean }) => {
-      const records = await cli.administer((admin) => listKeys(admin, org));
+      const { data: records } = await cli.administer((admin) =>
+        listKeys(admin, { organizationId: org, limit: 1000 }),
+      );
       cli.print(json, records.map(toView), records.map(toRow));
     });
   addStateCommand(keys, cli, { name: "disable", description: "stop a key from being accepted" });

@@ -1,11 +1,10 @@
 import type { Command } from "commander";
-import { listPrices, removePrice, setPrice, type PriceChange } from "../admin/prices.ts";
-import type { PriceRecord } from "../admin/ports.ts";
-import type { Settings } from "../config/index.ts";
+import { removePrice, setPrice, type PriceChange } from "../admin/prices.ts";
+import { listPrices, type AnyPriceRow } from "../admin/price-list.ts";
 import { priceStart, type Price, type PriceAmounts } from "../domain/price.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 import type { CommandContext } from "./context.ts";
-import { effectiveRates, priceText } from "./price-amounts.ts";
+import { effectiveRates, priceText } from "../admin/price-cells.ts";
 import { addCorrectCommand } from "./price-correction.ts";
 import {
   LONG_ABOVE_OPTION,
@@ -85,10 +84,9 @@ function addListCommand(prices: Command, cli: CommandContext): void {
     .option("--model <id>", "rows of this model only")
     .option("--json", "print JSON")
     .action(async ({ org, model, json }: { org?: string; model?: string; json?: boolean }) => {
-      const rows = await cli.administer(async (admin, settings) => [
-        ...(org === undefined ? configuredPrices(settings, model) : []),
-        ...(await listPrices(admin, { organizationId: org, model })),
-      ]);
+      const { data: rows } = await cli.administer((admin) =>
+        listPrices(admin, { organizationId: org, model, limit: 1000 }),
+      );
       cli.print(json, rows.map(toView), rows.map(toRow));
     });
 }
@@ -142,23 +140,7 @@ function comparison(before: Price | null, after: Price | null) {
   });
 }
 
-/** A stored row, or one of the configuration, which has no id. */
-type AnyPrice = Omit<PriceRecord, "id" | "createdAt"> & { id: string | null };
-
-function configuredPrices(settings: Settings, only: string | undefined): AnyPrice[] {
-  const prices = [...settings.prices].filter(([model]) => only === undefined || model === only);
-  return prices.map(([model, price]) => ({
-    id: null,
-    organizationId: null,
-    model,
-    currency: price.currency,
-    price,
-    effectiveFrom: price.effectiveFrom,
-    effectiveUntil: null,
-  }));
-}
-
-function toView({ id, organizationId, model, currency, price, ...times }: AnyPrice): object {
+function toView({ id, organizationId, model, currency, price, ...times }: AnyPriceRow): object {
   const amounts =
     price.unit === "token"
       ? { unit: price.unit, ...tokenView(price) }
@@ -190,7 +172,7 @@ function tokenView({ perMillion, longContext, perUse }: Extract<PriceAmounts, { 
   };
 }
 
-function toRow({ id, organizationId, model, currency, price, ...times }: AnyPrice) {
+function toRow({ id, organizationId, model, currency, price, ...times }: AnyPriceRow) {
   return {
     model,
     organization: organizationId ?? "(all)",

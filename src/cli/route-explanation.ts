@@ -4,7 +4,7 @@ import { priceOrigin, priceStart } from "../domain/price.ts";
 import { formatNanos } from "../lib/money.ts";
 import { formatPath } from "../lib/schema-problems.ts";
 import type { CommandContext } from "./context.ts";
-import { namedRates } from "./price-amounts.ts";
+import { namedRates } from "../admin/price-cells.ts";
 
 /** `routes explain`: a dry run of access, price and routing. */
 export function addExplainCommand(routes: Command, cli: CommandContext): void {

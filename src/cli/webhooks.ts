@@ -36,7 +36,9 @@ export function addWebhookCommands(program: Command, cli: CommandContext): void 
     .option("--org <id>", "of this organization only")
     .option("--json", "print JSON")
     .action(async ({ org, json }: { org?: string; json?: boolean }) => {
-      const endpoints = await cli.administer((admin) => listWebhooks(admin, org));
+      const { data: endpoints } = await cli.administer((admin) =>
+        listWebhooks(admin, { organizationId: org, limit: 1000 }),
+      );
       cli.print(json, endpoints, endpoints.map(toRow));
     });
   webhooks
@@ -69,8 +71,8 @@ function addDeliveryCommands(webhooks: Command, cli: CommandContext): void {
     .option("--failed", "only those that were given up")
     .option("--json", "print JSON")
     .action(async ({ org, failed = false, json }: { org?: string; failed?: boolean; json?: boolean }) => {
-      const filter = { organizationId: org, isFailed: failed, limit: MAX_LISTED };
-      const deliveries = await cli.administer((admin) => listDeliveries(admin, filter));
+      const filter = { organizationId: org, ...(failed && { status: "failed" }), limit: MAX_LISTED };
+      const { data: deliveries } = await cli.administer((admin) => listDeliveries(admin, filter));
       cli.print(json, deliveries, deliveries.map(toDeliveryRow));
     });
   webhooks

@@ -13,6 +13,14 @@ export function periodStart(period: Period, now: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), period === "day" ? date.getUTCDate() : 1);
 }
 
+/** The end of the period that began then; null for a total. Unix milliseconds. */
+export function periodEnd(period: Period, startedAt: number): number | null {
+  const date = new Date(startedAt);
+  if (period === "total") return null;
+  if (period === "day") return startedAt + DAY_MS;
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+}
+
 /**
  * The start of the running period, given that of the last one known: never earlier, so that a clock that jumps back
  * resets nothing twice. A start too far in the future was set by a wrong clock and is corrected, so that resets go on.

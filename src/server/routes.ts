@@ -74,7 +74,7 @@ export class RouteTable {
 
   constructor(readonly routes: readonly Route[]) {
     for (const route of routes) {
-      const [before = "", after] = route.path.split(/\{[a-z]+\}/);
+      const [before = "", after] = route.path.split(/\{[a-zA-Z]+\}/);
       if (after === undefined) this.#exact.set(before, [...(this.#exact.get(before) ?? []), route]);
       else this.#patterns.push({ before, after, route });
     }

@@ -336,7 +336,7 @@ function expireLeases({ database }: Stores, lease: string): Promise<unknown> {
   return database.begin((sql) => sql`UPDATE leases SET expires_at = 1 WHERE lease = ${lease}`);
 }
 
-function createBudget(stores: Stores, id: string, amount: bigint): Promise<void> {
+function createBudget(stores: Stores, id: string, amount: bigint): Promise<unknown> {
   return stores.admin.budgets.create(
     {
       id,

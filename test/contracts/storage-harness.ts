@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../src/domain/organization.ts";
-import type { BudgetRecord, KeyRecord, OrganizationRecord } from "../../src/admin/ports.ts";
+import type { KeyRecord, OrganizationRecord } from "../../src/admin/ports.ts";
+import type { BudgetRecord } from "../../src/admin/budget-ports.ts";
 import { openDatabase } from "../../src/storage/database/open.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
@@ -84,7 +85,10 @@ export function temporaryFolder(): string {
 
 export const BY = { actor: "test" };
 
-export function anOrganization(id: string, change: Partial<OrganizationRecord> = {}): OrganizationRecord {
+export function anOrganization(
+  id: string,
+  change: Partial<OrganizationRecord> = {},
+): Omit<OrganizationRecord, "version"> {
   return {
     id,
     name: `Organization ${id}`,
@@ -99,7 +103,11 @@ export function anOrganization(id: string, change: Partial<OrganizationRecord> =
   };
 }
 
-export function aKey(id: string, organizationId: string, change: Partial<KeyRecord> = {}): KeyRecord {
+export function aKey(
+  id: string,
+  organizationId: string,
+  change: Partial<KeyRecord> = {},
+): Omit<KeyRecord, "version"> {
   return {
     id,
     organizationId,
@@ -121,7 +129,11 @@ export function hashOf(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
-export function aBudget(id: string, amount: bigint, change: Partial<BudgetRecord> = {}): BudgetRecord {
+export function aBudget(
+  id: string,
+  amount: bigint,
+  change: Partial<BudgetRecord> = {},
+): Omit<BudgetRecord, "version"> {
   return {
     id,
     organizationId: "org_a",

@@ -118,13 +118,15 @@ onEachDatabase("The store", (databases) => {
       limits: { requestsPerMinute: 5, tokensPerMinute: null },
       routes: { a: { strategy: "weighted", targets: [{ channel: "c", upstreamModel: "u", weight: 0.5 }] } },
     });
-    await organizations.create(organization, BY);
-    expect(await organizations.get("org_round")).toEqual(organization);
+    const created = await organizations.create(organization, BY);
+    expect(created).toEqual({ ...organization, version: created.version });
+    expect(await organizations.get("org_round")).toEqual(created);
     expect(
       await organizations.update("org_round", () => ({ isDisabled: true, name: undefined }), BY),
     ).toMatchObject({ isDisabled: true });
-    expect(await organizations.get("org_round")).toEqual({ ...organization, isDisabled: true });
-    expect(await organizations.list()).toContainEqual({ ...organization, isDisabled: true });
+    const changed = { ...organization, isDisabled: true, version: created.version + 1 };
+    expect(await organizations.get("org_round")).toEqual(changed);
+    expect(await organizations.list()).toContainEqual(changed);
   });
 
   test("what does not exist is null, and changing it is false", async () => {
@@ -133,7 +135,7 @@ onEachDatabase("The store", (databases) => {
     expect(await organizations.update("org_none", () => ({ name: "x" }), BY)).toBeNull();
     expect(await keys.get("key_none")).toBeNull();
     expect(await keys.update("key_none", () => ({ name: "x" }), BY)).toBeNull();
-    expect(await budgets.setAmount("budget_none", 1n, BY)).toBe(false);
+    expect(await budgets.update("budget_none", () => ({ amount: 1n }), BY)).toBeNull();
     expect(await budgets.remove("budget_none", BY)).toBe(false);
     expect(await administrators.get("nobody")).toBeNull();
     expect(await administrators.setPassword("nobody", "x", BY)).toBe(false);
@@ -141,19 +143,25 @@ onEachDatabase("The store", (databases) => {
 
   test("a key is found by its hash", async () => {
     const { keys } = stores.admin;
-    const key = aKey("key_hash", "org_round", {
+    const fields = aKey("key_hash", "org_round", {
       addresses: ["10.0.0.0/8"],
       scopes: ["ai:image"],
       models: ["m"],
       expiresAt: 4_102_444_800_000,
     });
-    await keys.create(key, BY);
+    const key = await keys.create(fields, BY);
+    expect(key).toEqual({ ...fields, version: key.version });
     expect(await keys.findByHash(key.hash)).toEqual(key);
     expect(await keys.findByHash("0".repeat(64))).toBeNull();
     expect(await keys.list("org_round")).toEqual([key]);
     expect(await keys.list("org_other")).toEqual([]);
     await keys.update("key_hash", () => ({ isDisabled: true, expiresAt: null }), BY);
-    expect(await keys.get("key_hash")).toEqual({ ...key, isDisabled: true, expiresAt: null });
+    expect(await keys.get("key_hash")).toEqual({
+      ...key,
+      isDisabled: true,
+      expiresAt: null,
+      version: key.version + 1,
+    });
   });
 
   test("prices keep every nano-unit", async () => {
@@ -199,10 +207,12 @@ onEachDatabase("The store", (databases) => {
   test("a budget keeps amounts that a float cannot represent", async () => {
     const { budgets } = stores.admin;
     const budget = aBudget("budget_big", 9_223_372_036_854_775_807n, { keyId: "key_hash" });
-    await budgets.create(budget, BY);
-    expect(await budgets.get("budget_big")).toEqual(budget);
-    expect(await budgets.setAmount("budget_big", 9_007_199_254_740_993n, BY)).toBe(true);
-    expect(await budgets.list("org_a")).toEqual([{ ...budget, amount: 9_007_199_254_740_993n }]);
+    const created = await budgets.create(budget, BY);
+    expect(await budgets.get("budget_big")).toEqual({ ...budget, version: created.version });
+    const amount = 9_007_199_254_740_993n;
+    const changed = { ...budget, amount, version: created.version + 1 };
+    expect(await budgets.update("budget_big", () => ({ amount }), BY)).toEqual(changed);
+    expect(await budgets.list("org_a")).toEqual([changed]);
     expect(await budgets.remove("budget_big", BY)).toBe(true);
     expect(await budgets.get("budget_big")).toBeNull();
   });

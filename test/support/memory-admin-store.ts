@@ -1,12 +1,7 @@
 import type { SessionRecord } from "../../src/admin/member-ports.ts";
-import type {
-  Actor,
-  AdminStore,
-  BudgetRecord,
-  KeyRecord,
-  OrganizationRecord,
-  PriceRecord,
-} from "../../src/admin/ports.ts";
+import type { Actor, AdminStore, KeyRecord, OrganizationRecord, PriceRecord } from "../../src/admin/ports.ts";
+import type { BudgetRecord } from "../../src/admin/budget-ports.ts";
+import type { ListPage } from "../../src/admin/list-page.ts";
 import { memoryLedgerStore, type MemoryLedgerStore } from "./memory-ledger-store.ts";
 
 export interface MemoryAdminStore extends AdminStore {
@@ -31,6 +26,7 @@ export function memoryAdminStore(): MemoryAdminStore {
     administrators: administratorStore(note),
     sessions: sessionStore(),
     webhooks: unusedWebhooks(),
+    jobs: { get: async () => null, list: async () => [] },
     linkSecrets: {
       async rotate({ keepsOld }, by) {
         note(by, "rotate link secret");
@@ -53,15 +49,23 @@ function organizationStore(note: Note): AdminStore["organizations"] {
   return {
     async create(organization, by) {
       if (records.has(organization.id)) throw new Error("UNIQUE constraint failed: organizations.id");
-      records.set(organization.id, structuredClone(organization));
+      const record = { ...structuredClone(organization), version: 1 };
+      records.set(organization.id, record);
       note(by, `create organization ${organization.id}`);
+      return structuredClone(record);
     },
+    page: async ({ search = "", ...page }) =>
+      pageOf(
+        [...records.values()].filter(({ id, name }) => isPartOf(search, id, name)),
+        page,
+      ),
     get: async (id) => structuredClone(records.get(id) ?? null),
     list: async () => structuredClone([...records.values()]),
     async update(id, change, by) {
       const before = records.get(id);
       if (!before) return null;
-      applyChange(records, id, change(structuredClone(before)));
+      const { version } = before;
+      applyChange(records, id, { ...change(structuredClone(before)), version: version + 1 });
       note(by, `update organization ${id}`);
       return structuredClone(records.get(id) ?? null);
     },
@@ -75,9 +79,20 @@ function keyStore(note: Note): AdminStore["keys"] {
     async create(key, by) {
       if ([...records.values()].some((other) => other.hash === key.hash))
         throw new Error("UNIQUE constraint failed: api_keys.hash");
-      records.set(key.id, structuredClone(key));
+      const record = { ...structuredClone(key), version: 1 };
+      records.set(key.id, record);
       note(by, `create key ${key.id}`);
+      return structuredClone(record);
     },
+    page: async ({ organizationId, search = "", ...page }) =>
+      pageOf(
+        [...records.values()]
+          .filter((key) => organizationId === undefined || key.organizationId === organizationId)
+          .filter(({ id, name, prefix }) => isPartOf(search, id, name, prefix)),
+        page,
+      ),
+    names: async (ids) => new Map(ids.map((id) => [id, records.get(id)?.name ?? ""])),
+    lastUsed: async () => new Map(),
     get: async (id) => structuredClone(records.get(id) ?? null),
     findByHash: async (hash) =>
       structuredClone([...records.values()].find((key) => key.hash === hash) ?? null),
@@ -91,7 +106,8 @@ function keyStore(note: Note): AdminStore["keys"] {
     async update(id, change, by) {
       const before = records.get(id);
       if (!before) return null;
-      applyChange(records, id, change(structuredClone(before)));
+      const { version } = before;
+      applyChange(records, id, { ...change(structuredClone(before)), version: version + 1 });
       note(by, `update key ${id}`);
       return structuredClone(records.get(id) ?? null);
     },
@@ -142,9 +158,20 @@ function budgetStore(note: Note): AdminStore["budgets"] {
   const records = new Map<string, BudgetRecord>();
   return {
     async create(budget, by) {
-      records.set(budget.id, structuredClone(budget));
+      const record = { ...structuredClone(budget), version: 1 };
+      records.set(budget.id, record);
       note(by, `create budget ${budget.id}`);
+      return structuredClone(record);
     },
+    page: async ({ organizationId, keyId, ...page }) =>
+      pageOf(
+        [...records.values()]
+          .filter((budget) => organizationId === undefined || budget.organizationId === organizationId)
+          .filter((budget) => keyId === undefined || budget.keyId === keyId),
+        page,
+      ),
+    ofKeys: async (ids) =>
+      structuredClone([...records.values()].filter(({ keyId }) => keyId !== null && ids.includes(keyId))),
     get: async (id) => structuredClone(records.get(id) ?? null),
     list: async (organizationId) =>
       structuredClone(
@@ -152,10 +179,12 @@ function budgetStore(note: Note): AdminStore["budgets"] {
           (budget) => organizationId === undefined || budget.organizationId === organizationId,
         ),
       ),
-    async setAmount(id, amount, by) {
-      const isChanged = applyChange(records, id, { amount });
-      if (isChanged) note(by, `update budget ${id}`);
-      return isChanged;
+    async update(id, change, by) {
+      const before = records.get(id);
+      if (!before) return null;
+      applyChange(records, id, { ...change(structuredClone(before)), version: before.version + 1 });
+      note(by, `update budget ${id}`);
+      return structuredClone(records.get(id) ?? null);
     },
     async remove(id, by) {
       const isRemoved = records.delete(id);
@@ -183,6 +212,19 @@ function administratorStore(note: Note): AdminStore["administrators"] {
       return isChanged;
     },
   };
+}
+
+function isPartOf(search: string, ...texts: string[]): boolean {
+  return texts.some((text) => text.toLowerCase().includes(search.toLowerCase()));
+}
+
+/** Records are in the order of their creation. */
+function pageOf<Item extends { id: string; createdAt: number }>(
+  items: Item[],
+  { after, limit }: ListPage,
+): Item[] {
+  const start = after ? items.findIndex(({ id }) => id === after.id) + 1 : 0;
+  return structuredClone(items.slice(start, start + limit));
 }
 
 /** Changes what is defined, as the database's stores do. */

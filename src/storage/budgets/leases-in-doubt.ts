@@ -1,4 +1,5 @@
-import type { Actor, LeaseInDoubt } from "../../admin/ports.ts";
+import type { Actor } from "../../admin/ports.ts";
+import type { LeaseInDoubt } from "../../admin/budget-ports.ts";
 import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { makeChange } from "../stores/change.ts";

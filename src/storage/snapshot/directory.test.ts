@@ -7,7 +7,7 @@ test("an organization with all models but some may call those of a later configu
   const { catalogue } = await adminContext();
   const [model] = catalogue.models.values();
   const later = { ...catalogue, models: new Map([...catalogue.models, ["later", model!]]) };
-  const organizations = [anOrganization("acme", { models: { except: ["big-chat"] } })];
+  const organizations = [{ ...anOrganization("acme", { models: { except: ["big-chat"] } }), version: 1 }];
   const stored = { organizations, prices: [], budgets: [] };
   const directory = buildDirectory(later, stored, () => {});
   const models = directory.organizations.get("acme")?.models;

@@ -4,10 +4,15 @@ import { verifyAudit, type AuditRow } from "./audit-chain.ts";
 
 export function auditStore(database: Database): AuditStore {
   return {
-    async list({ subject, before, limit }) {
+    async list({ subject, kind, action, actor, from, to, before, limit }) {
       const rows = await database.read(
         (sql) => sql<ReadableRow[]>`SELECT * FROM audit WHERE 1 = 1
           ${subject === undefined ? sql`` : sql`AND subject = ${subject}`}
+          ${kind === undefined ? sql`` : sql`AND kind = ${kind}`}
+          ${action === undefined ? sql`` : sql`AND action = ${action}`}
+          ${actor === undefined ? sql`` : sql`AND actor = ${actor}`}
+          ${from === undefined ? sql`` : sql`AND at >= ${from}`}
+          ${to === undefined ? sql`` : sql`AND at < ${to}`}
           ${before === undefined ? sql`` : sql`AND revision < ${before}`}
           ORDER BY revision DESC LIMIT ${limit}`,
       );

@@ -1,6 +1,7 @@
-import type { BudgetAdminStore, BudgetRecord } from "../../admin/ports.ts";
+import type { BudgetAdminStore, BudgetRecord } from "../../admin/budget-ports.ts";
 import { leasesInDoubt, writeOffLeases } from "../budgets/leases-in-doubt.ts";
-import { makeChange } from "./change.ts";
+import { makeChange, withoutVersion } from "./change.ts";
+import { pageOf } from "./list-page.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
 import { runningPeriod } from "../../domain/budget-period.ts";
 import type { Database, Sql } from "../database/sql.ts";
@@ -10,10 +11,13 @@ export function budgetAdminStore(database: Database): BudgetAdminStore {
   return {
     async create(budget, by) {
       const change = { by, kind: "budget", action: "create", subject: budget.id } as const;
+      let version = 0;
       await makeChange(database, change, async (sql, revision) => {
         await sql`INSERT INTO budgets ${sql(writeRow(budget, revision))}`;
+        version = Number(revision);
         return { before: null, after: budget };
       });
+      return { ...budget, version };
     },
     get: (id) => database.read((sql) => find(sql, id)),
     async list(organizationId) {
@@ -24,14 +28,35 @@ export function budgetAdminStore(database: Database): BudgetAdminStore {
       );
       return rows.map(readRow);
     },
-    setAmount(id, amount, by) {
-      const change = { by, kind: "budget", action: "update", subject: id } as const;
-      return makeChange(database, change, async (sql, revision) => {
+    async page({ organizationId, keyId, ...page }) {
+      const rows = await database.read(
+        (sql) => sql<BudgetRow[]>`SELECT * FROM budgets WHERE 1 = 1
+          ${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
+          ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
+          ${pageOf(sql, page)}`,
+      );
+      return rows.map(readRow);
+    },
+    async ofKeys(ids) {
+      if (ids.length === 0) return [];
+      const rows = await database.read(
+        (sql) =>
+          sql<BudgetRow[]>`SELECT * FROM budgets WHERE key_id IN ${sql([...ids])} ORDER BY created_at, id`,
+      );
+      return rows.map(readRow);
+    },
+    async update(id, change, by) {
+      let after: BudgetRecord | null = null;
+      const audited = { by, kind: "budget", action: "update", subject: id } as const;
+      await makeChange(database, audited, async (sql, revision) => {
         const before = await find(sql, id);
         if (!before) return null;
+        const { amount } = change(before);
         await sql`UPDATE budgets SET amount = ${amount}, revision = ${revision} WHERE id = ${id}`;
-        return { before, after: { ...before, amount } };
+        after = { ...before, amount, version: Number(revision) };
+        return { before: withoutVersion(before), after: withoutVersion(after) };
       });
+      return after;
     },
     remove(id, by) {
       const change = { by, kind: "budget", action: "remove", subject: id } as const;
@@ -40,7 +65,7 @@ export function budgetAdminStore(database: Database): BudgetAdminStore {
         if (!before) return null;
         await sql`DELETE FROM budgets WHERE id = ${id}`;
         await sql`DELETE FROM leases WHERE budget = ${id}`;
-        return { before, after: null };
+        return { before: withoutVersion(before), after: null };
       });
     },
     leasesInDoubt: () => leasesInDoubt(database),
@@ -58,6 +83,7 @@ interface BudgetRow {
   held: bigint;
   period_start: Integer;
   created_at: Integer;
+  revision: Integer;
 }
 
 async function find(sql: Sql, id: string): Promise<BudgetRecord | null> {
@@ -79,10 +105,11 @@ function readRow(row: BudgetRow): BudgetRecord {
     held: row.held,
     periodStart,
     createdAt: Number(row.created_at),
+    version: Number(row.revision),
   };
 }
 
-function writeRow(budget: BudgetRecord, revision: bigint) {
+function writeRow(budget: Omit<BudgetRecord, "version">, revision: bigint) {
   return {
     id: budget.id,
     organization_id: budget.organizationId,

@@ -49,6 +49,14 @@ export async function makeChange(
   });
 }
 
+/** A row for the audit, which has the revision of each change anyway. */
+export function withoutVersion<Row extends { version: number }>({
+  version: _,
+  ...row
+}: Row): Omit<Row, "version"> {
+  return row;
+}
+
 /** The last committed revision. */
 export async function currentRevision(database: Database): Promise<bigint> {
   const rows = await database.read((sql) => sql<{ value: Integer }[]>`SELECT value FROM revision`);

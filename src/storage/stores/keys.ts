@@ -1,5 +1,6 @@
 import type { Actor, KeyRecord, KeyStore } from "../../admin/ports.ts";
-import { makeChange } from "./change.ts";
+import { makeChange, withoutVersion } from "./change.ts";
+import { pageOf, partOf } from "./list-page.ts";
 import {
   definedFields,
   firstOf,
@@ -15,10 +16,13 @@ export function keyStore(database: Database): KeyStore {
   return {
     async create(key, by) {
       const change = { by, kind: "key", action: "create", subject: key.id } as const;
+      let version = 0;
       await makeChange(database, change, async (sql, revision) => {
         await sql`INSERT INTO api_keys ${sql(writeRow(key, revision))}`;
-        return { before: null, after: withoutHash(key) };
+        version = Number(revision);
+        return { before: null, after: forAudit({ ...key, version }) };
       });
+      return { ...key, version };
     },
     get: (id) => database.read((sql) => find(sql, id)),
     async findByHash(hash) {
@@ -39,15 +43,48 @@ export function keyStore(database: Database): KeyStore {
       );
       return rows.map(readKeyRow);
     },
+    async page({ organizationId, search, ...page }) {
+      const pattern = search === undefined ? undefined : partOf(search);
+      const rows = await database.read(
+        (sql) => sql<KeyRow[]>`SELECT * FROM api_keys WHERE deleted_at IS NULL
+          ${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
+          ${
+            pattern === undefined
+              ? sql``
+              : sql`AND (LOWER(id) LIKE ${pattern} ESCAPE '!' OR LOWER(name) LIKE ${pattern} ESCAPE '!'
+                  OR LOWER(hint) LIKE ${pattern} ESCAPE '!')`
+          }
+          ${pageOf(sql, page)}`,
+      );
+      return rows.map(readKeyRow);
+    },
+    async names(ids) {
+      if (ids.length === 0) return new Map();
+      const rows = await database.read(
+        (sql) =>
+          sql<{ id: string; name: string }[]>`SELECT id, name FROM api_keys WHERE id IN ${sql([...ids])}`,
+      );
+      return new Map(rows.map(({ id, name }) => [id, name]));
+    },
+    async lastUsed(ids) {
+      if (ids.length === 0) return new Map();
+      // One step of an index for each key, however many charges it has.
+      const rows = await database.read(
+        (sql) => sql<{ id: string; at: Integer | null }[]>`
+          SELECT id, (SELECT MAX(at) FROM ledger WHERE key_id = api_keys.id) AS at FROM api_keys
+          WHERE id IN ${sql([...ids])}`,
+      );
+      return new Map(rows.flatMap(({ id, at }) => (at === null ? [] : [[id, Number(at)] as const])));
+    },
     async update(id, change, by) {
       let after: KeyRecord | null = null;
       const audited = { by, kind: "key", action: "update", subject: id } as const;
       await makeChange(database, audited, async (sql, revision) => {
         const before = await find(sql, id);
         if (!before) return null;
-        after = { ...before, ...definedFields(change(before)) };
+        after = { ...before, ...definedFields(change(before)), version: Number(revision) };
         await sql`UPDATE api_keys SET ${sql(writeRow(after, revision))} WHERE id = ${id}`;
-        return { before: withoutHash(before), after: withoutHash(after) };
+        return { before: forAudit(before), after: forAudit(after) };
       });
       return after;
     },
@@ -82,7 +119,7 @@ function remove(database: Database, id: string, by: Actor): Promise<boolean> {
     await retireSecret(sql, before, now);
     await sql`UPDATE api_keys SET hash = ${`deleted:${id}`}, is_disabled = 1, deleted_at = ${now},
       revision = ${revision} WHERE id = ${id}`;
-    return { before: withoutHash(before), after: null };
+    return { before: forAudit(before), after: null };
   });
 }
 
@@ -127,10 +164,11 @@ export function readKeyRow(row: KeyRow): KeyRecord {
     isDisabled: Number(row.is_disabled) === 1,
     expiresAt: row.expires_at === null ? null : Number(row.expires_at),
     createdAt: Number(row.created_at),
+    version: Number(row.revision),
   };
 }
 
-function writeRow(key: KeyRecord, revision: bigint) {
+function writeRow(key: Omit<KeyRecord, "version">, revision: bigint) {
   return {
     id: key.id,
     organization_id: key.organizationId,
@@ -148,7 +186,6 @@ function writeRow(key: KeyRecord, revision: bigint) {
   };
 }
 
-function withoutHash(key: KeyRecord): Omit<KeyRecord, "hash"> {
-  const { hash: _hash, ...rest } = key;
-  return rest;
+function forAudit({ hash: _, ...key }: KeyRecord): object {
+  return withoutVersion(key);
 }

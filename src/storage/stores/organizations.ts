@@ -1,6 +1,7 @@
 import type { OrganizationRecord, OrganizationStore } from "../../admin/ports.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
-import { makeChange } from "./change.ts";
+import { makeChange, withoutVersion } from "./change.ts";
+import { pageOf, partOf } from "./list-page.ts";
 import { definedFields, firstOf, toBit, toColumn, type Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
@@ -9,15 +10,31 @@ export function organizationStore(database: Database): OrganizationStore {
   return {
     async create(organization, by) {
       const change = { by, kind: "organization", action: "create", subject: organization.id } as const;
+      let version = 0;
       await makeChange(database, change, async (sql, revision) => {
         await sql`INSERT INTO organizations ${sql(writeRow(organization, revision))}`;
+        version = Number(revision);
         return { before: null, after: organization };
       });
+      return { ...organization, version };
     },
     get: (id) => database.read((sql) => find(sql, id)),
     async list() {
       const rows = await database.read(
         (sql) => sql<OrganizationRow[]>`SELECT * FROM organizations ORDER BY created_at, id`,
+      );
+      return rows.map(readRow);
+    },
+    async page({ search, ...page }) {
+      const pattern = search === undefined ? undefined : partOf(search);
+      const rows = await database.read(
+        (sql) => sql<OrganizationRow[]>`SELECT * FROM organizations WHERE 1 = 1
+          ${
+            pattern === undefined
+              ? sql``
+              : sql`AND (LOWER(id) LIKE ${pattern} ESCAPE '!' OR LOWER(name) LIKE ${pattern} ESCAPE '!')`
+          }
+          ${pageOf(sql, page)}`,
       );
       return rows.map(readRow);
     },
@@ -27,9 +44,9 @@ export function organizationStore(database: Database): OrganizationStore {
       await makeChange(database, audited, async (sql, revision) => {
         const before = await find(sql, id);
         if (!before) return null;
-        after = { ...before, ...definedFields(change(before)) };
+        after = { ...before, ...definedFields(change(before)), version: Number(revision) };
         await sql`UPDATE organizations SET ${sql(writeRow(after, revision))} WHERE id = ${id}`;
-        return { before, after };
+        return { before: withoutVersion(before), after: withoutVersion(after) };
       });
       return after;
     },
@@ -46,6 +63,7 @@ interface OrganizationRow {
   limits: string;
   routes: string;
   created_at: Integer;
+  revision: Integer;
 }
 
 async function find(sql: Sql, id: string): Promise<OrganizationRecord | null> {
@@ -65,10 +83,11 @@ function readRow(row: OrganizationRow): OrganizationRecord {
     limits: JSON.parse(row.limits),
     routes: JSON.parse(row.routes),
     createdAt: Number(row.created_at),
+    version: Number(row.revision),
   };
 }
 
-function writeRow(organization: OrganizationRecord, revision: bigint) {
+function writeRow(organization: Omit<OrganizationRecord, "version">, revision: bigint) {
   return {
     id: organization.id,
     name: organization.name,

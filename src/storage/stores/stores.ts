@@ -3,6 +3,7 @@ import { administratorStore } from "./administrators.ts";
 import { auditStore } from "./audit.ts";
 import { budgetAdminStore } from "./budgets.ts";
 import { correctionStore } from "./corrections.ts";
+import { jobAdminStore } from "./jobs.ts";
 import { keyStore } from "./keys.ts";
 import { leaseStore, type LeaseStore } from "../budgets/leases.ts";
 import { ledgerStore, type LedgerStore } from "./ledger.ts";
@@ -69,6 +70,7 @@ export function storesOn(database: Database, journals?: string): Stores {
       sessions: sessionStore(database),
       linkSecrets: linkSecretStore(database),
       webhooks: webhookStore(database),
+      jobs: jobAdminStore(database),
       ledger: {
         list: ledger.list,
         position: ledger.position,

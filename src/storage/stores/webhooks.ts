@@ -3,6 +3,7 @@ import { storeTime } from "../budgets/locked-budgets.ts";
 import type { Integer } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
 import { makeChange } from "./change.ts";
+import { pageBelow } from "./list-page.ts";
 
 /** Administration of webhooks. The audit records what was done, never a secret. */
 export function webhookStore(database: Database): WebhookStore {
@@ -39,15 +40,16 @@ export function webhookStore(database: Database): WebhookStore {
           WHERE id = ${id} RETURNING id`;
         return rows.length === 0 ? null : { before: { id }, after: { id, overlapMs } };
       }),
-    async deliveries({ organizationId, isFailed, limit }) {
+    async deliveries({ organizationId, jobId, status, ...page }) {
       const rows = await database.read(
         (sql) => sql<
           DeliveryRow[]
         >`SELECT id, organization_id, job_id, event, url, status, attempts, next_at, created_at,
             ended_at, last_result FROM webhook_deliveries WHERE 1 = 1
           ${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
-          ${isFailed ? sql`AND status = 'failed'` : sql``}
-          ORDER BY created_at DESC, id DESC LIMIT ${limit}`,
+          ${jobId === undefined ? sql`` : sql`AND job_id = ${jobId}`}
+          ${status === undefined ? sql`` : sql`AND status = ${status}`}
+          ${pageBelow(sql, page)}`,
       );
       return rows.map(readDelivery);
     },

@@ -60,6 +60,25 @@ export function effectiveRates(price: Price): NamedAmount<Rate>[] {
   return withOthers(price, rates);
 }
 
+/** What everything costs before and after a change of prices. */
+export function comparedRates(before: Price | null, after: Price | null) {
+  const [old, changed] = [before, after].map(
+    (price) => new Map((price ? effectiveRates(price) : []).map(({ name, value }) => [name, value])),
+  );
+  return [...new Set([...(old?.keys() ?? []), ...(changed?.keys() ?? [])])].map((cell) => {
+    // What a cell without an amount of its own costs.
+    const general = cell.replace(/:.*/, ":*").replace(/ above .*/, "");
+    const was = old?.get(cell) ?? old?.get(general);
+    const is = changed?.get(cell) ?? changed?.get(general);
+    return {
+      cell,
+      before: was ? formatNanos(was.amount) : null,
+      after: is ? formatNanos(is.amount) : null,
+      source: is?.source ?? null,
+    };
+  });
+}
+
 /** Rates of tokens with those of long requests and of features behind them. */
 function withOthers({ perUse = {} }: TokenPrice, rates: readonly NamedAmount<Rate>[]): NamedAmount<Rate>[] {
   const long = rates.flatMap(({ name, value: { longContext, ...rate } }) =>

@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { AdminError } from "./admin-error.ts";
+import type { AdminContext } from "./context.ts";
+import { readInput, timeSchema } from "./input.ts";
+import { pageFields, type Page } from "./paging.ts";
+import type { AuditAction, AuditRecord, ChangeKind } from "./ports.ts";
+
+/** Changes, newest first. */
+export async function listAudit({ store }: AdminContext, input: unknown): Promise<Page<AuditRecord>> {
+  const { cursor, limit, ...filter } = readInput(auditListSchema, input);
+  const before = cursor === undefined ? undefined : readRevision(cursor);
+  const found = await store.audit.list({ ...filter, before, limit: limit + 1 });
+  const data = found.slice(0, limit);
+  const last = data.at(-1);
+  return { data, next: found.length > limit && last ? String(last.revision) : null };
+}
+
+/** Every change of a filter, newest first, page by page. */
+export async function* exportAudit({ store }: AdminContext, input: unknown): AsyncGenerator<AuditRecord[]> {
+  const filter = readInput(auditFilterSchema, input);
+  let before: bigint | undefined;
+  for (;;) {
+    const found = await store.audit.list({ ...filter, before, limit: EXPORT_PAGE });
+    if (found.length > 0) yield found;
+    before = found.at(-1)?.revision;
+    if (found.length < EXPORT_PAGE) return;
+  }
+}
+
+const EXPORT_PAGE = 1000;
+
+function readRevision(cursor: string): bigint {
+  if (/^\d{1,18}$/.test(cursor)) return BigInt(cursor);
+  throw new AdminError(400, "cursor", "the cursor is not one of this list: use `next` of the page before");
+}
+
+/** A list of names from a query; unknown ones find nothing. */
+const wordSchema = z.string().min(1).max(100);
+
+export const auditFilterSchema = z.strictObject({
+  subject: z.string().optional(),
+  kind: wordSchema.transform((kind) => kind as ChangeKind).optional(),
+  action: wordSchema.transform((action) => action as AuditAction).optional(),
+  actor: z.string().optional(),
+  from: timeSchema.optional(),
+  to: timeSchema.optional(),
+});
+
+export const auditListSchema = auditFilterSchema.extend(pageFields);

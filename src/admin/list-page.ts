@@ -1,0 +1,12 @@
+/** A place in a list that is ordered by the time of creation and then by id. */
+export interface ListPosition {
+  /** Unix milliseconds. */
+  at: number;
+  id: string;
+}
+
+/** A page of a list: what follows a position, or the beginning. */
+export interface ListPage {
+  after?: ListPosition;
+  limit: number;
+}

@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { operation } from "./operation.ts";
+import {
+  createOrganization,
+  getOrganization,
+  listOrganizations,
+  organizationChangeSchema,
+  organizationCreationSchema,
+  organizationListSchema,
+  updateOrganization,
+} from "./organizations.ts";
+import { isoTime, isoTimeSchema, limitsViewSchema, pageOf, versionViewSchema } from "./output.ts";
+import type { OrganizationRecord } from "./ports.ts";
+
+export const settingsViewSchema = z.object({
+  forceImageUrls: z
+    .boolean()
+    .nullable()
+    .describe("Whether image responses have links in place of data; null leaves it to the request"),
+  nativeImageUrls: z.boolean().describe("The same for the native protocol"),
+  fallbackAfterMs: z.int().nullable().describe("Milliseconds after which the next target is tried"),
+  fallbackChannel: z
+    .string()
+    .nullable()
+    .describe("The channel called after that time, where the model has a target there; null is the next target"),
+  linkHours: z.int().nullable().describe("How long links to pictures are valid; null is as configured"),
+  callerGone: z.enum(["abort", "drain"]).describe("What becomes of a call whose caller hangs up"),
+  failOverRefusals: z.boolean().describe("Whether a content refusal tries the next target"),
+});
+
+const organizationSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  currency: z.string().describe("ISO 4217"),
+  isDisabled: z.boolean(),
+  models: z
+    .union([z.literal("*"), z.object({ except: z.array(z.string()) }), z.array(z.string())])
+    .describe("Models that it may call: all, all but some, or some"),
+  settings: settingsViewSchema,
+  limits: limitsViewSchema,
+  createdAt: isoTimeSchema,
+  version: versionViewSchema,
+});
+
+const idSchema = z.strictObject({ id: z.string() });
+
+export const organizationOperations = {
+  "organizations.list": operation({
+    method: "GET",
+    path: "/organizations",
+    summary: "Organizations, oldest first",
+    role: "viewer",
+    reach: "organization",
+    input: organizationListSchema,
+    output: pageOf(organizationSchema),
+    async run(context, input) {
+      const { data, next } = await listOrganizations(context, input);
+      return { data: data.map(toView), next };
+    },
+  }),
+  "organizations.create": operation({
+    method: "POST",
+    path: "/organizations",
+    summary: "Create an organization",
+    role: "admin",
+    reach: "installation",
+    input: organizationCreationSchema,
+    output: organizationSchema,
+    run: async (context, input) => toView(await createOrganization(context, input)),
+  }),
+  "organizations.get": operation({
+    method: "GET",
+    path: "/organizations/{id}",
+    summary: "One organization",
+    role: "viewer",
+    reach: "organization",
+    input: idSchema,
+    output: organizationSchema,
+    run: async (context, { id }) => toView(await getOrganization(context, id, "id")),
+  }),
+  "organizations.update": operation({
+    method: "PATCH",
+    path: "/organizations/{id}",
+    summary: "Change what the body names; everything else stays",
+    role: "admin",
+    reach: "organization",
+    input: organizationChangeSchema.extend(idSchema.shape),
+    output: organizationSchema,
+    run: async (context, { id, ...change }) => toView(await updateOrganization(context, id, change)),
+  }),
+};
+
+function toView({ createdAt, ...shown }: OrganizationRecord): z.input<typeof organizationSchema> {
+  return { ...shown, createdAt: isoTime(createdAt) };
+}

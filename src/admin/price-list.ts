@@ -1,0 +1,60 @@
+import { z } from "zod";
+import type { Price } from "../domain/price.ts";
+import { requireModel, type AdminContext } from "./context.ts";
+import { readInput } from "./input.ts";
+import { getOrganization } from "./organizations.ts";
+import { pageByName, pageFields, type Page } from "./paging.ts";
+import type { PriceRecord } from "./ports.ts";
+import { priceIndex } from "./price-index.ts";
+import { currencyOf } from "./prices.ts";
+
+/** A stored row, or one of the configuration, which has no id. */
+export type AnyPriceRow = Omit<PriceRecord, "id" | "createdAt"> & { id: string | null };
+
+/** Price rows: those of the configuration unless an organization is named, and then the stored ones, oldest first. */
+export async function listPrices(context: AdminContext, input: unknown): Promise<Page<AnyPriceRow>> {
+  const { cursor, limit, organizationId, model } = readInput(priceListSchema, input);
+  if (organizationId !== undefined) await getOrganization(context, organizationId);
+  const configured = organizationId === undefined ? configuredRows(context, model) : [];
+  const rows = [...configured, ...(await context.store.prices.list({ organizationId, model }))];
+  return pageByName(rows, { cursor, limit }, (row) => row.id ?? `configured:${row.model}`);
+}
+
+function configuredRows({ catalogue }: AdminContext, only: string | undefined): AnyPriceRow[] {
+  const rows =
+    only === undefined ? [...catalogue.prices] : [...catalogue.prices].filter(([id]) => id === only);
+  return rows.map(([model, price]) => ({
+    id: null,
+    organizationId: null,
+    model,
+    currency: price.currency,
+    price,
+    effectiveFrom: price.effectiveFrom,
+    effectiveUntil: null,
+  }));
+}
+
+/** The price of a model now, of an organization or of one without rows of its own; null where it has none. */
+export async function effectivePrice(
+  context: AdminContext,
+  input: unknown,
+): Promise<{ currency: string; price: Price | null }> {
+  const fields = readInput(effectivePriceSchema, input);
+  const model = requireModel(context.catalogue, fields.model, "model");
+  const currency = await currencyOf(context, fields.organizationId ?? null, undefined);
+  const index = priceIndex(await context.store.prices.list({ model: model.id }), context.catalogue.prices);
+  const unit = model.type === "image" ? "image" : "token";
+  const payer = { id: fields.organizationId ?? "", currency };
+  return { currency, price: index(payer, model.id, unit, context.clock.now()) };
+}
+
+export const priceListSchema = z.strictObject({
+  organizationId: z.string().optional(),
+  model: z.string().optional(),
+  ...pageFields,
+});
+
+export const effectivePriceSchema = z.strictObject({
+  model: z.string(),
+  organizationId: z.string().optional(),
+});
