@@ -1,6 +1,7 @@
 import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
+import type { RunningGateway } from "./admin/context.ts";
 import type { Settings } from "./config/index.ts";
 import { openConsole } from "./console/index.ts";
 import { requestCancel } from "./jobs/cancel.ts";
@@ -68,18 +69,11 @@ export async function openParts(settings: Settings, supervisor: SupervisorLink |
     core,
     blobs,
     jobs: jobs.forServer,
-    admin: {
-      store: storage.admin,
-      clock: systemClock,
-      get catalogue() {
-        return live.current;
-      },
-      running: {
-        ejections: () => health.ejections(),
-        cancelJob: (organizationId, id) =>
-          requestCancel({ ...jobs.forServer, blobs: blobs.store }, organizationId, id),
-      },
-    },
+    admin: administrationOf(live, storage, {
+      ejections: () => health.ejections(),
+      cancelJob: (organizationId, id) =>
+        requestCancel({ ...jobs.forServer, blobs: blobs.store }, organizationId, id),
+    }),
     console: openConsole((error) => onProblem("the console could not be bundled", error)),
     outcomes: storage.outcomes,
     codecSlots,
@@ -90,6 +84,21 @@ export async function openParts(settings: Settings, supervisor: SupervisorLink |
     metrics: gatherMetrics(metrics, settings),
   };
   return { log, onProblem, processId, storage, bootstrapped, blobs, live, opened, overload, jobs, forServer };
+}
+
+function administrationOf(
+  live: LiveSettings,
+  storage: Storage,
+  running: RunningGateway,
+): ServerOptions["admin"] {
+  return {
+    store: storage.admin,
+    clock: systemClock,
+    get catalogue() {
+      return live.current;
+    },
+    running,
+  };
 }
 
 function openOverload({ overload, workers, dataDirectory }: Settings, onProblem: SystemLog): Overload {

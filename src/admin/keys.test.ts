@@ -62,6 +62,7 @@ test("a key can be disabled and restricted later, and an unknown one is 404", as
     ...key,
     isDisabled: true,
     limits: { queuedJobs: 1, runningJobs: 2 },
+    version: key.version + 1,
   });
   expect(await refusal(updateKey(context, "key_none", { isDisabled: true }))).toEqual([
     404,

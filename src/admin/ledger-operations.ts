@@ -129,8 +129,9 @@ export const ledgerOperations = {
     async run(context) {
       const { at, differences, ...verification } = await verifyLedger(context);
       const text = (amount: bigint | null) => (amount === null ? null : formatNanos(amount));
-      const views = differences.map(({ expected, found, ...difference }) => ({
-        ...difference,
+      const views = differences.map(({ check, subject, expected, found }) => ({
+        check,
+        subject,
         expected: text(expected),
         found: text(found),
       }));
@@ -162,6 +163,6 @@ export function toEntryView(entry: LedgerEntry): EntryView {
   };
 }
 
-function shownUsage({ vendorCost: _, ...usage }: NonNullable<LedgerEntry["usage"]>) {
+function shownUsage({ vendorCost: _cost, ...usage }: NonNullable<LedgerEntry["usage"]>) {
   return usage as NonNullable<EntryView["usage"]>;
 }

@@ -22,8 +22,10 @@ export const settingsViewSchema = z.object({
   fallbackChannel: z
     .string()
     .nullable()
-    .describe("The channel called after that time, where the model has a target there; null is the next target"),
-  linkHours: z.int().nullable().describe("How long links to pictures are valid; null is as configured"),
+    .describe(
+      "The channel called after that time, where the model has a target there; null is the next target",
+    ),
+  linkHours: z.number().nullable().describe("How long links to pictures are valid; null is as configured"),
   callerGone: z.enum(["abort", "drain"]).describe("What becomes of a call whose caller hangs up"),
   failOverRefusals: z.boolean().describe("Whether a content refusal tries the next target"),
 });

@@ -30,7 +30,7 @@ export function addRouteCommands(program: Command, cli: CommandContext): void {
         else await setRoute(admin, { organizationId, model, strategy, targets });
         return await listRoutes(admin, organizationId, model);
       });
-      cli.print(json, effective, effective.map(toRow));
+      cli.print(json, effective.map(toView), effective.map(toRow));
     });
   routes
     .command("show")
@@ -40,7 +40,7 @@ export function addRouteCommands(program: Command, cli: CommandContext): void {
     .option("--json", "print JSON")
     .action(async (model: string | undefined, { org, json }: { org: string; json?: boolean }) => {
       const effective = await cli.administer((admin) => listRoutes(admin, org, model));
-      cli.print(json, effective, effective.map(toRow));
+      cli.print(json, effective.map(toView), effective.map(toRow));
     });
   addExplainCommand(routes, cli);
 }
@@ -51,6 +51,10 @@ interface SetOptions {
   target?: object[];
   reset?: boolean;
   json?: boolean;
+}
+
+function toView({ version: _version, ...route }: EffectiveRoute): object {
+  return route;
 }
 
 function toRow({ model, source, strategy, targets }: EffectiveRoute) {

@@ -9,6 +9,7 @@ import type { Database, Sql } from "../database/sql.ts";
 /** Budgets as administration sees them; requests reach them through leases and the ledger. */
 export function budgetAdminStore(database: Database): BudgetAdminStore {
   return {
+    ...budgetReads(database),
     async create(budget, by) {
       const change = { by, kind: "budget", action: "create", subject: budget.id } as const;
       let version = 0;
@@ -19,6 +20,37 @@ export function budgetAdminStore(database: Database): BudgetAdminStore {
       });
       return { ...budget, version };
     },
+    async update(id, change, by) {
+      let after: BudgetRecord | null = null;
+      const audited = { by, kind: "budget", action: "update", subject: id } as const;
+      await makeChange(database, audited, async (sql, revision) => {
+        const before = await find(sql, id);
+        if (!before) return null;
+        const { amount } = change(before);
+        await sql`UPDATE budgets SET amount = ${amount}, revision = ${revision} WHERE id = ${id}`;
+        after = { ...before, amount, version: Number(revision) };
+        return { before: withoutVersion(before), after: withoutVersion(after) };
+      });
+      return after;
+    },
+    remove(id, by) {
+      const change = { by, kind: "budget", action: "remove", subject: id } as const;
+      return makeChange(database, change, async (sql) => {
+        const before = await find(sql, id);
+        if (!before) return null;
+        await sql`DELETE FROM budgets WHERE id = ${id}`;
+        await sql`DELETE FROM leases WHERE budget = ${id}`;
+        return { before: withoutVersion(before), after: null };
+      });
+    },
+    writeOff: (processId, by) => writeOffLeases(database, processId, by),
+  };
+}
+
+type BudgetReads = Pick<BudgetAdminStore, "get" | "list" | "page" | "ofKeys" | "leasesInDoubt">;
+
+function budgetReads(database: Database): BudgetReads {
+  return {
     get: (id) => database.read((sql) => find(sql, id)),
     async list(organizationId) {
       const rows = await database.read(
@@ -45,31 +77,7 @@ export function budgetAdminStore(database: Database): BudgetAdminStore {
       );
       return rows.map(readRow);
     },
-    async update(id, change, by) {
-      let after: BudgetRecord | null = null;
-      const audited = { by, kind: "budget", action: "update", subject: id } as const;
-      await makeChange(database, audited, async (sql, revision) => {
-        const before = await find(sql, id);
-        if (!before) return null;
-        const { amount } = change(before);
-        await sql`UPDATE budgets SET amount = ${amount}, revision = ${revision} WHERE id = ${id}`;
-        after = { ...before, amount, version: Number(revision) };
-        return { before: withoutVersion(before), after: withoutVersion(after) };
-      });
-      return after;
-    },
-    remove(id, by) {
-      const change = { by, kind: "budget", action: "remove", subject: id } as const;
-      return makeChange(database, change, async (sql) => {
-        const before = await find(sql, id);
-        if (!before) return null;
-        await sql`DELETE FROM budgets WHERE id = ${id}`;
-        await sql`DELETE FROM leases WHERE budget = ${id}`;
-        return { before: withoutVersion(before), after: null };
-      });
-    },
     leasesInDoubt: () => leasesInDoubt(database),
-    writeOff: (processId, by) => writeOffLeases(database, processId, by),
   };
 }
 

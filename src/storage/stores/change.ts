@@ -51,7 +51,7 @@ export async function makeChange(
 
 /** A row for the audit, which has the revision of each change anyway. */
 export function withoutVersion<Row extends { version: number }>({
-  version: _,
+  version: _version,
   ...row
 }: Row): Omit<Row, "version"> {
   return row;

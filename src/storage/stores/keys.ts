@@ -13,6 +13,12 @@ import type { Database, Sql } from "../database/sql.ts";
 
 /** Gateway keys: the hash of a secret, never the secret. */
 export function keyStore(database: Database): KeyStore {
+  return { ...keyReads(database), ...keyChanges(database) };
+}
+
+type KeyChanges = Pick<KeyStore, "create" | "update" | "rotate" | "remove">;
+
+function keyChanges(database: Database): KeyChanges {
   return {
     async create(key, by) {
       const change = { by, kind: "key", action: "create", subject: key.id } as const;
@@ -24,6 +30,25 @@ export function keyStore(database: Database): KeyStore {
       });
       return { ...key, version };
     },
+    async update(id, change, by) {
+      let after: KeyRecord | null = null;
+      const audited = { by, kind: "key", action: "update", subject: id } as const;
+      await makeChange(database, audited, async (sql, revision) => {
+        const before = await find(sql, id);
+        if (!before) return null;
+        after = { ...before, ...definedFields(change(before)), version: Number(revision) };
+        await sql`UPDATE api_keys SET ${sql(writeRow(after, revision))} WHERE id = ${id}`;
+        return { before: forAudit(before), after: forAudit(after) };
+      });
+      return after;
+    },
+    rotate: (id, secret, overlapEndsAt, by) => rotate(database, id, secret, overlapEndsAt, by),
+    remove: (id, by) => remove(database, id, by),
+  };
+}
+
+function keyReads(database: Database): Omit<KeyStore, keyof KeyChanges> {
+  return {
     get: (id) => database.read((sql) => find(sql, id)),
     async findByHash(hash) {
       const row = firstOf(
@@ -76,20 +101,6 @@ export function keyStore(database: Database): KeyStore {
       );
       return new Map(rows.flatMap(({ id, at }) => (at === null ? [] : [[id, Number(at)] as const])));
     },
-    async update(id, change, by) {
-      let after: KeyRecord | null = null;
-      const audited = { by, kind: "key", action: "update", subject: id } as const;
-      await makeChange(database, audited, async (sql, revision) => {
-        const before = await find(sql, id);
-        if (!before) return null;
-        after = { ...before, ...definedFields(change(before)), version: Number(revision) };
-        await sql`UPDATE api_keys SET ${sql(writeRow(after, revision))} WHERE id = ${id}`;
-        return { before: forAudit(before), after: forAudit(after) };
-      });
-      return after;
-    },
-    rotate: (id, secret, overlapEndsAt, by) => rotate(database, id, secret, overlapEndsAt, by),
-    remove: (id, by) => remove(database, id, by),
   };
 }
 
@@ -186,6 +197,6 @@ function writeRow(key: Omit<KeyRecord, "version">, revision: bigint) {
   };
 }
 
-function forAudit({ hash: _, ...key }: KeyRecord): object {
+function forAudit({ hash: _hash, ...key }: KeyRecord): object {
   return withoutVersion(key);
 }
