@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import type { PriceRecord } from "../../src/admin/ports.ts";
 import { readLine, writeLine } from "../../src/storage/journal/record-line.ts";
@@ -7,6 +8,12 @@ import { openLinkSecrets } from "../../src/storage/stores/link-secrets.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
 import { aBudget, aKey, anEntry, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
+
+const FOLDER = new URL("../../src/storage/migrations/", import.meta.url).pathname;
+const MIGRATIONS = readdirSync(FOLDER)
+  .filter((name) => name.endsWith(".sql"))
+  .map((name) => name.replace(".sql", ""))
+  .toSorted();
 
 onEachDatabase("The store", (databases) => {
   let database: Database;
@@ -25,21 +32,7 @@ onEachDatabase("The store", (databases) => {
       databases.open(location),
     ]);
     const applied = await Promise.all(handles.map((handle) => migrate(handle)));
-    expect(applied.flat()).toEqual([
-      "0001_first_tables",
-      "0002_contention_and_corrections",
-      "0003_shared_secrets",
-      "0004_no_request_index",
-      "0005_ledger_and_keys",
-      "0006_wanted_budgets",
-      "0007_price_ends",
-      "0008_processes",
-      "0009_stored_outcomes",
-      "0010_audit_chain",
-      "0011_jobs",
-      "0012_webhooks",
-      "0013_vendor_cost",
-    ]);
+    expect(applied.flat()).toEqual(MIGRATIONS);
   });
 
   test("processes that start together agree on one secret, and the newest is first", async () => {
