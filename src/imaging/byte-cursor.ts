@@ -12,6 +12,11 @@ export class ByteCursor {
     this.#blob = blob;
   }
 
+  /** Bytes in the whole blob. */
+  get size(): number {
+    return this.#blob.size;
+  }
+
   /** Offset of the next byte. */
   get offset(): number {
     return this.#start + this.#at;

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import sharp from "sharp";
 import { jpegSegment, makeGif, makePng, pngChunk, withSegments } from "../../test/support/pictures.ts";
 import { UnreadableImageError, type ImageHeader } from "./header-reader.ts";
 import { requireWhole } from "./whole.ts";
@@ -18,6 +19,7 @@ const whole: [string, ImageHeader["format"], Uint8Array][] = [
   ["lossy WebP", "webp", await picture.webp({ quality: 80 }).bytes()],
   ["lossless WebP", "webp", await picture.webp({ lossless: true }).bytes()],
   ["GIF", "gif", makeGif(40, 20, 1)],
+  ["AVIF", "avif", await sharp(png).avif({ quality: 50 }).toBuffer()],
 ];
 
 async function verdict(bytes: Uint8Array, format: ImageHeader["format"]): Promise<string> {

@@ -1,6 +1,7 @@
 import { ByteCursor } from "./byte-cursor.ts";
 import type { ImageHeader } from "./header-reader.ts";
 import { walkGif } from "./structure/gif.ts";
+import { walkHeif } from "./structure/heif.ts";
 import { walkJpeg } from "./structure/jpeg.ts";
 import { walkPng } from "./structure/png.ts";
 import { walkWebp } from "./structure/webp.ts";
@@ -18,4 +19,6 @@ const WALKS: Readonly<Partial<Record<ImageHeader["format"], (cursor: ByteCursor)
   jpeg: walkJpeg,
   webp: walkWebp,
   gif: walkGif,
+  heic: walkHeif,
+  avif: walkHeif,
 };
