@@ -27,6 +27,15 @@ export function useModelOptions(): readonly Option[] {
   }));
 }
 
+/** Channels of the installation. */
+export function useChannelOptions(): readonly Option[] {
+  return useListed("channels", ({ id, provider }) => ({
+    id: String(id),
+    label: String(id),
+    detail: String(provider ?? ""),
+  }));
+}
+
 /** Keys, of one organization or of all. */
 export function useKeyOptions(organizationId?: string): readonly Option[] {
   const keys = useReading("keys.list", organizationId === undefined ? {} : { organizationId });

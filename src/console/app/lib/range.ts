@@ -35,6 +35,17 @@ export function useRange(usual: RangeName = "24h"): Range {
   }, [range, from, to, minute, usual]);
 }
 
+/**
+ * The range in the address for a list that is read page by page: it stays where it was when it was chosen, so that the
+ * pages stay one list. `to` is absent where the range ends now.
+ */
+export function useSteadyRange(usual: RangeName = "24h"): { from: string; to?: string } {
+  const { name, from, to } = useRange(usual);
+  const custom = name === "custom" ? `${from} ${to}` : "";
+  // Read again when another range is chosen, and not when the minute passes.
+  return useMemo(() => (custom === "" ? { from } : { from, to }), [name, custom]);
+}
+
 function startOf(name: RangeName, now: number): number {
   if (name !== "month") return now - LENGTHS[name];
   const date = new Date(now);

@@ -7,6 +7,7 @@ import { money } from "./en/money.ts";
 import { overview } from "./en/overview.ts";
 import { ownKey } from "./en/ownKey.ts";
 import { playground } from "./en/playground.ts";
+import { providers } from "./en/providers.ts";
 import { requests } from "./en/requests.ts";
 import { settings } from "./en/settings.ts";
 import { shell } from "./en/shell.ts";
@@ -22,6 +23,7 @@ export const en = {
   overview,
   ownKey,
   playground,
+  providers,
   requests,
   settings,
   shell,

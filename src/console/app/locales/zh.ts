@@ -8,6 +8,7 @@ import { money } from "./zh/money.ts";
 import { overview } from "./zh/overview.ts";
 import { ownKey } from "./zh/ownKey.ts";
 import { playground } from "./zh/playground.ts";
+import { providers } from "./zh/providers.ts";
 import { requests } from "./zh/requests.ts";
 import { settings } from "./zh/settings.ts";
 import { shell } from "./zh/shell.ts";
@@ -22,6 +23,7 @@ export const zh: Texts = {
   overview,
   ownKey,
   playground,
+  providers,
   requests,
   settings,
   shell,

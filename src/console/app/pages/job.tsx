@@ -1,7 +1,117 @@
+import { useParams } from "@tanstack/react-router";
+import { Ban } from "lucide-react";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { Button } from "../components/button.tsx";
+import { Card } from "../components/card.tsx";
+import { Details } from "../components/details.tsx";
+import { EmptyState } from "../components/empty-state.tsx";
+import { Id } from "../components/id.tsx";
+import { ButtonLink, TextLink } from "../components/link.tsx";
 import { Page } from "../components/page.tsx";
+import { ReadingState } from "../components/reading-state.tsx";
+import { ApiError, type Output } from "../lib/api.ts";
+import { useNow } from "../lib/clock.ts";
+import { useLive } from "../lib/events.ts";
+import { formatDuration } from "../lib/format.ts";
+import { useKeyOptions } from "../lib/options.ts";
+import { useReading } from "../lib/queries.ts";
+import { useCan } from "../lib/session.ts";
+import { CancelJobs } from "./jobs/cancel-jobs.tsx";
+import { JobStatus } from "./jobs/columns.tsx";
+import { Deliveries } from "./jobs/deliveries.tsx";
+import { JobCost } from "./jobs/job-cost.tsx";
+import { Outputs } from "./jobs/outputs.tsx";
+import { durationOf, isLive } from "./jobs/states.ts";
+import { Timeline } from "./jobs/timeline.tsx";
 
+type Job = Output<"jobs.get">;
+
+/** One job from its submission to its messages, live. */
 export default function JobPage() {
-  const { t } = useTranslation();
-  return <Page title={t("nav.jobs")}>{null}</Page>;
+  const { t } = useTranslation("jobs");
+  const { id } = useParams({ from: "/signed-in/jobs/$id" });
+  const query = useReading("jobs.get", { id });
+  useLive("jobs");
+  const canCancel = useCan()("admin");
+  const [isAsking, setAsking] = useState(false);
+  const job = query.data;
+  const isUnknown = query.error instanceof ApiError && query.error.status === 404;
+  return (
+    <Page
+      title={t("detail.title")}
+      about={<Id value={id} />}
+      actions={
+        <>
+          {job && isLive(job) && canCancel && (
+            <Button icon={Ban} onPress={() => setAsking(true)}>
+              {t("cancel.one")}
+            </Button>
+          )}
+          <ButtonLink to="/jobs">{t("detail.all")}</ButtonLink>
+        </>
+      }
+    >
+      {isUnknown ? (
+        <Card>
+          <EmptyState>{t("detail.none", { id })}</EmptyState>
+        </Card>
+      ) : (
+        <ReadingState query={query}>{(read) => <JobDetail job={read} />}</ReadingState>
+      )}
+      {job && <CancelJobs jobs={[job]} isOpen={isAsking} onClose={() => setAsking(false)} />}
+    </Page>
+  );
+}
+
+function JobDetail({ job }: { job: Job }) {
+  const { t } = useTranslation("jobs");
+  const now = useNow();
+  const keys = useKeyOptions(job.organizationId);
+  const { keyId, organizationId, model } = job;
+  return (
+    <div className="grid items-start gap-6 lg:grid-cols-[minmax(18rem,24rem)_1fr]">
+      <Card title={t("detail.summary")}>
+        <Details
+          entries={[
+            [t("column.status"), <JobStatus job={job} />],
+            [t("column.duration"), formatDuration(durationOf(job, now))],
+            [
+              t("column.model"),
+              <TextLink to="/models" search={{ model }}>
+                {model}
+              </TextLink>,
+            ],
+            [
+              t("column.key"),
+              <TextLink to="/jobs" search={{ keyId }}>
+                {keys.find(({ id }) => id === keyId)?.label ?? keyId}
+              </TextLink>,
+            ],
+            [
+              t("column.organization"),
+              <TextLink to="/jobs" search={{ organization: organizationId }}>
+                {organizationId}
+              </TextLink>,
+            ],
+            [t("detail.requestId"), <Id value={job.requestId} />],
+          ]}
+        />
+      </Card>
+      <div className="flex min-w-0 flex-col gap-6">
+        <Card title={t("detail.timeline")}>
+          <Timeline job={job} />
+        </Card>
+        <Card title={t("detail.outputs")}>
+          <Outputs job={job} />
+        </Card>
+        <Card title={t("detail.cost")}>
+          <JobCost job={job} />
+        </Card>
+        <Card title={t("detail.deliveries")}>
+          <Deliveries job={job} />
+        </Card>
+      </div>
+    </div>
+  );
 }

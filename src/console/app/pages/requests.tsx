@@ -1,7 +1,121 @@
+import { useNavigate } from "@tanstack/react-router";
+import { Search, Waypoints } from "lucide-react";
+import { useState } from "react";
+import { Input } from "react-aria-components/Input";
+import { SearchField } from "react-aria-components/SearchField";
 import { useTranslation } from "react-i18next";
+import { Button } from "../components/button.tsx";
+import { DataTable } from "../components/data-table.tsx";
+import { EmptyState } from "../components/empty-state.tsx";
+import { ExportMenu } from "../components/export-menu.tsx";
+import { INPUT } from "../components/fields/field-frame.tsx";
+import { FilterInput } from "../components/filter-input.tsx";
+import { FilterSelect } from "../components/filter-select.tsx";
+import { ButtonLink } from "../components/link.tsx";
 import { Page } from "../components/page.tsx";
+import { RangePicker } from "../components/range-picker.tsx";
+import { useChannelOptions, useKeyOptions, useModelOptions } from "../lib/options.ts";
+import { useOrganization } from "../lib/organization.ts";
+import { useList } from "../lib/queries.ts";
+import { useFilters } from "../lib/search.ts";
+import { useRequestColumns } from "./requests/columns.tsx";
+import { NewRequests } from "./requests/new-requests.tsx";
+import { FILTERS, useRequestFilter } from "./requests/filter.ts";
 
+/** Every recorded request, newest first, by filters that stand in the address. */
 export default function RequestsPage() {
-  const { t } = useTranslation();
-  return <Page title={t("nav.requests")}>{null}</Page>;
+  const { t } = useTranslation("requests");
+  const navigate = useNavigate();
+  const filter = useRequestFilter();
+  const list = useList("requests.list", filter);
+  const columns = useRequestColumns();
+  return (
+    <Page title={t("title")} about={t("about")} actions={<RangePicker usual="24h" />}>
+      <FindRequest />
+      <DataTable
+        id="requests"
+        label={t("title")}
+        columns={columns}
+        list={list}
+        rowId={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: "/requests/$id", params: { id } })}
+        filters={<Filters />}
+        actions={
+          <>
+            <NewRequests />
+            <ExportMenu of="requests" filter={filter} />
+          </>
+        }
+        empty={<NoRequests />}
+      />
+    </Page>
+  );
+}
+
+/** Opens a request by any of its ids. */
+function FindRequest() {
+  const { t } = useTranslation("requests");
+  const navigate = useNavigate();
+  const [id, setId] = useState("");
+  const find = () => {
+    if (id.trim() !== "") void navigate({ to: "/requests/$id", params: { id: id.trim() } });
+  };
+  return (
+    <div className="flex max-w-2xl flex-wrap items-center gap-2">
+      <SearchField
+        aria-label={t("find")}
+        value={id}
+        onChange={setId}
+        onSubmit={find}
+        className="min-w-60 flex-1"
+      >
+        <Input
+          placeholder={t("find.help")}
+          className={`${INPUT} font-mono [&::-webkit-search-cancel-button]:hidden`}
+        />
+      </SearchField>
+      <Button icon={Search} onPress={find}>
+        {t("find.act")}
+      </Button>
+    </div>
+  );
+}
+
+function Filters() {
+  const { t } = useTranslation("requests");
+  const { id: organizationId } = useOrganization();
+  const keys = useKeyOptions(organizationId ?? undefined);
+  const models = useModelOptions();
+  const channels = useChannelOptions();
+  const classes = [
+    { id: "2xx", label: t("filter.ok") },
+    { id: "4xx", label: t("filter.caller") },
+    { id: "5xx", label: t("filter.server") },
+  ];
+  return (
+    <>
+      <FilterSelect name="status" label={t("filter.status")} options={classes} />
+      <FilterSelect name="model" label={t("filter.model")} options={models} />
+      <FilterSelect name="keyId" label={t("filter.key")} options={keys} />
+      <FilterSelect name="channel" label={t("filter.channel")} options={channels} />
+      <FilterInput name="code" label={t("filter.code")} />
+    </>
+  );
+}
+
+function NoRequests() {
+  const { t } = useTranslation("requests");
+  const { filters, change } = useFilters();
+  if (!FILTERS.some((name) => filters[name] !== undefined))
+    return (
+      <EmptyState icon={Waypoints} action={<ButtonLink to="/playground">{t("empty.act")}</ButtonLink>}>
+        {t("empty")}
+      </EmptyState>
+    );
+  const clear = () => change(Object.fromEntries(FILTERS.map((name) => [name, undefined])));
+  return (
+    <EmptyState icon={Waypoints} action={<Button onPress={clear}>{t("filter.clear")}</Button>}>
+      {t("empty.filtered")}
+    </EmptyState>
+  );
 }

@@ -1,0 +1,47 @@
+import { useTranslation } from "react-i18next";
+import { ReadingState } from "../../components/reading-state.tsx";
+import { useReading } from "../../lib/queries.ts";
+import { isLive, type JobRow } from "./states.ts";
+
+/** A job's pictures while they are kept. */
+export function Outputs({ job }: { job: JobRow }) {
+  const { t } = useTranslation("jobs");
+  if (job.status === "expired") return <p className="text-muted">{t("detail.outputs.gone")}</p>;
+  if (isLive(job)) return <p className="text-muted">{t("detail.outputs.waiting")}</p>;
+  if (job.images === 0) return <p className="text-muted">{t("detail.outputs.none")}</p>;
+  return <Pictures job={job} />;
+}
+
+const MAX_PICTURES = 1000;
+
+function Pictures({ job: { id, organizationId, keyId, model } }: { job: JobRow }) {
+  const { t } = useTranslation("jobs");
+  const query = useReading("pictures.list", { organizationId, keyId, model, limit: MAX_PICTURES });
+  return (
+    <ReadingState query={query}>
+      {({ data }) => (
+        <ul className="flex flex-wrap gap-3">
+          {data
+            .filter(({ ledgerId }) => ledgerId === id)
+            .map(({ id, url, width, height, format }, index) => (
+              <li key={id}>
+                <a href={url} target="_blank" rel="noreferrer" className="block rounded-lg">
+                  <img
+                    src={url}
+                    width={width}
+                    height={height}
+                    loading="lazy"
+                    alt={t("detail.output", { number: index + 1 })}
+                    className="size-48 rounded-lg border border-line bg-sunken object-contain"
+                  />
+                </a>
+                <p className="mt-1 text-xs text-muted">
+                  {width} × {height} {format}
+                </p>
+              </li>
+            ))}
+        </ul>
+      )}
+    </ReadingState>
+  );
+}

@@ -1,0 +1,79 @@
+/** A field of a provider's settings, as its JSON Schema describes it. */
+export interface SettingField {
+  name: string;
+  kind: "text" | "number" | "switch" | "choice" | "json";
+  /** Of a choice. */
+  choices: readonly (string | boolean | number)[];
+  help: string | null;
+  isRequired: boolean;
+  /** What holds where nothing is written. */
+  fallback: unknown;
+}
+
+/** The part of JSON Schema that providers' settings use. */
+export interface SettingSchema {
+  type?: string | readonly string[];
+  properties?: Readonly<Record<string, SettingSchema>>;
+  required?: readonly string[];
+  description?: string;
+  default?: unknown;
+  enum?: readonly unknown[];
+  const?: unknown;
+  anyOf?: readonly SettingSchema[];
+  oneOf?: readonly SettingSchema[];
+}
+
+/** The fields of a form for an object's schema, required ones first; what a form cannot show is written as JSON. */
+export function settingFields(schema: SettingSchema): SettingField[] {
+  const required = new Set(schema.required);
+  const fields = Object.entries(schema.properties ?? {}).map(([name, property]): SettingField => {
+    const { kind, choices } = kindOf(property);
+    const { description: help = null, default: fallback } = property;
+    return { name, kind, choices, help, fallback, isRequired: required.has(name) && fallback === undefined };
+  });
+  return [...fields.filter(({ isRequired }) => isRequired), ...fields.filter((field) => !field.isRequired)];
+}
+
+/** What was written in a form as settings; an empty field is left out. Throws a `SyntaxError` for JSON that is none. */
+export function settingsOf(
+  fields: readonly SettingField[],
+  written: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  const settings: Record<string, unknown> = {};
+  for (const { name, kind, choices } of fields) {
+    const text = (written[name] ?? "").trim();
+    if (text === "") continue;
+    if (kind === "number") settings[name] = Number(text);
+    else if (kind === "switch") settings[name] = text === "true";
+    else if (kind === "choice") settings[name] = choices.find((choice) => String(choice) === text) ?? text;
+    else settings[name] = kind === "json" ? JSON.parse(text) : text;
+  }
+  return settings;
+}
+
+/** How a value of the settings is written in its field. */
+export function writtenSetting({ kind }: SettingField, value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return kind === "json" ? JSON.stringify(value) : String(value);
+}
+
+function kindOf(schema: SettingSchema): Pick<SettingField, "kind" | "choices"> {
+  const variants = (schema.anyOf ?? schema.oneOf)?.filter(({ type }) => type !== "null");
+  if (variants?.length === 1 && variants[0]) return kindOf(variants[0]);
+  const choices = variants ? variants.flatMap((variant) => valuesOf(variant)) : valuesOf(schema, true);
+  if (choices.length > 0 && (!variants || variants.every((variant) => valuesOf(variant).length > 0)))
+    return { kind: "choice", choices };
+  const type = [schema.type].flat().find((name) => name !== "null");
+  if (type === "boolean") return { kind: "switch", choices: [] };
+  if (type === "integer" || type === "number") return { kind: "number", choices: [] };
+  return { kind: type === "string" ? "text" : "json", choices: [] };
+}
+
+/** The values that a schema allows, where it lists them; `isAlone` leaves a lone boolean to its switch. */
+function valuesOf({ type, enum: listed, const: only }: SettingSchema, isAlone = false) {
+  const values = listed ?? (only === undefined ? [] : [only]);
+  if (values.length === 0 && type === "boolean" && !isAlone) return [true, false];
+  return values.filter((value) => ["string", "boolean", "number"].includes(typeof value)) as (
+    string | boolean | number
+  )[];
+}

@@ -1,0 +1,76 @@
+import { useTranslation } from "react-i18next";
+import type { Column } from "../../components/data-table.tsx";
+import { Id } from "../../components/id.tsx";
+import { TextLink } from "../../components/link.tsx";
+import { Money } from "../../components/money.tsx";
+import { Status } from "../../components/status.tsx";
+import { Time } from "../../components/time.tsx";
+import type { Output } from "../../lib/api.ts";
+import { formatCount, formatDuration } from "../../lib/format.ts";
+import { statusLevel } from "./outcomes.ts";
+
+export type RequestRow = Output<"requests.list">["data"][number];
+
+const NOTHING = <span className="text-muted">–</span>;
+
+export function useRequestColumns(): readonly Column<RequestRow>[] {
+  const { t } = useTranslation("requests");
+  return [
+    {
+      id: "at",
+      header: t("column.at"),
+      cell: ({ id, at }) => (
+        <TextLink to="/requests/$id" params={{ id }}>
+          <Time at={at} />
+        </TextLink>
+      ),
+    },
+    { id: "status", header: t("column.status"), cell: (row) => <StatusCell row={row} /> },
+    { id: "model", header: t("column.model"), cell: ({ model }) => model ?? NOTHING },
+    { id: "key", header: t("column.key"), cell: ({ keyName, keyId }) => keyName ?? keyId ?? NOTHING },
+    {
+      id: "organization",
+      header: t("column.organization"),
+      isOptional: true,
+      cell: ({ organizationId }) => organizationId ?? NOTHING,
+    },
+    { id: "channel", header: t("column.channel"), cell: ({ channel }) => channel ?? NOTHING },
+    { id: "route", header: t("column.route"), isOptional: true, cell: ({ route }) => route ?? NOTHING },
+    { id: "usage", header: t("column.usage"), isNumber: true, cell: (row) => <UsageText {...row} /> },
+    { id: "attempts", header: t("column.attempts"), isNumber: true, cell: ({ attempts }) => attempts },
+    {
+      id: "duration",
+      header: t("column.duration"),
+      isNumber: true,
+      cell: ({ durationMs }) => (durationMs === null ? NOTHING : formatDuration(durationMs)),
+    },
+    { id: "amount", header: t("column.amount"), isNumber: true, cell: (row) => <Amount row={row} /> },
+    {
+      id: "id",
+      header: t("column.id"),
+      isOptional: true,
+      cell: ({ requestId }) => <Id value={requestId} isShort />,
+    },
+  ];
+}
+
+function StatusCell({ row: { status, code } }: { row: RequestRow }) {
+  return (
+    <span className="flex items-center gap-2 whitespace-nowrap">
+      <Status level={statusLevel(status)}>{status}</Status>
+      {code !== null && <code className="font-mono text-xs text-muted">{code}</code>}
+    </span>
+  );
+}
+
+/** Pictures or tokens, in words. */
+export function UsageText({ images, tokens }: Pick<RequestRow, "images" | "tokens">) {
+  const { t } = useTranslation("requests");
+  if (images > 0) return t("unit.images", { count: images });
+  return tokens > 0 ? t("unit.tokens", { count: tokens, shown: formatCount(tokens) }) : NOTHING;
+}
+
+function Amount({ row: { amount, currency } }: { row: RequestRow }) {
+  if (amount === null || currency === null) return NOTHING;
+  return <Money amount={amount} currency={currency} isShort />;
+}

@@ -1,0 +1,121 @@
+import { useTranslation } from "react-i18next";
+import { Money } from "../../components/money.tsx";
+import { Status } from "../../components/status.tsx";
+import { Time } from "../../components/time.tsx";
+import type { Output } from "../../lib/api.ts";
+import { formatCount } from "../../lib/format.ts";
+import { useLineName } from "./line-name.ts";
+
+type Detail = Output<"requests.get">;
+type Line = NonNullable<Detail["cost"]>["lines"][number];
+
+/** What was charged, line by line; the sum is the amount in the ledger, or it says why it is not. */
+export function CostLines({ detail: { cost, ledger, request } }: { detail: Detail }) {
+  const { t } = useTranslation("requests");
+  const charge = ledger.find(({ kind }) => kind === "charge");
+  if (!cost || !charge) return <p className="text-muted">{t("cost.none")}</p>;
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="overflow-x-auto">
+        <table className="w-full min-w-110 text-right">
+          <thead className="text-xs text-muted">
+            <tr className="border-b border-line">
+              {(["line", "quantity", "unitPrice", "amount"] as const).map((name) => (
+                <th
+                  key={name}
+                  scope="col"
+                  className="px-3 py-1.5 font-medium first:pl-0 first:text-left last:pr-0"
+                >
+                  {t(`cost.${name}`)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {cost.lines.map((line, index) => (
+              <CostLine key={index} line={line} currency={cost.currency} />
+            ))}
+          </tbody>
+          <tfoot>
+            <tr className="font-semibold">
+              <th scope="row" colSpan={3} className="py-2 text-left">
+                {t("cost.total")}
+              </th>
+              <td className="py-2">
+                <Money amount={charge.amount} currency={charge.currency} />
+              </td>
+            </tr>
+          </tfoot>
+        </table>
+      </div>
+      {!cost.isExact && <Status level="warn">{t("cost.inexact")}</Status>}
+      <CostNotes charge={charge} flags={request.flags} />
+      <PriceRows lines={cost.lines} />
+    </div>
+  );
+}
+
+function CostLine({ line, currency }: { line: Line; currency: string }) {
+  const { t } = useTranslation("requests");
+  const { quantity, unitPrice, per, what, amount } = line;
+  const name = useLineName()(line);
+  const unit = per === 1 ? t(what === "image" ? "cost.perImage" : "cost.perUse") : t("cost.perMillion");
+  return (
+    <tr className="border-b border-line">
+      <th scope="row" className="py-1.5 pr-3 text-left font-normal">
+        {name}
+      </th>
+      <td className="px-3 py-1.5">{formatCount(quantity)}</td>
+      <td className="px-3 py-1.5 whitespace-nowrap">
+        <Money amount={unitPrice} currency={currency} /> <span className="text-muted">{unit}</span>
+      </td>
+      <td className="py-1.5 pl-3">
+        <Money amount={amount} currency={currency} />
+      </td>
+    </tr>
+  );
+}
+
+function CostNotes({ charge, flags }: { charge: Detail["ledger"][number]; flags: readonly string[] }) {
+  const { t } = useTranslation("requests");
+  const { vendorCost, orphanCost, currency } = charge;
+  return (
+    <div className="flex flex-col gap-1 text-muted">
+      {flags.includes("estimated") && <p>{t("cost.estimated")}</p>}
+      {flags.includes("partial") && <p>{t("cost.partial")}</p>}
+      {vendorCost && (
+        <p>
+          {t("cost.vendor")}: <Money {...vendorCost} />
+        </p>
+      )}
+      {Number(orphanCost) > 0 && (
+        <p>
+          {t("cost.orphan")}: <Money amount={orphanCost} currency={currency} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The price rows that the lines come from, each once. */
+function PriceRows({ lines }: { lines: readonly Line[] }) {
+  const { t } = useTranslation("requests");
+  const rows = new Map(lines.map((line) => [`${line.source} ${line.effectiveFrom}`, line]));
+  return (
+    <p className="text-muted">
+      {t("detail.price")}:{" "}
+      {[...rows.values()].map(({ source, effectiveFrom }, index) => (
+        <span key={index}>
+          {index > 0 && ", "}
+          {t(`price.${source}`)}
+          {effectiveFrom !== null && (
+            <>
+              {" "}
+              {t("price.since")} <Time at={effectiveFrom} isAbsolute />
+            </>
+          )}
+        </span>
+      ))}
+    </p>
+  );
+}

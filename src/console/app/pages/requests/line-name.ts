@@ -1,0 +1,16 @@
+import { useTranslation } from "react-i18next";
+import { TOKEN_CATEGORIES, type TokenCategory } from "../../../../domain/usage.ts";
+
+/** Names a line of a cost: a token category, pictures of a size and quality, or a feature. */
+export function useLineName(): (line: { what: string; detail: string | null }) => string {
+  const { t } = useTranslation("requests");
+  return ({ what, detail }) => {
+    const category = TOKEN_CATEGORIES.find((each): each is TokenCategory => each === what);
+    if (category) {
+      const name = t(`token.${category}`);
+      return detail === "long_context" ? `${name}, ${t("token.long")}` : name;
+    }
+    const name = what === "image" ? t("image.line") : what;
+    return detail === null ? name : `${name}, ${detail.replace(":", " ")}`;
+  };
+}
