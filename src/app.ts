@@ -4,7 +4,7 @@ import type { GatewayError } from "./domain/gateway-error.ts";
 import type { Core } from "./gateway/core.ts";
 import type { BudgetLeases } from "./gateway/metering/budget-leases.ts";
 import { VERSION } from "./lib/version.ts";
-import { every, sleep, type BackgroundWork } from "./lib/waiting.ts";
+import { every, sleep, withDeadline, type BackgroundWork } from "./lib/waiting.ts";
 import { startOperatorServer, startServer, type Overload, type RunningServer } from "./server/index.ts";
 import type { Blobs } from "./storage/blobs/index.ts";
 import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
@@ -65,6 +65,7 @@ export async function startGateway(
       // A run under way may wait for a database that does not answer, so it is not waited for.
       for (const work of background) void work.stop();
       await leases.giveBack().catch((error: unknown) => onProblem("leases were not given back", error));
+      await withDeadline(FLUSH_MS, parts.recording.stop(), () => new Error("too late")).catch(() => {});
       await storage.close(FLUSH_MS);
       await blobs.close();
       counters.close();

@@ -6,7 +6,7 @@ import type { Counters } from "./storage/counters/index.ts";
 import type { Storage } from "./storage/index.ts";
 import type { Gauge } from "./telemetry/metrics.ts";
 
-interface GaugeSources {
+export interface GaugeSources {
   /** Of this worker. */
   restarts: number;
   storage: Storage;

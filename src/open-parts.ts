@@ -1,10 +1,8 @@
 import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
-import type { RunningGateway } from "./admin/context.ts";
 import type { Settings } from "./config/index.ts";
 import { openConsole } from "./console/index.ts";
-import { requestCancel } from "./jobs/cancel.ts";
 import { createCodecSlots } from "./imaging/codec-slots.ts";
 import { systemClock } from "./lib/clock.ts";
 import { newId } from "./lib/ids.ts";
@@ -17,13 +15,17 @@ import { openStorage, type Storage } from "./storage/index.ts";
 import { openBlobs, type Blobs } from "./storage/blobs/index.ts";
 import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
 import { databaseOf } from "./database.ts";
-import { gauges } from "./gauges.ts";
+import { gauges, type GaugeSources } from "./gauges.ts";
 import { LiveSettings } from "./live-settings.ts";
+import { openAdministration } from "./open-administration.ts";
 import { openCore } from "./open-core.ts";
 import { openJobs } from "./open-jobs.ts";
 import { JobMetrics } from "./telemetry/job-metrics.ts";
+import { startRecording } from "./record-usage.ts";
 import { requestLog, systemLog, type SystemLog } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
+import { RequestRecorder } from "./telemetry/request-recorder.ts";
+import { TrafficCounters } from "./telemetry/traffic-counters.ts";
 import { gatherMetrics } from "./telemetry/process-metrics.ts";
 
 const write = (lines: string): void => void process.stdout.write(lines);
@@ -43,9 +45,9 @@ export async function openParts(settings: Settings, supervisor: SupervisorLink |
   const overload = openOverload(settings, onProblem);
   const connections = connectionLimitOf(settings, onProblem);
   const observed = { restarts: settings.restarts, storage, blobs, health, counters, overload, connections };
-  const jobMetrics = new JobMetrics();
-  const metrics = new Metrics(gauges(observed), [jobMetrics]);
-  const listeners = [log.listener, metrics.listener];
+  const observers = openObservers(observed, live, onProblem);
+  const { jobMetrics, metrics, recording } = observers;
+  const listeners = [log.listener, ...observers.listeners];
   const address = await serverSettings(settings);
   const imageCore = {
     ...core,
@@ -54,26 +56,15 @@ export async function openParts(settings: Settings, supervisor: SupervisorLink |
     codecSlots,
     safeFetch: address.safeFetch,
   };
-  const jobs = openJobs({
-    live,
-    storage,
-    core: imageCore,
-    safeFetch: address.safeFetch,
-    processId,
-    metrics: jobMetrics,
-    listeners,
-    onProblem,
-  });
+  const { safeFetch } = address;
+  const forJobs = { live, storage, core: imageCore, safeFetch, processId, listeners, onProblem };
+  const jobs = openJobs({ ...forJobs, metrics: jobMetrics });
   const forServer: ServerOptions = {
     ...address,
     core,
     blobs,
     jobs: jobs.forServer,
-    admin: administrationOf(live, storage, {
-      ejections: () => health.ejections(),
-      cancelJob: (organizationId, id) =>
-        requestCancel({ ...jobs.forServer, blobs: blobs.store }, organizationId, id),
-    }),
+    admin: openAdministration(live, { ...observed, jobs: jobs.forServer }),
     console: openConsole((error) => onProblem("the console could not be bundled", error)),
     outcomes: storage.outcomes,
     codecSlots,
@@ -83,21 +74,36 @@ export async function openParts(settings: Settings, supervisor: SupervisorLink |
     listeners,
     metrics: gatherMetrics(metrics, settings),
   };
-  return { log, onProblem, processId, storage, bootstrapped, blobs, live, opened, overload, jobs, forServer };
+  return {
+    log,
+    onProblem,
+    processId,
+    storage,
+    bootstrapped,
+    blobs,
+    live,
+    opened,
+    overload,
+    jobs,
+    recording,
+    forServer,
+  };
 }
 
-function administrationOf(
-  live: LiveSettings,
-  storage: Storage,
-  running: RunningGateway,
-): ServerOptions["admin"] {
+/** What follows requests: metrics, and what is written of them for administration. */
+function openObservers(observed: GaugeSources, live: LiveSettings, onProblem: SystemLog) {
+  const jobMetrics = new JobMetrics();
+  const traffic = new TrafficCounters();
+  const recorder = new RequestRecorder(
+    () => live.current.requests,
+    () => systemClock.monotonic(),
+  );
+  const metrics = new Metrics(gauges(observed), [jobMetrics, recorder]);
   return {
-    store: storage.admin,
-    clock: systemClock,
-    get catalogue() {
-      return live.current;
-    },
-    running,
+    jobMetrics,
+    metrics,
+    recording: startRecording({ store: observed.storage.admin, traffic, recorder, live, onProblem }),
+    listeners: [metrics.listener, traffic.listener, recorder.listener],
   };
 }
 

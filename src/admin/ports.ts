@@ -12,6 +12,7 @@ import type { ListPage } from "./list-page.ts";
 import type { Actor } from "./actor.ts";
 import type { AdministratorStore, SessionStore } from "./member-ports.ts";
 import type { JobAdminStore } from "./job-ports.ts";
+import type { PictureStore, RequestStore, UsageStore } from "./usage-ports.ts";
 import type { WebhookStore } from "./webhook-ports.ts";
 
 export type { Actor } from "./actor.ts";
@@ -28,6 +29,9 @@ export interface AdminStore {
   jobs: JobAdminStore;
   ledger: LedgerAdminStore;
   audit: AuditStore;
+  usage: UsageStore;
+  requests: RequestStore;
+  pictures: PictureStore;
 }
 
 export interface OrganizationRecord {

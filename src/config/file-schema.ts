@@ -55,6 +55,28 @@ export const fileSchema = z.strictObject({
       retention_days: z.number().min(0.01).max(3650).default(7).describe("How long an image is kept"),
     })
     .prefault({}),
+  requests: z
+    .strictObject({
+      log: z
+        .enum(["failed", "all"])
+        .default("failed")
+        .describe(
+          "What the request log has beside the ledger: requests that failed, took several attempts or were slow, or all with a key",
+        ),
+      slow_seconds: z.number().min(0.001).max(3600).default(60).describe("From when on a request is slow"),
+      retention_days: z
+        .number()
+        .min(0.01)
+        .max(3650)
+        .default(14)
+        .describe("How long the request log keeps a request"),
+      max_rows: z
+        .int()
+        .min(1000)
+        .default(1_000_000)
+        .describe("Requests in the log beyond which the oldest are removed"),
+    })
+    .prefault({}),
   log_level: z
     .enum(["debug", "info", "warn", "error"])
     .default("info")

@@ -33,6 +33,12 @@ export function plainSettings(
       unknownKeysPerMinute: server.unknown_keys_per_minute,
     },
     database: { poolSize: database.pool_size },
+    requests: {
+      log: effective.requests.log,
+      slowMs: effective.requests.slow_seconds * 1000,
+      retentionDays: effective.requests.retention_days,
+      maxRows: effective.requests.max_rows,
+    },
     blobs: { linkHours: blobs.link_hours, retentionDays: blobs.retention_days },
     overload: toOverload(effective.overload),
     outbound: effective.outbound,

@@ -55,6 +55,8 @@ export interface Settings {
   /** S3-compatible storage; null is the disk. */
   blobUrl: string | null;
   blobs: { linkHours: number; retentionDays: number };
+  /** The request log beside the ledger. */
+  requests: { log: "failed" | "all"; slowMs: number; retentionDays: number; maxRows: number };
   /** Cap on the cost of abandoned vendor calls, of one key in an hour; null is none. */
   orphanCostPerKeyHour: Nanos | null;
   /** Whether vendors are called through the proxy that the environment names. */

@@ -25,3 +25,20 @@ export interface DeliveredImage {
   /** Whether the response contains the bytes. */
   isInline: boolean;
 }
+
+/** A delivered picture that is stored until its retention ends. */
+export interface StoredImage {
+  /** The last part of its link. */
+  name: string;
+  width: number;
+  height: number;
+  format: ImageFormat;
+  bytes: number;
+}
+
+/** The pictures that the caller gets by a link. */
+export function storedImages({ images, width, height, format }: ImageDelivery): StoredImage[] {
+  return images.flatMap(({ name, blob }) =>
+    name === undefined ? [] : [{ name, width, height, format, bytes: blob.size }],
+  );
+}

@@ -1,9 +1,13 @@
 import type { Nanos } from "../lib/money.ts";
+import type { StoredImage } from "./delivered-image.ts";
 import type { Attempt } from "./ledger.ts";
 import type { Usage } from "./usage.ts";
 
 /** The record of one request, given to the listeners (log, metrics) after its end. */
 export interface RequestEvent {
+  /** The gateway's own. */
+  id: string;
+  /** The caller's `X-Request-Id` where it sent a usable one, else `id`. */
   requestId: string;
   /** Id of its ledger entry; null when nothing was charged. */
   ledgerId: string | null;
@@ -19,6 +23,8 @@ export interface RequestEvent {
   status: number;
   /** Error code when it did not succeed. */
   code: string | null;
+  /** What the caller was told of a failure. */
+  message: string | null;
   /** Unix milliseconds at which it began. */
   at: number;
   /** Monotonic milliseconds at which it began. */
@@ -39,6 +45,8 @@ export interface RequestEvent {
   /** Of the amount; null when nothing was charged. */
   currency: string | null;
   attempts: Attempt[];
+  /** Delivered pictures that were stored. */
+  pictures: readonly StoredImage[];
   /** The reason of a failure, for operators; never the caller's content. */
   cause: unknown;
 }

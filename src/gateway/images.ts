@@ -1,4 +1,4 @@
-import type { ImageDelivery } from "../domain/delivered-image.ts";
+import { storedImages, type ImageDelivery } from "../domain/delivered-image.ts";
 import type { Target } from "../domain/channel.ts";
 import { FAMILIES } from "../domain/family.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
@@ -115,6 +115,7 @@ export async function makeImages(
   });
   if (isAbandoned(context)) throw abandon(admission, target, request, vendorCost);
   settle(admission, target, request, { ...delivery, vendorCost });
+  context.facts.pictures = storedImages(delivery);
   const ignored = [...request.ignored, ...fitted.dropped];
   return { delivery, requested: request.count, rate: admitted.rate, ignored };
 }

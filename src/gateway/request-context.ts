@@ -1,3 +1,4 @@
+import type { StoredImage } from "../domain/delivered-image.ts";
 import type { Principal } from "../domain/api-key.ts";
 import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
@@ -26,8 +27,12 @@ export interface RequestFacts {
   charge: LedgerEntry | null;
   /** Pictures a vendor made beyond those requested; neither delivered nor billed. */
   surplus: number;
+  /** Delivered pictures that were stored. */
+  pictures: readonly StoredImage[];
 }
 
+const NO_PICTURES: readonly StoredImage[] = [];
+
 export function newRequestFacts(): RequestFacts {
-  return { model: null, charge: null, surplus: 0 };
+  return { model: null, charge: null, surplus: 0, pictures: NO_PICTURES };
 }

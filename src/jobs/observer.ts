@@ -25,6 +25,7 @@ export function eventOfRun({ job, ending, context, at, startedAt, durationMs }: 
   const { attempts, facts } = context;
   const { entry, error, status } = ending;
   return {
+    id: job.jobId,
     requestId: job.requestId,
     ledgerId: entry?.id ?? null,
     traceId: null,
@@ -34,6 +35,7 @@ export function eventOfRun({ job, ending, context, at, startedAt, durationMs }: 
     address: null,
     status: status === "completed" ? 200 : status === "cancelled" ? 499 : 500,
     code: error?.type ?? (status === "cancelled" ? "cancelled" : null),
+    message: error?.message ?? null,
     at,
     startedAt,
     durationMs,
@@ -48,6 +50,7 @@ export function eventOfRun({ job, ending, context, at, startedAt, durationMs }: 
     amount: entry?.amount ?? 0n,
     currency: entry?.currency ?? null,
     attempts,
+    pictures: facts.pictures,
     cause: undefined,
   };
 }

@@ -205,11 +205,12 @@ interface Ending {
 /** Gives the listeners the one record of the request, which has ended. */
 function report(settings: EndpointSettings, exchange: HttpExchange, ending: Ending): Response {
   const { clock, listeners, idleSeconds, trustedProxies } = settings;
-  const { request, requestId, at, startedAt, attempts, facts } = exchange;
+  const { request, id, requestId, at, startedAt, attempts, facts } = exchange;
   const { charge } = facts;
   const { principal } = exchange as Partial<AuthenticatedExchange>;
   const { route, response, failure, firstByteMs } = ending;
   const event: RequestEvent = {
+    id,
     requestId,
     ledgerId: charge?.id ?? null,
     traceId: traceIdOf(request.headers.get("traceparent")),
@@ -219,6 +220,7 @@ function report(settings: EndpointSettings, exchange: HttpExchange, ending: Endi
     address: REFUSALS.has(response.status) ? addressOf(exchange, trustedProxies) : null,
     status: response.status,
     code: failure instanceof ClientDisconnected ? "caller_gone" : (failure?.code ?? null),
+    message: failure instanceof ClientDisconnected ? null : (failure?.message ?? null),
     at,
     startedAt,
     durationMs: clock.monotonic() - startedAt,
@@ -233,6 +235,7 @@ function report(settings: EndpointSettings, exchange: HttpExchange, ending: Endi
     amount: charge?.amount ?? 0n,
     currency: charge?.currency ?? null,
     attempts,
+    pictures: facts.pictures,
     cause: failure?.cause,
   };
   settings.connections.ended(request);

@@ -124,7 +124,7 @@ function rounded(milliseconds: number): number {
 }
 
 /** A cause as text, without credentials that a vendor may have echoed. */
-function causeText(cause: unknown, minimum: LogLevel): string {
+export function causeText(cause: unknown, minimum: LogLevel): string {
   return redact(describeCause(cause, minimum === "debug")).slice(0, MAX_CAUSE);
 }
 

@@ -27,6 +27,9 @@ export function memoryAdminStore(): MemoryAdminStore {
     sessions: sessionStore(),
     webhooks: unusedWebhooks(),
     jobs: { get: async () => null, list: async () => [] },
+    usage: unused(),
+    requests: unused(),
+    pictures: unused(),
     linkSecrets: {
       async rotate({ keepsOld }, by) {
         note(by, "rotate link secret");
@@ -40,6 +43,12 @@ export function memoryAdminStore(): MemoryAdminStore {
 function unusedWebhooks(): AdminStore["webhooks"] {
   const unused = () => Promise.reject(new Error("not used"));
   return { add: unused, list: unused, remove: unused, rotate: unused, deliveries: unused, redeliver: unused };
+}
+
+/** What is summed up and recorded of requests is tested with the real stores, too. */
+function unused<Store extends object>(): Store {
+  const refuse = () => Promise.reject(new Error("not used"));
+  return new Proxy({} as Store, { get: () => refuse });
 }
 
 type Note = (by: Actor, change: string) => void;

@@ -3,6 +3,7 @@ import type { RequestEvent } from "../../src/domain/request-event.ts";
 /** The record of a successful chat request, with some fields replaced. */
 export function requestEvent(fields: Partial<RequestEvent> = {}): RequestEvent {
   return {
+    id: "req_1",
     requestId: "req_1",
     ledgerId: null,
     traceId: null,
@@ -12,6 +13,7 @@ export function requestEvent(fields: Partial<RequestEvent> = {}): RequestEvent {
     route: "chat",
     status: 200,
     code: null,
+    message: null,
     at: 0,
     startedAt: 0,
     durationMs: 0,
@@ -26,6 +28,7 @@ export function requestEvent(fields: Partial<RequestEvent> = {}): RequestEvent {
     amount: 0n,
     currency: null,
     attempts: [],
+    pictures: [],
     cause: undefined,
     ...fields,
   };

@@ -13,6 +13,19 @@ export function insertStatement(
   return [text, rows.flatMap((row) => Object.values(row))];
 }
 
+/** One statement that adds the numbers of rows to those that are stored under the same key. */
+export function additionStatement(
+  kind: "sqlite" | "postgres",
+  { table, key }: { table: string; key: readonly string[] },
+  rows: readonly object[],
+): [string, unknown[]] {
+  const [insert, values] = insertStatement(kind, table, rows);
+  const numbers = Object.keys(rows[0] ?? {}).filter((column) => !key.includes(column));
+  const added = numbers.map((column) => `${column} = ${table}.${column} + excluded.${column}`);
+  const text = insert.replace(/NOTHING$/, `UPDATE SET ${added.join(",")}`);
+  return [text.replace("ON CONFLICT", `ON CONFLICT (${key.join(",")})`), values];
+}
+
 /** Larger statements cost the same for each row. */
 const MAX_ROWS = 32;
 

@@ -1,7 +1,8 @@
 import { SQL } from "bun";
 import { connectionPool } from "./connection-pool.ts";
+import { addSums } from "./add-sums.ts";
 import { groupsOf, insertStatement } from "./insert-statement.ts";
-import { boundCalls, REPORT_TIMEOUT_MS, transact, type Database, type Sql } from "./sql.ts";
+import { boundCalls, REPORT_TIMEOUT_MS, transact, type Addition, type Database, type Sql } from "./sql.ts";
 
 /** Opens a PostgreSQL database; the first call connects. */
 export function openPostgres(location: string, timeoutMs: number, poolSize: number): Database {
@@ -16,15 +17,13 @@ export function openPostgres(location: string, timeoutMs: number, poolSize: numb
       calls((signal) => pool.use(signal, (sql) => report(sql, work, signal)), REPORT_TIMEOUT_MS),
     begin: (work, timeoutMs) =>
       calls((signal) => pool.use(signal, (sql) => transact(sql, "READ WRITE", work, signal)), timeoutMs),
-    insertRows: (table, rows) =>
+    insertRows: (table, rows, addition) =>
       calls((signal) =>
         pool.use(signal, async (sql) => {
-          let count = 0;
-          for (const group of groupsOf(rows)) {
-            const [text, values] = insertStatement("postgres", table, group);
-            count += Number((await sql.unsafe(text, values)).count);
-          }
-          return count;
+          if (!addition) return await insert(sql, table, rows);
+          const work = (transaction: Sql) => insertAndAdd(transaction, { table, rows, addition });
+          // Not READ WRITE, which a server that only reads for a while would take for an order to write.
+          return await transact(sql, "ISOLATION LEVEL READ COMMITTED", work, signal);
         }),
       ),
     // Every commit has waited for the server's disk.
@@ -46,6 +45,36 @@ export function openPostgres(location: string, timeoutMs: number, poolSize: numb
     },
     close: () => pool.close(),
   };
+}
+
+async function insert(sql: Sql, table: string, rows: readonly object[]): Promise<number> {
+  let count = 0;
+  for (const group of groupsOf(rows)) {
+    const [text, values] = insertStatement("postgres", table, group);
+    count += Number((await sql.unsafe(text, values)).count);
+  }
+  return count;
+}
+
+async function insertAndAdd(
+  sql: Sql,
+  { table, rows, addition }: { table: string; rows: readonly object[]; addition: Addition },
+): Promise<number> {
+  const { identity } = addition;
+  const nameOf = (row: object): string =>
+    identity.map((column) => (row as Record<string, unknown>)[column]).join("\n");
+  const added = new Set<string>();
+  for (const group of groupsOf(rows)) {
+    const [text, values] = insertStatement("postgres", table, group);
+    const found = await sql.unsafe<object[]>(`${text} RETURNING ${identity.join(",")}`, values);
+    for (const row of found) added.add(nameOf(row));
+  }
+  // A row may have been named twice.
+  const fresh = new Map(
+    rows.map((row) => [nameOf(row), row]).filter(([name]) => added.has(name as string)) as [string, object][],
+  );
+  await addSums("postgres", sql, addition.sumsOf([...fresh.values()]));
+  return added.size;
 }
 
 /** One state of the database lasts as long as the transaction; its statements may take as long as the report. */

@@ -17,9 +17,9 @@ export interface Database {
   begin<T>(work: (sql: Sql) => Promise<T>, timeoutMs?: number): Promise<T>;
   /**
    * Inserts rows of one shape, skipping those that exist, and returns how many were new. Not in one transaction:
-   * when it throws, some may have been inserted.
+   * when it throws, some may have been inserted. What `addition` makes of new rows is added in their transaction.
    */
-  insertRows(table: string, rows: readonly object[]): Promise<number>;
+  insertRows(table: string, rows: readonly object[], addition?: Addition): Promise<number>;
   /** Returns once everything committed so far survives a loss of power. */
   persist(): Promise<void>;
   /** Calls back in every process that listens, soon and at most; only PostgreSQL carries it. */
@@ -27,6 +27,20 @@ export interface Database {
   /** Calls back at each `notify` of another process; null where the database cannot tell. */
   listen(channel: string, onNotify: () => void): Promise<{ stop(): Promise<void> } | null>;
   close(): Promise<void>;
+}
+
+/** What is added up when rows are new. */
+export interface Addition {
+  /** Columns that tell one row of the table from another. */
+  identity: readonly string[];
+  sumsOf(rows: readonly object[]): readonly Sums[];
+}
+
+/** Rows whose numbers are added to those of the rows that have the same `key`, in the order of the key. */
+export interface Sums {
+  table: string;
+  key: readonly string[];
+  rows: readonly object[];
 }
 
 /** The client inside a transaction, or outside of one. */

@@ -3,7 +3,8 @@ import { Database as Connection, type SQLQueryBindings } from "bun:sqlite";
 import { SQL } from "bun";
 import { sleep } from "../../lib/waiting.ts";
 import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
-import { boundCalls, REPORT_TIMEOUT_MS, transact, type Database } from "./sql.ts";
+import { additionStatement, insertStatement } from "./insert-statement.ts";
+import { boundCalls, REPORT_TIMEOUT_MS, transact, type Addition, type Database, type Sums } from "./sql.ts";
 import { isLocked } from "./unavailable.ts";
 import { syncLog } from "./wal-checkpoints.ts";
 
@@ -42,12 +43,12 @@ export async function openSqlite(location: string, timeoutMs: number): Promise<D
         (signal) => inTurn(() => retryWhileLocked(() => transact(writer, "IMMEDIATE", work, signal), signal)),
         timeoutMs,
       ),
-    insertRows: (table, rows) =>
+    insertRows: (table, rows, addition) =>
       calls(async (signal) => {
         let count = 0;
         for (let start = 0; start < rows.length; start += ROWS_A_TRANSACTION) {
           const group = rows.slice(start, start + ROWS_A_TRANSACTION);
-          count += await inTurn(() => insertGroup(inserter, table, group, signal));
+          count += await inTurn(() => insertGroup(inserter, { table, rows: group, addition }, signal));
         }
         return count;
       }),
@@ -77,15 +78,15 @@ function turns(): <T>(work: () => Promise<T>) => Promise<T> {
 /** Inserts rows in one transaction. */
 async function insertGroup(
   inserter: RowInserter,
-  table: string,
-  rows: readonly object[],
+  { table, rows, addition }: { table: string; rows: readonly object[]; addition: Addition | undefined },
   signal: AbortSignal,
 ): Promise<number> {
   await retryWhileLocked(async () => inserter.begin(), signal);
   try {
-    const count = inserter.insert(table, rows);
+    const added = inserter.insert(table, rows);
+    for (const sums of addition?.sumsOf(added) ?? []) inserter.add(sums);
     inserter.commit();
-    return count;
+    return added.length;
   } catch (error) {
     inserter.rollback();
     throw error;
@@ -118,8 +119,10 @@ async function retryWhileLocked<T>(attempt: () => Promise<T>, signal: AbortSigna
 interface RowInserter {
   /** Begins a transaction, which takes the write lock at once. */
   begin(): void;
-  /** Inserts rows of one shape, skipping those that exist, and returns how many were new. */
-  insert(table: string, rows: readonly object[]): number;
+  /** Inserts rows of one shape, skipping those that exist, and returns those that were new. */
+  insert(table: string, rows: readonly object[]): object[];
+  /** Adds sums to what is stored. */
+  add(sums: Sums): void;
   commit(): void;
   rollback(): void;
   close(): void;
@@ -134,14 +137,15 @@ function openRowInserter(location: string, settings: readonly string[]): RowInse
   return {
     begin: () => void database.run("BEGIN IMMEDIATE"),
     insert(table, rows) {
-      const columns = Object.keys(rows[0] ?? {});
-      const parameters = columns.map(() => "?").join(",");
-      const statement = database.query<unknown, SQLQueryBindings[]>(
-        `INSERT INTO ${table} (${columns.join(",")}) VALUES (${parameters}) ON CONFLICT DO NOTHING`,
-      );
-      let count = 0;
-      for (const row of rows) count += statement.run(...Object.values(row)).changes;
-      return count;
+      const [text] = insertStatement("sqlite", table, rows.slice(0, 1));
+      const statement = database.query<unknown, SQLQueryBindings[]>(text);
+      return rows.filter((row) => statement.run(...Object.values(row)).changes > 0);
+    },
+    add(sums) {
+      if (sums.rows.length === 0) return;
+      const [text] = additionStatement("sqlite", sums, sums.rows.slice(0, 1));
+      const statement = database.query<unknown, SQLQueryBindings[]>(text);
+      for (const row of sums.rows) statement.run(...Object.values(row));
     },
     commit: () => void database.run("COMMIT"),
     rollback: () => void (database.inTransaction && database.run("ROLLBACK")),

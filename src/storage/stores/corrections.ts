@@ -4,7 +4,9 @@ import type { LedgerEntry } from "../../domain/ledger.ts";
 import { makeChange } from "./change.ts";
 import { readEntryRow, writeEntryRow, type LedgerRow } from "./ledger-row.ts";
 import { forUpdate, lockBudgets, padded, saveBudgets } from "../budgets/locked-budgets.ts";
+import { addSums } from "../database/add-sums.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import { usageSums } from "./usage-sums.ts";
 
 /**
  * Corrections of charges: read with the charges they correct, and written one after the other when several people
@@ -102,4 +104,5 @@ async function writeCorrections(
       budget.spent += entry.amount;
   }
   await saveBudgets(kind, sql, budgets.values());
+  await addSums(kind, sql, usageSums(decided.flatMap(({ entry }) => entry ?? [])));
 }

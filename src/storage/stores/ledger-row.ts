@@ -24,6 +24,8 @@ export interface LedgerRow {
   corrects: string | null;
   vendor_cost: bigint | null;
   vendor_cost_currency: string | null;
+  /** 1 when it was added to the sums of usage as it was written; null of what earlier versions have written. */
+  is_summed: Integer | null;
 }
 
 export function readEntryRow(row: LedgerRow): LedgerEntry {
@@ -76,5 +78,6 @@ export function writeEntryRow(entry: LedgerEntry): LedgerRow {
     corrects: entry.corrects ?? null,
     vendor_cost: entry.vendorCost?.amount ?? null,
     vendor_cost_currency: entry.vendorCost?.currency ?? null,
+    is_summed: 1,
   };
 }

@@ -13,7 +13,9 @@ import {
   type LockedBudget,
 } from "../budgets/locked-budgets.ts";
 import { groupsOf, insertStatement } from "../database/insert-statement.ts";
-import type { Database, Sql } from "../database/sql.ts";
+import { addSums } from "../database/add-sums.ts";
+import type { Addition, Database, Sql } from "../database/sql.ts";
+import { usageSums } from "./usage-sums.ts";
 
 /** The ledger: rows are only ever inserted, each once. */
 export interface LedgerStore {
@@ -37,8 +39,11 @@ export function ledgerStore(database: Database): LedgerStore {
     async post(processId, entries) {
       const booked = entries.filter(({ budgets }) => budgets.length > 0);
       const others = entries.filter(({ budgets }) => budgets.length === 0);
-      const rows = others.toSorted(byName).map(writeEntryRow);
-      const count = rows.length === 0 ? 0 : await database.insertRows("ledger", rows);
+      const rows = new Map<object, LedgerEntry>(
+        others.toSorted(byName).map((entry) => [writeEntryRow(entry), entry]),
+      );
+      const count =
+        rows.size === 0 ? 0 : await database.insertRows("ledger", [...rows.keys()], additionOf(rows));
       return count + (booked.length === 0 ? 0 : await postBooked(database, processId, booked));
     },
     async find(id, kind) {
@@ -79,6 +84,14 @@ export function ledgerStore(database: Database): LedgerStore {
   };
 }
 
+/** Sums of usage know of exactly the entries that are new. */
+function additionOf(entries: ReadonlyMap<object, LedgerEntry>): Addition {
+  return {
+    identity: ["id", "kind"],
+    sumsOf: (rows) => usageSums(rows.flatMap((row) => entries.get(row) ?? [])),
+  };
+}
+
 function postBooked(database: Database, processId: string, entries: readonly LedgerEntry[]): Promise<number> {
   return database.begin((sql) => bookInTransaction(database.kind, sql, processId, entries));
 }
@@ -102,6 +115,8 @@ export async function bookInTransaction(
   }
   const booked = sorted.filter((entry) => isNew.has(nameOf(entry)));
   await bookEntries(kind, sql, lease, booked);
+  // Last, because other transactions add to the same rows and wait until this one has ended.
+  await addSums(kind, sql, usageSums(booked));
   return booked.length;
 }
 

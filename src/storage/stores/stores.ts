@@ -19,7 +19,10 @@ import { verifyLedger } from "./verification.ts";
 import { outcomeStore } from "./outcomes.ts";
 import { organizationStore } from "./organizations.ts";
 import { priceStore } from "./prices.ts";
+import { pictureStore } from "./pictures.ts";
+import { requestStore } from "./request-log.ts";
 import { sessionStore } from "./sessions.ts";
+import { usageStore } from "./usage.ts";
 import { openDatabase, type DatabaseOptions } from "../database/open.ts";
 import type { Database } from "../database/sql.ts";
 
@@ -79,6 +82,9 @@ export function storesOn(database: Database, journals?: string): Stores {
         ...archiveStore(database),
       },
       audit,
+      usage: usageStore(database),
+      requests: requestStore(database),
+      pictures: pictureStore(database),
     },
     audit,
     ledger,

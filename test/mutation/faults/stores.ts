@@ -51,8 +51,8 @@ export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "charges without budgets are not posted",
     file: LEDGER,
-    find: `rows.length === 0 ? 0 : await database.insertRows("ledger", rows)`,
-    replace: "rows.length",
+    find: `rows.size === 0 ? 0 : await database.insertRows("ledger", [...rows.keys()], additionOf(rows))`,
+    replace: "rows.size",
     tests: money,
   },
   {

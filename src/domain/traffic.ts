@@ -1,0 +1,58 @@
+/** How requests went in one span of time, as they are counted beside the ledger. */
+export interface TrafficCount {
+  /** Start of the minute, Unix milliseconds. */
+  at: number;
+  /** Of the following, empty is none. */
+  organizationId: string;
+  keyId: string;
+  model: string;
+  channel: string;
+  /** Name of the endpoint, or `attempt` for calls to vendors. */
+  route: string;
+  /** First digit of the status, as text; of an attempt that did not come to one, `0`. */
+  status: string;
+  /** Error code of a request that failed, outcome of an attempt that did; else empty. */
+  code: string;
+  requests: number;
+  /** How many took how long; see `durationBucket`. */
+  durations: number[];
+}
+
+/** The route of calls to vendors. */
+export const ATTEMPT_ROUTE = "attempt";
+
+/** Buckets of durations: the first ends at 5 ms, each ends at twice the one before, the last has no end. */
+export const DURATION_BUCKETS = 18;
+const FIRST_BOUND_MS = 5;
+
+/** The bucket that a duration in milliseconds falls in. */
+export function durationBucket(milliseconds: number): number {
+  if (!(milliseconds > FIRST_BOUND_MS)) return 0;
+  return Math.min(Math.ceil(Math.log2(milliseconds / FIRST_BOUND_MS)), DURATION_BUCKETS - 1);
+}
+
+/**
+ * The duration that a share of all stayed below, in milliseconds, evenly spread within its bucket; null when there were
+ * none. Beyond the last bound it is that bound.
+ */
+export function percentile(buckets: readonly number[], share: number): number | null {
+  const total = buckets.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return null;
+  const wanted = total * share;
+  let below = 0;
+  for (const [index, count] of buckets.entries()) {
+    if (count > 0 && below + count >= wanted) {
+      const [from, to] = boundsOf(index);
+      return Math.round(from + (to - from) * ((wanted - below) / count));
+    }
+    below += count;
+  }
+  return boundsOf(buckets.length - 1)[1];
+}
+
+function boundsOf(index: number): [from: number, to: number] {
+  const last = FIRST_BOUND_MS * 2 ** (DURATION_BUCKETS - 2);
+  const end = FIRST_BOUND_MS * 2 ** index;
+  if (index === 0) return [0, end];
+  return index >= DURATION_BUCKETS - 1 ? [last, last] : [end / 2, end];
+}

@@ -1,0 +1,35 @@
+import type { RunningGateway } from "./admin/context.ts";
+import type { Health } from "./gateway/routing/health.ts";
+import { requestCancel } from "./jobs/cancel.ts";
+import { systemClock } from "./lib/clock.ts";
+import type { LiveSettings } from "./live-settings.ts";
+import type { OpenedJobs } from "./open-jobs.ts";
+import type { ServerOptions } from "./server/index.ts";
+import type { Blobs } from "./storage/blobs/index.ts";
+import type { Storage } from "./storage/index.ts";
+
+interface AdministeredParts {
+  storage: Storage;
+  blobs: Blobs;
+  health: Health;
+  jobs: OpenedJobs["forServer"];
+}
+
+/** What administration over HTTP works with. */
+export function openAdministration(live: LiveSettings, parts: AdministeredParts): ServerOptions["admin"] {
+  return {
+    store: parts.storage.admin,
+    clock: systemClock,
+    get catalogue() {
+      return live.current;
+    },
+    running: runningGateway(parts),
+  };
+}
+
+function runningGateway({ health, jobs, blobs }: AdministeredParts): RunningGateway {
+  return {
+    ejections: () => health.ejections(),
+    cancelJob: (organizationId, id) => requestCancel({ ...jobs, blobs: blobs.store }, organizationId, id),
+  };
+}

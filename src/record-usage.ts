@@ -1,0 +1,110 @@
+import { setImmediate } from "node:timers/promises";
+import type { AdminStore } from "./admin/ports.ts";
+import { every, type BackgroundWork } from "./lib/waiting.ts";
+import type { LiveSettings } from "./live-settings.ts";
+import type { SystemLog } from "./telemetry/log.ts";
+import type { RequestRecorder } from "./telemetry/request-recorder.ts";
+import type { TrafficCounters } from "./telemetry/traffic-counters.ts";
+
+interface RecordingParts {
+  store: Pick<AdminStore, "usage" | "requests" | "pictures">;
+  traffic: TrafficCounters;
+  recorder: RequestRecorder;
+  live: LiveSettings;
+  onProblem: SystemLog;
+}
+
+const TRAFFIC_MS = 10_000;
+const RECORDS_MS = 1_000;
+const SWEEP_MS = 60_000;
+const BACKFILL_MS = 1_000;
+const DAY_MS = 24 * 60 * 60_000;
+/** Counts and records of one transaction: SQLite works on the thread of the requests. */
+const BATCH = 100;
+/** Batches of one run of the backfill; requests get their turn between them. */
+const BACKFILL_BATCHES = 50;
+
+/** Writes what was counted and recorded of requests to the database, in the background. */
+export function startRecording(parts: RecordingParts): BackgroundWork {
+  const { onProblem } = parts;
+  const work = [
+    every(
+      TRAFFIC_MS,
+      () => writeTraffic(parts),
+      (error) => onProblem("counts of requests were not written", error),
+    ),
+    every(RECORDS_MS, () => writeRecords(parts), ignore),
+    every(
+      SWEEP_MS,
+      () => sweep(parts),
+      (error) => onProblem("old records of requests were not removed", error),
+    ),
+    every(
+      BACKFILL_MS,
+      () => backfill(parts),
+      (error) => onProblem("earlier charges were not added to the sums of usage", error),
+    ),
+    every(SWEEP_MS, dropReport(parts), ignore),
+  ];
+  return {
+    async stop() {
+      await Promise.all(work.map((one) => one.stop()));
+      await writeTraffic(parts).catch(ignore);
+      await writeRecords(parts);
+    },
+  };
+}
+
+async function writeTraffic({ store, traffic }: RecordingParts): Promise<void> {
+  const counts = traffic.take();
+  for (let start = 0; start < counts.length; start += BATCH) {
+    try {
+      await store.usage.addTraffic(counts.slice(start, start + BATCH));
+    } catch (error) {
+      traffic.giveBack(counts.slice(start));
+      throw error;
+    }
+    await setImmediate();
+  }
+}
+
+/** Records are not kept for a database that is away: what they are for is in the log, too. */
+async function writeRecords({ store, recorder }: RecordingParts): Promise<void> {
+  const { records, pictures } = recorder.take();
+  for (let start = 0; start < records.length; start += BATCH) {
+    const batch = records.slice(start, start + BATCH);
+    await store.requests.add(batch).catch(() => recorder.lose(batch.length));
+    await setImmediate();
+  }
+  for (let start = 0; start < pictures.length; start += BATCH)
+    await store.pictures.add(pictures.slice(start, start + BATCH)).catch(ignore);
+}
+
+async function sweep({ store, live }: RecordingParts): Promise<void> {
+  const { requests, blobs } = live.current;
+  const now = Date.now();
+  while ((await store.requests.sweep(now - requests.retentionDays * DAY_MS, requests.maxRows)) > 0)
+    await setImmediate();
+  while ((await store.pictures.sweep(now - blobs.retentionDays * DAY_MS)) > 0) await setImmediate();
+  await store.usage.sweepTraffic();
+}
+
+async function backfill({ store }: RecordingParts): Promise<void> {
+  for (let batch = 0; batch < BACKFILL_BATCHES; batch += 1) {
+    if ((await store.usage.backfill()) !== "more") return;
+    await setImmediate();
+  }
+}
+
+/** Says once a minute how many requests were left out of the log. */
+function dropReport({ recorder, onProblem }: RecordingParts): () => void {
+  let reported = 0;
+  return () => {
+    const dropped = recorder.dropped - reported;
+    reported = recorder.dropped;
+    if (dropped > 0)
+      onProblem(`${dropped} requests were left out of the request log to stay within its bounds`, null);
+  };
+}
+
+function ignore(): void {}

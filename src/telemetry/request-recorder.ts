@@ -1,0 +1,137 @@
+import type { PictureRecord, RequestRecord } from "../admin/usage-ports.ts";
+import type { RequestEvent } from "../domain/request-event.ts";
+import { isFailed } from "../domain/request-outcome.ts";
+import { Allowance } from "./allowance.ts";
+import { causeText, redact } from "./log.ts";
+import type { MetricFamily } from "./metrics.ts";
+
+/** What is recorded, as configured now. */
+export interface RecorderSettings {
+  /** `all` records every request with a key, `failed` those that need looking at. */
+  log: "failed" | "all";
+  /** From when on a request counts as slow. Milliseconds. */
+  slowMs: number;
+}
+
+/** Requests that a process records at once and in a second. */
+const PER_PROCESS = { atOnce: 1_000, perSecond: 50 };
+/** The same of one key; requests without one share such a share. */
+const PER_KEY = { atOnce: 500, perSecond: 0.5 };
+/** Most that wait for the database. */
+const MAX_WAITING = 5_000;
+const MAX_TEXT = 500;
+
+/** Routes of people and probes, which call no model. */
+const UNRECORDED = /^(?:health|readiness|metrics|files|console.*|admin\..*)$/;
+
+/**
+ * Collects requests that need looking at, and delivered pictures, until they are taken for the database. Bounded by
+ * time and by key, so that nobody fills the disk with refused requests; what is left out is counted.
+ */
+export class RequestRecorder {
+  readonly #settings: () => RecorderSettings;
+  readonly #inProcess: Allowance;
+  readonly #byKey: Allowance;
+  #events: RequestEvent[] = [];
+  #pictures: PictureRecord[] = [];
+  #dropped = 0;
+
+  /** `now` is monotonic, in milliseconds. */
+  constructor(settings: () => RecorderSettings, now: () => number) {
+    this.#settings = settings;
+    this.#inProcess = new Allowance(PER_PROCESS, now);
+    this.#byKey = new Allowance(PER_KEY, now);
+  }
+
+  readonly listener = (event: RequestEvent): void => {
+    if (event.pictures.length > 0) this.#notePictures(event);
+    if (!this.#isWanted(event)) return;
+    if (this.#isAllowed(event)) this.#events.push(event);
+    else this.#dropped += 1;
+  };
+
+  /** Everything recorded since the last call. */
+  take(): { records: RequestRecord[]; pictures: PictureRecord[] } {
+    const taken = { records: this.#events.map(recordOf), pictures: this.#pictures };
+    this.#events = [];
+    this.#pictures = [];
+    return taken;
+  }
+
+  /** Requests that were left out to stay within bounds. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Counts records that the database did not take as left out. */
+  lose(count: number): void {
+    this.#dropped += count;
+  }
+
+  families(): MetricFamily[] {
+    return [
+      {
+        name: "gateway_request_log_dropped_total",
+        type: "counter",
+        help: "Requests that were left out of the request log to stay within its bounds.",
+        samples: [["", "", this.#dropped]],
+      },
+    ];
+  }
+
+  #isWanted({ route, status, code, attempts, durationMs, keyId }: RequestEvent): boolean {
+    const { log, slowMs } = this.#settings();
+    const needsLooking = status >= 400 || code !== null || attempts.length > 1 || durationMs >= slowMs;
+    return (needsLooking || (log === "all" && keyId !== null)) && !UNRECORDED.test(route);
+  }
+
+  #isAllowed({ keyId }: RequestEvent): boolean {
+    if (this.#events.length >= MAX_WAITING) return false;
+    if (keyId !== null && this.#settings().log === "all") return true;
+    return this.#byKey.take(keyId ?? "") && this.#inProcess.take("");
+  }
+
+  #notePictures({
+    at,
+    durationMs,
+    organizationId,
+    keyId,
+    model,
+    requestId,
+    id,
+    pictures,
+  }: RequestEvent): void {
+    if (organizationId === null || keyId === null || this.#pictures.length >= MAX_WAITING) return;
+    const about = { organizationId, keyId, model: model ?? "", requestId, ledgerId: id };
+    const deliveredAt = Math.round(at + durationMs);
+    for (const picture of pictures) this.#pictures.push({ ...picture, ...about, at: deliveredAt });
+  }
+}
+
+function recordOf(event: RequestEvent): RequestRecord {
+  const { attempts, message, cause } = event;
+  return {
+    id: event.id,
+    requestId: event.requestId,
+    traceId: event.traceId,
+    at: event.at,
+    route: event.route,
+    method: event.method,
+    path: event.path.slice(0, MAX_TEXT),
+    address: event.address,
+    organizationId: event.organizationId,
+    keyId: event.keyId,
+    model: event.model,
+    channel: event.channel ?? attempts.at(-1)?.channel ?? null,
+    status: event.status,
+    code: event.code,
+    message: message === null ? null : redact(message).slice(0, MAX_TEXT),
+    cause: cause === undefined ? null : causeText(cause, "info"),
+    durationMs: event.durationMs,
+    firstByteMs: event.firstByteMs,
+    isStream: event.isStream,
+    isFailed: isFailed(event),
+    isCharged: event.ledgerId !== null,
+    attempts,
+  };
+}

@@ -1,0 +1,102 @@
+import type { RequestEvent } from "../domain/request-event.ts";
+import { isModelCall } from "../domain/request-outcome.ts";
+import { ATTEMPT_ROUTE, DURATION_BUCKETS, durationBucket, type TrafficCount } from "../domain/traffic.ts";
+import { NestedMap } from "../lib/nested-map.ts";
+
+const MINUTE_MS = 60_000;
+/** Most counts that wait for the database; what comes beyond is counted without names. */
+const MAX_COUNTS = 20_000;
+/** Attempts that a vendor answered. */
+const ANSWERED = "answered";
+
+type Count = Pick<TrafficCount, "requests" | "durations">;
+
+/**
+ * Counts requests and calls to vendors by minute, until they are taken for the database. Of the order of a microsecond
+ * for each request, as it runs between two of them.
+ */
+export class TrafficCounters {
+  readonly #minutes = new Map<number, NestedMap<Count>>();
+  #size = 0;
+
+  readonly listener = (event: RequestEvent): void => {
+    if (!isModelCall(event)) return;
+    const { organizationId, keyId, attempts, status, code } = event;
+    const end = event.at + event.durationMs;
+    const minute = end - (end % MINUTE_MS);
+    const channel = event.channel ?? attempts.at(-1)?.channel ?? "";
+    const who = [organizationId ?? "", keyId ?? "", event.model ?? ""] as const;
+    this.#add(
+      minute,
+      [...who, channel, event.route, CLASSES[Math.floor(status / 100)] ?? "0", code ?? ""],
+      event.durationMs,
+    );
+    for (const attempt of attempts) {
+      const outcome = attempt.outcome === ANSWERED ? "" : attempt.outcome;
+      const statusClass = CLASSES[Math.floor((attempt.status ?? 0) / 100)] ?? "0";
+      this.#add(minute, [...who, attempt.channel, ATTEMPT_ROUTE, statusClass, outcome], attempt.durationMs);
+    }
+  };
+
+  /** Everything counted since the last call. */
+  take(): TrafficCount[] {
+    const counts = [...this.#minutes].flatMap(([at, counted]) =>
+      Array.from(counted.entries(), ([names, count]): TrafficCount => {
+        const [
+          organizationId = "",
+          keyId = "",
+          model = "",
+          channel = "",
+          route = "",
+          status = "",
+          code = "",
+        ] = names;
+        return { at, organizationId, keyId, model, channel, route, status, code, ...count };
+      }),
+    );
+    this.#minutes.clear();
+    this.#size = 0;
+    return counts;
+  }
+
+  /** Takes back what the database did not take. */
+  giveBack(counts: readonly TrafficCount[]): void {
+    for (const { at, organizationId, keyId, model, channel, route, status, code, ...count } of counts) {
+      const known = this.#open(at, [organizationId, keyId, model, channel, route, status, code]);
+      known.requests += count.requests;
+      for (const [index, number] of count.durations.entries())
+        known.durations[index] = (known.durations[index] ?? 0) + number;
+    }
+  }
+
+  #add(minute: number, names: readonly string[], durationMs: number): void {
+    const count = this.#open(minute, names);
+    const bucket = durationBucket(durationMs);
+    count.requests += 1;
+    count.durations[bucket] = (count.durations[bucket] ?? 0) + 1;
+  }
+
+  #open(minute: number, names: readonly string[]): Count {
+    let counted = this.#minutes.get(minute);
+    if (!counted) this.#minutes.set(minute, (counted = new NestedMap()));
+    const known = counted.get(names);
+    if (known) return known;
+    if (this.#size >= MAX_COUNTS) return this.#openUnnamed(counted, names);
+    return this.#openNew(counted, names);
+  }
+
+  #openNew(counted: NestedMap<Count>, names: readonly string[]): Count {
+    const count = { requests: 0, durations: Array.from({ length: DURATION_BUCKETS }, () => 0) };
+    counted.set(names, count);
+    this.#size += 1;
+    return count;
+  }
+
+  /** Route, status and code are closed sets. */
+  #openUnnamed(counted: NestedMap<Count>, names: readonly string[]): Count {
+    const unnamed = ["", "", "", "", ...names.slice(4)];
+    return counted.get(unnamed) ?? this.#openNew(counted, unnamed);
+  }
+}
+
+const CLASSES = ["0", "1", "2", "3", "4", "5"];
