@@ -16,6 +16,12 @@ const WHOLE_FIELDS: Readonly<Record<string, Feature>> = {
   inference_geo: "inference_geo",
 };
 
+/** Listed once: every request is compared with them. */
+const WHOLE_FIELD_USES: readonly FeatureUse[] = Object.entries(WHOLE_FIELDS).map(([param, feature]) => ({
+  feature,
+  param,
+}));
+
 export const FEATURE_FIELDS: readonly string[] = ["service_tier", ...Object.keys(WHOLE_FIELDS)];
 
 /**
@@ -52,10 +58,10 @@ export const TOOL_NAMES = knownNames(["type", "tools", "environment", "max_uses"
 export function fieldFeatures(body: Record<string, unknown>): FeatureUse[] {
   const uses: FeatureUse[] = [];
   if (!isStandardTier(body["service_tier"])) uses.push({ feature: "service_tier", param: "service_tier" });
-  for (const [param, feature] of Object.entries(WHOLE_FIELDS)) {
-    const value = body[param];
+  for (const use of WHOLE_FIELD_USES) {
+    const value = body[use.param];
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
-    uses.push({ feature, param });
+    uses.push(use);
   }
   return uses;
 }

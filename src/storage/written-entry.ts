@@ -7,12 +7,14 @@ export type WrittenEntry = Omit<LedgerEntry, "amount" | "orphanCost" | "vendorCo
   vendorCost?: { amount: string; currency: string };
 };
 
-export function writeEntry({ amount, orphanCost, vendorCost, ...rest }: LedgerEntry): WrittenEntry {
+export function writeEntry(entry: LedgerEntry): WrittenEntry {
+  const { amount, orphanCost, vendorCost } = entry;
   return {
-    ...rest,
+    ...entry,
     amount: amount.toString(),
     orphanCost: orphanCost.toString(),
-    ...(vendorCost && { vendorCost: { ...vendorCost, amount: vendorCost.amount.toString() } }),
+    // JSON leaves out what is undefined.
+    vendorCost: vendorCost && { ...vendorCost, amount: vendorCost.amount.toString() },
   };
 }
 
