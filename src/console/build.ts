@@ -1,13 +1,15 @@
-import { createHash } from "node:crypto";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import tailwind from "bun-plugin-tailwind";
-import { DIRECTORY, MANIFEST, versionOfSources, type Manifest } from "./manifest.ts";
+import { DIRECTORY, readManifest, versionOfSources, writeManifest, type Manifest } from "./manifest.ts";
+
+/** Builds that are kept, because pages that are open go on loading files of theirs. */
+const MAX_KEPT = 3;
 
 /**
- * Bundles the console's page into the build folder. It is run by `npm run build`, and by the first process of a gateway
- * that finds no build of the present sources.
+ * Bundles the console's page into the build folder. It is run by `npm run build`, and by a gateway that finds no build
+ * of the present sources; several may do so at once.
  */
 async function build(): Promise<void> {
   const version = await versionOfSources();
@@ -17,27 +19,60 @@ async function build(): Promise<void> {
     minify: true,
     splitting: true,
     sourcemap: "none",
+    metafile: true,
     publicPath: "/console/assets/",
+    define: { "process.env.NODE_ENV": '"production"' },
     plugins: [tailwind],
     naming: { chunk: "[name]-[hash].[ext]", entry: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
   });
   if (!result.success) throw new AggregateError(result.logs, "the console could not be bundled");
-  const unfinished = `${DIRECTORY}.${process.pid}`;
+  const unfinished = join(DIRECTORY, `unfinished-${process.pid}`);
   await mkdir(unfinished, { recursive: true });
-  const manifest: Manifest = { version, page: "", files: {} };
-  for (const output of result.outputs) {
+  await writeManifest(unfinished, await writeFiles(result, unfinished));
+  await rm(join(DIRECTORY, version), { recursive: true, force: true });
+  try {
+    await rename(unfinished, join(DIRECTORY, version));
+  } catch (error) {
+    await rm(unfinished, { recursive: true });
+    // Another process has built the same meanwhile.
+    if (!(await readManifest(version))) throw error;
+  }
+  await removeOldBuilds();
+}
+
+async function writeFiles({ outputs, metafile }: Bun.BuildOutput, folder: string): Promise<Manifest> {
+  const manifest: Manifest = { page: "", files: {}, needs: {} };
+  for (const output of outputs) {
     const name = basename(output.path);
     const bytes = new Uint8Array(await output.arrayBuffer());
     const compressed = gzipSync(bytes, { level: 9 });
-    await writeFile(join(unfinished, name), bytes);
-    await writeFile(join(unfinished, `${name}.gz`), compressed);
+    await writeFile(join(folder, name), bytes);
+    await writeFile(join(folder, `${name}.gz`), compressed);
     if (name.endsWith(".html")) manifest.page = name;
-    const tag = createHash("sha256").update(bytes).digest("base64url").slice(0, 16);
-    manifest.files[name] = { type: output.type, bytes: bytes.length, compressed: compressed.length, tag };
+    manifest.files[name] = {
+      type: output.type,
+      bytes: bytes.length,
+      compressed: compressed.length,
+      source: null,
+    };
   }
-  await writeFile(join(unfinished, MANIFEST), JSON.stringify(manifest));
-  await rm(DIRECTORY, { recursive: true, force: true });
-  await rename(unfinished, DIRECTORY);
+  for (const [path, { entryPoint, imports }] of Object.entries(metafile?.outputs ?? {})) {
+    const file = manifest.files[basename(path)];
+    if (file) file.source = entryPoint?.replace(/^.*console\/app\//, "") ?? null;
+    manifest.needs[basename(path)] = imports
+      .filter(({ kind }) => kind !== "dynamic-import")
+      .map(({ path }) => basename(path));
+  }
+  return manifest;
+}
+
+async function removeOldBuilds(): Promise<void> {
+  const names = await readdir(DIRECTORY);
+  const builds = await Promise.all(
+    names.map(async (name) => ({ name, at: (await stat(join(DIRECTORY, name))).mtimeMs })),
+  );
+  const old = builds.sort((one, other) => other.at - one.at).slice(MAX_KEPT);
+  for (const { name } of old) await rm(join(DIRECTORY, name), { recursive: true, force: true });
 }
 
 await build();

@@ -1,50 +1,65 @@
 import { join } from "node:path";
-import { DIRECTORY, MANIFEST, versionOfSources, type Manifest } from "./manifest.ts";
+import { DIRECTORY, readManifest, versionOfSources, type Manifest } from "./manifest.ts";
 
-/** The files of the bundled page; the first one asked for has the page bundled where it is not yet. */
+/** A gateway that has just started has more urgent work than looking for a build. */
+const WARM_UP_MS = 1_000;
+const RETRY_MS = 30_000;
+
+interface Build {
+  manifest: Manifest;
+  folder: string;
+}
+
+/**
+ * The files of the bundled page. Where there is no build of the present sources, one is made in the background soon
+ * after the start, or by the first request that comes earlier.
+ */
 export function openConsole(onProblem: (error: unknown) => void) {
-  let manifest: Promise<Manifest> | null = null;
-  const ready = (): Promise<Manifest> => {
-    manifest ??= currentManifest().catch((error: unknown) => {
-      manifest = null;
+  let build: Promise<Build | null> | null = null;
+  const find = (): Promise<Build | null> => {
+    build ??= findBuild().catch((error: unknown) => {
       onProblem(error);
-      throw error;
+      setTimeout(() => (build = null), RETRY_MS).unref();
+      return null;
     });
-    return manifest;
+    return build;
   };
+  setTimeout(find, WARM_UP_MS).unref();
   return {
-    /** A file by its name, or with null the page itself; null where there is none. */
-    async file(name: string | null, acceptsGzip: boolean) {
-      const { page, files } = await ready();
-      const wanted = name ?? page;
-      const known = Object.hasOwn(files, wanted) ? files[wanted] : undefined;
-      if (!known) return null;
-      const path = join(DIRECTORY, wanted);
-      const { type, tag } = known;
+    /** Whether there are files; false where they could not be built. */
+    isReady: async () => (await find()) !== null,
+    /** The page. */
+    async page(): Promise<string> {
+      const found = await find();
+      return found ? await Bun.file(join(found.folder, found.manifest.page)).text() : "";
+    },
+    /** A file that the page loads; null where there is none of the name. */
+    async file(name: string, acceptsGzip: boolean) {
+      const found = await find();
+      const known =
+        found && Object.hasOwn(found.manifest.files, name) ? found.manifest.files[name] : undefined;
+      if (!found || !known) return null;
+      const path = join(found.folder, name);
       return acceptsGzip
-        ? { bytes: Bun.file(`${path}.gz`), encoding: "gzip" as const, type, tag }
-        : { bytes: Bun.file(path), type, tag };
+        ? { bytes: Bun.file(`${path}.gz`), encoding: "gzip" as const, type: known.type }
+        : { bytes: Bun.file(path), type: known.type };
     },
   };
 }
 
-/** The manifest of a build of the present sources, which is made first where there is none. */
-async function currentManifest(): Promise<Manifest> {
+/** The build of the present sources, which is made first where there is none. */
+async function findBuild(): Promise<Build> {
   const version = await versionOfSources();
-  const known = await readManifest();
-  if (known?.version === version) return known;
+  const folder = join(DIRECTORY, version);
+  const known = await readManifest(version);
+  if (known) return { manifest: known, folder };
   // A process of its own, because bundling takes memory and time that requests would miss.
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "build.ts")], {
+    stdout: "ignore",
     stderr: "pipe",
-    env: { NODE_ENV: "production" },
   });
   const [code, output] = await Promise.all([child.exited, new Response(child.stderr).text()]);
-  const built = await readManifest();
-  if (code !== 0 || !built) throw new Error(`the bundler ended with ${code}: ${output.slice(0, 2000)}`);
-  return built;
-}
-
-async function readManifest(): Promise<Manifest | null> {
-  const file = Bun.file(join(DIRECTORY, MANIFEST));
-  return (await file.exists()) ? await file.json() : null;
+  const built = await readManifest(version);
+  if (!built) throw new Error(`the bundler ended with ${code}: ${output.slice(0, 2000)}`);
+  return { manifest: built, folder };
 }

@@ -2,26 +2,48 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
-/** Where the bundled page is kept. */
+/** Where the builds of the page are kept, each in a folder of its version. */
 export const DIRECTORY = resolve(import.meta.dir, "../../dist/console");
-export const MANIFEST = "manifest.json";
+
+const MANIFEST = "manifest.json";
 
 /** What a build consists of. */
 export interface Manifest {
-  /** Of the sources that it was built from. */
-  version: string;
   /** Name of the page's file. */
   page: string;
-  files: Record<string, { type: string; bytes: number; compressed: number; tag: string }>;
+  files: Record<string, BuiltFile>;
+  /** Names of the files that each other file needs before it runs. */
+  needs: Record<string, string[]>;
 }
 
-/** A hash of everything that the bundle is made of. */
+interface BuiltFile {
+  /** Media type. */
+  type: string;
+  bytes: number;
+  /** Bytes of the `.gz` beside it. */
+  compressed: number;
+  /** The source it begins with, such as `pages/overview.tsx`; null for what is shared. */
+  source: string | null;
+}
+
+/** A hash of everything that the bundle is made of: its sources, and the operations, whose paths are in it. */
 export async function versionOfSources(): Promise<string> {
   const root = resolve(import.meta.dir, "../..");
-  const names = [...new Bun.Glob("src/console/**/*.{ts,tsx,css,html,json}").scanSync(root)].sort();
+  const sources = new Bun.Glob("src/{console,admin}/**/*.{ts,tsx,css,html,svg}");
+  const names = [...sources.scanSync(root)].filter((name) => !name.endsWith(".test.ts")).sort();
   const hash = createHash("sha256");
   for (const name of [...names, "package-lock.json"]) {
     hash.update(`${name}\n`).update(await readFile(join(root, name)));
   }
-  return hash.digest("hex");
+  return hash.digest("hex").slice(0, 20);
+}
+
+/** The manifest of the build of a version, or null where there is none. */
+export async function readManifest(version: string): Promise<Manifest | null> {
+  const file = Bun.file(join(DIRECTORY, version, MANIFEST));
+  return (await file.exists()) ? await file.json() : null;
+}
+
+export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  await Bun.write(join(folder, MANIFEST), JSON.stringify(manifest));
 }

@@ -1,40 +1,36 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
+import { sleep } from "../../lib/waiting.ts";
 import type { HttpExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
 /** The files of the console's page. */
 export interface ConsoleFiles {
-  /** A file by its name, or with null the page itself; null where there is none. */
-  file(name: string | null, acceptsGzip: boolean): Promise<ConsoleFile | null>;
+  /** Resolves once they are built; with false where they could not be. */
+  isReady(): Promise<boolean>;
+  /** The page; `NONCE` in it is to be replaced for each response. */
+  page(): Promise<string>;
+  /** A file that the page loads; null where there is none of the name. */
+  file(name: string, acceptsGzip: boolean): Promise<ConsoleFile | null>;
 }
 
 interface ConsoleFile {
   bytes: Blob;
   encoding?: "gzip";
   type: string;
-  /** Changes with the content. */
-  tag: string;
 }
 
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** Stands in the page for the nonce that its component library gives to the few style elements it makes. */
+const NONCE = "nonce-of-this-response";
 
 /** Names of assets have a hash of their content. */
 const FOREVER = "public, max-age=31536000, immutable";
+/** How long a browser waits for a build that is under way. */
+const PATIENCE_MS = 3_000;
+const RETRY_SECONDS = 2;
 
 /** The console: one page for every address below `/console`, and its files. */
 export function consoleRoutes(files: ConsoleFiles): Route[] {
-  const page = (exchange: HttpExchange) => send(files, exchange, null);
   const route = (path: string, handle: (exchange: HttpExchange) => Promise<Response>): Route => ({
     method: "GET",
     path,
@@ -44,32 +40,73 @@ export function consoleRoutes(files: ConsoleFiles): Route[] {
     because: "the page shows nothing before somebody signs in",
     handle,
   });
+  const page = (exchange: HttpExchange) => sendPage(files, exchange);
   return [
     route("/console", page),
+    route("/console/", page),
     route("/console/{page}", page),
-    route("/console/assets/{name}", (exchange) => send(files, exchange, exchange.parameter)),
+    route("/console/assets/{name}", (exchange) => sendFile(files, exchange)),
   ];
 }
 
-async function send(
+async function sendPage(files: ConsoleFiles, { requestId }: HttpExchange): Promise<Response> {
+  const isReady = await Promise.race([files.isReady(), sleep(PATIENCE_MS).then(() => "later" as const)]);
+  if (isReady === "later")
+    return notice(requestId, "The console is being prepared. This page opens it in a moment.", true);
+  if (!isReady)
+    return notice(
+      requestId,
+      "The console has not been built, and building it failed here: the reason is in the log. Run <code>npm run build</code> in the folder of the program; this page then opens it.",
+      false,
+    );
+  const nonce = crypto.randomUUID();
+  return new Response((await files.page()).replaceAll(NONCE, nonce), {
+    headers: pageHeaders(requestId, `'self' 'nonce-${nonce}'`),
+  });
+}
+
+/** A page in place of the console's; it is asked for again by itself where waiting helps. */
+function notice(requestId: string, sentence: string, isSoon: boolean): Response {
+  const page = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><meta name="viewport" content="width=device-width"><title>Console</title><p>${sentence}</p></html>`;
+  const again = isSoon && { "retry-after": String(RETRY_SECONDS), refresh: String(RETRY_SECONDS) };
+  return new Response(page, { status: 503, headers: { ...pageHeaders(requestId, "'none'"), ...again } });
+}
+
+function pageHeaders(requestId: string, styles: string): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src ${styles}`,
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ];
+  return {
+    ...baseHeaders(requestId),
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": policy.join("; "),
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+  };
+}
+
+async function sendFile(
   files: ConsoleFiles,
-  { request, requestId }: HttpExchange,
-  name: string | null,
+  { request, requestId, parameter }: HttpExchange,
 ): Promise<Response> {
   const acceptsGzip = /\bgzip\b/.test(request.headers.get("accept-encoding") ?? "");
-  const file = await files.file(name, acceptsGzip);
+  const file = await files.file(parameter, acceptsGzip);
   if (!file) throw new GatewayError("not_found", "There is nothing at this path.");
-  const headers = {
-    ...baseHeaders(requestId),
-    "content-type": file.type,
-    "content-security-policy": POLICY,
-    "referrer-policy": "no-referrer",
-    "cache-control": name === null ? "no-cache" : FOREVER,
-    etag: `"${file.tag}"`,
-    vary: "accept-encoding",
-    ...(file.encoding && { "content-encoding": file.encoding }),
-  };
-  if (request.headers.get("if-none-match") === headers.etag)
-    return new Response(null, { status: 304, headers });
-  return new Response(file.bytes, { headers });
+  return new Response(file.bytes, {
+    headers: {
+      ...baseHeaders(requestId),
+      "content-type": file.type,
+      "cache-control": FOREVER,
+      vary: "accept-encoding",
+      ...(file.encoding && { "content-encoding": file.encoding }),
+    },
+  });
 }
