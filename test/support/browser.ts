@@ -1,0 +1,148 @@
+import axe from "axe-core";
+import puppeteer, { type Browser, type ElementHandle, type Page, type Viewport } from "puppeteer-core";
+import { startTestGateway, type GatewayOptions, type TestGateway } from "./gateway.ts";
+
+/** The console of a real gateway in a real browser. */
+export interface TestConsole extends AsyncDisposable {
+  gateway: TestGateway;
+  page: Page;
+  /** Opens an address below `/console` and waits until the page is shown. */
+  open(path: string): Promise<void>;
+  /** Signs in; as the administrator, unless somebody else is named. */
+  signIn(name?: string, password?: string): Promise<void>;
+  /** The element of a role and a name, once it is there. */
+  find(role: string, name: string): Promise<ElementHandle>;
+  /** Clicks the element of a role and a name. */
+  press(role: string, name: string): Promise<void>;
+  /** Replaces the text of the field with a label. */
+  fill(label: string, text: string): Promise<void>;
+  /** Waits for a text anywhere on the page. */
+  see(text: string): Promise<void>;
+  /** Errors in the browser's console, refused by the content security policy included. A refusal by status is none. */
+  problems: string[];
+  /** Hosts other than the gateway that the page has asked for something. */
+  foreignHosts: Set<string>;
+  /** Serious and critical findings of axe on what is shown. */
+  accessibilityFindings(): Promise<string[]>;
+  /** The cumulative layout shift since the page was loaded. */
+  layoutShift(): Promise<number>;
+}
+
+export const WIDE: Viewport = { width: 1440, height: 900 };
+export const PHONE: Viewport = { width: 390, height: 844, isMobile: true, hasTouch: true };
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const TIMEOUT_MS = 10_000;
+
+/** The browser's binary, or null where there is none, which is said once. */
+export const chromium: string | null = findChromium();
+
+/** Starts a gateway and a browser. Needs `chromium`. */
+export async function startTestConsole(
+  options: GatewayOptions & { viewport?: Viewport } = {},
+): Promise<TestConsole> {
+  if (chromium === null) throw new Error("there is no browser");
+  const [gateway, browser] = await Promise.all([startTestGateway(options), launch(chromium)]);
+  const page = await browser.newPage();
+  page.setDefaultTimeout(TIMEOUT_MS);
+  await page.setViewport(options.viewport ?? WIDE);
+  await page.emulateMediaFeatures([{ name: "prefers-reduced-motion", value: "reduce" }]);
+  const problems: string[] = [];
+  const foreignHosts = new Set<string>();
+  watch(page, gateway, problems, foreignHosts);
+  await page.evaluateOnNewDocument(OBSERVE_SHIFTS);
+  return { gateway, page, problems, foreignHosts, ...actions(gateway, page), ...endOf(gateway, browser) };
+}
+
+function actions(gateway: TestGateway, page: Page) {
+  const find = async (role: string, name: string) =>
+    (await page.waitForSelector(`aria/${name}[role="${role}"]`, {
+      visible: true,
+    })) as ElementHandle;
+  const open = async (path: string) => {
+    await page.goto(`${gateway.url}/console${path}`, { waitUntil: "networkidle0" });
+    await page.waitForSelector("h1");
+  };
+  const fill = async (label: string, text: string) => {
+    const field = (await page.waitForFunction(
+      `[...document.querySelectorAll("input, textarea")].find((field) =>
+        [field.ariaLabel, ...Array.from(field.labels ?? [], (label) => label.innerText.replace("*", "").trim())]
+          .includes(${JSON.stringify(label)}))`,
+    )) as unknown as ElementHandle;
+    await field.click({ count: 3 });
+    await page.keyboard.press("Backspace");
+    await field.type(text);
+  };
+  const press = async (role: string, name: string) => {
+    await (await find(role, name)).click();
+  };
+  const see = async (text: string) => {
+    await page.waitForFunction(`document.body.innerText.includes(${JSON.stringify(text)})`);
+  };
+  return {
+    find,
+    open,
+    fill,
+    press,
+    see,
+    async signIn(name = "admin", password = "a-password-for-tests") {
+      await open("/sign-in");
+      await fill("Name", name);
+      await fill("Password", password);
+      await page.keyboard.press("Enter");
+      await page.waitForFunction(`!location.pathname.endsWith("/sign-in")`);
+      await page.waitForSelector("h1");
+    },
+    accessibilityFindings: () => findWithAxe(page),
+    layoutShift: () => page.evaluate("shifts") as Promise<number>,
+  };
+}
+
+function endOf(gateway: TestGateway, browser: Browser) {
+  return {
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+      await gateway[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function watch(page: Page, gateway: TestGateway, problems: string[], foreignHosts: Set<string>): void {
+  page.on("console", (message) => {
+    const isRefusal = message.text().startsWith("Failed to load resource: the server responded");
+    if (message.type() === "error" && !isRefusal) problems.push(message.text());
+  });
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("request", (request) => {
+    const { protocol, host } = new URL(request.url());
+    if (protocol.startsWith("http") && host !== new URL(gateway.url).host) foreignHosts.add(host);
+  });
+}
+
+/** Sums up the layout shifts that no input has caused. */
+const OBSERVE_SHIFTS = `
+  globalThis.shifts = 0;
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) globalThis.shifts += value;
+  }).observe({ type: "layout-shift", buffered: true });`;
+
+async function findWithAxe(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate(
+    `axe.run(document, { resultTypes: ["violations"] })`,
+  )) as axe.AxeResults;
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
+}
+
+function launch(executablePath: string): Promise<Browser> {
+  // Tests may run as root, for whom the browser has no sandbox.
+  return puppeteer.launch({ executablePath, args: ["--no-sandbox", "--lang=en-US"] });
+}
+
+function findChromium(): string | null {
+  const found = NAMES.map((name) => Bun.which(name)).find((path) => path !== null) ?? null;
+  if (found === null) console.warn(`skipped: none of ${NAMES.join(", ")} is on PATH`);
+  return found;
+}
