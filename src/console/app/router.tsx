@@ -60,6 +60,7 @@ const pages = [
   page("/", () => import("./pages/overview.tsx")),
   page("/playground", () => import("./pages/playground.tsx")),
   page("/playground/chat", () => import("./pages/playground-chat.tsx")),
+  page("/playground/messages", () => import("./pages/playground-messages.tsx")),
   page("/requests", () => import("./pages/requests.tsx")),
   page("/requests/$id", () => import("./pages/request.tsx")),
   page("/jobs", () => import("./pages/jobs.tsx")),

@@ -6,7 +6,7 @@ const SHOWN_MS = 1_500;
 export function useCopy(text: string): { isCopied: boolean; copy(): void } {
   const [isCopied, setCopied] = useState(false);
   const copy = () => {
-    void writeText(text).then(() => {
+    void copyText(text).then(() => {
       setCopied(true);
       setTimeout(() => setCopied(false), SHOWN_MS);
     });
@@ -15,7 +15,7 @@ export function useCopy(text: string): { isCopied: boolean; copy(): void } {
 }
 
 /** The clipboard is for secure pages only; over plain http the selection is copied. */
-async function writeText(text: string): Promise<void> {
+export async function copyText(text: string): Promise<void> {
   if (window.isSecureContext) return await navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");
   area.value = text;

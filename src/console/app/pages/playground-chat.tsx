@@ -1,7 +1,10 @@
-import { useTranslation } from "react-i18next";
-import { Page } from "../components/page.tsx";
+import { PlaygroundFrame } from "../playground/frame.tsx";
+import { TextBench } from "../playground/text-bench.tsx";
 
 export default function PlaygroundChatPage() {
-  const { t } = useTranslation();
-  return <Page title={t("nav.playground")}>{null}</Page>;
+  return (
+    <PlaygroundFrame type="text">
+      {(keyId, models) => <TextBench key={keyId} keyId={keyId} protocol="chat" models={models} />}
+    </PlaygroundFrame>
+  );
 }

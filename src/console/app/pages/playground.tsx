@@ -1,7 +1,10 @@
-import { useTranslation } from "react-i18next";
-import { Page } from "../components/page.tsx";
+import { PlaygroundFrame } from "../playground/frame.tsx";
+import { ImageBench } from "../playground/image-bench.tsx";
 
 export default function PlaygroundPage() {
-  const { t } = useTranslation();
-  return <Page title={t("nav.playground")}>{null}</Page>;
+  return (
+    <PlaygroundFrame type="image">
+      {(keyId, models) => <ImageBench key={keyId} keyId={keyId} models={models} />}
+    </PlaygroundFrame>
+  );
 }

@@ -1,0 +1,10 @@
+import { PlaygroundFrame } from "../playground/frame.tsx";
+import { TextBench } from "../playground/text-bench.tsx";
+
+export default function PlaygroundMessagesPage() {
+  return (
+    <PlaygroundFrame type="text">
+      {(keyId, models) => <TextBench key={keyId} keyId={keyId} protocol="messages" models={models} />}
+    </PlaygroundFrame>
+  );
+}

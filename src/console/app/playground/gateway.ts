@@ -1,0 +1,64 @@
+/** A call of the public interface as the playground sends it; the snippets show the same. */
+export interface GatewayCall {
+  method: "GET" | "POST";
+  /** With its query. */
+  path: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: { kind: "json"; value: object } | { kind: "form"; fields: readonly FormField[] };
+}
+
+/** A text, or a file with its name. */
+export type FormField = readonly [name: string, value: string | { blob: Blob; fileName: string }];
+
+/** What the gateway refuses, in its own words. */
+export class GatewayFailure extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly requestId: string | null,
+  ) {
+    super(message);
+    this.name = "GatewayFailure";
+  }
+}
+
+/**
+ * Calls the public interface on the account of a key, which its id names; the session takes the place of its secret.
+ * Throws a `GatewayFailure` for whatever is not a success.
+ */
+export async function callGateway(
+  keyId: string,
+  { method, path, headers: own, body }: GatewayCall,
+  signal?: AbortSignal,
+): Promise<Response> {
+  const headers: Record<string, string> = { ...own, "x-gateway-playground-key": keyId };
+  if (body?.kind === "json") headers["content-type"] = "application/json";
+  const response = await fetch(path, {
+    method,
+    headers,
+    ...(signal && { signal }),
+    ...(body && { body: body.kind === "json" ? JSON.stringify(body.value) : formOf(body.fields) }),
+  });
+  if (response.ok) return response;
+  throw failureOf(response.status, requestIdOf(response), await response.json().catch(() => null));
+}
+
+export function requestIdOf({ headers }: Response): string | null {
+  return headers.get("x-gateway-request-id");
+}
+
+/** The error in a body or an event of any protocol: each has it in `error`. */
+export function failureOf(status: number, requestId: string | null, body: unknown): GatewayFailure {
+  const { error } = (body ?? {}) as { error?: { message?: string; code?: string | null; type?: string } };
+  const message = error?.message ?? `${status}`;
+  return new GatewayFailure(status, error?.code ?? error?.type ?? "", message, requestId);
+}
+
+function formOf(fields: readonly FormField[]): FormData {
+  const form = new FormData();
+  for (const [name, value] of fields)
+    if (typeof value === "string") form.append(name, value);
+    else form.append(name, value.blob, value.fileName);
+  return form;
+}

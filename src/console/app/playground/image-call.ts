@@ -1,0 +1,145 @@
+import type { FormField, GatewayCall } from "./gateway.ts";
+import type { ImageOptions, PlaygroundModel } from "./models.ts";
+
+/** What the form of the image tab holds; an empty text leaves the choice to the model. */
+export interface ImageForm {
+  prompt: string;
+  /** A tier, or `EXACT`. */
+  size: string;
+  /** `WxH`, where the size is exact. */
+  exactSize: string;
+  ratio: string;
+  quality: string;
+  background: string;
+  format: string;
+  /** 0 to 100; null leaves it to the model. */
+  compression: number | null;
+  /** 1 to 4, as the text of its choice. */
+  count: string;
+  delivery: string;
+  isJob: boolean;
+  /** Whether the gateway re-encodes large references before it sends them. */
+  compressesReferences: boolean;
+}
+
+/** In place of a tier: the size is given in pixels. */
+export const EXACT = "exact";
+
+export const EMPTY_FORM: ImageForm = {
+  prompt: "",
+  size: "",
+  exactSize: "",
+  ratio: "",
+  quality: "",
+  background: "",
+  format: "",
+  compression: null,
+  count: "1",
+  delivery: "",
+  isJob: false,
+  compressesReferences: false,
+};
+
+/** A picture to be edited. */
+export interface Reference {
+  id: string;
+  name: string;
+  blob: Blob;
+  /** Of the blob's size, transparent where the model may paint; it has an effect on the first reference only. */
+  mask: Blob | null;
+}
+
+/** The form with only what a model offers: anything else is left to the model. */
+function fitForm(form: ImageForm, options: ImageOptions): ImageForm {
+  const oneOf = (value: string, offered: readonly string[]): string => (offered.includes(value) ? value : "");
+  const isExact = form.size === EXACT && options.pixels !== null;
+  const format = oneOf(form.format, options.formats);
+  return {
+    ...form,
+    size: isExact ? form.exactSize.trim() : oneOf(form.size, options.tiers),
+    ratio: isExact ? "" : oneOf(form.ratio, options.ratios),
+    quality: oneOf(form.quality, options.qualities),
+    background: oneOf(form.background, options.backgrounds),
+    format,
+    compression: hasCompression(options, format) ? form.compression : null,
+    count: String(Math.min(Number(form.count), options.maxCount)),
+  };
+}
+
+/** What two models offer together. */
+export function joinOptions(one: ImageOptions, other: ImageOptions): ImageOptions {
+  const both = (name: "tiers" | "ratios" | "qualities" | "backgrounds" | "formats"): string[] => [
+    ...new Set([...one[name], ...other[name]]),
+  ];
+  return {
+    tiers: both("tiers"),
+    ratios: both("ratios"),
+    qualities: both("qualities"),
+    backgrounds: both("backgrounds"),
+    formats: both("formats"),
+    pixels: one.pixels ?? other.pixels,
+    hasCompression: one.hasCompression || other.hasCompression,
+    hasMask: one.hasMask || other.hasMask,
+    maxCount: Math.max(one.maxCount, other.maxCount),
+    maxReferences: Math.max(one.maxReferences, other.maxReferences),
+  };
+}
+
+/** Compression has an effect on these formats only. */
+export function hasCompression(options: ImageOptions, format: string): boolean {
+  return options.hasCompression && (format === "jpeg" || format === "webp");
+}
+
+/** The request that the form makes of a model: a generation, an edit where there are references, or either as a job. */
+export function imageCall(
+  model: PlaygroundModel,
+  form: ImageForm,
+  references: readonly Reference[],
+): GatewayCall {
+  const { isJob } = form;
+  const fields = fieldsOf(model, form);
+  const taken = references.slice(0, model.image?.maxReferences ?? 0);
+  const path = isJob ? "/api/jobs" : taken.length > 0 ? "/v1/images/edits" : "/v1/images/generations";
+  if (taken.length === 0) return { method: "POST", path, body: { kind: "json", value: fields } };
+  const texts = Object.entries(fields).map(([name, value]): FormField => [name, String(value)]);
+  const pictures = taken.map(({ blob, name }): FormField => ["image[]", { blob, fileName: name }]);
+  const mask = model.image?.hasMask ? taken[0]?.mask : null;
+  const masks: FormField[] = mask ? [["mask", { blob: mask, fileName: "mask.png" }]] : [];
+  const headers = form.compressesReferences ? { headers: { "x-input-image-compress": "true" } } : {};
+  return {
+    method: "POST",
+    path,
+    ...headers,
+    body: { kind: "form", fields: [...texts, ...pictures, ...masks] },
+  };
+}
+
+/** The query of the price lookup for the same request. */
+export function priceQuery(model: PlaygroundModel, form: ImageForm): Record<string, string> {
+  const { size, aspectRatio, quality, n } = fieldsOf(model, form);
+  const query = { model: model.id, size, aspectRatio, quality, n };
+  return Object.fromEntries(
+    Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  );
+}
+
+type Fields = Record<string, string | number | undefined>;
+
+function fieldsOf(model: PlaygroundModel, form: ImageForm): Fields {
+  const fitted = model.image ? fitForm(form, model.image) : form;
+  const { prompt, size, ratio, quality, background, format, compression, count, delivery } = fitted;
+  const chosen: Fields = {
+    model: model.id,
+    prompt,
+    size,
+    aspectRatio: ratio,
+    quality,
+    background,
+    output_format: format,
+    output_compression: compression ?? "",
+    n: count === "1" ? "" : Number(count),
+    // A job's pictures are always links.
+    response_format: form.isJob ? "" : delivery,
+  };
+  return Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== ""));
+}

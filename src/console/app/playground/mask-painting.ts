@@ -1,0 +1,71 @@
+export interface Point {
+  x: number;
+  y: number;
+}
+
+/** One stroke over a picture, in its pixels. */
+export interface Stroke {
+  isEraser: boolean;
+  /** Diameter. */
+  size: number;
+  points: readonly Point[];
+}
+
+/** Any opaque colour: only where it is counts. */
+const PAINT = "#e0245e";
+const OPAQUE_FROM = 128;
+
+/** Paints the strokes, in order, onto an empty canvas. */
+export function paintStrokes(canvas: HTMLCanvasElement | OffscreenCanvas, strokes: readonly Stroke[]): void {
+  const context = canvas.getContext("2d") as
+    CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D | null;
+  if (!context) return;
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  context.lineCap = "round";
+  context.lineJoin = "round";
+  context.strokeStyle = PAINT;
+  context.fillStyle = PAINT;
+  for (const { isEraser, size, points } of strokes) {
+    const [first] = points;
+    if (!first) continue;
+    context.globalCompositeOperation = isEraser ? "destination-out" : "source-over";
+    context.lineWidth = size;
+    context.beginPath();
+    context.arc(first.x, first.y, size / 2, 0, 2 * Math.PI);
+    context.fill();
+    context.beginPath();
+    for (const { x, y } of points) context.lineTo(x, y);
+    context.stroke();
+  }
+}
+
+/**
+ * The mask of what is painted: a PNG of the picture's size, fully transparent where the model may paint and opaque
+ * elsewhere; null when nothing is painted.
+ */
+export async function exportMask(
+  { width, height }: { width: number; height: number },
+  strokes: readonly Stroke[],
+): Promise<Blob | null> {
+  const canvas = new OffscreenCanvas(width, height);
+  paintStrokes(canvas, strokes);
+  const context = canvas.getContext("2d");
+  const painted = context?.getImageData(0, 0, width, height);
+  if (!painted) return null;
+  const isEmpty = !invert(painted.data);
+  if (isEmpty) return null;
+  context?.putImageData(painted, 0, 0);
+  return await canvas.convertToBlob({ type: "image/png" });
+}
+
+/** Makes painted pixels transparent and all others black. Returns whether any was painted. */
+function invert(pixels: Uint8ClampedArray): boolean {
+  let isPainted = false;
+  for (let alpha = 3; alpha < pixels.length; alpha += 4) {
+    const isHere = (pixels[alpha] ?? 0) >= OPAQUE_FROM;
+    isPainted ||= isHere;
+    pixels.fill(0, alpha - 3, alpha);
+    pixels[alpha] = isHere ? 0 : 255;
+  }
+  return isPainted;
+}

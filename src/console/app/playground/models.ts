@@ -1,0 +1,131 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { callGateway } from "./gateway.ts";
+
+/** A model that a key may call, as `GET /v1/models` describes it. */
+export interface PlaygroundModel {
+  id: string;
+  displayName: string;
+  type: "image" | "chat" | "messages" | "embedding";
+  /** Of an image model. */
+  image: ImageOptions | null;
+  /** Of a text model. */
+  maxOutputTokens: number | null;
+}
+
+/** What an image model reads; a list is empty where it has no such choice. */
+export interface ImageOptions {
+  tiers: readonly string[];
+  ratios: readonly string[];
+  /** Bounds of exact sizes; null where the model has a table of sizes. */
+  pixels: { maxEdge: number; multipleOf: number } | null;
+  qualities: readonly string[];
+  backgrounds: readonly string[];
+  formats: readonly string[];
+  hasCompression: boolean;
+  hasMask: boolean;
+  maxCount: number;
+  maxReferences: number;
+}
+
+const STALE_MS = 60_000;
+
+/** The models that a key may call; nothing is read before there is one. */
+export function usePlaygroundModels(keyId: string | null) {
+  return useQuery({
+    queryKey: ["models.callable", keyId],
+    enabled: keyId !== null,
+    staleTime: STALE_MS,
+    queryFn: async ({ signal }) => {
+      const response = await callGateway(keyId ?? "", { method: "GET", path: "/v1/models" }, signal);
+      const { data } = (await response.json()) as { data: WireModel[] };
+      return data.map(readModel);
+    },
+  });
+}
+
+/** The price of what is about to be sent. */
+export type PlaygroundPrice =
+  | { unit: "image"; currency: string; unitPrice: string; total: string; isMost: boolean; tier: string }
+  | { unit: "token"; currency: string; input: string; output: string };
+
+/** Looks up a price by the query of `GET /v1/pricing/lookup`. */
+export function usePlaygroundPrice(keyId: string | null, query: Record<string, string>) {
+  const path = `/v1/pricing/lookup?${new URLSearchParams(query)}`;
+  return useQuery({
+    queryKey: ["prices.lookup", keyId, path],
+    enabled: keyId !== null && (query["model"] ?? "") !== "",
+    placeholderData: keepPreviousData,
+    retry: false,
+    queryFn: async ({ signal }): Promise<PlaygroundPrice> => {
+      const response = await callGateway(keyId ?? "", { method: "GET", path }, signal);
+      return readPrice((await response.json()) as WirePrice);
+    },
+  });
+}
+
+interface WirePrice {
+  unit: "image" | "token";
+  currency: string;
+  tier?: string;
+  unit_price?: string;
+  total?: string;
+  settles_by?: string;
+  prices?: { input: string; output: string };
+}
+
+function readPrice({ unit, currency, prices, ...wire }: WirePrice): PlaygroundPrice {
+  if (unit === "token") return { unit, currency, input: prices?.input ?? "0", output: prices?.output ?? "0" };
+  const isMost = wire.settles_by === "delivered";
+  const { unit_price: unitPrice = "0", total = "0", tier = "" } = wire;
+  return { unit, currency, unitPrice, total, isMost, tier };
+}
+
+interface Values {
+  values?: string[];
+}
+
+interface WireModel {
+  id: string;
+  display_name: string;
+  type: PlaygroundModel["type"];
+  parameters: {
+    size?: { tiers: string[]; pixels?: { max_edge: number; multiple_of: number } };
+    aspectRatio?: Values;
+    quality?: Values;
+    background?: Values;
+    output_format?: Values;
+    output_compression?: object;
+    mask?: object;
+  };
+  limits: { reference_images?: number; n_max?: number; max_output_tokens?: number };
+}
+
+function readModel({ id, display_name, type, parameters, limits }: WireModel): PlaygroundModel {
+  const { size, aspectRatio, quality, background, output_format, output_compression, mask } = parameters;
+  const pixels = size?.pixels;
+  const image = {
+    tiers: size?.tiers ?? [],
+    ratios: aspectRatio?.values ?? [],
+    pixels: pixels ? { maxEdge: pixels.max_edge, multipleOf: pixels.multiple_of } : null,
+    qualities: choices(quality),
+    backgrounds: choices(background),
+    formats: output_format?.values ?? [],
+    hasCompression: output_compression !== undefined,
+    hasMask: mask !== undefined,
+    maxCount: limits.n_max ?? 1,
+    maxReferences: limits.reference_images ?? 0,
+  };
+  return {
+    id,
+    displayName: display_name,
+    type,
+    image: type === "image" ? image : null,
+    maxOutputTokens: limits.max_output_tokens ?? null,
+  };
+}
+
+/** A single `auto` is no choice. */
+function choices(parameter: Values | undefined): readonly string[] {
+  const values = parameter?.values ?? [];
+  return values.some((value) => value !== "auto") ? values : [];
+}

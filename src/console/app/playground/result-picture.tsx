@@ -1,0 +1,70 @@
+import { Download, ExternalLink, ImageOff, Link2, Pencil } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { IconButton } from "../components/button.tsx";
+import { showProblem, showToast } from "../components/toast.tsx";
+import { copyText } from "../lib/copy.ts";
+import type { Reference } from "./image-call.ts";
+import { newReference } from "./reference-source.tsx";
+
+interface ResultPictureProps {
+  /** A path of this origin, or a `data:` URL. */
+  url: string;
+  name: string;
+  onEdit(reference: Reference): void;
+}
+
+/** A picture that was made, and what can be done with it. */
+export function ResultPicture({ url, name, onEdit }: ResultPictureProps) {
+  const { t } = useTranslation("playground");
+  const [isGone, setGone] = useState(false);
+  if (isGone) {
+    return (
+      <div className="flex aspect-square flex-col items-center justify-center gap-2 rounded-lg border border-line bg-sunken p-4 text-center text-muted">
+        <ImageOff size={20} aria-hidden />
+        {t("picture.gone")}
+      </div>
+    );
+  }
+  const fileName = url.startsWith("data:") ? "picture" : (/([^/?]+)(?:\?|$)/.exec(url)?.[1] ?? "picture");
+  const edit = async () => {
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(t("picture.gone"));
+    onEdit(newReference(await response.blob(), fileName));
+  };
+  const copy = async () => {
+    await copyText(new URL(url, location.href).href);
+    showToast(t("picture.linkCopied"));
+  };
+  return (
+    <figure className="overflow-hidden rounded-lg border border-line bg-sunken">
+      <img
+        src={url}
+        alt={name}
+        onError={() => setGone(true)}
+        className="max-h-[70dvh] w-full object-contain"
+      />
+      <figcaption className="flex justify-end gap-1 border-t border-line bg-surface p-1">
+        <IconButton icon={Pencil} label={t("picture.edit")} onPress={() => void edit().catch(showProblem)} />
+        <IconButton
+          icon={Link2}
+          label={t("picture.copyLink")}
+          onPress={() => void copy().catch(showProblem)}
+        />
+        <IconButton icon={Download} label={t("picture.download")} onPress={() => download(url, fileName)} />
+        <IconButton
+          icon={ExternalLink}
+          label={t("picture.open")}
+          onPress={() => window.open(url, "_blank", "noopener")}
+        />
+      </figcaption>
+    </figure>
+  );
+}
+
+export function download(url: string, fileName: string): void {
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = fileName;
+  link.click();
+}
