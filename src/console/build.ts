@@ -21,7 +21,6 @@ async function build(): Promise<void> {
     sourcemap: "none",
     metafile: true,
     publicPath: "/console/assets/",
-    define: { "process.env.NODE_ENV": '"production"' },
     plugins: [tailwind],
     naming: { chunk: "[name]-[hash].[ext]", entry: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
   });

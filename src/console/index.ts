@@ -55,6 +55,7 @@ async function findBuild(): Promise<Build> {
   if (known) return { manifest: known, folder };
   // A process of its own, because bundling takes memory and time that requests would miss.
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "build.ts")], {
+    env: { NODE_ENV: "production" },
     stdout: "ignore",
     stderr: "pipe",
   });

@@ -16,6 +16,7 @@ const OPEN = [
   "/readyz",
   "/metrics",
   "/console",
+  "/console/",
   "/console/{page}",
   "/console/assets/{name}",
   "/admin/v1/session",

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { send } from "./api.ts";
-import { useReading } from "./queries.ts";
+import { reading, useReading } from "./queries.ts";
 
 /** Something that can be chosen from a list. */
 export interface Option {
@@ -15,7 +16,8 @@ const STALE_MS = 60_000;
 
 /** Organizations that the member may see. */
 export function useOrganizationOptions(): readonly Option[] {
-  return useListed("organizations", ({ id, name }) => ({ id: String(id), label: String(name ?? id) }));
+  const { data } = useQuery({ ...reading("organizations.list", {}), staleTime: STALE_MS });
+  return useMemo(() => data?.data.map(({ id, name }) => ({ id, label: name })) ?? NONE, [data]);
 }
 
 /** Models of the installation. */
