@@ -10,6 +10,8 @@ export class AdminError extends Error {
     readonly status: 400 | 401 | 403 | 404 | 409 | 429,
     readonly field: string | null,
     message: string,
+    /** The type where the status does not say enough, and when to try again. */
+    readonly more: { type?: "code_required" | "password_change_required"; retryAfterSeconds?: number } = {},
   ) {
     super(message);
   }

@@ -19,9 +19,10 @@ test("the first start makes an organization, an administrator and a key, and sho
     models: "*",
     prefix: first.key.prefix!,
   });
-  const administrator = await context.store.administrators.get("admin");
+  const administrator = await context.store.members.find({ name: "admin" });
+  expect(administrator).toMatchObject({ role: "owner", organizations: "*", isDisabled: false });
   expect(administrator?.passwordHash).toStartWith("$argon2id$");
-  expect(await Bun.password.verify(first.administrator.password!, administrator!.passwordHash)).toBe(true);
+  expect(await Bun.password.verify(first.administrator.password!, administrator!.passwordHash!)).toBe(true);
 });
 
 test("a later start changes nothing and shows no secret", async () => {
@@ -55,8 +56,18 @@ test("a secret fixed anew on a later start is taken over", async () => {
   await bootstrap(context, NOTHING);
   await bootstrap(context, FIXED);
   expect(await context.store.keys.findByHash(hashSecret(FIXED.key))).not.toBeNull();
-  const administrator = await context.store.administrators.get("admin");
-  expect(await Bun.password.verify(FIXED.administratorPassword, administrator!.passwordHash)).toBe(true);
+  const administrator = await context.store.members.find({ name: "admin" });
+  expect(await Bun.password.verify(FIXED.administratorPassword, administrator!.passwordHash!)).toBe(true);
+});
+
+test("the first administrator is not made again once another owner removed it", async () => {
+  const context = await adminContext();
+  await bootstrap(context, FIXED);
+  const first = await context.store.members.find({ name: "admin" });
+  await context.store.members.create({ ...first!, id: "user_other", name: "ada" }, context.by);
+  await context.store.members.remove(first!.id, () => {}, context.by);
+  await bootstrap(context, FIXED);
+  expect((await context.store.members.list()).map(({ name }) => name)).toEqual(["ada"]);
 });
 
 test("two machines that start together with the same fixed secrets both succeed", async () => {

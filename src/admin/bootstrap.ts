@@ -1,9 +1,11 @@
 import { newId } from "../lib/ids.ts";
-import { hashSecret, isFixableSecret, randomText, secretPrefix } from "../lib/secret.ts";
+import { hashSecret, isFixableSecret, secretPrefix } from "../lib/secret.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import { createKey } from "./keys.ts";
+import { isOwner } from "./members.ts";
 import { createOrganization } from "./organizations.ts";
+import { generatePassword, hashPassword, isPassword, MIN_PASSWORD_LENGTH } from "./passwords.ts";
 
 /** Fixed by the operator; null lets the first start generate it. */
 export interface BootstrapInput {
@@ -47,8 +49,6 @@ export async function bootstrap(context: AdminContext, input: BootstrapInput): P
 
 const ORGANIZATION_ID = "default";
 const ADMINISTRATOR = "admin";
-const MIN_PASSWORD_LENGTH = 12;
-const GENERATED_PASSWORD_LENGTH = 20;
 
 async function ensureOrganization(context: AdminContext): Promise<void> {
   const isThere = async () => (await context.store.organizations.get(ORGANIZATION_ID)) !== null;
@@ -60,22 +60,35 @@ async function ensureOrganization(context: AdminContext): Promise<void> {
 
 /** The generated password, or null when there is none to show. */
 async function ensureAdministrator(context: AdminContext, input: BootstrapInput): Promise<string | null> {
-  const { administrators } = context.store;
+  const { members } = context.store;
   const fixed = input.administratorPassword;
-  const known = await administrators.get(ADMINISTRATOR);
+  const known = await members.find({ name: ADMINISTRATOR });
   if (known) {
-    if (fixed !== null && !(await Bun.password.verify(fixed, known.passwordHash)))
-      await administrators.setPassword(ADMINISTRATOR, await hashPassword(fixed), context.by);
+    if (fixed !== null && !(await isPassword(fixed, known.passwordHash))) {
+      const passwordHash = await hashPassword(fixed);
+      const note = { by: context.by, action: "reset password" } as const;
+      await members.update(known.id, () => ({ passwordHash, mustChangePassword: false }), note);
+    }
     return null;
   }
-  const password = fixed ?? randomText(GENERATED_PASSWORD_LENGTH);
+  // Owners may have removed this one.
+  if ((await members.list()).some(isOwner)) return null;
+  const password = fixed ?? generatePassword();
   const administrator = {
     id: newId("user"),
     name: ADMINISTRATOR,
+    email: null,
+    role: "owner",
+    organizations: "*",
+    isDisabled: false,
     passwordHash: await hashPassword(password),
+    mustChangePassword: false,
+    totp: null,
+    identity: null,
+    lastSeenAt: null,
     createdAt: context.clock.now(),
-  };
-  const isCreated = await administrators.create(administrator, context.by);
+  } as const;
+  const isCreated = await members.create(administrator, context.by);
   return isCreated && fixed === null ? password : null;
 }
 
@@ -106,8 +119,4 @@ async function unlessDoneByAnother(
   } catch (error) {
     if (!(await isDone())) throw error;
   }
-}
-
-function hashPassword(password: string): Promise<string> {
-  return Bun.password.hash(password, { algorithm: "argon2id" });
 }

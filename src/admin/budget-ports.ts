@@ -1,6 +1,6 @@
 import type { Nanos } from "../lib/money.ts";
 import type { Actor } from "./actor.ts";
-import type { ListPage } from "./list-page.ts";
+import type { ListPage, OrganizationFilter } from "./list-page.ts";
 
 export interface BudgetRecord {
   id: string;
@@ -37,7 +37,7 @@ export interface BudgetAdminStore {
   get(id: string): Promise<BudgetRecord | null>;
   list(organizationId?: string): Promise<BudgetRecord[]>;
   /** Oldest first. */
-  page(page: ListPage & { organizationId?: string; keyId?: string }): Promise<BudgetRecord[]>;
+  page(page: ListPage & OrganizationFilter & { keyId?: string }): Promise<BudgetRecord[]>;
   ofKeys(ids: readonly string[]): Promise<BudgetRecord[]>;
   /** Sets the amount that `change` makes of the budget in its present state; null when there is no such budget. */
   update(

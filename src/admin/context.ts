@@ -9,11 +9,14 @@ import { isPattern } from "../lib/pattern-map.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
 import type { Actor, AdminStore } from "./ports.ts";
+import type { SignedIn } from "./signed-in.ts";
 
 /** What every administrative function works with: the store, who makes the change, and what is configured. */
 export interface AdminContext {
   store: AdminStore;
   by: Actor;
+  /** Whose request it is; absent at the command line, which may do everything. */
+  signedIn?: SignedIn;
   clock: Clock;
   catalogue: Catalogue;
   /** The running gateway; absent on the command line, which has the database alone. */

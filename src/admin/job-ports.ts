@@ -1,5 +1,5 @@
 import type { Job, JobStatus } from "../domain/job.ts";
-import type { ListPosition } from "./list-page.ts";
+import type { ListPosition, OrganizationFilter } from "./list-page.ts";
 
 /** A job as administration sees it. */
 export interface JobRecord extends Job {
@@ -11,8 +11,7 @@ export interface JobRecord extends Job {
 }
 
 /** Which jobs are meant; what is absent does not matter. */
-export interface JobFilter {
-  organizationId?: string;
+export interface JobFilter extends OrganizationFilter {
   keyId?: string;
   model?: string;
   statuses?: readonly JobStatus[];

@@ -1,12 +1,13 @@
 import type { LedgerEntry } from "../domain/ledger.ts";
 import type { Nanos } from "../lib/money.ts";
+import type { OrganizationFilter } from "./list-page.ts";
 
 /** The ledger for administration. Entries never change; a correction is an entry of its own. */
 export interface LedgerAdminStore {
   /** Newest first: the first page, or the one below a position. */
   list(page: LedgerPage): Promise<LedgerEntry[]>;
-  /** Position of the entry with an id, or null when there is none. */
-  position(id: string): Promise<LedgerPosition | null>;
+  /** Position of the entry with an id, or null when there is none, in some organizations when named. */
+  position(id: string, organizationIds?: readonly string[]): Promise<LedgerPosition | null>;
   /** A charge with its corrections, or null when there is no such charge. */
   history(charge: string): Promise<ChargeHistory | null>;
   /** A page of an organization's charges for a model, oldest first. A page may be empty and yet not the last. */
@@ -75,8 +76,7 @@ export interface LedgerArchive {
 }
 
 /** Which entries are meant; what is absent does not matter. */
-export interface LedgerFilter {
-  organizationId?: string;
+export interface LedgerFilter extends OrganizationFilter {
   keyId?: string;
   model?: string;
   /** The caller's `X-Request-Id`, or the id that the gateway generated. */

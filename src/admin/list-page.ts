@@ -10,3 +10,10 @@ export interface ListPage {
   after?: ListPosition;
   limit: number;
 }
+
+/** Whose rows are meant; what is absent does not matter. */
+export interface OrganizationFilter {
+  organizationId?: string;
+  /** One of these; not empty. */
+  organizationIds?: readonly string[];
+}

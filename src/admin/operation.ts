@@ -2,7 +2,8 @@ import type { z, ZodType } from "zod";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import { readInput } from "./input.ts";
-import { isAtLeast, type Access, type Role } from "./roles.ts";
+import { isAtLeast, type Role } from "./roles.ts";
+import type { SignedIn } from "./signed-in.ts";
 
 /**
  * One act of administration. The HTTP interface, the command line, the console's client and the OpenAPI document are
@@ -18,6 +19,8 @@ export interface Operation<Input extends ZodType = ZodType, Output extends ZodTy
   role: Role;
   /** `installation` needs a member of all organizations, because the act concerns what they share. */
   reach: "organization" | "installation";
+  /** Whether a member who has to change the password may do it. */
+  beforePasswordChange?: true;
   /** The path's part, and the query of a GET or DELETE or else the JSON body, as one object. */
   input: Input;
   /** What is returned; fields that it does not name are left out. */
@@ -33,19 +36,28 @@ export function operation<Input extends ZodType, Output extends ZodType>(
 }
 
 /**
- * Runs an operation for whoever has the access. Throws an `AdminError`: 403, 400 for input that its schema refuses, or
+ * Runs an operation for whoever the context names. Throws an `AdminError`: 403, 400 for input that its schema refuses, or
  * what the operation throws.
  */
 export async function runOperation(
-  { role, reach, input: schema, output, run }: Operation,
+  { role, reach, beforePasswordChange, input: schema, output, run }: Operation,
   context: AdminContext,
-  access: Access,
   input: unknown,
-): Promise<unknown> {
+): Promise<object> {
+  if (context.signedIn) requireAccess({ role, reach, beforePasswordChange }, context.signedIn);
+  readInput(schema, input);
+  return output.parse(await run(context, input)) as object;
+}
+
+/** Throws an `AdminError` 403 unless somebody who is signed in may do what needs so much. */
+export function requireAccess(
+  { role, reach, beforePasswordChange }: Pick<Operation, "role" | "reach" | "beforePasswordChange">,
+  { access, member }: SignedIn,
+): void {
+  if (member.mustChangePassword && !beforePasswordChange)
+    throw new AdminError(403, null, "change your password first", { type: "password_change_required" });
   if (!isAtLeast(access.role, role))
     throw new AdminError(403, null, `this needs the role ${role}; yours is ${access.role}`);
   if (reach === "installation" && access.organizations !== "*")
     throw new AdminError(403, null, "this needs a member of all organizations");
-  readInput(schema, input);
-  return output.parse(await run(context, input));
 }

@@ -6,8 +6,11 @@ import { keyOperations } from "./key-operations.ts";
 import { ledgerOperations } from "./ledger-operations.ts";
 import { organizationOperations } from "./organization-operations.ts";
 import { priceOperations } from "./price-operations.ts";
-import { requestOperations } from "./request-operations.ts";
 import { routeOperations } from "./route-operations.ts";
+import { memberOperations } from "./member-operations.ts";
+import { requestOperations } from "./request-operations.ts";
+import { sessionOperations } from "./session-operations.ts";
+import { tokenOperations } from "./token-operations.ts";
 import { usageOperations } from "./usage-operations.ts";
 import { webhookOperations } from "./webhook-operations.ts";
 
@@ -23,6 +26,9 @@ export const operations = {
   ...jobOperations,
   ...webhookOperations,
   ...installationOperations,
+  ...sessionOperations,
+  ...memberOperations,
+  ...tokenOperations,
   ...usageOperations,
   ...requestOperations,
 };

@@ -6,24 +6,28 @@ import type { Scope } from "../domain/api-key.ts";
 import type { Limits } from "../domain/limits.ts";
 import type { OrganizationSettings } from "../domain/organization.ts";
 import type { PriceAmounts } from "../domain/price.ts";
-import type { BudgetAdminStore } from "./budget-ports.ts";
-import type { LedgerAdminStore } from "./ledger-ports.ts";
-import type { ListPage } from "./list-page.ts";
 import type { Actor } from "./actor.ts";
-import type { AdministratorStore, SessionStore } from "./member-ports.ts";
+import type { AuditStore } from "./audit-ports.ts";
+import type { BudgetAdminStore } from "./budget-ports.ts";
 import type { JobAdminStore } from "./job-ports.ts";
+import type { LedgerAdminStore } from "./ledger-ports.ts";
+import type { ListPage, OrganizationFilter } from "./list-page.ts";
+import type { AdminTokenStore, MemberStore, SessionStore, SignInAttemptStore } from "./member-ports.ts";
 import type { PictureStore, RequestStore, UsageStore } from "./usage-ports.ts";
 import type { WebhookStore } from "./webhook-ports.ts";
 
 export type { Actor } from "./actor.ts";
+export type * from "./audit-ports.ts";
 
 export interface AdminStore {
   organizations: OrganizationStore;
   keys: KeyStore;
   prices: PriceStore;
   budgets: BudgetAdminStore;
-  administrators: AdministratorStore;
+  members: MemberStore;
   sessions: SessionStore;
+  adminTokens: AdminTokenStore;
+  signInAttempts: SignInAttemptStore;
   linkSecrets: LinkSecretStore;
   webhooks: WebhookStore;
   jobs: JobAdminStore;
@@ -63,7 +67,9 @@ export interface OrganizationStore {
   get(id: string): Promise<OrganizationRecord | null>;
   list(): Promise<OrganizationRecord[]>;
   /** Oldest first; `search` is a part of the id or the name. */
-  page(page: ListPage & { search?: string }): Promise<OrganizationRecord[]>;
+  page(
+    page: ListPage & { search?: string; organizationIds?: readonly string[] },
+  ): Promise<OrganizationRecord[]>;
   /**
    * Writes what `change` makes of the organization in its present state, so that no two changes undo each other;
    * when it throws, nothing is changed. Returns the organization afterwards, null when there is none.
@@ -104,9 +110,9 @@ export interface KeyStore {
   isRetired(hash: string): Promise<boolean>;
   list(organizationId?: string): Promise<KeyRecord[]>;
   /** Oldest first; `search` is a part of the id, the name or the beginning of the secret. */
-  page(page: ListPage & { organizationId?: string; search?: string }): Promise<KeyRecord[]>;
-  /** The names of some keys, of deleted ones, too. */
-  names(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  page(page: ListPage & OrganizationFilter & { search?: string }): Promise<KeyRecord[]>;
+  /** The names of some keys, of deleted ones, too; of some organizations when named. */
+  names(ids: readonly string[], organizationIds?: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** When each of some keys was last charged for a request, where it was. Unix milliseconds. */
   lastUsed(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /**
@@ -162,64 +168,4 @@ export interface LinkSecretStore {
    * have signed links that are still valid. Returns how many were kept.
    */
   rotate(rotation: { at: number; keepsOld: boolean }, by: Actor): Promise<{ kept: number }>;
-}
-
-/** What kinds of rows administration changes; running gateways reload by kind. */
-export type ChangeKind =
-  "organization" | "key" | "price" | "budget" | "administrator" | "ledger" | "link secret" | "webhook";
-
-export type AuditAction =
-  "create" | "update" | "remove" | "rotate" | "refund" | "correct prices" | "archive" | "redeliver";
-
-/** One line of the audit: never changed, never removed. */
-export interface AuditRecord {
-  revision: bigint;
-  /** Unix milliseconds. */
-  at: number;
-  actor: string;
-  /** Null for rows of earlier versions. */
-  source: string | null;
-  kind: ChangeKind;
-  action: AuditAction;
-  subject: string;
-  /** The row before and after, money as decimal strings, without secrets and hashes. */
-  before: unknown;
-  after: unknown;
-}
-
-/** Which changes are meant; what is absent does not matter. */
-export interface AuditFilter {
-  subject?: string;
-  kind?: ChangeKind;
-  action?: AuditAction;
-  actor?: string;
-  /** Unix milliseconds, inclusive. */
-  from?: number;
-  /** Unix milliseconds, exclusive. */
-  to?: number;
-}
-
-export interface AuditStore {
-  /** Newest first. */
-  list(page: AuditFilter & { before?: bigint; limit: number }): Promise<AuditRecord[]>;
-  /**
-   * Checks the chain of hashes in which each row depends on all rows before it, and that `knownHead`, a hash that was
-   * kept elsewhere, is in it.
-   */
-  verify(knownHead?: string): Promise<AuditVerification>;
-}
-
-export interface AuditVerification {
-  rows: number;
-  /** Hash of the last row; null where no row is chained yet. */
-  head: string | null;
-  /** At most 100. */
-  faults: AuditFault[];
-  faultCount: number;
-}
-
-export interface AuditFault {
-  /** The row; null for the end of the chain. */
-  revision: bigint | null;
-  fault: string;
 }

@@ -1,5 +1,5 @@
 import type { Actor } from "./actor.ts";
-import type { ListPosition } from "./list-page.ts";
+import type { ListPosition, OrganizationFilter } from "./list-page.ts";
 
 /** An address that is told of the ends of an organization's jobs. */
 export interface WebhookEndpoint {
@@ -27,8 +27,7 @@ export interface WebhookDelivery {
 }
 
 /** Which messages are meant; what is absent does not matter. */
-export interface DeliveryFilter {
-  organizationId?: string;
+export interface DeliveryFilter extends OrganizationFilter {
   jobId?: string;
   status?: WebhookDelivery["status"];
 }
@@ -42,6 +41,6 @@ export interface WebhookStore {
   rotate(id: string, secret: string, overlapMs: number, by: Actor): Promise<boolean>;
   /** Newest first. */
   deliveries(page: DeliveryFilter & { below?: ListPosition; limit: number }): Promise<WebhookDelivery[]>;
-  /** Sends a message again, from now on as often as a new one. False when there is none. */
-  redeliver(id: string, by: Actor): Promise<boolean>;
+  /** Sends a message again, from now on as often as a new one. False when there is none, in some organizations when named. */
+  redeliver(id: string, by: Actor, organizationIds?: readonly string[]): Promise<boolean>;
 }

@@ -13,6 +13,8 @@ export function newId(
     | "claim"
     | "user"
     | "hook"
+    | "session"
+    | "token"
     | "msg",
 ): string {
   return `${prefix}_${Bun.randomUUIDv7("buffer").toString("hex")}`;

@@ -3,22 +3,42 @@
  * that mistyped and invented keys are recognized without a query.
  */
 export function newSecret(): string {
-  const body = PREFIX + randomText(RANDOM_LENGTH);
+  return newChecked(PREFIX);
+}
+
+/** Makes an admin token: as a key's secret, but `ga_`. */
+export function newAdminToken(): string {
+  return newChecked(ADMIN_PREFIX);
+}
+
+function newChecked(prefix: string): string {
+  const body = prefix + randomText(RANDOM_LENGTH);
   return body + checksum(body);
 }
 
 const PREFIX = "gk_";
+const ADMIN_PREFIX = "ga_";
 const RANDOM_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 const BODY_LENGTH = PREFIX.length + RANDOM_LENGTH;
 const PREFIX_LENGTH = 8;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const SHAPE = /^gk_[0-9A-Za-z]{38}$/;
+const ADMIN_SHAPE = /^ga_[0-9A-Za-z]{38}$/;
 const FIXED_SHAPE = /^gk_[0-9A-Za-z_-]{20,200}$/;
 
 /** Whether `newSecret` may have made a text. */
 export function isWellFormedSecret(text: string): boolean {
-  return SHAPE.test(text) && text.endsWith(checksum(text.slice(0, BODY_LENGTH)));
+  return SHAPE.test(text) && hasChecksum(text);
+}
+
+/** Whether `newAdminToken` may have made a text. */
+export function isWellFormedAdminToken(text: string): boolean {
+  return ADMIN_SHAPE.test(text) && hasChecksum(text);
+}
+
+function hasChecksum(text: string): boolean {
+  return text.endsWith(checksum(text.slice(0, BODY_LENGTH)));
 }
 
 /** Whether the operator may configure a text as a key: `gk_` and at least 20 URL-safe characters. */

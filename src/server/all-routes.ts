@@ -61,7 +61,7 @@ export function allRoutes(
     ...adminRoutes({
       context: options.admin,
       trustedProxies: address.trustedProxies,
-      isSecure: address.publicUrl?.startsWith("https:") ?? false,
+      publicUrl: address.publicUrl,
     }),
     ...consoleRoutes(options.console),
   ];

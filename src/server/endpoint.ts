@@ -148,7 +148,7 @@ function principalOf(
   const credentials = { secret, address: () => addressOf(exchange, trustedProxies) };
   const keyId = secret === null ? headers.get(PLAYGROUND_KEY) : null;
   if (keyId === null) return authenticate(authenticator, credentials, scope);
-  return playgroundKeys(exchange.request, keyId).then((hash) =>
+  return playgroundKeys(exchange, keyId).then((hash) =>
     authenticateHash(authenticator, hash, credentials, scope),
   );
 }

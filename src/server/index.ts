@@ -114,7 +114,7 @@ function settingsOf(options: ServerOptions, lifecycle: Lifecycle): Omit<Endpoint
       now: () => clock.now(),
       unknownKeys: new UnknownKeys(clock, address.unknownKeysPerMinute),
     },
-    playgroundKeys: playgroundKeys(options.admin),
+    playgroundKeys: playgroundKeys({ ...address, context: options.admin }),
     core,
     clock,
     trustedProxies: address.trustedProxies,

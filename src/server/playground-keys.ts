@@ -1,9 +1,10 @@
 import { AdminError } from "../admin/admin-error.ts";
-import type { AdminContext } from "../admin/context.ts";
-import { isAtLeast } from "../admin/roles.ts";
-import type { SignedIn } from "../admin/sessions.ts";
+import { requireAccess } from "../admin/operation.ts";
+import { scopedStore } from "../admin/scoped-store.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
-import { readMember, requireSameSite } from "./endpoints/admin.ts";
+import type { HttpExchange } from "./http-exchange.ts";
+import { requireSameOrigin } from "./session-cookie.ts";
+import { readConsoleMember, type Administration } from "./signed-in.ts";
 
 /** The header with which the console's playground names a key by its id, instead of sending its secret. */
 export const PLAYGROUND_KEY = "x-gateway-playground-key";
@@ -12,36 +13,22 @@ export const PLAYGROUND_KEY = "x-gateway-playground-key";
  * Finds the hash of the key that a request of the console may use: its session belongs to an administrator of the key's
  * organization, and the request comes from the console's own origin. Throws `authentication_required` otherwise.
  */
-export type PlaygroundKeys = (request: Request, keyId: string) => Promise<string>;
+export type PlaygroundKeys = (exchange: HttpExchange, keyId: string) => Promise<string>;
 
-export function playgroundKeys(context: Pick<AdminContext, "store" | "clock">): PlaygroundKeys {
-  return async (request, keyId) => {
-    const { access } = await readConsoleMember(context, request).catch(asRefusal);
-    const key = await context.store.keys.get(keyId);
-    const isTheirs =
-      key && (access.organizations === "*" || access.organizations.includes(key.organizationId));
-    if (!isTheirs) throw refusal("There is no key with this id that you administer.");
-    if (!isAtLeast(access.role, "admin"))
-      throw refusal("Using a key in the playground needs the role admin.");
-    return key.hash;
+export function playgroundKeys(admin: Administration): PlaygroundKeys {
+  return async (exchange, keyId) => {
+    try {
+      // Reading is checked like changing, because a job can be cancelled by a GET.
+      requireSameOrigin(admin, exchange);
+      const signedIn = await readConsoleMember(admin, exchange, new Headers());
+      requireAccess({ role: "admin", reach: "organization" }, signedIn);
+      const key = await scopedStore(admin.context.store, signedIn).keys.get(keyId);
+      if (!key) throw new AdminError(404, null, "there is no key with this id that you administer");
+      return key.hash;
+    } catch (error) {
+      if (!(error instanceof AdminError)) throw error;
+      const message = `The playground's request is refused: ${error.message}.`;
+      throw new GatewayError("authentication_required", message);
+    }
   };
-}
-
-/** Reading is checked like changing, because a job can be cancelled by a GET. */
-async function readConsoleMember(
-  context: Pick<AdminContext, "store" | "clock">,
-  request: Request,
-): Promise<SignedIn> {
-  requireSameSite(request);
-  return await readMember(context, request);
-}
-
-function asRefusal(error: unknown): never {
-  throw error instanceof AdminError
-    ? refusal(`The playground's request is refused: ${error.message}.`)
-    : error;
-}
-
-function refusal(message: string): GatewayError {
-  return new GatewayError("authentication_required", message);
 }

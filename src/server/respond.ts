@@ -14,7 +14,8 @@ const WRITERS: Readonly<Record<ErrorFamily, (error: GatewayError, requestId: str
   responses: writeResponsesError,
   images: writeImageError,
   native: writeNativeError,
-  admin: ({ status, message, param }, requestId) => adminErrorBody(status, message, param, requestId),
+  admin: ({ status, message, param }, requestId) =>
+    adminErrorBody(status, message, { field: param, requestId }),
 };
 
 const ADMIN_TYPES: Readonly<Record<number, string>> = {
@@ -30,11 +31,13 @@ const ADMIN_TYPES: Readonly<Record<number, string>> = {
 export function adminErrorBody(
   status: number,
   message: string,
-  field: string | null,
-  requestId: string,
+  { field, requestId, type = adminType(status) }: { field: string | null; requestId: string; type?: string },
 ): object {
-  const type = ADMIN_TYPES[status] ?? (status < 500 ? "invalid_input" : "unavailable");
   return { error: { type, message, field }, requestId };
+}
+
+function adminType(status: number): string {
+  return ADMIN_TYPES[status] ?? (status < 500 ? "invalid_input" : "unavailable");
 }
 
 /** Renders an error in the shape of its route family. */

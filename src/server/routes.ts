@@ -1,3 +1,4 @@
+import type { Role } from "../admin/roles.ts";
 import type { Scope } from "../domain/api-key.ts";
 import type { GatewayError } from "../domain/gateway-error.ts";
 import type { LimitedPipeline } from "../gateway/admission/limit-grant.ts";
@@ -43,6 +44,9 @@ export type Route = {
   | {
       /** For who is signed in to administer; the endpoint checks that itself. */
       auth: "member";
+      /** What it needs: the least role, and whether it concerns what all organizations share. */
+      role: Role;
+      reach: "organization" | "installation";
       handle(exchange: HttpExchange): RouteResult | Promise<RouteResult>;
     }
 );

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { sweepSessions } from "../admin/sessions.ts";
 import { DependencyError } from "../gateway/ports.ts";
 import type { LeaseStore } from "./budgets/leases.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -72,6 +73,7 @@ interface StorageOptions {
 
 const RECOVERY_MS = 10_000;
 const OUTCOMES_MS = 60_000;
+const SESSIONS_MS = 5 * 60_000;
 const IN_DOUBT_MS = 30_000;
 const VERIFICATION_MS = 30_000;
 
@@ -147,6 +149,7 @@ function startUpkeep(stores: Stores, recovery: Recovery, onProblem: Report): Bac
   return [
     startWork(RECOVERY_MS, () => recovery.run(), onProblem),
     startWork(OUTCOMES_MS, () => stores.outcomes.sweep(), onProblem),
+    startWork(SESSIONS_MS, () => sweepSessions({ store: stores.admin, clock: systemClock }), onProblem),
     startWork(IN_DOUBT_MS, inDoubtReport(stores.leases, onProblem), onProblem),
   ];
 }

@@ -123,15 +123,18 @@ onEachDatabase("The store", (databases) => {
   });
 
   test("what does not exist is null, and changing it is false", async () => {
-    const { organizations, keys, budgets, administrators } = stores.admin;
+    const { organizations, keys, budgets, members } = stores.admin;
     expect(await organizations.get("org_none")).toBeNull();
     expect(await organizations.update("org_none", () => ({ name: "x" }), BY)).toBeNull();
     expect(await keys.get("key_none")).toBeNull();
     expect(await keys.update("key_none", () => ({ name: "x" }), BY)).toBeNull();
     expect(await budgets.update("budget_none", () => ({ amount: 1n }), BY)).toBeNull();
     expect(await budgets.remove("budget_none", BY)).toBe(false);
-    expect(await administrators.get("nobody")).toBeNull();
-    expect(await administrators.setPassword("nobody", "x", BY)).toBe(false);
+    expect(await members.get("nobody")).toBeNull();
+    expect(
+      await members.update("nobody", () => ({ role: "owner" }), { by: BY, action: "update" }),
+    ).toBeNull();
+    expect(await members.remove("nobody", () => {}, BY)).toBe(false);
   });
 
   test("a key is found by its hash", async () => {
@@ -208,15 +211,6 @@ onEachDatabase("The store", (databases) => {
     expect(await budgets.list("org_a")).toEqual([changed]);
     expect(await budgets.remove("budget_big", BY)).toBe(true);
     expect(await budgets.get("budget_big")).toBeNull();
-  });
-
-  test("an administrator's name is unique", async () => {
-    const { administrators } = stores.admin;
-    const first = { id: "user_1", name: "ada", passwordHash: "hash-1", createdAt: 1 };
-    expect(await administrators.create(first, BY)).toBe(true);
-    expect(await administrators.create({ ...first, id: "user_2" }, BY)).toBe(false);
-    expect(await administrators.setPassword("ada", "hash-2", BY)).toBe(true);
-    expect(await administrators.get("ada")).toEqual({ id: "user_1", name: "ada", passwordHash: "hash-2" });
   });
 
   test("every change leaves one audit row, without hashes", async () => {

@@ -20,6 +20,7 @@ const OPEN = [
   "/console/{page}",
   "/console/assets/{name}",
   "/admin/v1/session",
+  "/admin/v1/sign-in",
   "/",
 ];
 

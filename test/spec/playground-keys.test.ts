@@ -26,10 +26,10 @@ async function signIn(name: string, password: string): Promise<string> {
   return response.headers.get("set-cookie")!.split(";")[0]!;
 }
 
-function chat(headers: Record<string, string>, path = "/v1/chat/completions"): Promise<Response> {
+function chat(headers: Record<string, string | undefined>, path = "/v1/chat/completions"): Promise<Response> {
   return fetch(`${gateway.url}${path}`, {
     method: "POST",
-    headers: { "content-type": "application/json", ...headers },
+    headers: { "content-type": "application/json", "sec-fetch-site": "same-origin", ...headers },
     body: JSON.stringify(BODY),
   });
 }
@@ -62,7 +62,11 @@ test.each([
   ["an unknown session", () => ({ [HEADER]: keyId, cookie: "gateway_session=made-up" })],
   ["an unknown key", () => ({ [HEADER]: "key_unknown", cookie })],
   ["another site", () => ({ [HEADER]: keyId, cookie, "sec-fetch-site": "cross-site" })],
-  ["another origin", () => ({ [HEADER]: keyId, cookie, origin: "https://elsewhere.example" })],
+  [
+    "another origin",
+    () => ({ [HEADER]: keyId, cookie, "sec-fetch-site": undefined, origin: "https://elsewhere.example" }),
+  ],
+  ["no word where it comes from", () => ({ [HEADER]: keyId, cookie, "sec-fetch-site": undefined })],
 ])("with %s it is refused", async (_, headers) => {
   expect(await refusal(await chat(headers()))).toEqual([401, "authentication_required"]);
 });

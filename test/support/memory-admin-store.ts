@@ -1,7 +1,7 @@
-import type { SessionRecord } from "../../src/admin/member-ports.ts";
 import type { Actor, AdminStore, KeyRecord, OrganizationRecord, PriceRecord } from "../../src/admin/ports.ts";
 import type { BudgetRecord } from "../../src/admin/budget-ports.ts";
 import type { ListPage } from "../../src/admin/list-page.ts";
+import { memoryMemberStores } from "./memory-member-stores.ts";
 import { memoryLedgerStore, type MemoryLedgerStore } from "./memory-ledger-store.ts";
 
 export interface MemoryAdminStore extends AdminStore {
@@ -23,8 +23,7 @@ export function memoryAdminStore(): MemoryAdminStore {
     keys: keyStore(note),
     prices: priceStore(note),
     budgets: budgetStore(note),
-    administrators: administratorStore(note),
-    sessions: sessionStore(),
+    ...memoryMemberStores(note),
     webhooks: unusedWebhooks(),
     jobs: { get: async () => null, list: async () => [] },
     usage: unused(),
@@ -205,24 +204,6 @@ function budgetStore(note: Note): AdminStore["budgets"] {
   };
 }
 
-function administratorStore(note: Note): AdminStore["administrators"] {
-  const records = new Map<string, { id: string; name: string; passwordHash: string }>();
-  return {
-    async create({ id, name, passwordHash }, by) {
-      if (records.has(name)) return false;
-      records.set(name, { id, name, passwordHash });
-      note(by, `create administrator ${name}`);
-      return true;
-    },
-    get: async (name) => structuredClone(records.get(name) ?? null),
-    async setPassword(name, passwordHash, by) {
-      const isChanged = applyChange(records, name, { passwordHash });
-      if (isChanged) note(by, `update administrator ${name}`);
-      return isChanged;
-    },
-  };
-}
-
 function isPartOf(search: string, ...texts: string[]): boolean {
   return texts.some((text) => text.toLowerCase().includes(search.toLowerCase()));
 }
@@ -247,20 +228,4 @@ function applyChange<Value extends object>(
   const defined = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   records.set(id, structuredClone({ ...before, ...defined }));
   return true;
-}
-
-function sessionStore(): AdminStore["sessions"] {
-  const sessions = new Map<string, SessionRecord>();
-  return {
-    create: async (session) => void sessions.set(session.hash, session),
-    async get(hash) {
-      const session = sessions.get(hash);
-      return session ? { ...session, administratorName: session.administratorId } : null;
-    },
-    async touch(hash, at) {
-      const session = sessions.get(hash);
-      if (session) sessions.set(hash, { ...session, seenAt: at });
-    },
-    remove: async (hash) => void sessions.delete(hash),
-  };
 }

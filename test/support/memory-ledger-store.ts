@@ -89,6 +89,7 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
           kind: "ledger",
           action,
           subject,
+          organizationId: written[0]?.organizationId ?? null,
           before: null,
           after: asWritten(detail),
         });

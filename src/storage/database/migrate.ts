@@ -12,6 +12,7 @@ import jobs from "../migrations/0011_jobs.sql" with { type: "text" };
 import webhooks from "../migrations/0012_webhooks.sql" with { type: "text" };
 import vendorCost from "../migrations/0013_vendor_cost.sql" with { type: "text" };
 import sessions from "../migrations/0014_sessions.sql" with { type: "text" };
+import members from "../migrations/0015_members.sql" with { type: "text" };
 import usage from "../migrations/0017_usage.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0012_webhooks", text: webhooks },
   { name: "0013_vendor_cost", text: vendorCost },
   { name: "0014_sessions", text: sessions },
+  { name: "0015_members", text: members },
   { name: "0017_usage", text: usage },
 ];
 

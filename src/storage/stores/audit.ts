@@ -1,13 +1,15 @@
 import type { AuditRecord, AuditStore } from "../../admin/ports.ts";
 import type { Database } from "../database/sql.ts";
+import { ofOrganizations } from "./list-page.ts";
 import { verifyAudit, type AuditRow } from "./audit-chain.ts";
 
 export function auditStore(database: Database): AuditStore {
   return {
-    async list({ subject, kind, action, actor, from, to, before, limit }) {
+    async list({ subject, organizationIds, kind, action, actor, from, to, before, limit }) {
       const rows = await database.read(
         (sql) => sql<ReadableRow[]>`SELECT * FROM audit WHERE 1 = 1
           ${subject === undefined ? sql`` : sql`AND subject = ${subject}`}
+          ${ofOrganizations(sql, { organizationIds })}
           ${kind === undefined ? sql`` : sql`AND kind = ${kind}`}
           ${action === undefined ? sql`` : sql`AND action = ${action}`}
           ${actor === undefined ? sql`` : sql`AND actor = ${actor}`}
@@ -23,7 +25,7 @@ export function auditStore(database: Database): AuditStore {
 }
 
 /** Kind and action were written here, so their values are trusted. */
-type ReadableRow = AuditRow & Pick<AuditRecord, "kind" | "action">;
+type ReadableRow = AuditRow & Pick<AuditRecord, "kind" | "action"> & { organization_id: string | null };
 
 function readRow(row: ReadableRow): AuditRecord {
   return {
@@ -34,6 +36,7 @@ function readRow(row: ReadableRow): AuditRecord {
     kind: row.kind,
     action: row.action,
     subject: row.subject,
+    organizationId: row.organization_id,
     before: row.before_change === null ? null : JSON.parse(row.before_change),
     after: row.after_change === null ? null : JSON.parse(row.after_change),
   };

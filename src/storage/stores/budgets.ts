@@ -1,7 +1,7 @@
 import type { BudgetAdminStore, BudgetRecord } from "../../admin/budget-ports.ts";
 import { leasesInDoubt, writeOffLeases } from "../budgets/leases-in-doubt.ts";
 import { makeChange, withoutVersion } from "./change.ts";
-import { pageOf } from "./list-page.ts";
+import { ofOrganizations, pageOf } from "./list-page.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
 import { runningPeriod } from "../../domain/budget-period.ts";
 import type { Database, Sql } from "../database/sql.ts";
@@ -60,10 +60,10 @@ function budgetReads(database: Database): BudgetReads {
       );
       return rows.map(readRow);
     },
-    async page({ organizationId, keyId, ...page }) {
+    async page({ organizationId, organizationIds, keyId, ...page }) {
       const rows = await database.read(
         (sql) => sql<BudgetRow[]>`SELECT * FROM budgets WHERE 1 = 1
-          ${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
+          ${ofOrganizations(sql, { organizationId, organizationIds })}
           ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
           ${pageOf(sql, page)}`,
       );

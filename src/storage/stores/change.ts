@@ -15,6 +15,8 @@ export interface Change {
 interface Effect {
   before: object | null;
   after: object | null;
+  /** Where neither names it. */
+  organizationId?: string | null;
 }
 
 /**
@@ -43,7 +45,8 @@ export async function makeChange(
     };
     const previous = head ?? (await firstLink(sql));
     const hash = hashOf(previous, row);
-    await sql`INSERT INTO audit ${sql({ ...row, previous_hash: previous, hash })}`;
+    const organization_id = organizationOf(change, effect);
+    await sql`INSERT INTO audit ${sql({ ...row, organization_id, previous_hash: previous, hash })}`;
     await sql`UPDATE revision SET audit_head = ${hash}`;
     return true;
   });
@@ -55,6 +58,13 @@ export function withoutVersion<Row extends { version: number }>({
   ...row
 }: Row): Omit<Row, "version"> {
   return row;
+}
+
+/** Whose row a change concerns; null is the installation. */
+function organizationOf({ kind, subject }: Change, { before, after, organizationId }: Effect): string | null {
+  if (kind === "organization") return subject;
+  const named: { organizationId?: string | null } = { ...before, ...after };
+  return organizationId ?? named.organizationId ?? null;
 }
 
 /** The last committed revision. */

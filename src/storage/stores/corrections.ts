@@ -54,7 +54,8 @@ export function correctionStore(
         const change = { by, kind: "ledger", action, subject } as const;
         await makeChange(database, change, async (sql) => {
           await work(sql);
-          return written.length > 0 ? { before: null, after: note.detail } : null;
+          const [first] = written;
+          return first ? { before: null, after: note.detail, organizationId: first.organizationId } : null;
         });
       }
       return written;

@@ -2,7 +2,7 @@ import type { JobAdminStore, JobRecord } from "../../admin/job-ports.ts";
 import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { jobColumns, readJob, type JobRow } from "../jobs/job-row.ts";
-import { pageBelow } from "./list-page.ts";
+import { ofOrganizations, pageBelow } from "./list-page.ts";
 
 /** Jobs of all organizations, for administration. */
 export function jobAdminStore(database: Database): JobAdminStore {
@@ -14,10 +14,10 @@ export function jobAdminStore(database: Database): JobAdminStore {
       );
       return row ? readRow(row) : null;
     },
-    async list({ organizationId, keyId, model, statuses = [], from, to, ...page }) {
+    async list({ organizationId, organizationIds, keyId, model, statuses = [], from, to, ...page }) {
       const rows = await database.read(
         (sql) => sql<AdminJobRow[]>`SELECT ${columns(sql)} FROM jobs WHERE 1 = 1
-          ${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
+          ${ofOrganizations(sql, { organizationId, organizationIds })}
           ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
           ${model === undefined ? sql`` : sql`AND model = ${model}`}
           ${statuses.length === 0 ? sql`` : sql`AND status IN ${sql([...statuses])}`}

@@ -1,6 +1,6 @@
 import type { Actor, KeyRecord, KeyStore } from "../../admin/ports.ts";
 import { makeChange, withoutVersion } from "./change.ts";
-import { pageOf, partOf } from "./list-page.ts";
+import { ofOrganizations, pageOf, partOf } from "./list-page.ts";
 import {
   definedFields,
   firstOf,
@@ -68,11 +68,11 @@ function keyReads(database: Database): Omit<KeyStore, keyof KeyChanges> {
       );
       return rows.map(readKeyRow);
     },
-    async page({ organizationId, search, ...page }) {
+    async page({ organizationId, organizationIds, search, ...page }) {
       const pattern = search === undefined ? undefined : partOf(search);
       const rows = await database.read(
         (sql) => sql<KeyRow[]>`SELECT * FROM api_keys WHERE deleted_at IS NULL
-          ${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
+          ${ofOrganizations(sql, { organizationId, organizationIds })}
           ${
             pattern === undefined
               ? sql``
@@ -83,11 +83,13 @@ function keyReads(database: Database): Omit<KeyStore, keyof KeyChanges> {
       );
       return rows.map(readKeyRow);
     },
-    async names(ids) {
+    async names(ids, organizationIds) {
       if (ids.length === 0) return new Map();
       const rows = await database.read(
-        (sql) =>
-          sql<{ id: string; name: string }[]>`SELECT id, name FROM api_keys WHERE id IN ${sql([...ids])}`,
+        (sql) => sql<
+          { id: string; name: string }[]
+        >`SELECT id, name FROM api_keys WHERE id IN ${sql([...ids])}
+          ${ofOrganizations(sql, { organizationIds })}`,
       );
       return new Map(rows.map(({ id, name }) => [id, name]));
     },
@@ -117,7 +119,8 @@ function rotate(
     if (!before) return null;
     await retireSecret(sql, before, overlapEndsAt);
     await sql`UPDATE api_keys SET hash = ${hash}, hint = ${prefix}, revision = ${revision} WHERE id = ${id}`;
-    return { before: { prefix: before.prefix }, after: { prefix, overlapEndsAt } };
+    const { organizationId } = before;
+    return { before: { prefix: before.prefix }, after: { prefix, overlapEndsAt }, organizationId };
   });
 }
 

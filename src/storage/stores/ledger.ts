@@ -3,6 +3,7 @@ import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
 import { readEntryRow, writeEntryRow, type LedgerRow } from "./ledger-row.ts";
+import { ofOrganizations } from "./list-page.ts";
 import { countsInPeriod } from "../../domain/budget-period.ts";
 import {
   chargeLease,
@@ -28,8 +29,8 @@ export interface LedgerStore {
   find(id: string, kind: LedgerEntry["kind"]): Promise<LedgerEntry | null>;
   /** Newest first. A page takes the same time wherever it is, unless only the model is named and it is rare. */
   list(page: LedgerPage): Promise<LedgerEntry[]>;
-  /** Position of the entry with an id, or null when there is none. */
-  position(id: string): Promise<LedgerPosition | null>;
+  /** Position of the entry with an id, or null when there is none, in some organizations when named. */
+  position(id: string, organizationIds?: readonly string[]): Promise<LedgerPosition | null>;
   /** Sum of all entries booked on a budget, over all its periods. */
   sumOfBudget(budget: string): Promise<Nanos>;
 }
@@ -53,10 +54,10 @@ export function ledgerStore(database: Database): LedgerStore {
       const row = firstOf(rows);
       return row && readEntryRow(row);
     },
-    async list({ organizationId, keyId, model, requestId, from, to, below, limit }) {
+    async list({ organizationId, organizationIds, keyId, model, requestId, from, to, below, limit }) {
       const rows = await database.readConsistently(
         (sql) => sql<LedgerRow[]>`SELECT * FROM ledger WHERE 1 = 1
-          ${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
+          ${ofOrganizations(sql, { organizationId, organizationIds })}
           ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
           ${model === undefined ? sql`` : sql`AND model = ${model}`}
           ${requestId === undefined ? sql`` : sql`AND request_id = ${requestId}`}
@@ -67,9 +68,11 @@ export function ledgerStore(database: Database): LedgerStore {
       );
       return rows.map(readEntryRow);
     },
-    async position(id) {
+    async position(id, organizationIds) {
       const rows = await database.read(
-        (sql) => sql<{ at: Integer; id: string }[]>`SELECT at, id FROM ledger WHERE id = ${id} LIMIT 1`,
+        (sql) => sql<{ at: Integer; id: string }[]>`SELECT at, id FROM ledger WHERE id = ${id}
+          ${ofOrganizations(sql, { organizationIds })}
+          LIMIT 1`,
       );
       const row = firstOf(rows);
       return row && { at: Number(row.at), id: row.id };

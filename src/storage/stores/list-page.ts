@@ -1,4 +1,5 @@
-import type { ListPage, ListPosition } from "../../admin/list-page.ts";
+import type { ListPage, ListPosition, OrganizationFilter } from "../../admin/list-page.ts";
+import { padded } from "../budgets/locked-budgets.ts";
 import type { Sql } from "../database/sql.ts";
 
 /** The end of a SELECT for a page of a list, oldest first; the statement before it has a WHERE. */
@@ -16,4 +17,10 @@ export function pageBelow(sql: Sql, { below, limit }: { below?: ListPosition; li
 /** A pattern for `LIKE … ESCAPE '!'` of texts that contain this one; compare in lower case. */
 export function partOf(text: string): string {
   return `%${text.toLowerCase().replace(/[%_!]/g, "!$&")}%`;
+}
+
+/** A condition for rows with an `organization_id`; the statement before it has a WHERE. */
+export function ofOrganizations(sql: Sql, { organizationId, organizationIds }: OrganizationFilter) {
+  return sql`${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
+    ${organizationIds === undefined ? sql`` : sql`AND organization_id IN ${sql(padded(organizationIds))}`}`;
 }

@@ -1,6 +1,7 @@
 import type { OrganizationRecord, OrganizationStore } from "../../admin/ports.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
 import { makeChange, withoutVersion } from "./change.ts";
+import { padded } from "../budgets/locked-budgets.ts";
 import { pageOf, partOf } from "./list-page.ts";
 import { definedFields, firstOf, toBit, toColumn, type Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
@@ -25,10 +26,11 @@ export function organizationStore(database: Database): OrganizationStore {
       );
       return rows.map(readRow);
     },
-    async page({ search, ...page }) {
+    async page({ search, organizationIds, ...page }) {
       const pattern = search === undefined ? undefined : partOf(search);
       const rows = await database.read(
         (sql) => sql<OrganizationRow[]>`SELECT * FROM organizations WHERE 1 = 1
+          ${organizationIds === undefined ? sql`` : sql`AND id IN ${sql(padded(organizationIds))}`}
           ${
             pattern === undefined
               ? sql``

@@ -1,48 +1,80 @@
 import type { SessionRecord, SessionStore } from "../../admin/member-ports.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
+import { readMemberRow, type MemberRow } from "./members.ts";
 
-/** Sessions of the console; what they are by is the hash of a token. */
+/** Sessions of the console, found by the hash of a token. */
 export function sessionStore(database: Database): SessionStore {
   return {
-    async create(session) {
-      const { hash, administratorId, createdAt, seenAt, address, agent } = session;
+    async create({ id, hash, memberId, createdAt, seenAt, address, agent }) {
       await database.begin(
-        (sql) => sql`INSERT INTO sessions (hash, administrator_id, created_at, seen_at, address, agent)
-          VALUES (${hash}, ${administratorId}, ${createdAt}, ${seenAt}, ${address}, ${agent})`,
+        (sql) => sql`INSERT INTO sessions (id, hash, administrator_id, created_at, seen_at, address, agent)
+          VALUES (${id}, ${hash}, ${memberId}, ${createdAt}, ${seenAt}, ${address}, ${agent})`,
       );
     },
     async get(hash) {
-      const rows = await database.read(
-        (sql) => sql<SessionRow[]>`SELECT sessions.*, administrators.name FROM sessions
-          JOIN administrators ON administrators.id = administrator_id WHERE hash = ${hash}`,
+      const session = firstOf(
+        await database.read((sql) => sql<SessionRow[]>`SELECT * FROM sessions WHERE hash = ${hash}`),
       );
-      const row = firstOf(rows);
-      return row && { ...readSession(row), administratorName: row.name };
+      if (!session) return null;
+      const member = firstOf(
+        await database.read(
+          (sql) => sql<MemberRow[]>`SELECT * FROM administrators WHERE id = ${session.administrator_id}`,
+        ),
+      );
+      return member && { session: readSession(session), member: readMemberRow(member) };
     },
-    async touch(hash, at) {
-      await database.begin((sql) => sql`UPDATE sessions SET seen_at = ${at} WHERE hash = ${hash}`);
+    async list(memberId) {
+      const rows = await database.read(
+        (sql) => sql<SessionRow[]>`SELECT * FROM sessions WHERE administrator_id = ${memberId}
+          ORDER BY created_at DESC, id DESC`,
+      );
+      return rows.map(readSession);
     },
-    async remove(hash) {
-      await database.begin((sql) => sql`DELETE FROM sessions WHERE hash = ${hash}`);
+    async touch({ id, memberId }, at) {
+      await database.begin(async (sql) => {
+        await sql`UPDATE sessions SET seen_at = ${at} WHERE id = ${id}`;
+        await sql`UPDATE administrators SET last_seen_at = ${at} WHERE id = ${memberId}`;
+      });
+    },
+    async remove(memberId, id) {
+      const rows = await database.begin(
+        (sql) =>
+          sql<
+            object[]
+          >`DELETE FROM sessions WHERE administrator_id = ${memberId} AND id = ${id} RETURNING id`,
+      );
+      return rows.length > 0;
+    },
+    async removeAll(memberId) {
+      const rows = await database.begin(
+        (sql) => sql<object[]>`DELETE FROM sessions WHERE administrator_id = ${memberId} RETURNING id`,
+      );
+      return rows.length;
+    },
+    async sweep({ seenBefore, createdBefore }) {
+      await database.begin(
+        (sql) => sql`DELETE FROM sessions WHERE seen_at < ${seenBefore} OR created_at < ${createdBefore}`,
+      );
     },
   };
 }
 
 interface SessionRow {
+  id: string;
   hash: string;
   administrator_id: string;
   created_at: Integer;
   seen_at: Integer;
   address: string;
   agent: string;
-  name: string;
 }
 
 function readSession(row: SessionRow): SessionRecord {
   return {
+    id: row.id,
     hash: row.hash,
-    administratorId: row.administrator_id,
+    memberId: row.administrator_id,
     createdAt: Number(row.created_at),
     seenAt: Number(row.seen_at),
     address: row.address,

@@ -1,5 +1,5 @@
 import type { AdminStore, AuditStore } from "../../admin/ports.ts";
-import { administratorStore } from "./administrators.ts";
+import { adminTokenStore } from "./admin-tokens.ts";
 import { auditStore } from "./audit.ts";
 import { budgetAdminStore } from "./budgets.ts";
 import { correctionStore } from "./corrections.ts";
@@ -9,6 +9,7 @@ import { leaseStore, type LeaseStore } from "../budgets/leases.ts";
 import { ledgerStore, type LedgerStore } from "./ledger.ts";
 import { linkSecretStore } from "./link-secrets.ts";
 import { migrate } from "../database/migrate.ts";
+import { memberStore } from "./members.ts";
 import { archiveStore } from "./ledger-archive.ts";
 import type { JobStore } from "../../jobs/ports.ts";
 import type { WebhookQueue } from "../../jobs/webhook-ports.ts";
@@ -22,6 +23,7 @@ import { priceStore } from "./prices.ts";
 import { pictureStore } from "./pictures.ts";
 import { requestStore } from "./request-log.ts";
 import { sessionStore } from "./sessions.ts";
+import { signInAttemptStore } from "./sign-in-attempts.ts";
 import { usageStore } from "./usage.ts";
 import { openDatabase, type DatabaseOptions } from "../database/open.ts";
 import type { Database } from "../database/sql.ts";
@@ -69,8 +71,10 @@ export function storesOn(database: Database, journals?: string): Stores {
       keys: keyStore(database),
       prices: priceStore(database),
       budgets: budgetAdminStore(database),
-      administrators: administratorStore(database),
+      members: memberStore(database),
       sessions: sessionStore(database),
+      adminTokens: adminTokenStore(database),
+      signInAttempts: signInAttemptStore(database),
       linkSecrets: linkSecretStore(database),
       webhooks: webhookStore(database),
       jobs: jobAdminStore(database),

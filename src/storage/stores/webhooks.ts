@@ -3,7 +3,7 @@ import { storeTime } from "../budgets/locked-budgets.ts";
 import type { Integer } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
 import { makeChange } from "./change.ts";
-import { pageBelow } from "./list-page.ts";
+import { ofOrganizations, pageBelow } from "./list-page.ts";
 
 /** Administration of webhooks. The audit records what was done, never a secret. */
 export function webhookStore(database: Database): WebhookStore {
@@ -31,37 +31,51 @@ export function webhookStore(database: Database): WebhookStore {
           RETURNING id, organization_id, url, created_at`;
         return row ? { before: readEndpoint(row), after: null } : null;
       }),
-    rotate: (id, secret, overlapMs, by) =>
-      makeChange(database, { by, kind: "webhook", action: "rotate", subject: id }, async (sql, revision) => {
-        const rows = await sql<
-          object[]
-        >`UPDATE webhook_endpoints SET previous_secret = secret, secret = ${secret},
-            previous_until = ${storeTime(kind, sql)} + ${overlapMs}, revision = ${revision}
-          WHERE id = ${id} RETURNING id`;
-        return rows.length === 0 ? null : { before: { id }, after: { id, overlapMs } };
-      }),
-    async deliveries({ organizationId, jobId, status, ...page }) {
+    rotate: (...rotation) => rotate(database, ...rotation),
+    async deliveries({ organizationId, organizationIds, jobId, status, ...page }) {
       const rows = await database.read(
         (sql) => sql<
           DeliveryRow[]
         >`SELECT id, organization_id, job_id, event, url, status, attempts, next_at, created_at,
             ended_at, last_result FROM webhook_deliveries WHERE 1 = 1
-          ${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
+          ${ofOrganizations(sql, { organizationId, organizationIds })}
           ${jobId === undefined ? sql`` : sql`AND job_id = ${jobId}`}
           ${status === undefined ? sql`` : sql`AND status = ${status}`}
           ${pageBelow(sql, page)}`,
       );
       return rows.map(readDelivery);
     },
-    redeliver: (id, by) =>
+    redeliver: (id, by, organizationIds) =>
       makeChange(database, { by, kind: "webhook", action: "redeliver", subject: id }, async (sql) => {
         const rows = await sql<
-          object[]
+          { organization_id: string }[]
         >`UPDATE webhook_deliveries SET status = 'waiting', attempts = 0, ended_at = NULL,
-            next_at = ${storeTime(kind, sql)} WHERE id = ${id} RETURNING id`;
-        return rows.length === 0 ? null : { before: null, after: { id } };
+            next_at = ${storeTime(kind, sql)} WHERE id = ${id}
+            ${ofOrganizations(sql, { organizationIds })}
+          RETURNING id, organization_id`;
+        const [row] = rows;
+        return row ? { before: null, after: { id }, organizationId: row.organization_id } : null;
       }),
   };
+}
+
+function rotate(
+  database: Database,
+  ...[id, secret, overlapMs, by]: Parameters<WebhookStore["rotate"]>
+): Promise<boolean> {
+  return makeChange(
+    database,
+    { by, kind: "webhook", action: "rotate", subject: id },
+    async (sql, revision) => {
+      const rows = await sql<
+        { organization_id: string }[]
+      >`UPDATE webhook_endpoints SET previous_secret = secret, secret = ${secret},
+            previous_until = ${storeTime(database.kind, sql)} + ${overlapMs}, revision = ${revision}
+          WHERE id = ${id} RETURNING id, organization_id`;
+      const [row] = rows;
+      return row ? { before: { id }, after: { id, overlapMs }, organizationId: row.organization_id } : null;
+    },
+  );
 }
 
 interface EndpointRow {

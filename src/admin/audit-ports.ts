@@ -1,0 +1,80 @@
+import type { OrganizationFilter } from "./list-page.ts";
+import type { MemberAction } from "./member-ports.ts";
+
+/** What kinds of rows administration changes; running gateways reload by kind. */
+export type ChangeKind =
+  | "organization"
+  | "key"
+  | "price"
+  | "budget"
+  | "member"
+  | "admin token"
+  | "ledger"
+  | "link secret"
+  | "webhook";
+
+export type AuditAction =
+  | "create"
+  | "update"
+  | "remove"
+  | "rotate"
+  | "refund"
+  | "correct prices"
+  | "archive"
+  | "redeliver"
+  | MemberAction;
+
+/** One line of the audit: never changed, never removed. */
+export interface AuditRecord {
+  revision: bigint;
+  /** Unix milliseconds. */
+  at: number;
+  actor: string;
+  /** Null for rows of earlier versions. */
+  source: string | null;
+  kind: ChangeKind;
+  action: AuditAction;
+  subject: string;
+  /** Whose row it was; null is the installation's. */
+  organizationId: string | null;
+  /** The row before and after, money as decimal strings, without secrets and hashes. */
+  before: unknown;
+  after: unknown;
+}
+
+/** Which changes are meant; what is absent does not matter. */
+export interface AuditFilter extends Pick<OrganizationFilter, "organizationIds"> {
+  subject?: string;
+  kind?: ChangeKind;
+  action?: AuditAction;
+  actor?: string;
+  /** Unix milliseconds, inclusive. */
+  from?: number;
+  /** Unix milliseconds, exclusive. */
+  to?: number;
+}
+
+export interface AuditStore {
+  /** Newest first. */
+  list(page: AuditFilter & { before?: bigint; limit: number }): Promise<AuditRecord[]>;
+  /**
+   * Checks the chain of hashes in which each row depends on all rows before it, and that `knownHead`, a hash that was
+   * kept elsewhere, is in it.
+   */
+  verify(knownHead?: string): Promise<AuditVerification>;
+}
+
+export interface AuditVerification {
+  rows: number;
+  /** Hash of the last row; null where no row is chained yet. */
+  head: string | null;
+  /** At most 100. */
+  faults: AuditFault[];
+  faultCount: number;
+}
+
+export interface AuditFault {
+  /** The row; null for the end of the chain. */
+  revision: bigint | null;
+  fault: string;
+}

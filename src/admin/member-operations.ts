@@ -1,0 +1,125 @@
+import { z } from "zod";
+import {
+  accessOrganizationsSchema,
+  createMember,
+  getMember,
+  listMembers,
+  memberChangeSchema,
+  memberCreationSchema,
+  removeMember,
+  resetPassword,
+  roleSchema,
+  updateMember,
+} from "./members.ts";
+import type { MemberRecord } from "./member-ports.ts";
+import { operation } from "./operation.ts";
+import { doneSchema, isoTime, isoTimeSchema, pageOf } from "./output.ts";
+import { isTotpOn } from "./totp.ts";
+
+export const memberSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  email: z.string().nullable(),
+  role: roleSchema,
+  organizations: accessOrganizationsSchema,
+  isDisabled: z.boolean(),
+  isTotpOn: z.boolean(),
+  hasPassword: z.boolean(),
+  mustChangePassword: z.boolean(),
+  hasIdentity: z.boolean().describe("Whether the member has signed in at the identity provider"),
+  lastSeenAt: isoTimeSchema.nullable(),
+  createdAt: isoTimeSchema,
+  version: z.int(),
+});
+
+const idSchema = z.strictObject({ id: z.string() });
+
+export const memberOperations = {
+  "members.list": operation({
+    method: "GET",
+    path: "/members",
+    summary: "Members, oldest first",
+    role: "admin",
+    reach: "organization",
+    input: z.strictObject({}),
+    output: pageOf(memberSchema),
+    run: async (context) => ({ data: (await listMembers(context)).map(memberView), next: null }),
+  }),
+  "members.create": operation({
+    method: "POST",
+    path: "/members",
+    summary: "Create a member; a generated password is in this response and nowhere else",
+    role: "owner",
+    reach: "organization",
+    input: memberCreationSchema,
+    output: z.object({
+      member: memberSchema,
+      password: z
+        .string()
+        .nullable()
+        .describe("Generated, shown only now; to be changed at the first sign-in"),
+    }),
+    async run(context, input) {
+      const { member, password } = await createMember(context, input);
+      return { member: memberView(member), password };
+    },
+  }),
+  "members.get": operation({
+    method: "GET",
+    path: "/members/{id}",
+    summary: "One member",
+    role: "admin",
+    reach: "organization",
+    input: idSchema,
+    output: memberSchema,
+    run: async (context, { id }) => memberView(await getMember(context, id)),
+  }),
+  "members.update": operation({
+    method: "PATCH",
+    path: "/members/{id}",
+    summary: "Change what the body names; changed rights end the member's sessions",
+    role: "owner",
+    reach: "organization",
+    input: memberChangeSchema.extend(idSchema.shape),
+    output: memberSchema,
+    run: async (context, { id, ...change }) => memberView(await updateMember(context, id, change)),
+  }),
+  "members.remove": operation({
+    method: "DELETE",
+    path: "/members/{id}",
+    summary: "Remove a member with its sessions and tokens; the audit keeps its name",
+    role: "owner",
+    reach: "organization",
+    input: idSchema,
+    output: doneSchema,
+    async run(context, { id }) {
+      await removeMember(context, id);
+      return { done: true as const };
+    },
+  }),
+  "members.resetPassword": operation({
+    method: "POST",
+    path: "/members/{id}/reset-password",
+    summary: "Give a member a generated password, to be changed at the next sign-in; ends its sessions",
+    role: "owner",
+    reach: "organization",
+    input: idSchema,
+    output: z.object({ member: memberSchema, password: z.string().describe("Shown only now") }),
+    async run(context, { id }) {
+      const { member, password } = await resetPassword(context, id);
+      return { member: memberView(member), password };
+    },
+  }),
+};
+
+export function memberView(member: MemberRecord): z.input<typeof memberSchema> {
+  const { passwordHash, lastSeenAt, createdAt, identity, totp: _totp, ...shown } = member;
+  return {
+    ...shown,
+    isTotpOn: isTotpOn(member),
+    hasPassword: passwordHash !== null,
+    hasIdentity: identity !== null,
+    lastSeenAt: lastSeenAt === null ? null : isoTime(lastSeenAt),
+    createdAt: isoTime(createdAt),
+  };
+}

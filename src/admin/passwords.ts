@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { randomText } from "../lib/secret.ts";
+import { AdminError } from "./admin-error.ts";
+import type { AdminContext } from "./context.ts";
+import { readInput } from "./input.ts";
+import { openSession } from "./sessions.ts";
+import { countAttempt } from "./sign-in-attempts.ts";
+import { requireSession } from "./signed-in.ts";
+
+export const MIN_PASSWORD_LENGTH = 12;
+/** Longer ones only cost time to hash. */
+const MAX_PASSWORD_LENGTH = 256;
+const GENERATED_LENGTH = 20;
+
+export const passwordSchema = z
+  .string()
+  .min(MIN_PASSWORD_LENGTH, { error: `must have at least ${MIN_PASSWORD_LENGTH} characters` })
+  .max(MAX_PASSWORD_LENGTH);
+
+/** A password that somebody tries, right or wrong. */
+export const triedPasswordSchema = z.string().max(MAX_PASSWORD_LENGTH);
+
+export const passwordChangeSchema = z.strictObject({ current: triedPasswordSchema, next: passwordSchema });
+
+export function generatePassword(): string {
+  return randomText(GENERATED_LENGTH);
+}
+
+export function hashPassword(password: string): Promise<string> {
+  return Bun.password.hash(password, "argon2id");
+}
+
+/** Of no password: whoever has none takes as long to refuse. */
+const NO_HASH =
+  "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/** Whether a password is right; false for nobody, after the same time. */
+export async function isPassword(password: string, hash: string | null | undefined): Promise<boolean> {
+  const isRight = await Bun.password.verify(password, hash ?? NO_HASH);
+  return isRight && hash !== null && hash !== undefined;
+}
+
+/**
+ * Changes the password of whoever is signed in. Every session of the member ends; the one that did it goes on with a
+ * new token. Throws 403 for a wrong current password, 429 for too many.
+ */
+export async function changePassword(context: AdminContext, input: unknown): Promise<void> {
+  const { current, next } = readInput(passwordChangeSchema, input);
+  const { member, session } = requireSession(context);
+  const attempt = await countAttempt(context, { name: member.name, address: session.origin.address });
+  if (!(await isPassword(current, member.passwordHash)))
+    throw new AdminError(403, "current", "the current password is wrong");
+  await attempt.forgive();
+  if (next === current) throw new AdminError(400, "next", "the new password is the current one");
+  const passwordHash = await hashPassword(next);
+  await context.store.members.update(
+    member.id,
+    (before) => {
+      if (before.passwordHash !== member.passwordHash)
+        throw new AdminError(409, null, "the password was changed just now; sign in again");
+      return { passwordHash, mustChangePassword: false };
+    },
+    { by: context.by, action: "change password" },
+  );
+  session.setToken(await openSession(context, member.id, session.origin));
+}

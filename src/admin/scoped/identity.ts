@@ -1,0 +1,104 @@
+import { AdminError } from "../admin-error.ts";
+import type {
+  AdminTokenStore,
+  MemberRecord,
+  MemberStore,
+  SessionStore,
+  SignInAttemptStore,
+} from "../member-ports.ts";
+import { isAtLeast, type Access } from "../roles.ts";
+import { covers } from "../signed-in.ts";
+import { refused, type Scope } from "./scope.ts";
+
+/**
+ * Members, sessions and tokens. A member of some organizations sees members of no others, itself always, and gives nobody
+ * more than it has.
+ */
+export const scopedIdentity = {
+  members(store: MemberStore, scope: Scope): MemberStore {
+    const isOwn = (member: MemberRecord) => member.id === scope.memberId || isCovered(scope, member);
+    const ownOrNull = (member: MemberRecord | null) => (member && isOwn(member) ? member : null);
+    const get: MemberStore["get"] = async (id) => ownOrNull(await store.get(id));
+    return {
+      async create(member, by) {
+        requireCovered(scope, member);
+        return await store.create(member, by);
+      },
+      get,
+      // Names and addresses are taken, whoever has them.
+      find: (by) => store.find(by),
+      list: async () => (await store.list()).filter(isOwn),
+      async update(id, change, note) {
+        if (!(await get(id))) return null;
+        const checked: typeof change = (before, count) => {
+          const fields = change(before, count);
+          requireCovered(scope, { ...before, ...fields });
+          return fields;
+        };
+        return await store.update(id, checked, note);
+      },
+      remove: async (id, check, by) => (await get(id)) !== null && (await store.remove(id, check, by)),
+      note: (subject, note) => store.note(subject, note),
+    };
+  },
+
+  sessions: (store: SessionStore, { memberId }: Scope): SessionStore => ({
+    async create(session) {
+      requireSelf(memberId, session.memberId);
+      await store.create(session);
+    },
+    async get(hash) {
+      const found = await store.get(hash);
+      return found?.session.memberId === memberId ? found : null;
+    },
+    list: async (id) => (id === memberId ? await store.list(id) : []),
+    async touch(session, at) {
+      requireSelf(memberId, session.memberId);
+      await store.touch(session, at);
+    },
+    remove: async (ofMember, id) => ofMember === memberId && (await store.remove(ofMember, id)),
+    removeAll: async (id) => (id === memberId ? await store.removeAll(id) : 0),
+    sweep: refused,
+  }),
+
+  adminTokens(store: AdminTokenStore, scope: Scope): AdminTokenStore {
+    const get: AdminTokenStore["get"] = async (id) => {
+      const token = await store.get(id);
+      return token?.memberId === scope.memberId ? token : null;
+    };
+    return {
+      async create(token, by) {
+        requireSelf(scope.memberId, token.memberId);
+        requireCovered(scope, token);
+        await store.create(token, by);
+      },
+      get,
+      find: refused,
+      list: () => store.list(scope.memberId),
+      async touch(id, at) {
+        if (await get(id)) await store.touch(id, at);
+      },
+      remove: async (id, by) => (await get(id)) !== null && (await store.remove(id, by)),
+    };
+  },
+
+  signInAttempts: (store: SignInAttemptStore): SignInAttemptStore => ({
+    count: (...attempt) => store.count(...attempt),
+    forgive: (subject) => store.forgive(subject),
+    reset: refused,
+    sweep: refused,
+  }),
+};
+
+function isCovered({ organizations, role }: Scope, given: Access): boolean {
+  return covers({ organizations, role }, given.organizations) && isAtLeast(role, given.role);
+}
+
+function requireCovered(scope: Scope, given: Access): void {
+  if (!isCovered(scope, given))
+    throw new AdminError(403, null, "you cannot give more than you have yourself");
+}
+
+function requireSelf(memberId: string, other: string): void {
+  if (other !== memberId) throw new AdminError(403, null, "this is another member's");
+}

@@ -1,0 +1,71 @@
+import { AdminError } from "../admin-error.ts";
+import type { LedgerAdminStore } from "../ledger-ports.ts";
+import type { BudgetAdminStore } from "../budget-ports.ts";
+import type { PriceStore } from "../ports.ts";
+import { isWithin, listOwn, ownFilter, ownOrNull, refused, requireOwn, type Scope } from "./scope.ts";
+
+/** Prices, budgets and the ledger. Default prices are everybody's to read. */
+export const scopedMoney = {
+  prices: (store: PriceStore, scope: Scope): PriceStore => ({
+    async add(price, by) {
+      requireOwn(scope, price.organizationId);
+      await store.add(price, by);
+    },
+    async end(id, until, by) {
+      const row = (await store.list()).find((each) => each.id === id);
+      return isWithin(scope, row?.organizationId) && (await store.end(id, until, by));
+    },
+    async list(filter) {
+      const rows = await store.list(filter);
+      return rows.filter(({ organizationId }) => organizationId === null || isWithin(scope, organizationId));
+    },
+  }),
+
+  budgets(store: BudgetAdminStore, scope: Scope): BudgetAdminStore {
+    const get: BudgetAdminStore["get"] = async (id) => ownOrNull(scope, await store.get(id));
+    return {
+      async create(budget, by) {
+        requireOwn(scope, budget.organizationId);
+        return await store.create(budget, by);
+      },
+      get,
+      list: (organizationId) => listOwn(scope, organizationId, (id) => store.list(id)),
+      async page(page) {
+        const own = ownFilter(scope, page);
+        return own ? await store.page(own) : [];
+      },
+      ofKeys: async (ids) =>
+        (await store.ofKeys(ids)).filter(({ organizationId }) => isWithin(scope, organizationId)),
+      update: async (id, ...change) => ((await get(id)) ? await store.update(id, ...change) : null),
+      remove: async (id, by) => (await get(id)) !== null && (await store.remove(id, by)),
+      leasesInDoubt: refused,
+      writeOff: refused,
+    };
+  },
+
+  ledger(store: LedgerAdminStore, scope: Scope): LedgerAdminStore {
+    const history: LedgerAdminStore["history"] = async (charge) => {
+      const found = await store.history(charge);
+      return found && isWithin(scope, found.charge.organizationId) ? found : null;
+    };
+    return {
+      async list(page) {
+        const own = ownFilter(scope, page);
+        return own ? await store.list(own) : [];
+      },
+      position: (id) => store.position(id, scope.organizations),
+      history,
+      charges: async (page) =>
+        isWithin(scope, page.organizationId) ? await store.charges(page) : { histories: [], next: null },
+      async correct(charges, decide, note) {
+        for (const charge of charges)
+          if (!(await history(charge)))
+            throw new AdminError(404, "id", `there is no charge "${charge}" in the ledger`);
+        return await store.correct(charges, decide, note);
+      },
+      verify: refused,
+      oldestMonth: refused,
+      archive: refused,
+    };
+  },
+};

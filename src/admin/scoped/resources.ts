@@ -1,0 +1,75 @@
+import type { AuditStore, KeyStore, LinkSecretStore, OrganizationStore } from "../ports.ts";
+import type { JobAdminStore } from "../job-ports.ts";
+import type { WebhookStore } from "../webhook-ports.ts";
+import { isWithin, listOwn, ownFilter, ownOrNull, refused, requireOwn, type Scope } from "./scope.ts";
+
+/** Organizations and what they own besides money. */
+export const scopedResources = {
+  organizations: (store: OrganizationStore, scope: Scope): OrganizationStore => ({
+    create: refused,
+    get: async (id) => (isWithin(scope, id) ? await store.get(id) : null),
+    list: async () => (await store.list()).filter(({ id }) => isWithin(scope, id)),
+    page: (page) => store.page({ ...page, organizationIds: scope.organizations }),
+    update: async (id, change, by) => (isWithin(scope, id) ? await store.update(id, change, by) : null),
+  }),
+
+  keys(store: KeyStore, scope: Scope): KeyStore {
+    const get: KeyStore["get"] = async (id) => ownOrNull(scope, await store.get(id));
+    return {
+      async create(key, by) {
+        requireOwn(scope, key.organizationId);
+        return await store.create(key, by);
+      },
+      get,
+      findByHash: async (hash) => ownOrNull(scope, await store.findByHash(hash)),
+      isRetired: refused,
+      list: (organizationId) => listOwn(scope, organizationId, (id) => store.list(id)),
+      async page(page) {
+        const own = ownFilter(scope, page);
+        return own ? await store.page(own) : [];
+      },
+      names: (ids) => store.names(ids, scope.organizations),
+      async lastUsed(ids) {
+        const keys = await Promise.all(ids.map(get));
+        return await store.lastUsed(keys.flatMap((key) => key?.id ?? []));
+      },
+      update: async (id, change, by) => ((await get(id)) ? await store.update(id, change, by) : null),
+      rotate: async (id, ...rotation) => (await get(id)) !== null && (await store.rotate(id, ...rotation)),
+      remove: async (id, by) => (await get(id)) !== null && (await store.remove(id, by)),
+    };
+  },
+
+  webhooks(store: WebhookStore, scope: Scope): WebhookStore {
+    const isOwn = async (id: string) =>
+      (await store.list()).some((each) => each.id === id && isWithin(scope, each.organizationId));
+    return {
+      async add(endpoint, by) {
+        requireOwn(scope, endpoint.organizationId);
+        await store.add(endpoint, by);
+      },
+      list: (organizationId) => listOwn(scope, organizationId, (id) => store.list(id)),
+      remove: async (id, by) => (await isOwn(id)) && (await store.remove(id, by)),
+      rotate: async (id, ...rotation) => (await isOwn(id)) && (await store.rotate(id, ...rotation)),
+      async deliveries(filter) {
+        const own = ownFilter(scope, filter);
+        return own ? await store.deliveries(own) : [];
+      },
+      redeliver: (id, by) => store.redeliver(id, by, scope.organizations),
+    };
+  },
+
+  jobs: (store: JobAdminStore, scope: Scope): JobAdminStore => ({
+    get: async (id) => ownOrNull(scope, await store.get(id)),
+    async list(page) {
+      const own = ownFilter(scope, page);
+      return own ? await store.list(own) : [];
+    },
+  }),
+
+  linkSecrets: (): LinkSecretStore => ({ rotate: refused }),
+
+  audit: (store: AuditStore, { organizations }: Scope): AuditStore => ({
+    list: (filter) => store.list({ ...filter, organizationIds: organizations }),
+    verify: refused,
+  }),
+};

@@ -1,0 +1,55 @@
+import { AdminError } from "../admin-error.ts";
+import type { Role } from "../roles.ts";
+
+/** Whose view of the store it is. */
+export interface Scope {
+  organizations: readonly string[];
+  role: Role;
+  memberId: string;
+}
+
+export function isWithin({ organizations }: Scope, id: string | null | undefined): boolean {
+  return id !== null && id !== undefined && organizations.includes(id);
+}
+
+/** Throws 404, as for an organization that is not there. */
+export function requireOwn(scope: Scope, id: string | null): void {
+  if (id === null) refuseShared();
+  if (!isWithin(scope, id)) throw new AdminError(404, "organizationId", `there is no organization "${id}"`);
+}
+
+/** For what concerns all organizations. */
+export function refuseShared(): never {
+  throw new AdminError(403, null, "this needs a member of all organizations");
+}
+
+/** `refuseShared` as a method of a store. */
+export const refused = async (): Promise<never> => refuseShared();
+
+/** The record if it is of the member's organizations. */
+export function ownOrNull<Record extends { organizationId: string | null }>(
+  scope: Scope,
+  record: Record | null,
+): Record | null {
+  return record && isWithin(scope, record.organizationId) ? record : null;
+}
+
+/** A list of one organization, or of all that the member belongs to, oldest first. */
+export async function listOwn<Record extends { createdAt: number }>(
+  scope: Scope,
+  organizationId: string | undefined,
+  list: (organizationId: string) => Promise<Record[]>,
+): Promise<Record[]> {
+  if (organizationId !== undefined) return isWithin(scope, organizationId) ? await list(organizationId) : [];
+  const lists = await Promise.all(scope.organizations.map(list));
+  return lists.flat().toSorted((one, other) => one.createdAt - other.createdAt);
+}
+
+/** A filter by organization, narrowed to those of the member; null where it names another. */
+export function ownFilter<Filter extends { organizationId?: string }>(
+  scope: Scope,
+  filter: Filter,
+): (Filter & { organizationIds?: readonly string[] }) | null {
+  if (filter.organizationId === undefined) return { ...filter, organizationIds: scope.organizations };
+  return isWithin(scope, filter.organizationId) ? filter : null;
+}

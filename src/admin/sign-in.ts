@@ -1,0 +1,68 @@
+import { z } from "zod";
+import { AdminError } from "./admin-error.ts";
+import type { AdminContext } from "./context.ts";
+import { readInput } from "./input.ts";
+import type { MemberRecord } from "./member-ports.ts";
+import { isPassword, triedPasswordSchema } from "./passwords.ts";
+import { openSession } from "./sessions.ts";
+import { countAttempt } from "./sign-in-attempts.ts";
+import type { Origin } from "./signed-in.ts";
+import { acceptCode, codeSchema, isTotpOn, WRONG_CODE } from "./totp.ts";
+
+export const signInSchema = z.strictObject({
+  name: z.string().trim().min(1).max(100),
+  password: triedPasswordSchema,
+  code: codeSchema.optional().describe("Of the authenticator, or a recovery code; where TOTP is on"),
+});
+
+type SignInContext = Pick<AdminContext, "store" | "clock">;
+
+/**
+ * Checks a name, a password and, where TOTP is on, a code, and opens a session. Throws 401 without saying which of name
+ * and password was wrong, 401 `code_required` once both are right, and 429 for too many. Every outcome is audited.
+ */
+export async function signIn(
+  context: SignInContext,
+  input: unknown,
+  origin: Origin,
+): Promise<{ token: string; member: MemberRecord }> {
+  const { name, password, code } = readInput(signInSchema, input);
+  const { members } = context.store;
+  const source = `http/${origin.address}`;
+  const attempt = await countAttempt(context, { name, address: origin.address });
+  const member = await members.find({ name });
+  const refuse = async (error: AdminError): Promise<never> => {
+    const by = { actor: member?.name ?? "unknown", source };
+    await members.note(member?.id ?? "unknown", {
+      by,
+      action: "fail to sign in",
+      detail: { reason: error.more.type ?? "credentials" },
+    });
+    throw error;
+  };
+  const isRight = await isPassword(password, member?.passwordHash);
+  if (!member || !isRight || member.isDisabled)
+    return await refuse(new AdminError(401, null, "the name or the password is wrong"));
+  if (isTotpOn(member) && code === undefined) {
+    await attempt.forgive();
+    throw new AdminError(401, "code", "this account needs a code", { type: "code_required" });
+  }
+  const now = context.clock.now();
+  const accepted = await members
+    .update(
+      member.id,
+      ({ totp, passwordHash, isDisabled }) => {
+        if (passwordHash !== member.passwordHash || isDisabled)
+          throw new AdminError(401, null, "the name or the password is wrong");
+        if (!totp?.isConfirmed) return {};
+        const after = acceptCode(totp, code ?? "", now);
+        if (!after) throw new AdminError(401, "code", WRONG_CODE, { type: "code_required" });
+        return { totp: after };
+      },
+      { by: { actor: member.name, source }, action: "sign in", detail: { way: "password" } },
+    )
+    .catch((error: unknown) => (error instanceof AdminError ? refuse(error) : Promise.reject(error)));
+  if (!accepted) return await refuse(new AdminError(401, null, "the name or the password is wrong"));
+  await attempt.succeed();
+  return { token: await openSession(context, member.id, origin), member: accepted };
+}

@@ -1,0 +1,46 @@
+import { signIn } from "../../admin/sign-in.ts";
+import { memberView } from "../../admin/member-operations.ts";
+import { baseHeaders } from "../respond.ts";
+import type { Route } from "../routes.ts";
+import { requireSameOrigin } from "../session-cookie.ts";
+import { originOf, sessionCookie, type Administration } from "../signed-in.ts";
+import { readObject } from "./admin-input.ts";
+import { rendered } from "./member-route.ts";
+
+/** Signing in by a password, and how one can sign in. */
+export function signInRoutes(admin: Administration): Route[] {
+  return [
+    {
+      method: "POST",
+      path: "/admin/v1/session",
+      name: "admin.session.create",
+      family: "admin",
+      auth: "public",
+      because: "it checks the name and the password itself",
+      handle: (exchange) =>
+        rendered(exchange, async () => {
+          requireSameOrigin(admin, exchange, { mayBeUnknown: true });
+          const { token, member } = await signIn(
+            admin.context,
+            await readObject(exchange),
+            originOf(admin, exchange),
+          );
+          const headers = {
+            ...baseHeaders(exchange.requestId),
+            "set-cookie": sessionCookie(admin, exchange, token),
+          };
+          return Response.json(memberView(member), { headers });
+        }),
+    },
+    {
+      method: "GET",
+      path: "/admin/v1/sign-in",
+      name: "admin.sign-in",
+      family: "admin",
+      auth: "public",
+      because: "it says how one can sign in, which the page shows before",
+      handle: async ({ requestId }) =>
+        Response.json({ password: true, oidc: null }, { headers: baseHeaders(requestId) }),
+    },
+  ];
+}

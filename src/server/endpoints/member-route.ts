@@ -1,0 +1,67 @@
+import { AdminError } from "../../admin/admin-error.ts";
+import type { AdminContext } from "../../admin/context.ts";
+import { requireAccess, type Operation } from "../../admin/operation.ts";
+import { scopedStore } from "../../admin/scoped-store.ts";
+import type { HttpExchange } from "../http-exchange.ts";
+import { adminErrorBody, baseHeaders } from "../respond.ts";
+import type { Route } from "../routes.ts";
+import { readCaller, type Administration } from "../signed-in.ts";
+
+/** What a member's request does: returns what is sent as JSON, or a response of its own. */
+type Act = (context: AdminContext, exchange: HttpExchange) => Promise<object>;
+
+/**
+ * A route below `/admin/v1` for members with a role. What it does gets a store that has the rows of the member's
+ * organizations alone.
+ */
+export function memberRoute(
+  admin: Administration,
+  name: string,
+  needs: Pick<Operation, "method" | "path" | "role" | "reach" | "beforePasswordChange">,
+  act: Act,
+): Route {
+  const { method, path, role, reach } = needs;
+  return {
+    method,
+    path: `/admin/v1${path}`,
+    name,
+    family: "admin",
+    auth: "member",
+    role,
+    reach,
+    handle: (exchange) =>
+      rendered(exchange, async () => {
+        const headers = new Headers(baseHeaders(exchange.requestId));
+        const { signedIn, by } = await readCaller(admin, exchange, headers);
+        requireAccess(needs, signedIn);
+        const { catalogue, clock, store } = admin.context;
+        const context = {
+          ...admin.context,
+          catalogue,
+          clock,
+          store: scopedStore(store, signedIn),
+          by,
+          signedIn,
+        };
+        const result = await act(context, exchange);
+        return result instanceof Response ? result : Response.json(result, { headers });
+      }),
+  };
+}
+
+/** Runs what answers a request of administration, and renders what it refuses. */
+export async function rendered(
+  { requestId }: HttpExchange,
+  respond: () => Promise<Response>,
+): Promise<Response> {
+  try {
+    return await respond();
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error;
+    const { status, field, message, more } = error;
+    const headers: Record<string, string> = baseHeaders(requestId);
+    if (more.retryAfterSeconds !== undefined) headers["retry-after"] = String(more.retryAfterSeconds);
+    const body = adminErrorBody(status, message, { field, requestId, type: more.type });
+    return Response.json(body, { status, headers });
+  }
+}

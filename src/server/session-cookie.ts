@@ -1,0 +1,84 @@
+import { AdminError } from "../admin/admin-error.ts";
+import type { AddressList } from "../lib/cidr.ts";
+import { callerBase } from "./credentials.ts";
+import type { HttpExchange } from "./http-exchange.ts";
+
+/** How browsers reach the gateway. */
+export interface Reachability {
+  trustedProxies: AddressList;
+  /** The configured base address, where there is one. */
+  publicUrl: string | null;
+}
+
+/** The base address that the browser used, or the configured one. */
+export function baseOf(
+  { publicUrl, trustedProxies }: Reachability,
+  { request, server }: Pick<HttpExchange, "request" | "server">,
+): string {
+  return publicUrl ?? callerBase(request, server, trustedProxies);
+}
+
+/** Over https the name's prefix makes browsers refuse the cookie from any other host, path or scheme (RFC 6265bis). */
+export function readCookie(reach: Reachability, exchange: HttpExchange, name: string): string | null {
+  const cookies = new Bun.CookieMap(exchange.request.headers.get("cookie") ?? "");
+  return cookies.get(prefixed(reach, exchange, name)) || null;
+}
+
+interface CookieOptions {
+  /** `Lax` also comes with links from other sites. */
+  sameSite?: "Strict" | "Lax";
+  maxAgeSeconds?: number;
+}
+
+/** A `Set-Cookie` of a cookie that no script reads; an empty value removes it. */
+export function writeCookie(
+  reach: Reachability,
+  exchange: HttpExchange,
+  [name, value]: [name: string, value: string],
+  { sameSite = "Strict", maxAgeSeconds }: CookieOptions = {},
+): string {
+  const age = value === "" ? 0 : maxAgeSeconds;
+  return [
+    `${prefixed(reach, exchange, name)}=${value}`,
+    "Path=/",
+    "HttpOnly",
+    `SameSite=${sameSite}`,
+    ...(isSecure(reach, exchange) ? ["Secure"] : []),
+    ...(age === undefined ? [] : [`Max-Age=${age}`]),
+  ].join("; ");
+}
+
+/**
+ * Refuses a request that a page of another site made the browser send. Browsers say where requests come from in
+ * `Sec-Fetch-Site`, older ones in `Origin`. Throws 403, also without either unless `mayBeUnknown`.
+ */
+export function requireSameOrigin(
+  reach: Reachability,
+  exchange: HttpExchange,
+  { mayBeUnknown = false }: { mayBeUnknown?: boolean } = {},
+): void {
+  const { headers } = exchange.request;
+  const site = headers.get("sec-fetch-site");
+  const origin = headers.get("origin");
+  if (site === null && origin === null && mayBeUnknown) return;
+  const isSame = site === null ? isOwnHost(reach, exchange, origin) : site === "same-origin";
+  if (!isSame)
+    throw new AdminError(403, null, "only pages of this gateway may send this; programs use an admin token");
+}
+
+function isOwnHost(reach: Reachability, { request, server }: HttpExchange, origin: string | null): boolean {
+  const host = URL.parse(origin ?? "")?.host;
+  if (!host) return false;
+  const bases = [callerBase(request, server, reach.trustedProxies), reach.publicUrl ?? ""];
+  return bases.some((base) => URL.parse(base)?.host === host);
+}
+
+function prefixed(reach: Reachability, exchange: HttpExchange, name: string): string {
+  return isSecure(reach, exchange) ? `__Host-${name}` : name;
+}
+
+function isSecure({ publicUrl, trustedProxies }: Reachability, { request, server }: HttpExchange): boolean {
+  return [publicUrl ?? "", callerBase(request, server, trustedProxies)].some((base) =>
+    base.startsWith("https:"),
+  );
+}

@@ -1,0 +1,87 @@
+import { AdminError } from "../admin/admin-error.ts";
+import { readAdminToken } from "../admin/admin-tokens.ts";
+import type { AdminContext } from "../admin/context.ts";
+import { readSession } from "../admin/sessions.ts";
+import type { Origin, SignedIn } from "../admin/signed-in.ts";
+import { addressOf, type HttpExchange } from "./http-exchange.ts";
+import { readCookie, requireSameOrigin, writeCookie, type Reachability } from "./session-cookie.ts";
+
+/** What the administrative interface works with. */
+export interface Administration extends Reachability {
+  /** The store and what is configured now; the endpoint adds who makes the change. */
+  context: Omit<AdminContext, "by" | "signedIn">;
+}
+
+const SESSION_COOKIE = "gateway_session";
+
+/** Who sent a request to administer, and the name that the audit gives that. */
+export interface Caller {
+  signedIn: SignedIn;
+  by: AdminContext["by"];
+}
+
+/**
+ * Who sent a request: by an admin token where there is one, else by the session's cookie. A new token of the session is
+ * added to `outgoing`. Throws an `AdminError`: 401 without either, 403 where another site makes the browser change something.
+ */
+export async function readCaller(
+  admin: Administration,
+  exchange: HttpExchange,
+  outgoing: Headers,
+): Promise<Caller> {
+  const origin = originOf(admin, exchange);
+  const authorization = exchange.request.headers.get("authorization");
+  if (authorization !== null) {
+    const { tokenId, ...signedIn } = await readAdminToken(admin.context, bearerOf(authorization));
+    return { signedIn, by: { actor: signedIn.member.name, source: `${tokenId}/${origin.address}` } };
+  }
+  const signedIn = await readConsoleMember(admin, exchange, outgoing);
+  return { signedIn, by: { actor: signedIn.member.name, source: `http/${origin.address}` } };
+}
+
+/** Who is signed in to the console. Throws as `readCaller`. */
+export async function readConsoleMember(
+  admin: Administration,
+  exchange: HttpExchange,
+  outgoing: Headers,
+): Promise<SignedIn> {
+  const token = readCookie(admin, exchange, SESSION_COOKIE);
+  if (token === null) throw new AdminError(401, null, "sign in first");
+  const { method } = exchange.request;
+  if (method !== "GET" && method !== "HEAD") requireSameOrigin(admin, exchange);
+  const { session, member } = await readSession(admin.context, token);
+  const { role, organizations } = member;
+  return {
+    member,
+    access: { role, organizations },
+    session: {
+      id: session.id,
+      origin: originOf(admin, exchange),
+      setToken: (next) => outgoing.append("set-cookie", sessionCookie(admin, exchange, next)),
+    },
+  };
+}
+
+/** A `Set-Cookie` with the token of a session, or one that removes it. */
+export function sessionCookie(admin: Administration, exchange: HttpExchange, token: string | null): string {
+  return writeCookie(admin, exchange, [SESSION_COOKIE, token ?? ""]);
+}
+
+/** Where a request comes from. */
+export function originOf({ trustedProxies }: Administration, exchange: HttpExchange): Origin {
+  const agent = exchange.request.headers.get("user-agent") ?? "";
+  return { address: addressOf(exchange, trustedProxies), agent };
+}
+
+function bearerOf(authorization: string): string {
+  const token = /^bearer\s+(\S+)$/i.exec(authorization.trim())?.[1];
+  if (token === undefined)
+    throw new AdminError(401, null, "send an admin token as `Authorization: Bearer ga_…`");
+  if (token.startsWith("gk_"))
+    throw new AdminError(
+      401,
+      null,
+      "a gateway key calls models; administration needs an admin token or a session",
+    );
+  return token;
+}

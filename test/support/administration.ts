@@ -1,0 +1,83 @@
+import type { TestGateway } from "./gateway.ts";
+
+/** Whatever a response has; tests look at it. */
+type Json = ReturnType<typeof JSON.parse>;
+
+/** Somebody at the administrative interface of a gateway. */
+export interface Administrator {
+  /** What the session's cookie holds now, as `name=value`. */
+  cookie: string;
+  /** Calls a path below `/admin/v1`; a body is sent as JSON. */
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+  /** The same, and throws unless it succeeds. */
+  act<Result = Json>(method: string, path: string, body?: unknown): Promise<Result>;
+}
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  body: Json;
+}
+
+/** Signs in, by default as the administrator of the first start. Throws when that is refused. */
+export async function signIn(
+  gateway: Pick<TestGateway, "url">,
+  credentials: { name: string; password: string; code?: string } = FIRST,
+): Promise<Administrator> {
+  const reply = await send(gateway.url, "POST", "/session", credentials);
+  if (reply.status !== 200) throw new Error(`not signed in: ${reply.status} ${JSON.stringify(reply.body)}`);
+  return administrator(gateway, { cookie: cookieOf(reply)! });
+}
+
+const FIRST = { name: "admin", password: "a-password-for-tests" };
+
+/** Somebody who sends these headers with each request, such as a cookie or an admin token. */
+export function administrator(
+  { url }: Pick<TestGateway, "url">,
+  own: { cookie?: string; authorization?: string },
+): Administrator {
+  const self: Administrator = {
+    cookie: own.cookie ?? "",
+    async send(method, path, body, headers = {}) {
+      const { authorization } = own;
+      const identity: Record<string, string> = authorization ? { authorization } : { cookie: self.cookie };
+      const reply = await send(url, method, path, body, { ...identity, ...headers });
+      self.cookie = cookieOf(reply) ?? self.cookie;
+      return reply;
+    },
+    async act(method, path, body) {
+      const reply = await self.send(method, path, body);
+      if (reply.status !== 200)
+        throw new Error(`${method} ${path} ended with ${reply.status}: ${JSON.stringify(reply.body)}`);
+      return reply.body;
+    },
+  };
+  return self;
+}
+
+/** Sends a request to the administrative interface as a page of the gateway would; `headers` win. */
+export async function send(
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Reply> {
+  const response = await fetch(`${url}/admin/v1${path}`, {
+    method,
+    headers: {
+      "sec-fetch-site": "same-origin",
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    // Each on a connection of its own, so that every worker is reached.
+    keepalive: false,
+  });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+/** The cookie that a reply sets, as `name=value`. */
+export function cookieOf({ headers }: Pick<Reply, "headers">): string | undefined {
+  return headers.getSetCookie()[0]?.split(";")[0];
+}
