@@ -37,11 +37,10 @@ const signedIn = createRoute({
   id: "signed-in",
   component: Shell,
   async beforeLoad({ location }) {
-    try {
-      return { session: await queryClient.ensureQueryData(sessionQuery) };
-    } catch {
+    const session = await queryClient.ensureQueryData(sessionQuery).catch(() => null);
+    if (!session || session.mustChangePassword)
       throw redirect({ to: "/sign-in", search: { next: location.href } });
-    }
+    return { session };
   },
 });
 

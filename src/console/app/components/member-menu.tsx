@@ -68,7 +68,7 @@ export function MemberMenu() {
           <Separator className="my-1 h-px bg-line" />
           <MenuItem onAction={() => void signOut()} className={ITEM}>
             <LogOut size={15} aria-hidden />
-            {t("signIn.out")}
+            {t("signOut")}
           </MenuItem>
         </Menu>
       </Popover>

@@ -105,6 +105,8 @@ export interface Session {
   name: string;
   role: Role;
   organizations: "*" | string[];
+  isTotpOn: boolean;
+  mustChangePassword: boolean;
 }
 
 export const sessionQuery = queryOptions({

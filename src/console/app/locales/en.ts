@@ -5,11 +5,12 @@ import { keys } from "./en/keys.ts";
 import { models } from "./en/models.ts";
 import { money } from "./en/money.ts";
 import { overview } from "./en/overview.ts";
-import { ownKey } from "./en/ownKey.ts";
+import { ownKey } from "./en/own-key.ts";
 import { playground } from "./en/playground.ts";
 import { providers } from "./en/providers.ts";
 import { requests } from "./en/requests.ts";
 import { settings } from "./en/settings.ts";
+import { signIn } from "./en/sign-in.ts";
 import { shell } from "./en/shell.ts";
 
 /** Every text in English, by area; the other languages have the same names. */
@@ -27,5 +28,6 @@ export const en = {
   requests,
   settings,
   shell,
+  signIn,
 };
 export type Texts = { [Area in keyof typeof en]: Record<keyof (typeof en)[Area], string> };

@@ -6,11 +6,12 @@ import { keys } from "./zh/keys.ts";
 import { models } from "./zh/models.ts";
 import { money } from "./zh/money.ts";
 import { overview } from "./zh/overview.ts";
-import { ownKey } from "./zh/ownKey.ts";
+import { ownKey } from "./zh/own-key.ts";
 import { playground } from "./zh/playground.ts";
 import { providers } from "./zh/providers.ts";
 import { requests } from "./zh/requests.ts";
 import { settings } from "./zh/settings.ts";
+import { signIn } from "./zh/sign-in.ts";
 import { shell } from "./zh/shell.ts";
 
 export const zh: Texts = {
@@ -27,4 +28,5 @@ export const zh: Texts = {
   requests,
   settings,
   shell,
+  signIn,
 };

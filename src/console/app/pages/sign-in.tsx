@@ -1,40 +1,81 @@
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { send } from "../lib/api.ts";
-import { queryClient } from "../lib/queries.ts";
+import { useDocumentTitle } from "../components/page.tsx";
+import { Mark } from "../components/shell.tsx";
+import { chooseLanguage, LANGUAGES, type Language } from "../lib/i18n.ts";
+import { queryClient, sessionQuery } from "../lib/queries.ts";
+import { parseSearch, useFilters } from "../lib/search.ts";
+import { CodeStep } from "./sign-in/code-step.tsx";
+import { NewPasswordStep } from "./sign-in/new-password-step.tsx";
+import { PasswordStep } from "./sign-in/password-step.tsx";
+import type { Credentials, SignedInMember } from "./sign-in/sign-in.ts";
 
+type Step = "password" | "code" | "newPassword";
+
+/** Signing in: a password, a code where the account has an authenticator, a new password where that is due. */
 export default function SignInPage() {
-  const { t } = useTranslation();
+  const { t } = useTranslation("signIn");
   const navigate = useNavigate();
-  const { next } = useSearch({ from: "/sign-in" });
-  const { register, handleSubmit } = useForm<{ name: string; password: string }>();
-  const [problem, setProblem] = useState<string | null>(null);
-  const submit = handleSubmit(async (fields) => {
-    try {
-      await send("POST", "/session", fields);
-      queryClient.clear();
-      await navigate({ to: next ?? "/keys" });
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
-    }
-  });
+  const { filters } = useFilters();
+  const known = queryClient.getQueryData(sessionQuery.queryKey);
+  const [step, setStep] = useState<Step>(known?.mustChangePassword ? "newPassword" : "password");
+  const [credentials, setCredentials] = useState<Credentials | null>(null);
+  useDocumentTitle(t("title"));
+  const enter = async () => {
+    queryClient.clear();
+    const [path = "/", query = ""] = (filters["next"] ?? "/").split("?");
+    await navigate({ to: path.startsWith("/") ? path : "/", search: parseSearch(query) });
+  };
+  const onSignedIn = async ({ mustChangePassword }: SignedInMember, used: Credentials) => {
+    setCredentials(used);
+    if (mustChangePassword) setStep("newPassword");
+    else await enter();
+  };
   return (
-    <main>
-      <h1>{t("signIn.title")}</h1>
-      <form onSubmit={(event) => void submit(event)}>
-        <label>
-          {t("signIn.name")}
-          <input {...register("name")} autoComplete="username" />
-        </label>
-        <label>
-          {t("signIn.password")}
-          <input {...register("password")} type="password" autoComplete="current-password" />
-        </label>
-        {problem !== null && <p role="alert">{problem}</p>}
-        <button type="submit">{t("signIn.submit")}</button>
-      </form>
+    <main className="flex min-h-dvh flex-col items-center px-4 pt-[14vh] pb-8">
+      <div className="flex w-full max-w-sm flex-1 flex-col gap-6">
+        <div className="flex items-center gap-2.5">
+          <Mark />
+          <h1 className="text-xl font-semibold tracking-tight">{t(`${step}.heading`)}</h1>
+        </div>
+        {step === "password" && (
+          <PasswordStep
+            onSignedIn={onSignedIn}
+            onCodeNeeded={(given) => {
+              setCredentials(given);
+              setStep("code");
+            }}
+          />
+        )}
+        {step === "code" && credentials && (
+          <CodeStep credentials={credentials} onSignedIn={onSignedIn} onBack={() => setStep("password")} />
+        )}
+        {step === "newPassword" && (
+          <NewPasswordStep current={credentials?.password ?? null} onChanged={enter} />
+        )}
+      </div>
+      <Languages />
     </main>
+  );
+}
+
+function Languages() {
+  const { t, i18n } = useTranslation();
+  return (
+    <div role="group" aria-label={t("language")} className="flex gap-1">
+      {Object.entries(LANGUAGES).map(([id, label]) => (
+        <button
+          key={id}
+          type="button"
+          lang={id}
+          aria-pressed={i18n.language === id}
+          onClick={() => void chooseLanguage(id as Language)}
+          className="rounded-md px-2 py-1 text-xs text-muted hover:text-text aria-pressed:font-medium aria-pressed:text-text"
+        >
+          {label}
+        </button>
+      ))}
+    </div>
   );
 }

@@ -1,0 +1,23 @@
+/** Signing in. */
+export const signIn = {
+  title: "Sign in",
+  "password.heading": "Sign in",
+  "code.heading": "Enter a code",
+  "newPassword.heading": "Choose a password",
+  name: "Name",
+  password: "Password",
+  submit: "Sign in",
+  with: "Sign in with {{provider}}",
+  code: "Code",
+  "code.help": "Six digits from your authenticator",
+  recoveryCode: "Recovery code",
+  "recoveryCode.help": "One of those you kept; each works once",
+  useRecoveryCode: "Use a recovery code",
+  useCode: "Use the authenticator",
+  back: "Back",
+  currentPassword: "Current password",
+  newPassword: "New password",
+  "newPassword.about": "The password you signed in with was made for you. Choose one that only you know.",
+  "newPassword.help": "At least 12 characters",
+  "newPassword.submit": "Save and continue",
+};
