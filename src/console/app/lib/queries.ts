@@ -9,8 +9,7 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
-import type { Role } from "../../../admin/roles.ts";
-import { ApiError, call, send, type Input, type OperationName, type Output } from "./api.ts";
+import { ApiError, call, type Input, type OperationName, type Output } from "./api.ts";
 
 /** Dispatched on the window when the session has ended. */
 export const SESSION_ENDED = "sessionended";
@@ -100,18 +99,12 @@ export function useActing<Name extends OperationName>(name: Name, changes: reado
   });
 }
 
-export interface Session {
-  id: string;
-  name: string;
-  role: Role;
-  organizations: "*" | string[];
-  isTotpOn: boolean;
-  mustChangePassword: boolean;
-}
+/** Who is signed in. */
+export type Session = Output<"session.get">;
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
-  queryFn: ({ signal }) => send("GET", "/session", undefined, signal) as Promise<Session>,
+  queryFn: ({ signal }): Promise<Session> => call("session.get", {}, signal),
   staleTime: 60_000,
   retry: false,
 });
