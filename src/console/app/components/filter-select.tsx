@@ -1,5 +1,6 @@
 import { ChevronDown } from "lucide-react";
 import { Button } from "react-aria-components/Button";
+import { Label } from "react-aria-components/Label";
 import { Select, SelectValue } from "react-aria-components/Select";
 import { useTranslation } from "react-i18next";
 import type { Option } from "../lib/options.ts";
@@ -23,13 +24,15 @@ export function FilterSelect({
   const current = filters[name] ?? ALL;
   return (
     <Select
-      aria-label={label}
       value={current}
       onChange={(id) => change({ [name]: id === ALL ? undefined : String(id) })}
+      className="inline-flex h-8 max-w-72 items-center rounded-md border border-line-strong bg-surface hover:bg-hover max-sm:h-10"
     >
-      <Button className="inline-flex h-8 max-w-60 items-center gap-1.5 rounded-md border border-line-strong bg-surface px-2.5 hover:bg-hover max-sm:h-10">
-        <span className="text-muted">{label}</span>
-        <SelectValue className="truncate font-medium" />
+      <Label className="pl-2.5 whitespace-nowrap text-muted">{label}</Label>
+      <Button className="inline-flex h-full min-w-0 items-center gap-1.5 rounded-md px-2 -outline-offset-2!">
+        <SelectValue<Option> className="truncate font-medium">
+          {({ selectedItems }) => selectedItems[0]?.label ?? current}
+        </SelectValue>
         <ChevronDown size={14} aria-hidden className="shrink-0 text-muted" />
       </Button>
       <OptionsList options={[{ id: ALL, label: t("all") }, ...options]} />

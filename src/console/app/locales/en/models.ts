@@ -131,7 +131,7 @@ export const models = {
   "dry.missing":
     "The organization's route names the channel {{channel}}, which does not exist; the default is used.",
   "reason.overload": "failures in a row",
-  "reason.limit": "throttled by the vendor",
+  "reason.limited": "throttled by the vendor",
   "reason.account": "the vendor refuses the credential or the account",
   "form.add": "Add a model",
   "form.edit": "Change {{model}}",

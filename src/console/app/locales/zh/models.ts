@@ -131,7 +131,7 @@ export const models: Record<keyof typeof english, string> = {
   "dry.answer.none": "无法答复：所有目标都不可用。",
   "dry.missing": "组织的路由指定了不存在的通道 {{channel}}；将使用默认路由。",
   "reason.overload": "连续失败",
-  "reason.limit": "被供应商限流",
+  "reason.limited": "被供应商限流",
   "reason.account": "供应商拒绝凭据或账户",
   "form.add": "添加模型",
   "form.edit": "修改 {{model}}",

@@ -19,7 +19,7 @@ type Target = Explanation["targets"][number];
 const REASONS = {
   overload: "reason.overload",
   account: "reason.account",
-  limited: "reason.limit",
+  limited: "reason.limited",
 } as const;
 
 /** What a request for a model would meet now, by the gateway's own rules; nothing is sent. */

@@ -31,7 +31,9 @@ export function PlainSelect({
     >
       <Label className="font-medium">{label}</Label>
       <Button className={`${INPUT} flex items-center gap-2 text-left`}>
-        <SelectValue className="min-w-0 flex-1 truncate" />
+        <SelectValue<Option> className="min-w-0 flex-1 truncate">
+          {({ selectedItems }) => selectedItems[0]?.label ?? none}
+        </SelectValue>
         <ChevronDown size={14} aria-hidden className="shrink-0 text-muted" />
       </Button>
       <OptionsList options={[{ id: NONE, label: none }, ...options]} />
