@@ -1,7 +1,9 @@
 import type { BootstrapResult } from "./admin/bootstrap.ts";
+import type { StoredEntry } from "./admin/configuration-ports.ts";
 import type { Settings } from "./config/index.ts";
 import type { GatewayError } from "./domain/gateway-error.ts";
 import type { Core } from "./gateway/core.ts";
+import { DependencyError } from "./gateway/ports.ts";
 import type { BudgetLeases } from "./gateway/metering/budget-leases.ts";
 import { VERSION } from "./lib/version.ts";
 import { every, sleep, withDeadline, type BackgroundWork } from "./lib/waiting.ts";
@@ -9,6 +11,7 @@ import { startOperatorServer, startServer, type Overload, type RunningServer } f
 import type { Blobs } from "./storage/blobs/index.ts";
 import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
 import { DEADLINE_TICK_MS } from "./open-core.ts";
+import type { LoadConfiguration } from "./open-configuration.ts";
 import { openParts } from "./open-parts.ts";
 import type { SystemLog } from "./telemetry/log.ts";
 
@@ -20,6 +23,10 @@ export interface Gateway {
   bootstrap: BootstrapResult;
   /** Refuses new requests, lets running ones finish within the drain time, and gives everything back. */
   stop(): Promise<void>;
+  /** Channels and models of the database; those last read while it is away. */
+  storedEntries(): Promise<readonly StoredEntry[]>;
+  /** Awaits `listener` whenever they were changed. */
+  onConfigurationChanged(listener: () => Promise<void>): void;
   /** Takes over what a running process can of new settings: models, channels, routes, prices, limits and timeouts. */
   reconfigure(settings: Settings): void;
   /** Writes a line of the gateway's log. */
@@ -37,9 +44,10 @@ const FLUSH_MS = 5_000;
 export async function startGateway(
   settings: Settings,
   supervisor: SupervisorLink | null,
+  load: LoadConfiguration,
   role: "gateway" | "worker" = "gateway",
 ): Promise<Gateway> {
-  const parts = await openParts(settings, supervisor);
+  const parts = await openParts(settings, supervisor, load);
   const { log, onProblem, storage, blobs, live, opened, overload } = parts;
   const { core, upstreams, leases, health, counters } = opened;
   const server = role === "worker" ? startOperatorServer(parts.forServer) : startServer(parts.forServer);
@@ -50,6 +58,8 @@ export async function startGateway(
     url: server.url,
     bootstrap: parts.bootstrapped,
     log: onProblem,
+    storedEntries: lastKnown(() => storage.admin.configuration.list()),
+    onConfigurationChanged: (listener) => storage.snapshot.onConfigurationChanged(listener),
     reconfigure(next) {
       upstreams.open(next.channels.values());
       health.forgetChannels(changedChannels(live.current, next));
@@ -79,6 +89,19 @@ export async function startGateway(
       await storage.journal.sync();
       log.flush();
     },
+  };
+}
+
+/** What was read last, while the database is away. */
+function lastKnown<Value>(read: () => Promise<Value>): () => Promise<Value> {
+  let known: { value: Value } | null = null;
+  return async () => {
+    try {
+      known = { value: await read() };
+    } catch (error) {
+      if (!(error instanceof DependencyError) || known === null) throw error;
+    }
+    return known.value;
   };
 }
 

@@ -18,6 +18,7 @@ import { databaseOf } from "./database.ts";
 import { gauges, type GaugeSources } from "./gauges.ts";
 import { LiveSettings } from "./live-settings.ts";
 import { openAdministration } from "./open-administration.ts";
+import { openConfiguration, type LoadConfiguration } from "./open-configuration.ts";
 import { openCore } from "./open-core.ts";
 import { openJobs } from "./open-jobs.ts";
 import { JobMetrics } from "./telemetry/job-metrics.ts";
@@ -31,7 +32,11 @@ import { gatherMetrics } from "./telemetry/process-metrics.ts";
 const write = (lines: string): void => void process.stdout.write(lines);
 
 /** Opens everything a process has besides its server: storage, core, jobs and what observes them. */
-export async function openParts(settings: Settings, supervisor: SupervisorLink | null) {
+export async function openParts(
+  settings: Settings,
+  supervisor: SupervisorLink | null,
+  load: LoadConfiguration,
+) {
   const log = requestLog(write, settings.logLevel);
   const onProblem = systemLog(write, settings.logLevel);
   const processId = newId("proc");

@@ -1,12 +1,14 @@
 import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
+import type { StoredEntry } from "./admin/configuration-ports.ts";
 import type { AdminStore } from "./admin/ports.ts";
 import { startGateway, type Gateway } from "./app.ts";
 import { ignoreProxies, type LoadedSettings, type Settings } from "./config/index.ts";
 import { databaseOf } from "./database.ts";
 import { requireFreePort } from "./free-port.ts";
 import { systemClock } from "./lib/clock.ts";
+import type { LoadConfiguration } from "./open-configuration.ts";
 import { reloadOnChange } from "./reload.ts";
 import { migrate, openDatabase, openStores } from "./storage/index.ts";
 import { LEAVE_SIGNAL, supervise } from "./supervise.ts";
@@ -16,8 +18,8 @@ import { openSupervisorLink } from "./supervisor-link.ts";
  * Serves until a signal stops it. Resolves after a graceful stop; the process then exits with 0. `load` loads the
  * configuration anew, for reloads.
  */
-export async function serve(loaded: LoadedSettings, load: () => Promise<LoadedSettings>): Promise<void> {
-  const { settings } = loaded;
+export async function serve(configured: LoadedSettings, load: LoadConfiguration): Promise<void> {
+  const { settings } = configured;
   // Without a handler SIGHUP would end the process while it starts; a changed file is noticed once it serves.
   process.on("SIGHUP", () => {});
   if (settings.outbound.proxy === "none") ignoreProxies();
@@ -28,19 +30,21 @@ export async function serve(loaded: LoadedSettings, load: () => Promise<LoadedSe
     return supervise(settings);
   }
   const supervisor = settings.worker === null ? null : openSupervisorLink();
-  const gateway = await startGateway(settings, supervisor);
+  const started = await withStoredEntries(settings, load);
+  const { loaded } = started;
+  const gateway = await startGateway(loaded.settings, supervisor, load);
+  const reloading = await startReloading(gateway, started, load);
   supervisor?.sendReady();
-  if (settings.worker === null) process.stderr.write(welcome(gateway.url, gateway.bootstrap, settings));
-  const { log } = gateway;
-  const reloading = reloadOnChange({ loaded, load, apply: (next) => gateway.reconfigure(next), log });
+  if (settings.worker === null)
+    process.stderr.write(welcome(gateway.url, gateway.bootstrap, loaded.settings));
   supervisor?.onReload(() => void reloading.reload());
   await untilStopped(gateway, settings.worker !== null);
   await reloading.stop();
 }
 
 /** Runs jobs and serves no requests, until a signal stops it. */
-export async function runWorker(loaded: LoadedSettings, load: () => Promise<LoadedSettings>): Promise<void> {
-  const { settings } = loaded;
+export async function runWorker(configured: LoadedSettings, load: LoadConfiguration): Promise<void> {
+  const { settings } = configured;
   if (settings.jobs.concurrency === 0)
     throw new Error(
       "jobs.concurrency is 0: set JOBS_CONCURRENCY to how many jobs the worker is to run at once",
@@ -48,12 +52,49 @@ export async function runWorker(loaded: LoadedSettings, load: () => Promise<Load
   process.on("SIGHUP", () => {});
   if (settings.outbound.proxy === "none") ignoreProxies();
   await makeDataFolder(settings);
-  const gateway = await startGateway(settings, null, "worker");
+  const started = await withStoredEntries(settings, load);
+  const gateway = await startGateway(started.loaded.settings, null, load, "worker");
   process.stderr.write("Worker started: it runs jobs and serves no requests\n");
-  const { log } = gateway;
-  const reloading = reloadOnChange({ loaded, load, apply: (next) => gateway.reconfigure(next), log });
+  const reloading = await startReloading(gateway, started, load);
   await untilStopped(gateway, false);
   await reloading.stop();
+}
+
+/** What a process starts with. */
+interface Started {
+  loaded: LoadedSettings;
+  stored: readonly StoredEntry[];
+}
+
+/** The settings with the channels and models that the database has. */
+async function withStoredEntries(settings: Settings, load: LoadConfiguration): Promise<Started> {
+  const { store, close } = await openAdmin(settings);
+  try {
+    const stored = await store.configuration.list();
+    return { loaded: await load(stored), stored };
+  } finally {
+    await close();
+  }
+}
+
+/** Reloads the configuration whenever its file or its entries in the database have changed. */
+async function startReloading(
+  gateway: Gateway,
+  { loaded, stored }: Started,
+  load: LoadConfiguration,
+): Promise<ReturnType<typeof reloadOnChange>> {
+  const { log } = gateway;
+  for (const { path, message } of loaded.configured.problems) log(`${path} ${message}`, null);
+  const reloading = reloadOnChange({
+    loaded,
+    load: async () => load(await gateway.storedEntries()),
+    apply: (next) => gateway.reconfigure(next),
+    log,
+  });
+  gateway.onConfigurationChanged(reloading.reload);
+  // They may have changed between the start's reading and the listener.
+  if (!Bun.deepEquals(await gateway.storedEntries(), stored)) await reloading.reload();
+  return reloading;
 }
 
 /** The first start's work, done once for all workers. */

@@ -1,3 +1,4 @@
+import type { ConfigurationKind } from "./configuration-ports.ts";
 import type { OrganizationFilter } from "./list-page.ts";
 import type { MemberAction } from "./member-ports.ts";
 
@@ -11,7 +12,8 @@ export type ChangeKind =
   | "admin token"
   | "ledger"
   | "link secret"
-  | "webhook";
+  | "webhook"
+  | ConfigurationKind;
 
 export type AuditAction =
   | "create"
@@ -22,6 +24,7 @@ export type AuditAction =
   | "correct prices"
   | "archive"
   | "redeliver"
+  | "reseal"
   | MemberAction;
 
 /** One line of the audit: never changed, never removed. */

@@ -8,6 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import { isPattern } from "../lib/pattern-map.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
+import type { Configuration } from "./configuration-ports.ts";
 import type { Actor, AdminStore } from "./ports.ts";
 import type { SignedIn } from "./signed-in.ts";
 
@@ -35,6 +36,11 @@ export interface RunningGateway {
 export function requireRunning({ running }: AdminContext): RunningGateway {
   if (running) return running;
   throw new AdminError(409, null, "this needs a running gateway: name one with --url");
+}
+
+/** What operations work with: they can also read and change the configuration. */
+export interface OperationContext extends AdminContext {
+  configuration: Configuration;
 }
 
 /** The configured models, channels, default routes and prices; the settings have this shape. */

@@ -1,6 +1,6 @@
 import type { z, ZodType } from "zod";
 import { AdminError } from "./admin-error.ts";
-import type { AdminContext } from "./context.ts";
+import type { OperationContext } from "./context.ts";
 import { readInput } from "./input.ts";
 import { isAtLeast, type Role } from "./roles.ts";
 import type { SignedIn } from "./signed-in.ts";
@@ -25,7 +25,7 @@ export interface Operation<Input extends ZodType = ZodType, Output extends ZodTy
   input: Input;
   /** What is returned; fields that it does not name are left out. */
   output: Output;
-  run(context: AdminContext, input: z.input<Input>): Promise<z.input<Output>>;
+  run(context: OperationContext, input: z.input<Input>): Promise<z.input<Output>>;
 }
 
 /** Declares an operation with the types of its schemas. */
@@ -41,7 +41,7 @@ export function operation<Input extends ZodType, Output extends ZodType>(
  */
 export async function runOperation(
   { role, reach, beforePasswordChange, input: schema, output, run }: Operation,
-  context: AdminContext,
+  context: OperationContext,
   input: unknown,
 ): Promise<object> {
   if (context.signedIn) requireAccess({ role, reach, beforePasswordChange }, context.signedIn);

@@ -9,6 +9,7 @@ import type { PriceAmounts } from "../domain/price.ts";
 import type { Actor } from "./actor.ts";
 import type { AuditStore } from "./audit-ports.ts";
 import type { BudgetAdminStore } from "./budget-ports.ts";
+import type { ConfigurationStore } from "./configuration-ports.ts";
 import type { JobAdminStore } from "./job-ports.ts";
 import type { LedgerAdminStore } from "./ledger-ports.ts";
 import type { ListPage, OrganizationFilter } from "./list-page.ts";
@@ -31,6 +32,7 @@ export interface AdminStore {
   linkSecrets: LinkSecretStore;
   webhooks: WebhookStore;
   jobs: JobAdminStore;
+  configuration: ConfigurationStore;
   ledger: LedgerAdminStore;
   audit: AuditStore;
   usage: UsageStore;

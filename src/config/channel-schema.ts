@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { secretReferenceSchema, wrongSecret } from "./secret-reference.ts";
+import { secretReferenceSchema, wrongSecret, type OpenedSecret } from "./secret-reference.ts";
 import { httpUrl } from "./server-schema.ts";
 
 const integerMs = z.int().min(1).max(86_400_000);
@@ -43,3 +43,24 @@ export const channelIdSchema = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
 });
 
 export type FileChannel = z.output<typeof channelSchema>;
+
+/** A channel of the file or of the database. */
+export type DeclaredChannel = Omit<FileChannel, "credential" | "headers"> & {
+  credential?: FileChannel["credential"] | OpenedSecret;
+  headers?: Record<string, NonNullable<FileChannel["headers"]>[string] | OpenedSecret>;
+};
+
+const sealedSchema = z.strictObject({ sealed: z.string() });
+
+/** The same in the database, where a secret is sealed and never a reference. */
+export const storedChannelSchema = channelSchema.extend({
+  credential: z.union([sealedSchema, z.literal(NO_CREDENTIAL)]).optional(),
+  headers: z.record(z.string().min(1), z.union([sealedSchema, z.string()])).optional(),
+});
+
+export type StoredChannel = z.output<typeof storedChannelSchema>;
+
+/** Whether a part of a stored channel is a sealed secret. */
+export function isSealed(part: unknown): part is { sealed: string } {
+  return sealedSchema.safeParse(part).success;
+}

@@ -1,24 +1,18 @@
 import type { ZodType } from "zod";
 import type { Channel, Timeouts } from "../domain/channel.ts";
-import { camelCase, snakeCase } from "../lib/casing.ts";
-import { formatPath, knownKeys, readStrictly } from "../lib/schema-problems.ts";
+import { formatPath } from "../lib/schema-problems.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import type { CatalogueFile } from "./catalogue.ts";
-import { NO_CREDENTIAL, type FileChannel } from "./channel-schema.ts";
+import type { DeclaredChannel } from "./channel-schema.ts";
+import { assembleSettings } from "./channel-settings.ts";
 import type { Report } from "./problems.ts";
-import {
-  isSecretName,
-  isSecretReference,
-  LITERAL_SECRET,
-  resolveSecret,
-  type SecretSource,
-} from "./secret-reference.ts";
+import type { SecretSource } from "./secret-reference.ts";
 
 /** The provider adapters that exist, with the shape of their settings. */
 export type ProviderSchemas = ReadonlyMap<string, { settings: ZodType }>;
 
-interface ChannelSources {
-  declared: Readonly<Record<string, FileChannel>>;
+export interface ChannelSources {
+  declared: Readonly<Record<string, DeclaredChannel>>;
   catalogue: readonly CatalogueFile[];
   providers: ProviderSchemas;
   secrets: SecretSource;
@@ -48,8 +42,8 @@ export async function buildChannels(sources: ChannelSources, report: Report): Pr
 /** The catalogue's channels that are enabled, in the form of the file. */
 export function catalogueChannels(
   sources: Pick<ChannelSources, "catalogue" | "secrets" | "extraSettings" | "isSandboxOn">,
-): Record<string, FileChannel> {
-  const channels: Record<string, FileChannel> = {};
+): Record<string, DeclaredChannel> {
+  const channels: Record<string, DeclaredChannel> = {};
   const { env } = sources.secrets;
   for (const { provider, channel } of sources.catalogue) {
     const { credentialVariable: variable, baseUrlVariable, regionVariable } = channel;
@@ -69,10 +63,11 @@ export function catalogueChannels(
   return channels;
 }
 
-async function buildChannel(
+/** One channel; null when a problem was reported. */
+export async function buildChannel(
   id: string,
-  declared: FileChannel,
-  sources: ChannelSources,
+  declared: DeclaredChannel,
+  sources: Pick<ChannelSources, "providers" | "secrets">,
   report: Report,
 ): Promise<Channel | null> {
   const path = formatPath(["channels", id]);
@@ -95,105 +90,7 @@ async function buildChannel(
   };
 }
 
-/** The provider's own settings, checked by its schema; null when a problem was reported. */
-async function assembleSettings(
-  path: string,
-  declared: FileChannel,
-  schema: ZodType,
-  secrets: SecretSource,
-  report: Report,
-): Promise<object | null> {
-  let isSound = true;
-  const refuse: Report = (where, message) => {
-    isSound = false;
-    report(where, message);
-  };
-  const settings: Record<string, unknown> = {};
-  const resolve = async (where: string, value: unknown): Promise<unknown> => {
-    if (!isSecretReference(value)) return value;
-    const resolved = await resolveSecret(value, secrets);
-    if ("secret" in resolved) return resolved.secret;
-    refuse(where, resolved.problem);
-    return undefined;
-  };
-  for (const [location, value] of locatedSettings(declared)) {
-    const where = `${path}.${location.path}`;
-    if (location.path === "credential" && value === NO_CREDENTIAL) settings[location.name] = null;
-    else if (typeof value === "string" && isSecretName(location.path)) refuse(where, LITERAL_SECRET);
-    else if (location.path === "headers")
-      settings[location.name] = await resolveHeaders(where, Object(value), resolve, refuse);
-    else settings[location.name] = await resolve(where, value);
-  }
-  const known = knownKeys(schema);
-  for (const [location] of locatedSettings(declared)) {
-    if (known.length === 0 || known.includes(location.name)) continue;
-    const suggestion = didYouMean(location.name, known).replace(
-      /"(.*)"/,
-      (_, name: string) => `"${snakeCase(name)}"`,
-    );
-    refuse(
-      `${path}.${location.path}`,
-      `is not a setting of the provider "${declared.provider}"${suggestion}`,
-    );
-  }
-  const result = readStrictly(schema, settings);
-  if (!("problems" in result)) return isSound ? Object(result.value) : null;
-  for (const problem of result.problems)
-    if (!problem.message.startsWith("is not a known"))
-      report(`${path}.${filePath(problem.path)}`, problem.message);
-  return null;
-}
-
-/** Headers with their secrets. One whose name is that of a secret must hold a reference. */
-async function resolveHeaders(
-  path: string,
-  headers: Readonly<Record<string, unknown>>,
-  resolve: (where: string, value: unknown) => Promise<unknown>,
-  refuse: Report,
-): Promise<Record<string, unknown>> {
-  const resolved: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    const where = `${path}.${formatPath([name])}`;
-    if (typeof value === "string" && SECRET_HEADER.test(name)) refuse(where, LITERAL_SECRET);
-    else resolved[name] = await resolve(where, value);
-  }
-  return resolved;
-}
-
-const SECRET_HEADER = /authorization|cookie|key$|token$|secret$|password$/i;
-
-interface SettingLocation {
-  /** In the file, below the channel. */
-  path: string;
-  /** In the provider's settings. */
-  name: string;
-}
-
-/** Keys of a channel beside `settings` that the provider reads as settings, too. */
-const BESIDE: readonly SettingLocation[] = [
-  { path: "base_url", name: "baseUrl" },
-  { path: "credential", name: "apiKey" },
-  { path: "headers", name: "headers" },
-  { path: "region", name: "region" },
-];
-
-function locatedSettings(declared: FileChannel): [SettingLocation, unknown][] {
-  const beside: Readonly<Record<string, unknown>> = declared;
-  return [
-    ...Object.entries(declared.settings).map(([key, value]): [SettingLocation, unknown] => [
-      { path: `settings.${key}`, name: camelCase(key) },
-      value,
-    ]),
-    ...BESIDE.map((location): [SettingLocation, unknown] => [location, beside[location.path]]),
-  ].filter(([, value]) => value !== undefined);
-}
-
-/** Path of a provider's setting in the file. */
-function filePath(path: string): string {
-  return BESIDE.find((location) => location.name === path)?.path ?? `settings.${snakeCase(path)}`;
-}
-
-function toTimeouts(timeouts: NonNullable<FileChannel["deadlines"]>): Partial<Timeouts> {
+function toTimeouts(timeouts: NonNullable<DeclaredChannel["deadlines"]>): Partial<Timeouts> {
   const { first_byte_ms: firstByteMs, idle_ms: idleMs, total_ms: totalMs } = timeouts;
   return {
     ...(firstByteMs !== undefined && { firstByteMs }),

@@ -1,7 +1,9 @@
 import { formatPath } from "../lib/schema-problems.ts";
 import type { FileSettings } from "./file-schema.ts";
 import type { Environment, Override } from "./environment.ts";
+import type { EntryOrigin } from "../admin/configuration-ports.ts";
 import type { Origin, Settings } from "./settings.ts";
+import type { Configured } from "./tables.ts";
 import { isSecretReference, type SecretReference } from "./secret-reference.ts";
 
 /** One effective setting for display. Secrets are masked; references show their variable or file. */
@@ -16,6 +18,7 @@ export interface SettingRow {
 
 interface DescriptionSources {
   effective: FileSettings;
+  configured: Configured;
   /** The file as it was written, before defaults. */
   written: unknown;
   /** Its name; null when there is none. */
@@ -55,37 +58,39 @@ function bootstrapRows(env: Environment): SettingRow[] {
   }));
 }
 
-function channelRows({ settings, effective, fileName, written }: DescriptionSources): SettingRow[] {
+function channelRows({ settings, configured, fileName }: DescriptionSources): SettingRow[] {
   return [...settings.channels.values()].map((channel) => {
-    const path = ["channels", channel.id];
-    const declared = effective.channels[channel.id];
-    const origin = isWritten(written, path) ? "file" : declared?.credential ? "environment" : "default";
-    const reference = isSecretReference(declared?.credential) ? declared.credential : null;
-    const credential = reference ? `, credential ${showReference(reference)}` : "";
-    const address = declared?.base_url ? `, ${declared.base_url}` : "";
+    const { origin, declared } = configured.channels.get(channel.id) ?? {};
+    const { credential, base_url: baseUrl } = { ...declared };
+    const reference = isSecretReference(credential) ? credential : null;
+    const shownCredential = reference ? `, credential ${showReference(reference)}` : "";
+    const address = typeof baseUrl === "string" ? `, ${baseUrl}` : "";
     const variable = reference && "env" in reference ? reference.env : null;
     return {
-      path: formatPath(path),
-      value: `${channel.provider}${address}${credential}`,
-      origin,
+      path: formatPath(["channels", channel.id]),
+      value: `${channel.provider}${address}${shownCredential}`,
+      origin: originOf(origin),
       from: origin === "file" ? fileName : variable,
     };
   });
 }
 
-function modelRows({ settings, fileName, written }: DescriptionSources): SettingRow[] {
+function originOf(origin: EntryOrigin | undefined): Origin {
+  return origin === undefined || origin === "catalogue" ? "default" : origin;
+}
+
+function modelRows({ settings, fileName, configured }: DescriptionSources): SettingRow[] {
   return [...settings.models.values()].map((model) => {
-    const path = ["models", model.id];
+    const origin = originOf(configured.models.get(model.id)?.origin);
     const route = settings.routes.get(model.id);
     const targets = route?.targets.map((target) => `${target.channel.id}/${target.upstreamModel}`) ?? [];
     const kind = model.type === "image" ? `image, family ${model.family}` : model.type;
     const price = settings.prices.has(model.id) ? "" : ", no price";
-    const isFile = isWritten(written, path);
     return {
-      path: formatPath(path),
+      path: formatPath(["models", model.id]),
       value: `${kind}, ${model.isRetired ? "retired" : targets.join(" then ")}${price}`,
-      origin: isFile ? "file" : "default",
-      from: isFile ? fileName : null,
+      origin,
+      from: origin === "file" ? fileName : null,
     };
   });
 }

@@ -124,6 +124,8 @@ const VARIABLES: readonly Variable[] = [
   { variable: "DATABASE_POOL_SIZE", path: ["database", "pool_size"], read: asNumber },
   { variable: "REDIS_URL", path: ["redis_url"], read: asReference },
   { variable: "BLOB_URL", path: ["blob_url"], read: asReference },
+  { variable: "GATEWAY_MASTER_KEY", path: ["master_key"], read: asReference },
+  { variable: "GATEWAY_MASTER_KEY_PREVIOUS", path: ["master_key_previous"], read: asReference },
   { variable: "OUTBOUND_PROXY", path: ["outbound", "proxy"], read: asText },
   { variable: "LOG_LEVEL", path: ["log_level"], read: asText },
   { variable: "WORKERS", path: ["workers"], read: asNumber },

@@ -6,7 +6,7 @@ import { decimal, modelEntrySchema, modelIdSchema } from "./model-schema.ts";
 import { hasPassword, LITERAL_SECRET, secretReferenceSchema } from "./secret-reference.ts";
 
 /** A model of the operator's own, or what differs from the shipped one of that id. */
-const fileModelSchema = modelEntrySchema.omit({ upstream_model: true }).extend({
+export const fileModelSchema = modelEntrySchema.omit({ upstream_model: true }).extend({
   route: z
     .strictObject({
       strategy: z.enum(["ordered", "weighted"]).default("ordered"),
@@ -77,6 +77,10 @@ export const fileSchema = z.strictObject({
         .describe("Requests in the log beyond which the oldest are removed"),
     })
     .prefault({}),
+  master_key: masterKey(
+    "32 bytes in base64 that encrypt credentials in the database; a file in data_dir without it",
+  ),
+  master_key_previous: masterKey("The master key before, while credentials are sealed anew"),
   log_level: z
     .enum(["debug", "info", "warn", "error"])
     .default("info")
@@ -203,6 +207,10 @@ function addressOf(example: string) {
       : `must be an address such as ${example}, or a reference to one: {env: NAME} or {file: path}`;
   const plain = z.string().refine((text) => hasScheme(text, example) && !hasPassword(text), { error });
   return z.union([plain, secretReferenceSchema], { error }).nullable().default(null);
+}
+
+function masterKey(description: string) {
+  return secretReferenceSchema.nullable().default(null).describe(description);
 }
 
 /** Whether an address has one of the schemes that its setting takes, which `example` shows. */

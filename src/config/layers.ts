@@ -6,7 +6,7 @@ import { versionOf } from "./watch.ts";
 import { readYaml } from "./yaml.ts";
 
 /** The configuration file as it was written. */
-interface WrittenFile {
+export interface WrittenFile {
   /** As it was named; null when there is none. */
   name: string | null;
   /** Absolute; where it would be when there is none. */
@@ -16,6 +16,8 @@ interface WrittenFile {
   content: Record<string, unknown>;
   /** Ids under `channels`, sound or not. */
   channelIds: string[];
+  /** The same of `models`. */
+  modelIds: string[];
 }
 
 const DEFAULT_NAME = "gateway.yaml";
@@ -35,11 +37,12 @@ export async function readConfigurationFile(
   if (text === null) {
     if (named !== undefined)
       report(name, "cannot be read: name an existing file by --config or GATEWAY_CONFIG");
-    return { name: null, path, version, content: {}, channelIds: [] };
+    return { name: null, path, version, content: {}, channelIds: [], modelIds: [] };
   }
   const content = parseMapping(name, text, report);
-  const channels = content["channels"];
-  return { name, path, version, content, channelIds: isMapping(channels) ? Object.keys(channels) : [] };
+  const keysOf = (section: unknown): string[] => (isMapping(section) ? Object.keys(section) : []);
+  const { channels, models } = content;
+  return { name, path, version, content, channelIds: keysOf(channels), modelIds: keysOf(models) };
 }
 
 /** A copy of the content with the settings that environment variables fix. */

@@ -1,8 +1,9 @@
 import { dirname, resolve } from "node:path";
-import { readS3Address } from "../lib/s3-address.ts";
+import type { StoredEntry } from "../admin/configuration-ports.ts";
 import { readStrictly, type Problem } from "../lib/schema-problems.ts";
-import { readCatalogue, shippedModels, type CatalogueFile } from "./catalogue.ts";
-import { buildChannels, catalogueChannels, SANDBOX, type ProviderSchemas } from "./channels.ts";
+import { resolveAddresses, resolveMetricsToken } from "./addresses.ts";
+import { readCatalogue } from "./catalogue.ts";
+import type { ProviderSchemas } from "./channels.ts";
 import { describeSettings, type SettingRow } from "./describe.ts";
 import {
   readBootstrap,
@@ -11,13 +12,14 @@ import {
   WORKER_VARIABLE,
   type Environment,
 } from "./environment.ts";
-import { fileSchema, hasScheme, SYNONYMS, type FileSettings } from "./file-schema.ts";
+import { fileSchema, SYNONYMS } from "./file-schema.ts";
 import { readConfigurationFile, withOverrides, withoutUnsound } from "./layers.ts";
-import { buildModels } from "./models.ts";
+import { readMasterKeys, type MasterKeys } from "./master-key.ts";
 import { plainSettings } from "./plain-settings.ts";
-import { ConfigurationError, type Report } from "./problems.ts";
-import { resolveSecret, type SecretSource } from "./secret-reference.ts";
+import { ConfigurationError, isAtOrBelow, type Report } from "./problems.ts";
+import type { SecretSource } from "./secret-reference.ts";
 import type { Origin, Settings } from "./settings.ts";
+import { buildTables, type Configured } from "./tables.ts";
 import { findWarnings } from "./warnings.ts";
 
 export interface LoadOptions {
@@ -29,6 +31,8 @@ export interface LoadOptions {
   configPath?: string;
   /** Folder of the shipped data files; the project's own where absent. */
   catalogueDirectory?: string;
+  /** Channels and models of the database; none where absent. */
+  stored?: readonly StoredEntry[];
 }
 
 export interface LoadedSettings {
@@ -37,6 +41,8 @@ export interface LoadedSettings {
   origins: ReadonlyMap<string, Origin>;
   /** The same with values for display; secrets masked. */
   rows: readonly SettingRow[];
+  configured: Configured;
+  masterKeys: MasterKeys;
   /** What is valid and probably a mistake. */
   warnings: readonly Problem[];
   /** The configuration file, whether it exists or not: its absolute path, and its content at the time of loading. */
@@ -44,8 +50,9 @@ export interface LoadedSettings {
 }
 
 /**
- * Reads the file, the environment and the catalogue into settings. The environment wins over the file, the
- * file over defaults. Throws a `ConfigurationError` with every problem found.
+ * Reads the file, the environment, the database's entries and the catalogue into settings. The environment wins over
+ * the file, the file over the database, that over the catalogue. Throws a `ConfigurationError` with every problem found,
+ * but for those of the database's entries, which are left out with a warning.
  */
 export async function loadSettings(options: LoadOptions): Promise<LoadedSettings> {
   const problems: Problem[] = [];
@@ -61,35 +68,30 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   problems.push(...problemsIn(file.content), ...problemsOfOverrides(withOverrides({}, overrides), overrides));
   const effective = fileSchema.parse(withoutUnsound(withOverrides(file.content, overrides)));
   const catalogue = await readCatalogue(options.catalogueDirectory ?? SHIPPED_CATALOGUE, report);
-  const sources = channelSources(catalogue, options.providers, effective, secrets);
-  const channels = await buildChannels(sources, report);
-  const tables = buildModels(
-    {
-      declared: effective.models,
-      shipped: shippedModels(sources.catalogue),
-      channels,
-      declaredChannels: new Set(file.channelIds),
-      isSandboxOn: sources.isSandboxOn,
-    },
+  // Paths of the environment are relative to the working folder, those of the file to the file.
+  const base = overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR") ? options.cwd : directory;
+  const dataDirectory = resolve(base, effective.data_dir);
+  const masterKeys = await readMasterKeys(effective, secrets, dataDirectory, report);
+  const tables = await buildTables(
+    { ...options, effective, file, stored: options.stored ?? [], catalogue, secrets, masterKeys },
     report,
   );
+  const { isSandboxOn, configured, ...built } = tables;
   const addresses = await resolveAddresses(effective, secrets, report);
   const metricsToken = await resolveMetricsToken(effective, secrets, report);
   if (problems.length > 0) throw new ConfigurationError(problems);
-  // Paths of the environment are relative to the working folder, those of the file to the file.
-  const base = overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR") ? options.cwd : directory;
-  effective.sandbox.enabled = sources.isSandboxOn;
+  effective.sandbox.enabled = isSandboxOn;
   const settings: Settings = {
-    ...plainSettings(effective, { isSandboxOn: sources.isSandboxOn, metricsToken }),
+    ...plainSettings(effective, { isSandboxOn, metricsToken }),
     ...addresses,
-    ...tables,
-    dataDirectory: resolve(base, effective.data_dir),
+    ...built,
+    dataDirectory,
     bootstrap,
     ...workerOf(options.env),
-    channels,
   };
   const rows = describeSettings({
-    effective: { ...effective, channels: { ...catalogueChannels(sources), ...effective.channels } },
+    effective,
+    configured,
     written: file.content,
     fileName: file.name,
     overrides,
@@ -100,12 +102,19 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
     env: options.env,
     catalogue,
     written: file.content,
-    channels: new Set(channels.keys()),
+    channels: new Set(settings.channels.keys()),
     routes: settings.routes,
     proxy: settings.outbound.proxy,
   });
-  const origins = new Map(rows.map(({ path, origin }) => [path, origin]));
-  return { settings, origins, rows, warnings, file: { path: file.path, version: file.version } };
+  return {
+    settings,
+    origins: new Map(rows.map(({ path, origin }) => [path, origin])),
+    rows,
+    configured,
+    masterKeys,
+    warnings: [...warnings, ...configured.problems],
+    file: { path: file.path, version: file.version },
+  };
 }
 
 const SHIPPED_CATALOGUE = resolve(import.meta.dir, "../../catalogue");
@@ -119,88 +128,10 @@ function problemsIn(content: unknown): Problem[] {
   return "problems" in result ? result.problems : [];
 }
 
-function isAtOrBelow(path: string, ancestor: string): boolean {
-  return path.startsWith(ancestor) && /^(?:$|[.[])/.test(path.slice(ancestor.length));
-}
-
 /** Problems of values from the environment, reported by the name of their variable. */
 function problemsOfOverrides(content: unknown, overrides: ReturnType<typeof readOverrides>): Problem[] {
   return problemsIn(content).map(({ path, message }) => {
     const override = overrides.find((candidate) => path.startsWith(candidate.path.join(".")));
     return { path: override?.variable ?? path, message };
   });
-}
-
-function channelSources(
-  catalogue: readonly CatalogueFile[],
-  providers: ProviderSchemas,
-  effective: FileSettings,
-  secrets: SecretSource,
-) {
-  const pace = effective.sandbox.tokens_per_second;
-  const sources = {
-    declared: effective.channels,
-    catalogue: catalogue.filter(({ provider }) => provider === SANDBOX || effective.catalogue.enabled),
-    providers,
-    secrets,
-    extraSettings: { [SANDBOX]: pace === null ? {} : { tokens_per_second: pace } },
-  };
-  const configured = Object.values({
-    ...catalogueChannels({ ...sources, isSandboxOn: false }),
-    ...effective.channels,
-  });
-  const hasVendor = configured.some(({ provider }) => provider !== SANDBOX);
-  return { ...sources, isSandboxOn: effective.sandbox.enabled ?? !hasVendor };
-}
-
-/** Addresses that may be references, because they may hold a password. */
-async function resolveAddresses(effective: FileSettings, secrets: SecretSource, report: Report) {
-  const read = async (
-    path: "database_url" | "redis_url" | "blob_url",
-    problemOf: (address: string) => string | null,
-  ) => {
-    const written = effective[path];
-    if (written === null) return null;
-    const isPlain = typeof written === "string";
-    const resolved = isPlain ? { secret: written } : await resolveSecret(written, secrets);
-    if ("problem" in resolved) {
-      report(path, resolved.problem);
-      return null;
-    }
-    const problem = problemOf(resolved.secret);
-    if (problem !== null) report(!isPlain && "env" in written ? written.env : path, problem);
-    return resolved.secret;
-  };
-  return {
-    databaseUrl: await read("database_url", schemeProblem("postgres://host/database")),
-    redisUrl: await read("redis_url", schemeProblem("redis://host:6379")),
-    blobUrl: await read("blob_url", blobAddressProblem),
-  };
-}
-
-async function resolveMetricsToken(
-  { server }: FileSettings,
-  secrets: SecretSource,
-  report: Report,
-): Promise<string | null> {
-  if (server.metrics_token === null) return null;
-  const resolved = await resolveSecret(server.metrics_token, secrets);
-  if ("secret" in resolved) return resolved.secret;
-  report("server.metrics_token", resolved.problem);
-  return null;
-}
-
-/** Checked before the first start creates a key and a password, which a failure after that would never print. */
-function blobAddressProblem(address: string): string | null {
-  try {
-    readS3Address(address);
-    return null;
-  } catch (error) {
-    if (error instanceof RangeError) return error.message;
-    throw error;
-  }
-}
-
-function schemeProblem(example: string) {
-  return (address: string) => (hasScheme(address, example) ? null : `must be an address such as ${example}`);
 }

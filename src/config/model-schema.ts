@@ -95,6 +95,7 @@ const facts = {
   display_name: z.string().min(1).optional(),
   owned_by: z.string().min(1).optional(),
   created: date.optional(),
+  enabled: z.boolean().optional().describe("Whether it is served; callers see nothing of one that is not"),
   retired: z.boolean().optional(),
   shutdown_date: date.optional(),
   modalities: z.strictObject({ input: words, output: words }).optional(),

@@ -1,3 +1,4 @@
+import type { ConfiguredModel } from "../admin/configuration-ports.ts";
 import type { Channel, Route, Target } from "../domain/channel.ts";
 import type { ImageCapability, Model } from "../domain/model.ts";
 import type { PriceRow } from "../domain/price.ts";
@@ -17,29 +18,39 @@ import {
 import { toPriceRow } from "./price-row.ts";
 import type { Report } from "./problems.ts";
 
-interface ModelSources {
+export interface ModelSources {
   declared: Readonly<Record<string, FileModel>>;
   shipped: ReadonlyMap<string, ShippedModel>;
   channels: ReadonlyMap<string, Channel>;
-  /** Ids of channels the file declares, also of those that could not be built. */
+  /** Channels of the catalogue that are off, and which channel serves their models instead. */
+  substitutes: ReadonlyMap<string, string>;
+  /** Ids of channels that the file or the database declares, also of those that could not be built. */
   declaredChannels: ReadonlySet<string>;
   isSandboxOn: boolean;
 }
 
-interface ModelTables {
+export interface ModelTables {
   models: ReadonlyMap<string, Model>;
   routes: ReadonlyMap<string, Route>;
   prices: ReadonlyMap<string, PriceRow>;
+}
+
+/** A model with everything known of it, served or not. */
+export type DescribedModel = Omit<ConfiguredModel, "origin" | "declared">;
+
+interface DescribedTables extends ModelTables {
+  described: DescribedModel[];
 }
 
 /**
  * Models with their default routes and prices. A shipped model that no channel can serve is left out, unless it
  * is retired: its callers get that error.
  */
-export function buildModels(sources: ModelSources, report: Report): ModelTables {
+export function buildModels(sources: ModelSources, report: Report): DescribedTables {
   const models = new Map<string, Model>();
   const routes = new Map<string, Route>();
   const prices = new Map<string, PriceRow>();
+  const described: DescribedModel[] = [];
   for (const id of new Set([...sources.shipped.keys(), ...Object.keys(sources.declared)])) {
     const shipped = sources.shipped.get(id);
     const { route: declaredRoute, ...declared } = sources.declared[id] ?? {};
@@ -55,18 +66,23 @@ export function buildModels(sources: ModelSources, report: Report): ModelTables 
     else checkFeaturePrices(path, complete, report);
     const route = declaredRoute
       ? buildRoute(path, id, declaredRoute, sources, report)
-      : shippedRoute(shipped, sources.channels);
+      : shippedRoute(shipped, sources);
+    const model = toModel(id, complete);
+    const price = complete.price ? toPriceRow(complete.price) : null;
+    const isDisabled = complete.enabled === false;
+    described.push({ id, model, route, price, isDisabled });
+    if (isDisabled) continue;
     if (route.targets.length === 0 && complete.retired !== true) {
       if (!shipped && !declaredRoute)
         report(`${path}.route`, "is missing: name at least one channel under targets");
       continue;
     }
-    models.set(id, toModel(id, complete));
+    models.set(id, model);
     routes.set(id, route);
-    if (complete.price) prices.set(id, toPriceRow(complete.price));
+    if (price) prices.set(id, price);
     if ("prices" in complete) addPriceTable(prices, id, complete, report);
   }
-  return followPatterns({ models, routes, prices });
+  return { ...followPatterns({ models, routes, prices }), described };
 }
 
 /** A pattern with a table of prices: each row is a price of what the pattern and its key cover together. */
@@ -167,10 +183,13 @@ function buildRoute(
   return { strategy: declared.strategy, targets };
 }
 
-function shippedRoute(shipped: ShippedModel | undefined, channels: ReadonlyMap<string, Channel>): Route {
+function shippedRoute(
+  shipped: ShippedModel | undefined,
+  { channels, substitutes }: Pick<ModelSources, "channels" | "substitutes">,
+): Route {
   const targets: Target[] = [];
   for (const target of shipped?.targets ?? []) {
-    const channel = channels.get(target.channel);
+    const channel = channels.get(target.channel) ?? channels.get(substitutes.get(target.channel) ?? "");
     // A declared channel may have taken the id for another vendor, which does not serve this model.
     if (channel?.provider === target.provider)
       targets.push({ channel, upstreamModel: target.upstreamModel, weight: 1 });

@@ -12,6 +12,11 @@ export class ConfigurationError extends Error {
 /** Collects problems during loading. */
 export type Report = (path: string, message: string) => void;
 
+/** Whether a path is another or lies below it. */
+export function isAtOrBelow(path: string, ancestor: string): boolean {
+  return path.startsWith(ancestor) && /^(?:$|[.[])/.test(path.slice(ancestor.length));
+}
+
 function problemLine({ path, message }: Problem): string {
   return `  ${path}: ${message}`;
 }

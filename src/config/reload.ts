@@ -51,7 +51,8 @@ export function mergeReloaded(running: LoadedSettings, next: LoadedSettings): Re
   };
 }
 
-function isReloadable({ path }: SettingRow): boolean {
+/** Whether a running process takes over a change of the setting. */
+export function isReloadable({ path }: Pick<SettingRow, "path">): boolean {
   return RELOADABLE.has(sectionOf(path));
 }
 

@@ -20,6 +20,11 @@ const NOT_A_REFERENCE = "must be a secret reference: {env: NAME} or {file: path}
 
 export type SecretReference = z.output<typeof secretReferenceSchema>;
 
+/** A secret that the database keeps sealed, opened. No file can have one. */
+export class OpenedSecret {
+  constructor(readonly text: string) {}
+}
+
 /** Where references are looked up. Paths of files are relative to `directory`. */
 export interface SecretSource {
   env: Environment;
@@ -49,11 +54,6 @@ export async function resolveSecret(
 /** Whether a free-form value is a secret reference. */
 export function isSecretReference(value: unknown): value is SecretReference {
   return typeof value === "object" && secretReferenceSchema.safeParse(value).success;
-}
-
-/** Whether a setting's name means that its value is a secret. */
-export function isSecretName(name: string): boolean {
-  return /(^|_)(api_?key|key|secret|password|token|credentials?)$/.test(name);
 }
 
 /** Whether an address contains a password: before its host, or as a parameter, which databases accept too. */

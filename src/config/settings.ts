@@ -88,5 +88,5 @@ export interface Settings {
   prices: ReadonlyMap<string, PriceRow>;
 }
 
-/** Which layer an effective setting came from. The environment wins over the file, the file over defaults. */
-export type Origin = "default" | "file" | "environment";
+/** Which layer a setting came from: the environment wins over the file, that over the database, that over defaults. */
+export type Origin = "default" | "database" | "file" | "environment";

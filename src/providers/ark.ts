@@ -13,7 +13,8 @@ import { fanOutSetting, headerValue, httpAddress } from "./transport/channel-set
 import { createConnection, type Connection } from "./transport/connection.ts";
 import { brokenResponse } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
-import { sendJson } from "./transport/json-call.ts";
+import { callJson, sendJson } from "./transport/json-call.ts";
+import { probeByRefusal, UNKNOWN_MODEL } from "./transport/probe.ts";
 import { type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
@@ -30,7 +31,15 @@ type ArkSettings = z.infer<typeof settings>;
 /** Ark serves the Seedream models, in China (Volcengine) and elsewhere (BytePlus). */
 export const ark: Provider<ArkSettings> = {
   name: "ark",
+  title: "Volcengine Ark",
+  documentation: "An API key of Ark, of one region: cn (Volcengine) or global (BytePlus).",
   settings,
+  probe: ({ region, baseUrl = BASE_URLS[region], apiKey }, signal) => {
+    const { headers, errors, ...connection } = createConnection({ baseUrl, apiKey }, readFailure);
+    const body = writeJsonBody(() => ({ model: UNKNOWN_MODEL, prompt: "ping" }));
+    const url = `${connection.baseUrl}/images/generations`;
+    return probeByRefusal(() => callJson("POST", { url, headers, body, signal }, errors.classify));
+  },
   image({ region, baseUrl = BASE_URLS[region], apiKey, fanOut }, codecSlots) {
     const connection = createConnection({ baseUrl, apiKey }, readFailure);
     return createImageUpstream({

@@ -16,6 +16,7 @@ import { createConnection, type Connection } from "./transport/connection.ts";
 import { brokenResponse } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
+import { probeByReading } from "./transport/probe.ts";
 import { RUNNING, runJob, type JobStatus, type VendorJob } from "./transport/polling.ts";
 import { readDetail, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
@@ -32,9 +33,15 @@ type BflSettings = z.infer<typeof settings>;
 /** Black Forest Labs: a job is submitted and polled until it is ready, and its picture fetched by a link. */
 export const bfl: Provider<BflSettings> = {
   name: "bfl",
+  title: "Black Forest Labs",
+  documentation: "An API key of bfl.ai.",
   settings,
+  probe: (settings, signal) => {
+    const { baseUrl, headers, errors } = connectionOf(settings);
+    return probeByReading({ url: `${baseUrl}/credits`, headers, signal }, errors.classify);
+  },
   image(settings, codecSlots) {
-    const connection = createConnection(settings, readFailure, { "x-key": settings.apiKey });
+    const connection = connectionOf(settings);
     return createImageUpstream({
       codecSlots,
       rules: REFERENCE_RULES,
@@ -50,6 +57,10 @@ export const bfl: Provider<BflSettings> = {
     });
   },
 };
+
+function connectionOf(settings: BflSettings): Connection {
+  return createConnection(settings, readFailure, { "x-key": settings.apiKey });
+}
 
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20 * 1024 * 1024 };
 /** Hosts of the vendor: it takes jobs on one and has them polled on another. */

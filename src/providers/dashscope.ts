@@ -5,7 +5,11 @@ import { isObject, textOf } from "../lib/json.ts";
 import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
 import { wantedSize } from "./images/wanted-image.ts";
-import { compatibleEmbedding, compatibleText } from "./openai-compatible/compatible-provider.ts";
+import {
+  compatibleEmbedding,
+  compatibleProbe,
+  compatibleText,
+} from "./openai-compatible/compatible-provider.ts";
 import { VENDORS } from "./openai-compatible/vendors.ts";
 import type { Provider } from "./provider.ts";
 import {
@@ -41,7 +45,10 @@ type DashscopeSettings = z.infer<typeof settings>;
 /** Alibaba Cloud's model studio: chat completions, and image models by their synchronous call or as tasks. */
 export const dashscope: Provider<DashscopeSettings> = {
   name: "dashscope",
+  title: VENDORS.dashscope.title,
+  documentation: "An API key of Model Studio, of one region: cn or global.",
   settings,
+  probe: (settings, signal) => compatibleProbe(VENDORS.dashscope, compatibleSettings(settings), signal),
   text: (settings) => compatibleText(VENDORS.dashscope, compatibleSettings(settings)),
   embedding: (settings) => compatibleEmbedding(VENDORS.dashscope, compatibleSettings(settings)),
   image(settings, codecSlots) {

@@ -13,15 +13,23 @@ import { createConnection, type Connection } from "./transport/connection.ts";
 import { brokenResponse, send, type Classify, type VendorRequest } from "./transport/http.ts";
 import { writeJsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
+import { probeByRefusal } from "./transport/probe.ts";
 import { readJobId, RUNNING, type JobStatus, type VendorJob } from "./transport/polling.ts";
 import { readDetail, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 /** The queue of fal: a job is submitted, polled until it has completed, and its result fetched by another call. */
 export const fal: Provider<HostedSettings> = {
   name: "fal",
+  title: "fal",
+  documentation: "An API key of fal.ai.",
+  probe: (settings, signal) => {
+    const { baseUrl, headers, errors } = connectionOf(settings);
+    const url = `${baseUrl}/fal-ai/flux/requests/${UNKNOWN_REQUEST}/status`;
+    return probeByRefusal(() => callJson("GET", { url, headers, signal }, errors.classify));
+  },
   settings: hostedSettings("https://queue.fal.run"),
   image(settings, codecSlots) {
-    const connection = createConnection(settings, readFailure, { authorization: `Key ${settings.apiKey}` });
+    const connection = connectionOf(settings);
     return createHostedUpstream(settings, {
       codecSlots,
       rules: REFERENCE_RULES,
@@ -31,6 +39,13 @@ export const fal: Provider<HostedSettings> = {
     });
   },
 };
+
+/** A valid key is told that there is no such request (fal queue reference). */
+const UNKNOWN_REQUEST = "00000000-0000-4000-8000-000000000000";
+
+function connectionOf(settings: HostedSettings): Connection {
+  return createConnection(settings, readFailure, { authorization: `Key ${settings.apiKey}` });
+}
 
 /** What most of its models take. */
 const DEFAULT_INPUTS: ModelInputs = {

@@ -2,10 +2,14 @@ import { z } from "zod";
 import { editMembers } from "../lib/json-edit.ts";
 import type { GenerateContentConnection } from "./generate-content/connection.ts";
 import { createGenerateContentEmbeddings } from "./generate-content/embeddings.ts";
+import { readGoogleFailure } from "./generate-content/errors.ts";
 import { createGenerateContentImages } from "./generate-content/images.ts";
 import { createGenerateContentText } from "./generate-content/text.ts";
 import type { Provider } from "./provider.ts";
 import { fanOutSetting, headerValue, httpAddress, withoutEndSlash } from "./transport/channel-settings.ts";
+import { JSON_HEADERS } from "./transport/json-call.ts";
+import { probeByReading } from "./transport/probe.ts";
+import { createVendorErrors } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
   /** Address in front of `/v1beta/models/…`. */
@@ -19,7 +23,15 @@ type GeminiSettings = z.infer<typeof settings>;
 /** Gemini's text and image models at the address for API keys (Gemini API reference, `models.generateContent`). */
 export const gemini: Provider<GeminiSettings> = {
   name: "gemini",
+  title: "Google Gemini",
+  documentation: "An API key of Google AI Studio.",
   settings,
+  probe: ({ baseUrl, apiKey }, signal) => {
+    const { classify } = createVendorErrors({ secret: apiKey, baseUrl }, readGoogleFailure);
+    const headers = { ...JSON_HEADERS, "x-goog-api-key": apiKey };
+    const url = `${withoutEndSlash(baseUrl)}/v1beta/models?pageSize=1`;
+    return probeByReading({ url, headers, signal }, classify);
+  },
   text: (settings) => [createGenerateContentText(connectionOf(settings))],
   embedding: (settings) => createGenerateContentEmbeddings(connectionOf(settings)),
   image: (settings, codecSlots) =>

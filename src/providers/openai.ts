@@ -7,6 +7,7 @@ import {
 } from "./openai-compatible/connection.ts";
 import { createOpenAiEmbeddings } from "./openai-compatible/embeddings.ts";
 import { createOpenAiImages } from "./openai-compatible/images.ts";
+import { probeOpenAi } from "./openai-compatible/probe.ts";
 import { createOpenAiResponses } from "./openai-compatible/responses.ts";
 import { createOpenAiText } from "./openai-compatible/text.ts";
 import { vendorAt } from "./openai-compatible/vendors.ts";
@@ -40,7 +41,12 @@ type OpenAiSettings = z.infer<typeof settings>;
 /** OpenAI, and every vendor that serves its chat completions or images protocol. */
 export const openai: Provider<OpenAiSettings> = {
   name: "openai",
+  title: "OpenAI",
+  documentation:
+    "An API key of platform.openai.com; with another address any vendor of its chat completions or images.",
   settings,
+  probe: (settings, signal) =>
+    probeOpenAi(connectionOf(settings), `${withoutEndSlash(settings.baseUrl)}/models`, signal),
   text(settings) {
     const connection = connectionOf(settings);
     const chat = createOpenAiText(connection);

@@ -9,6 +9,7 @@ import type { ReferenceRules } from "./images/reference-image.ts";
 import { followsReference, wantedFormat, wantedQuality } from "./images/wanted-image.ts";
 import {
   compatibleEmbedding,
+  compatibleProbe,
   compatibleText,
   messagesAddress,
   responsesSetting,
@@ -37,7 +38,10 @@ type OpenRouterSettings = z.infer<typeof settings>;
 /** Chat completions, and the images route of OpenRouter: ratio and resolution for every model, pictures back as base64. */
 export const openrouter: Provider<OpenRouterSettings> = {
   name: "openrouter",
+  title: VENDORS.openrouter.title,
+  documentation: "An API key of openrouter.ai.",
   settings,
+  probe: (settings, signal) => compatibleProbe(VENDORS.openrouter, settings, signal, KEY_PATH),
   text: (settings) => compatibleText(VENDORS.openrouter, settings),
   embedding: (settings) => compatibleEmbedding(VENDORS.openrouter, settings),
   image(settings, codecSlots) {
@@ -50,6 +54,9 @@ export const openrouter: Provider<OpenRouterSettings> = {
     });
   },
 };
+
+/** Its list of models is public; this describes the key (OpenRouter API, "Get current API key"). */
+const KEY_PATH = "key";
 
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 20 * 1024 * 1024 };
 

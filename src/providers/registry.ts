@@ -1,4 +1,3 @@
-import type { ZodType } from "zod";
 import type { Channel } from "../domain/channel.ts";
 import type { EmbeddingUpstream, ImageUpstream, TextUpstream, Upstreams } from "../gateway/ports.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
@@ -21,12 +20,15 @@ import { vertex } from "./vertex/index.ts";
 import { xai } from "./xai.ts";
 
 /** A provider with the type of its settings erased. */
-interface RegisteredProvider {
-  settings: ZodType;
+interface RegisteredProvider extends Pick<
+  Provider<unknown>,
+  "name" | "title" | "documentation" | "settings"
+> {
   open(
     settings: unknown,
     codecSlots: FairSemaphore,
   ): { text?: readonly TextUpstream[]; image?: ImageUpstream; embedding?: EmbeddingUpstream };
+  probe(settings: unknown, signal: AbortSignal): Promise<void>;
 }
 
 /** All providers. A new one is a file and a line here, or a row in the table of compatible vendors. */
@@ -86,16 +88,17 @@ export function openUpstreams(channels: Iterable<Channel>, codecSlots: FairSemap
   return upstreams;
 }
 
-function register<Settings>({
-  name,
-  settings,
-  text,
-  image,
-  embedding,
-}: Provider<Settings>): [string, RegisteredProvider] {
+/** Calls the vendor of a channel with its address and credential. Throws an `UpstreamError`, or the signal's reason. */
+export async function probeChannel({ provider, settings }: Channel, signal: AbortSignal): Promise<void> {
+  await PROVIDERS.get(provider)?.probe(settings, signal);
+}
+
+function register<Settings>(provider: Provider<Settings>): [string, RegisteredProvider] {
+  const { name, title, documentation, settings, text, image, embedding } = provider;
   const open: RegisteredProvider["open"] = (value, codecSlots) => {
     const parsed = settings.parse(value);
     return { text: text?.(parsed), image: image?.(parsed, codecSlots), embedding: embedding?.(parsed) };
   };
-  return [name, { settings, open }];
+  const probe: RegisteredProvider["probe"] = (value, signal) => provider.probe(settings.parse(value), signal);
+  return [name, { name, title, documentation, settings, open, probe }];
 }

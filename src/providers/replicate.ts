@@ -13,6 +13,7 @@ import { createConnection, type Connection } from "./transport/connection.ts";
 import { brokenResponse, send } from "./transport/http.ts";
 import { writeJsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
+import { probeByReading } from "./transport/probe.ts";
 import { readJobId, RUNNING, type JobStatus, type VendorJob } from "./transport/polling.ts";
 import { type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
@@ -22,6 +23,12 @@ import { type FailureReading, type VendorErrors } from "./transport/vendor-error
  */
 export const replicate: Provider<HostedSettings> = {
   name: "replicate",
+  title: "Replicate",
+  documentation: "An API token of replicate.com.",
+  probe: (settings, signal) => {
+    const { baseUrl, headers, errors } = createConnection(settings, readFailure);
+    return probeByReading({ url: `${baseUrl}/account`, headers, signal }, errors.classify);
+  },
   settings: hostedSettings("https://api.replicate.com/v1"),
   image(settings, codecSlots) {
     const connection = createConnection(settings, readFailure);

@@ -7,7 +7,11 @@ import { readImageList, type ImageList } from "./images/image-list.ts";
 import { createImageUpstream } from "./images/image-upstream.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
 import { hasError, readOpenAiFailure } from "./openai-compatible/errors.ts";
-import { compatibleText, responsesSetting } from "./openai-compatible/compatible-provider.ts";
+import {
+  compatibleProbe,
+  compatibleText,
+  responsesSetting,
+} from "./openai-compatible/compatible-provider.ts";
 import { VENDORS } from "./openai-compatible/vendors.ts";
 import type { Provider } from "./provider.ts";
 import { extraHeaders, headerValue, httpAddress } from "./transport/channel-settings.ts";
@@ -34,7 +38,10 @@ type XaiSettings = z.infer<typeof settings>;
  */
 export const xai: Provider<XaiSettings> = {
   name: "xai",
+  title: VENDORS.xai.title,
+  documentation: "An API key of console.x.ai.",
   settings,
+  probe: (settings, signal) => compatibleProbe(VENDORS.xai, settings, signal),
   text: (settings) => compatibleText(VENDORS.xai, settings),
   image(settings, codecSlots) {
     const connection = createConnection(settings, readFailure);

@@ -9,10 +9,14 @@ import { createSandboxTextUpstreams } from "./text/send.ts";
  */
 export const sandbox = {
   name: "sandbox",
+  title: "Sandbox",
+  documentation:
+    "Made-up text and real pictures without a vendor, for trying things out; needs no credential.",
   settings: z.strictObject({
     tokensPerSecond: z.number().positive().optional().describe("Tokens a second; unpaced when absent"),
   }),
   text: createSandboxTextUpstreams,
   image: createSandboxImageUpstream,
   embedding: () => sandboxEmbeddings,
+  probe: async () => {},
 };

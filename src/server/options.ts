@@ -1,4 +1,4 @@
-import type { AdminContext } from "../admin/context.ts";
+import type { OperationContext } from "../admin/context.ts";
 import type { Core } from "../gateway/core.ts";
 import type { ImageCore } from "../gateway/images.ts";
 import type { JobCore } from "../jobs/submit.ts";
@@ -17,7 +17,7 @@ export interface ServerOptions {
   outcomes: OutcomeStore;
   jobs: Omit<JobCore, keyof ImageCore>;
   /** What administration works with; who makes a change is added for each request. */
-  admin: Omit<AdminContext, "by">;
+  admin: Omit<OperationContext, "by">;
   console: ConsoleFiles;
   safeFetch: SafeFetch;
   /** Folder for temporary files of requests, on a local disk. */

@@ -11,6 +11,7 @@ import {
 } from "../openai-compatible/connection.ts";
 import { createOpenAiEmbeddings } from "../openai-compatible/embeddings.ts";
 import { createOpenAiImages } from "../openai-compatible/images.ts";
+import { probeOpenAi } from "../openai-compatible/probe.ts";
 import { createOpenAiResponses } from "../openai-compatible/responses.ts";
 import { createOpenAiText } from "../openai-compatible/text.ts";
 import type { Provider } from "../provider.ts";
@@ -64,7 +65,11 @@ type AzureSettings = z.infer<typeof settings>;
  */
 export const azure: Provider<AzureSettings> = {
   name: "azure",
+  title: "Azure OpenAI",
+  documentation: "The address of the resource and its key; without a key tokens of Microsoft Entra are used.",
   settings,
+  probe: (settings, signal) =>
+    connectorOf(settings)(signal, (connection) => probeOpenAi(connection, listUrlOf(settings), signal)),
   text(settings) {
     const connect = connectorOf(settings);
     const upstream = (dialect: TextDialectName, create: (connection: OpenAiConnection) => TextUpstream) => ({
@@ -129,14 +134,25 @@ const IMAGE_LIMITS: ImageLimits = {
 
 function connectionOf(settings: AzureSettings, credential: Credential): OpenAiConnection {
   const { headers } = settings;
-  // The address is often copied with the path of a surface at its end.
-  const baseUrl = withoutEndSlash(settings.baseUrl).replace(/\/openai(\/v1)?$/, "");
+  const baseUrl = resourceOf(settings);
   return createOpenAiConnection({ baseUrl, apiKey: credential.secret, headers }, credential.headers, {
     urlOf: urlsOf(baseUrl, settings),
     textTraits: TEXT_TRAITS,
     singleFileField: "image[]",
     imageLimits: IMAGE_LIMITS,
   });
+}
+
+/** The models of a resource (Azure OpenAI, "Models - List"). */
+function listUrlOf(settings: AzureSettings): string {
+  const { surface, apiVersion } = settings;
+  const path = surface === "v1" ? "v1/models" : "models";
+  return `${resourceOf(settings)}/openai/${path}?api-version=${apiVersion ?? API_VERSIONS[surface]}`;
+}
+
+/** The address is often copied with the path of a surface at its end. */
+function resourceOf({ baseUrl }: AzureSettings): string {
+  return withoutEndSlash(baseUrl).replace(/\/openai(\/v1)?$/, "");
 }
 
 function urlsOf(baseUrl: string, { surface, apiVersion }: AzureSettings): OpenAiAddress["urlOf"] {

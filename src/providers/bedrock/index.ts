@@ -2,7 +2,8 @@ import { z } from "zod";
 import type { Provider } from "../provider.ts";
 import { headerValue, httpAddress, withoutEndSlash } from "../transport/channel-settings.ts";
 import { authenticateByApiKey, authenticateBySignature, type Authenticate } from "./authentication.ts";
-import { createBedrockText } from "./text.ts";
+import { probeByRefusal, UNKNOWN_MODEL } from "../transport/probe.ts";
+import { createBedrockText, type BedrockConnection } from "./text.ts";
 
 const settings = z
   .object({
@@ -40,14 +41,28 @@ type BedrockSettings = z.infer<typeof settings>;
 /** Claude at Amazon Bedrock. The upstream model of a route is the id of a model or of an inference profile. */
 export const bedrock: Provider<BedrockSettings> = {
   name: "bedrock",
+  title: "Amazon Bedrock",
+  documentation:
+    "An API key of Bedrock, or an access key in the settings; without both the credentials of this machine are used.",
   settings,
-  text: (settings) => [
-    createBedrockText({
-      baseUrl: withoutEndSlash(settings.baseUrl ?? regionalAddress(settings.region)),
-      authenticate: authenticationOf(settings),
-    }),
-  ],
+  probe: (settings, signal) =>
+    probeByRefusal(() => createBedrockText(connectionOf(settings)).send({ ...PROBE, signal })),
+  text: (settings) => [createBedrockText(connectionOf(settings))],
 };
+
+const PROBE = {
+  raw: '{"model":"","max_tokens":1,"messages":[{"role":"user","content":"ping"}]}',
+  upstreamModel: UNKNOWN_MODEL,
+  isStream: false,
+  headers: {},
+};
+
+function connectionOf(settings: BedrockSettings): BedrockConnection {
+  return {
+    baseUrl: withoutEndSlash(settings.baseUrl ?? regionalAddress(settings.region)),
+    authenticate: authenticationOf(settings),
+  };
+}
 
 /** Host of a region (AWS General Reference, "Amazon Bedrock endpoints"). */
 function regionalAddress(region: string): string {

@@ -17,6 +17,7 @@ import {
   type OpenAiSettings,
 } from "./connection.ts";
 import { createOpenAiEmbeddings } from "./embeddings.ts";
+import { probeOpenAi } from "./probe.ts";
 import { createOpenAiResponses } from "./responses.ts";
 import { createOpenAiText } from "./text.ts";
 import type { CompatibleVendor } from "./vendors.ts";
@@ -33,7 +34,12 @@ export function compatibleProvider(vendor: CompatibleVendor): Provider<Compatibl
   });
   return {
     name: vendor.name,
+    title: vendor.title,
+    documentation: vendor.isOwnServer
+      ? "A server of your own: its address in front of /chat/completions, and a key where it wants one."
+      : `An API key of ${vendor.title}.`,
     settings,
+    probe: (parsed, signal) => compatibleProbe(vendor, parsed, signal),
     text: (parsed) => compatibleText(vendor, parsed),
     ...(vendor.embeds && { embedding: (parsed) => compatibleEmbedding(vendor, parsed) }),
   };
@@ -71,6 +77,18 @@ export function compatibleEmbedding(
   settings: CompatibleSettings,
 ): EmbeddingUpstream {
   return createOpenAiEmbeddings(connectionOf(vendor, settings));
+}
+
+/** A list of models, or for a vendor without one a refused message. `path` is the list's, where it is another. */
+export async function compatibleProbe(
+  vendor: CompatibleVendor,
+  settings: OpenAiSettings,
+  signal: AbortSignal,
+  path = "models",
+): Promise<void> {
+  const connection = connectionOf(vendor, settings);
+  const base = withoutEndSlash(settings.baseUrl);
+  await probeOpenAi(connection, `${base}/${path}`, signal);
 }
 
 function connectionOf({ traits, ownCodes }: CompatibleVendor, settings: OpenAiSettings): OpenAiConnection {

@@ -5,6 +5,8 @@ import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 export interface CompatibleVendor {
   /** Name of its provider. */
   name: string;
+  /** Its name for people. */
+  title: string;
   /** Address in front of `/chat/completions`. */
   baseUrl: string;
   /** Other hosts of the same interface, of other regions. */
@@ -34,6 +36,7 @@ export const VENDORS = {
   // ("Thinking Mode", "JSON Output").
   deepseek: {
     name: "deepseek",
+    title: "DeepSeek",
     baseUrl: "https://api.deepseek.com",
     messagesBaseUrl: "https://api.deepseek.com/anthropic",
     traits: {
@@ -46,6 +49,7 @@ export const VENDORS = {
   // "Thinking is enabled but reasoning_content is missing" is an error (Kimi API, "Error reference").
   moonshot: {
     name: "moonshot",
+    title: "Moonshot AI",
     baseUrl: "https://api.moonshot.ai/v1",
     otherHosts: ["api.moonshot.cn"],
     messagesBaseUrl: "https://api.moonshot.ai/anthropic",
@@ -54,6 +58,7 @@ export const VENDORS = {
   // Z.ai API reference; open.bigmodel.cn serves the same inside of China.
   zhipu: {
     name: "zhipu",
+    title: "Zhipu AI (Z.ai)",
     embeds: true,
     baseUrl: "https://api.z.ai/api/paas/v4",
     otherHosts: ["open.bigmodel.cn"],
@@ -68,6 +73,7 @@ export const VENDORS = {
   // MiniMax API, "Compatible OpenAI API": the whole message of an earlier turn goes back, its reasoning included.
   minimax: {
     name: "minimax",
+    title: "MiniMax",
     baseUrl: "https://api.minimax.io/v1",
     messagesBaseUrl: "https://api.minimax.io/anthropic",
     traits: {
@@ -80,6 +86,7 @@ export const VENDORS = {
   // Unknown fields are errors, `stream_options` and `reasoning_content` among them (Mistral API, 422).
   mistral: {
     name: "mistral",
+    title: "Mistral AI",
     embeds: true,
     baseUrl: "https://api.mistral.ai/v1",
     traits: {
@@ -90,11 +97,13 @@ export const VENDORS = {
   },
   groq: {
     name: "groq",
+    title: "Groq",
     baseUrl: "https://api.groq.com/openai/v1",
     traits: { refuses: [...OPENAI_TOOLS, "verbosity"], maxTokensField: "max_completion_tokens" },
   },
   xai: {
     name: "xai",
+    title: "xAI",
     baseUrl: "https://api.x.ai/v1",
     traits: {
       refuses: [...OPENAI_TOOLS, "verbosity"],
@@ -105,6 +114,7 @@ export const VENDORS = {
   // OpenRouter API, "Reasoning tokens" and "Prompt caching".
   openrouter: {
     name: "openrouter",
+    title: "OpenRouter",
     embeds: true,
     baseUrl: "https://openrouter.ai/api/v1",
     messagesBaseUrl: "https://openrouter.ai/api",
@@ -119,6 +129,7 @@ export const VENDORS = {
   // `insufficient_quota` is a limit of tokens per minute there (Model Studio, "Error codes" and "Rate limits").
   dashscope: {
     name: "dashscope",
+    title: "Alibaba Cloud Model Studio",
     embeds: true,
     baseUrl: "https://dashscope.aliyuncs.com/compatible-mode/v1",
     otherHosts: ["dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"],
@@ -134,12 +145,14 @@ export const VENDORS = {
   },
   together: {
     name: "together",
+    title: "Together AI",
     embeds: true,
     baseUrl: "https://api.together.xyz/v1",
     traits: { refuses: NEWER_FIELDS, takesTopK: true },
   },
   fireworks: {
     name: "fireworks",
+    title: "Fireworks AI",
     embeds: true,
     baseUrl: "https://api.fireworks.ai/inference/v1",
     traits: { refuses: NEWER_FIELDS, takesTopK: true, reasoningField: "reasoning_content" },
@@ -147,6 +160,7 @@ export const VENDORS = {
   // vLLM and SGLang render messages by the model's own template, which knows the roles it was trained with.
   vllm: {
     name: "vllm",
+    title: "vLLM",
     embeds: true,
     baseUrl: "http://127.0.0.1:8000/v1",
     isOwnServer: true,
@@ -154,6 +168,7 @@ export const VENDORS = {
   },
   sglang: {
     name: "sglang",
+    title: "SGLang",
     embeds: true,
     baseUrl: "http://127.0.0.1:30000/v1",
     isOwnServer: true,
@@ -161,6 +176,7 @@ export const VENDORS = {
   },
   ollama: {
     name: "ollama",
+    title: "Ollama",
     embeds: true,
     baseUrl: "http://127.0.0.1:11434/v1",
     isOwnServer: true,
@@ -168,6 +184,7 @@ export const VENDORS = {
   },
   lmstudio: {
     name: "lmstudio",
+    title: "LM Studio",
     embeds: true,
     baseUrl: "http://127.0.0.1:1234/v1",
     isOwnServer: true,

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { systemClock } from "../../lib/clock.ts";
 import { removeMember } from "../../lib/json-edit.ts";
+import type { TextCall } from "../../gateway/ports.ts";
+import { probeByRefusal } from "../transport/probe.ts";
 import type { GenerateContentConnection } from "../generate-content/connection.ts";
 import { createGenerateContentImages } from "../generate-content/images.ts";
 import { createGenerateContentText } from "../generate-content/text.ts";
@@ -44,7 +46,14 @@ type VertexSettings = z.infer<typeof settings>;
 /** Claude, and Gemini's text and image models in a Google Cloud project, with short-lived access tokens as credential. */
 export const vertex: Provider<VertexSettings> = {
   name: "vertex",
+  title: "Google Vertex AI",
+  documentation:
+    "The JSON of a service account's key; without it the account of this machine is used, and the settings name the project.",
   settings,
+  probe: (settings, signal) =>
+    probeByRefusal(async () =>
+      createGenerateContentText(connectionOf(settings)).countTokens?.(countCall(signal)),
+    ),
   text(settings) {
     const connection = connectionOf(settings);
     const { baseUrl, authenticate } = connection;
@@ -57,6 +66,15 @@ export const vertex: Provider<VertexSettings> = {
   image: (settings, codecSlots) =>
     createGenerateContentImages(connectionOf(settings), settings.fanOut, codecSlots),
 };
+
+/** A count is free, and made of every model. */
+const countCall = (signal: AbortSignal): TextCall => ({
+  raw: '{"contents":[{"role":"user","parts":[{"text":"ping"}]}]}',
+  upstreamModel: "gemini-2.5-flash",
+  isStream: false,
+  headers: {},
+  signal,
+});
 
 /** Fields of a request that its count refuses (Vertex AI reference, `CountTokensRequest`). */
 const NOT_COUNTED = ["toolConfig", "tool_config", "safetySettings", "safety_settings", "labels"];

@@ -20,6 +20,8 @@ export interface LiveSnapshot extends Snapshot, BackgroundWork {
   refresh(): Promise<void>;
   /** Calls `listener` with the ids of budgets that were changed or removed, from then on. */
   onBudgetsChanged(listener: (budgets: readonly string[]) => void): void;
+  /** Awaits `listener` whenever channels or models were changed in the database, before the change counts as read. */
+  onConfigurationChanged(listener: () => Promise<void>): void;
   /** Replaces what is configured, from the next request on. */
   reconfigure(configured: Configured): void;
   /** Milliseconds since the database last confirmed what is in memory. */
@@ -49,7 +51,14 @@ const DATABASE = {
   lost: "the database is away: known keys are served, charges wait in the journal",
   available: "the database is available again",
 };
-const ALL_KINDS: ReadonlySet<ChangeKind> = new Set(["organization", "price", "budget", "link secret"]);
+const ALL_KINDS: ReadonlySet<ChangeKind> = new Set([
+  "organization",
+  "price",
+  "budget",
+  "link secret",
+  "channel",
+  "model",
+]);
 const NO_BUDGETS: readonly string[] = [];
 
 /** Loads the first state; throws a `DependencyError` when the database is away. */
@@ -80,6 +89,7 @@ class PolledSnapshot implements LiveSnapshot {
   #timer: BackgroundWork | null = null;
   readonly #outage: OutageReport;
   #budgetListener: (budgets: readonly string[]) => void = () => {};
+  #configurationListener: () => Promise<void> = async () => {};
 
   constructor(database: Database, options: SnapshotOptions) {
     this.#database = database;
@@ -137,6 +147,10 @@ class PolledSnapshot implements LiveSnapshot {
     this.#budgetListener = listener;
   }
 
+  onConfigurationChanged(listener: () => Promise<void>): void {
+    this.#configurationListener = listener;
+  }
+
   reconfigure(configured: Configured): void {
     this.#configured = configured;
     this.#directory = this.#build();
@@ -181,6 +195,7 @@ class PolledSnapshot implements LiveSnapshot {
         : await this.#source.changedBudgets(this.#revision, revision);
       this.#budgetListener(changed);
     }
+    if (kinds.has("channel") || kinds.has("model")) await this.#configurationListener();
     if (kinds.has("link secret")) await this.#options.onLinkSecretRotated?.();
     if (kinds.has("key")) {
       for await (const page of this.#source.changedKeys(this.#revision, revision)) {

@@ -2,6 +2,7 @@ import type { AdminStore, AuditStore } from "../../admin/ports.ts";
 import { adminTokenStore } from "./admin-tokens.ts";
 import { auditStore } from "./audit.ts";
 import { budgetAdminStore } from "./budgets.ts";
+import { configurationStore } from "./configuration.ts";
 import { correctionStore } from "./corrections.ts";
 import { jobAdminStore } from "./jobs.ts";
 import { keyStore } from "./keys.ts";
@@ -78,6 +79,7 @@ export function storesOn(database: Database, journals?: string): Stores {
       linkSecrets: linkSecretStore(database),
       webhooks: webhookStore(database),
       jobs: jobAdminStore(database),
+      configuration: configurationStore(database),
       ledger: {
         list: ledger.list,
         position: ledger.position,

@@ -1,0 +1,57 @@
+import { readS3Address } from "../lib/s3-address.ts";
+import { hasScheme, type FileSettings } from "./file-schema.ts";
+import type { Report } from "./problems.ts";
+import { resolveSecret, type SecretSource } from "./secret-reference.ts";
+
+/** Addresses that may be references, because they may hold a password. */
+export async function resolveAddresses(effective: FileSettings, secrets: SecretSource, report: Report) {
+  const read = async (
+    path: "database_url" | "redis_url" | "blob_url",
+    problemOf: (address: string) => string | null,
+  ) => {
+    const written = effective[path];
+    if (written === null) return null;
+    const isPlain = typeof written === "string";
+    const resolved = isPlain ? { secret: written } : await resolveSecret(written, secrets);
+    if ("problem" in resolved) {
+      report(path, resolved.problem);
+      return null;
+    }
+    const problem = problemOf(resolved.secret);
+    if (problem !== null) report(!isPlain && "env" in written ? written.env : path, problem);
+    return resolved.secret;
+  };
+  return {
+    databaseUrl: await read("database_url", schemeProblem("postgres://host/database")),
+    redisUrl: await read("redis_url", schemeProblem("redis://host:6379")),
+    blobUrl: await read("blob_url", blobAddressProblem),
+  };
+}
+
+/** The token that metrics need; null is none. */
+export async function resolveMetricsToken(
+  { server }: FileSettings,
+  secrets: SecretSource,
+  report: Report,
+): Promise<string | null> {
+  if (server.metrics_token === null) return null;
+  const resolved = await resolveSecret(server.metrics_token, secrets);
+  if ("secret" in resolved) return resolved.secret;
+  report("server.metrics_token", resolved.problem);
+  return null;
+}
+
+/** Checked before the first start creates a key and a password, which a failure after that would never print. */
+function blobAddressProblem(address: string): string | null {
+  try {
+    readS3Address(address);
+    return null;
+  } catch (error) {
+    if (error instanceof RangeError) return error.message;
+    throw error;
+  }
+}
+
+function schemeProblem(example: string) {
+  return (address: string) => (hasScheme(address, example) ? null : `must be an address such as ${example}`);
+}

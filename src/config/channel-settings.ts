@@ -1,0 +1,111 @@
+import type { ZodType } from "zod";
+import { camelCase, snakeCase } from "../lib/casing.ts";
+import { formatPath, knownKeys, readStrictly } from "../lib/schema-problems.ts";
+import { isSecretHeader, isSecretName } from "../lib/secret-names.ts";
+import { didYouMean } from "../lib/suggest.ts";
+import { NO_CREDENTIAL, type DeclaredChannel } from "./channel-schema.ts";
+import type { Report } from "./problems.ts";
+import {
+  isSecretReference,
+  LITERAL_SECRET,
+  OpenedSecret,
+  resolveSecret,
+  type SecretSource,
+} from "./secret-reference.ts";
+
+/** The provider's own settings, checked by its schema; null when a problem was reported. */
+export async function assembleSettings(
+  path: string,
+  declared: DeclaredChannel,
+  schema: ZodType,
+  secrets: SecretSource,
+  report: Report,
+): Promise<object | null> {
+  let isSound = true;
+  const refuse: Report = (where, message) => {
+    isSound = false;
+    report(where, message);
+  };
+  const settings: Record<string, unknown> = {};
+  const resolve = async (where: string, value: unknown): Promise<unknown> => {
+    if (value instanceof OpenedSecret) return value.text;
+    if (!isSecretReference(value)) return value;
+    const resolved = await resolveSecret(value, secrets);
+    if ("secret" in resolved) return resolved.secret;
+    refuse(where, resolved.problem);
+    return undefined;
+  };
+  for (const [location, value] of locatedSettings(declared)) {
+    const where = `${path}.${location.path}`;
+    if (location.path === "credential" && value === NO_CREDENTIAL) settings[location.name] = null;
+    else if (typeof value === "string" && isSecretName(location.path)) refuse(where, LITERAL_SECRET);
+    else if (location.path === "headers")
+      settings[location.name] = await resolveHeaders(where, Object(value), resolve, refuse);
+    else settings[location.name] = await resolve(where, value);
+  }
+  const known = knownKeys(schema);
+  for (const [location] of locatedSettings(declared)) {
+    if (known.length === 0 || known.includes(location.name)) continue;
+    const suggestion = didYouMean(location.name, known).replace(
+      /"(.*)"/,
+      (_, name: string) => `"${snakeCase(name)}"`,
+    );
+    refuse(
+      `${path}.${location.path}`,
+      `is not a setting of the provider "${declared.provider}"${suggestion}`,
+    );
+  }
+  const result = readStrictly(schema, settings);
+  if (!("problems" in result)) return isSound ? Object(result.value) : null;
+  for (const problem of result.problems)
+    if (!problem.message.startsWith("is not a known"))
+      report(`${path}.${filePath(problem.path)}`, problem.message);
+  return null;
+}
+
+/** Headers with their secrets. One whose name is that of a secret must hold a reference. */
+async function resolveHeaders(
+  path: string,
+  headers: Readonly<Record<string, unknown>>,
+  resolve: (where: string, value: unknown) => Promise<unknown>,
+  refuse: Report,
+): Promise<Record<string, unknown>> {
+  const resolved: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const where = `${path}.${formatPath([name])}`;
+    if (typeof value === "string" && isSecretHeader(name)) refuse(where, LITERAL_SECRET);
+    else resolved[name] = await resolve(where, value);
+  }
+  return resolved;
+}
+
+interface SettingLocation {
+  /** In the file, below the channel. */
+  path: string;
+  /** In the provider's settings. */
+  name: string;
+}
+
+/** Keys of a channel beside `settings` that the provider reads as settings, too. */
+const BESIDE: readonly SettingLocation[] = [
+  { path: "base_url", name: "baseUrl" },
+  { path: "credential", name: "apiKey" },
+  { path: "headers", name: "headers" },
+  { path: "region", name: "region" },
+];
+
+function locatedSettings(declared: DeclaredChannel): [SettingLocation, unknown][] {
+  const beside: Readonly<Record<string, unknown>> = declared;
+  return [
+    ...Object.entries(declared.settings).map(([key, value]): [SettingLocation, unknown] => [
+      { path: `settings.${key}`, name: camelCase(key) },
+      value,
+    ]),
+    ...BESIDE.map((location): [SettingLocation, unknown] => [location, beside[location.path]]),
+  ].filter(([, value]) => value !== undefined);
+}
+
+/** Path of a provider's setting in the file. */
+function filePath(path: string): string {
+  return BESIDE.find((location) => location.name === path)?.path ?? `settings.${snakeCase(path)}`;
+}

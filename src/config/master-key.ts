@@ -1,0 +1,77 @@
+import { linkSync, readFileSync, rmSync } from "node:fs";
+import { mkdir, open } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { newMasterKey, readMasterKey, type MasterKey } from "../lib/seal.ts";
+import type { FileSettings } from "./file-schema.ts";
+import type { Report } from "./problems.ts";
+import { resolveSecret, type SecretSource } from "./secret-reference.ts";
+
+/** What credentials in the database are encrypted with. It never enters the database. */
+export interface MasterKeys {
+  /** Null while none was set or needed. */
+  current: MasterKey | null;
+  /** The one before, which only opens. */
+  previous: MasterKey | null;
+  /** File of a generated key; one that is set takes precedence over it. */
+  path: string;
+}
+
+const WRONG = "must be 32 bytes in base64, such as `openssl rand -base64 32` prints";
+
+/** Reads the keys that are set, or the one that was generated earlier. */
+export async function readMasterKeys(
+  { master_key, master_key_previous }: Pick<FileSettings, "master_key" | "master_key_previous">,
+  secrets: SecretSource,
+  dataDirectory: string,
+  report: Report,
+): Promise<MasterKeys> {
+  const read = async (path: string, reference: FileSettings["master_key"]): Promise<MasterKey | null> => {
+    if (reference === null) return null;
+    const name = "env" in reference ? reference.env : path;
+    const resolved = await resolveSecret(reference, secrets);
+    const key = "secret" in resolved ? readMasterKey(resolved.secret) : null;
+    if (!key) report(name, "problem" in resolved ? resolved.problem : WRONG);
+    return key;
+  };
+  const path = join(dataDirectory, "master.key");
+  return {
+    current: master_key === null ? readKeyFile(path) : await read("master_key", master_key),
+    previous: await read("master_key_previous", master_key_previous),
+    path,
+  };
+}
+
+/** The master key; where there is none yet, it is generated into a file that only its owner can read. */
+export async function ensureMasterKey({ current, path }: MasterKeys): Promise<MasterKey> {
+  const known = current ?? readKeyFile(path);
+  if (known) return known;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${process.pid}`;
+  const file = await open(draft, "wx", 0o600);
+  try {
+    await file.writeFile(`${newMasterKey()}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  // A link is made whole or not at all, so of several processes one decides and none reads half a key.
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  const made = readKeyFile(path);
+  if (!made) throw new Error(`the master key in ${path} cannot be read: it ${WRONG}`);
+  return made;
+}
+
+/** Null when there is no such file, or no key in it. */
+function readKeyFile(path: string): MasterKey | null {
+  try {
+    return readMasterKey(readFileSync(path, "utf8"));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,130 @@
+import type { EntryProblem, StoredEntry } from "../admin/configuration-ports.ts";
+import { formatPath, readStrictly } from "../lib/schema-problems.ts";
+import { sealedBy, unseal, type MasterKey } from "../lib/seal.ts";
+import { isSealed, storedChannelSchema, type DeclaredChannel, type StoredChannel } from "./channel-schema.ts";
+import { fileModelSchema, type FileModel } from "./file-schema.ts";
+import type { MasterKeys } from "./master-key.ts";
+import { OpenedSecret } from "./secret-reference.ts";
+
+/** Channels and models of the database that take part, in the order in which they were added. */
+export interface StoredLayer {
+  channels: Map<string, { declared: DeclaredChannel; entry: StoredEntry }>;
+  models: Record<string, FileModel>;
+  entries: ReadonlyMap<string, StoredEntry>;
+}
+
+/** Ids that the file and the environment declare, which win. */
+export interface DeclaredIds {
+  channels: ReadonlyMap<string, "file" | "environment">;
+  models: ReadonlySet<string>;
+}
+
+export type ReportEntry = (entry: Pick<StoredEntry, "kind" | "id">, path: string, message: string) => void;
+
+/**
+ * Reads stored entries. One that is invalid, cannot be opened or is declared elsewhere too is left out and reported;
+ * none of them stops a start.
+ */
+export function readStoredEntries(
+  stored: readonly StoredEntry[],
+  { declared, keys, report }: { declared: DeclaredIds; keys: MasterKeys; report: ReportEntry },
+): StoredLayer {
+  const layer: StoredLayer = {
+    channels: new Map(),
+    models: {},
+    entries: new Map(stored.map((entry) => [entryName(entry), entry])),
+  };
+  for (const entry of stored) {
+    const { kind, id, value } = entry;
+    const path = pathOf(entry);
+    const winner =
+      kind === "channel" ? declared.channels.get(id) : declared.models.has(id) ? "file" : undefined;
+    if (winner !== undefined) {
+      report(entry, path, `of the database is ignored: the ${winner} declares the ${kind}, too`);
+      continue;
+    }
+    const noun = `setting of a ${kind}`;
+    if (kind === "model") {
+      const result = readStrictly(fileModelSchema, value, { noun });
+      if ("value" in result) layer.models[id] = result.value;
+      else for (const problem of result.problems) report(entry, `${path}.${problem.path}`, problem.message);
+      continue;
+    }
+    const result = readStrictly(storedChannelSchema, value, { noun });
+    if ("problems" in result)
+      for (const problem of result.problems) report(entry, `${path}.${problem.path}`, problem.message);
+    else {
+      const opened = openChannel(id, result.value, keys, (field, message) =>
+        report(entry, `${path}.${field}`, message),
+      );
+      if (opened) layer.channels.set(id, { declared: opened, entry });
+    }
+  }
+  return layer;
+}
+
+/** Collects reports as problems. */
+export function entryProblems(): { problems: EntryProblem[]; report: ReportEntry } {
+  const problems: EntryProblem[] = [];
+  return {
+    problems,
+    report: ({ kind, id }, path, message) => void problems.push({ kind, id, path, message }),
+  };
+}
+
+/** `channels.<id>` or `models.<id>`, as in the file. */
+export function pathOf({ kind, id }: Pick<StoredEntry, "kind" | "id">): string {
+  return formatPath([`${kind}s`, id]);
+}
+
+/** Associated data of a sealed secret: it opens in this field of this entry and nowhere else. */
+export function associatedData({ kind, id }: Pick<StoredEntry, "kind" | "id">, field: string): string {
+  return `${kind}|${id}|${field}`;
+}
+
+/** The keys that may open, today's first. */
+export function openingKeys({ current, previous }: MasterKeys): MasterKey[] {
+  return [current, previous].filter((key) => key !== null);
+}
+
+function entryName({ kind, id }: Pick<StoredEntry, "kind" | "id">): string {
+  return `${kind}|${id}`;
+}
+
+/** The channel with its secrets opened; null where one cannot be. */
+function openChannel(
+  id: string,
+  stored: StoredChannel,
+  keys: MasterKeys,
+  refuse: (field: string, message: string) => void,
+): DeclaredChannel | null {
+  let isOpen = true;
+  const open = <Part>(field: string, part: Part): Exclude<Part, { sealed: string }> | OpenedSecret => {
+    if (!isSealed(part)) return part as Exclude<Part, { sealed: string }>;
+    const text = unseal(openingKeys(keys), part.sealed, associatedData({ kind: "channel", id }, field));
+    if (text !== null) return new OpenedSecret(text);
+    isOpen = false;
+    refuse(field, cannotOpen(part.sealed, keys));
+    return new OpenedSecret("");
+  };
+  const openAll = <Part>(below: string, parts: Readonly<Record<string, Part>>) =>
+    Object.fromEntries(
+      Object.entries(parts).map(([name, part]) => [name, open(`${below}.${name}`, part)] as const),
+    );
+  const { credential, headers, settings, ...plain } = stored;
+  const opened = {
+    ...plain,
+    ...(credential !== undefined && { credential: open("credential", credential) }),
+    ...(headers && { headers: openAll("headers", headers) }),
+    settings: openAll("settings", settings),
+  };
+  return isOpen ? opened : null;
+}
+
+function cannotOpen(sealed: string, { current }: MasterKeys): string {
+  const id = sealedBy(sealed);
+  if (id === null || id === current?.id)
+    return "cannot be opened: the stored value was changed; give it again";
+  const present = current === null ? "there is none here" : `the one here is ${current.id}`;
+  return `cannot be opened: it was sealed with master key ${id}, ${present}; set GATEWAY_MASTER_KEY to that key on every machine, or give the secret again`;
+}

@@ -1,0 +1,75 @@
+import type { ConfiguredModel } from "../admin/configuration-ports.ts";
+import type { FileModel } from "./file-schema.ts";
+import { buildModels, type ModelSources, type ModelTables } from "./models.ts";
+import { isAtOrBelow, type Report } from "./problems.ts";
+import { pathOf, type ReportEntry, type StoredLayer } from "./stored-entries.ts";
+
+interface StoredModelTables extends ModelTables {
+  described: [string, ConfiguredModel][];
+}
+
+/**
+ * Builds the models of the file over those of the database. One of the database that is not valid is left out and
+ * reported; of its route only the targets whose channels do not exist.
+ */
+export function buildStoredModels(
+  layer: StoredLayer,
+  sources: Omit<ModelSources, "stored">,
+  report: Report,
+  reportEntry: ReportEntry,
+): StoredModelTables {
+  let stored = withKnownTargets(layer.models, sources, reportEntry);
+  for (;;) {
+    const refused = new Set<string>();
+    const problems: Parameters<Report>[] = [];
+    const declared = { ...stored, ...sources.declared };
+    const { described, ...tables } = buildModels({ ...sources, declared }, (path, message) => {
+      const id = Object.keys(stored).find((each) => isAtOrBelow(path, pathOf({ kind: "model", id: each })));
+      if (id === undefined) return void problems.push([path, message]);
+      refused.add(id);
+      reportEntry({ kind: "model", id }, path, message);
+    });
+    if (refused.size === 0) {
+      for (const problem of problems) report(...problem);
+      return {
+        ...tables,
+        described: described.map((model) => [model.id, withOrigin(model, layer, stored, sources)]),
+      };
+    }
+    stored = Object.fromEntries(Object.entries(stored).filter(([id]) => !refused.has(id)));
+  }
+}
+
+/** A channel may have been removed, or lost the variable that enabled it, since the route was stored. */
+function withKnownTargets(
+  models: Readonly<Record<string, FileModel>>,
+  { channels, declaredChannels }: Pick<ModelSources, "channels" | "declaredChannels">,
+  reportEntry: ReportEntry,
+): Record<string, FileModel> {
+  const pruned = Object.entries(models).map(([id, model]): [string, FileModel] => {
+    const { route } = model;
+    if (!route) return [id, model];
+    const targets = route.targets.filter(({ channel }, index) => {
+      const isKnown = channels.has(channel) || declaredChannels.has(channel);
+      const entry = { kind: "model", id } as const;
+      const path = `${pathOf(entry)}.route.targets[${index}].channel`;
+      if (!isKnown) reportEntry(entry, path, `"${channel}" is not a known channel; the target is left out`);
+      return isKnown;
+    });
+    return [id, { ...model, route: { ...route, targets } }];
+  });
+  return Object.fromEntries(pruned);
+}
+
+function withOrigin(
+  model: Omit<ConfiguredModel, "origin" | "declared">,
+  { entries }: StoredLayer,
+  stored: Readonly<Record<string, FileModel>>,
+  { declared }: Pick<ModelSources, "declared">,
+): ConfiguredModel {
+  const { id } = model;
+  if (declared[id]) return { ...model, origin: "file", declared: declared[id] };
+  const entry = entries.get(`model|${id}`);
+  if (entry && stored[id]) return { ...model, origin: "database", declared: entry.value };
+  return { ...model, origin: "catalogue", declared: null };
+}

@@ -1,0 +1,65 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+
+/** A key that encrypts secrets at rest: 32 bytes, with a name that tells which key sealed a text. */
+export interface MasterKey {
+  /** Eight hexadecimal digits, which say nothing of the key. */
+  id: string;
+  bytes: Uint8Array;
+}
+
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const ALGORITHM = "aes-256-gcm";
+const SHAPE = /^v1\.([0-9a-f]{8})\.([\w-]{38,})$/;
+
+/** A master key from its base64, of either alphabet; null for anything but 32 bytes. */
+export function readMasterKey(text: string): MasterKey | null {
+  const trimmed = text.trim();
+  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return null;
+  const bytes = Buffer.from(trimmed.replaceAll("-", "+").replaceAll("_", "/"), "base64");
+  return bytes.length === KEY_BYTES ? { id: idOf(bytes), bytes } : null;
+}
+
+/** A new master key as base64. */
+export function newMasterKey(): string {
+  return randomBytes(KEY_BYTES).toString("base64");
+}
+
+/**
+ * Encrypts a text with AES-256-GCM under a fresh nonce of 96 bits. It opens only with the same `associated` data, so
+ * that a sealed text moved to another row or field is refused.
+ */
+export function seal({ id, bytes }: MasterKey, text: string, associated: string): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(ALGORITHM, bytes, nonce);
+  cipher.setAAD(Buffer.from(associated));
+  const sealed = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+  return `v1.${id}.${sealed.toString("base64url")}`;
+}
+
+/** The sealed text, or null when none of the keys opens it. */
+export function unseal(keys: readonly MasterKey[], sealed: string, associated: string): string | null {
+  const [, id, content = ""] = SHAPE.exec(sealed) ?? [];
+  const key = keys.find((each) => each.id === id);
+  if (!key) return null;
+  const bytes = Buffer.from(content, "base64url");
+  const decipher = createDecipheriv(ALGORITHM, key.bytes, bytes.subarray(0, NONCE_BYTES));
+  decipher.setAAD(Buffer.from(associated));
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+  try {
+    const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+    return Buffer.concat([text, decipher.final()]).toString("utf8");
+  } catch {
+    return null;
+  }
+}
+
+/** Id of the key that sealed a text; null when it is not a sealed text. */
+export function sealedBy(sealed: string): string | null {
+  return SHAPE.exec(sealed)?.[1] ?? null;
+}
+
+function idOf(bytes: Uint8Array): string {
+  return createHash("sha256").update("master key id").update(bytes).digest("hex").slice(0, 8);
+}

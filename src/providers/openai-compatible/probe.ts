@@ -1,0 +1,22 @@
+import { writeJsonBody } from "../transport/json-body.ts";
+import { callJson } from "../transport/json-call.ts";
+import { probeByEither, probeByReading, probeByRefusal, UNKNOWN_MODEL } from "../transport/probe.ts";
+import type { OpenAiConnection } from "./connection.ts";
+
+/** Reads the list of models; an address without one is sent a message to a model that it does not have. */
+export async function probeOpenAi(
+  { formHeaders, errors, urlOf }: OpenAiConnection,
+  listUrl: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const call = { headers: formHeaders, signal };
+  const message = { model: UNKNOWN_MODEL, messages: [{ role: "user", content: "ping" }], max_tokens: 1 };
+  const url = urlOf("chat/completions", () => UNKNOWN_MODEL);
+  await probeByEither(
+    () => probeByReading({ ...call, url: listUrl }, errors.classify),
+    () =>
+      probeByRefusal(() =>
+        callJson("POST", { ...call, url, body: writeJsonBody(() => message) }, errors.classify),
+      ),
+  );
+}

@@ -1,0 +1,82 @@
+import type { ConfigurationStore, StoredEntry } from "../../admin/configuration-ports.ts";
+import { firstOf, toColumn, type Integer } from "../database/columns.ts";
+import type { Database, Sql } from "../database/sql.ts";
+import { makeChange } from "./change.ts";
+
+/** Channels and models of administration. The audit has what they were and are, with no secret, sealed or not. */
+export function configurationStore(database: Database): ConfigurationStore {
+  return {
+    async list() {
+      const rows = await database.read(
+        (sql) => sql<EntryRow[]>`SELECT * FROM configuration ORDER BY created_at, kind, id`,
+      );
+      return rows.map(readRow);
+    },
+    create({ kind, id, value, createdAt }, by) {
+      const change = { by, kind, action: "create", subject: id } as const;
+      return makeChange(database, change, async (sql, revision) => {
+        if (await find(sql, kind, id)) return null;
+        const row = { kind, id, value: toColumn(value), created_at: createdAt, revision };
+        await sql`INSERT INTO configuration ${sql(row)}`;
+        return { before: null, after: audited({ value }) };
+      });
+    },
+    async update({ kind, id }, change, by, action = "update") {
+      let after: StoredEntry | null = null;
+      await makeChange(database, { by, kind, action, subject: id }, async (sql, revision) => {
+        const before = await find(sql, kind, id);
+        if (!before) return null;
+        after = { ...before, value: change(before), revision };
+        await sql`UPDATE configuration SET value = ${toColumn(after.value)}, revision = ${revision}
+          WHERE kind = ${kind} AND id = ${id}`;
+        return { before: audited(before), after: audited(after) };
+      });
+      return after;
+    },
+    remove({ kind, id }, by) {
+      return makeChange(database, { by, kind, action: "remove", subject: id }, async (sql) => {
+        const before = await find(sql, kind, id);
+        if (!before) return null;
+        await sql`DELETE FROM configuration WHERE kind = ${kind} AND id = ${id}`;
+        return { before: audited(before), after: null };
+      });
+    },
+  };
+}
+
+interface EntryRow {
+  kind: StoredEntry["kind"];
+  id: string;
+  value: string;
+  created_at: Integer;
+  revision: Integer;
+}
+
+async function find(sql: Sql, kind: string, id: string): Promise<StoredEntry | null> {
+  const row = firstOf(await sql<EntryRow[]>`SELECT * FROM configuration WHERE kind = ${kind} AND id = ${id}`);
+  return row && readRow(row);
+}
+
+function readRow(row: EntryRow): StoredEntry {
+  return {
+    kind: row.kind,
+    id: row.id,
+    value: JSON.parse(row.value),
+    createdAt: Number(row.created_at),
+    revision: BigInt(row.revision),
+  };
+}
+
+/**
+ * The entry with a fingerprint in place of each sealed secret: the audit tells that one was changed, and keeps nothing
+ * that could be opened later.
+ */
+function audited({ value }: Pick<StoredEntry, "value">): object {
+  return JSON.parse(JSON.stringify(value), (_name, part: unknown) =>
+    isSealed(part) ? { sealed: Bun.CryptoHasher.hash("sha256", part.sealed, "hex").slice(0, 12) } : part,
+  );
+}
+
+function isSealed(part: unknown): part is { sealed: string } {
+  return typeof part === "object" && part !== null && "sealed" in part && typeof part.sealed === "string";
+}
