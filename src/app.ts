@@ -47,7 +47,7 @@ export async function startGateway(
   load: LoadConfiguration,
   role: "gateway" | "worker" = "gateway",
 ): Promise<Gateway> {
-  const parts = await openParts(settings, supervisor, load);
+  const parts = await openParts(settings, { supervisor, load });
   const { log, onProblem, storage, blobs, live, opened, overload } = parts;
   const { core, upstreams, leases, health, counters } = opened;
   const server = role === "worker" ? startOperatorServer(parts.forServer) : startServer(parts.forServer);

@@ -1,5 +1,6 @@
 import { userInfo } from "node:os";
 import { openAdmin, runMigrations, runWorker, serve } from "./serve.ts";
+import { openConfiguration } from "./open-configuration.ts";
 import { runCli } from "./cli/index.ts";
 import { secureEnvironment } from "./config/index.ts";
 import { PROVIDERS } from "./providers/registry.ts";
@@ -8,6 +9,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   serve,
   runWorker,
   openAdmin,
+  openConfiguration: (load) => openConfiguration(load),
   migrate: runMigrations,
   providers: PROVIDERS,
   env: secureEnvironment(),

@@ -3,6 +3,7 @@ import type { Health } from "./gateway/routing/health.ts";
 import { requestCancel } from "./jobs/cancel.ts";
 import { systemClock } from "./lib/clock.ts";
 import type { LiveSettings } from "./live-settings.ts";
+import { openConfiguration, type LoadConfiguration } from "./open-configuration.ts";
 import type { OpenedJobs } from "./open-jobs.ts";
 import type { ServerOptions } from "./server/index.ts";
 import type { Blobs } from "./storage/blobs/index.ts";
@@ -16,7 +17,11 @@ interface AdministeredParts {
 }
 
 /** What administration over HTTP works with. */
-export function openAdministration(live: LiveSettings, parts: AdministeredParts): ServerOptions["admin"] {
+export function openAdministration(
+  live: LiveSettings,
+  load: LoadConfiguration,
+  parts: AdministeredParts,
+): ServerOptions["admin"] {
   return {
     store: parts.storage.admin,
     clock: systemClock,
@@ -24,6 +29,7 @@ export function openAdministration(live: LiveSettings, parts: AdministeredParts)
       return live.current;
     },
     running: runningGateway(parts),
+    configuration: openConfiguration(load, () => parts.storage.snapshot.refresh()),
   };
 }
 

@@ -6,26 +6,22 @@ import {
   openingKeys,
   type LoadedSettings,
 } from "./config/index.ts";
-import type { Ejection } from "./gateway/routing/health.ts";
 import { seal, unseal } from "./lib/seal.ts";
-import { describeProviders } from "./providers/describe.ts";
-import { probeChannel } from "./providers/registry.ts";
+import { describeProviders, probeChannel } from "./providers/registry.ts";
 
 /** Loads the configuration anew, with these entries of the database. */
 export type LoadConfiguration = (stored: readonly StoredEntry[]) => Promise<LoadedSettings>;
 
-interface RunningParts {
-  apply(): Promise<void>;
-  ejections(): Ejection[] | null;
-}
-
-/** For commands, which change what running gateways notice by themselves. */
-export const NOTHING_RUNS: RunningParts = { apply: async () => {}, ejections: () => null };
-
-/** The configuration for administration, over the loading of it and the parts of a running gateway. */
-export function openConfiguration(load: LoadConfiguration, running: RunningParts): Configuration {
+/**
+ * The configuration for administration, over the loading of it. `apply` makes changes effective in this process; it
+ * does nothing for commands, whose changes running gateways notice by themselves.
+ */
+export function openConfiguration(
+  load: LoadConfiguration,
+  apply: () => Promise<void> = async () => {},
+): Configuration {
   return {
-    ...running,
+    apply,
     read: async (stored) => toState(await load(stored)),
     async seal(name, text) {
       const { masterKeys } = await load([]);

@@ -18,7 +18,7 @@ import { databaseOf } from "./database.ts";
 import { gauges, type GaugeSources } from "./gauges.ts";
 import { LiveSettings } from "./live-settings.ts";
 import { openAdministration } from "./open-administration.ts";
-import { openConfiguration, type LoadConfiguration } from "./open-configuration.ts";
+import type { LoadConfiguration } from "./open-configuration.ts";
 import { openCore } from "./open-core.ts";
 import { openJobs } from "./open-jobs.ts";
 import { JobMetrics } from "./telemetry/job-metrics.ts";
@@ -31,12 +31,13 @@ import { gatherMetrics } from "./telemetry/process-metrics.ts";
 
 const write = (lines: string): void => void process.stdout.write(lines);
 
+interface ProcessParts {
+  supervisor: SupervisorLink | null;
+  load: LoadConfiguration;
+}
+
 /** Opens everything a process has besides its server: storage, core, jobs and what observes them. */
-export async function openParts(
-  settings: Settings,
-  supervisor: SupervisorLink | null,
-  load: LoadConfiguration,
-) {
+export async function openParts(settings: Settings, { supervisor, load }: ProcessParts) {
   const log = requestLog(write, settings.logLevel);
   const onProblem = systemLog(write, settings.logLevel);
   const processId = newId("proc");
@@ -69,7 +70,7 @@ export async function openParts(
     core,
     blobs,
     jobs: jobs.forServer,
-    admin: openAdministration(live, { ...observed, jobs: jobs.forServer }),
+    admin: openAdministration(live, load, { ...observed, jobs: jobs.forServer }),
     console: openConsole((error) => onProblem("the console could not be bundled", error)),
     outcomes: storage.outcomes,
     codecSlots,

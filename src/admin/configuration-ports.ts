@@ -1,11 +1,20 @@
 /** What administration of stored channels and models needs: their store, and what the whole configuration amounts to. */
 import type { Channel, Route } from "../domain/channel.ts";
+import type { Limits } from "../domain/limits.ts";
 import type { Model } from "../domain/model.ts";
 import type { PriceRow } from "../domain/price.ts";
-import type { Ejection } from "../gateway/routing/health.ts";
 import type { Problem } from "../lib/schema-problems.ts";
 import type { Actor } from "./actor.ts";
-import type { Catalogue } from "./context.ts";
+
+/** The configured models, channels, default routes and prices; the settings have this shape. */
+export interface Catalogue {
+  models: ReadonlyMap<string, Model>;
+  channels: ReadonlyMap<string, Channel>;
+  routes: ReadonlyMap<string, Route>;
+  prices: ReadonlyMap<string, PriceRow>;
+  /** What organizations and keys without limits of their own have. */
+  limits: { organization: Limits; key: Limits };
+}
 
 export type ConfigurationKind = "channel" | "model";
 
@@ -81,7 +90,18 @@ export interface ConfigurationState {
   models: ReadonlyMap<string, ConfiguredModel>;
   /** Why stored entries, or parts of them, are not in force. */
   problems: readonly EntryProblem[];
+  shippedChannels: readonly ShippedChannel[];
   settings: readonly ShownSetting[];
+}
+
+/** A channel of the shipped catalogue: one with its id serves the models listed for it. */
+export interface ShippedChannel {
+  provider: string;
+  id: string;
+  baseUrl: string | null;
+  settings: EntryValue;
+  /** Number of shipped models that it serves. */
+  models: number;
 }
 
 export interface EntryProblem extends Problem {
@@ -113,9 +133,9 @@ export interface ProviderDescription {
   defaultBaseUrl: string | null;
   needsBaseUrl: boolean;
   hasRegion: boolean;
+  /** The regions there are; null for any. */
+  regions: string[] | null;
   hasHeaders: boolean;
-  /** Its channels in the shipped catalogue: with one of these ids a channel serves the models listed for it. */
-  catalogueChannels: { id: string; baseUrl: string | null; settings: EntryValue }[];
 }
 
 /** The part of a running gateway, or of a command, that knows the configuration. */
@@ -131,8 +151,6 @@ export interface Configuration {
   providers(): readonly ProviderDescription[];
   /** Calls the vendor with the channel's address and credential. Throws an `UpstreamError`. */
   probe(channel: Channel, signal: AbortSignal): Promise<void>;
-  /** Targets out of service; null where no gateway runs in this process. */
-  ejections(): Ejection[] | null;
 }
 
 /** Which secret it is: a sealed one opens nowhere else. */

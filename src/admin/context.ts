@@ -1,16 +1,15 @@
-import type { Channel, Route } from "../domain/channel.ts";
 import type { Job } from "../domain/job.ts";
-import type { Limits } from "../domain/limits.ts";
 import type { Model } from "../domain/model.ts";
-import type { PriceRow } from "../domain/price.ts";
 import type { Ejection } from "../gateway/routing/health.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isPattern } from "../lib/pattern-map.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
-import type { Configuration } from "./configuration-ports.ts";
+import type { Catalogue, Configuration } from "./configuration-ports.ts";
 import type { Actor, AdminStore } from "./ports.ts";
 import type { SignedIn } from "./signed-in.ts";
+
+export type { Catalogue } from "./configuration-ports.ts";
 
 /** What every administrative function works with: the store, who makes the change, and what is configured. */
 export interface AdminContext {
@@ -41,16 +40,6 @@ export function requireRunning({ running }: AdminContext): RunningGateway {
 /** What operations work with: they can also read and change the configuration. */
 export interface OperationContext extends AdminContext {
   configuration: Configuration;
-}
-
-/** The configured models, channels, default routes and prices; the settings have this shape. */
-export interface Catalogue {
-  models: ReadonlyMap<string, Model>;
-  channels: ReadonlyMap<string, Channel>;
-  routes: ReadonlyMap<string, Route>;
-  prices: ReadonlyMap<string, PriceRow>;
-  /** What organizations and keys without limits of their own have. */
-  limits: { organization: Limits; key: Limits };
 }
 
 /** A configured model, or a pattern that covers some; throws as `requireModel` does. */

@@ -1,11 +1,13 @@
 import { auditOperations } from "./audit-operations.ts";
 import { budgetOperations } from "./budget-operations.ts";
+import { channelOperations } from "./channel-operations.ts";
 import { installationOperations } from "./installation-operations.ts";
 import { jobOperations } from "./job-operations.ts";
 import { keyOperations } from "./key-operations.ts";
 import { ledgerOperations } from "./ledger-operations.ts";
 import { organizationOperations } from "./organization-operations.ts";
 import { priceOperations } from "./price-operations.ts";
+import { modelOperations } from "./model-operations.ts";
 import { routeOperations } from "./route-operations.ts";
 import { memberOperations } from "./member-operations.ts";
 import { requestOperations } from "./request-operations.ts";
@@ -29,6 +31,8 @@ export const operations = {
   ...sessionOperations,
   ...memberOperations,
   ...tokenOperations,
+  ...channelOperations,
+  ...modelOperations,
   ...usageOperations,
   ...requestOperations,
 };

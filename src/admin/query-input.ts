@@ -10,3 +10,9 @@ export const queryTimeSchema = z.preprocess(
 
 /** Items of a page. */
 export const queryLimitSchema = z.coerce.number().int().min(1).max(1000).default(50);
+
+/** A flag of a query. */
+export const queryFlagSchema = z
+  .union([z.boolean(), z.enum(["true", "false"])])
+  .transform((value) => value === true || value === "true")
+  .optional();

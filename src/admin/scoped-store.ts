@@ -24,6 +24,7 @@ export function scopedStore(store: AdminStore, { member, access }: SignedIn): Ad
     adminTokens: SCOPED.adminTokens(store.adminTokens, scope),
     signInAttempts: SCOPED.signInAttempts(store.signInAttempts, scope),
     linkSecrets: SCOPED.linkSecrets(store.linkSecrets, scope),
+    configuration: SCOPED.configuration(store.configuration, scope),
     webhooks: SCOPED.webhooks(store.webhooks, scope),
     jobs: SCOPED.jobs(store.jobs, scope),
     usage: SCOPED.usage(store.usage, scope),

@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import type { Command } from "commander";
-import type { AdminContext } from "../admin/context.ts";
+import type { Configuration, StoredEntry } from "../admin/configuration-ports.ts";
+import type { OperationContext } from "../admin/context.ts";
 import type { AdminStore } from "../admin/ports.ts";
 import {
   loadSettings,
@@ -12,14 +13,19 @@ import {
 import { systemClock } from "../lib/clock.ts";
 import { formatTable, type Row } from "./table.ts";
 
+/** Loads the configuration anew, with these entries of the database; with none where absent. */
+type LoadConfiguration = (stored?: readonly StoredEntry[]) => Promise<LoadedSettings>;
+
 /** What the command line needs from the program around it. */
 export interface CliContext {
-  /** Runs the gateway until it is stopped; `load` loads the configuration anew. */
-  serve(loaded: LoadedSettings, load: () => Promise<LoadedSettings>): Promise<void>;
+  /** Runs the gateway until it is stopped. */
+  serve(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
   /** Runs jobs, and serves no requests, until it is stopped. */
-  runWorker(loaded: LoadedSettings, load: () => Promise<LoadedSettings>): Promise<void>;
+  runWorker(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
   /** Opens the database for administration. */
   openAdmin(settings: Settings): Promise<{ store: AdminStore; close(): Promise<void> }>;
+  /** The configuration for administration, over the loading of it. */
+  openConfiguration(load: LoadConfiguration): Configuration;
   /** Brings the database to the newest form and names what was applied. */
   migrate(settings: Settings): Promise<{ applied: string[] }>;
   providers: ProviderSchemas;
@@ -40,9 +46,9 @@ export interface Output {
 /** What a command's action works with. */
 export interface CommandContext {
   context: CliContext;
-  loadSettings(): Promise<LoadedSettings>;
+  loadSettings: LoadConfiguration;
   /** Opens the store for the work and closes it after, whatever happens. */
-  administer<Result>(work: (admin: AdminContext, settings: Settings) => Promise<Result>): Promise<Result>;
+  administer<Result>(work: (admin: OperationContext, settings: Settings) => Promise<Result>): Promise<Result>;
   /** Writes text as it is and waits until the reader has taken it, so that long output needs little memory. */
   write(text: string): Promise<void>;
   /** A line for people. */
@@ -54,21 +60,24 @@ export interface CommandContext {
 }
 
 export function openCommandContext(context: CliContext, program: Command): CommandContext {
-  const load = () =>
+  const load: LoadConfiguration = (stored) =>
     loadSettings({
       env: context.env,
       cwd: context.cwd,
       providers: context.providers,
       configPath: program.opts<{ config?: string }>().config,
       catalogueDirectory: context.catalogueDirectory,
+      stored,
     });
   return {
     context,
     loadSettings: load,
     async administer(work) {
-      const { settings } = await load();
-      const { store, close } = await context.openAdmin(settings);
+      const declared = await load();
+      const { store, close } = await context.openAdmin(declared.settings);
       try {
+        const stored = await store.configuration.list();
+        const { settings } = stored.length === 0 ? declared : await load(stored);
         const admin = {
           store,
           by: {
@@ -77,6 +86,7 @@ export function openCommandContext(context: CliContext, program: Command): Comma
           },
           clock: systemClock,
           catalogue: settings,
+          configuration: context.openConfiguration(load),
         };
         return await work(admin, settings);
       } finally {

@@ -72,11 +72,16 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   const base = overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR") ? options.cwd : directory;
   const dataDirectory = resolve(base, effective.data_dir);
   const masterKeys = await readMasterKeys(effective, secrets, dataDirectory, report);
-  const tables = await buildTables(
-    { ...options, effective, file, stored: options.stored ?? [], catalogue, secrets, masterKeys },
-    report,
-  );
-  const { isSandboxOn, configured, ...built } = tables;
+  const layers = {
+    ...options,
+    stored: options.stored ?? [],
+    effective,
+    file,
+    catalogue,
+    secrets,
+    masterKeys,
+  };
+  const { isSandboxOn, configured, ...tables } = await buildTables(layers, report);
   const addresses = await resolveAddresses(effective, secrets, report);
   const metricsToken = await resolveMetricsToken(effective, secrets, report);
   if (problems.length > 0) throw new ConfigurationError(problems);
@@ -84,36 +89,44 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   const settings: Settings = {
     ...plainSettings(effective, { isSandboxOn, metricsToken }),
     ...addresses,
-    ...built,
+    ...tables,
     dataDirectory,
     bootstrap,
     ...workerOf(options.env),
   };
-  const rows = describeSettings({
-    effective,
-    configured,
-    written: file.content,
-    fileName: file.name,
+  const described = {
+    ...layers,
     overrides,
-    env: options.env,
     settings,
-  });
-  const warnings = findWarnings({
-    env: options.env,
-    catalogue,
+    configured,
+    fileName: file.name,
     written: file.content,
+  };
+  return {
+    settings,
+    ...describe(described),
+    configured,
+    masterKeys,
+    file: { path: file.path, version: file.version },
+  };
+}
+
+/** The settings for people: each with its origin, and what is probably a mistake. */
+function describe(
+  sources: Parameters<typeof describeSettings>[0] & Pick<Parameters<typeof findWarnings>[0], "catalogue">,
+): Pick<LoadedSettings, "origins" | "rows" | "warnings"> {
+  const { settings, configured } = sources;
+  const rows = describeSettings(sources);
+  const warnings = findWarnings({
+    ...sources,
     channels: new Set(settings.channels.keys()),
     routes: settings.routes,
     proxy: settings.outbound.proxy,
   });
   return {
-    settings,
-    origins: new Map(rows.map(({ path, origin }) => [path, origin])),
     rows,
-    configured,
-    masterKeys,
+    origins: new Map(rows.map(({ path, origin }) => [path, origin])),
     warnings: [...warnings, ...configured.problems],
-    file: { path: file.path, version: file.version },
   };
 }
 

@@ -2,6 +2,7 @@ import type {
   ConfiguredChannel,
   ConfiguredModel,
   EntryProblem,
+  ShippedChannel,
   StoredEntry,
 } from "../admin/configuration-ports.ts";
 import type { Channel } from "../domain/channel.ts";
@@ -14,7 +15,6 @@ import {
   type ChannelSources,
   type ProviderSchemas,
 } from "./channels.ts";
-import type { DeclaredChannel } from "./channel-schema.ts";
 import type { FileSettings } from "./file-schema.ts";
 import type { WrittenFile } from "./layers.ts";
 import type { MasterKeys } from "./master-key.ts";
@@ -22,7 +22,13 @@ import type { ModelTables } from "./models.ts";
 import type { Report } from "./problems.ts";
 import type { SecretSource } from "./secret-reference.ts";
 import { placeStoredChannels } from "./stored-channels.ts";
-import { entryProblems, pathOf, readStoredEntries, type StoredLayer } from "./stored-entries.ts";
+import {
+  entryProblems,
+  pathOf,
+  readStoredEntries,
+  type ReportEntry,
+  type StoredLayer,
+} from "./stored-entries.ts";
 import { buildStoredModels } from "./stored-models.ts";
 
 interface TableSources {
@@ -48,44 +54,17 @@ export interface Configured {
   models: ReadonlyMap<string, ConfiguredModel>;
   /** Why entries of the database are not in force. */
   problems: readonly EntryProblem[];
+  /** The channels that the shipped catalogue has, enabled or not. */
+  shippedChannels: readonly ShippedChannel[];
 }
 
 /** Builds them. Problems of the database's entries are collected, those of all else reported. */
 export async function buildTables(sources: TableSources, report: Report): Promise<Tables> {
-  const { effective, file, stored, masterKeys, providers, secrets } = sources;
+  const { effective, file, stored } = sources;
   const { problems, report: reportEntry } = entryProblems();
-  const shipped = {
-    catalogue: sources.catalogue.filter(
-      ({ provider }) => provider === SANDBOX || effective.catalogue.enabled,
-    ),
-    secrets,
-    extraSettings: sandboxSettings(effective),
-  };
-  const byEnvironment = Object.keys(catalogueChannels({ ...shipped, isSandboxOn: false }));
-  const declaredIds = new Map<string, "file" | "environment">([
-    ...byEnvironment.map((id) => [id, "environment"] as const),
-    ...file.channelIds.map((id) => [id, "file"] as const),
-  ]);
-  const layer = readStoredEntries(stored, {
-    declared: { channels: declaredIds, models: new Set(file.modelIds) },
-    keys: masterKeys,
-    report: reportEntry,
-  });
-  const placed = placeStoredChannels(layer.channels, shipped.catalogue, {
-    enabled: new Set(declaredIds.keys()),
-    providers,
-  });
-  const hasVendor = [
-    ...Object.values(catalogueChannels({ ...shipped, isSandboxOn: false })),
-    ...Object.values(effective.channels),
-    ...stored.flatMap(({ kind, value }) => (kind === "channel" ? [value] : [])),
-  ].some(({ provider }) => provider !== SANDBOX);
-  const channelSources: ChannelSources = {
-    ...shipped,
-    declared: effective.channels,
-    providers,
-    isSandboxOn: effective.sandbox.enabled ?? !hasVendor,
-  };
+  const layers = readLayers(sources, reportEntry);
+  const { channelSources, placed, layer } = layers;
+  const { isSandboxOn, catalogue } = channelSources;
   const channels = await buildChannels(channelSources, report);
   for (const [id, { declared, storedId }] of placed.channels) {
     const ownId = pathOf({ kind: "channel", id });
@@ -95,29 +74,74 @@ export async function buildTables(sources: TableSources, report: Report): Promis
     );
     if (channel) channels.set(id, channel);
   }
-  const { described, ...tables } = buildStoredModels(
-    layer,
-    {
-      declared: effective.models,
-      shipped: shippedModels(shipped.catalogue),
-      channels,
-      substitutes: placed.substitutes,
-      declaredChannels: new Set([...file.channelIds, ...idsOf(stored, "channel")]),
-      isSandboxOn: channelSources.isSandboxOn,
-    },
-    report,
-    reportEntry,
-  );
-  return {
-    ...tables,
+  const modelSources = {
+    declared: effective.models,
+    shipped: shippedModels(catalogue),
     channels,
-    isSandboxOn: channelSources.isSandboxOn,
-    configured: {
-      channels: describeChannels({ channels, channelSources, declaredIds, placed: placed.channels, layer }),
-      models: new Map(described),
-      problems,
-    },
+    substitutes: placed.substitutes,
+    declaredChannels: new Set([...file.channelIds, ...idsOf(stored, "channel")]),
+    isSandboxOn,
   };
+  const { described, ...tables } = buildStoredModels(layer, modelSources, report, reportEntry);
+  const configured = {
+    channels: describeChannels(channels, layers),
+    models: new Map(described),
+    problems,
+    shippedChannels: catalogue.map(describeShipped),
+  };
+  return { ...tables, channels, isSandboxOn, configured };
+}
+
+/** What declares channels and models, before any of them is built. */
+interface Layers {
+  channelSources: ChannelSources;
+  /** Channels that the file and the environment declare. */
+  declaredIds: ReadonlyMap<string, "file" | "environment">;
+  layer: StoredLayer;
+  placed: ReturnType<typeof placeStoredChannels>;
+}
+
+function readLayers(
+  { effective, file, stored, masterKeys, providers, secrets, ...sources }: TableSources,
+  report: ReportEntry,
+): Layers {
+  const isUsed = ({ provider }: CatalogueFile) => provider === SANDBOX || effective.catalogue.enabled;
+  const shipped = {
+    catalogue: sources.catalogue.filter(isUsed),
+    secrets,
+    extraSettings: sandboxSettings(effective),
+  };
+  const byEnvironment = catalogueChannels({ ...shipped, isSandboxOn: false });
+  const declaredIds = new Map<string, "file" | "environment">([
+    ...Object.keys(byEnvironment).map((id) => [id, "environment"] as const),
+    ...file.channelIds.map((id) => [id, "file"] as const),
+  ]);
+  const declared = { channels: declaredIds, models: new Set(file.modelIds) };
+  const layer = readStoredEntries(stored, { declared, keys: masterKeys, report });
+  const enabled = new Set(declaredIds.keys());
+  // One that cannot be used counts, too: made-up output in the place of a vendor's would be worse than an error.
+  const storedChannels = stored.flatMap(({ kind, value }) => (kind === "channel" ? [value] : []));
+  const hasVendor = [
+    ...Object.values(byEnvironment),
+    ...Object.values(effective.channels),
+    ...storedChannels,
+  ].some(({ provider }) => provider !== SANDBOX);
+  return {
+    channelSources: {
+      ...shipped,
+      declared: effective.channels,
+      providers,
+      isSandboxOn: effective.sandbox.enabled ?? !hasVendor,
+    },
+    declaredIds,
+    layer,
+    placed: placeStoredChannels(layer.channels, shipped.catalogue, { enabled, providers }),
+  };
+}
+
+function describeShipped({ provider, models, channel }: CatalogueFile): ShippedChannel {
+  const { id, baseUrl = null, settings } = channel;
+  return { provider, id, baseUrl, settings, models: models.size };
 }
 
 function sandboxSettings({ sandbox }: FileSettings): Record<string, Record<string, unknown>> {
@@ -129,16 +153,10 @@ function idsOf(stored: readonly StoredEntry[], kind: StoredEntry["kind"]): strin
   return stored.filter((entry) => entry.kind === kind).map(({ id }) => id);
 }
 
-interface DescribedLayers {
-  channels: ReadonlyMap<string, Channel>;
-  channelSources: ChannelSources;
-  declaredIds: ReadonlyMap<string, "file" | "environment">;
-  placed: ReadonlyMap<string, { declared: DeclaredChannel; origin: "database" | "catalogue" }>;
-  layer: StoredLayer;
-}
-
-function describeChannels(layers: DescribedLayers): Map<string, ConfiguredChannel> {
-  const { channels, channelSources, declaredIds, placed, layer } = layers;
+function describeChannels(
+  channels: ReadonlyMap<string, Channel>,
+  { channelSources, declaredIds, placed, layer }: Layers,
+): Map<string, ConfiguredChannel> {
   const described = new Map<string, ConfiguredChannel>();
   const declared = { ...catalogueChannels(channelSources), ...channelSources.declared };
   for (const [id, channel] of Object.entries(declared))
@@ -154,7 +172,7 @@ function describeChannels(layers: DescribedLayers): Map<string, ConfiguredChanne
     const stored = { ...value, provider };
     described.set(id, { id, origin: "database", declared: stored, channel: channels.get(id) ?? null });
   }
-  for (const [id, { declared: sibling, origin }] of placed)
+  for (const [id, { declared: sibling, origin }] of placed.channels)
     if (origin === "catalogue")
       described.set(id, { id, origin, declared: sibling, channel: channels.get(id) ?? null });
   return described;

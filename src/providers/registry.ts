@@ -1,3 +1,5 @@
+import { z } from "zod";
+import type { ProviderDescription } from "../admin/configuration-ports.ts";
 import type { Channel } from "../domain/channel.ts";
 import type { EmbeddingUpstream, ImageUpstream, TextUpstream, Upstreams } from "../gateway/ports.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
@@ -91,6 +93,42 @@ export function openUpstreams(channels: Iterable<Channel>, codecSlots: FairSemap
 /** Calls the vendor of a channel with its address and credential. Throws an `UpstreamError`, or the signal's reason. */
 export async function probeChannel({ provider, settings }: Channel, signal: AbortSignal): Promise<void> {
   await PROVIDERS.get(provider)?.probe(settings, signal);
+}
+
+/** Every provider, for the form of a channel. */
+export function describeProviders(): ProviderDescription[] {
+  return [...PROVIDERS.values()].map(({ name, title, documentation, settings }) => {
+    const schema = z.toJSONSchema(settings, { io: "input", unrepresentable: "any" });
+    const { baseUrl, apiKey, headers, region, ...rest } = schema.properties ?? {};
+    const required = (schema.required ?? []).filter((each) => Object.hasOwn(rest, each));
+    const isRequired = (field: string): boolean => (schema.required ?? []).includes(field);
+    return {
+      name,
+      title,
+      documentation,
+      settings: { type: "object", properties: rest, required, additionalProperties: false },
+      credential:
+        apiKey === undefined ? "none" : isRequired("apiKey") && !isNullable(apiKey) ? "required" : "optional",
+      defaultBaseUrl: defaultOf(baseUrl),
+      needsBaseUrl: isRequired("baseUrl"),
+      hasRegion: region !== undefined,
+      regions: typeof region === "object" && region.enum ? region.enum.map(String) : null,
+      hasHeaders: headers !== undefined,
+    };
+  });
+}
+
+type Part = z.core.JSONSchema._JSONSchema | undefined;
+
+function defaultOf(part: Part): string | null {
+  return typeof part === "object" && typeof part.default === "string" ? part.default : null;
+}
+
+function isNullable(part: Part): boolean {
+  return (
+    typeof part === "object" &&
+    (part.anyOf ?? []).some((each) => typeof each === "object" && each.type === "null")
+  );
 }
 
 function register<Settings>(provider: Provider<Settings>): [string, RegisteredProvider] {

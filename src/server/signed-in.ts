@@ -1,6 +1,6 @@
 import { AdminError } from "../admin/admin-error.ts";
 import { readAdminToken } from "../admin/admin-tokens.ts";
-import type { AdminContext } from "../admin/context.ts";
+import type { OperationContext } from "../admin/context.ts";
 import { readSession } from "../admin/sessions.ts";
 import type { Origin, SignedIn } from "../admin/signed-in.ts";
 import { addressOf, type HttpExchange } from "./http-exchange.ts";
@@ -9,7 +9,7 @@ import { readCookie, requireSameOrigin, writeCookie, type Reachability } from ".
 /** What the administrative interface works with. */
 export interface Administration extends Reachability {
   /** The store and what is configured now; the endpoint adds who makes the change. */
-  context: Omit<AdminContext, "by" | "signedIn">;
+  context: Omit<OperationContext, "by" | "signedIn">;
 }
 
 const SESSION_COOKIE = "gateway_session";
@@ -17,7 +17,7 @@ const SESSION_COOKIE = "gateway_session";
 /** Who sent a request to administer, and the name that the audit gives that. */
 export interface Caller {
   signedIn: SignedIn;
-  by: AdminContext["by"];
+  by: OperationContext["by"];
 }
 
 /**

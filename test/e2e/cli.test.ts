@@ -3,6 +3,7 @@ import { chmod, stat } from "node:fs/promises";
 import { runCli } from "../../src/cli/index.ts";
 import { loadSettings, type LoadedSettings } from "../../src/config/index.ts";
 import { isWellFormedSecret } from "../../src/lib/secret.ts";
+import { openConfiguration } from "../../src/open-configuration.ts";
 import { runMigrations } from "../../src/serve.ts";
 import { folderWithCatalogue, TEST_PROVIDERS } from "../support/config-fixture.ts";
 import { memoryAdminStore } from "../support/memory-admin-store.ts";
@@ -19,6 +20,7 @@ async function shell(options: { env?: Record<string, string>; files?: Record<str
       serve: async ({ settings }: LoadedSettings) => void calls.push(`serve ${settings.server.port}`),
       runWorker: async ({ settings }: LoadedSettings) =>
         void calls.push(`worker ${settings.jobs.concurrency}`),
+      openConfiguration: (load) => openConfiguration(load),
       openAdmin: async () => ({ store, close: async () => void calls.push("close") }),
       migrate: async () => ({ applied: ["0001"] }),
       providers: TEST_PROVIDERS,

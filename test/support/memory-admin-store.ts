@@ -2,6 +2,7 @@ import type { Actor, AdminStore, KeyRecord, OrganizationRecord, PriceRecord } fr
 import type { BudgetRecord } from "../../src/admin/budget-ports.ts";
 import type { ListPage } from "../../src/admin/list-page.ts";
 import { memoryMemberStores } from "./memory-member-stores.ts";
+import type { StoredEntry } from "../../src/admin/configuration-ports.ts";
 import { memoryLedgerStore, type MemoryLedgerStore } from "./memory-ledger-store.ts";
 
 export interface MemoryAdminStore extends AdminStore {
@@ -29,6 +30,7 @@ export function memoryAdminStore(): MemoryAdminStore {
     usage: unused(),
     requests: unused(),
     pictures: unused(),
+    configuration: configurationStore(note),
     linkSecrets: {
       async rotate({ keepsOld }, by) {
         note(by, "rotate link secret");
@@ -48,6 +50,37 @@ function unusedWebhooks(): AdminStore["webhooks"] {
 function unused<Store extends object>(): Store {
   const refuse = () => Promise.reject(new Error("not used"));
   return new Proxy({} as Store, { get: () => refuse });
+}
+
+function configurationStore(note: Note): AdminStore["configuration"] {
+  const entries = new Map<string, StoredEntry>();
+  let revision = 0n;
+  const nameOf = ({ kind, id }: Pick<StoredEntry, "kind" | "id">) => `${kind} ${id}`;
+  return {
+    list: async () => structuredClone([...entries.values()]),
+    async create(entry, by) {
+      const name = nameOf(entry);
+      if (entries.has(name)) return false;
+      entries.set(name, { ...structuredClone(entry), revision: ++revision });
+      note(by, `create ${name}`);
+      return true;
+    },
+    async update(named, change, by, action = "update") {
+      const name = nameOf(named);
+      const before = entries.get(name);
+      if (!before) return null;
+      const after = { ...before, value: structuredClone(change(before)), revision: ++revision };
+      entries.set(name, after);
+      note(by, `${action} ${name}`);
+      return structuredClone(after);
+    },
+    async remove(named, by) {
+      const name = nameOf(named);
+      if (entries.delete(name)) note(by, `remove ${name}`);
+      else return false;
+      return true;
+    },
+  };
 }
 
 type Note = (by: Actor, change: string) => void;

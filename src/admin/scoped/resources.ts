@@ -1,3 +1,4 @@
+import type { ConfigurationStore } from "../configuration-ports.ts";
 import type { AuditStore, KeyStore, LinkSecretStore, OrganizationStore } from "../ports.ts";
 import type { JobAdminStore } from "../job-ports.ts";
 import type { WebhookStore } from "../webhook-ports.ts";
@@ -64,6 +65,14 @@ export const scopedResources = {
       const own = ownFilter(scope, page);
       return own ? await store.list(own) : [];
     },
+  }),
+
+  /** Every model is listed to every member; only what is shared is changed here. */
+  configuration: ({ list }: ConfigurationStore): ConfigurationStore => ({
+    list,
+    create: refused,
+    update: refused,
+    remove: refused,
   }),
 
   linkSecrets: (): LinkSecretStore => ({ rotate: refused }),

@@ -1,6 +1,9 @@
 import type { Target } from "../../domain/channel.ts";
 import type { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { Ejection } from "./ejection.ts";
+
+export type { Ejection } from "./ejection.ts";
 
 /** Failures in a row that eject a target. */
 const FAILURES_TO_EJECT = 5;
@@ -16,15 +19,6 @@ const MAX_RETRY_AFTER_MS = 60_000;
 const PROBE_MS = 30_000;
 /** Organizations remembered for each target; beyond it the oldest are forgotten. */
 const MAX_ORGANIZATIONS = 10_000;
-
-/** An ejection as it is announced to other processes. */
-export interface Ejection {
-  target: string;
-  /** The organization for which it is ejected; null for everyone. */
-  organization: string | null;
-  reason: "overload" | "account" | "limited";
-  durationMs: number;
-}
 
 /**
  * Which targets may be called, learned from real requests only. Failures in a row eject a target for the
@@ -128,6 +122,7 @@ export class Health {
     const health = this.#open(target);
     const state = organization === null ? health.everyone : this.#ownState(health, organization);
     state.reason = reason;
+    state.ejectedAt ||= this.#clock.monotonic();
     state.ejectedUntil = Math.max(state.ejectedUntil, this.#clock.monotonic() + durationMs);
   }
 
@@ -144,11 +139,12 @@ export class Health {
       const states: [string | null, State][] = [[null, everyone], ...own];
       return states
         .filter(([, { ejectedUntil }]) => ejectedUntil > 0)
-        .map(([organization, { reason, ejectedUntil }]) => ({
+        .map(([organization, { reason, ejectedUntil, ejectedAt }]) => ({
           target: name,
           organization,
           reason,
           durationMs: Math.max(0, ejectedUntil - now),
+          lastedMs: now - ejectedAt,
         }));
     });
   }
@@ -175,6 +171,7 @@ export class Health {
   ): void {
     const state = organization === null ? health.everyone : this.#ownState(health, organization);
     state.reason = reason;
+    state.ejectedAt ||= this.#clock.monotonic();
     state.ejectedUntil = this.#clock.monotonic() + durationMs;
     this.#announce({ target: health.name, organization, reason, durationMs });
   }
@@ -222,6 +219,8 @@ interface State {
   ejections: number;
   /** Monotonic milliseconds until which it is not called; 0 when it is not ejected. */
   ejectedUntil: number;
+  /** Monotonic milliseconds at which it was first ejected since its last success; 0 when it was not. */
+  ejectedAt: number;
   /** Monotonic milliseconds at which the running probe began; 0 when there is none. */
   probeSince: number;
   reason: Ejection["reason"];
@@ -235,7 +234,7 @@ export function targetName({ channel, upstreamModel }: Target): string {
 }
 
 function newState(): State {
-  return { failures: 0, ejections: 0, ejectedUntil: 0, probeSince: 0, reason: "overload" };
+  return { failures: 0, ejections: 0, ejectedUntil: 0, ejectedAt: 0, probeSince: 0, reason: "overload" };
 }
 
 /** Doubles with every ejection that had no success in between. */

@@ -1,5 +1,5 @@
 import { AdminError } from "../../admin/admin-error.ts";
-import type { AdminContext } from "../../admin/context.ts";
+import type { OperationContext } from "../../admin/context.ts";
 import { requireAccess, type Operation } from "../../admin/operation.ts";
 import { scopedStore } from "../../admin/scoped-store.ts";
 import type { HttpExchange } from "../http-exchange.ts";
@@ -8,7 +8,7 @@ import type { Route } from "../routes.ts";
 import { readCaller, type Administration } from "../signed-in.ts";
 
 /** What a member's request does: returns what is sent as JSON, or a response of its own. */
-type Act = (context: AdminContext, exchange: HttpExchange) => Promise<object>;
+type Act = (context: OperationContext, exchange: HttpExchange) => Promise<object>;
 
 /**
  * A route below `/admin/v1` for members with a role. What it does gets a store that has the rows of the member's

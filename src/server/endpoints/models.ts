@@ -1,3 +1,4 @@
+import { endpointsOf } from "../../domain/endpoints.ts";
 import { FAMILIES } from "../../domain/family.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import {
@@ -17,7 +18,6 @@ import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 import { isModelName } from "./native-call.ts";
 import { nativeModelRoutes } from "./native-models.ts";
-import { TEXT_PATHS } from "./text.ts";
 
 /**
  * The models a key can call, as a superset of the list that official clients know; in the native protocol's shape at
@@ -139,6 +139,7 @@ function descriptionOf(model: Model): object {
     owned_by: model.ownedBy,
     display_name: model.displayName,
     type: model.type,
+    endpoints: endpointsOf(model),
     ...describeByType(model),
     pricing_url: `/v1/pricing/lookup?model=${encodeURIComponent(model.id)}`,
     ...(model.shutdownDate && { shutdown_date: model.shutdownDate }),
@@ -153,7 +154,6 @@ function describeByType(model: Model): object {
 function describeEmbedding({ dimensions }: EmbeddingModel): object {
   return {
     family: null,
-    endpoints: ["/v1/embeddings"],
     modalities: { input: ["text"], output: ["embedding"] },
     parameters: { dimensions: { type: "range", min: 1 } },
     limits: { dimensions },
@@ -161,13 +161,11 @@ function describeEmbedding({ dimensions }: EmbeddingModel): object {
 }
 
 function describeText({
-  id,
   modalities,
   maxOutputTokens,
 }: Extract<Model, { type: "chat" | "messages" }>): object {
   return {
     family: null,
-    endpoints: [...TEXT_PATHS, `/v1beta/models/${id}:generateContent`],
     modalities,
     parameters: { max_tokens: { type: "range", min: 1, max: maxOutputTokens } },
     limits: { max_output_tokens: maxOutputTokens },
@@ -175,16 +173,10 @@ function describeText({
 }
 
 function describeImage(model: ImageModel): object {
-  const { id, family, image } = model;
+  const { family, image } = model;
   const rules = FAMILIES[family];
   return {
     family,
-    endpoints: [
-      "/v1/images/generations",
-      "/v1/images/edits",
-      "/api/jobs",
-      ...(rules.native ? [`/v1beta/models/${id}:generateContent`] : []),
-    ],
     modalities: { input: ["text", "image"], output: ["image"] },
     parameters: {
       size: { tiers: image.tiers, ...(image.bounds && { pixels: describeBounds(image.bounds) }) },

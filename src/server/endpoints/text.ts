@@ -46,9 +46,6 @@ const messagesCount: CountEndpoint = {
   write: (tokens) => ({ input_tokens: tokens }),
 };
 
-/** Where text models can be called. */
-export const TEXT_PATHS: readonly string[] = ENDPOINTS.map(({ path }) => path);
-
 /** The text endpoints. */
 export function textRoutes(core: Core, bodyLimits: BodyLimits): Route[] {
   const counting = { ...messages, path: "/v1/messages/count_tokens", name: "messages.count" };

@@ -13,8 +13,8 @@ import webhooks from "../migrations/0012_webhooks.sql" with { type: "text" };
 import vendorCost from "../migrations/0013_vendor_cost.sql" with { type: "text" };
 import sessions from "../migrations/0014_sessions.sql" with { type: "text" };
 import members from "../migrations/0015_members.sql" with { type: "text" };
-import usage from "../migrations/0017_usage.sql" with { type: "text" };
 import configuration from "../migrations/0016_configuration.sql" with { type: "text" };
+import usage from "../migrations/0017_usage.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
 /**
@@ -37,8 +37,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0013_vendor_cost", text: vendorCost },
   { name: "0014_sessions", text: sessions },
   { name: "0015_members", text: members },
-  { name: "0017_usage", text: usage },
   { name: "0016_configuration", text: configuration },
+  { name: "0017_usage", text: usage },
 ];
 
 interface Migration {

@@ -51,14 +51,7 @@ const DATABASE = {
   lost: "the database is away: known keys are served, charges wait in the journal",
   available: "the database is available again",
 };
-const ALL_KINDS: ReadonlySet<ChangeKind> = new Set([
-  "organization",
-  "price",
-  "budget",
-  "link secret",
-  "channel",
-  "model",
-]);
+const ALL_KINDS = new Set<ChangeKind>(["organization", "price", "budget", "link secret", "channel", "model"]);
 const NO_BUDGETS: readonly string[] = [];
 
 /** Loads the first state; throws a `DependencyError` when the database is away. */

@@ -1,0 +1,123 @@
+import { camelCase, snakeCase } from "../lib/casing.ts";
+import { isSecretHeader, isSecretName } from "../lib/secret-names.ts";
+import type { z } from "zod";
+import { AdminError } from "./admin-error.ts";
+import { MASK, type channelChangeSchema } from "./channel-schemas.ts";
+import type { Configuration, EntryValue, SealedSecret } from "./configuration-ports.ts";
+
+type ChannelChange = Omit<z.output<typeof channelChangeSchema>, "version">;
+type Parts = Readonly<Record<string, unknown>>;
+
+/**
+ * The stored form of a channel after a change: names as in the configuration file, secrets sealed. A field that the
+ * change does not name stays; null takes it away.
+ */
+export async function changeEntry(
+  configuration: Pick<Configuration, "seal">,
+  id: string,
+  before: EntryValue,
+  { credential, headers, settings, ...plain }: ChannelChange,
+): Promise<EntryValue> {
+  const seal = (field: string, text: string): Promise<SealedSecret> =>
+    configuration.seal({ kind: "channel", id, field }, text);
+  const { baseUrl, isOwnServer, maxConcurrent, deadlines, region } = plain;
+  const changed: Record<string, unknown> = {
+    ...before,
+    ...named({
+      base_url: baseUrl,
+      region,
+      own_server: isOwnServer,
+      max_concurrent: maxConcurrent,
+      deadlines: deadlines && toFileDeadlines(deadlines),
+    }),
+  };
+  if (credential === null) changed["credential"] = "none";
+  else if (credential !== undefined) changed["credential"] = await seal("credential", credential);
+  if (headers)
+    changed["headers"] = await mergeSecrets(partsOf(before["headers"]), headers, (name, value) =>
+      isSecretHeader(name) && typeof value === "string" ? seal(`headers.${name}`, value) : value,
+    );
+  if (settings) {
+    const inFile = Object.fromEntries(
+      Object.entries(settings).map(([name, value]) => [snakeCase(name), value]),
+    );
+    changed["settings"] = await mergeSecrets(partsOf(before["settings"]), inFile, (name, value) =>
+      isSecretName(name) && typeof value === "string" ? seal(`settings.${name}`, value) : value,
+    );
+  }
+  return Object.fromEntries(
+    Object.entries(changed).filter(([, value]) => value !== null && value !== undefined),
+  );
+}
+
+/**
+ * Throws 400 when a stored secret would go to another address than the one it was given for, which would show it to
+ * whoever chooses the address.
+ */
+export function requireSecretsForAddress(before: EntryValue, after: EntryValue): void {
+  if (Bun.deepEquals(addressesOf(before), addressesOf(after))) return;
+  const kept = secretsOf(before).find(([field, secret]) =>
+    secretsOf(after).some(([other, same]) => other === field && same === secret),
+  );
+  if (kept)
+    throw new AdminError(
+      400,
+      inputField(kept[0]),
+      `${inputField(kept[0])} must be given again when an address changes`,
+    );
+}
+
+/** A path of the stored form as the input has it: `settings.client_secret` as `settings.clientSecret`. */
+export function inputField(path: string): string {
+  const [first = "", second] = path.split(".");
+  const renamed: Readonly<Record<string, string>> = { own_server: "isOwnServer" };
+  const name = renamed[first] ?? camelCase(first);
+  if (second === undefined) return name;
+  return first === "headers" ? path : `${name}.${camelCase(second)}`;
+}
+
+/** Every sealed secret with the field it is in. */
+export function secretsOf(value: EntryValue): [field: string, sealed: string][] {
+  const found = (field: string, part: unknown): [string, string][] =>
+    isSealed(part) ? [[field, part.sealed]] : [];
+  const below = (name: string) =>
+    Object.entries(partsOf(value[name])).flatMap(([key, part]) => found(`${name}.${key}`, part));
+  return [...found("credential", value["credential"]), ...below("headers"), ...below("settings")];
+}
+
+export function isSealed(part: unknown): part is SealedSecret {
+  return typeof part === "object" && part !== null && "sealed" in part && typeof part.sealed === "string";
+}
+
+/** A part of an entry as a mapping; empty where it is none. */
+export function partsOf(value: unknown): Parts {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+/** Addresses that secrets are sent to. */
+function addressesOf(value: EntryValue): unknown {
+  const settings = Object.entries(partsOf(value["settings"]));
+  return [value["base_url"], value["provider"], settings.filter(([name]) => name.endsWith("_url"))];
+}
+
+async function mergeSecrets(
+  before: Parts,
+  change: Parts,
+  write: (name: string, value: unknown) => unknown,
+): Promise<Parts> {
+  const after: Record<string, unknown> = { ...before };
+  for (const [name, value] of Object.entries(change)) {
+    if (value === MASK && isSealed(before[name])) continue;
+    if (value === null) delete after[name];
+    else after[name] = await write(name, value);
+  }
+  return after;
+}
+
+function named(fields: Parts): Parts {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function toFileDeadlines({ firstByteMs, idleMs, totalMs }: NonNullable<ChannelChange["deadlines"]>): Parts {
+  return named({ first_byte_ms: firstByteMs, idle_ms: idleMs, total_ms: totalMs });
+}

@@ -1,0 +1,98 @@
+import { z } from "zod";
+import {
+  channelChangeSchema,
+  channelCreationSchema,
+  channelSchema,
+  channelTestResultSchema,
+  channelTestSchema,
+  channelUsesSchema,
+  providerSchema,
+} from "./channel-schemas.ts";
+import { testChannel } from "./channel-test.ts";
+import { createChannel, getChannel, listChannels, removeChannel, updateChannel } from "./channels.ts";
+import { readInput } from "./input.ts";
+import { operation } from "./operation.ts";
+import { doneSchema, pageOf } from "./output.ts";
+import { listProviders } from "./providers.ts";
+import { queryFlagSchema } from "./query-input.ts";
+
+const idSchema = z.strictObject({ id: z.string() });
+const removalSchema = idSchema.extend({ force: queryFlagSchema });
+
+export const channelOperations = {
+  "providers.list": operation({
+    method: "GET",
+    path: "/providers",
+    summary: "Adapters to vendors, with the schema of their settings",
+    role: "viewer",
+    reach: "installation",
+    input: z.strictObject({}),
+    output: pageOf(providerSchema),
+    run: async (context) => ({ data: await listProviders(context), next: null }),
+  }),
+  "channels.list": operation({
+    method: "GET",
+    path: "/channels",
+    summary:
+      "Channels of the file, the environment, the database and the catalogue, with their health in this process",
+    role: "viewer",
+    reach: "installation",
+    input: z.strictObject({}),
+    output: pageOf(channelSchema),
+    run: async (context) => ({ data: await listChannels(context), next: null }),
+  }),
+  "channels.create": operation({
+    method: "POST",
+    path: "/channels",
+    summary: "Add a channel; it serves requests within half a second",
+    role: "admin",
+    reach: "installation",
+    input: channelCreationSchema,
+    output: channelSchema,
+    run: createChannel,
+  }),
+  "channels.test": operation({
+    method: "POST",
+    path: "/channels/test",
+    summary: "Call the vendor of a channel, stored or not, to prove its address and credential",
+    role: "admin",
+    reach: "installation",
+    input: channelTestSchema,
+    output: channelTestResultSchema,
+    run: testChannel,
+  }),
+  "channels.get": operation({
+    method: "GET",
+    path: "/channels/{id}",
+    summary: "One channel, with the routes that name it",
+    role: "viewer",
+    reach: "installation",
+    input: idSchema,
+    output: channelSchema.extend({ uses: channelUsesSchema }),
+    run: (context, { id }) => getChannel(context, id),
+  }),
+  "channels.update": operation({
+    method: "PATCH",
+    path: "/channels/{id}",
+    summary: "Change what the body names; everything else stays",
+    role: "admin",
+    reach: "installation",
+    input: channelChangeSchema.extend(idSchema.shape),
+    output: channelSchema,
+    run: (context, { id, ...change }) => updateChannel(context, id, change),
+  }),
+  "channels.remove": operation({
+    method: "DELETE",
+    path: "/channels/{id}",
+    summary: "Remove a channel; `force` where routes name it",
+    role: "admin",
+    reach: "installation",
+    input: removalSchema,
+    output: doneSchema,
+    async run(context, input) {
+      const { id, force } = readInput(removalSchema, input);
+      await removeChannel(context, id, force);
+      return { done: true as const };
+    },
+  }),
+};

@@ -1,0 +1,14 @@
+import { FAMILIES } from "./family.ts";
+import type { Model } from "./model.ts";
+
+/** Where text models can be called, by the protocols that name the model in the body. */
+export const TEXT_PATHS = ["/v1/chat/completions", "/v1/messages", "/v1/responses"] as const;
+
+/** Paths at which callers can use a model. */
+export function endpointsOf(model: Model): string[] {
+  const native = `/v1beta/models/${model.id}:generateContent`;
+  if (model.type === "embedding") return ["/v1/embeddings"];
+  if (model.type !== "image") return [...TEXT_PATHS, native];
+  const images = ["/v1/images/generations", "/v1/images/edits", "/api/jobs"];
+  return FAMILIES[model.family].native ? [...images, native] : images;
+}
