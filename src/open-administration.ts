@@ -2,6 +2,7 @@ import type { RunningGateway } from "./admin/context.ts";
 import type { Health } from "./gateway/routing/health.ts";
 import { requestCancel } from "./jobs/cancel.ts";
 import { systemClock } from "./lib/clock.ts";
+import type { Degradations } from "./degradations.ts";
 import type { LiveSettings } from "./live-settings.ts";
 import { openConfiguration, type LoadConfiguration } from "./open-configuration.ts";
 import type { OpenedJobs } from "./open-jobs.ts";
@@ -14,6 +15,7 @@ interface AdministeredParts {
   blobs: Blobs;
   health: Health;
   jobs: OpenedJobs["forServer"];
+  degradations: Degradations;
 }
 
 /** What administration over HTTP works with. */
@@ -28,13 +30,19 @@ export function openAdministration(
     get catalogue() {
       return live.current;
     },
-    running: runningGateway(parts),
+    running: runningGateway(live, parts),
     configuration: openConfiguration(load, () => parts.storage.snapshot.refresh()),
   };
 }
 
-function runningGateway({ health, jobs, blobs }: AdministeredParts): RunningGateway {
+const DAY_MS = 24 * 60 * 60_000;
+
+function runningGateway(live: LiveSettings, parts: AdministeredParts): RunningGateway {
+  const { health, jobs, blobs, degradations } = parts;
   return {
+    degradations: () => degradations.now(),
+    linkTo: (name) => blobs.links.sign(live.current.server.publicUrl ?? "", name),
+    picturesKeptMs: () => live.current.blobs.retentionDays * DAY_MS,
     ejections: () => health.ejections(),
     cancelJob: (organizationId, id) => requestCancel({ ...jobs, blobs: blobs.store }, organizationId, id),
   };

@@ -15,6 +15,7 @@ import { openStorage, type Storage } from "./storage/index.ts";
 import { openBlobs, type Blobs } from "./storage/blobs/index.ts";
 import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
 import { databaseOf } from "./database.ts";
+import { watchDegradations } from "./degradations.ts";
 import { gauges, type GaugeSources } from "./gauges.ts";
 import { LiveSettings } from "./live-settings.ts";
 import { openAdministration } from "./open-administration.ts";
@@ -52,7 +53,7 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const connections = connectionLimitOf(settings, onProblem);
   const observed = { restarts: settings.restarts, storage, blobs, health, counters, overload, connections };
   const observers = openObservers(observed, live, onProblem);
-  const { jobMetrics, metrics, recording } = observers;
+  const { jobMetrics, metrics, recording, degradations } = observers;
   const listeners = [log.listener, ...observers.listeners];
   const address = await serverSettings(settings);
   const imageCore = {
@@ -70,7 +71,7 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
     core,
     blobs,
     jobs: jobs.forServer,
-    admin: openAdministration(live, load, { ...observed, jobs: jobs.forServer }),
+    admin: openAdministration(live, load, { ...observed, jobs: jobs.forServer, degradations }),
     console: openConsole((error) => onProblem("the console could not be bundled", error)),
     outcomes: storage.outcomes,
     codecSlots,
@@ -105,10 +106,13 @@ function openObservers(observed: GaugeSources, live: LiveSettings, onProblem: Sy
     () => systemClock.monotonic(),
   );
   const metrics = new Metrics(gauges(observed), [jobMetrics, recorder]);
+  const degradations = watchDegradations(observed, () => systemClock.now());
+  const writing = startRecording({ store: observed.storage.admin, traffic, recorder, live, onProblem });
   return {
     jobMetrics,
     metrics,
-    recording: startRecording({ store: observed.storage.admin, traffic, recorder, live, onProblem }),
+    degradations,
+    recording: { stop: async () => void (await Promise.all([degradations.stop(), writing.stop()])) },
     listeners: [metrics.listener, traffic.listener, recorder.listener],
   };
 }

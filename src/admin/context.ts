@@ -29,6 +29,21 @@ export interface RunningGateway {
   ejections(): readonly Ejection[];
   /** Cancels a job by the rules of jobs. Returns it afterwards; null for an unknown one. */
   cancelJob(organizationId: string, id: string): Promise<Job | null>;
+  /** Its parts that do not work as they should. */
+  degradations(): readonly Degradation[];
+  /** A signed link to a stored picture; without a host where the gateway has no public address. */
+  linkTo(name: string): string;
+  /** How long delivered pictures are kept. Milliseconds. */
+  picturesKeptMs(): number;
+}
+
+/** A part of the gateway that does not work as it should. */
+export interface Degradation {
+  part: string;
+  /** Unix milliseconds, as far as it is known. */
+  since: number | null;
+  /** A sentence for operators. */
+  message: string;
 }
 
 /** The running gateway. Throws 409 where there is none. */

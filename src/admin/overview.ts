@@ -1,39 +1,124 @@
 import { z } from "zod";
+import { formatNanos } from "../lib/money.ts";
+import type { UsageSum } from "./usage-ports.ts";
+import { fullestBudgets } from "./budget-use.ts";
 import type { AdminContext } from "./context.ts";
 import { readInput } from "./input.ts";
+import { getOrganization } from "./organizations.ts";
+import { channelStates, degradedParts, firstSteps } from "./overview-state.ts";
+import { topGroups } from "./overview-top.ts";
 import { isoTime } from "./output.ts";
 import { queryTimeSchema } from "./query-input.ts";
+import { chooseCurrency, rangeOf, readSeries, startOf, type Series } from "./usage-range.ts";
 import type { overviewSchema } from "./usage-schemas.ts";
+import { spendView, totalOf, trafficView } from "./usage-totals.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
+const MAX_BUDGETS = 12;
+/** Models with a share of their own in the series of spending. */
+const MAX_STACKED = 7;
 
 export const overviewInputSchema = z.strictObject({
   organizationId: z.string().optional(),
   from: queryTimeSchema.optional().describe("By default a day before `to`"),
   to: queryTimeSchema.optional().describe("Exclusive; now by default"),
-  currency: z.string().optional().describe("By default the one most was spent in"),
+  currency: z.string().optional().describe("By default the one of most requests"),
 });
 
-/** Everything the first page of the console shows. */
+/** Everything the first page of the console shows, from sums that were written with the ledger. */
 export async function readOverview(
   context: AdminContext,
   input: unknown,
 ): Promise<z.input<typeof overviewSchema>> {
-  const { from, to } = readInput(overviewInputSchema, input);
-  const end = to ?? context.clock.now();
-  return {
-    from: isoTime(from ?? end - DAY_MS),
-    to: isoTime(end),
-    interval: "hour",
-    currency: "USD",
-    currencies: [],
-    totals: { amount: "0.00", requests: 0, images: 0, tokens: 0, errors: 0, p50Ms: null, p95Ms: null },
-    series: [],
-    spend: [],
-    top: { models: [], keys: [], organizations: [], channels: [] },
-    budgets: [],
-    channels: [],
-    degraded: [],
-    checklist: { picture: false, key: false, vendor: false, budget: false },
+  const { organizationId, currency: wanted, ...range } = readInput(overviewInputSchema, input);
+  const own = organizationId === undefined ? null : await getOrganization(context, organizationId);
+  const series = readSeries(range, context.clock.now(), DAY_MS);
+  const where = {
+    ...rangeOf(series),
+    ...(organizationId !== undefined && { organizations: [organizationId] }),
   };
+  const { usage } = context.store;
+  const [byModel, byOthers, overTime, byNames, budgets, channels, degraded, checklist] = await Promise.all([
+    usage.sums(where, ["at", "model"]),
+    usage.sums(where, ["organizationId", "keyId", "channel"]),
+    usage.traffic(where, ["at"]),
+    usage.traffic(where, ["organizationId", "keyId", "model", "channel"]),
+    fullestBudgets(context, organizationId, MAX_BUDGETS),
+    channelStates(context, where.organizations),
+    degradedParts(context),
+    firstSteps(context),
+  ]);
+  const { currency, currencies } = chooseCurrency(byOthers, wanted, own?.currency ?? "USD");
+  const total = totalOf(byOthers, currency);
+  const traffic = trafficView(overTime);
+  const sums = { byModel, byOthers, traffic: byNames };
+  return {
+    from: isoTime(series.from),
+    to: isoTime(series.to),
+    interval: series.interval,
+    currency,
+    currencies,
+    totals: joined(total, traffic),
+    series: pointsOf(series, byModel, overTime, currency),
+    spend: spendByModel(series, byModel, currency),
+    top: await topGroups(context, sums, currency, total.amount),
+    budgets,
+    channels,
+    degraded,
+    checklist,
+  };
+}
+
+/** Requests are all that came; the ledger knows of charged ones, those of earlier versions among them. */
+function joined(total: ReturnType<typeof totalOf>, traffic: ReturnType<typeof trafficView>) {
+  return {
+    ...spendView(total),
+    ...traffic,
+    requests: Math.max(total.requests, traffic.requests),
+  };
+}
+
+function pointsOf(
+  series: Series,
+  sums: readonly UsageSum[],
+  counts: Parameters<typeof trafficView>[0],
+  currency: string,
+): z.input<typeof overviewSchema>["series"] {
+  const { interval, points } = series;
+  const sumsAt = Map.groupBy(sums, ({ at }) => startOf(interval, at));
+  const countsAt = Map.groupBy(counts, ({ at }) => startOf(interval, at));
+  const pointAt = (at: number) => ({
+    at: isoTime(at),
+    ...joined(totalOf(sumsAt.get(at) ?? [], currency), trafficView(countsAt.get(at) ?? [])),
+  });
+  return points.map(pointAt);
+}
+
+/** Amounts of the dearest models and of all others, point by point. */
+function spendByModel(
+  { interval, points }: Series,
+  sums: readonly UsageSum[],
+  currency: string,
+): z.input<typeof overviewSchema>["spend"] {
+  const amounts = new Map<string, Map<number, bigint>>();
+  const totals = new Map<string, bigint>();
+  for (const sum of sums) {
+    if (sum.currency !== currency) continue;
+    totals.set(sum.model, (totals.get(sum.model) ?? 0n) + sum.amount);
+  }
+  const dearest = [...totals].toSorted(([, one], [, other]) => (one < other ? 1 : -1));
+  const named = new Set(dearest.slice(0, MAX_STACKED).map(([model]) => model));
+  for (const { model, at, amount, currency: own } of sums) {
+    if (own !== currency) continue;
+    const id = named.has(model) ? model : "other";
+    const row = amounts.get(id) ?? new Map<number, bigint>();
+    amounts.set(id, row);
+    const point = startOf(interval, at);
+    row.set(point, (row.get(point) ?? 0n) + amount);
+  }
+  const order = [...named, ...(amounts.has("other") ? ["other"] : [])];
+  return order.map((id) => ({
+    id,
+    amounts: points.map((at) => formatNanos(amounts.get(id)?.get(at) ?? 0n)),
+  }));
 }

@@ -1,22 +1,43 @@
 import { z } from "zod";
-import type { AdminContext } from "./context.ts";
+import { requireRunning, type AdminContext } from "./context.ts";
 import { readInput } from "./input.ts";
-import { queryLimitSchema } from "./query-input.ts";
+import { getKey } from "./keys.ts";
+import { getOrganization } from "./organizations.ts";
+import { isoTime } from "./output.ts";
+import { pageFields, readCursor, type Page } from "./paging.ts";
+import type { PictureRecord } from "./usage-ports.ts";
 import type { pictureSchema } from "./usage-schemas.ts";
 
 export const picturesInputSchema = z.strictObject({
   organizationId: z.string().optional(),
   keyId: z.string().optional(),
   model: z.string().optional(),
-  cursor: z.string().optional(),
-  limit: queryLimitSchema,
+  ...pageFields,
 });
 
-/** A page of the pictures that are still stored, newest first. */
-export async function listPictures(
-  _context: AdminContext,
-  input: unknown,
-): Promise<{ data: z.input<typeof pictureSchema>[]; next: string | null }> {
-  readInput(picturesInputSchema, input);
-  return { data: [], next: null };
+type Picture = z.input<typeof pictureSchema>;
+
+/** A page of the pictures that are still stored, newest first. Their links are signed now. */
+export async function listPictures(context: AdminContext, input: unknown): Promise<Page<Picture>> {
+  const { cursor, limit, organizationId, ...filter } = readInput(picturesInputSchema, input);
+  const running = requireRunning(context);
+  if (organizationId !== undefined) await getOrganization(context, organizationId);
+  if (filter.keyId !== undefined) await getKey(context, filter.keyId, "keyId");
+  const found = await context.store.pictures.list(
+    { ...filter, ...(organizationId !== undefined && { organizations: [organizationId] }) },
+    {
+      since: context.clock.now() - running.picturesKeptMs(),
+      below: readCursor(cursor) ?? null,
+      // One more than the page shows whether another page follows.
+      limit: limit + 1,
+    },
+  );
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  const view = ({ name, at, ...picture }: PictureRecord): Picture =>
+    Object.assign(picture, { id: name, at: isoTime(at), url: running.linkTo(name) });
+  return {
+    data: page.map(view),
+    next: found.length > limit && last ? `${last.at}.${last.name}` : null,
+  };
 }

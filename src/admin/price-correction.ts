@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { LedgerEntry } from "../domain/ledger.ts";
-import { charge as chargeFor, resolvePrice, type Price, type PriceSource } from "../domain/price.ts";
+import { charge as chargeFor } from "../domain/charge.ts";
+import { resolvePrice, type Price, type PriceSource } from "../domain/price.ts";
 import type { Nanos } from "../lib/money.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext } from "./context.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { amountAt, charge, resolvePrice, type PriceRow, type TokenPrice } from "./price.ts";
+import { charge } from "./charge.ts";
+import { amountAt, resolvePrice, type PriceRow, type TokenPrice } from "./price.ts";
 import type { TokenCounts } from "./usage.ts";
 
 const ORIGIN = { currency: "USD", effectiveFrom: 0, effectiveUntil: null } as const;

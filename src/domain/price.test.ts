@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { charge, type ImagePrice, type PriceSource, type Rate, type TokenPrice } from "./price.ts";
+import { charge } from "./charge.ts";
+import type { ImagePrice, PriceSource, Rate, TokenPrice } from "./price.ts";
 import type { TokenCounts } from "./usage.ts";
 
 const rate = (amount: bigint, source: PriceSource = "default"): Rate => ({

@@ -1,14 +1,6 @@
-import { divideHalfUp, type Nanos } from "../lib/money.ts";
-import { isBilledFeature, type Feature } from "./feature.ts";
-import {
-  INPUT_CATEGORIES,
-  sumTokens,
-  TOKEN_CATEGORIES,
-  type SizeTier,
-  type TokenCategory,
-  type TokenUsage,
-  type Usage,
-} from "./usage.ts";
+import type { Nanos } from "../lib/money.ts";
+import type { Feature } from "./feature.ts";
+import { TOKEN_CATEGORIES, type SizeTier, type TokenCategory } from "./usage.ts";
 
 /** Whose row a price comes from: the organization's own, or a default of all (stored or configured). */
 export type PriceSource = "organization" | "default";
@@ -135,49 +127,6 @@ export function priceOrigin(price: Price): { source: PriceSource; effectiveFrom:
     source: rates.some(({ source }) => source === "organization") ? "organization" : "default",
     effectiveFrom: Math.max(0, ...rates.map(({ effectiveFrom }) => effectiveFrom)),
   };
-}
-
-/** What a usage costs. */
-export interface ChargedAmount {
-  /** Rounded once, half up. */
-  amount: Nanos;
-  /** `organization` as soon as one of the rates is the organization's own. */
-  source: PriceSource;
-}
-
-/** Prices a usage: the only multiplication of money. Undefined when the price has no rate for it. */
-export function charge(price: Price, usage: Usage): ChargedAmount | undefined {
-  if (usage.unit === "image") {
-    const rate = price.unit === "image" ? imageRate(price, usage.tier, usage.quality) : undefined;
-    return rate && { amount: rate.amount * BigInt(usage.count), source: rate.source };
-  }
-  const parts = price.unit === "token" ? tokenParts(price, usage) : undefined;
-  if (price.unit !== "token" || !parts) return undefined;
-  let millionths = 0n;
-  let source: PriceSource = tokenRate(price, "input").source;
-  for (const { rate, cost } of parts) {
-    millionths += cost;
-    if (rate.source === "organization") source = rate.source;
-  }
-  return { amount: divideHalfUp(millionths, 1_000_000n), source };
-}
-
-/** What costs something, in millionths of a nano-unit; undefined when something that is billed by use has no rate. */
-function tokenParts(price: TokenPrice, usage: TokenUsage): { rate: Rate; cost: bigint }[] | undefined {
-  const parts: { rate: Rate; cost: bigint }[] = [];
-  const inputTokens = sumTokens(usage.tokens, INPUT_CATEGORIES);
-  for (const category of TOKEN_CATEGORIES) {
-    const count = usage.tokens[category];
-    if (!count) continue;
-    const rate = tokenRate(price, category);
-    parts.push({ rate, cost: BigInt(count) * amountAt(rate, inputTokens) });
-  }
-  for (const [name, count] of Object.entries(usage.uses ?? {})) {
-    const rate = price.perUse?.[name as Feature];
-    if (rate) parts.push({ rate, cost: BigInt(count) * rate.amount * 1_000_000n });
-    else if (count > 0 && isBilledFeature(name as Feature)) return undefined;
-  }
-  return parts;
 }
 
 function resolveImagePrice(currency: string, rows: readonly PriceRow[]): ImagePrice | null {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { charge, resolvePrice, type FeatureAmounts, type PriceRow, type PriceSource } from "./price.ts";
+import { charge } from "./charge.ts";
+import { resolvePrice, type FeatureAmounts, type PriceRow, type PriceSource } from "./price.ts";
 import type { UseCounts } from "./usage.ts";
 
 const aRow = (source: PriceSource, perUse: FeatureAmounts): PriceRow => ({

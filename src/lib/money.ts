@@ -24,6 +24,13 @@ export function formatNanos(nanos: Nanos): string {
   return `${sign}${absolute / NANOS_PER_UNIT}.${fraction}`;
 }
 
+/** Writes millionths of a nano-unit exactly, with up to fifteen decimals: `formatNanos` of what was not rounded. */
+export function formatMillionths(millionths: bigint): string {
+  const rest = (millionths % 1_000_000n).toString().padStart(6, "0").replace(/0+$/, "");
+  const whole = formatNanos(millionths / 1_000_000n);
+  return rest === "" ? whole : `${whole.padEnd(whole.indexOf(".") + 10, "0")}${rest}`;
+}
+
 /** Divides rounding half up; both arguments are non-negative. */
 export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   return (numerator * 2n + denominator) / (denominator * 2n);

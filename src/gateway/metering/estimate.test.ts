@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { charge, type Rate, type TokenPrice } from "../../domain/price.ts";
+import { charge } from "../../domain/charge.ts";
+import type { Rate, TokenPrice } from "../../domain/price.ts";
 import { coveredOutput, textCeiling } from "./estimate.ts";
 import { INPUT_MARGIN } from "./usage-policy.ts";
 

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readReply } from "../../dialects/chat/reply.ts";
 import { ChatStream } from "../../dialects/chat/stream.ts";
-import { charge, type TokenPrice } from "../../domain/price.ts";
+import { charge } from "../../domain/charge.ts";
+import type { TokenPrice } from "../../domain/price.ts";
 import { sumTokens, type TokenUsage, type UsageReport } from "../../domain/usage.ts";
 import {
   billableUsage,

@@ -9,6 +9,9 @@ const BATCH = 200;
 /** Processes of an earlier version may go on for so long beside this one. */
 const OVERLAP_MS = 60 * 60_000;
 
+/** How late an entry of the present may be written. */
+const LATE_MS = 5 * 60_000;
+
 interface Progress {
   at: Integer;
   entry: string;
@@ -31,15 +34,15 @@ export async function backfillUsage(database: Database, now: number): Promise<"m
       WHERE at >= ${at} AND (at, id, kind) > (${at}, ${entry}, ${kind}) AND at < ${end} AND is_summed IS NULL
       ORDER BY at, id, kind LIMIT ${BATCH}`,
   );
-  const last = rows.at(-1);
   const isLast = rows.length < BATCH;
-  if (!last && end < progress.until) return "none";
   const isComplete = isLast && end === progress.until;
+  const last = rows.at(-1) ?? { at, id: entry, kind };
+  // Where nothing is left, what may still be written comes later than that.
+  const reached = isLast && Number(last.at) < end - LATE_MS ? { at: end - LATE_MS, id: "", kind: "" } : last;
+  if (rows.length === 0 && !isComplete && Number(reached.at) === at) return "none";
   await database.begin(async (sql) => {
-    const moved = await sql<
-      object[]
-    >`UPDATE usage_backfill SET at = ${last?.at ?? at}, entry = ${last?.id ?? entry},
-        kind = ${last?.kind ?? kind}, is_complete = ${isComplete ? 1 : 0}
+    const moved = await sql<object[]>`UPDATE usage_backfill SET at = ${reached.at}, entry = ${reached.id},
+        kind = ${reached.kind}, is_complete = ${isComplete ? 1 : 0}
       WHERE id = 1 AND at = ${at} AND entry = ${entry} AND kind = ${kind} AND is_complete = 0 RETURNING id`;
     if (moved.length > 0) await addSums(database.kind, sql, usageSums(rows.map(readEntryRow)));
   });

@@ -1,0 +1,85 @@
+import type { z } from "zod";
+import type { Nanos } from "../lib/money.ts";
+import type { AdminContext } from "./context.ts";
+import type { TrafficSum, UsageDimension, UsageSum } from "./usage-ports.ts";
+import type { overviewSchema } from "./usage-schemas.ts";
+import { shareOf, spendView, totalOf, trafficView } from "./usage-totals.ts";
+
+type Top = z.input<typeof overviewSchema>["top"];
+/** What usage is grouped by. */
+export type Group = Exclude<UsageDimension, "at">;
+
+const MAX_TOP = 10;
+
+interface Sums {
+  byModel: readonly UsageSum[];
+  /** By organization, key and channel. */
+  byOthers: readonly UsageSum[];
+  traffic: readonly TrafficSum[];
+}
+
+/** The dearest models, keys, organizations and channels of a range. */
+export async function topGroups(
+  context: AdminContext,
+  { byModel, byOthers, traffic }: Sums,
+  currency: string,
+  whole: Nanos,
+): Promise<Top> {
+  const top = (by: Group, sums: readonly UsageSum[]) =>
+    topOf(context, { by, sums, traffic, currency, whole });
+  const [models, keys, organizations, channels] = await Promise.all([
+    top("model", byModel),
+    top("keyId", byOthers),
+    top("organizationId", byOthers),
+    top("channel", byOthers),
+  ]);
+  return { models, keys, organizations, channels };
+}
+
+async function topOf(
+  context: AdminContext,
+  {
+    by,
+    sums,
+    traffic,
+    currency,
+    whole,
+  }: {
+    by: Group;
+    sums: readonly UsageSum[];
+    traffic: readonly TrafficSum[];
+    currency: string;
+    whole: Nanos;
+  },
+): Promise<Top["models"]> {
+  const counts = Map.groupBy(traffic, (count) => count[by]);
+  const groups = Map.groupBy(sums, (sum) => sum[by]);
+  // What only failed has no sums.
+  for (const id of counts.keys()) if (!groups.has(id) && id !== "") groups.set(id, []);
+  const rows = [...groups].map(([id, own]) => {
+    const total = totalOf(own, currency);
+    const { errors } = trafficView(counts.get(id) ?? []);
+    return { id, total, errors };
+  });
+  const dearest = rows.toSorted(
+    (one, other) =>
+      Number(other.total.amount - one.total.amount) ||
+      other.total.requests - one.total.requests ||
+      other.errors - one.errors,
+  );
+  const view = async ({ id, total, errors }: (typeof rows)[number]): Promise<Top["models"][number]> => ({
+    id,
+    name: await nameOf(context, by, id),
+    ...spendView(total),
+    errors,
+    share: shareOf(total.amount, whole),
+  });
+  return await Promise.all(dearest.slice(0, MAX_TOP).map(view));
+}
+
+/** What people call a key, an organization, a model or a channel; its id where it has no name. */
+export async function nameOf({ store, catalogue }: AdminContext, by: Group, id: string): Promise<string> {
+  if (by === "keyId") return (await store.keys.get(id))?.name ?? id;
+  if (by === "organizationId") return (await store.organizations.get(id))?.name ?? id;
+  return by === "model" ? (catalogue.models.get(id)?.displayName ?? id) : id;
+}
