@@ -1,6 +1,7 @@
 import type { Fault } from "../fault.ts";
 
 const PRICE = "src/domain/price.ts";
+const CHARGE = "src/domain/charge.ts";
 const QUOTE = "src/domain/image-quote.ts";
 const SIZE = "src/domain/size.ts";
 const INDEX = "src/admin/price-index.ts";
@@ -91,9 +92,9 @@ export const PRICE_FAULTS: readonly Fault[] = [
   },
   {
     name: "several pictures cost as much as one",
-    file: PRICE,
-    find: "rate.amount * BigInt(usage.count)",
-    replace: "rate.amount",
+    file: CHARGE,
+    find: "BigInt(quantity) * rate.amount * MILLION",
+    replace: "rate.amount * MILLION",
     tests: price,
   },
   {
@@ -105,22 +106,22 @@ export const PRICE_FAULTS: readonly Fault[] = [
   },
   {
     name: "cached input is free",
-    file: PRICE,
-    find: "    if (!count) continue;",
-    replace: `    if (!count || category === "cacheRead") continue;`,
+    file: CHARGE,
+    find: "    if (!quantity) continue;",
+    replace: `    if (!quantity || what === "cacheRead") continue;`,
     tests: price,
   },
   {
     name: "a charge is rounded down",
-    file: PRICE,
-    find: "divideHalfUp(millionths, 1_000_000n), source",
-    replace: "millionths / 1_000_000n, source",
+    file: CHARGE,
+    find: "divideHalfUp(millionths, MILLION), source",
+    replace: "millionths / MILLION, source",
     tests: price,
   },
   {
     name: "a charge by an own rate counts as one by default",
-    file: PRICE,
-    find: `    if (rate.source === "organization") source = rate.source;`,
+    file: CHARGE,
+    find: `    if (line.rate.source === "organization") source = line.rate.source;`,
     replace: "",
     tests: price,
   },
@@ -140,21 +141,21 @@ export const PRICE_FAULTS: readonly Fault[] = [
   },
   {
     name: "cached input does not make a request long",
-    file: PRICE,
+    file: CHARGE,
     find: "sumTokens(usage.tokens, INPUT_CATEGORIES)",
     replace: `sumTokens(usage.tokens, INPUT_CATEGORIES.filter((each) => each === "input"))`,
     tests: long,
   },
   {
     name: "uses of a feature are free",
-    file: PRICE,
-    find: "BigInt(count) * rate.amount * 1_000_000n",
-    replace: "0n * rate.amount * 1_000_000n",
+    file: CHARGE,
+    find: "lines.push(useLine(name as Feature, count, rate))",
+    replace: "lines.push(useLine(name as Feature, 0, rate))",
     tests: uses,
   },
   {
     name: "a use without a price is free",
-    file: PRICE,
+    file: CHARGE,
     find: "else if (count > 0 && isBilledFeature(name as Feature)) return undefined;",
     replace: "",
     tests: uses,
