@@ -78,7 +78,7 @@ function JobDetail({ job }: { job: Job }) {
             [t("column.duration"), formatDuration(durationOf(job, now))],
             [
               t("column.model"),
-              <TextLink to="/models" search={{ model }}>
+              <TextLink to="/models/detail" search={{ model }}>
                 {model}
               </TextLink>,
             ],

@@ -1,12 +1,107 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { Boxes, Plus } from "lucide-react";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { AreaTabs } from "../components/area-tabs.tsx";
+import { Button } from "../components/button.tsx";
+import { DataTable } from "../components/data-table.tsx";
+import { EmptyState } from "../components/empty-state.tsx";
+import { FilterInput } from "../components/filter-input.tsx";
+import { FilterSelect } from "../components/filter-select.tsx";
+import { ButtonLink } from "../components/link.tsx";
 import { Page } from "../components/page.tsx";
+import type { Input } from "../lib/api.ts";
+import { useOrganization } from "../lib/organization.ts";
+import { reading, useList } from "../lib/queries.ts";
+import { useFilters } from "../lib/search.ts";
+import { useCan } from "../lib/session.ts";
+import { AddModel } from "./models/add-model.tsx";
+import { useModelColumns } from "./models/columns.tsx";
+import type { ModelSet } from "./models/model-state.tsx";
 
+const TYPES = ["chat", "messages", "embedding", "image"] as const;
+const FILTERS = ["search", "type", "state"] as const;
+
+/** Every model that is known, with whether it can be called now and where its requests go. */
 export default function ModelsPage() {
-  const { t } = useTranslation();
+  const { t } = useTranslation("models");
+  const { t: shell } = useTranslation();
+  const navigate = useNavigate();
+  const canAdd = useCan()("admin", "installation");
+  const [isAdding, setAdding] = useState(false);
+  const list = useList("models.list", useModelFilter());
+  const columns = useModelColumns(useEnabledModels());
   return (
-    <Page title={t("nav.models")} tabs={<AreaTabs area="models" />}>
-      {null}
+    <Page
+      title={shell("nav.models")}
+      about={t("about")}
+      tabs={<AreaTabs area="models" />}
+      actions={
+        canAdd && (
+          <Button kind="primary" icon={Plus} onPress={() => setAdding(true)}>
+            {t("add")}
+          </Button>
+        )
+      }
+    >
+      <DataTable
+        id="models"
+        label={t("tab.models")}
+        columns={columns}
+        list={list}
+        rowId={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: "/models/detail", search: { model: id } })}
+        filters={<Filters />}
+        empty={<NoModels />}
+      />
+      {isAdding && <AddModel onClose={() => setAdding(false)} />}
     </Page>
+  );
+}
+
+function useModelFilter(): Input<"models.list"> {
+  const { search, type, state } = useFilters().filters;
+  const known = TYPES.find((each) => each === type);
+  return {
+    ...(search && { search }),
+    ...(known && { type: known }),
+    ...(state === "callable" && { isRoutable: "true" as const }),
+    ...(state === "not" && { isRoutable: "false" as const }),
+  };
+}
+
+/** The models of the organization that is looked at; all where none is. */
+function useEnabledModels(): ModelSet {
+  const { id } = useOrganization();
+  const query = useQuery({ ...reading("organizations.get", { id: id ?? "" }), enabled: id !== null });
+  return (id === null ? undefined : query.data?.models) ?? "*";
+}
+
+function Filters() {
+  const { t } = useTranslation("models");
+  const types = TYPES.map((id) => ({ id, label: t(`type.${id}`) }));
+  const states = [
+    { id: "callable", label: t("filter.callable") },
+    { id: "not", label: t("filter.not") },
+  ];
+  return (
+    <>
+      <FilterInput name="search" label={t("search")} />
+      <FilterSelect name="type" label={t("filter.type")} options={types} />
+      <FilterSelect name="state" label={t("filter.state")} options={states} />
+    </>
+  );
+}
+
+function NoModels() {
+  const { t } = useTranslation("models");
+  const { filters } = useFilters();
+  if (FILTERS.some((name) => filters[name] !== undefined))
+    return <EmptyState icon={Boxes}>{t("empty.filtered")}</EmptyState>;
+  return (
+    <EmptyState icon={Boxes} action={<ButtonLink to="/models/providers/add">{t("empty.act")}</ButtonLink>}>
+      {t("empty")}
+    </EmptyState>
   );
 }

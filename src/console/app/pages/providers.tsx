@@ -1,12 +1,74 @@
+import { useNavigate } from "@tanstack/react-router";
+import { PlugZap } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { AreaTabs } from "../components/area-tabs.tsx";
+import { DataTable, type Column } from "../components/data-table.tsx";
+import { EmptyState } from "../components/empty-state.tsx";
+import { ButtonLink, TextLink } from "../components/link.tsx";
 import { Page } from "../components/page.tsx";
+import { useLive } from "../lib/events.ts";
+import { useList } from "../lib/queries.ts";
+import { useCan } from "../lib/session.ts";
+import { ChannelHealth } from "./providers/channel-health.tsx";
+import type { Channel } from "./providers/channel-values.ts";
+import { CredentialState } from "./providers/credential-state.tsx";
 
+/** The channels to vendors, wherever they are declared, with how they are now. */
 export default function ProvidersPage() {
-  const { t } = useTranslation();
+  const { t } = useTranslation("providers");
+  const { t: shell } = useTranslation();
+  const navigate = useNavigate();
+  const canAdd = useCan()("admin", "installation");
+  const list = useList("channels.list", {});
+  useLive("channels");
+  const add = canAdd && (
+    <ButtonLink kind="primary" to="/models/providers/add">
+      {t("add")}
+    </ButtonLink>
+  );
   return (
-    <Page title={t("nav.models")} tabs={<AreaTabs area="models" />}>
-      {null}
+    <Page title={shell("nav.models")} about={t("about")} tabs={<AreaTabs area="models" />} actions={add}>
+      <DataTable
+        id="channels"
+        label={t("title")}
+        columns={useColumns()}
+        list={list}
+        rowId={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: "/models/providers/$id", params: { id } })}
+        empty={
+          <EmptyState icon={PlugZap} action={add}>
+            {t("empty")}. {t("empty.help")}
+          </EmptyState>
+        }
+      />
     </Page>
   );
+}
+
+function useColumns(): readonly Column<Channel>[] {
+  const { t } = useTranslation("providers");
+  return [
+    {
+      id: "id",
+      header: t("column.id"),
+      cell: ({ id }) => (
+        <TextLink to="/models/providers/$id" params={{ id }}>
+          {id}
+        </TextLink>
+      ),
+    },
+    { id: "health", header: t("column.health"), cell: (channel) => <ChannelHealth channel={channel} /> },
+    { id: "provider", header: t("column.provider"), cell: ({ provider }) => provider },
+    { id: "origin", header: t("column.origin"), cell: ({ origin }) => t(`origin.${origin}`) },
+    {
+      id: "credential",
+      header: t("column.credential"),
+      cell: (channel) => <CredentialState channel={channel} />,
+    },
+    {
+      id: "baseUrl",
+      header: t("column.baseUrl"),
+      cell: ({ baseUrl }) => <span className="break-all text-muted">{baseUrl}</span>,
+    },
+  ];
 }

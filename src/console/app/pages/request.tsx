@@ -99,7 +99,7 @@ function Summary({ detail: { request } }: { detail: Detail }) {
         [
           t("column.model"),
           model && (
-            <TextLink to="/models" search={{ model }}>
+            <TextLink to="/models/detail" search={{ model }}>
               {model}
             </TextLink>
           ),

@@ -1,0 +1,130 @@
+import { useTranslation } from "react-i18next";
+import { useState } from "react";
+import { AreaTabs } from "../components/area-tabs.tsx";
+import { Card } from "../components/card.tsx";
+import { EmptyState } from "../components/empty-state.tsx";
+import { Id } from "../components/id.tsx";
+import { ButtonLink } from "../components/link.tsx";
+import { Page } from "../components/page.tsx";
+import { ReadingState } from "../components/reading-state.tsx";
+import { ApiError } from "../lib/api.ts";
+import { useOrganizationOptions } from "../lib/options.ts";
+import { useOrganization } from "../lib/organization.ts";
+import { useReading } from "../lib/queries.ts";
+import { useFilters } from "../lib/search.ts";
+import { Capabilities } from "./models/capabilities.tsx";
+import { DefaultRoute } from "./models/default-route.tsx";
+import { DryRun } from "./models/dry-run.tsx";
+import { ModelAccess } from "./models/model-access.tsx";
+import { ModelActs } from "./models/model-acts.tsx";
+import { ModelFacts } from "./models/model-facts.tsx";
+import type { ModelRow } from "./models/model-state.tsx";
+import { OrganizationRoute } from "./models/organization-route.tsx";
+import { PlainSelect } from "./models/plain-select.tsx";
+import { Prices } from "./models/prices.tsx";
+
+/** One model: what it can do, what it costs, who may call it, and where its requests go. */
+export default function ModelPage() {
+  const { t } = useTranslation("models");
+  const { filters } = useFilters();
+  const id = filters["model"] ?? "";
+  const query = useReading("models.get", { id });
+  const isUnknown = query.error instanceof ApiError && query.error.status === 404;
+  return (
+    <Page
+      title={query.data?.displayName ?? id}
+      about={<Id value={id} />}
+      tabs={<AreaTabs area="models" />}
+      actions={
+        <>
+          {query.data && <ModelActs model={query.data} />}
+          <ButtonLink to="/models">{t("detail.all")}</ButtonLink>
+        </>
+      }
+    >
+      {isUnknown ? (
+        <Card>
+          <EmptyState>{t("detail.none", { id })}</EmptyState>
+        </Card>
+      ) : (
+        <ReadingState query={query}>{(model) => <ModelDetail key={model.id} model={model} />}</ReadingState>
+      )}
+    </Page>
+  );
+}
+
+function ModelDetail({ model }: { model: ModelRow }) {
+  const { t } = useTranslation("models");
+  return (
+    <div className="grid items-start gap-6 lg:grid-cols-[minmax(18rem,26rem)_1fr]">
+      <div className="flex min-w-0 flex-col gap-6">
+        <Card title={t("detail.facts")}>
+          <ModelFacts model={model} />
+        </Card>
+        <Card title={t("detail.capabilities")}>
+          <Capabilities model={model} />
+        </Card>
+        <Card
+          title={t("detail.prices")}
+          actions={
+            <ButtonLink kind="quiet" to="/models/prices" search={{ model: model.id }}>
+              {t("detail.prices.act")}
+            </ButtonLink>
+          }
+        >
+          <Prices price={model.price} />
+        </Card>
+        <ModelAccess model={model} />
+      </div>
+      <div className="flex min-w-0 flex-col gap-6">
+        <RouteCard model={model} />
+        <SampleRun model={model.id} />
+      </div>
+    </div>
+  );
+}
+
+/** The route of the organization that is looked at, or the default. */
+function RouteCard({ model }: { model: ModelRow }) {
+  const { t } = useTranslation("models");
+  const { id, choose } = useOrganization();
+  const organizations = useOrganizationOptions();
+  const [isDefault, setDefault] = useState(false);
+  const organization = isDefault ? undefined : organizations.find((each) => each.id === id);
+  return (
+    <Card title={t("route.title")}>
+      <div className="flex flex-col gap-5">
+        <PlainSelect
+          label={t("route.of")}
+          value={organization?.id ?? null}
+          options={organizations}
+          none={t("route.default")}
+          onChange={(chosen) => {
+            setDefault(chosen === null);
+            if (chosen !== null) choose(chosen);
+          }}
+        />
+        {organization ? (
+          <OrganizationRoute
+            key={organization.id}
+            model={model.id}
+            organization={organization}
+            fallback={model.route}
+          />
+        ) : (
+          <DefaultRoute model={model} />
+        )}
+      </div>
+    </Card>
+  );
+}
+
+/** A dry run as the organization that is looked at, or as the first. */
+function SampleRun({ model }: { model: string }) {
+  const { id } = useOrganization();
+  const [first] = useOrganizationOptions();
+  const organizationId = id ?? first?.id;
+  return organizationId === undefined ? null : (
+    <DryRun key={`${organizationId} ${model}`} model={model} organizationId={organizationId} />
+  );
+}
