@@ -73,6 +73,7 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
     jobs: jobs.forServer,
     admin: openAdministration(live, load, { ...observed, jobs: jobs.forServer, degradations }),
     console: openConsole((error) => onProblem("the console could not be bundled", error)),
+    identity: settings.identity,
     outcomes: storage.outcomes,
     codecSlots,
     overload,

@@ -1,10 +1,20 @@
 import { readS3Address } from "../lib/s3-address.ts";
+import { resolveIdentity } from "./console-schema.ts";
 import { hasScheme, type FileSettings } from "./file-schema.ts";
 import type { Report } from "./problems.ts";
 import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 
+/** Everything that is or may be a reference to a secret, but for credentials of channels. */
+export async function resolveReferences(effective: FileSettings, secrets: SecretSource, report: Report) {
+  return {
+    ...(await resolveAddresses(effective, secrets, report)),
+    metricsToken: await resolveMetricsToken(effective, secrets, report),
+    identity: await resolveIdentity(effective.console, secrets, report),
+  };
+}
+
 /** Addresses that may be references, because they may hold a password. */
-export async function resolveAddresses(effective: FileSettings, secrets: SecretSource, report: Report) {
+async function resolveAddresses(effective: FileSettings, secrets: SecretSource, report: Report) {
   const read = async (
     path: "database_url" | "redis_url" | "blob_url",
     problemOf: (address: string) => string | null,
@@ -28,8 +38,7 @@ export async function resolveAddresses(effective: FileSettings, secrets: SecretS
   };
 }
 
-/** The token that metrics need; null is none. */
-export async function resolveMetricsToken(
+async function resolveMetricsToken(
   { server }: FileSettings,
   secrets: SecretSource,
   report: Report,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DEFAULT_KEY_LIMITS, DEFAULT_ORGANIZATION_LIMITS, type Limits } from "../domain/limits.ts";
+import { consoleSchema } from "./console-schema.ts";
 import { channelIdSchema, channelSchema, deadlineFields } from "./channel-schema.ts";
 import { overloadSchema, serverSchema } from "./server-schema.ts";
 import { decimal, modelEntrySchema, modelIdSchema } from "./model-schema.ts";
@@ -33,6 +34,7 @@ export const fileSchema = z.strictObject({
   $schema: z.string().optional().describe("Lets editors find the schema"),
   server: serverSchema,
   overload: overloadSchema,
+  console: consoleSchema,
   data_dir: z.string().min(1).default("./data").describe("Folder of the SQLite file, blobs and the journal"),
   database_url: addressOf("postgres://host/database").describe("PostgreSQL instead of SQLite"),
   database: z

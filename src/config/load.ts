@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import type { StoredEntry } from "../admin/configuration-ports.ts";
 import { readStrictly, type Problem } from "../lib/schema-problems.ts";
-import { resolveAddresses, resolveMetricsToken } from "./addresses.ts";
+import { resolveReferences } from "./addresses.ts";
 import { readCatalogue } from "./catalogue.ts";
 import type { ProviderSchemas } from "./channels.ts";
 import { describeSettings, type SettingRow } from "./describe.ts";
@@ -82,13 +82,12 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
     masterKeys,
   };
   const { isSandboxOn, configured, ...tables } = await buildTables(layers, report);
-  const addresses = await resolveAddresses(effective, secrets, report);
-  const metricsToken = await resolveMetricsToken(effective, secrets, report);
+  const { metricsToken, ...references } = await resolveReferences(effective, secrets, report);
   if (problems.length > 0) throw new ConfigurationError(problems);
   effective.sandbox.enabled = isSandboxOn;
   const settings: Settings = {
     ...plainSettings(effective, { isSandboxOn, metricsToken }),
-    ...addresses,
+    ...references,
     ...tables,
     dataDirectory,
     bootstrap,

@@ -1,3 +1,4 @@
+import type { IdentitySettings } from "../admin/identity-provider.ts";
 import type { Channel, Timeouts, Route } from "../domain/channel.ts";
 import type { Limits } from "../domain/limits.ts";
 import type { Model } from "../domain/model.ts";
@@ -79,6 +80,8 @@ export interface Settings {
   routing: { maxAttempts: number; retryRatio: number; retryFloor: number };
   /** Deadlines of upstream calls where the channel has none of its own. */
   timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };
+  /** Where members may sign in besides here; null is nowhere. */
+  identity: IdentitySettings | null;
   /** Secrets that the first start uses instead of generating them. */
   bootstrap: { key: string | null; administratorPassword: string | null };
   models: ReadonlyMap<string, Model>;

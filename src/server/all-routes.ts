@@ -4,6 +4,7 @@ import { BodyLimits } from "./body-limits.ts";
 import { callerBase } from "./credentials.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { adminRoutes } from "./endpoints/admin.ts";
+import { openIdRoutes } from "./endpoints/admin-openid.ts";
 import { azureRoutes } from "./endpoints/azure.ts";
 import { consoleRoutes } from "./endpoints/console.ts";
 import { embeddingRoutes } from "./endpoints/embeddings.ts";
@@ -42,6 +43,7 @@ export function allRoutes(
     spools: { directory, filePool, quota: new SpoolQuota({ ...address.spool, directory }) },
     baseOf,
   };
+  const administration = { ...address, context: options.admin, identity: options.identity };
   // What Azure's clients call too.
   const openAiRoutes = [
     ...textRoutes(core, bodyLimits),
@@ -58,11 +60,8 @@ export function allRoutes(
     ...priceRoutes(snapshot, clock),
     ...fileRoutes(files),
     ...operatorRoutes(options, lifecycle).filter(({ name }) => name !== "metrics" || !address.metricsPort),
-    ...adminRoutes({
-      context: options.admin,
-      trustedProxies: address.trustedProxies,
-      publicUrl: address.publicUrl,
-    }),
+    ...adminRoutes(administration),
+    ...openIdRoutes(administration, options.onProblem),
     ...consoleRoutes(options.console),
   ];
 }

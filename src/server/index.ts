@@ -114,7 +114,7 @@ function settingsOf(options: ServerOptions, lifecycle: Lifecycle): Omit<Endpoint
       now: () => clock.now(),
       unknownKeys: new UnknownKeys(clock, address.unknownKeysPerMinute),
     },
-    playgroundKeys: playgroundKeys({ ...address, context: options.admin }),
+    playgroundKeys: playgroundKeys({ ...address, context: options.admin, identity: options.identity }),
     core,
     clock,
     trustedProxies: address.trustedProxies,

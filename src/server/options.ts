@@ -1,4 +1,5 @@
 import type { OperationContext } from "../admin/context.ts";
+import type { IdentitySettings } from "../admin/identity-provider.ts";
 import type { Core } from "../gateway/core.ts";
 import type { ImageCore } from "../gateway/images.ts";
 import type { JobCore } from "../jobs/submit.ts";
@@ -18,6 +19,8 @@ export interface ServerOptions {
   jobs: Omit<JobCore, keyof ImageCore>;
   /** What administration works with; who makes a change is added for each request. */
   admin: Omit<OperationContext, "by">;
+  /** Where members may sign in besides here; null is nowhere. */
+  identity: IdentitySettings | null;
   console: ConsoleFiles;
   safeFetch: SafeFetch;
   /** Folder for temporary files of requests, on a local disk. */

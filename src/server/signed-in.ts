@@ -1,6 +1,7 @@
 import { AdminError } from "../admin/admin-error.ts";
 import { readAdminToken } from "../admin/admin-tokens.ts";
 import type { OperationContext } from "../admin/context.ts";
+import type { IdentitySettings } from "../admin/identity-provider.ts";
 import { readSession } from "../admin/sessions.ts";
 import type { Origin, SignedIn } from "../admin/signed-in.ts";
 import { addressOf, type HttpExchange } from "./http-exchange.ts";
@@ -10,6 +11,8 @@ import { readCookie, requireSameOrigin, writeCookie, type Reachability } from ".
 export interface Administration extends Reachability {
   /** The store and what is configured now; the endpoint adds who makes the change. */
   context: Omit<OperationContext, "by" | "signedIn">;
+  /** Where members may sign in besides here. */
+  identity: IdentitySettings | null;
 }
 
 const SESSION_COOKIE = "gateway_session";

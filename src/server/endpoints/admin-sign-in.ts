@@ -40,7 +40,10 @@ export function signInRoutes(admin: Administration): Route[] {
       auth: "public",
       because: "it says how one can sign in, which the page shows before",
       handle: async ({ requestId }) =>
-        Response.json({ password: true, oidc: null }, { headers: baseHeaders(requestId) }),
+        Response.json(
+          { password: true, oidc: admin.identity && { label: admin.identity.label } },
+          { headers: baseHeaders(requestId) },
+        ),
     },
   ];
 }

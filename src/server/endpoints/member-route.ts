@@ -34,15 +34,8 @@ export function memberRoute(
         const headers = new Headers(baseHeaders(exchange.requestId));
         const { signedIn, by } = await readCaller(admin, exchange, headers);
         requireAccess(needs, signedIn);
-        const { catalogue, clock, store } = admin.context;
-        const context = {
-          ...admin.context,
-          catalogue,
-          clock,
-          store: scopedStore(store, signedIn),
-          by,
-          signedIn,
-        };
+        const store = scopedStore(admin.context.store, signedIn);
+        const context = { ...admin.context, store, by, signedIn };
         const result = await act(context, exchange);
         return result instanceof Response ? result : Response.json(result, { headers });
       }),

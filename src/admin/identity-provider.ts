@@ -1,0 +1,121 @@
+import { newId } from "../lib/ids.ts";
+import { AdminError } from "./admin-error.ts";
+import type { AdminContext } from "./context.ts";
+import type { MemberChange, MemberRecord } from "./member-ports.ts";
+import { isOwner } from "./members.ts";
+import { ROLES, type Role } from "./roles.ts";
+import { openSession } from "./sessions.ts";
+import type { Origin } from "./signed-in.ts";
+
+/** An OpenID provider that members may sign in at, as the operator configured it. */
+export interface IdentitySettings {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  /** What the button says. */
+  label: string;
+  scope: string;
+  /** Claim with role names, which decides at each sign-in; null leaves roles to the owners. */
+  roleClaim: string | null;
+  defaultRole: Role;
+  defaultOrganizations: "*" | readonly string[];
+  /** Of addresses whose holders become members at their first sign-in. */
+  allowedDomains: readonly string[];
+}
+
+/** What the provider has signed about somebody. */
+export interface IdentityClaims {
+  /** Issuer and subject: never another's. */
+  identity: string;
+  /** In lower case; null where the provider has not verified it. */
+  verifiedEmail: string | null;
+  /** Values of the configured role claim. */
+  roles: readonly string[];
+}
+
+type Stored = Pick<AdminContext, "store" | "clock">;
+
+/**
+ * Opens a session of the member with this identity, else of the one with this verified address, else of a new one where
+ * its domain is allowed. Throws 403 for everybody else, and for disabled members. Every outcome is audited.
+ */
+export async function signInByIdentity(
+  context: Stored,
+  claims: IdentityClaims,
+  settings: IdentitySettings,
+  origin: Origin,
+): Promise<{ token: string }> {
+  const { members } = context.store;
+  const source = `oidc/${origin.address}`;
+  const known = await findMember(context, claims);
+  try {
+    const { id, name } = known ?? (await newMember(context, claims, settings, source));
+    const change: MemberChange = (before, { otherOwners }) => {
+      if (before.isDisabled) throw refused("the account is disabled");
+      if (before.identity !== null && before.identity !== claims.identity)
+        throw refused("the e-mail address belongs to another account of the identity provider");
+      const role = settings.roleClaim === null ? before.role : roleOf(claims, settings);
+      const isLastOwner = isOwner(before) && otherOwners === 0;
+      return { identity: claims.identity, role: isLastOwner ? before.role : role };
+    };
+    await members.update(id, change, {
+      by: { actor: name, source },
+      action: "sign in",
+      detail: { way: "identity provider" },
+    });
+    return { token: await openSession(context, id, origin) };
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error;
+    const by = { actor: known?.name ?? "unknown", source };
+    const detail = { reason: error.message, identity: claims.identity };
+    await members.note(known?.id ?? "unknown", { by, action: "fail to sign in", detail });
+    throw error;
+  }
+}
+
+async function findMember(
+  { store }: Stored,
+  { identity, verifiedEmail }: IdentityClaims,
+): Promise<MemberRecord | null> {
+  const known = await store.members.find({ identity });
+  if (known || verifiedEmail === null) return known;
+  return await store.members.find({ email: verifiedEmail });
+}
+
+async function newMember(
+  { store, clock }: Stored,
+  { identity, verifiedEmail, roles }: IdentityClaims,
+  settings: IdentitySettings,
+  source: string,
+): Promise<Pick<MemberRecord, "id" | "name">> {
+  if (verifiedEmail === null) throw refused("the identity provider has not verified an e-mail address");
+  const domain = verifiedEmail.slice(verifiedEmail.lastIndexOf("@") + 1);
+  if (!settings.allowedDomains.includes(domain)) throw refused("no member has this e-mail address");
+  const member = {
+    id: newId("user"),
+    name: verifiedEmail,
+    email: verifiedEmail,
+    role: roleOf({ roles }, settings),
+    organizations:
+      settings.defaultOrganizations === "*" ? ("*" as const) : [...settings.defaultOrganizations],
+    isDisabled: false,
+    passwordHash: null,
+    mustChangePassword: false,
+    totp: null,
+    identity,
+    lastSeenAt: null,
+    createdAt: clock.now(),
+  };
+  if (!(await store.members.create(member, { actor: member.name, source })))
+    throw refused("another member has this e-mail address for its name");
+  return member;
+}
+
+/** The highest role among the claimed ones. */
+function roleOf({ roles }: Pick<IdentityClaims, "roles">, { defaultRole }: IdentitySettings): Role {
+  return ROLES.findLast((role) => roles.includes(role)) ?? defaultRole;
+}
+
+function refused(message: string): AdminError {
+  return new AdminError(403, null, message);
+}

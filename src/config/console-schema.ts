@@ -1,0 +1,81 @@
+import { z } from "zod";
+import type { IdentitySettings } from "../admin/identity-provider.ts";
+import { ROLES } from "../admin/roles.ts";
+import type { Report } from "./problems.ts";
+import { resolveSecret, secretReferenceSchema, type SecretSource } from "./secret-reference.ts";
+
+const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+const issuerSchema = z.string().refine(isSafe, { error: "must be an https address" });
+
+/** The `console` part of the configuration file. */
+export const consoleSchema = z
+  .strictObject({
+    oidc: z
+      .strictObject({
+        issuer: issuerSchema.describe(
+          "Address whose /.well-known/openid-configuration describes the provider",
+        ),
+        client_id: z.string().min(1),
+        client_secret: secretReferenceSchema,
+        label: z.string().min(1).max(60).default("Single sign-on").describe("What the button says"),
+        scope: z.string().default("openid email profile").describe("Scopes that are requested"),
+        role_claim: z
+          .string()
+          .min(1)
+          .nullable()
+          .default(null)
+          .describe("Claim with role names; it decides the role at each sign-in"),
+        default_role: z
+          .enum(ROLES)
+          .default("viewer")
+          .describe("Role of new members, and of those whose claim names none"),
+        default_organizations: z
+          .union([z.literal("*"), z.array(z.string().min(1)).min(1)])
+          .default("*")
+          .describe("Organizations of new members"),
+        allowed_domains: z
+          .array(z.string().toLowerCase().min(1))
+          .default([])
+          .describe(
+            "Domains of verified e-mail addresses whose holders become members at their first sign-in",
+          ),
+      })
+      .nullable()
+      .default(null)
+      .describe("An OpenID provider to sign in at"),
+  })
+  .prefault({});
+
+/** The provider with its secret; null where none is configured. */
+export async function resolveIdentity(
+  { oidc }: z.output<typeof consoleSchema>,
+  secrets: SecretSource,
+  report: Report,
+): Promise<IdentitySettings | null> {
+  if (oidc === null) return null;
+  const resolved = await resolveSecret(oidc.client_secret, secrets);
+  if ("problem" in resolved) {
+    report("console.oidc.client_secret", resolved.problem);
+    return null;
+  }
+  return {
+    issuer: oidc.issuer,
+    clientId: oidc.client_id,
+    clientSecret: resolved.secret,
+    label: oidc.label,
+    scope: oidc.scope,
+    roleClaim: oidc.role_claim,
+    defaultRole: oidc.default_role,
+    defaultOrganizations: oidc.default_organizations,
+    allowedDomains: oidc.allowed_domains,
+  };
+}
+
+/** What signs members in must not be readable on its way, but on this machine. */
+function isSafe(text: string): boolean {
+  const url = URL.parse(text);
+  return (
+    url !== null && (url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.has(url.hostname)))
+  );
+}

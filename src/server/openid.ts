@@ -1,0 +1,94 @@
+import * as client from "openid-client";
+import type { IdentityClaims, IdentitySettings } from "../admin/identity-provider.ts";
+
+/** What the browser keeps between the beginning and the end of a sign-in. */
+export interface PendingSignIn {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+/** The OpenID provider of the settings: authorization code flow with PKCE, state and nonce. */
+export interface OpenId {
+  /** Where to send the browser. Throws when the provider cannot be reached. */
+  begin(redirectUri: string): Promise<{ location: string; pending: PendingSignIn }>;
+  /**
+   * What the provider has signed about whoever comes back at `url`. Throws unless state, nonce, code, signature, issuer,
+   * audience and times are right.
+   */
+  finish(url: URL, pending: PendingSignIn): Promise<IdentityClaims>;
+}
+
+const TIMEOUT_SECONDS = 10;
+const TOLERANCE_SECONDS = 30;
+
+/** Discovers the provider at its first use, and again after a failure. */
+export function openId(settings: IdentitySettings): OpenId {
+  let discovered: Promise<client.Configuration> | null = null;
+  const configuration = () => {
+    discovered ??= discover(settings).catch((error: unknown) => {
+      discovered = null;
+      throw error;
+    });
+    return discovered;
+  };
+  return {
+    async begin(redirectUri) {
+      const pending = {
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+        verifier: client.randomPKCECodeVerifier(),
+      };
+      const url = client.buildAuthorizationUrl(await configuration(), {
+        redirect_uri: redirectUri,
+        scope: settings.scope,
+        state: pending.state,
+        nonce: pending.nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(pending.verifier),
+        code_challenge_method: "S256",
+      });
+      return { location: url.href, pending };
+    },
+    async finish(url, { state, nonce, verifier }) {
+      const tokens = await client.authorizationCodeGrant(await configuration(), url, {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims();
+      if (!claims) throw new Error("the identity provider sent no id token");
+      return readClaims(claims, settings);
+    },
+  };
+}
+
+function discover({ issuer, clientId, clientSecret }: IdentitySettings): Promise<client.Configuration> {
+  const url = new URL(issuer);
+  return client.discovery(
+    url,
+    clientId,
+    { [client.clockTolerance]: TOLERANCE_SECONDS },
+    client.ClientSecretPost(clientSecret),
+    {
+      timeout: TIMEOUT_SECONDS,
+      // The settings allow http on this machine only.
+      execute: [
+        client.enableNonRepudiationChecks,
+        ...(url.protocol === "http:" ? [client.allowInsecureRequests] : []),
+      ],
+    },
+  );
+}
+
+function readClaims(claims: client.IDToken, { roleClaim }: IdentitySettings): IdentityClaims {
+  const email = claims["email"];
+  const isVerified = claims["email_verified"] === true && typeof email === "string";
+  const named = roleClaim === null ? [] : claims[roleClaim];
+  const roles = Array.isArray(named) ? named : [named];
+  return {
+    identity: JSON.stringify([claims.iss, claims.sub]),
+    verifiedEmail: isVerified ? email.toLowerCase() : null,
+    roles: roles.filter((role) => typeof role === "string"),
+  };
+}
