@@ -1,7 +1,98 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useCallback } from "react";
 import { useTranslation } from "react-i18next";
+import { FilterSelect } from "../components/filter-select.tsx";
 import { Page } from "../components/page.tsx";
+import { RangePicker } from "../components/range-picker.tsx";
+import { ReadingState } from "../components/reading-state.tsx";
+import { Status } from "../components/status.tsx";
+import { useEvents, type LiveEvent } from "../lib/events.ts";
+import { useOrganization } from "../lib/organization.ts";
+import { reading } from "../lib/queries.ts";
+import { useRange } from "../lib/range.ts";
+import { useFilters } from "../lib/search.ts";
+import { BudgetCard } from "./overview/budget-card.tsx";
+import { ChannelCard } from "./overview/channel-card.tsx";
+import { Checklist } from "./overview/checklist.tsx";
+import { Degraded } from "./overview/degraded.tsx";
+import { OverviewSkeleton } from "./overview/overview-skeleton.tsx";
+import type { Overview } from "./overview/overview.ts";
+import { SpendCard } from "./overview/spend-card.tsx";
+import { TopCard } from "./overview/top-card.tsx";
+import { Totals } from "./overview/totals.tsx";
+import { LatencyCard, RequestsCard } from "./overview/traffic-cards.tsx";
 
+/** Whether everything is well, what was spent on what by whom, and whether the budgets last. */
 export default function OverviewPage() {
-  const { t } = useTranslation();
-  return <Page title={t("nav.overview")}>{null}</Page>;
+  const { t } = useTranslation("overview");
+  const query = useOverview();
+  return (
+    <Page
+      title={t("title")}
+      about={query.data && <Health overview={query.data} />}
+      actions={
+        <>
+          {query.data && query.data.currencies.length > 1 && (
+            <FilterSelect
+              name="currency"
+              label={t("currency")}
+              options={query.data.currencies.map((id) => ({ id, label: id }))}
+            />
+          )}
+          <RangePicker />
+        </>
+      }
+    >
+      <ReadingState query={query} skeleton={<OverviewSkeleton />}>
+        {(overview) => (
+          <div className={`flex flex-col gap-4 ${query.isPlaceholderData ? "opacity-60" : ""}`}>
+            <Checklist steps={overview.checklist} />
+            <Degraded parts={overview.degraded} />
+            <Totals overview={overview} />
+            <SpendCard overview={overview} />
+            <div className="grid gap-4 lg:grid-cols-2">
+              <RequestsCard overview={overview} />
+              <LatencyCard overview={overview} />
+              <TopCard overview={overview} />
+              <BudgetCard budgets={overview.budgets} />
+            </div>
+            <ChannelCard channels={overview.channels} />
+          </div>
+        )}
+      </ReadingState>
+    </Page>
+  );
+}
+
+function useOverview() {
+  const { id: organizationId } = useOrganization();
+  const { currency } = useFilters().filters;
+  const { from, to } = useRange();
+  const query = useQuery({
+    ...reading("overview.get", {
+      from,
+      to,
+      ...(organizationId !== null && { organizationId }),
+      ...(currency !== undefined && { currency }),
+    }),
+    placeholderData: keepPreviousData,
+  });
+  const { refetch } = query;
+  const onEvent = useCallback(
+    ({ kind }: LiveEvent) => {
+      if (kind === "channels") void refetch();
+    },
+    [refetch],
+  );
+  useEvents(onEvent);
+  return query;
+}
+
+function Health({ overview: { degraded, channels } }: { overview: Overview }) {
+  const { t } = useTranslation("overview");
+  const ejected = channels.filter(({ state }) => state === "ejected").length;
+  if (degraded.length > 0)
+    return <Status level="bad">{t("health.degraded", { count: degraded.length })}</Status>;
+  if (ejected > 0) return <Status level="warn">{t("health.ejected", { count: ejected })}</Status>;
+  return <Status level="good">{t("health.good")}</Status>;
 }

@@ -1,0 +1,82 @@
+import { useTranslation } from "react-i18next";
+import { BarList } from "../../components/bar-list.tsx";
+import { Card } from "../../components/card.tsx";
+import { TextLink } from "../../components/link.tsx";
+import { Money } from "../../components/money.tsx";
+import { formatShare, formatShortCount } from "../../lib/format.ts";
+import { useFilters } from "../../lib/search.ts";
+import type { Overview } from "./overview.ts";
+import { NoTraffic } from "./traffic-cards.tsx";
+
+const GROUPS = ["models", "keys", "organizations", "channels"] as const;
+type Group = (typeof GROUPS)[number];
+type Share = Overview["top"][Group][number];
+
+/** What was spent on what, by whom and where; which of them stands in the address. */
+export function TopCard({ overview: { top, currency } }: { overview: Overview }) {
+  const { t } = useTranslation("overview");
+  const { filters, change } = useFilters();
+  const group = GROUPS.find((known) => known === filters["by"]) ?? "models";
+  const shares = top[group];
+  return (
+    <Card
+      title={t("top")}
+      actions={
+        <div
+          role="group"
+          aria-label={t("top")}
+          className="flex max-w-full gap-1 overflow-x-auto rounded-md bg-sunken p-1"
+        >
+          {GROUPS.map((id) => (
+            <button
+              key={id}
+              type="button"
+              aria-pressed={id === group}
+              onClick={() => change({ by: id === "models" ? undefined : id })}
+              className="rounded px-2 py-0.5 text-xs font-medium whitespace-nowrap text-muted hover:text-text aria-pressed:bg-surface aria-pressed:text-text aria-pressed:shadow-sm"
+            >
+              {t(`top.${id}`)}
+            </button>
+          ))}
+        </div>
+      }
+    >
+      {shares.length === 0 ? (
+        <NoTraffic />
+      ) : (
+        <BarList
+          bars={shares.map((share) => ({
+            name: share.id,
+            label: <ShareLink group={group} share={share} />,
+            share: share.share,
+            value: <Money amount={share.amount} currency={currency} isShort />,
+            detail: `${t("requests.count", { count: share.requests, shown: formatShortCount(share.requests) })} · ${formatShare(share.share)}`,
+          }))}
+        />
+      )}
+    </Card>
+  );
+}
+
+function ShareLink({ group, share: { id, name } }: { group: Group; share: Share }) {
+  const { t } = useTranslation("overview");
+  if (id === "") return t("none");
+  if (group === "keys")
+    return (
+      <TextLink to="/keys/$id" params={{ id }}>
+        {name}
+      </TextLink>
+    );
+  if (group === "organizations")
+    return (
+      <TextLink to="/" search={{ organization: id }}>
+        {name}
+      </TextLink>
+    );
+  const filter = group === "models" ? { model: id } : { channel: id };
+  return (
+    <TextLink to="/requests" search={filter}>
+      {name}
+    </TextLink>
+  );
+}
