@@ -27,10 +27,19 @@ export function Chart(props: ChartData) {
           onPress={() => setTable(!isTable)}
         />
       </div>
-      {isTable ? <ChartTable {...props} /> : <Plot {...props} index={index} onIndex={setIndex} />}
-      <p aria-live="polite" className="h-4 text-xs text-muted">
-        {time !== undefined && formatTime(Date.parse(time))}
-      </p>
+      {isTable ? (
+        <ChartTable {...props} />
+      ) : (
+        <div className="relative">
+          <Plot {...props} index={index} onIndex={setIndex} />
+          <p
+            aria-live="polite"
+            className="pointer-events-none absolute top-0 right-2 rounded-sm bg-surface px-1 text-xs text-muted"
+          >
+            {time !== undefined && formatTime(Date.parse(time))}
+          </p>
+        </div>
+      )}
     </figure>
   );
 }

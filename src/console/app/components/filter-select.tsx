@@ -9,23 +9,25 @@ import { OptionsList } from "./fields/options-list.tsx";
 
 const ALL = "";
 
-/** A filter in the address, under `name`: one of the options, or all. */
+/** A filter in the address, under `name`: one of the options, or all; always one of them where `usual` is given. */
 export function FilterSelect({
   name,
   label,
   options,
+  usual,
 }: {
   name: string;
   label: string;
   options: readonly Option[];
+  usual?: string;
 }) {
   const { t } = useTranslation();
   const { filters, change } = useFilters();
-  const current = filters[name] ?? ALL;
+  const current = filters[name] ?? usual ?? ALL;
   return (
     <Select
       value={current}
-      onChange={(id) => change({ [name]: id === ALL ? undefined : String(id) })}
+      onChange={(id) => change({ [name]: id === (usual ?? ALL) ? undefined : String(id) })}
       className="inline-flex h-8 max-w-72 items-center rounded-md border border-line-strong bg-surface hover:bg-hover max-sm:h-10"
     >
       <Label className="pl-2.5 whitespace-nowrap text-muted">{label}</Label>
@@ -35,7 +37,7 @@ export function FilterSelect({
         </SelectValue>
         <ChevronDown size={14} aria-hidden className="shrink-0 text-muted" />
       </Button>
-      <OptionsList options={[{ id: ALL, label: t("all") }, ...options]} />
+      <OptionsList options={usual === undefined ? [{ id: ALL, label: t("all") }, ...options] : options} />
     </Select>
   );
 }

@@ -23,7 +23,9 @@ export function Page({ title, about, actions, tabs, children }: PageProps) {
             <h1 className="text-xl leading-7 font-semibold tracking-tight break-words">{title}</h1>
             {about !== undefined && <p className="mt-1 max-w-prose text-muted">{about}</p>}
           </div>
-          {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+          {actions !== undefined && (
+            <div className="flex max-w-full min-w-0 flex-wrap items-center gap-2">{actions}</div>
+          )}
         </div>
         {tabs}
       </header>

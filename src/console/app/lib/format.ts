@@ -87,6 +87,17 @@ export function formatTime(at: number): string {
   }).format(at);
 }
 
+/** The time of day; at midnight the date. */
+export function formatClock(at: number): string {
+  const date = new Date(at);
+  if (date.getHours() === 0 && date.getMinutes() === 0) return formatDay(at);
+  return new Intl.DateTimeFormat(i18next.language, {
+    hour: "2-digit",
+    minute: "2-digit",
+    hour12: false,
+  }).format(at);
+}
+
 export function formatDay(at: number): string {
   return new Intl.DateTimeFormat(i18next.language, { month: "short", day: "numeric" }).format(at);
 }

@@ -1,11 +1,13 @@
 import { useEffect, useEffectEvent, useRef, useState, type RefObject } from "react";
 import uPlot from "uplot";
 import type { ChartData } from "./chart-data.ts";
+import { formatClock, formatDay } from "./format.ts";
 import { seriesColour } from "./series-colours.ts";
 
 const FONT = "11px ui-sans-serif, system-ui, sans-serif";
 const MAX_BAR_PX = 48;
 const AXIS_WIDTH = 64;
+const DAY_SECONDS = 86_400;
 
 /**
  * Draws a chart into a container, again when its data, its size or the theme changes, and reports the index under the
@@ -67,12 +69,24 @@ function optionsOf(
   return {
     width: element.clientWidth,
     height: element.clientHeight,
-    padding: [8, 8, 0, 0],
+    padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
-    scales: { x: { time: true }, y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.08 : 1] } },
+    scales: {
+      x: { time: true, ...(kind === "bar" && { range: padded(times) }) },
+      y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.08 : 1] },
+    },
     axes: [
-      { ...axis, grid: { show: false }, space: 64 },
+      {
+        ...axis,
+        grid: { show: false },
+        size: 28,
+        space: 72,
+        values: (_plot, splits, _axis, _space, step) =>
+          splits.map((second) =>
+            step < DAY_SECONDS ? formatClock(second * 1_000) : formatDay(second * 1_000),
+          ),
+      },
       {
         ...axis,
         grid,
@@ -87,6 +101,14 @@ function optionsOf(
     }),
     hooks: { setCursor: [({ cursor }) => onIndex(cursor.idx ?? null)] },
   };
+}
+
+/** With room for half a bar at both ends. */
+function padded(times: readonly string[]): [number, number] {
+  const first = Date.parse(times[0] ?? "") / 1_000;
+  const last = Date.parse(times.at(-1) ?? "") / 1_000;
+  const half = times.length > 1 ? (last - first) / (times.length - 1) / 2 : DAY_SECONDS / 2;
+  return [first - half, last + half];
 }
 
 function seriesOf(kind: ChartData["kind"], series: ChartData["series"][number], count: number): uPlot.Series {

@@ -36,6 +36,7 @@ export default function OverviewPage() {
             <FilterSelect
               name="currency"
               label={t("currency")}
+              usual={query.data.currency}
               options={query.data.currencies.map((id) => ({ id, label: id }))}
             />
           )}

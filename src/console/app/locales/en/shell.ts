@@ -39,7 +39,7 @@ export const shell = {
   "theme.dark": "Dark",
   language: "Language",
   palette: "Search",
-  "palette.open": "Search or jump to…",
+  "palette.open": "Search…",
   "palette.placeholder": "Page, key, model or request id",
   "palette.request": "Open request {{id}}",
   skip: "Skip to content",

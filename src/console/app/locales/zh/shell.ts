@@ -40,7 +40,7 @@ export const shell: Record<keyof typeof english, string> = {
   "theme.dark": "深色",
   language: "语言",
   palette: "搜索",
-  "palette.open": "搜索或跳转…",
+  "palette.open": "搜索…",
   "palette.placeholder": "页面、密钥、模型或请求 ID",
   "palette.request": "打开请求 {{id}}",
   skip: "跳到内容",
