@@ -10,6 +10,8 @@ export function useNow(): number {
 }
 
 function subscribe(notify: () => void): () => void {
+  // What has just been shown may be younger than the last tick.
+  now = Date.now();
   const timer = setInterval(() => {
     if (document.hidden) return;
     now = Date.now();

@@ -1,4 +1,5 @@
 import { newLocalId } from "../lib/local-id.ts";
+import { ownPath } from "../lib/pictures.ts";
 import { callGateway, GatewayFailure, requestIdOf, type GatewayCall } from "./gateway.ts";
 
 /** One request for pictures and what has become of it; it is kept in the history as it is. */
@@ -96,12 +97,6 @@ async function readPictures(response: Response): Promise<Partial<ImageRun>> {
       url === undefined ? `data:image/${format};base64,${base64}` : ownPath(url),
     ),
   };
-}
-
-/** The page's policy allows pictures of its own origin alone, and the link may begin with another name of it. */
-export function ownPath(url: string): string {
-  const from = url.indexOf("/files/");
-  return from < 0 ? url : url.slice(from);
 }
 
 interface WireJob {

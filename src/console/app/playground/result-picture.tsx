@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next";
 import { IconButton } from "../components/button.tsx";
 import { showProblem, showToast } from "../components/toast.tsx";
 import { copyText } from "../lib/copy.ts";
+import { download, fileNameOf } from "../lib/pictures.ts";
 import type { Reference } from "./image-call.ts";
 import { newReference } from "./reference-source.tsx";
 
@@ -26,11 +27,10 @@ export function ResultPicture({ url, name, onEdit }: ResultPictureProps) {
       </div>
     );
   }
-  const fileName = url.startsWith("data:") ? "picture" : (/([^/?]+)(?:\?|$)/.exec(url)?.[1] ?? "picture");
   const edit = async () => {
     const response = await fetch(url);
     if (!response.ok) throw new Error(t("picture.gone"));
-    onEdit(newReference(await response.blob(), fileName));
+    onEdit(newReference(await response.blob(), fileNameOf(url)));
   };
   const copy = async () => {
     await copyText(new URL(url, location.href).href);
@@ -51,7 +51,7 @@ export function ResultPicture({ url, name, onEdit }: ResultPictureProps) {
           label={t("picture.copyLink")}
           onPress={() => void copy().catch(showProblem)}
         />
-        <IconButton icon={Download} label={t("picture.download")} onPress={() => download(url, fileName)} />
+        <IconButton icon={Download} label={t("picture.download")} onPress={() => download(url)} />
         <IconButton
           icon={ExternalLink}
           label={t("picture.open")}
@@ -60,11 +60,4 @@ export function ResultPicture({ url, name, onEdit }: ResultPictureProps) {
       </figcaption>
     </figure>
   );
-}
-
-export function download(url: string, fileName: string): void {
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = fileName;
-  link.click();
 }

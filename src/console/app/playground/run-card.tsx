@@ -105,12 +105,12 @@ function Waiting({ run: { job }, onCancel }: { run: ImageRun; onCancel(): void }
 
 /** What took effect, what it cost, and the id to ask about. */
 function RunFacts({ run }: { run: ImageRun }) {
-  const { facts, state, job, requestId } = run;
+  const { facts, state, requestId } = run;
   if (state === "running") return null;
   const words = facts ? [facts.size, facts.quality, facts.format, facts.background].filter(Boolean) : [];
   return (
     <footer className="flex flex-wrap items-center gap-x-4 gap-y-1 text-muted">
-      {state === "done" && <Billed requestId={job?.id ?? requestId} />}
+      {state === "done" && <Billed requestId={requestId} />}
       {words.length > 0 && <span>{words.join(" · ")}</span>}
       {requestId !== null && <Id value={requestId} />}
     </footer>

@@ -159,8 +159,8 @@ function Composer({ choice, prices, isRunning, hasTalk, onSend, onStop, onBegin 
         />
       </div>
       <TextField name="message" label={t("message")} lines={4} placeholder={t("message.example")} />
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <div className="min-w-0 flex-1">{prices}</div>
+      <div>{prices}</div>
+      <div className="flex flex-wrap items-center justify-end gap-2">
         {hasTalk && !isRunning && (
           <Button kind="quiet" icon={Eraser} onPress={onBegin}>
             {t("conversation.new")}
