@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
 /* How the console's playground uses a key without its secret: by its id, with the session of an administrator. */
@@ -69,6 +69,39 @@ test.each([
   ["no word where it comes from", () => ({ [HEADER]: keyId, cookie, "sec-fetch-site": undefined })],
 ])("with %s it is refused", async (_, headers) => {
   expect(await refusal(await chat(headers()))).toEqual([401, "authentication_required"]);
+});
+
+describe("a member", () => {
+  /** Signs in somebody new; a generated password would have to be changed first. */
+  async function member(name: string, role: string, organizations: "*" | string[]): Promise<string> {
+    const password = "a-long-password-for-tests";
+    const response = await fetch(`${gateway.url}/admin/v1/members`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "sec-fetch-site": "same-origin", cookie },
+      body: JSON.stringify({ name, role, organizations, password }),
+    });
+    expect(response.status).toBe(200);
+    return await signIn(name, password);
+  }
+
+  test.each(["viewer", "billing"])("who is %s uses no key", async (role) => {
+    const own = await member(role, role, "*");
+    expect(await refusal(await chat({ [HEADER]: keyId, cookie: own }))).toEqual([
+      401,
+      "authentication_required",
+    ]);
+  });
+
+  test("who administers another organization uses no key of this one", async () => {
+    await gateway.cli("orgs", "create", "--name", "Elsewhere", "--id", "elsewhere");
+    const foreign = await member("foreign", "admin", ["elsewhere"]);
+    expect(await refusal(await chat({ [HEADER]: keyId, cookie: foreign }))).toEqual([
+      401,
+      "authentication_required",
+    ]);
+    const own = await member("own", "admin", ["default"]);
+    expect((await chat({ [HEADER]: keyId, cookie: own })).status).toBe(200);
+  });
 });
 
 test("a read from another site is refused, too", async () => {

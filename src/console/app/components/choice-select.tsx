@@ -19,10 +19,10 @@ export function ChoiceSelect({ label, options, value, onChange }: ChoiceSelectPr
     <Select
       value={value}
       onChange={(id) => id !== null && onChange(String(id))}
-      className="inline-flex max-w-full min-w-0 items-center gap-2"
+      className="inline-flex h-8 max-w-full min-w-0 items-center rounded-md border border-line-strong bg-surface hover:bg-hover max-sm:h-10"
     >
-      <Label className="shrink-0 text-muted">{label}</Label>
-      <Button className="inline-flex h-8 min-w-0 items-center gap-1.5 rounded-md border border-line-strong bg-surface px-2.5 hover:bg-hover max-sm:h-10">
+      <Label className="pl-2.5 whitespace-nowrap text-muted">{label}</Label>
+      <Button className="inline-flex h-full min-w-0 items-center gap-1.5 rounded-md px-2 -outline-offset-2!">
         <SelectValue<Option> className="truncate font-medium">
           {({ selectedItems, defaultChildren }) => selectedItems[0]?.label ?? defaultChildren}
         </SelectValue>

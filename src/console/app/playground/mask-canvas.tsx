@@ -33,7 +33,10 @@ export function MaskCanvas({ blob, strokes, brush, onSize, onStrokes }: MaskCanv
     return { x: ((clientX - left) / width) * across, y: ((clientY - top) / height) * down };
   };
   return (
-    <div className="relative mx-auto w-fit overflow-hidden rounded-lg border border-line bg-sunken">
+    <div
+      style={size ? fitted(size) : {}}
+      className="relative mx-auto w-full overflow-hidden rounded-lg bg-sunken"
+    >
       {url !== null && (
         <img
           src={url}
@@ -43,7 +46,7 @@ export function MaskCanvas({ blob, strokes, brush, onSize, onStrokes }: MaskCanv
             setSize({ width, height });
             onSize({ width, height });
           }}
-          className="block max-h-[52dvh] max-w-full"
+          className="absolute inset-0 size-full"
         />
       )}
       {size && (
@@ -68,6 +71,11 @@ export function MaskCanvas({ blob, strokes, brush, onSize, onStrokes }: MaskCanv
       {size && <Cursor at={keys.at} brush={brush.size} size={size} />}
     </div>
   );
+}
+
+/** As large as the dialog has room for, in the picture's own shape. */
+function fitted({ width, height }: { width: number; height: number }) {
+  return { aspectRatio: `${width} / ${height}`, maxWidth: `calc(52dvh * ${width / height})` };
 }
 
 /** Where the keys' brush is. */

@@ -11,8 +11,10 @@ export interface Stroke {
   points: readonly Point[];
 }
 
-/** Any opaque colour: only where it is counts. */
-const PAINT = "#e0245e";
+/** Stripes are seen on every picture. */
+const STRIPES = ["#e6007e", "#ffffff"] as const;
+/** Stripes across a picture's width. */
+const STRIPE_COUNT = 48;
 const OPAQUE_FROM = 128;
 
 /** Paints the strokes, in order, onto an empty canvas. */
@@ -23,8 +25,9 @@ export function paintStrokes(canvas: HTMLCanvasElement | OffscreenCanvas, stroke
   context.clearRect(0, 0, canvas.width, canvas.height);
   context.lineCap = "round";
   context.lineJoin = "round";
-  context.strokeStyle = PAINT;
-  context.fillStyle = PAINT;
+  const paint = stripes(Math.max(4, Math.round(canvas.width / STRIPE_COUNT)));
+  context.strokeStyle = paint;
+  context.fillStyle = paint;
   for (const { isEraser, size, points } of strokes) {
     const [first] = points;
     if (!first) continue;
@@ -37,6 +40,27 @@ export function paintStrokes(canvas: HTMLCanvasElement | OffscreenCanvas, stroke
     for (const { x, y } of points) context.lineTo(x, y);
     context.stroke();
   }
+}
+
+/** Diagonal stripes of a width in pixels. */
+function stripes(width: number): CanvasPattern | string {
+  const side = width * 2;
+  const tile = new OffscreenCanvas(side, side);
+  const context = tile.getContext("2d");
+  const [one, other] = STRIPES;
+  if (!context) return one;
+  context.fillStyle = one;
+  context.fillRect(0, 0, side, side);
+  context.fillStyle = other;
+  for (const from of [-side, 0, side]) {
+    context.beginPath();
+    context.moveTo(from, side);
+    context.lineTo(from + side, 0);
+    context.lineTo(from + side + width, 0);
+    context.lineTo(from + width, side);
+    context.fill();
+  }
+  return context.createPattern(tile, "repeat") ?? one;
 }
 
 /**

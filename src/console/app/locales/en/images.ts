@@ -24,7 +24,7 @@ export const images = {
   "effect.links": "Links",
   "effect.base64": "Base64",
   "effect.both": "Links and base64",
-  timeout: "Cancel on timeout and use fallback",
+  timeout: "Slow vendors",
   "timeout.about": "For synchronous, native and asynchronous requests for pictures.",
   cancelsOnTimeout: "Cancel on timeout and use fallback",
   "cancelsOnTimeout.help":

@@ -1,7 +1,7 @@
 /** The playground. */
 export const playground = {
   title: "Playground",
-  about: "Real requests through the public interface, with every rule and on the account of the chosen key.",
+  about: "Real requests, with every rule, on the account of a key.",
   "tab.image": "Image",
   "tab.chat": "Chat",
   "tab.messages": "Messages",

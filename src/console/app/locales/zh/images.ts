@@ -24,7 +24,7 @@ export const images: Record<keyof typeof english, string> = {
   "effect.links": "链接",
   "effect.base64": "Base64",
   "effect.both": "链接和 base64",
-  timeout: "超时取消并使用备用",
+  timeout: "响应过慢的供应商",
   "timeout.about": "适用于同步、原生和异步的图片请求。",
   cancelsOnTimeout: "超时取消并使用备用",
   "cancelsOnTimeout.help":

@@ -2,7 +2,7 @@ import type { playground as english } from "../en/playground.ts";
 
 export const playground: Record<keyof typeof english, string> = {
   title: "试用",
-  about: "通过公开接口发送真实请求，遵守全部规则，费用计入所选密钥。",
+  about: "真实的请求，遵守全部规则，费用计入所选密钥。",
   "tab.image": "图片",
   "tab.chat": "对话",
   "tab.messages": "消息",
