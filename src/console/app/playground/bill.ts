@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { call } from "../lib/api.ts";
 
 const POLL_MS = 500;
-const MOST_POLLS = 30;
+const MAX_POLLS = 30;
 
 /** What a request was charged, by its request id, once the ledger has it. */
 export function useBill(requestId: string | null) {
@@ -10,7 +10,7 @@ export function useBill(requestId: string | null) {
     queryKey: ["ledger.list", requestId, "bill"],
     enabled: requestId !== null,
     staleTime: Infinity,
-    retry: MOST_POLLS,
+    retry: MAX_POLLS,
     retryDelay: POLL_MS,
     queryFn: async ({ signal }) => {
       const { data } = await call("ledger.list", { requestId: requestId ?? "", limit: 10 }, signal);

@@ -8,7 +8,7 @@ export type Protocol = "chat" | "messages";
 export interface Turn {
   role: "user" | "assistant";
   text: string;
-  /** What the model thought before it answered, where it tells. */
+  /** What the model thought before it written, where it tells. */
   thinking?: string;
 }
 
@@ -22,7 +22,7 @@ export interface TextForm {
 
 export const EMPTY_TEXT_FORM: TextForm = { system: "", maxTokens: 1024, temperature: null };
 
-/** What is reported while an answer comes; texts are what has been added. */
+/** What is reported while an reply comes; texts are what has been added. */
 export interface Piece {
   text?: string;
   thinking?: string;
@@ -63,8 +63,8 @@ export function textCall(
   };
 }
 
-/** Sends the request and reports the answer as it comes. Throws a `GatewayFailure`, also in the middle of a stream. */
-export async function streamAnswer(
+/** Sends the request and reports the reply as it comes. Throws a `GatewayFailure`, also in the middle of a stream. */
+export async function streamReply(
   keyId: string,
   call: GatewayCall,
   signal: AbortSignal,

@@ -25,8 +25,8 @@ export function MaskCanvas({ blob, strokes, brush, onSize, onStrokes }: MaskCanv
   useEffect(() => {
     if (canvas.current) paintStrokes(canvas.current, strokes);
   }, [strokes, size]);
-  const draw = useDrawing(strokes, brush, onStrokes);
-  const keys = useKeyDrawing(size, brush.size, draw);
+  const drawing = useDrawing(strokes, brush, onStrokes);
+  const keys = useKeyDrawing(size, brush.size, drawing);
   const pointAt = ({ clientX, clientY, currentTarget }: PointerEvent<HTMLCanvasElement>): Point => {
     const { left, top, width, height } = currentTarget.getBoundingClientRect();
     const { width: across, height: down } = currentTarget;
@@ -59,12 +59,12 @@ export function MaskCanvas({ blob, strokes, brush, onSize, onStrokes }: MaskCanv
           className="absolute inset-0 size-full cursor-crosshair touch-none opacity-60 -outline-offset-2!"
           onPointerDown={(event) => {
             event.currentTarget.setPointerCapture(event.pointerId);
-            draw.begin(pointAt(event));
+            drawing.begin(pointAt(event));
           }}
           onPointerMove={(event) =>
-            event.currentTarget.hasPointerCapture(event.pointerId) && draw.go(pointAt(event))
+            event.currentTarget.hasPointerCapture(event.pointerId) && drawing.go(pointAt(event))
           }
-          onPointerUp={draw.end}
+          onPointerUp={drawing.end}
           onKeyDown={keys.onKeyDown}
         />
       )}
@@ -142,7 +142,7 @@ const STEPS: Readonly<Record<string, Point>> = {
   ArrowDown: { x: 0, y: 1 },
 };
 
-function useKeyDrawing(size: { width: number; height: number } | null, brush: number, draw: Drawing) {
+function useKeyDrawing(size: { width: number; height: number } | null, brush: number, drawing: Drawing) {
   const [at, setAt] = useState<Point | null>(null);
   const isDown = useRef(false);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -151,8 +151,8 @@ function useKeyDrawing(size: { width: number; height: number } | null, brush: nu
     const step = STEPS[event.key];
     if (event.key === " ") {
       isDown.current = !isDown.current;
-      if (isDown.current) draw.begin(from);
-      else draw.end();
+      if (isDown.current) drawing.begin(from);
+      else drawing.end();
       setAt(from);
     } else if (step) {
       const reach = (brush / 2) * (event.shiftKey ? 4 : 1);
@@ -160,7 +160,7 @@ function useKeyDrawing(size: { width: number; height: number } | null, brush: nu
         x: Math.min(Math.max(from.x + step.x * reach, 0), size.width),
         y: Math.min(Math.max(from.y + step.y * reach, 0), size.height),
       };
-      if (isDown.current) draw.go(to);
+      if (isDown.current) drawing.go(to);
       setAt(to);
     } else return;
     event.preventDefault();

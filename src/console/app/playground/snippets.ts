@@ -80,16 +80,16 @@ function typescript({ path, headers, body }: GatewayCall, base: string): string 
   const own = Object.entries(headers ?? {}).map(([name, value]) => `    ${json(name)}: ${json(value)},`);
   const head = [
     "  headers: {",
-    "    authorization: `Bearer ${process.env.GATEWAY_KEY}`,",
+    "    authorization: `Bearer ${env.GATEWAY_KEY}`,",
     ...(body?.kind === "json" ? [`    "content-type": "application/json",`] : []),
     ...own,
     "  },",
   ];
-  const before: string[] = [];
+  const before = [`import { env } from "node:process";`];
   if (body?.kind === "form") {
     const hasFile = body.fields.some(([, value]) => typeof value !== "string");
-    if (hasFile) before.push(`import { openAsBlob } from "node:fs";`, "");
-    before.push("const form = new FormData();", ...body.fields.map(typescriptField), "");
+    if (hasFile) before.unshift(`import { openAsBlob } from "node:fs";`);
+    before.push("", "const form = new FormData();", ...body.fields.map(typescriptField));
   }
   const sent =
     body?.kind === "json"
@@ -103,6 +103,7 @@ function typescript({ path, headers, body }: GatewayCall, base: string): string 
     : ["console.log(await response.json());"];
   return [
     ...before,
+    "",
     `const response = await fetch(${json(base + path)}, {`,
     `  method: "POST",`,
     ...head,

@@ -82,7 +82,7 @@ function useTextBench(
 ) {
   const history = useHistory();
   const [entry, setEntry] = useState(newEntry);
-  const { talks, show, send, stop } = useTalks(keyId, protocol, (talks) =>
+  const { talks, reset, send, stop } = useTalks(keyId, protocol, (talks) =>
     history.save({ ...entry, kind: protocol, keyId, form: formOf(form.getValues()), talks: talks.map(kept) }),
   );
   return {
@@ -98,11 +98,11 @@ function useTextBench(
     open({ id, at, form: fields, talks }: TextEntry) {
       form.reset({ ...fields, message: "" });
       setEntry({ id, at });
-      show(talks.map(({ model, turns }) => ({ model, turns, answer: null })));
+      reset(talks.map(({ model, turns }) => ({ model, turns, reply: null })));
     },
     begin() {
       setEntry(newEntry());
-      show([]);
+      reset([]);
     },
   };
 }
@@ -112,7 +112,7 @@ function newEntry() {
 }
 
 function isRunning(talks: readonly Talk[]): boolean {
-  return talks.some(({ answer }) => answer?.state === "running");
+  return talks.some(({ reply }) => reply?.state === "running");
 }
 
 function formOf({ system, maxTokens, temperature }: TextBenchForm): TextForm {

@@ -7,17 +7,17 @@ import { formatCount, formatDuration } from "../lib/format.ts";
 import { Billed } from "./billed.tsx";
 import type { Turn } from "./conversation.ts";
 import { Elapsed } from "./elapsed.tsx";
-import type { Answer, Talk } from "./talk.ts";
+import type { Reply, Talk } from "./talk.ts";
 
-const LEVELS: Readonly<Record<Answer["state"], StatusLevel>> = {
+const LEVELS: Readonly<Record<Reply["state"], StatusLevel>> = {
   running: "busy",
   done: "good",
   stopped: "off",
   failed: "bad",
 };
 
-/** A conversation with one model, its last answer as it comes. */
-export function Transcript({ talk: { model, turns, answer } }: { talk: Talk }) {
+/** A conversation with one model, its last reply as it comes. */
+export function Transcript({ talk: { model, turns, reply } }: { talk: Talk }) {
   const { t } = useTranslation("playground");
   const scroller = useRef<HTMLOListElement>(null);
   useEffect(() => {
@@ -26,12 +26,12 @@ export function Transcript({ talk: { model, turns, answer } }: { talk: Talk }) {
   return (
     <article
       aria-label={t("result.of", { model })}
-      aria-busy={answer?.state === "running"}
+      aria-busy={reply?.state === "running"}
       className="flex min-w-0 flex-1 flex-col rounded-lg border border-line bg-surface"
     >
       <header className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 pt-3 pb-2">
         <h3 className="min-w-0 flex-1 truncate font-semibold">{model}</h3>
-        {answer && <AnswerState answer={answer} />}
+        {reply && <ReplyState reply={reply} />}
       </header>
       <ol
         ref={scroller}
@@ -44,12 +44,12 @@ export function Transcript({ talk: { model, turns, answer } }: { talk: Talk }) {
           <TurnItem key={index} turn={turn} />
         ))}
       </ol>
-      {answer && <AnswerFacts answer={answer} />}
+      {reply && <ReplyFacts reply={reply} />}
     </article>
   );
 }
 
-function AnswerState({ answer: { state, tookMs, startedAt } }: { answer: Answer }) {
+function ReplyState({ reply: { state, tookMs, startedAt } }: { reply: Reply }) {
   const { t } = useTranslation("playground");
   return (
     <>
@@ -83,9 +83,9 @@ function TurnItem({ turn: { role, text, thinking } }: { turn: Turn }) {
 }
 
 /** Tokens, speed, bill and the id to ask about. */
-function AnswerFacts({ answer }: { answer: Answer }) {
+function ReplyFacts({ reply }: { reply: Reply }) {
   const { t } = useTranslation("playground");
-  const { state, requestId, input, output, stop, failure, firstTextMs } = answer;
+  const { state, requestId, input, output, stop, failure, firstTextMs } = reply;
   const isCharged = state === "done" || state === "stopped";
   return (
     <footer className="flex flex-col gap-2 border-t border-line px-4 py-3 text-muted">
