@@ -15,7 +15,7 @@ import {
 } from "./input.ts";
 import { pageFields, toPage, readCursor, type Page } from "./paging.ts";
 import { getOrganization } from "./organizations.ts";
-import type { KeyRecord } from "./ports.ts";
+import { KEY_STATES, type KeyRecord } from "./ports.ts";
 
 /** Creates a key. Its secret is in the result and nowhere else: only the hash is stored. */
 export async function createKey(context: AdminContext, input: unknown): Promise<NewSecret> {
@@ -50,10 +50,11 @@ interface NewSecret {
 
 /** Keys of one organization, or of all, oldest first. */
 export async function listKeys(context: AdminContext, input: unknown): Promise<Page<KeyRecord>> {
-  const { cursor, limit, ...filter } = readInput(keyListSchema, input);
+  const { cursor, limit, state, ...filter } = readInput(keyListSchema, input);
   if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
   const page = { ...filter, after: readCursor(cursor), limit: limit + 1 };
-  return toPage(await context.store.keys.page(page), limit);
+  const inState = state && { name: state, now: context.clock.now() };
+  return toPage(await context.store.keys.page({ ...page, state: inState }), limit);
 }
 
 /** The key, or a 404. */
@@ -153,6 +154,7 @@ export const keyChangeSchema = z
 export const keyListSchema = z.strictObject({
   organizationId: z.string().optional(),
   search: z.string().optional(),
+  state: z.enum(KEY_STATES).optional(),
   ...pageFields,
 });
 

@@ -9,6 +9,7 @@ import {
   removeMember,
   resetPassword,
   roleSchema,
+  signOutMember,
   updateMember,
 } from "./members.ts";
 import type { MemberRecord } from "./member-ports.ts";
@@ -109,6 +110,16 @@ export const memberOperations = {
       const { member, password } = await resetPassword(context, id);
       return { member: memberView(member), password };
     },
+  }),
+  "members.signOut": operation({
+    method: "POST",
+    path: "/members/{id}/sign-out",
+    summary: "End all sessions of a member",
+    role: "owner",
+    reach: "organization",
+    input: idSchema,
+    output: z.object({ sessions: z.int().describe("That ended") }),
+    run: async (context, { id }) => ({ sessions: await signOutMember(context, id) }),
   }),
 };
 

@@ -101,6 +101,12 @@ export async function resetPassword(
   return { member: member ?? (await getMember(context, id)), password };
 }
 
+/** Ends all sessions of a member. Returns how many there were. */
+export async function signOutMember(context: AdminContext, id: string): Promise<number> {
+  requireManageable(context, await getMember(context, id));
+  return await context.store.sessions.removeAll(id);
+}
+
 export const roleSchema = z.enum(ROLES);
 
 export const accessOrganizationsSchema = z.union([z.literal("*"), z.array(z.string()).min(1).max(1000)], {

@@ -8,6 +8,7 @@ import { ledgerOperations } from "./ledger-operations.ts";
 import { organizationOperations } from "./organization-operations.ts";
 import { priceOperations } from "./price-operations.ts";
 import { modelOperations } from "./model-operations.ts";
+import { priceTableOperations } from "./price-table.ts";
 import { routeOperations } from "./route-operations.ts";
 import { memberOperations } from "./member-operations.ts";
 import { requestOperations } from "./request-operations.ts";
@@ -22,6 +23,7 @@ export const operations = {
   ...keyOperations,
   ...budgetOperations,
   ...priceOperations,
+  ...priceTableOperations,
   ...routeOperations,
   ...ledgerOperations,
   ...auditOperations,

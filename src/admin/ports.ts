@@ -102,6 +102,16 @@ export interface KeyRecord {
   version: number;
 }
 
+/** Which keys are meant; what is absent does not matter. */
+export interface KeyFilter extends OrganizationFilter {
+  search?: string;
+  /** As it is at a moment, Unix milliseconds. A disabled key that has expired, too, is disabled. */
+  state?: { name: KeyState; now: number };
+}
+
+export const KEY_STATES = ["active", "disabled", "expired"] as const;
+export type KeyState = (typeof KEY_STATES)[number];
+
 /** Deleted keys are not found; their rows stay for the ledger's sake. */
 export interface KeyStore {
   create(key: Omit<KeyRecord, "version">, by: Actor): Promise<KeyRecord>;
@@ -112,7 +122,7 @@ export interface KeyStore {
   isRetired(hash: string): Promise<boolean>;
   list(organizationId?: string): Promise<KeyRecord[]>;
   /** Oldest first; `search` is a part of the id, the name or the beginning of the secret. */
-  page(page: ListPage & OrganizationFilter & { search?: string }): Promise<KeyRecord[]>;
+  page(page: ListPage & KeyFilter): Promise<KeyRecord[]>;
   /** The names of some keys, of deleted ones, too; of some organizations when named. */
   names(ids: readonly string[], organizationIds?: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** When each of some keys was last charged for a request, where it was. Unix milliseconds. */

@@ -1,4 +1,11 @@
-import type { Actor, AdminStore, KeyRecord, OrganizationRecord, PriceRecord } from "../../src/admin/ports.ts";
+import type {
+  Actor,
+  AdminStore,
+  KeyRecord,
+  KeyState,
+  OrganizationRecord,
+  PriceRecord,
+} from "../../src/admin/ports.ts";
 import type { BudgetRecord } from "../../src/admin/budget-ports.ts";
 import type { ListPage } from "../../src/admin/list-page.ts";
 import { memoryMemberStores } from "./memory-member-stores.ts";
@@ -113,6 +120,11 @@ function organizationStore(note: Note): AdminStore["organizations"] {
   };
 }
 
+function stateOf({ isDisabled, expiresAt }: KeyRecord, now: number): KeyState {
+  if (isDisabled) return "disabled";
+  return expiresAt !== null && expiresAt <= now ? "expired" : "active";
+}
+
 function keyStore(note: Note): AdminStore["keys"] {
   const records = new Map<string, KeyRecord>();
   const retired = new Map<string, number>();
@@ -125,9 +137,10 @@ function keyStore(note: Note): AdminStore["keys"] {
       note(by, `create key ${key.id}`);
       return structuredClone(record);
     },
-    page: async ({ organizationId, search = "", ...page }) =>
+    page: async ({ organizationId, search = "", state, ...page }) =>
       pageOf(
         [...records.values()]
+          .filter((key) => state === undefined || stateOf(key, state.now) === state.name)
           .filter((key) => organizationId === undefined || key.organizationId === organizationId)
           .filter(({ id, name, prefix }) => isPartOf(search, id, name, prefix)),
         page,

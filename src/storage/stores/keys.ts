@@ -1,4 +1,4 @@
-import type { Actor, KeyRecord, KeyStore } from "../../admin/ports.ts";
+import type { Actor, KeyFilter, KeyRecord, KeyStore } from "../../admin/ports.ts";
 import { makeChange, withoutVersion } from "./change.ts";
 import { ofOrganizations, pageOf, partOf } from "./list-page.ts";
 import {
@@ -68,7 +68,7 @@ function keyReads(database: Database): Omit<KeyStore, keyof KeyChanges> {
       );
       return rows.map(readKeyRow);
     },
-    async page({ organizationId, organizationIds, search, ...page }) {
+    async page({ organizationId, organizationIds, search, state, ...page }) {
       const pattern = search === undefined ? undefined : partOf(search);
       const rows = await database.read(
         (sql) => sql<KeyRow[]>`SELECT * FROM api_keys WHERE deleted_at IS NULL
@@ -79,6 +79,7 @@ function keyReads(database: Database): Omit<KeyStore, keyof KeyChanges> {
               : sql`AND (LOWER(id) LIKE ${pattern} ESCAPE '!' OR LOWER(name) LIKE ${pattern} ESCAPE '!'
                   OR LOWER(hint) LIKE ${pattern} ESCAPE '!')`
           }
+          ${state === undefined ? sql`` : inState(sql, state)}
           ${pageOf(sql, page)}`,
       );
       return rows.map(readKeyRow);
@@ -138,6 +139,12 @@ function remove(database: Database, id: string, by: Actor): Promise<boolean> {
 }
 
 /** Lets the secret of a key, and those it had before, be accepted until a time and no longer. */
+function inState(sql: Sql, { name, now }: NonNullable<KeyFilter["state"]>) {
+  if (name === "disabled") return sql`AND is_disabled = 1`;
+  if (name === "expired") return sql`AND is_disabled = 0 AND expires_at <= ${now}`;
+  return sql`AND is_disabled = 0 AND (expires_at IS NULL OR expires_at > ${now})`;
+}
+
 async function retireSecret(sql: Sql, { id, hash }: KeyRecord, expiresAt: number): Promise<void> {
   await sql`UPDATE retired_secrets SET expires_at = ${expiresAt} WHERE key_id = ${id} AND expires_at > ${expiresAt}`;
   await sql`INSERT INTO retired_secrets (hash, key_id, expires_at) VALUES (${hash}, ${id}, ${expiresAt})`;

@@ -7,6 +7,7 @@ import { money } from "./en/money.ts";
 import { overview } from "./en/overview.ts";
 import { ownKey } from "./en/own-key.ts";
 import { playground } from "./en/playground.ts";
+import { prices } from "./en/prices.ts";
 import { providers } from "./en/providers.ts";
 import { requests } from "./en/requests.ts";
 import { settings } from "./en/settings.ts";
@@ -24,6 +25,7 @@ export const en = {
   overview,
   ownKey,
   playground,
+  prices,
   providers,
   requests,
   settings,

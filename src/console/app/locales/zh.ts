@@ -8,6 +8,7 @@ import { money } from "./zh/money.ts";
 import { overview } from "./zh/overview.ts";
 import { ownKey } from "./zh/own-key.ts";
 import { playground } from "./zh/playground.ts";
+import { prices } from "./zh/prices.ts";
 import { providers } from "./zh/providers.ts";
 import { requests } from "./zh/requests.ts";
 import { settings } from "./zh/settings.ts";
@@ -24,6 +25,7 @@ export const zh: Texts = {
   overview,
   ownKey,
   playground,
+  prices,
   providers,
   requests,
   settings,

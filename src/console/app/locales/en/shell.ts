@@ -64,6 +64,7 @@ export const shell = {
   actions: "Actions",
   columns: "Columns",
   time: "Time",
+  more: "Show more",
   export: "Export",
   on: "On",
   off: "Off",

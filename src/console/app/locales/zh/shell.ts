@@ -65,6 +65,7 @@ export const shell: Record<keyof typeof english, string> = {
   actions: "操作",
   columns: "列",
   time: "时间",
+  more: "显示更多",
   export: "导出",
   on: "开",
   off: "关",

@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { differences } from "./difference.ts";
+
+test("A change is shown by the fields that differ, with their paths", () => {
+  const before = { name: "one", limits: { runningJobs: 2, queuedJobs: 5 }, models: ["a", "b"] };
+  const after = {
+    name: "one",
+    limits: { runningJobs: null, queuedJobs: 5 },
+    models: ["a"],
+    isDisabled: true,
+  };
+  expect(differences(before, after)).toEqual([
+    { path: "limits.runningJobs", before: "2", after: "null" },
+    { path: "models", before: "a, b", after: "a" },
+    { path: "isDisabled", before: undefined, after: "true" },
+  ]);
+});
+
+test("What was created or removed is shown with all its fields", () => {
+  expect(differences(null, { name: "new" })).toEqual([{ path: "name", before: undefined, after: "new" }]);
+  expect(differences({ targets: [{ channel: "c" }] }, null)).toEqual([
+    { path: "targets", before: '[{"channel":"c"}]', after: undefined },
+  ]);
+});
+
+test("Equal values differ in nothing", () => {
+  expect(differences({ a: { b: [1, 2] } }, { a: { b: [1, 2] } })).toEqual([]);
+});

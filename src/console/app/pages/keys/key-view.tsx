@@ -1,0 +1,30 @@
+import { useTranslation } from "react-i18next";
+import { Status } from "../../components/status.tsx";
+import type { Output } from "../../lib/api.ts";
+import { useNow } from "../../lib/clock.ts";
+
+/** A key as it is read alone; in lists it has more. */
+export type Key = Output<"keys.get">;
+
+/** Whether a key is accepted now, and if not why. */
+export function KeyState({ view }: { view: Pick<Key, "isDisabled" | "expiresAt"> }) {
+  const { t } = useTranslation("keys");
+  const now = useNow();
+  if (view.isDisabled) return <Status level="off">{t("state.disabled")}</Status>;
+  if (view.expiresAt !== null && Date.parse(view.expiresAt) <= now)
+    return <Status level="warn">{t("state.expired")}</Status>;
+  return <Status level="good">{t("state.active")}</Status>;
+}
+
+/** What a key may call, in words. */
+export function useKeyWords() {
+  const { t } = useTranslation("keys");
+  return {
+    scopes: (scopes: Key["scopes"]) => {
+      const isAll = scopes.includes("ai:*") || scopes.length === 2;
+      return isAll ? t("scope.ai:*") : t(scopes.includes("ai:image") ? "scope.ai:image" : "scope.ai:llm");
+    },
+    models: (models: Key["models"]) =>
+      models === "*" ? t("models.all") : t("models.count", { count: models.length }),
+  };
+}

@@ -1,0 +1,111 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useForm, useWatch } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+import { Card } from "../../components/card.tsx";
+import { OrganizationField } from "../../components/fields/resource-fields.tsx";
+import { MoneyField } from "../../components/fields/money-field.tsx";
+import { SelectField } from "../../components/fields/select-field.tsx";
+import { Form } from "../../components/form.tsx";
+import { Page } from "../../components/page.tsx";
+import { showProblem } from "../../components/toast.tsx";
+import type { Output } from "../../lib/api.ts";
+import { requireAmount } from "../../lib/amount.ts";
+import { useOrganization } from "../../lib/organization.ts";
+import { useActing, useReading } from "../../lib/queries.ts";
+import { KeyFields, NameField, NEW_KEY, toInput, type KeyValues } from "./key-fields.tsx";
+import { NewSecret } from "./new-secret.tsx";
+
+interface NewKeyValues extends KeyValues {
+  organizationId: string | null;
+  /** Of its budget; empty for none. */
+  amount: string;
+  period: "total" | "day" | "month";
+}
+
+/** One form for a key with everything that bounds it. */
+export default function NewKeyPage() {
+  const { t } = useTranslation("keys");
+  const navigate = useNavigate();
+  const organization = useOrganization();
+  const form = useForm<NewKeyValues>({
+    defaultValues: { ...NEW_KEY, amount: "", period: "month", organizationId: organization.id },
+  });
+  const create = useCreation();
+  const [made, setMade] = useState<Output<"keys.create"> | null>(null);
+  return (
+    <Page title={t("form.title")} about={t("form.intro")} back={{ to: "/keys", label: t("title") }}>
+      <div className="max-w-2xl">
+        <Card>
+          <Form
+            form={form}
+            submitLabel={t("form.submit")}
+            onSubmit={async (values) => setMade(await create(values))}
+          >
+            <NameField />
+            <OrganizationField
+              name="organizationId"
+              label={t("form.organization")}
+              help={t("form.organization.help")}
+              isRequired
+            />
+            <BudgetFields organizationId={useWatch({ control: form.control, name: "organizationId" })} />
+            <KeyFields />
+          </Form>
+        </Card>
+      </div>
+      {made && (
+        <NewSecret
+          made={made}
+          onClose={() => void navigate({ to: "/keys/$id", params: { id: made.key.id } })}
+        />
+      )}
+    </Page>
+  );
+}
+
+/** Creates the key and then its budget; without the budget the key is there all the same. */
+function useCreation() {
+  const { t } = useTranslation("keys");
+  const createKey = useActing("keys.create", ["keys"]);
+  const createBudget = useActing("budgets.create", ["budgets", "keys", "overview"]);
+  return async ({ organizationId, amount, period, ...values }: NewKeyValues) => {
+    if (amount !== "") requireAmount(amount, "amount", t("form.amount.wrong"));
+    const made = await createKey.mutateAsync({ organizationId: organizationId ?? "", ...toInput(values) });
+    if (amount === "") return made;
+    try {
+      await createBudget.mutateAsync({
+        organizationId: made.key.organizationId,
+        keyId: made.key.id,
+        amount,
+        period,
+      });
+    } catch (error) {
+      showProblem(
+        new Error(t("secret.budgetFailed", { message: error instanceof Error ? error.message : "" })),
+      );
+    }
+    return made;
+  };
+}
+
+function BudgetFields({ organizationId }: { organizationId: string | null }) {
+  const { t } = useTranslation(["keys", "money"]);
+  const organizations = useReading("organizations.list", {});
+  const currency = organizations.data?.data.find(({ id }) => id === organizationId)?.currency ?? "";
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <MoneyField
+        name="amount"
+        label={t("form.budget")}
+        help={t("form.budget.help", { currency })}
+        currency={currency}
+      />
+      <SelectField
+        name="period"
+        label={t("form.budget.period")}
+        options={(["month", "day", "total"] as const).map((id) => ({ id, label: t(`money:period.${id}`) }))}
+      />
+    </div>
+  );
+}

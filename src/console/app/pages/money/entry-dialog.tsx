@@ -1,0 +1,138 @@
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { Details } from "../../components/details.tsx";
+import { Id } from "../../components/id.tsx";
+import { TextLink } from "../../components/link.tsx";
+import { Money } from "../../components/money.tsx";
+import { ReadingState } from "../../components/reading-state.tsx";
+import { Time } from "../../components/time.tsx";
+import { useReading } from "../../lib/queries.ts";
+import { useCan } from "../../lib/session.ts";
+import { CostLines } from "./cost-lines.tsx";
+import { EntryKind, useNames } from "./ledger-columns.tsx";
+import { RefundDialog } from "./refund-dialog.tsx";
+import type { Charge } from "./views.ts";
+
+/** A charge with what it consists of and what was corrected. */
+export function EntryDialog({ id, onClose }: { id: string; onClose(): void }) {
+  const { t } = useTranslation("money");
+  const can = useCan();
+  const [isRefunding, setRefunding] = useState(false);
+  const entry = useReading("ledger.get", { id });
+  const isLeft = entry.data !== undefined && Number(entry.data.net) > 0;
+  return (
+    <>
+      <Dialog
+        title={t("entry.title")}
+        size="l"
+        isOpen
+        onClose={onClose}
+        footer={can("billing") && isLeft && <Button onPress={() => setRefunding(true)}>{t("refund")}</Button>}
+      >
+        <ReadingState query={entry}>{(view) => <Parts view={view} />}</ReadingState>
+      </Dialog>
+      {entry.data && (
+        <RefundDialog view={entry.data} isOpen={isRefunding} onClose={() => setRefunding(false)} />
+      )}
+    </>
+  );
+}
+
+function Parts({ view }: { view: Charge }) {
+  const { t } = useTranslation("money");
+  return (
+    <div className="flex flex-col gap-6 pb-4">
+      <div className="grid gap-x-10 sm:grid-cols-2">
+        <Origin view={view} />
+        <Amounts view={view} />
+      </div>
+      <CostLines id={view.charge.id} usage={view.charge.usage} />
+      <section>
+        <h3 className="font-semibold">{t("entry.corrections")}</h3>
+        {view.corrections.length === 0 ? (
+          <p className="text-muted">{t("entry.corrections.none")}</p>
+        ) : (
+          <ul className="divide-y divide-line">
+            {view.corrections.map(({ id, kind, at, amount, currency, flags }) => (
+              <li key={id} className="flex flex-wrap items-center gap-3 py-2">
+                <EntryKind kind={kind} />
+                <Time at={at} isAbsolute />
+                <span className="text-muted">
+                  {flags.includes("price_correction") && t("flag.price_correction")}
+                </span>
+                <span className="ml-auto">
+                  <Money amount={amount} currency={currency} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+    </div>
+  );
+}
+
+function Origin({ view: { charge } }: { view: Charge }) {
+  const { t } = useTranslation("money");
+  const nameOf = useNames();
+  return (
+    <Details
+      entries={[
+        [t("column.at"), <Time at={charge.at} isAbsolute />],
+        [t("column.organization"), nameOf.organization(charge.organizationId)],
+        [
+          t("column.key"),
+          <TextLink to="/keys/$id" params={{ id: charge.keyId }}>
+            {nameOf.key(charge.keyId)}
+          </TextLink>,
+        ],
+        [t("column.model"), charge.model],
+        [t("column.channel"), charge.channel],
+        [t("entry.id"), <Id value={charge.id} />],
+        [
+          t("column.request"),
+          <TextLink to="/requests/$id" params={{ id: charge.id }}>
+            {t("entry.request")}
+          </TextLink>,
+        ],
+      ]}
+    />
+  );
+}
+
+function Amounts({ view: { charge, net, corrections } }: { view: Charge }) {
+  const { t } = useTranslation("money");
+  const { currency, vendorCost, margin, flags } = charge;
+  return (
+    <Details
+      entries={[
+        [t("entry.charge"), <Money amount={charge.amount} currency={currency} />],
+        [t("entry.net"), corrections.length > 0 ? <Money amount={net} currency={currency} /> : null],
+        [t("column.price"), t(`source.${charge.priceSource}`)],
+        [
+          t("entry.vendorCost"),
+          vendorCost && <Money amount={vendorCost.amount} currency={vendorCost.currency} />,
+        ],
+        [
+          t("entry.margin"),
+          typeof margin === "string" ? <Money amount={margin} currency={currency} /> : null,
+        ],
+        [t("entry.flags"), flags.length > 0 ? <FlagTexts flags={flags} /> : null],
+      ]}
+    />
+  );
+}
+
+const FLAGS = ["estimated", "anomalous", "partial", "caller_gone", "over_hold", "price_correction"] as const;
+
+function FlagTexts({ flags }: { flags: readonly string[] }) {
+  const { t } = useTranslation("money");
+  return flags
+    .map((flag) => {
+      const known = FLAGS.find((each) => each === flag);
+      return known ? t(`flag.${known}`) : flag;
+    })
+    .join(" · ");
+}

@@ -1,0 +1,43 @@
+import { useTranslation } from "react-i18next";
+
+export const KINDS = [
+  "organization",
+  "key",
+  "budget",
+  "price",
+  "ledger",
+  "channel",
+  "model",
+  "member",
+  "admin token",
+  "webhook",
+  "link secret",
+  "configuration",
+] as const;
+
+const ACTIONS = [
+  "create",
+  "update",
+  "remove",
+  "rotate",
+  "refund",
+  "correct prices",
+  "archive",
+  "redeliver",
+  "reset password",
+] as const;
+
+/** What was done to what, in words; what has none is shown as it is recorded. */
+export function useAuditWords() {
+  const { t } = useTranslation("settings");
+  return {
+    kind: (kind: string) => {
+      const known = KINDS.find((each) => each === kind);
+      return known ? t(`kind.${known}`) : kind;
+    },
+    action: (action: string) => {
+      const known = ACTIONS.find((each) => each === action);
+      return known ? t(`action.${known}`) : action;
+    },
+  };
+}

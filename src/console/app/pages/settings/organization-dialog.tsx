@@ -1,0 +1,100 @@
+import { useForm, useWatch, type UseFormReturn } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+import { SelectField } from "../../components/fields/select-field.tsx";
+import { LimitsField } from "../../components/fields/limits-field.tsx";
+import { ModelsField } from "../../components/fields/resource-fields.tsx";
+import { TextField } from "../../components/fields/text-field.tsx";
+import { FormDialog } from "../../components/form-dialog.tsx";
+import { showToast } from "../../components/toast.tsx";
+import { toLimits, type OwnLimits } from "../../lib/limits.ts";
+import { useActing, useReading } from "../../lib/queries.ts";
+import type { Organization } from "./views.ts";
+
+interface OrganizationValues {
+  name: string;
+  id: string;
+  currency: string;
+  access: "all" | "except" | "only";
+  models: string[];
+  limits: OwnLimits;
+}
+
+interface OrganizationDialogProps {
+  /** Null is a new one. */
+  view: Organization | null;
+  isOpen: boolean;
+  onClose(): void;
+}
+
+/** Creates or changes an organization. */
+export function OrganizationDialog({ view, isOpen, onClose }: OrganizationDialogProps) {
+  const { t } = useTranslation("settings");
+  const form = useForm<OrganizationValues>({ values: valuesOf(view) });
+  const save = useSaving(view);
+  const defaults = useReading("limits.defaults", {});
+  return (
+    <FormDialog
+      title={view ? t("organization.edit.title", { name: view.name }) : t("organization.create.title")}
+      form={form}
+      isOpen={isOpen}
+      onClose={onClose}
+      onSubmit={save}
+    >
+      <TextField name="name" label={t("organization.name")} isRequired autoFocus />
+      {view === null && (
+        <>
+          <TextField name="id" label={t("organization.id")} help={t("organization.id.help")} isMono />
+          <SelectField
+            name="currency"
+            label={t("organization.currency")}
+            help={t("organization.currency.help")}
+            options={CURRENCIES}
+          />
+        </>
+      )}
+      <AccessFields form={form} />
+      <LimitsField name="limits" defaults={defaults.data?.organization ?? {}} />
+    </FormDialog>
+  );
+}
+
+function AccessFields({ form }: { form: UseFormReturn<OrganizationValues> }) {
+  const { t } = useTranslation("settings");
+  const access = useWatch({ control: form.control, name: "access" });
+  return (
+    <>
+      <SelectField
+        name="access"
+        label={t("organization.models")}
+        options={(["all", "except", "only"] as const).map((id) => ({
+          id,
+          label: t(`organization.models.${id}`),
+        }))}
+      />
+      {access !== "all" && <ModelsField name="models" label={t("organization.models.chosen")} isRequired />}
+    </>
+  );
+}
+
+const CURRENCIES = Intl.supportedValuesOf("currency").map((id) => ({ id, label: id }));
+
+function valuesOf(view: Organization | null): OrganizationValues {
+  if (!view) return { name: "", id: "", currency: "USD", access: "all", models: [], limits: {} };
+  const { name, id, currency, models, limits } = view;
+  const access = models === "*" ? "all" : Array.isArray(models) ? "only" : "except";
+  const named = models === "*" ? [] : Array.isArray(models) ? models : models.except;
+  return { name, id, currency, access, models: named, limits };
+}
+
+function useSaving(view: Organization | null) {
+  const { t } = useTranslation("settings");
+  const create = useActing("organizations.create", ["organizations"]);
+  const update = useActing("organizations.update", ["organizations"]);
+  return async ({ name, id, currency, access, models, limits }: OrganizationValues) => {
+    const allowed = access === "all" ? ("*" as const) : access === "only" ? models : { except: models };
+    const fields = { name, models: allowed, limits: toLimits(limits) };
+    if (view) await update.mutateAsync({ id: view.id, version: view.version, ...fields });
+    else await create.mutateAsync({ ...fields, currency, ...(id !== "" && { id }) });
+    showToast(t(view ? "organization.saved" : "organization.created.done"));
+  };
+}

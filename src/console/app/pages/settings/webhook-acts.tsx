@@ -1,0 +1,98 @@
+import { RefreshCw, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { useForm } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+import { ActionMenu } from "../../components/action-menu.tsx";
+import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { SelectField } from "../../components/fields/select-field.tsx";
+import { FormDialog } from "../../components/form-dialog.tsx";
+import { showToast } from "../../components/toast.tsx";
+import { useActing } from "../../lib/queries.ts";
+import { useCan } from "../../lib/session.ts";
+import type { Endpoint } from "./views.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const OVERLAPS = [0, HOUR_MS, DAY_MS, 7 * DAY_MS];
+
+interface WebhookActsProps {
+  view: Endpoint;
+  onSecret(secret: string): void;
+}
+
+/** What may be done with an endpoint. */
+export function WebhookActs({ view, onSecret }: WebhookActsProps) {
+  const { t } = useTranslation("settings");
+  const can = useCan();
+  const [act, setAct] = useState<"rotate" | "remove" | null>(null);
+  const remove = useActing("webhooks.remove", ["webhooks", "deliveries"]);
+  if (!can("admin")) return null;
+  const url = view.url ?? t("webhook.url.jobs");
+  return (
+    <>
+      <ActionMenu
+        label={t("acts", { name: url })}
+        actions={[
+          { label: t("webhook.rotate"), icon: RefreshCw, onAction: () => setAct("rotate") },
+          {
+            label: t("webhook.remove"),
+            icon: Trash2,
+            isDangerous: true,
+            onAction: () => setAct("remove"),
+          },
+        ]}
+      />
+      <RotateDialog view={view} onSecret={onSecret} isOpen={act === "rotate"} onClose={() => setAct(null)} />
+      <ConfirmDialog
+        title={t("webhook.remove.title")}
+        consequences={<span className="break-words">{t("webhook.remove.what", { url })}</span>}
+        confirmLabel={t("webhook.remove")}
+        isOpen={act === "remove"}
+        onClose={() => setAct(null)}
+        onConfirm={async () => {
+          await remove.mutateAsync({ id: view.id });
+          showToast(t("webhook.removed"));
+        }}
+      />
+    </>
+  );
+}
+
+function RotateDialog({
+  view,
+  onSecret,
+  isOpen,
+  onClose,
+}: WebhookActsProps & { isOpen: boolean; onClose(): void }) {
+  const { t } = useTranslation("settings");
+  const form = useForm({ defaultValues: { overlap: String(DAY_MS) } });
+  const rotate = useActing("webhooks.rotate", ["webhooks"]);
+  const nameOf = (ms: number) => {
+    if (ms === 0) return t("overlap.none");
+    return ms < DAY_MS
+      ? t("overlap.hours", { count: ms / HOUR_MS })
+      : t("overlap.days", { count: ms / DAY_MS });
+  };
+  return (
+    <FormDialog
+      title={t("webhook.rotate.title")}
+      form={form}
+      size="s"
+      isOpen={isOpen}
+      onClose={onClose}
+      submitLabel={t("webhook.rotate")}
+      onSubmit={async ({ overlap }) => {
+        const { secret } = await rotate.mutateAsync({ id: view.id, overlapMs: Number(overlap) });
+        showToast(t("webhook.rotated"));
+        onSecret(secret);
+      }}
+    >
+      <p className="text-muted">{t("webhook.rotate.what")}</p>
+      <SelectField
+        name="overlap"
+        label={t("webhook.rotate.overlap")}
+        options={OVERLAPS.map((ms) => ({ id: String(ms), label: nameOf(ms) }))}
+      />
+    </FormDialog>
+  );
+}
