@@ -37,6 +37,5 @@ function Console() {
 function signInAgain(): void {
   const { pathname, href } = router.state.location;
   if (pathname.endsWith("/sign-in") || pathname.endsWith("/key")) return;
-  queryClient.clear();
-  void router.navigate({ to: "/sign-in", search: { next: href } });
+  void router.navigate({ to: "/sign-in", search: { next: href } }).then(() => queryClient.clear());
 }

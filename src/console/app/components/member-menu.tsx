@@ -25,8 +25,8 @@ export function MemberMenu() {
   const [theme, setTheme] = useState(currentTheme);
   const signOut = async () => {
     await send("DELETE", "/session").catch(showProblem);
-    queryClient.clear();
     await navigate({ to: "/sign-in" });
+    queryClient.clear();
   };
   return (
     <MenuTrigger>

@@ -7,6 +7,8 @@ import { Dialog } from "./dialog.tsx";
 
 interface SecretOnceProps {
   title: string;
+  /** In place of the sentence that it is shown only now. */
+  about?: string;
   /** Null while there is nothing to show. */
   secret: string | null;
   /** Ready to run, with the secret in them; `keySnippets` makes those of a key. */
@@ -15,7 +17,7 @@ interface SecretOnceProps {
 }
 
 /** A secret that is shown this once, to be copied before the dialog is closed. */
-export function SecretOnce({ title, secret, snippets = [], onClose }: SecretOnceProps) {
+export function SecretOnce({ title, about, secret, snippets = [], onClose }: SecretOnceProps) {
   const { t } = useTranslation();
   const { isCopied, copy } = useCopy(secret ?? "");
   if (secret === null) return null;
@@ -34,12 +36,12 @@ export function SecretOnce({ title, secret, snippets = [], onClose }: SecretOnce
       <div className="flex flex-col gap-4 pb-3">
         <p className="flex items-start gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
           <TriangleAlert size={16} aria-hidden className="mt-0.5 shrink-0" />
-          {t("secret.once")}
+          {about ?? t("secret.once")}
         </p>
         <div className="flex flex-wrap items-center gap-2">
           <code
             data-secret
-            className="min-w-0 flex-1 rounded-md border border-line bg-sunken px-3 py-1.5 font-mono text-xs leading-5 break-all"
+            className="min-w-0 flex-1 rounded-md border border-line bg-sunken px-3 py-1.5 font-mono text-xs leading-5 break-all whitespace-pre-wrap"
           >
             {secret}
           </code>

@@ -102,9 +102,4 @@ export function useActing<Name extends OperationName>(name: Name, changes: reado
 /** Who is signed in. */
 export type Session = Output<"session.get">;
 
-export const sessionQuery = queryOptions({
-  queryKey: ["session"],
-  queryFn: ({ signal }): Promise<Session> => call("session.get", {}, signal),
-  staleTime: 60_000,
-  retry: false,
-});
+export const sessionQuery = { ...reading("session.get", {}), staleTime: 60_000, retry: false } as const;
