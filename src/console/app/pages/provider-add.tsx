@@ -42,7 +42,9 @@ function Choice({ providers }: { providers: readonly Provider[] }) {
   const { t } = useTranslation("providers");
   const { contains } = useFilter({ sensitivity: "base" });
   const [typed, setTyped] = useState("");
-  const found = providers.filter(({ name, title }) => contains(`${title} ${name}`, typed.trim()));
+  const found = providers.filter(
+    ({ name, title }) => name !== "sandbox" && contains(`${title} ${name}`, typed.trim()),
+  );
   return (
     <Card title={t("form.provider")}>
       <div className="flex flex-col gap-4">
@@ -60,9 +62,7 @@ function Choice({ providers }: { providers: readonly Provider[] }) {
                 {title}
               </TextLink>
               <span className="text-muted">
-                {t("form.provider.models", {
-                  count: shippedChannels.reduce((sum, { models }) => sum + models, 0),
-                })}
+                <ModelsServed count={shippedChannels.reduce((sum, { models }) => sum + models, 0)} />
               </span>
             </li>
           ))}
@@ -70,6 +70,11 @@ function Choice({ providers }: { providers: readonly Provider[] }) {
       </div>
     </Card>
   );
+}
+
+function ModelsServed({ count }: { count: number }) {
+  const { t } = useTranslation("providers");
+  return count === 0 ? t("form.provider.own") : t("form.provider.models", { count });
 }
 
 function AddForm({ provider }: { provider: Provider }) {

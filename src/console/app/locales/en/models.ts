@@ -92,7 +92,7 @@ export const models = {
   "route.channel": "Channel",
   "route.upstream": "The vendor's name of the model",
   "route.save": "Save the route",
-  "route.saved": "The route is saved; the next request follows it",
+  "route.saved": "The route is saved; requests follow it within half a second",
   "route.reset": "Reset to the default",
   "route.reset.title": "Reset the route of {{organization}}?",
   "route.reset.targets": "Its own targets are forgotten; requests follow the default: {{targets}}.",

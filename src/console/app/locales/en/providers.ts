@@ -90,4 +90,5 @@ export const providers = {
   "form.provider.models_other": "{{count}} shipped models",
   "form.shipped": "Serve the shipped models of",
   "form.taken": "connected already",
+  "form.provider.own": "For models of your own",
 };

@@ -93,7 +93,7 @@ export const models: Record<keyof typeof english, string> = {
   "route.channel": "通道",
   "route.upstream": "供应商的模型名称",
   "route.save": "保存路由",
-  "route.saved": "路由已保存；下一个请求将使用它",
+  "route.saved": "路由已保存；半秒内请求将使用它",
   "route.reset": "恢复默认",
   "route.reset.title": "恢复 {{organization}} 的路由？",
   "route.reset.targets": "其自有目标将被清除；请求沿用默认：{{targets}}。",

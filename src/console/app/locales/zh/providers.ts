@@ -90,4 +90,5 @@ export const providers: Record<keyof typeof english, string> = {
   "form.provider.models_other": "{{count}} 个内置模型",
   "form.shipped": "提供以下内置通道的模型",
   "form.taken": "已连接",
+  "form.provider.own": "用于自有模型",
 };

@@ -71,7 +71,7 @@ function MoreSettings({ provider }: { provider: Provider }) {
             help={t("form.maxConcurrent.help")}
             minimum={1}
           />
-          <Deadlines />
+          <TimeLimits />
           <SwitchField name="isOwnServer" label={t("form.isOwnServer")} help={t("form.isOwnServer.help")} />
         </div>
       </DisclosurePanel>
@@ -113,7 +113,7 @@ function RegionField({ regions }: { regions: readonly string[] | null }) {
   return <SelectField name="region" label={t("form.region")} options={options} />;
 }
 
-function Deadlines() {
+function TimeLimits() {
   const { t } = useTranslation("providers");
   return (
     <fieldset className="flex flex-col gap-2">

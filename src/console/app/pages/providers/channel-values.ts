@@ -31,7 +31,8 @@ export function fieldsOf({ settings }: Pick<Provider, "settings">): SettingField
 
 /** The form of a new channel: named as the shipped one whose models it serves, where that is free. */
 export function newValues(provider: Provider): ChannelValues {
-  const shipped = provider.shippedChannels.find(({ isTaken }) => !isTaken);
+  const open = provider.shippedChannels.filter(({ isTaken }) => !isTaken);
+  const shipped = open.find(({ id }) => id === provider.name) ?? open[0];
   return {
     ...NOTHING,
     id: shipped?.id ?? "",
