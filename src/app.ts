@@ -73,7 +73,7 @@ export async function startGateway(
       await drain(settings, server, core);
       await jobsStopped;
       // A run under way may wait for a database that does not answer, so it is not waited for.
-      for (const work of background) void work.stop();
+      for (const work of [...background, parts.alerts]) void work.stop();
       await leases.giveBack().catch((error: unknown) => onProblem("leases were not given back", error));
       await withDeadline(FLUSH_MS, parts.recording.stop(), () => new Error("too late")).catch(() => {});
       await storage.close(FLUSH_MS);

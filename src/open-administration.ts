@@ -4,6 +4,7 @@ import { requestCancel } from "./jobs/cancel.ts";
 import { systemClock } from "./lib/clock.ts";
 import type { Degradations } from "./degradations.ts";
 import type { LiveSettings } from "./live-settings.ts";
+import type { OpenedAlerts } from "./open-alerts.ts";
 import { openConfiguration, type LoadConfiguration } from "./open-configuration.ts";
 import type { OpenedJobs } from "./open-jobs.ts";
 import type { ServerOptions } from "./server/index.ts";
@@ -11,6 +12,7 @@ import type { Blobs } from "./storage/blobs/index.ts";
 import type { Storage } from "./storage/index.ts";
 
 interface AdministeredParts {
+  alerts: OpenedAlerts;
   storage: Storage;
   blobs: Blobs;
   health: Health;
@@ -38,12 +40,13 @@ export function openAdministration(
 const DAY_MS = 24 * 60 * 60_000;
 
 function runningGateway(live: LiveSettings, parts: AdministeredParts): RunningGateway {
-  const { health, jobs, blobs, degradations } = parts;
+  const { health, jobs, blobs, degradations, alerts } = parts;
   return {
     degradations: () => degradations.now(),
     linkTo: (name) => blobs.links.sign(live.current.server.publicUrl ?? "", name),
     picturesKeptMs: () => live.current.blobs.retentionDays * DAY_MS,
     ejections: () => health.ejections(),
+    testMail: alerts.testMail,
     cancelJob: (organizationId, id) => requestCancel({ ...jobs, blobs: blobs.store }, organizationId, id),
   };
 }

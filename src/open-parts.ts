@@ -21,6 +21,7 @@ import { LiveSettings } from "./live-settings.ts";
 import { openAdministration } from "./open-administration.ts";
 import type { LoadConfiguration } from "./open-configuration.ts";
 import { openCore } from "./open-core.ts";
+import { openAlerts } from "./open-alerts.ts";
 import { openJobs } from "./open-jobs.ts";
 import { JobMetrics } from "./telemetry/job-metrics.ts";
 import { startRecording } from "./record-usage.ts";
@@ -66,12 +67,13 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const { safeFetch } = address;
   const forJobs = { live, storage, core: imageCore, safeFetch, processId, listeners, onProblem };
   const jobs = openJobs({ ...forJobs, metrics: jobMetrics });
+  const alerts = openAlerts(settings, { storage, health, processId, onProblem });
   const forServer: ServerOptions = {
     ...address,
     core,
     blobs,
     jobs: jobs.forServer,
-    admin: openAdministration(live, load, { ...observed, jobs: jobs.forServer, degradations }),
+    admin: openAdministration(live, load, { ...observed, alerts, jobs: jobs.forServer, degradations }),
     console: openConsole((error) => onProblem("the console could not be bundled", error)),
     identity: settings.identity,
     outcomes: storage.outcomes,
@@ -94,6 +96,7 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
     overload,
     jobs,
     recording,
+    alerts,
     forServer,
   };
 }

@@ -12,6 +12,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   gateway: 3,
   jobs: 4,
   admin: 4,
+  alerts: 4,
   sandbox: 4,
   server: 5,
   console: 5,

@@ -13,6 +13,7 @@ export type ChangeKind =
   | "ledger"
   | "link secret"
   | "webhook"
+  | "alert"
   | ConfigurationKind;
 
 export type AuditAction =

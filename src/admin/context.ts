@@ -29,6 +29,8 @@ export interface RunningGateway {
   ejections(): readonly Ejection[];
   /** Cancels a job by the rules of jobs. Returns it afterwards; null for an unknown one. */
   cancelJob(organizationId: string, id: string): Promise<Job | null>;
+  /** Sends a mail now. The message says why the mail server did not take it, or that none is configured. */
+  testMail(recipient: string): Promise<{ isSent: boolean; message: string }>;
   /** Its parts that do not work as they should. */
   degradations(): readonly Degradation[];
   /** A signed link to a stored picture; without a host where the gateway has no public address. */

@@ -1,3 +1,4 @@
+import { alertOperations } from "./alert-operations.ts";
 import { auditOperations } from "./audit-operations.ts";
 import { budgetOperations } from "./budget-operations.ts";
 import { channelOperations } from "./channel-operations.ts";
@@ -29,6 +30,7 @@ export const operations = {
   ...auditOperations,
   ...jobOperations,
   ...webhookOperations,
+  ...alertOperations,
   ...installationOperations,
   ...sessionOperations,
   ...memberOperations,

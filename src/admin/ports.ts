@@ -7,6 +7,7 @@ import type { Limits } from "../domain/limits.ts";
 import type { OrganizationSettings } from "../domain/organization.ts";
 import type { PriceAmounts } from "../domain/price.ts";
 import type { Actor } from "./actor.ts";
+import type { AlertAdminStore } from "./alert-ports.ts";
 import type { AuditStore } from "./audit-ports.ts";
 import type { BudgetAdminStore } from "./budget-ports.ts";
 import type { ConfigurationStore } from "./configuration-ports.ts";
@@ -38,6 +39,7 @@ export interface AdminStore {
   usage: UsageStore;
   requests: RequestStore;
   pictures: PictureStore;
+  alerts: AlertAdminStore;
 }
 
 export interface OrganizationRecord {

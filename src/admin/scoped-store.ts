@@ -26,6 +26,7 @@ export function scopedStore(store: AdminStore, { member, access }: SignedIn): Ad
     linkSecrets: SCOPED.linkSecrets(store.linkSecrets, scope),
     configuration: SCOPED.configuration(store.configuration, scope),
     webhooks: SCOPED.webhooks(store.webhooks, scope),
+    alerts: SCOPED.alerts(store.alerts, scope),
     jobs: SCOPED.jobs(store.jobs, scope),
     usage: SCOPED.usage(store.usage, scope),
     requests: SCOPED.requests(store.requests, scope),

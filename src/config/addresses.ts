@@ -10,6 +10,7 @@ export async function resolveReferences(effective: FileSettings, secrets: Secret
     ...(await resolveAddresses(effective, secrets, report)),
     metricsToken: await resolveMetricsToken(effective, secrets, report),
     identity: await resolveIdentity(effective.console, secrets, report),
+    mail: await resolveMail(effective, secrets, report),
   };
 }
 
@@ -47,6 +48,19 @@ async function resolveMetricsToken(
   const resolved = await resolveSecret(server.metrics_token, secrets);
   if ("secret" in resolved) return resolved.secret;
   report("server.metrics_token", resolved.problem);
+  return null;
+}
+
+async function resolveMail(
+  { mail }: FileSettings,
+  secrets: SecretSource,
+  report: Report,
+): Promise<{ url: string; from: string } | null> {
+  if (mail === null) return null;
+  const resolved = await resolveSecret(mail.url, secrets);
+  if ("problem" in resolved) report("mail.url", resolved.problem);
+  else if (hasScheme(resolved.secret, "smtp://host")) return { url: resolved.secret, from: mail.from };
+  else report("mail.url", "must be an address such as smtps://user:password@host");
   return null;
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { DEFAULT_KEY_LIMITS, DEFAULT_ORGANIZATION_LIMITS, type Limits } from "../domain/limits.ts";
 import { consoleSchema } from "./console-schema.ts";
 import { channelIdSchema, channelSchema, deadlineFields } from "./channel-schema.ts";
-import { overloadSchema, serverSchema } from "./server-schema.ts";
+import { mailSchema, overloadSchema, serverSchema } from "./server-schema.ts";
 import { decimal, modelEntrySchema, modelIdSchema } from "./model-schema.ts";
 import { hasPassword, LITERAL_SECRET, secretReferenceSchema } from "./secret-reference.ts";
 
@@ -35,6 +35,7 @@ export const fileSchema = z.strictObject({
   server: serverSchema,
   overload: overloadSchema,
   console: consoleSchema,
+  mail: mailSchema,
   data_dir: z.string().min(1).default("./data").describe("Folder of the SQLite file, blobs and the journal"),
   database_url: addressOf("postgres://host/database").describe("PostgreSQL instead of SQLite"),
   database: z
@@ -218,7 +219,11 @@ function masterKey(description: string) {
 /** Whether an address has one of the schemes that its setting takes, which `example` shows. */
 export function hasScheme(text: string, example: string): boolean {
   const scheme = example.slice(0, example.indexOf(":"));
-  const accepted = { postgres: ["postgres:", "postgresql:"], redis: ["redis:", "rediss:"] }[scheme];
+  const accepted = {
+    postgres: ["postgres:", "postgresql:"],
+    redis: ["redis:", "rediss:"],
+    smtp: ["smtp:", "smtps:"],
+  }[scheme];
   return URL.canParse(text) && (accepted ?? [`${scheme}:`]).includes(new URL(text).protocol);
 }
 

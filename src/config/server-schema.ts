@@ -80,6 +80,18 @@ export const serverSchema = z
   })
   .prefault({});
 
+/** The `mail` part of the configuration file: the server that takes the mails of alerts. */
+export const mailSchema = z
+  .strictObject({
+    url: secretReferenceSchema.describe(
+      "Address of the mail server by reference, with its user and password: smtps://user:password@host",
+    ),
+    from: z.string().min(3).describe("Sender of mails, such as Gateway <gateway@example.com>"),
+  })
+  .nullable()
+  .default(null)
+  .describe("Mail server for alerts; null sends none");
+
 /** The `overload` part of the configuration file. */
 export const overloadSchema = z
   .strictObject({

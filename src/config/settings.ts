@@ -45,6 +45,8 @@ export interface Settings {
     freeDiskBytes: { largeBodies: number; requests: number };
     lagMs: { largeBodies: number; requests: number };
   };
+  /** The server that takes mails, and their sender; null sends none. */
+  mail: { url: string; from: string } | null;
   /** Absolute path. */
   dataDirectory: string;
   /** PostgreSQL; null is the SQLite file in `dataDirectory`. */

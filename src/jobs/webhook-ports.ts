@@ -19,10 +19,13 @@ export interface DueWebhook {
   url: string;
   /** This one included. */
   attempts: number;
-  /** Null when it is gone. */
+  organizationId: string;
+  /** Of a message about a job; null when that is gone. */
   job: Job | null;
   /** Base address of links. */
   linkBase: string | null;
+  /** What any other message says, and since when (Unix milliseconds); null for one about a job. */
+  content: { data: unknown; at: number } | null;
   /** All of them sign; none when the endpoint was removed. */
   secrets: readonly string[];
 }

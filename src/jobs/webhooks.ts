@@ -35,7 +35,7 @@ const AT_ONCE = 16;
 const GONE = 410;
 
 /**
- * Sends messages about ends of jobs until it is stopped, at least once each, signed as Standard Webhooks says. Only
+ * Sends messages until it is stopped, at least once each, signed as Standard Webhooks says. Only
  * public addresses are called, and no redirect is followed.
  */
 export function startWebhooks(options: WebhookOptions): BackgroundWork {
@@ -81,11 +81,11 @@ function jittered(milliseconds: number): number {
 
 async function post(
   { safeFetch }: WebhookOptions,
-  { url, job }: DueWebhook,
+  { url, organizationId }: DueWebhook,
   { body, headers }: { body: string; headers: Record<string, string> },
 ): Promise<{ result: string; isDelivered: boolean; isFinal: boolean }> {
   try {
-    const status = await safeFetch.post(url, { body, headers, tenant: job?.organizationId ?? "" });
+    const status = await safeFetch.post(url, { body, headers, tenant: organizationId });
     const isDelivered = status >= 200 && status < 300;
     return { result: `status ${status}`, isDelivered, isFinal: status === GONE };
   } catch (error) {
@@ -97,19 +97,15 @@ async function post(
 
 /** The body and its signatures, one for each secret in force. */
 function contentOf(
-  { links, linkHoursOf, publicUrl, now }: WebhookOptions,
-  { id, event, job, linkBase, secrets }: DueWebhook,
+  options: WebhookOptions,
+  message: DueWebhook,
 ): { body: string; headers: Record<string, string> } | null {
-  if (!job || secrets.length === 0) return null;
-  const base = publicUrl ?? linkBase ?? "";
-  const at = new Date(now());
-  const hours = linkHoursOf(job.organizationId);
-  const data = writeJob(job, (name) => links.sign(base, name, hours));
-  const body = JSON.stringify({
-    type: event,
-    timestamp: new Date(job.endedAt ?? job.readAt).toISOString(),
-    data,
-  });
+  const { id, event, secrets } = message;
+  const content = message.content ?? jobContent(options, message);
+  if (content === null || secrets.length === 0) return null;
+  const at = new Date(options.now());
+  const timestamp = new Date(content.at).toISOString();
+  const body = JSON.stringify({ type: event, timestamp, data: content.data });
   const signatures = secrets.map((secret) => new Webhook(secret).sign(id, at, body));
   return {
     body,
@@ -120,4 +116,15 @@ function contentOf(
       "webhook-signature": signatures.join(" "),
     },
   };
+}
+
+function jobContent(
+  { links, linkHoursOf, publicUrl }: WebhookOptions,
+  { job, linkBase }: DueWebhook,
+): { data: unknown; at: number } | null {
+  if (!job) return null;
+  const base = publicUrl ?? linkBase ?? "";
+  const hours = linkHoursOf(job.organizationId);
+  const data = writeJob(job, (name) => links.sign(base, name, hours));
+  return { data, at: job.endedAt ?? job.readAt };
 }

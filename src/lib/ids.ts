@@ -15,7 +15,9 @@ export function newId(
     | "hook"
     | "session"
     | "token"
-    | "msg",
+    | "msg"
+    | "mail"
+    | "alert",
 ): string {
   return `${prefix}_${Bun.randomUUIDv7("buffer").toString("hex")}`;
 }

@@ -33,6 +33,7 @@ export function memoryAdminStore(): MemoryAdminStore {
     budgets: budgetStore(note),
     ...memoryMemberStores(note),
     webhooks: unusedWebhooks(),
+    alerts: unused(),
     jobs: { get: async () => null, list: async () => [] },
     usage: unused(),
     requests: unused(),

@@ -1,3 +1,4 @@
+import type { AlertAdminStore } from "../alert-ports.ts";
 import type { ConfigurationStore } from "../configuration-ports.ts";
 import type { AuditStore, KeyStore, LinkSecretStore, OrganizationStore } from "../ports.ts";
 import type { JobAdminStore } from "../job-ports.ts";
@@ -56,6 +57,27 @@ export const scopedResources = {
         return own ? await store.deliveries(own) : [];
       },
       redeliver: (id, by) => store.redeliver(id, by, scope.organizations),
+    };
+  },
+
+  alerts(store: AlertAdminStore, scope: Scope): AlertAdminStore {
+    const get: AlertAdminStore["get"] = async (id) => ownOrNull(scope, await store.get(id));
+    return {
+      async create(rule, by) {
+        requireOwn(scope, rule.organizationId);
+        return await store.create(rule, by);
+      },
+      get,
+      async page(page) {
+        const own = ownFilter(scope, page);
+        return own ? await store.page(own) : [];
+      },
+      update: async (id, ...change) => ((await get(id)) ? await store.update(id, ...change) : null),
+      remove: async (id, by) => (await get(id)) !== null && (await store.remove(id, by)),
+      async events(page) {
+        const own = ownFilter(scope, page);
+        return own ? await store.events(own) : [];
+      },
     };
   },
 

@@ -80,10 +80,13 @@ export function webhookQueue(database: Database): WebhookQueue {
 interface DueRow {
   id: string;
   endpoint_id: string;
+  organization_id: string;
   job_id: string;
   event: string;
   url: string;
   attempts: Integer;
+  created_at: Integer;
+  content: string | null;
 }
 
 async function takeDue(kind: Database["kind"], sql: Sql, limit: number): Promise<DueWebhook[]> {
@@ -97,7 +100,7 @@ async function takeDue(kind: Database["kind"], sql: Sql, limit: number): Promise
         FROM webhook_deliveries WHERE ${isDue}) AS ranked ON ranked_id = due.id
       WHERE turn <= ${AT_ONCE_PER_ORGANIZATION} AND ${isDue}
       ORDER BY turn, next_at LIMIT ${limit} ${skipLocked})
-    RETURNING id, endpoint_id, job_id, event, url, attempts`;
+    RETURNING id, endpoint_id, organization_id, job_id, event, url, attempts, created_at, content`;
   const due: DueWebhook[] = [];
   for (const row of rows) due.push(await withContent(kind, sql, row));
   return due;
@@ -115,8 +118,10 @@ async function withContent(kind: Database["kind"], sql: Sql, row: DueRow): Promi
     event: row.event,
     url: row.url,
     attempts: Number(row.attempts),
+    organizationId: row.organization_id,
     job: job ? readJob(job) : null,
     linkBase: job?.link_base ?? null,
+    content: row.content === null ? null : { data: JSON.parse(row.content), at: Number(row.created_at) },
     secrets: secrets.filter((secret) => secret !== null),
   };
 }

@@ -1,5 +1,7 @@
 import type { AdminStore, AuditStore } from "../../admin/ports.ts";
 import { adminTokenStore } from "./admin-tokens.ts";
+import { alertStore } from "./alert-watch.ts";
+import { alertAdminStore } from "./alerts.ts";
 import { auditStore } from "./audit.ts";
 import { budgetAdminStore } from "./budgets.ts";
 import { configurationStore } from "./configuration.ts";
@@ -12,6 +14,7 @@ import { linkSecretStore } from "./link-secrets.ts";
 import { migrate } from "../database/migrate.ts";
 import { memberStore } from "./members.ts";
 import { archiveStore } from "./ledger-archive.ts";
+import type { AlertStore } from "../../alerts/ports.ts";
 import type { JobStore } from "../../jobs/ports.ts";
 import type { WebhookQueue } from "../../jobs/webhook-ports.ts";
 import { jobStore } from "../jobs/index.ts";
@@ -39,6 +42,7 @@ export interface Stores {
   outcomes: ReturnType<typeof outcomeStore>;
   jobs: JobStore;
   webhooks: WebhookQueue;
+  alerts: AlertStore;
 }
 
 /**
@@ -78,6 +82,7 @@ export function storesOn(database: Database, journals?: string): Stores {
       signInAttempts: signInAttemptStore(database),
       linkSecrets: linkSecretStore(database),
       webhooks: webhookStore(database),
+      alerts: alertAdminStore(database),
       jobs: jobAdminStore(database),
       configuration: configurationStore(database),
       ledger: {
@@ -98,5 +103,6 @@ export function storesOn(database: Database, journals?: string): Stores {
     outcomes: outcomeStore(database),
     jobs: jobStore(database),
     webhooks: webhookQueue(database),
+    alerts: alertStore(database),
   };
 }

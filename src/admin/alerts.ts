@@ -1,0 +1,129 @@
+import { z } from "zod";
+import type { AlertEvent, AlertRule } from "../domain/alert.ts";
+import { newId } from "../lib/ids.ts";
+import { AdminError } from "./admin-error.ts";
+import type { AlertRecord } from "./alert-ports.ts";
+import type { AdminContext } from "./context.ts";
+import { nameSchema, readInput, requireVersion, versionSchema } from "./input.ts";
+import { getOrganization } from "./organizations.ts";
+import { pageFields, readCursor, toPage, type Page } from "./paging.ts";
+
+/** Creates a rule. Throws 404 for an unknown organization or budget, 400 for a rule that tells nobody. */
+export async function createAlert(context: AdminContext, input: unknown): Promise<AlertRecord> {
+  const fields = readInput(alertCreationSchema, input);
+  await getOrganization(context, fields.organizationId);
+  await checkAlert(context, fields);
+  const rule = { ...fields, id: newId("alert"), isDisabled: false, createdAt: context.clock.now() };
+  return await context.store.alerts.create(rule, context.by);
+}
+
+/** Rules of one organization or of all, oldest first. */
+export async function listAlerts(context: AdminContext, input: unknown): Promise<Page<AlertRecord>> {
+  const { cursor, limit, ...filter } = readInput(alertListSchema, input);
+  if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
+  const page = { ...filter, after: readCursor(cursor), limit: limit + 1 };
+  return toPage(await context.store.alerts.page(page), limit);
+}
+
+/** Changes what the input names. Throws 404 for an unknown rule. */
+export async function updateAlert(context: AdminContext, id: string, input: unknown): Promise<AlertRecord> {
+  const { version, ...fields } = readInput(alertChangeSchema, input);
+  const known = await getAlert(context, id);
+  await checkAlert(context, { ...known, ...definedOf(fields) });
+  const change = (before: AlertRecord): Partial<AlertRule> => {
+    requireVersion(before, version);
+    return fields;
+  };
+  return (await context.store.alerts.update(id, change, context.by)) ?? (await getAlert(context, id));
+}
+
+/** Throws 404 for an unknown rule. */
+export async function removeAlert(context: AdminContext, id: string): Promise<void> {
+  if (!(await context.store.alerts.remove(id, context.by))) throw unknownAlert(id);
+}
+
+/** What rules have found, newest first. */
+export async function listAlertEvents(context: AdminContext, input: unknown): Promise<Page<AlertEvent>> {
+  const { cursor, limit, state, ...filter } = readInput(alertEventListSchema, input);
+  if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
+  const page = { ...filter, isOpen: state === "open", below: readCursor(cursor), limit: limit + 1 };
+  const found = await context.store.alerts.events(page);
+  const { next } = toPage(
+    found.map(({ id, firedAt }) => ({ id, createdAt: firedAt })),
+    limit,
+  );
+  return { data: found.slice(0, limit), next };
+}
+
+async function getAlert({ store }: AdminContext, id: string): Promise<AlertRecord> {
+  const rule = await store.alerts.get(id);
+  if (!rule) throw unknownAlert(id);
+  return rule;
+}
+
+async function checkAlert(
+  { store }: AdminContext,
+  { organizationId, settings, emails, usesWebhooks }: Omit<AlertRule, "id" | "createdAt" | "isDisabled">,
+): Promise<void> {
+  if (emails.length === 0 && !usesWebhooks)
+    throw new AdminError(400, "emails", "the rule would tell nobody: name addresses or use the webhooks");
+  if (settings.kind !== "budget" || settings.budgetId === null) return;
+  const budget = await store.budgets.get(settings.budgetId);
+  if (budget?.organizationId !== organizationId)
+    throw new AdminError(404, "settings.budgetId", `there is no budget "${settings.budgetId}"`);
+}
+
+function definedOf<Fields extends object>(
+  fields: Fields,
+): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
+const MAX_EMAILS = 20;
+
+const settingsSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("budget"),
+    percents: z.array(z.int().min(1).max(100)).min(1).max(10).default([80, 100]),
+    budgetId: z.string().nullable().default(null),
+  }),
+  z.strictObject({
+    kind: z.literal("error_rate"),
+    percent: z.int().min(1).max(100).default(5),
+    minutes: z.int().min(1).max(1440).default(10),
+    minRequests: z.int().min(1).max(1_000_000).default(20),
+  }),
+  z.strictObject({
+    kind: z.literal("ejection"),
+    seconds: z.int().min(10).max(86_400).default(60),
+  }),
+]);
+
+const ruleFields = {
+  name: nameSchema,
+  settings: settingsSchema,
+  emails: z.array(z.email({ error: "must be an e-mail address" })).max(MAX_EMAILS),
+  usesWebhooks: z.boolean(),
+};
+
+export const alertCreationSchema = z.strictObject({
+  organizationId: z.string(),
+  ...ruleFields,
+  emails: ruleFields.emails.default([]),
+  usesWebhooks: ruleFields.usesWebhooks.default(false),
+});
+
+export const alertChangeSchema = z
+  .strictObject({ ...ruleFields, isDisabled: z.boolean() })
+  .partial()
+  .extend({ version: versionSchema });
+
+export const alertListSchema = z.strictObject({ organizationId: z.string().optional(), ...pageFields });
+
+export const alertEventListSchema = alertListSchema.extend({
+  state: z.enum(["open", "all"]).default("all"),
+});
+
+function unknownAlert(id: string): AdminError {
+  return new AdminError(404, "id", `there is no alert "${id}"`);
+}

@@ -1,0 +1,73 @@
+import type { AlertCondition, AlertFacts, AlertRule, AlertSettings, WatchedBudget } from "../domain/alert.ts";
+import { runningPeriod } from "../domain/budget-period.ts";
+import { formatNanos } from "../lib/money.ts";
+
+const MINUTE_MS = 60_000;
+
+/** What of a rule holds now. */
+export function conditionsOf({ settings }: Pick<AlertRule, "settings">, facts: AlertFacts): AlertCondition[] {
+  if (settings.kind === "budget") return budgetConditions(settings, facts);
+  if (settings.kind === "error_rate") return errorConditions(settings, facts);
+  return ejectionConditions(settings, facts);
+}
+
+function budgetConditions(
+  { percents, budgetId }: Extract<AlertSettings, { kind: "budget" }>,
+  { budgets, now }: AlertFacts,
+): AlertCondition[] {
+  const watched = budgets.filter(({ id }) => budgetId === null || id === budgetId);
+  return watched.flatMap((budget) => {
+    // What was spent in a period that is over says nothing about the running one.
+    if (runningPeriod(budget.period, budget.periodStart, now) !== budget.periodStart) return [];
+    const reached = percents.filter((percent) => isReached(budget, percent));
+    return reached.map((percent) => ({
+      condition: `${budget.id} ${budget.periodStart} ${percent}`,
+      subject: budget.id,
+      message: budgetMessage(budget, percent),
+    }));
+  });
+}
+
+function isReached({ spent, amount }: WatchedBudget, percent: number): boolean {
+  return amount > 0n && spent * 100n >= amount * BigInt(percent);
+}
+
+function budgetMessage({ owner, spent, amount, currency, period }: WatchedBudget, percent: number): string {
+  const span = period === "total" ? "in all" : `this ${period}`;
+  const figures = `${formatNanos(spent)} of ${formatNanos(amount)} ${currency}`;
+  const end = percent >= 100 ? " Its requests are refused." : "";
+  return `${owner} has spent ${percent} % of its budget: ${figures} ${span}.${end}`;
+}
+
+function errorConditions(
+  { percent, minutes, minRequests }: Extract<AlertSettings, { kind: "error_rate" }>,
+  facts: AlertFacts,
+): AlertCondition[] {
+  const since = facts.now - minutes * MINUTE_MS;
+  const recent = facts.minutes.filter(({ at }) => at + MINUTE_MS > since);
+  const requests = recent.reduce((sum, minute) => sum + minute.requests, 0);
+  const failed = recent.reduce((sum, minute) => sum + minute.failed, 0);
+  if (requests < minRequests || failed * 100 < requests * percent) return [];
+  const share = Math.round((failed / requests) * 100);
+  const message = `${failed} of ${requests} requests (${share} %) failed within ${minutes} minutes.`;
+  return [{ condition: "error rate", subject: "requests", message }];
+}
+
+function ejectionConditions(
+  { seconds }: Extract<AlertSettings, { kind: "ejection" }>,
+  { ejections, now }: AlertFacts,
+): AlertCondition[] {
+  return ejections
+    .filter(({ since }) => now - since >= seconds * 1000)
+    .map(({ target, reason, since }) => ({
+      condition: target,
+      subject: target,
+      message: `${target} has been out of service since ${new Date(since).toISOString()}: ${REASONS[reason] ?? reason}.`,
+    }));
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  account: "the vendor refuses the credential, its balance or its access to the model",
+  limited: "the vendor's limits are reached",
+  overload: "its calls fail in a row",
+};

@@ -1,0 +1,38 @@
+import { createTransport } from "nodemailer";
+import type { AlertStore, SendMail } from "./ports.ts";
+
+const AT_ONCE = 10;
+const MINUTE_MS = 60_000;
+/** Waits before the second and later attempts: six attempts in about an hour and a half. */
+const RETRY_MS = [10_000, MINUTE_MS, 5 * MINUTE_MS, 20 * MINUTE_MS, 60 * MINUTE_MS];
+const TIMEOUT_MS = 20_000;
+const MAX_RESULT = 300;
+
+/** Sends mails through a server, `smtp://` with STARTTLS where it offers that, or `smtps://`. */
+export function openMailer({ url, from }: { url: string; from: string }): SendMail {
+  const timeouts = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS };
+  const transport = createTransport({ url, ...timeouts });
+  return async ({ recipient, subject, body }) => {
+    await transport.sendMail({ from, to: recipient, subject, text: body });
+  };
+}
+
+/** Sends what is due now, and says what became of each. */
+export async function sendDueMails(store: AlertStore, send: SendMail): Promise<void> {
+  for (const mail of await store.dueMails(AT_ONCE)) {
+    try {
+      await send(mail);
+      await store.mailSent(mail.id);
+    } catch (error) {
+      const result = error instanceof Error ? error.message.slice(0, MAX_RESULT) : String(error);
+      const retryMs = isPermanent(error) ? null : (RETRY_MS[mail.attempts - 1] ?? null);
+      await store.mailFailed(mail.id, result, retryMs);
+    }
+  }
+}
+
+/** Whether the server refuses the mail for good (RFC 5321, section 4.2.1), and not only for now. */
+function isPermanent(error: unknown): boolean {
+  const code = error instanceof Error && "responseCode" in error ? Number(error.responseCode) : 0;
+  return code >= 500 && code < 600;
+}

@@ -1,0 +1,58 @@
+import type { AlertRule } from "../domain/alert.ts";
+import { DependencyError } from "../gateway/ports.ts";
+import type { Ejection } from "../gateway/routing/health.ts";
+import { every, type BackgroundWork } from "../lib/waiting.ts";
+import { conditionsOf } from "./conditions.ts";
+import { sendDueMails } from "./mail.ts";
+import type { AlertStore, SendMail } from "./ports.ts";
+
+export interface AlertOptions {
+  store: AlertStore;
+  processId: string;
+  ejections(): readonly Ejection[];
+  /** Null where no mail server is configured. */
+  sendMail: SendMail | null;
+  onProblem(message: string, cause: unknown): void;
+}
+
+const WATCH_MS = 10_000;
+const TURN_MS = 3 * WATCH_MS;
+const FORGET_MS = 6 * WATCH_MS;
+const MAIL_MS = 2_000;
+const SWEEP_MS = 60 * 60_000;
+const RETENTION_MS = 90 * 24 * 60 * 60_000;
+
+/** Compares rules with what happens, in one process at a time, and sends mails, until it is stopped. */
+export function startAlerts(options: AlertOptions): BackgroundWork {
+  const { store, sendMail, onProblem } = options;
+  const unlessAway = (message: string) => (error: unknown) => {
+    if (!(error instanceof DependencyError)) onProblem(message, error);
+  };
+  const work = [
+    every(WATCH_MS, () => watch(options), unlessAway("alerts were not compared")),
+    every(SWEEP_MS, () => store.sweep(RETENTION_MS), unlessAway("old alerts were not removed")),
+  ];
+  if (sendMail)
+    work.push(every(MAIL_MS, () => sendDueMails(store, sendMail), unlessAway("mails were not sent")));
+  return { stop: async () => void (await Promise.all(work.map((one) => one.stop()))) };
+}
+
+/** Notes what this process knows and, when it is its turn, settles every rule. */
+export async function watch({
+  store,
+  processId,
+  ejections,
+}: Pick<AlertOptions, "store" | "processId" | "ejections">): Promise<void> {
+  await store.noteEjections(processId, ejections(), FORGET_MS);
+  if (!(await store.takeTurn(processId, TURN_MS))) return;
+  const byOrganization = Map.groupBy(await store.rules(), ({ organizationId }) => organizationId);
+  for (const [organizationId, rules] of byOrganization) {
+    const facts = await store.facts(organizationId, longestMinutes(rules));
+    for (const rule of rules) await store.settle(rule, conditionsOf(rule, facts), facts.now);
+  }
+}
+
+function longestMinutes(rules: readonly AlertRule[]): number {
+  const minutes = rules.map(({ settings }) => (settings.kind === "error_rate" ? settings.minutes : 0));
+  return Math.max(...minutes);
+}

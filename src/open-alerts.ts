@@ -1,0 +1,41 @@
+import { openMailer } from "./alerts/mail.ts";
+import type { SendMail } from "./alerts/ports.ts";
+import { startAlerts } from "./alerts/watch.ts";
+import type { RunningGateway } from "./admin/context.ts";
+import type { Settings } from "./config/index.ts";
+import type { Health } from "./gateway/routing/health.ts";
+import type { BackgroundWork } from "./lib/waiting.ts";
+import type { Storage } from "./storage/index.ts";
+import type { SystemLog } from "./telemetry/log.ts";
+
+/** Watches for what needs attention, and sends mails about it. */
+export interface OpenedAlerts extends BackgroundWork {
+  testMail: RunningGateway["testMail"];
+}
+
+export function openAlerts(
+  { mail }: Settings,
+  parts: { storage: Storage; health: Health; processId: string; onProblem: SystemLog },
+): OpenedAlerts {
+  const { storage, health, processId, onProblem } = parts;
+  const sendMail = mail && openMailer(mail);
+  const work = startAlerts({
+    store: storage.alerts,
+    processId,
+    ejections: () => health.ejections(),
+    sendMail,
+    onProblem,
+  });
+  return { stop: () => work.stop(), testMail: (recipient) => testMail(sendMail, recipient) };
+}
+
+async function testMail(sendMail: SendMail | null, recipient: string) {
+  if (!sendMail) return { isSent: false, message: "no mail server is configured: set `mail`" };
+  try {
+    const body = "This mail shows that the gateway can send alerts to this address.\n";
+    await sendMail({ recipient, subject: "[gateway] Test", body });
+    return { isSent: true, message: "the mail server has taken the mail" };
+  } catch (error) {
+    return { isSent: false, message: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,71 @@
+import type { AlertFacts } from "../../domain/alert.ts";
+import { ATTEMPT_ROUTE } from "../../domain/traffic.ts";
+import { storeTime } from "../budgets/locked-budgets.ts";
+import type { Integer } from "../database/columns.ts";
+import type { Database, Sql } from "../database/sql.ts";
+import type { Period } from "../../domain/budget-period.ts";
+
+const MINUTE_MS = 60_000;
+
+/** What the rules of an organization are compared with: a few rows of sums, never the ledger itself. */
+export function readFacts(database: Database, organizationId: string, minutes: number): Promise<AlertFacts> {
+  return database.read(async (sql) => {
+    const [clock] = await sql<{ now: Integer }[]>`SELECT ${storeTime(database.kind, sql)} AS now`;
+    const now = Number(clock?.now);
+    return {
+      now,
+      budgets: await readBudgets(sql, organizationId),
+      minutes: minutes === 0 ? [] : await readMinutes(sql, organizationId, now - (minutes + 1) * MINUTE_MS),
+      ejections: await readEjections(sql, organizationId),
+    };
+  });
+}
+
+interface BudgetRow {
+  id: string;
+  owner: string;
+  amount: Integer;
+  spent: Integer;
+  currency: string;
+  period: Period;
+  period_start: Integer;
+}
+
+async function readBudgets(sql: Sql, organizationId: string): Promise<AlertFacts["budgets"]> {
+  const rows = await sql<BudgetRow[]>`
+    SELECT budgets.id, COALESCE(api_keys.name, organizations.name) AS owner, amount, spent, currency, period, period_start
+    FROM budgets JOIN organizations ON organizations.id = budgets.organization_id
+      LEFT JOIN api_keys ON api_keys.id = budgets.key_id
+    WHERE budgets.organization_id = ${organizationId} ORDER BY budgets.id`;
+  return rows.map(({ id, owner, amount, spent, currency, period, period_start }) => ({
+    id,
+    owner,
+    amount: BigInt(amount),
+    spent: BigInt(spent),
+    currency,
+    period,
+    periodStart: Number(period_start),
+  }));
+}
+
+/** Only what failed at the gateway or its vendors counts as failed: callers' mistakes alert nobody. */
+async function readMinutes(sql: Sql, organizationId: string, since: number): Promise<AlertFacts["minutes"]> {
+  const rows = await sql<{ at: Integer; requests: Integer; failed: Integer }[]>`
+    SELECT at, SUM(requests) AS requests, SUM(CASE WHEN status = 5 THEN requests ELSE 0 END) AS failed
+    FROM traffic_minutes
+    WHERE organization_id = ${organizationId} AND at >= ${since} AND route <> ${ATTEMPT_ROUTE}
+    GROUP BY at ORDER BY at DESC`;
+  return rows.map(({ at, requests, failed }) => ({
+    at: Number(at),
+    requests: Number(requests),
+    failed: Number(failed),
+  }));
+}
+
+/** The longest of what any process notes: one that has just started knows of nothing. */
+async function readEjections(sql: Sql, organizationId: string): Promise<AlertFacts["ejections"]> {
+  const rows = await sql<{ target: string; reason: string; since: Integer }[]>`
+    SELECT target, MIN(reason) AS reason, MIN(since) AS since FROM ejected_targets
+    WHERE organization_id = '' OR organization_id = ${organizationId} GROUP BY target ORDER BY target`;
+  return rows.map(({ target, reason, since }) => ({ target, reason, since: Number(since) }));
+}

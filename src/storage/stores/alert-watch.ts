@@ -1,0 +1,137 @@
+import type { AlertStore } from "../../alerts/ports.ts";
+import type { AlertEvent, AlertRule } from "../../domain/alert.ts";
+import { newId } from "../../lib/ids.ts";
+import { storeTime } from "../budgets/locked-budgets.ts";
+import type { Integer } from "../database/columns.ts";
+import type { Database, Sql } from "../database/sql.ts";
+import { readFacts } from "./alert-facts.ts";
+import { announceFired, announceResolved } from "./alert-messages.ts";
+import { readAlert, readEvent, writeEvent, type AlertRow, type EventRow } from "./alert-row.ts";
+
+/** What watching needs of alerts. */
+export function alertStore(database: Database): AlertStore {
+  const { kind } = database;
+  return {
+    async takeTurn(processId, forMs) {
+      const taken = await database.begin(
+        (sql) => sql<object[]>`UPDATE alert_turn SET process_id = ${processId},
+            until_time = ${storeTime(kind, sql)} + ${forMs}
+          WHERE id = 1 AND (process_id = ${processId} OR until_time < ${storeTime(kind, sql)}) RETURNING id`,
+      );
+      return taken.length > 0;
+    },
+    noteEjections: (processId, ejections, forgetMs) =>
+      noteEjections(database, processId, ejections, forgetMs),
+    async rules() {
+      const rows = await database.read((sql) => sql<AlertRow[]>`SELECT * FROM alerts WHERE is_disabled = 0`);
+      return rows.map(readAlert);
+    },
+    facts: (organizationId, minutes) => readFacts(database, organizationId, minutes),
+    settle: (rule, conditions, now) => settle(database, rule, conditions, now),
+    dueMails: (limit) =>
+      database.begin(async (sql) => {
+        const now = storeTime(kind, sql);
+        const rows = await sql<MailRow[]>`UPDATE mails SET attempts = attempts + 1, next_at = ${now} + 60000
+          WHERE id IN (SELECT id FROM mails WHERE status = 'waiting' AND next_at <= (SELECT ${now})
+            ORDER BY next_at LIMIT ${limit} ${kind === "postgres" ? sql`FOR UPDATE SKIP LOCKED` : sql``})
+          RETURNING id, recipient, subject, body, attempts`;
+        return rows.map(({ id, recipient, subject, body, attempts }) => ({
+          id,
+          recipient,
+          subject,
+          body,
+          attempts: Number(attempts),
+        }));
+      }),
+    async mailSent(id) {
+      await database.begin(
+        (sql) => sql`UPDATE mails SET status = 'sent', last_result = NULL WHERE id = ${id}`,
+      );
+    },
+    async mailFailed(id, result, retryMs) {
+      await database.begin((sql) =>
+        retryMs === null
+          ? sql`UPDATE mails SET status = 'failed', last_result = ${result} WHERE id = ${id}`
+          : sql`UPDATE mails SET last_result = ${result}, next_at = ${storeTime(kind, sql)} + ${retryMs}
+              WHERE id = ${id}`,
+      );
+    },
+    sweep: (retentionMs) =>
+      database.begin(async (sql) => {
+        const before = sql`(SELECT ${storeTime(kind, sql)}) - ${retentionMs}`;
+        await sql`DELETE FROM alert_events WHERE resolved_at < ${before}`;
+        await sql`DELETE FROM mails WHERE created_at < ${before} AND status <> 'waiting'`;
+      }),
+  };
+}
+
+function noteEjections(
+  database: Database,
+  processId: string,
+  ejections: Parameters<AlertStore["noteEjections"]>[1],
+  forgetMs: number,
+): Promise<void> {
+  return database.begin(async (sql) => {
+    const now = storeTime(database.kind, sql);
+    for (const { target, organization, reason } of ejections)
+      await sql`INSERT INTO ejected_targets (process_id, target, organization_id, reason, since, seen_at)
+        VALUES (${processId}, ${target}, ${organization ?? ""}, ${reason}, ${now}, ${now})
+        ON CONFLICT (process_id, target, organization_id)
+          DO UPDATE SET seen_at = excluded.seen_at, reason = excluded.reason`;
+    await sql`DELETE FROM ejected_targets WHERE seen_at < (SELECT ${now}) - ${forgetMs}`;
+  });
+}
+
+/** Opens and ends events in one transaction with their messages, so that none is told twice or not at all. */
+async function settle(
+  database: Database,
+  rule: AlertRule,
+  conditions: Parameters<AlertStore["settle"]>[1],
+  now: number,
+): Promise<void> {
+  const open = await database.read((sql) => openEvents(sql, rule.id));
+  const holding = new Map(conditions.map((condition) => [condition.condition, condition]));
+  const known = new Set(open.map(({ condition }) => condition));
+  const isSettled = open.every(({ condition }) => holding.has(condition)) && known.size === holding.size;
+  if (isSettled) return;
+  await database.begin(async (sql) => {
+    for (const [condition, { subject, message }] of holding) {
+      if (known.has(condition)) continue;
+      const event: AlertEvent = {
+        id: newId("alert"),
+        alertId: rule.id,
+        organizationId: rule.organizationId,
+        alertName: rule.name,
+        kind: rule.settings.kind,
+        subject,
+        message,
+        firedAt: now,
+        resolvedAt: null,
+      };
+      const row = writeEvent(event, condition);
+      const added = await sql<
+        object[]
+      >`INSERT INTO alert_events ${sql(row)} ON CONFLICT DO NOTHING RETURNING id`;
+      if (added.length > 0) await announceFired(database.kind, sql, rule, event);
+    }
+    for (const row of open) {
+      if (holding.has(row.condition)) continue;
+      const ended = await sql<object[]>`UPDATE alert_events SET resolved_at = ${now}
+        WHERE id = ${row.id} AND resolved_at IS NULL RETURNING id`;
+      if (ended.length > 0)
+        await announceResolved(database.kind, sql, rule, { ...readEvent(row), resolvedAt: now });
+    }
+  });
+}
+
+function openEvents(sql: Sql, alertId: string): PromiseLike<EventRow[]> {
+  return sql<EventRow[]>`SELECT * FROM alert_events WHERE alert_id = ${alertId} AND resolved_at IS NULL`;
+}
+
+interface MailRow {
+  id: string;
+  recipient: string;
+  subject: string;
+  body: string;
+  attempts: Integer;
+}

@@ -1,0 +1,64 @@
+import type { AlertAdminStore, AlertRecord } from "../../admin/alert-ports.ts";
+import { storeTime } from "../budgets/locked-budgets.ts";
+import { definedFields } from "../database/columns.ts";
+import type { Database } from "../database/sql.ts";
+import { findAlert, readAlert, readEvent, writeAlert, type AlertRow, type EventRow } from "./alert-row.ts";
+import { makeChange, withoutVersion } from "./change.ts";
+import { ofOrganizations, pageBelow, pageOf } from "./list-page.ts";
+
+/** Rules of alerts and what they have found, as administration sees them. */
+export function alertAdminStore(database: Database): AlertAdminStore {
+  return {
+    async create(rule, by) {
+      const change = { by, kind: "alert", action: "create", subject: rule.id } as const;
+      let version = 0;
+      await makeChange(database, change, async (sql, revision) => {
+        await sql`INSERT INTO alerts ${sql(writeAlert(rule, revision))}`;
+        version = Number(revision);
+        return { before: null, after: rule };
+      });
+      return { ...rule, version };
+    },
+    get: (id) => database.read((sql) => findAlert(sql, id)),
+    async page({ organizationId, organizationIds, ...page }) {
+      const rows = await database.read(
+        (sql) => sql<AlertRow[]>`SELECT * FROM alerts WHERE 1 = 1
+          ${ofOrganizations(sql, { organizationId, organizationIds })}
+          ${pageOf(sql, page)}`,
+      );
+      return rows.map(readAlert);
+    },
+    async update(id, change, by) {
+      let after: AlertRecord | null = null;
+      const audited = { by, kind: "alert", action: "update", subject: id } as const;
+      await makeChange(database, audited, async (sql, revision) => {
+        const before = await findAlert(sql, id);
+        if (!before) return null;
+        after = { ...before, ...definedFields(change(before)), version: Number(revision) };
+        await sql`UPDATE alerts SET ${sql(writeAlert(after, revision))} WHERE id = ${id}`;
+        return { before: withoutVersion(before), after: withoutVersion(after) };
+      });
+      return after;
+    },
+    remove: (id, by) =>
+      makeChange(database, { by, kind: "alert", action: "remove", subject: id }, async (sql) => {
+        const before = await findAlert(sql, id);
+        if (!before) return null;
+        await sql`DELETE FROM alerts WHERE id = ${id}`;
+        await sql`UPDATE alert_events SET resolved_at = ${storeTime(database.kind, sql)}
+          WHERE alert_id = ${id} AND resolved_at IS NULL`;
+        return { before: withoutVersion(before), after: null };
+      }),
+    async events({ organizationId, organizationIds, isOpen, below, limit }) {
+      const rows = await database.read(
+        (sql) => sql<EventRow[]>`SELECT * FROM (
+            SELECT alert_events.*, fired_at AS created_at FROM alert_events) AS events
+          WHERE 1 = 1
+          ${ofOrganizations(sql, { organizationId, organizationIds })}
+          ${isOpen ? sql`AND resolved_at IS NULL` : sql``}
+          ${pageBelow(sql, { below, limit })}`,
+      );
+      return rows.map(readEvent);
+    },
+  };
+}

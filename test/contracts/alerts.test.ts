@@ -1,0 +1,237 @@
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import { SMTPServer } from "smtp-server";
+import { createAlert, listAlertEvents, removeAlert, updateAlert } from "../../src/admin/alerts.ts";
+import type { AdminContext } from "../../src/admin/context.ts";
+import { addWebhook, listDeliveries } from "../../src/admin/webhooks.ts";
+import { openMailer, sendDueMails } from "../../src/alerts/mail.ts";
+import { watch } from "../../src/alerts/watch.ts";
+import type { Ejection } from "../../src/gateway/routing/health.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { migrate } from "../../src/storage/database/migrate.ts";
+import type { Database } from "../../src/storage/database/sql.ts";
+import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
+
+/*
+ * Alerts from what happens to the mail server and the queue of webhooks.
+ */
+interface MailRow {
+  status: string;
+  last_result: string | null;
+}
+
+interface Received {
+  from: string;
+  to: string[];
+  text: string;
+}
+
+onEachDatabase("alerts", (databases) => {
+  let database: Database;
+  let stores: Stores;
+  let admin: AdminContext;
+  let ejections: Ejection[] = [];
+  const mails: Received[] = [];
+  let refusal: number | null = null;
+
+  const server = new SMTPServer({
+    secure: false,
+    disabledCommands: ["STARTTLS"],
+    onAuth: ({ username, password }, _, done) =>
+      username === "gateway" && password === "secret"
+        ? done(null, { user: username })
+        : done(new Error("535 wrong")),
+    onRcptTo: (_, __, done) =>
+      done(refusal === null ? null : Object.assign(new Error("not now"), { responseCode: refusal })),
+    onData(stream, { envelope }, done) {
+      void new Response(stream as never).text().then((text) => {
+        mails.push({
+          from: envelope.mailFrom ? envelope.mailFrom.address : "",
+          to: envelope.rcptTo.map(({ address }) => address),
+          text,
+        });
+        done();
+      });
+    },
+  });
+  const listening = new Promise<number>((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.server.address();
+      resolve(typeof address === "object" && address ? address.port : 0);
+    });
+  });
+  afterAll(() => server.close());
+
+  beforeEach(async () => {
+    database = await databases.open(await databases.location());
+    await migrate(database);
+    stores = storesOn(database);
+    admin = { store: stores.admin, by: BY, clock: systemClock, catalogue: {} as AdminContext["catalogue"] };
+    for (const id of ["org_a", "org_b"]) {
+      await stores.admin.organizations.create(anOrganization(id), BY);
+      await stores.admin.keys.create(aKey(`key_${id}`, id), BY);
+    }
+    mails.length = 0;
+    ejections = [];
+    refusal = null;
+  });
+
+  const look = (processId = "proc_1") =>
+    watch({ store: stores.alerts, processId, ejections: () => ejections });
+  const sendMails = async () => {
+    const url = `smtp://gateway:secret@127.0.0.1:${await listening}`;
+    await sendDueMails(stores.alerts, openMailer({ url, from: "Gateway <gateway@example.com>" }));
+  };
+  const events = async (organizationId = "org_a") => (await listAlertEvents(admin, { organizationId })).data;
+  const spend = (id: string, amount: bigint) =>
+    database.begin((sql) => sql`UPDATE budgets SET spent = ${amount} WHERE id = ${id}`);
+  const traffic = (status: string, requests: number) =>
+    stores.admin.usage.addTraffic([
+      {
+        at: Date.now(),
+        organizationId: "org_a",
+        keyId: "key_org_a",
+        model: "m",
+        channel: "c",
+        route: "chat",
+        status,
+        code: "",
+        requests,
+        durations: [requests],
+      },
+    ]);
+
+  test("a budget tells once for each share, by mail and webhook, and nobody else", async () => {
+    await stores.admin.budgets.create(aBudget("budget_1", 1_000_000_000n), BY);
+    await addWebhook(admin, { organizationId: "org_a", url: "https://hooks.example.com/a" });
+    await addWebhook(admin, { organizationId: "org_b", url: "https://hooks.example.com/b" });
+    await createAlert(admin, {
+      organizationId: "org_a",
+      name: "Money\r\nBcc: everybody@example.com",
+      settings: { kind: "budget" },
+      emails: ["billing@example.com"],
+      usesWebhooks: true,
+    });
+    await look();
+    expect(await events()).toEqual([]);
+    await spend("budget_1", 850_000_000n);
+    await look();
+    await look();
+    expect(await events()).toMatchObject([{ subject: "budget_1", resolvedAt: null }]);
+    await spend("budget_1", 1_000_000_000n);
+    await look();
+    expect((await events()).map(({ message }) => message)).toEqual([
+      expect.stringContaining("100 %"),
+      expect.stringContaining("80 %"),
+    ]);
+    await sendMails();
+    await sendMails();
+    expect(mails.map(({ to, from }) => [from, ...to])).toEqual([
+      ["gateway@example.com", "billing@example.com"],
+      ["gateway@example.com", "billing@example.com"],
+    ]);
+    expect(mails[0]!.text).toContain("has spent 80 % of its budget: 0.85 of 1.00 USD");
+    expect(mails[0]!.text.split("\r\n\r\n")[0]).not.toMatch(/^Bcc:/m);
+    const { data } = await listDeliveries(admin, { limit: 10 });
+    expect(data.map(({ url, event }) => [url, event])).toEqual([
+      ["https://hooks.example.com/a", "alert.fired"],
+      ["https://hooks.example.com/a", "alert.fired"],
+    ]);
+  });
+
+  test("a share of failed requests fires, and is over when they succeed again", async () => {
+    await addWebhook(admin, { organizationId: "org_a", url: "https://hooks.example.com/a" });
+    await createAlert(admin, {
+      organizationId: "org_a",
+      name: "Errors",
+      settings: { kind: "error_rate", percent: 10, minutes: 5, minRequests: 10 },
+      usesWebhooks: true,
+    });
+    await traffic("4", 100);
+    await look();
+    expect(await events()).toEqual([]);
+    await traffic("5", 30);
+    await look();
+    expect(await events()).toMatchObject([{ kind: "error_rate", resolvedAt: null }]);
+    await traffic("2", 1_000);
+    await look();
+    expect(await events()).toMatchObject([{ kind: "error_rate", resolvedAt: expect.any(Number) }]);
+    const { data } = await listDeliveries(admin, { limit: 10 });
+    expect(data.map(({ event }) => event).toSorted()).toEqual(["alert.fired", "alert.resolved"]);
+  });
+
+  test("a target out of service in any process fires for whom it concerns, and is over when it is back", async () => {
+    for (const organizationId of ["org_a", "org_b"])
+      await createAlert(admin, {
+        organizationId,
+        name: "Vendors",
+        settings: { kind: "ejection", seconds: 10 },
+        emails: ["ops@example.com"],
+      });
+    ejections = [{ target: "openai/gpt", organization: "org_a", reason: "account", durationMs: 60_000 }];
+    await look("proc_2");
+    await database.begin((sql) => sql`UPDATE ejected_targets SET since = since - 20000`);
+    await look("proc_2");
+    expect(await events("org_a")).toMatchObject([{ subject: "openai/gpt", resolvedAt: null }]);
+    expect(await events("org_b")).toEqual([]);
+    ejections = [];
+    await database.begin((sql) => sql`UPDATE ejected_targets SET seen_at = 1`);
+    await look("proc_2");
+    expect(await events("org_a")).toMatchObject([{ resolvedAt: expect.any(Number) }]);
+  });
+
+  test("one process watches at a time, and another takes over from one that is gone", async () => {
+    expect(await stores.alerts.takeTurn("proc_1", 60_000)).toBe(true);
+    expect(await stores.alerts.takeTurn("proc_2", 60_000)).toBe(false);
+    expect(await stores.alerts.takeTurn("proc_1", 60_000)).toBe(true);
+    await database.begin((sql) => sql`UPDATE alert_turn SET until_time = 1`);
+    expect(await stores.alerts.takeTurn("proc_2", 60_000)).toBe(true);
+  });
+
+  test("a mail that is refused is sent again later, and given up in the end", async () => {
+    await stores.admin.budgets.create(aBudget("budget_1", 100n), BY);
+    await spend("budget_1", 100n);
+    await createAlert(admin, {
+      organizationId: "org_a",
+      name: "Money",
+      settings: { kind: "budget", percents: [100] },
+      emails: ["ops@example.com"],
+    });
+    await look();
+    refusal = 451;
+    const state = async () =>
+      (await database.read((sql) => sql<MailRow[]>`SELECT status, last_result FROM mails`)).map(
+        (row) => `${row.status}: ${row.last_result}`,
+      );
+    for (let attempt = 1; attempt <= 6; attempt += 1) {
+      await database.begin((sql) => sql`UPDATE mails SET next_at = 1`);
+      await sendMails();
+      expect(await state()).toEqual([expect.stringMatching(attempt < 6 ? /^waiting: .*not now/ : /^failed/)]);
+    }
+    refusal = 550;
+    await database.begin((sql) => sql`UPDATE mails SET status = 'waiting', next_at = 1, attempts = 0`);
+    await sendMails();
+    expect(await state()).toEqual([expect.stringMatching(/^failed/)]);
+    refusal = null;
+    await database.begin((sql) => sql`UPDATE mails SET status = 'waiting', next_at = 1`);
+    await sendMails();
+    expect(mails).toHaveLength(1);
+  });
+
+  test("a rule is refused that tells nobody, names another's budget or was changed meanwhile", async () => {
+    await stores.admin.budgets.create(aBudget("budget_b", 100n, { organizationId: "org_b" }), BY);
+    const rule = { organizationId: "org_a", name: "x", settings: { kind: "budget" as const } };
+    await expect(createAlert(admin, rule)).rejects.toMatchObject({ status: 400, field: "emails" });
+    const foreign = { ...rule, usesWebhooks: true, settings: { kind: "budget", budgetId: "budget_b" } };
+    await expect(createAlert(admin, foreign)).rejects.toMatchObject({ status: 404 });
+    const { id, version } = await createAlert(admin, { ...rule, usesWebhooks: true });
+    await updateAlert(admin, id, { isDisabled: true, version });
+    await expect(updateAlert(admin, id, { isDisabled: false, version })).rejects.toMatchObject({
+      status: 409,
+    });
+    await expect(updateAlert(admin, id, { usesWebhooks: false })).rejects.toMatchObject({ status: 400 });
+    expect(await stores.alerts.rules()).toEqual([]);
+    await removeAlert(admin, id);
+    await expect(removeAlert(admin, id)).rejects.toMatchObject({ status: 404 });
+  });
+});
