@@ -53,9 +53,12 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const overload = openOverload(settings, onProblem);
   const connections = connectionLimitOf(settings, onProblem);
   const observed = { restarts: settings.restarts, storage, blobs, health, counters, overload, connections };
-  const observers = openObservers(observed, live, onProblem);
-  const { jobMetrics, metrics, recording, degradations } = observers;
-  const listeners = [log.listener, ...observers.listeners];
+  const { metrics, jobMetrics, recording, degradations, observing } = openObservers(
+    observed,
+    live,
+    onProblem,
+  );
+  const listeners = [log.listener, ...observing];
   const address = await serverSettings(settings);
   const imageCore = {
     ...core,
@@ -117,7 +120,7 @@ function openObservers(observed: GaugeSources, live: LiveSettings, onProblem: Sy
     metrics,
     degradations,
     recording: { stop: async () => void (await Promise.all([degradations.stop(), writing.stop()])) },
-    listeners: [metrics.listener, traffic.listener, recorder.listener],
+    observing: [metrics.listener, traffic.listener, recorder.listener],
   };
 }
 

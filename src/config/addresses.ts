@@ -1,6 +1,7 @@
 import { readS3Address } from "../lib/s3-address.ts";
 import { resolveIdentity } from "./console-schema.ts";
-import { hasScheme, type FileSettings } from "./file-schema.ts";
+import { hasScheme } from "./address-schema.ts";
+import { type FileSettings } from "./file-schema.ts";
 import type { Report } from "./problems.ts";
 import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 

@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { addressOf } from "./address-schema.ts";
 import { DEFAULT_KEY_LIMITS, DEFAULT_ORGANIZATION_LIMITS, type Limits } from "../domain/limits.ts";
 import { consoleSchema } from "./console-schema.ts";
 import { channelIdSchema, channelSchema, deadlineFields } from "./channel-schema.ts";
 import { mailSchema, overloadSchema, serverSchema } from "./server-schema.ts";
+import { secretReferenceSchema } from "./secret-reference.ts";
 import { decimal, modelEntrySchema, modelIdSchema } from "./model-schema.ts";
-import { hasPassword, LITERAL_SECRET, secretReferenceSchema } from "./secret-reference.ts";
 
 /** A model of the operator's own, or what differs from the shipped one of that id. */
 export const fileModelSchema = modelEntrySchema.omit({ upstream_model: true }).extend({
@@ -203,30 +204,6 @@ export const SYNONYMS: Readonly<Record<string, string>> = {
   routes: "route",
 };
 
-function addressOf(example: string) {
-  const error = ({ input }: { input?: unknown }) =>
-    typeof input === "string" && hasPassword(input)
-      ? LITERAL_SECRET
-      : `must be an address such as ${example}, or a reference to one: {env: NAME} or {file: path}`;
-  const plain = z.string().refine((text) => hasScheme(text, example) && !hasPassword(text), { error });
-  return z.union([plain, secretReferenceSchema], { error }).nullable().default(null);
-}
-
-function masterKey(description: string) {
-  return secretReferenceSchema.nullable().default(null).describe(description);
-}
-
-/** Whether an address has one of the schemes that its setting takes, which `example` shows. */
-export function hasScheme(text: string, example: string): boolean {
-  const scheme = example.slice(0, example.indexOf(":"));
-  const accepted = {
-    postgres: ["postgres:", "postgresql:"],
-    redis: ["redis:", "rediss:"],
-    smtp: ["smtp:", "smtps:"],
-  }[scheme];
-  return URL.canParse(text) && (accepted ?? [`${scheme}:`]).includes(new URL(text).protocol);
-}
-
 function limitsOf(defaults: Limits) {
   const limit = (fallback: number | null) => z.int().min(0).nullable().default(fallback);
   return z
@@ -249,4 +226,8 @@ function deadlinesOf(defaults: Record<keyof typeof deadlineFields, number>) {
       total_ms: deadlineFields.total_ms.default(defaults.total_ms),
     })
     .prefault({});
+}
+
+function masterKey(description: string) {
+  return secretReferenceSchema.nullable().default(null).describe(description);
 }

@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { hasPassword, LITERAL_SECRET, secretReferenceSchema } from "./secret-reference.ts";
+
+/** An address like `example`, plain where it holds no password, else by reference. */
+export function addressOf(example: string) {
+  const error = ({ input }: { input?: unknown }) =>
+    typeof input === "string" && hasPassword(input)
+      ? LITERAL_SECRET
+      : `must be an address such as ${example}, or a reference to one: {env: NAME} or {file: path}`;
+  const plain = z.string().refine((text) => hasScheme(text, example) && !hasPassword(text), { error });
+  return z.union([plain, secretReferenceSchema], { error }).nullable().default(null);
+}
+/** Whether an address has one of the schemes that its setting takes, which `example` shows. */
+export function hasScheme(text: string, example: string): boolean {
+  const scheme = example.slice(0, example.indexOf(":"));
+  const accepted = {
+    postgres: ["postgres:", "postgresql:"],
+    redis: ["redis:", "rediss:"],
+    smtp: ["smtp:", "smtps:"],
+  }[scheme];
+  return URL.canParse(text) && (accepted ?? [`${scheme}:`]).includes(new URL(text).protocol);
+}
