@@ -60,14 +60,8 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   );
   const listeners = [log.listener, ...observing];
   const address = await serverSettings(settings);
-  const imageCore = {
-    ...core,
-    blobs: blobs.store,
-    links: blobs.links,
-    codecSlots,
-    safeFetch: address.safeFetch,
-  };
   const { safeFetch } = address;
+  const imageCore = { ...core, blobs: blobs.store, links: blobs.links, codecSlots, safeFetch };
   const forJobs = { live, storage, core: imageCore, safeFetch, processId, listeners, onProblem };
   const jobs = openJobs({ ...forJobs, metrics: jobMetrics });
   const alerts = openAlerts(settings, { storage, health, processId, onProblem });
