@@ -1,0 +1,187 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { newCorrection } from "../../src/admin/ledger.ts";
+import type { UsageSum } from "../../src/admin/usage-ports.ts";
+import type { LedgerEntry } from "../../src/domain/ledger.ts";
+import { TOKEN_CATEGORIES, type Usage } from "../../src/domain/usage.ts";
+import { writeEntryRow } from "../../src/storage/stores/ledger-row.ts";
+import { openStores, type Stores } from "../../src/storage/stores/stores.ts";
+import { aBudget, anEntry, anOrganization, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
+
+const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
+/** The middle of a month, so that corrections of now fall in another one. */
+const START = Date.UTC(2026, 2, 14, 22);
+const NAMES = ["organizationId", "keyId", "model", "channel", "currency"] as const;
+
+const tokens = fc.record(
+  Object.fromEntries(TOKEN_CATEGORIES.map((name) => [name, fc.integer({ min: 0, max: 9999 })])),
+  { requiredKeys: [] },
+);
+const usage: fc.Arbitrary<Usage | null> = fc.oneof(
+  tokens.map((counts): Usage => ({ unit: "token", tokens: counts, source: "upstream" })),
+  fc
+    .integer({ min: 0, max: 4 })
+    .map((count): Usage => ({ unit: "image", count, tier: "1K", quality: "low" })),
+  fc.constant(null),
+);
+const charge = fc.record({
+  organizationId: fc.constantFrom("org_a", "org_b"),
+  keyId: fc.constantFrom("key_a", "key_b"),
+  model: fc.constantFrom("m1", "m2"),
+  channel: fc.constantFrom("c1", null),
+  currency: fc.constantFrom("USD", "EUR"),
+  at: fc.integer({ min: START, max: START + 3 * DAY_MS }),
+  amount: fc.bigInt({ min: 0n, max: 10n ** 12n }),
+  orphanCost: fc.bigInt({ min: 0n, max: 10n ** 9n }),
+  vendorCost: fc.option(
+    fc.record({ amount: fc.bigInt({ min: 0n, max: 10n ** 9n }), currency: fc.constantFrom("USD", "EUR") }),
+    { nil: undefined },
+  ),
+  usage,
+  budgets: fc.constantFrom([], ["b1"], ["b1", "b2"]),
+});
+
+/** What the sums must be, from the entries themselves. */
+function recomputed(entries: readonly LedgerEntry[], spanMs: number): unknown[] {
+  const groups = Map.groupBy(entries, (entry) =>
+    JSON.stringify([entry.at - (entry.at % spanMs), ...NAMES.map((name) => entry[name] ?? "")]),
+  );
+  return [...groups]
+    .map(([name, own]) => {
+      const sum = (of: (entry: LedgerEntry) => bigint) => own.reduce((total, entry) => total + of(entry), 0n);
+      const known = own.filter(({ vendorCost, currency }) => vendorCost?.currency === currency);
+      return [
+        name,
+        own.filter(({ kind }) => kind === "charge").length,
+        own.reduce((total, { usage: used }) => total + (used?.unit === "image" ? used.count : 0), 0),
+        TOKEN_CATEGORIES.map((category) =>
+          own.reduce(
+            (total, { usage: used }) => total + (used?.unit === "token" ? (used.tokens[category] ?? 0) : 0),
+            0,
+          ),
+        ),
+        sum(({ amount }) => amount),
+        sum(({ orphanCost }) => orphanCost),
+        known.reduce((total, { vendorCost }) => total + (vendorCost?.amount ?? 0n), 0n),
+        known.reduce((total, { amount }) => total + amount, 0n),
+      ];
+    })
+    .toSorted(byFirst);
+}
+
+function asRow(sum: UsageSum): unknown[] {
+  const { requests, images, amount, orphanCost, vendorCost, costed } = sum;
+  const counts = TOKEN_CATEGORIES.map((category) => sum.tokens[category]);
+  const name = JSON.stringify([sum.at, ...NAMES.map((each) => sum[each])]);
+  return [name, requests, images, counts, amount, orphanCost, vendorCost, costed];
+}
+
+function byFirst([one]: unknown[], [other]: unknown[]): number {
+  return String(one) < String(other) ? -1 : 1;
+}
+
+async function summed({ admin }: Stores, span: "hour" | "day"): Promise<unknown[]> {
+  const range = { from: 0, to: START + 1e12, span } as const;
+  const sums = await admin.usage.sums(range, ["at", "organizationId", "keyId", "model", "channel"]);
+  return sums.map(asRow).toSorted(byFirst);
+}
+
+async function allEntries({ ledger }: Stores): Promise<LedgerEntry[]> {
+  return await ledger.list({ limit: 10_000 });
+}
+
+async function expectSums(stores: Stores): Promise<void> {
+  const entries = await allEntries(stores);
+  expect(await summed(stores, "hour")).toEqual(recomputed(entries, HOUR_MS));
+  expect(await summed(stores, "day")).toEqual(recomputed(entries, DAY_MS));
+}
+
+onEachDatabase("Sums of usage", (databases) => {
+  const folder = temporaryFolder();
+
+  async function openWithBudgets(): Promise<Stores> {
+    const stores = await openStores(await databases.location());
+    await stores.admin.organizations.create(anOrganization("org_a"), BY);
+    for (const id of ["b1", "b2"]) await stores.admin.budgets.create(aBudget(id, 10n ** 15n), BY);
+    return stores;
+  }
+
+  test("are what the ledger adds up to, after posting twice, refunds and an archive", async () => {
+    let round = 0;
+    const stores = await openWithBudgets();
+    await fc.assert(
+      fc.asyncProperty(fc.array(charge, { minLength: 1, maxLength: 60 }), fc.nat(), async (charges, pick) => {
+        round += 1;
+        const entries = charges.map(({ vendorCost, ...fields }, index) =>
+          anEntry(`e${round}_${index}`, fields.amount, { ...fields, ...(vendorCost && { vendorCost }) }),
+        );
+        await stores.ledger.post("proc_a", entries);
+        // Again, in other company, and twice in one posting.
+        await stores.ledger.post("proc_b", [...entries.slice(pick % entries.length), ...entries.slice(0, 3)]);
+        const corrected = entries.slice(0, 1 + (pick % 3)).map(({ id }) => id);
+        const decide = (sign: bigint) => (history: Parameters<typeof newCorrection>[0]) =>
+          newCorrection(history, sign * (history.charge.amount / 3n), START + 5 * DAY_MS);
+        await stores.admin.ledger.correct(corrected, decide(-1n), null);
+        await stores.admin.ledger.correct(corrected.slice(0, 1), decide(1n), null);
+        await expectSums(stores);
+      }),
+      { numRuns: 12 },
+    );
+    const before = [await summed(stores, "hour"), await summed(stores, "day")];
+    expect(
+      await stores.admin.ledger.archive("2026-03", `${folder}/archive-${databases.kind}`, BY),
+    ).not.toBeNull();
+    expect(await allEntries(stores)).toEqual([]);
+    expect([await summed(stores, "hour"), await summed(stores, "day")]).toEqual(before);
+    await stores.database.close();
+  });
+
+  test("come from several writers at once without a loss", async () => {
+    const location = await databases.location();
+    const writers = [await openStores(location), await openStores(location), await openStores(location)];
+    const entries = Array.from({ length: 300 }, (_, index) =>
+      anEntry(`w_${index}`, 7n, { keyId: `key_${index % 3}`, at: START + index }),
+    );
+    await Promise.all(
+      writers.map((stores, index) =>
+        stores.ledger.post(
+          `proc_${index}`,
+          entries.toSorted(() => (index === 1 ? -1 : 1)),
+        ),
+      ),
+    );
+    for (const stores of writers) await expectSums(stores);
+    for (const stores of writers) await stores.database.close();
+  });
+
+  test("take in what an earlier version has written, once, whoever adds it", async () => {
+    const location = await databases.location();
+    const stores = await openStores(location);
+    const other = await openStores(location);
+    const earlier = Array.from({ length: 450 }, (_, index) =>
+      anEntry(`old_${index}`, BigInt(index), { at: START + Math.floor(index / 3) * 60_000 }),
+    );
+    // As that version does: without a word of the sums.
+    await stores.database.begin(async (sql) => {
+      for (const entry of earlier) {
+        const { is_summed: _, ...row } = writeEntryRow(entry);
+        await sql`INSERT INTO ledger ${sql(row)}`;
+      }
+      await sql`UPDATE usage_backfill SET is_complete = 0`;
+    });
+    expect(await stores.admin.usage.backfilledUntil()).toBe(0);
+    await stores.ledger.post("proc_a", [anEntry("new_1", 5n, { at: START + 30_000 })]);
+    for (let step = 0; step < 20; step += 1)
+      await Promise.all([stores.admin.usage.backfill(), other.admin.usage.backfill()]);
+    await expectSums(stores);
+    expect(await stores.admin.usage.backfilledUntil()).toBeGreaterThan(Date.now() - 10 * 60_000);
+    // Of the same minute, by a process of the earlier version that goes on for a while.
+    const { is_summed: _, ...late } = writeEntryRow(anEntry("old_late", 9n, { at: Date.now() - 1000 }));
+    await stores.database.begin(async (sql) => void (await sql`INSERT INTO ledger ${sql(late)}`));
+    for (let step = 0; step < 3; step += 1) await stores.admin.usage.backfill();
+    await expectSums(stores);
+    await other.database.close();
+    await stores.database.close();
+  });
+});
