@@ -15,6 +15,7 @@ import { modelRoutes } from "./endpoints/models.ts";
 import { jobRoutes } from "./endpoints/jobs.ts";
 import { nativeRoutes } from "./endpoints/native.ts";
 import { priceRoutes } from "./endpoints/prices.ts";
+import { ownUsageRoutes } from "./endpoints/own-usage.ts";
 import { storedResponseRoutes } from "./endpoints/stored-responses.ts";
 import { textRoutes } from "./endpoints/text.ts";
 import { SpoolQuota } from "./spool-quota.ts";
@@ -58,6 +59,7 @@ export function allRoutes(
     ...nativeRoutes(images),
     ...jobRoutes({ ...images, ...options.jobs }),
     ...priceRoutes(snapshot, clock),
+    ...ownUsageRoutes({ ...core, store: options.admin.store }),
     ...fileRoutes(files),
     ...operatorRoutes(options, lifecycle).filter(({ name }) => name !== "metrics" || !address.metricsPort),
     ...adminRoutes(administration),

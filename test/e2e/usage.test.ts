@@ -1,0 +1,267 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { parseNanos } from "../../src/lib/money.ts";
+import { signIn, type Administrator } from "../support/administration.ts";
+import { until } from "../support/gateway.ts";
+import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
+
+/*
+ * What an operator finds of a request: why it failed, attempt by attempt, and what it cost, line by line. And what the
+ * user of a key finds with the key alone.
+ */
+const FALLBACK = "with-fallback";
+const LONG = "long-chat";
+const UNKNOWN_CALLS = 1_200;
+
+let fixture: GatewayFixture;
+let admin: Administrator;
+beforeAll(async () => {
+  fixture = await openGatewayFixture({
+    fallbackModels: [FALLBACK],
+    maxAttempts: 2,
+    yaml: `  ${LONG}:
+    type: chat
+    max_output_tokens: 1000
+    price:
+      per_million: { input: "1.000000001", output: "2", cache_read: "0.123456789" }
+      long_context: { above: 6000, per_million: { input: "3.1", output: "4.7", cache_read: "0.31" } }
+    route: { targets: [{ channel: ${CHAT}, upstream_model: gpt-5.4 }] }
+`,
+  });
+  admin = await signIn(fixture.gateway);
+}, 30_000);
+afterAll(() => fixture[Symbol.asyncDispose]());
+
+const newId = () => `usage-${Bun.randomUUIDv7()}`;
+
+async function chat(model: string, id: string, content = "hello"): Promise<Response> {
+  const body = { model, max_tokens: 10, messages: [{ role: "user", content }] };
+  return await fixture.gateway.call("/v1/chat/completions", { body, headers: { "x-request-id": id } });
+}
+
+/** The detail of a request, once it is written. */
+const detailOf = (id: string) =>
+  until(`the record of ${id}`, async () => {
+    const { status, body } = await admin.send("GET", `/requests/${id}`);
+    return status === 200 ? body : undefined;
+  });
+
+test("a failed request is found by its id with the reason of each attempt", async () => {
+  const id = newId();
+  fixture.vendor.next({ fault: "error-status", status: 503 });
+  fixture.vendor.next({ fault: "rate-limited" });
+  const response = await chat(FALLBACK, id);
+  expect(response.status).toBe(429);
+  const detail = await detailOf(id);
+  expect(detail.request).toMatchObject({
+    requestId: id,
+    route: "chat",
+    model: FALLBACK,
+    status: 429,
+    code: "rate_limit_exceeded",
+    isFailed: true,
+    amount: null,
+    attempts: 2,
+    keyName: expect.any(String),
+    message: expect.stringContaining("too many requests"),
+    cause: expect.stringContaining("UpstreamError"),
+  });
+  expect(detail.attempts).toMatchObject([
+    { channel: FALLBACK, outcome: "overloaded", status: 503 },
+    { channel: CHAT, outcome: "limited", status: 429 },
+  ]);
+  expect(detail.ledger).toEqual([]);
+  const page = await admin.act("GET", `/requests?outcome=failed&model=${FALLBACK}`);
+  expect(page.data).toMatchObject([{ requestId: id, code: "rate_limit_exceeded" }]);
+});
+
+test("a request that a second attempt saved shows both and one charge, which refunds lower", async () => {
+  const id = newId();
+  fixture.vendor.next({ fault: "error-status", status: 503 });
+  expect((await chat(FALLBACK, id)).status).toBe(200);
+  const [row] = await fixture.gateway.charged(id);
+  await admin.act("POST", `/ledger/${row!.id}/refund`, { amount: "0.000000003", reason: "a test" });
+  const detail = await until("the whole request", async () => {
+    const found = await detailOf(id);
+    return found.request.route === null ? undefined : found;
+  });
+  expect(detail.request).toMatchObject({ id: row!.id, status: 200, isFailed: false, attempts: 2 });
+  expect(detail.attempts).toMatchObject([{ outcome: "overloaded", status: 503 }, { outcome: "answered" }]);
+  expect(detail.ledger).toMatchObject([{ kind: "charge" }, { kind: "refund", amount: "-0.000000003" }]);
+  expect(parseNanos(detail.net)).toBe(row!.amount - 3n);
+  const { data } = await admin.act("GET", `/requests?requestId=${id}`);
+  expect(data).toHaveLength(1);
+});
+
+interface CostLine {
+  what: string;
+  detail: string | null;
+  quantity: number;
+  unitPrice: string;
+  per: number;
+  amount: string;
+}
+
+/** The amount of lines, counted here in quadrillionths: quantity × price ÷ per, rounded once, half up. */
+function sumOf(lines: readonly CostLine[]): bigint {
+  const exact = lines.reduce(
+    (sum, { quantity, unitPrice, per }) =>
+      sum + (BigInt(quantity) * parseNanos(unitPrice) * 1_000_000n) / BigInt(per),
+    0n,
+  );
+  return (exact + 500_000n) / 1_000_000n;
+}
+
+async function expectCost(id: string): Promise<CostLine[]> {
+  const [row] = await fixture.gateway.charged(id);
+  const { cost } = await detailOf(id);
+  expect(cost).toMatchObject({ currency: "USD", isExact: true });
+  expect(parseNanos(cost.sum)).toBe(row!.amount);
+  expect(sumOf(cost.lines)).toBe(row!.amount);
+  return cost.lines;
+}
+
+test("the lines of a cost add up to the charge: text with cached tokens, short and long", async () => {
+  for (const [prompt, what] of [
+    [1_234, null],
+    [7_001, "long_context"],
+  ] as const) {
+    const id = newId();
+    fixture.vendor.next({
+      usage: {
+        prompt_tokens: prompt,
+        completion_tokens: 7,
+        total_tokens: prompt + 7,
+        prompt_tokens_details: { cached_tokens: 1_001 },
+      },
+    });
+    expect((await chat(LONG, id, "word ".repeat(prompt))).status).toBe(200);
+    expect(await expectCost(id)).toMatchObject([
+      { what: "input", quantity: prompt - 1_001, detail: what, per: 1_000_000 },
+      { what: "cache_read", quantity: 1_001, detail: what },
+      { what: "output", quantity: 7, detail: what },
+    ]);
+  }
+});
+
+test("the lines of a cost add up to the charge: pictures, which the gallery then shows", async () => {
+  const id = newId();
+  const response = await fixture.gateway.call("/v1/images/generations", {
+    body: { model: IMAGE, prompt: "a harbour", n: 2, size: "1024x1024", quality: "low" },
+    headers: { "x-request-id": id },
+  });
+  expect(response.status).toBe(200);
+  expect(await expectCost(id)).toMatchObject([{ what: "image", quantity: 2, detail: "1K:low", per: 1 }]);
+  const pictures = await until("the gallery", async () => {
+    const { data } = await admin.act("GET", "/pictures");
+    return data.length === 2 ? data : undefined;
+  });
+  expect(pictures[0]).toMatchObject({ requestId: id, model: IMAGE, width: 1024, height: 1024 });
+  const picture = await fetch(new URL(pictures[0].url, fixture.gateway.url));
+  expect(picture.status).toBe(200);
+  expect((await picture.blob()).size).toBe(pictures[0].bytes);
+});
+
+test("a flood of refused requests fills the log to its bound and no further", async () => {
+  const flood = async (of: (index: number) => Promise<Response>) => {
+    for (let start = 0; start < UNKNOWN_CALLS; start += 100)
+      await Promise.all(
+        Array.from({ length: 100 }, async (_, index) => void (await (await of(start + index)).text())),
+      );
+  };
+  const rows = (where: string): number => {
+    using database = new Database(join(fixture.gateway.dataDirectory, "gateway.sqlite"), { readonly: true });
+    return database
+      .query<{ count: number }, []>(`SELECT COUNT(*) AS count FROM request_log WHERE ${where}`)
+      .get()!.count;
+  };
+  await flood(() => fixture.gateway.call("/v1/chat/completions", { body: { model: "no-such-model" } }));
+  await flood((index) =>
+    fixture.gateway.call("/v1/models", { headers: { authorization: `Bearer nonsense-${index}` } }),
+  );
+  const dropped = await until("the metric of what was left out", async () => {
+    const metrics = await (await fixture.gateway.call("/metrics")).text();
+    const count = Number(/^gateway_request_log_dropped_total (\d+)/m.exec(metrics)?.[1]);
+    return count > 0 && rows("status = 400") > 0 ? count : undefined;
+  });
+  await Bun.sleep(1_200);
+  // 500 at once, then one in two seconds; the flood takes seconds.
+  expect(rows("key_id IS NOT NULL AND status >= 400")).toBeLessThan(560);
+  expect(rows("key_id IS NULL")).toBeLessThan(560);
+  expect(dropped).toBeGreaterThan(UNKNOWN_CALLS);
+});
+
+test("the overview has the spending, the errors and the steps taken, also after a restart", async () => {
+  await fixture.gateway.stop();
+  await fixture.gateway.restart();
+  admin = await signIn(fixture.gateway);
+  const overview = await admin.act("GET", "/overview");
+  const ledger = await fixture.gateway.ledger();
+  const spent = ledger.reduce((sum, { amount }) => sum + amount, 0n);
+  expect(parseNanos(overview.totals.amount)).toBe(spent);
+  const failed = 1 + UNKNOWN_CALLS;
+  const charged = ledger.filter(({ kind }) => kind === "charge").length;
+  expect(overview.totals).toMatchObject({ images: 2, errors: failed, requests: charged + failed });
+  expect(overview.totals.p95Ms).toBeGreaterThan(0);
+  expect(overview.checklist).toEqual({ picture: true, key: false, vendor: true, budget: false });
+  expect(overview.channels).toContainEqual(
+    expect.objectContaining({ id: FALLBACK, errorRate: expect.any(Number) }),
+  );
+  expect(overview.top.models[0]).toMatchObject({ id: IMAGE, images: 2, amount: "0.10" });
+  const sums = overview.spend.flatMap(({ amounts }: { amounts: string[] }) => amounts.map(nanosOf));
+  expect(sums.reduce((sum: bigint, amount: bigint) => sum + amount, 0n)).toBe(spent);
+  const usage = await admin.act("GET", "/usage?groupBy=key&interval=hour&from=" + (Date.now() - 3_600_000));
+  expect(parseNanos(usage.totals.amount)).toBe(spent);
+  expect(usage.groups).toHaveLength(1);
+});
+
+const nanosOf = (text: string) => (text.startsWith("-") ? -parseNanos(text.slice(1)) : parseNanos(text));
+
+test("a key sees its own usage, limits, budgets and last requests, and nobody's vendors", async () => {
+  const { gateway } = fixture;
+  const created = await gateway.cli(
+    "keys",
+    "create",
+    "--name",
+    "page",
+    "--limit",
+    "requests_per_minute=40",
+    "--json",
+  );
+  const { key, secret } = JSON.parse(created) as { key: { id: string }; secret: string };
+  await gateway.cli("budgets", "create", "--key", key.id, "--amount", "5", "--period", "month");
+  const headers = { authorization: `Bearer ${secret}` };
+  const id = newId();
+  await until("the budget in force", async () => {
+    const body = { model: CHAT, messages: [{ role: "user", content: "hello" }] };
+    const called = await gateway.call("/v1/chat/completions", {
+      body,
+      headers: { ...headers, "x-request-id": id },
+    });
+    return called.status === 200 || undefined;
+  });
+  const [row] = await gateway.charged(id);
+  const usage = await until("its usage", async () => {
+    const response = await gateway.call("/v1/usage?days=2", { headers });
+    expect(response.status).toBe(200);
+    const found = (await response.json()) as ReturnType<typeof JSON.parse>;
+    return found.totals.requests > 0 ? found : undefined;
+  });
+  expect(usage.key).toMatchObject({ id: key.id, name: "page", expires_at: null });
+  expect(parseNanos(usage.totals.amount)).toBe(row!.amount);
+  expect(usage.models).toMatchObject([{ model: CHAT, requests: 1 }]);
+  expect(usage.days).toMatchObject([
+    { date: new Date().toISOString().slice(0, 10), models: [{ model: CHAT }] },
+  ]);
+  expect(usage.requests).toMatchObject([{ request_id: id, status: 200, model: CHAT }]);
+  expect(usage.budgets).toMatchObject([{ scope: "key", period: "month", amount: "5.00" }]);
+  expect(usage.limits).toMatchObject([{ scope: "key", quantity: "requests", limit: 40 }]);
+  expect(usage.limits[0].remaining).toBeLessThan(39);
+  expect(JSON.stringify(usage)).not.toMatch(/gpt-5|channel|upstream|openai/i);
+  expect((await gateway.call("/v1/usage?days=0", { headers })).status).toBe(400);
+  const statuses = await Promise.all(
+    Array.from({ length: 45 }, async () => (await gateway.call("/v1/usage", { headers })).status),
+  );
+  expect(statuses).toContain(429);
+});
