@@ -13,7 +13,7 @@ type Parts = Pick<Core, "limiter" | "limits" | "clock"> & {
   store: Pick<AdminStore, "usage" | "budgets" | "requests">;
 };
 
-const USUAL_DAYS = 30;
+const DEFAULT_DAYS = 30;
 const MAX_DAYS = 90;
 
 /** What a key has used and what is left to it, for programs that have the key alone. */
@@ -55,7 +55,7 @@ async function read(parts: Parts, exchange: AuthenticatedExchange): Promise<obje
 }
 
 function readDays(text: string | null): number {
-  if (text === null) return USUAL_DAYS;
+  if (text === null) return DEFAULT_DAYS;
   const days = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (days >= 1 && days <= MAX_DAYS) return days;
   const message = `\`days\` must be a whole number from 1 to ${MAX_DAYS}.`;
