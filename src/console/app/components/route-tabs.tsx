@@ -1,4 +1,5 @@
-import { Link, type LinkProps } from "@tanstack/react-router";
+import { Link, useLocation, type LinkProps } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 
 /** The pages of an area; each has its own address. */
 export function RouteTabs({
@@ -8,9 +9,17 @@ export function RouteTabs({
   label: string;
   tabs: readonly { to: NonNullable<LinkProps["to"]>; label: string }[];
 }) {
+  const list = useRef<HTMLUListElement>(null);
+  const { pathname } = useLocation();
+  useEffect(() => {
+    // On a phone the current tab may be outside of what is in sight.
+    list.current
+      ?.querySelector("[aria-current=page]")
+      ?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [pathname]);
   return (
     <nav aria-label={label} className="-mx-4 overflow-x-auto border-b border-line px-4 sm:mx-0 sm:px-0">
-      <ul className="flex gap-1">
+      <ul ref={list} className="flex gap-1">
         {tabs.map(({ to, label }) => (
           <li key={to}>
             <Link

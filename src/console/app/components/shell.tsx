@@ -6,6 +6,7 @@ import { Dialog as AriaDialog } from "react-aria-components/Dialog";
 import { Modal, ModalOverlay } from "react-aria-components/Modal";
 import { useTranslation } from "react-i18next";
 import { IconButton } from "./button.tsx";
+import { Mark } from "./mark.tsx";
 import { MemberMenu } from "./member-menu.tsx";
 import { Navigation } from "./navigation.tsx";
 import { OrganizationPicker } from "./organization-picker.tsx";
@@ -96,20 +97,5 @@ function Sidebar({ onSearch, onNavigate }: { onSearch(): void; onNavigate?: () =
       </div>
       <MemberMenu />
     </div>
-  );
-}
-
-/** Many ways in, one way out. */
-export function Mark() {
-  return (
-    <svg width="20" height="20" viewBox="0 0 20 20" fill="none" aria-hidden className="shrink-0 text-accent">
-      <path
-        d="M2 4h4l4 6h8M2 10h8M2 16h4l4-6"
-        stroke="currentColor"
-        strokeWidth="2"
-        strokeLinecap="round"
-        strokeLinejoin="round"
-      />
-    </svg>
   );
 }

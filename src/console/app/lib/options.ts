@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { send } from "./api.ts";
-import { reading, useReading } from "./queries.ts";
+import type { Input, Output } from "./api.ts";
+import { reading, type ListName } from "./queries.ts";
 
 /** Something that can be chosen from a list. */
 export interface Option {
@@ -13,43 +13,55 @@ export interface Option {
 
 const NONE: readonly Option[] = [];
 const STALE_MS = 60_000;
+/** The longest page that a list gives. */
+const MAX_OPTIONS = 1_000;
 
 /** Organizations that the member may see. */
 export function useOrganizationOptions(): readonly Option[] {
-  const { data } = useQuery({ ...reading("organizations.list", {}), staleTime: STALE_MS });
-  return useMemo(() => data?.data.map(({ id, name }) => ({ id, label: name })) ?? NONE, [data]);
+  return useOptions("organizations.list", { limit: MAX_OPTIONS }, organizationOption);
 }
 
-/** Models of the installation. */
+/** Models of the installation that a channel serves. */
 export function useModelOptions(): readonly Option[] {
-  return useListed("models", ({ id, displayName, type }) => ({
-    id: String(id),
-    label: String(displayName ?? id),
-    detail: String(type ?? ""),
-  }));
+  return useOptions("models.list", { isRoutable: true, limit: MAX_OPTIONS }, modelOption);
 }
 
 /** Channels of the installation. */
 export function useChannelOptions(): readonly Option[] {
-  return useListed("channels", ({ id, provider }) => ({
-    id: String(id),
-    label: String(id),
-    detail: String(provider ?? ""),
-  }));
+  return useOptions("channels.list", {}, channelOption);
 }
 
 /** Keys, of one organization or of all. */
 export function useKeyOptions(organizationId?: string): readonly Option[] {
-  const keys = useReading("keys.list", organizationId === undefined ? {} : { organizationId });
-  return (keys.data?.data ?? []).map(({ id, name, prefix }) => ({ id, label: name, detail: `${prefix}…` }));
+  return useOptions(
+    "keys.list",
+    { limit: MAX_OPTIONS, ...(organizationId && { organizationId }) },
+    keyOption,
+  );
 }
 
-function useListed(kind: string, toOption: (item: Record<string, unknown>) => Option): readonly Option[] {
-  const list = useQuery({
-    queryKey: [`${kind}.list`, "options"],
-    queryFn: ({ signal }) =>
-      send("GET", `/${kind}`, undefined, signal) as Promise<{ data: Record<string, unknown>[] }>,
-    staleTime: STALE_MS,
-  });
-  return list.data?.data.map(toOption) ?? NONE;
+const organizationOption = ({ id, name }: { id: string; name: string }): Option => ({ id, label: name });
+const modelOption = (model: { id: string; displayName: string; type: string }): Option => ({
+  id: model.id,
+  label: model.displayName,
+  detail: model.type,
+});
+const channelOption = ({ id, provider }: { id: string; provider: string }): Option => ({
+  id,
+  label: id,
+  detail: provider,
+});
+const keyOption = ({ id, name, prefix }: { id: string; name: string; prefix: string }): Option => ({
+  id,
+  label: name,
+  detail: `${prefix}…`,
+});
+
+function useOptions<Name extends ListName>(
+  name: Name,
+  input: Input<Name>,
+  toOption: (item: Output<Name>["data"][number]) => Option,
+): readonly Option[] {
+  const { data } = useQuery({ ...reading(name, input), staleTime: STALE_MS });
+  return useMemo(() => data?.data.map(toOption) ?? NONE, [data, toOption]);
 }

@@ -1,15 +1,20 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { Problem } from "../components/form-problem.tsx";
+import { LanguageSwitch } from "../components/language-switch.tsx";
+import { TextLink } from "../components/link.tsx";
+import { Mark } from "../components/mark.tsx";
 import { useDocumentTitle } from "../components/page.tsx";
-import { Mark } from "../components/shell.tsx";
-import { chooseLanguage, LANGUAGES, type Language } from "../lib/i18n.ts";
 import { queryClient, sessionQuery } from "../lib/queries.ts";
 import { parseSearch, useFilters } from "../lib/search.ts";
 import { CodeStep } from "./sign-in/code-step.tsx";
 import { NewPasswordStep } from "./sign-in/new-password-step.tsx";
 import { PasswordStep } from "./sign-in/password-step.tsx";
 import type { Credentials, SignedInMember } from "./sign-in/sign-in.ts";
+
+/** Why signing in elsewhere has led back here. */
+const PROBLEMS = ["oidc_unavailable", "oidc_failed", "oidc_refused"] as const;
 
 type Step = "password" | "code" | "newPassword";
 
@@ -21,6 +26,7 @@ export default function SignInPage() {
   const known = queryClient.getQueryData(sessionQuery.queryKey);
   const [step, setStep] = useState<Step>(known?.mustChangePassword ? "newPassword" : "password");
   const [credentials, setCredentials] = useState<Credentials | null>(null);
+  const problem = PROBLEMS.find((known) => known === filters["problem"]);
   useDocumentTitle(t("title"));
   const enter = async () => {
     queryClient.clear();
@@ -39,6 +45,7 @@ export default function SignInPage() {
           <Mark />
           <h1 className="text-xl font-semibold tracking-tight">{t(`${step}.heading`)}</h1>
         </div>
+        {problem !== undefined && step === "password" && <Problem>{t(problem)}</Problem>}
         {step === "password" && (
           <PasswordStep
             onSignedIn={onSignedIn}
@@ -54,28 +61,13 @@ export default function SignInPage() {
         {step === "newPassword" && (
           <NewPasswordStep current={credentials?.password ?? null} onChanged={enter} />
         )}
+        {step === "password" && (
+          <p className="text-muted">
+            {t("haveKey")} <TextLink to="/key">{t("haveKey.link")}</TextLink>
+          </p>
+        )}
       </div>
-      <Languages />
+      <LanguageSwitch />
     </main>
-  );
-}
-
-function Languages() {
-  const { t, i18n } = useTranslation();
-  return (
-    <div role="group" aria-label={t("language")} className="flex gap-1">
-      {Object.entries(LANGUAGES).map(([id, label]) => (
-        <button
-          key={id}
-          type="button"
-          lang={id}
-          aria-pressed={i18n.language === id}
-          onClick={() => void chooseLanguage(id as Language)}
-          className="rounded-md px-2 py-1 text-xs text-muted hover:text-text aria-pressed:font-medium aria-pressed:text-text"
-        >
-          {label}
-        </button>
-      ))}
-    </div>
   );
 }

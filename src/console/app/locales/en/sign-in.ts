@@ -20,4 +20,9 @@ export const signIn = {
   "newPassword.about": "The password you signed in with was made for you. Choose one that only you know.",
   "newPassword.help": "At least 12 characters",
   "newPassword.submit": "Save and continue",
+  haveKey: "You have only a key of the gateway?",
+  "haveKey.link": "See its usage",
+  oidc_unavailable: "The identity provider cannot be reached at the moment.",
+  oidc_failed: "Signing in did not complete. Try again.",
+  oidc_refused: "There is no member for this identity. Ask an owner to add you.",
 };

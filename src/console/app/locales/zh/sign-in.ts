@@ -21,4 +21,9 @@ export const signIn: Record<keyof typeof english, string> = {
   "newPassword.about": "您登录所用的密码是系统生成的，请设置一个只有您知道的密码。",
   "newPassword.help": "至少 12 个字符",
   "newPassword.submit": "保存并继续",
+  haveKey: "您只有网关密钥？",
+  "haveKey.link": "查看其用量",
+  oidc_unavailable: "暂时无法连接身份提供方。",
+  oidc_failed: "登录未完成，请重试。",
+  oidc_refused: "该身份没有对应的成员，请联系所有者添加。",
 };

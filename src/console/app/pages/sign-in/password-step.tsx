@@ -59,10 +59,10 @@ export function PasswordStep({
 function ProviderLink({ label }: { label: string }) {
   const { t } = useTranslation("signIn");
   const { filters } = useFilters();
-  const next = `/console${filters["next"] ?? "/"}`;
+  const next = filters["next"] ?? "/";
   return (
     <a
-      href={`/admin/v1/sign-in/oidc?${new URLSearchParams({ next })}`}
+      href={`/console/oidc/start?${new URLSearchParams({ next })}`}
       className={`${buttonClass("plain")} w-full`}
     >
       {t("with", { provider: label })}

@@ -1,0 +1,39 @@
+import { useCallback, useMemo } from "react";
+import { useTranslation } from "react-i18next";
+import { Card } from "../../components/card.tsx";
+import { Chart } from "../../components/chart.tsx";
+import { formatShortMoney } from "../../lib/format.ts";
+import type { OwnUsage } from "../../lib/own-key.ts";
+
+const DAY_MS = 86_400_000;
+
+/** What each model has cost on each day. */
+export function SpendByDay({ usage: { days, currency } }: { usage: OwnUsage }) {
+  const { t } = useTranslation("ownKey");
+  const { times, series } = useMemo(() => byModel(days), [days]);
+  const format = useCallback((value: number) => formatShortMoney(String(value), currency), [currency]);
+  if (series.length === 0) return null;
+  return (
+    <Card title={t("spend.byModel")}>
+      <Chart label={t("spend.byModel")} kind="bar" times={times} series={series} format={format} />
+    </Card>
+  );
+}
+
+/** Days without a request are no part of the answer but of the chart. */
+function byModel(days: OwnUsage["days"]) {
+  const first = Date.parse(days[0]?.date ?? "");
+  const last = Date.parse(days.at(-1)?.date ?? "");
+  const times: string[] = [];
+  for (let at = first; at <= last; at += DAY_MS) times.push(new Date(at).toISOString());
+  const known = new Map(days.map((day) => [day.date, day.models]));
+  const names = [...new Set(days.flatMap(({ models }) => models.map(({ model }) => model)))];
+  const series = names.map((name) => ({
+    name,
+    label: name,
+    values: times.map((at) =>
+      Number(known.get(at.slice(0, 10))?.find(({ model }) => model === name)?.amount ?? 0),
+    ),
+  }));
+  return { times, series };
+}
