@@ -76,7 +76,7 @@ function ModelDetail({ model }: { model: ModelRow }) {
         </Card>
         <ModelAccess model={model} />
       </div>
-      <div className="flex min-w-0 flex-col gap-6">
+      <div className="order-first flex min-w-0 flex-col gap-6 lg:order-none">
         <RouteCard model={model} />
         <SampleRun model={model.id} />
       </div>

@@ -12,7 +12,7 @@ export function useModelColumns(enabled: ModelSet): readonly Column<ModelRow>[] 
       id: "id",
       header: t("column.id"),
       cell: ({ id, displayName }) => (
-        <span className="flex flex-col">
+        <span className="flex min-w-40 flex-col">
           <TextLink to="/models/detail" search={{ model: id }}>
             <span className="break-all">{id}</span>
           </TextLink>
@@ -26,11 +26,19 @@ export function useModelColumns(enabled: ModelSet): readonly Column<ModelRow>[] 
       cell: (model) => <ModelStatus state={stateOf(model, enabled)} />,
     },
     { id: "type", header: t("column.type"), cell: ({ type }) => t(`type.${type}`) },
-    { id: "prices", header: t("column.prices"), cell: ({ price }) => <ShortPrice price={price} /> },
+    { id: "prices", header: t("column.prices"), cell: ({ price }) => <Price price={price} /> },
     { id: "targets", header: t("column.targets"), cell: ({ route }) => <Targets targets={route.targets} /> },
     { id: "origin", header: t("column.origin"), cell: ({ origin }) => t(`origin.${origin}`) },
     { id: "owner", header: t("detail.owner"), isOptional: true, cell: ({ ownedBy }) => ownedBy },
   ];
+}
+
+function Price({ price }: Pick<ModelRow, "price">) {
+  return (
+    <span className="whitespace-nowrap">
+      <ShortPrice price={price} />
+    </span>
+  );
 }
 
 function Targets({ targets }: { targets: ModelRow["route"]["targets"] }) {

@@ -26,23 +26,37 @@ export function useRequestColumns(): readonly Column<RequestRow>[] {
       ),
     },
     { id: "status", header: t("column.status"), cell: (row) => <StatusCell row={row} /> },
-    { id: "model", header: t("column.model"), cell: ({ model }) => model ?? NOTHING },
-    { id: "key", header: t("column.key"), cell: ({ keyName, keyId }) => keyName ?? keyId ?? NOTHING },
+    { id: "model", header: t("column.model"), cell: ({ model }) => <Short text={model} /> },
+    { id: "key", header: t("column.key"), cell: ({ keyName, keyId }) => <Short text={keyName ?? keyId} /> },
     {
       id: "organization",
       header: t("column.organization"),
       isOptional: true,
       cell: ({ organizationId }) => organizationId ?? NOTHING,
     },
-    { id: "channel", header: t("column.channel"), cell: ({ channel }) => channel ?? NOTHING },
+    { id: "channel", header: t("column.channel"), cell: ({ channel }) => <Short text={channel} /> },
     { id: "route", header: t("column.route"), isOptional: true, cell: ({ route }) => route ?? NOTHING },
-    { id: "usage", header: t("column.usage"), isNumber: true, cell: (row) => <UsageText {...row} /> },
+    {
+      id: "usage",
+      header: t("column.usage"),
+      isNumber: true,
+      cell: (row) => (
+        <span className="whitespace-nowrap">
+          <UsageText {...row} />
+        </span>
+      ),
+    },
     { id: "attempts", header: t("column.attempts"), isNumber: true, cell: ({ attempts }) => attempts },
     {
       id: "duration",
       header: t("column.duration"),
       isNumber: true,
-      cell: ({ durationMs }) => (durationMs === null ? NOTHING : formatDuration(durationMs)),
+      cell: ({ durationMs }) =>
+        durationMs === null ? (
+          NOTHING
+        ) : (
+          <span className="whitespace-nowrap">{formatDuration(durationMs)}</span>
+        ),
     },
     { id: "amount", header: t("column.amount"), isNumber: true, cell: (row) => <Amount row={row} /> },
     {
@@ -52,6 +66,16 @@ export function useRequestColumns(): readonly Column<RequestRow>[] {
       cell: ({ requestId }) => <Id value={requestId} isShort />,
     },
   ];
+}
+
+/** On one line, cut where it is too long. */
+function Short({ text }: { text: string | null }) {
+  if (text === null) return NOTHING;
+  return (
+    <span title={text} className="block max-w-56 truncate">
+      {text}
+    </span>
+  );
 }
 
 function StatusCell({ row: { status, code } }: { row: RequestRow }) {

@@ -1,11 +1,11 @@
 import { useTranslation } from "react-i18next";
-import { TOKEN_CATEGORIES, type TokenCategory } from "../../../../domain/usage.ts";
+import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../../../domain/usage.ts";
 
 /** Names a line of a cost: a token category, pictures of a size and quality, or a feature. */
 export function useLineName(): (line: { what: string; detail: string | null }) => string {
   const { t } = useTranslation("requests");
   return ({ what, detail }) => {
-    const category = TOKEN_CATEGORIES.find((each): each is TokenCategory => each === what);
+    const category = TOKEN_CATEGORIES.find((each) => TOKEN_CATEGORY_NAMES[each] === what);
     if (category) {
       const name = t(`token.${category}`);
       return detail === "long_context" ? `${name}, ${t("token.long")}` : name;
