@@ -30,7 +30,7 @@ export function streamFrames(
           signal.throwIfAborted();
           await wait?.();
           const text = takeFrames(frames, perChunk);
-          if (text === "") controller.close();
+          if (text === null) controller.close();
           else controller.enqueue(encoder.encode(text));
         } catch (reason) {
           controller.error(reason);
@@ -44,11 +44,12 @@ export function streamFrames(
   );
 }
 
-function takeFrames(frames: Iterator<string, void>, count: number): string {
+/** Null at the end. A frame may be empty, which a reader would take for the end. */
+function takeFrames(frames: Iterator<string, void>, count: number): string | null {
   let text = "";
-  for (let index = 0; index < count; index += 1) {
+  for (let taken = 0; taken < count || text === ""; taken += 1) {
     const next = frames.next();
-    if (next.done) break;
+    if (next.done) return text === "" ? null : text;
     text += next.value;
   }
   return text;
