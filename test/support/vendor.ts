@@ -52,7 +52,7 @@ export function chatNanos(usage: { prompt_tokens: number; completion_tokens: num
   return BigInt(usage.prompt_tokens) * INPUT_NANOS + BigInt(usage.completion_tokens) * OUTPUT_NANOS;
 }
 
-function fixtureYaml(
+export function fixtureYaml(
   url: string,
   {
     firstByteMs = 5_000,
@@ -62,7 +62,7 @@ function fixtureYaml(
     fallbackModels = [],
     maxAttempts = 1,
     drainSeconds = 30,
-  }: GatewayFixtureOptions,
+  }: GatewayFixtureOptions = {},
 ): string {
   const deadlines = `{ first_byte_ms: ${firstByteMs}, idle_ms: ${idleMs}, total_ms: ${totalMs} }`;
   const names = [CHAT, ...extraModels, ...fallbackModels];

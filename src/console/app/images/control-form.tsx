@@ -17,7 +17,11 @@ import { DeliveryTable } from "./delivery-table.tsx";
 /** How one organization's pictures are delivered, and what happens when a vendor is slow or a caller leaves. */
 export function ControlForm({ organization }: { organization: Output<"organizations.get"> }) {
   const { t } = useTranslation("images");
-  const form = useForm<ControlValues>({ defaultValues: toValues(organization) });
+  const form = useForm<ControlValues>({
+    defaultValues: toValues(organization),
+    // An error that went away as its field is left would move the button away from under the pointer.
+    reValidateMode: "onSubmit",
+  });
   const update = useActing("organizations.update", ["organizations", "audit"]);
   const isReadOnly = !useCan()("admin");
   const save = async (values: ControlValues) => {

@@ -166,15 +166,14 @@ function Composer({ choice, prices, isRunning, hasTalk, onSend, onStop, onBegin 
             {t("conversation.new")}
           </Button>
         )}
-        {isRunning ? (
-          <Button icon={Square} onPress={onStop}>
-            {t("stop")}
-          </Button>
-        ) : (
-          <Button kind="primary" icon={Send} type="submit">
-            {t("send")}
-          </Button>
-        )}
+        {/* One button, so that it keeps the focus and the key that sent does not stop as it is released. */}
+        <Button
+          kind={isRunning ? "plain" : "primary"}
+          icon={isRunning ? Square : Send}
+          onPress={isRunning ? onStop : onSend}
+        >
+          {t(isRunning ? "stop" : "send")}
+        </Button>
       </div>
     </form>
   );
