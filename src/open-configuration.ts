@@ -4,7 +4,10 @@ import {
   ensureMasterKey,
   isReloadable,
   openingKeys,
+  readYaml,
+  writeYaml,
   type LoadedSettings,
+  type MasterKeys,
 } from "./config/index.ts";
 import { seal, unseal } from "./lib/seal.ts";
 import { describeProviders, probeChannel } from "./providers/registry.ts";
@@ -20,19 +23,28 @@ export function openConfiguration(
   load: LoadConfiguration,
   apply: () => Promise<void> = async () => {},
 ): Configuration {
+  let masterKeys: MasterKeys | null = null;
+  const read = async (stored: readonly StoredEntry[]): Promise<LoadedSettings> => {
+    const loaded = await load(stored);
+    ({ masterKeys } = loaded);
+    return loaded;
+  };
+  const keys = async (): Promise<MasterKeys> => masterKeys ?? (await read([])).masterKeys;
   return {
     apply,
-    read: async (stored) => toState(await load(stored)),
+    read: async (stored) => toState(await read(stored)),
     async seal(name, text) {
-      const { masterKeys } = await load([]);
-      return { sealed: seal(await ensureMasterKey(masterKeys), text, associatedData(name, name.field)) };
+      const key = await ensureMasterKey(await keys());
+      return { sealed: seal(key, text, associatedData(name, name.field)) };
     },
     async reseal(name, { sealed }) {
-      const { masterKeys } = await load([]);
+      const known = await keys();
       const associated = associatedData(name, name.field);
-      const text = unseal(openingKeys(masterKeys), sealed, associated);
-      return text === null ? null : { sealed: seal(await ensureMasterKey(masterKeys), text, associated) };
+      const text = unseal(openingKeys(known), sealed, associated);
+      return text === null ? null : { sealed: seal(await ensureMasterKey(known), text, associated) };
     },
+    readYaml,
+    writeYaml,
     providers: describeProviders,
     probe: probeChannel,
   };

@@ -10,7 +10,11 @@ import { getOrganization } from "./organizations.ts";
 import type { BudgetRecord, LeaseInDoubt } from "./budget-ports.ts";
 
 /** Creates a budget of an organization or of one of its keys: a hard stop in the organization's currency. */
-export async function createBudget(context: AdminContext, input: unknown): Promise<BudgetRecord> {
+export async function createBudget(
+  context: AdminContext,
+  input: unknown,
+  id: string = newId("budget"),
+): Promise<BudgetRecord> {
   const fields = readInput(budgetCreationSchema, input);
   await getOrganization(context, fields.organizationId);
   if (fields.keyId !== null) {
@@ -24,7 +28,7 @@ export async function createBudget(context: AdminContext, input: unknown): Promi
   }
   const now = context.clock.now();
   const budget = {
-    id: newId("budget"),
+    id,
     ...fields,
     spent: 0n,
     held: 0n,

@@ -95,6 +95,7 @@ export const channelSchema = z.object({
 export const channelUsesSchema = z.object({
   models: z.array(z.string()).describe("Models whose default route names it"),
   unroutable: z.array(z.string()).describe("Those of them that nothing else serves"),
+  fallbackOf: z.array(z.string()).describe("Organizations whose fallback after a timeout it is"),
   organizationRoutes: z.array(z.object({ organizationId: z.string(), model: z.string() })),
 });
 

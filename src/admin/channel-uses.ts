@@ -22,6 +22,9 @@ export async function channelUses(
   return {
     models,
     unroutable: [...state.catalogue.routes.keys()].filter((model) => !without.catalogue.routes.has(model)),
+    fallbackOf: organizations
+      .filter(({ settings }) => settings.fallbackChannel === id)
+      .map((each) => each.id),
     organizationRoutes: organizations.flatMap(({ id: organizationId, routes }) =>
       Object.entries(routes)
         .filter(([, { targets }]) => targets.some(({ channel }) => channel === id))
@@ -31,13 +34,19 @@ export async function channelUses(
 }
 
 /** The uses in a sentence; null when there is none. */
-export function describeUses({ models, unroutable, organizationRoutes }: ChannelUses): string | null {
+export function describeUses({
+  models,
+  unroutable,
+  organizationRoutes,
+  fallbackOf,
+}: ChannelUses): string | null {
   const routes = organizationRoutes.map(({ organizationId, model }) => `${model} of ${organizationId}`);
   const parts = [
     ...(models.length > 0 ? [`the default ${routesOf(models)} name it`] : []),
     ...(unroutable.length > 0 ? [`nothing else serves ${listed(unroutable)}`] : []),
     ...(routes.length > 0 ? [`organizations' own ${routesOf(routes)} name it and would no longer hold`] : []),
   ];
+  if (fallbackOf.length > 0) parts.push(`it is the fallback of ${listed(fallbackOf)}`);
   return parts.length === 0 ? null : parts.join("; ");
 }
 

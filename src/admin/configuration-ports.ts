@@ -148,6 +148,12 @@ export interface Configuration {
   reseal(name: SecretName, secret: SealedSecret): Promise<SealedSecret | null>;
   /** Makes stored changes effective in this process; others notice them within half a second. */
   apply(): Promise<void>;
+  /** A YAML text as a value; what is wrong with it by line and column. */
+  readYaml(text: string): {
+    value: unknown;
+    problems: readonly { line: number; column: number; message: string }[];
+  };
+  writeYaml(value: unknown): string;
   providers(): readonly ProviderDescription[];
   /** Calls the vendor with the channel's address and credential. Throws an `UpstreamError`. */
   probe(channel: Channel, signal: AbortSignal): Promise<void>;

@@ -17,8 +17,15 @@ import { pageFields, toPage, readCursor, type Page } from "./paging.ts";
 import { getOrganization } from "./organizations.ts";
 import { KEY_STATES, type KeyRecord } from "./ports.ts";
 
-/** Creates a key. Its secret is in the result and nowhere else: only the hash is stored. */
-export async function createKey(context: AdminContext, input: unknown): Promise<NewSecret> {
+/**
+ * Creates a key. Its secret is in the result and nowhere else: only the hash is stored. `id` is that of another
+ * installation whose configuration is imported.
+ */
+export async function createKey(
+  context: AdminContext,
+  input: unknown,
+  id: string = newId("key"),
+): Promise<NewSecret> {
   const {
     organizationId,
     secret = newSecret(),
@@ -30,7 +37,7 @@ export async function createKey(context: AdminContext, input: unknown): Promise<
   checkKey(context, fields);
   const fresh = {
     ...fields,
-    id: newId("key"),
+    id,
     organizationId,
     prefix: secretPrefix(secret),
     hash: hashSecret(secret),

@@ -2,6 +2,7 @@ import { alertOperations } from "./alert-operations.ts";
 import { auditOperations } from "./audit-operations.ts";
 import { budgetOperations } from "./budget-operations.ts";
 import { channelOperations } from "./channel-operations.ts";
+import { configurationOperations } from "./configuration-operations.ts";
 import { installationOperations } from "./installation-operations.ts";
 import { jobOperations } from "./job-operations.ts";
 import { keyOperations } from "./key-operations.ts";
@@ -36,6 +37,7 @@ export const operations = {
   ...memberOperations,
   ...tokenOperations,
   ...channelOperations,
+  ...configurationOperations,
   ...modelOperations,
   ...usageOperations,
   ...requestOperations,

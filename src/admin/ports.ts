@@ -40,6 +40,8 @@ export interface AdminStore {
   requests: RequestStore;
   pictures: PictureStore;
   alerts: AlertAdminStore;
+  /** Runs work on a store whose changes are made together at its end, or not at all when it throws. */
+  atomically<Result>(work: (store: AdminStore) => Promise<Result>): Promise<Result>;
 }
 
 export interface OrganizationRecord {

@@ -28,10 +28,11 @@ export interface PriceChange {
 export async function setPrice(
   context: AdminContext,
   input: unknown,
-  { isForced = false }: { isForced?: boolean } = {},
+  { isForced = false, id }: { isForced?: boolean; id?: string } = {},
 ): Promise<PriceChange> {
-  const { refusal, ...change } = await previewPrice(context, input);
+  const { refusal, ...previewed } = await previewPrice(context, input);
   if (!isForced && refusal !== null) throw new AdminError(409, null, refusal);
+  const change = id === undefined ? previewed : { ...previewed, row: { ...previewed.row, id } };
   await context.store.prices.add(change.row, context.by);
   return change;
 }

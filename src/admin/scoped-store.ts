@@ -33,6 +33,7 @@ export function scopedStore(store: AdminStore, { member, access }: SignedIn): Ad
     pictures: SCOPED.pictures(store.pictures, scope),
     ledger: SCOPED.ledger(store.ledger, scope),
     audit: SCOPED.audit(store.audit, scope),
+    atomically: SCOPED.atomically(store.atomically, scope),
   };
 }
 

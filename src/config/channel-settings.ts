@@ -107,5 +107,7 @@ function locatedSettings(declared: DeclaredChannel): [SettingLocation, unknown][
 
 /** Path of a provider's setting in the file. */
 function filePath(path: string): string {
-  return BESIDE.find((location) => location.name === path)?.path ?? `settings.${snakeCase(path)}`;
+  const [name = "", ...below] = path.split(".");
+  const beside = BESIDE.find((location) => location.name === name);
+  return beside ? [beside.path, ...below].join(".") : `settings.${snakeCase(path)}`;
 }

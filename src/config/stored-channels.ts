@@ -63,12 +63,18 @@ function catalogueFileOf(
   const named = files.find(({ channel }) => channel.id === id);
   if (named || !schema) return named;
   const defaultBaseUrl = defaultBaseUrlOf(schema);
-  return files.find(({ channel }) => {
+  // Of several for one credential that of the provider's own name is the vendor's main one.
+  const mainFirst = files.toSorted((one, other) => rank(one) - rank(other));
+  return mainFirst.find(({ channel }) => {
     const baseUrl = channel.baseUrl ?? defaultBaseUrl ?? undefined;
     const isSameAddress = (declared.base_url ?? defaultBaseUrl ?? undefined) === baseUrl;
     const isSameRegion = (channel.settings["region"] ?? undefined) === regionOf(declared, channel.settings);
     return isSameAddress && isSameRegion && channel.baseUrlVariable === null;
   });
+}
+
+function rank({ provider, channel }: CatalogueFile): number {
+  return channel.id === provider ? 0 : 1;
 }
 
 /** The channel's region; that of the catalogue where neither names one. */

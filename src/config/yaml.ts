@@ -1,4 +1,4 @@
-import { isAlias, isScalar, LineCounter, parseDocument, visit, type Document } from "yaml";
+import { isAlias, isScalar, LineCounter, parseDocument, stringify, visit, type Document } from "yaml";
 
 /** A problem at a position; lines and columns count from 1. */
 interface YamlProblem {
@@ -40,6 +40,11 @@ export function readYaml(text: string): { value: unknown; problems: YamlProblem[
     const reason = error instanceof Error ? error.message : "it cannot be read";
     return { value: undefined, problems: [problemAt(0, `is not YAML: ${reason}`)] };
   }
+}
+
+/** A value as YAML for people; `readYaml` reads the same value. */
+export function writeYaml(value: unknown): string {
+  return stringify(value, { aliasDuplicateObjects: false, lineWidth: 110 });
 }
 
 interface DuplicateKey {

@@ -39,6 +39,7 @@ export function memoryAdminStore(): MemoryAdminStore {
     requests: unused(),
     pictures: unused(),
     configuration: configurationStore(note),
+    atomically: () => Promise.reject(new Error("needs a real store")),
     linkSecrets: {
       async rotate({ keepsOld }, by) {
         note(by, "rotate link secret");

@@ -1,4 +1,4 @@
-import { applyEarlyFault } from "./transport.ts";
+import { applyEarlyFault, sendJson } from "./transport.ts";
 import { handleChat } from "./openai/chat.ts";
 import { handleResponses } from "./openai/responses.ts";
 import { handleEmbeddings } from "./openai/embeddings.ts";
@@ -10,6 +10,8 @@ import { startSimulator, type Simulator, type Vendor } from "./simulator.ts";
 export interface OpenAiOptions {
   /** The only key that is accepted. */
   apiKey?: string;
+  /** Keys that are accepted besides it. */
+  otherKeys?: readonly string[];
   chatModels?: readonly string[];
   imageModels?: readonly string[];
   /** Whose encrypted reasoning it can read. */
@@ -23,6 +25,7 @@ const MARKED_BYTES = 1024 * 1024;
 
 const DEFAULTS = {
   apiKey: SIMULATED_KEY,
+  otherKeys: [] as readonly string[],
   account: "one",
   chatModels: ["gpt-5.4", "gpt-5.4-mini", "gpt-4.1"],
   imageModels: ["gpt-image-2", "gpt-image-2.5-flare", "gpt-image-2.5-sunburst"],
@@ -36,14 +39,18 @@ export function startOpenAi(options: OpenAiOptions = {}): Promise<Simulator> {
   return startSimulator(createOpenAi({ ...DEFAULTS, ...options }));
 }
 
-function createOpenAi({ apiKey, chatModels, imageModels, account }: Required<OpenAiOptions>): Vendor {
+function createOpenAi(options: Required<OpenAiOptions>): Vendor {
+  const { apiKey, otherKeys, chatModels, imageModels, account } = options;
+  const accepted = new Set([apiKey, ...otherKeys].map((key) => `Bearer ${key}`));
   return async (request, response, exchange) => {
     const authorization = request.headers["authorization"] ?? "";
     const behaviour = exchange.takeBehaviour(readMarker(request.body.toString("latin1", 0, MARKED_BYTES)));
     if (await applyEarlyFault(behaviour, response)) return;
     const refusal = findRefusal(behaviour, authorization);
     if (refusal) return refuse(response, refusal);
-    if (authorization !== `Bearer ${apiKey}`) return refuse(response, WRONG_KEY);
+    if (!accepted.has(authorization)) return refuse(response, WRONG_KEY);
+    if (request.method === "GET" && request.path === "/v1/models")
+      return sendJson(response, 200, listOf([...chatModels, ...imageModels]));
     if (request.method !== "POST") return refuse(response, UNKNOWN_URL);
     switch (request.path) {
       case "/v1/chat/completions":
@@ -59,4 +66,9 @@ function createOpenAi({ apiKey, chatModels, imageModels, account }: Required<Ope
         return refuse(response, UNKNOWN_URL);
     }
   };
+}
+
+/** OpenAI API reference, "List models". */
+function listOf(ids: readonly string[]): object {
+  return { object: "list", data: ids.map((id) => ({ id, object: "model", created: 1, owned_by: "openai" })) };
 }

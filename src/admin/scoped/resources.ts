@@ -97,6 +97,8 @@ export const scopedResources = {
     remove: refused,
   }),
 
+  atomically: () => refused,
+
   linkSecrets: (): LinkSecretStore => ({ rotate: refused }),
 
   audit: (store: AuditStore, { organizations }: Scope): AuditStore => ({

@@ -29,6 +29,7 @@ import { requestStore } from "./request-log.ts";
 import { sessionStore } from "./sessions.ts";
 import { signInAttemptStore } from "./sign-in-attempts.ts";
 import { usageStore } from "./usage.ts";
+import { transactionOf } from "../database/joined.ts";
 import { openDatabase, type DatabaseOptions } from "../database/open.ts";
 import type { Database } from "../database/sql.ts";
 
@@ -96,6 +97,7 @@ export function storesOn(database: Database, journals?: string): Stores {
       usage: usageStore(database),
       requests: requestStore(database),
       pictures: pictureStore(database),
+      atomically: (work) => transactionOf(database, (joined) => work(storesOn(joined, journals).admin)),
     },
     audit,
     ledger,

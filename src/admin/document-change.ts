@@ -1,0 +1,45 @@
+import { z } from "zod";
+
+export const changeSchema = z.object({
+  kind: z.enum(["organization", "channel", "model", "key", "price", "budget", "member"]),
+  id: z.string(),
+  action: z.enum(["create", "update", "remove"]),
+  before: z.record(z.string(), z.unknown()).nullable().describe("As the document has it; secrets masked"),
+  after: z.record(z.string(), z.unknown()).nullable(),
+});
+
+/** One object that a document changes. */
+export type Change = z.output<typeof changeSchema>;
+
+type Item = Readonly<Record<string, unknown>>;
+
+/**
+ * What turns the present objects into the wanted ones. A field that a wanted object leaves out stays as it is, unless
+ * `isWhole`. Objects that are not wanted are removed, unless `isKept`.
+ */
+export function compare(
+  kind: Change["kind"],
+  present: ReadonlyMap<string, Item>,
+  wanted: ReadonlyMap<string, Item>,
+  { isWhole = false, isKept = false }: { isWhole?: boolean; isKept?: boolean } = {},
+): Change[] {
+  const changes: Change[] = [];
+  for (const [id, item] of wanted) {
+    const before = present.get(id);
+    if (!before) changes.push({ kind, id, action: "create", before: null, after: { ...item } });
+    else {
+      const after = isWhole ? { ...item } : { ...before, ...item };
+      if (!Bun.deepEquals(plain(before), plain(after)))
+        changes.push({ kind, id, action: "update", before: { ...before }, after });
+    }
+  }
+  if (isKept) return changes;
+  for (const [id, before] of present)
+    if (!wanted.has(id)) changes.push({ kind, id, action: "remove", before: { ...before }, after: null });
+  return changes;
+}
+
+/** Without what JSON does not have. */
+function plain(item: Item): unknown {
+  return JSON.parse(JSON.stringify(item));
+}

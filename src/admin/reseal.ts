@@ -1,0 +1,35 @@
+import { isSealed, secretsOf } from "./channel-entry.ts";
+import type { EntryValue, SealedSecret, StoredEntry } from "./configuration-ports.ts";
+import type { OperationContext } from "./context.ts";
+
+/** How many secrets were sealed anew, and those that no key here opens. */
+export interface Resealed {
+  resealed: number;
+  failed: { channel: string; field: string }[];
+}
+
+/**
+ * Encrypts every stored secret with the present master key, after it was changed: the one before is given as
+ * GATEWAY_MASTER_KEY_PREVIOUS. What no key opens stays as it is.
+ */
+export async function resealSecrets({ store, configuration, by }: OperationContext): Promise<Resealed> {
+  const result: Resealed = { resealed: 0, failed: [] };
+  for (const entry of await store.configuration.list()) {
+    const sealed = new Map<string, SealedSecret>();
+    for (const [field, text] of secretsOf(entry.value)) {
+      const anew = await configuration.reseal({ kind: entry.kind, id: entry.id, field }, { sealed: text });
+      if (anew) sealed.set(text, anew);
+      else result.failed.push({ channel: entry.id, field });
+    }
+    if (sealed.size === 0) continue;
+    // One that was changed meanwhile is not in the map, and stays.
+    const replace = ({ value }: StoredEntry): EntryValue =>
+      JSON.parse(JSON.stringify(value), (_name, part: unknown) =>
+        isSealed(part) ? (sealed.get(part.sealed) ?? part) : part,
+      );
+    await store.configuration.update(entry, replace, by, "reseal");
+    result.resealed += sealed.size;
+  }
+  if (result.resealed > 0) await configuration.apply();
+  return result;
+}

@@ -1,0 +1,45 @@
+import { join } from "node:path";
+import type { StoredEntry } from "../../src/admin/configuration-ports.ts";
+import type { OperationContext } from "../../src/admin/context.ts";
+import { loadSettings } from "../../src/config/index.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { openConfiguration } from "../../src/open-configuration.ts";
+import { PROVIDERS } from "../../src/providers/registry.ts";
+import { openStores } from "../../src/storage/index.ts";
+import { folder } from "./config-fixture.ts";
+
+/** Administration over a real database and the shipped catalogue, in a folder of its own. */
+export interface ConfiguredAdministration extends AsyncDisposable {
+  context: OperationContext;
+  directory: string;
+  /** As a command with other variables or another file would work with the same database. */
+  as(change: { env?: Record<string, string>; yaml?: string }): Promise<OperationContext>;
+}
+
+/** By default the database is a SQLite file in the folder. */
+export async function openAdministration(databaseUrl?: string): Promise<ConfiguredAdministration> {
+  const own = await folder();
+  const { admin, database } = await openStores(databaseUrl ?? join(own.path, "gateway.sqlite"));
+  const as: ConfiguredAdministration["as"] = async ({ env = {}, yaml = "" }) => {
+    await Bun.write(join(own.path, "gateway.yaml"), yaml);
+    const load = (stored: readonly StoredEntry[] = []) =>
+      loadSettings({ env, cwd: own.path, providers: PROVIDERS, stored });
+    const { settings } = await load(await admin.configuration.list());
+    return {
+      store: admin,
+      by: { actor: "test" },
+      clock: systemClock,
+      catalogue: settings,
+      configuration: openConfiguration(load),
+    };
+  };
+  return {
+    context: await as({}),
+    directory: own.path,
+    as,
+    async [Symbol.asyncDispose]() {
+      await database.close();
+      await own[Symbol.asyncDispose]();
+    },
+  };
+}
