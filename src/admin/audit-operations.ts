@@ -29,7 +29,7 @@ export const auditOperations = {
     path: "/audit",
     summary: "Changes, newest first",
     role: "viewer",
-    reach: "installation",
+    reach: "organization",
     input: auditListSchema,
     output: pageOf(auditSchema),
     async run(context, input) {

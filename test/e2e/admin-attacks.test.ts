@@ -67,7 +67,9 @@ test("an unknown name is refused and throttled like a known one", async () => {
 });
 
 test("an address takes thirty guesses, where a network of IPv6 is one address", async () => {
-  const guesses = Array.from({ length: 33 }, (_, index) => guess(`name-${index}`, `2001:db8:1:2::${index + 1}`));
+  const guesses = Array.from({ length: 33 }, (_, index) =>
+    guess(`name-${index}`, `2001:db8:1:2::${index + 1}`),
+  );
   expect(await statuses(guesses)).toEqual({ 401: 30, 429: 3 });
   expect((await guess("name-99", "2001:db8:1:3::1")).status).toBe(401);
 });

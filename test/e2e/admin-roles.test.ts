@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { operations } from "../../src/admin/operations.ts";
+import { ROLES, type Role } from "../../src/admin/roles.ts";
+import { allRoutes, type ServerOptions } from "../../src/server/index.ts";
+import { ADMIN_ROUTES, type Foreign } from "../support/admin-roles.table.ts";
+import { send, signIn, type Administrator, type Reply } from "../support/administration.ts";
+import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+
+/*
+ * Every route for members, with each role, and with an owner of another organization. A new one has to be listed in the
+ * table, which says what it needs independently of the code.
+ */
+const ROUTES = allRoutes({ core: {}, blobs: {}, server: {} } as unknown as ServerOptions).filter(
+  (route) => route.auth === "member",
+);
+const nameOf = ({ name }: { name: string }) => name.replace("admin.", "");
+
+const PASSWORD = "twelve or more characters";
+/** Stands in everything of the organization `acme` that has a name. */
+const MARK = "acme";
+
+let gateway: TestGateway;
+let owner: Administrator;
+let spy: Administrator;
+let foreign: Foreign;
+const members = new Map<Role, Administrator>();
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ env: { REQUEST_LOG: "all" } });
+  owner = await signIn(gateway);
+  await owner.act("POST", "/organizations", { id: "acme", name: "Acme" });
+  await owner.act("POST", "/organizations", { id: "spies", name: "Spies" });
+  for (const role of ROLES) members.set(role, await newMember(`each-${role}`, role, "*"));
+  spy = await newMember("spy", "owner", ["spies"]);
+  foreign = await makeForeign();
+}, 60_000);
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+async function newMember(name: string, role: Role, organizations: "*" | string[]): Promise<Administrator> {
+  await owner.act("POST", "/members", { name, role, organizations, password: PASSWORD });
+  return await signIn(gateway, { name, password: PASSWORD });
+}
+
+/** One of everything that an organization may have. */
+async function makeForeign(): Promise<Foreign> {
+  const organizationId = "acme";
+  const key = await owner.act("POST", "/keys", { organizationId, name: "acme key" });
+  const budget = { organizationId, keyId: null, amount: "1000", period: "total" };
+  const { id: budgetId } = await owner.act("POST", "/budgets", budget);
+  const price = { organizationId, model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
+  const { price: row } = await owner.act("POST", "/prices", price);
+  const url = "https://acme.example/hook";
+  const { webhook } = await owner.act("POST", "/webhooks", { organizationId, url });
+  const agent = await newMember("acme-agent", "owner", ["acme"]);
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+  const given = { name: "acme token", role: "viewer", organizations: ["acme"], expiresAt };
+  const { token } = await agent.act("POST", "/tokens", given);
+  const requestId = "request-of-acme";
+  const headers = { authorization: `Bearer ${key.secret}`, "x-request-id": requestId };
+  const messages = [{ role: "user", content: "hello" }];
+  const call = async (path: string, body: object) => {
+    const reply = await until(`${path} to be served`, async () => {
+      const response = await gateway.call(path, { headers, body });
+      return response.ok ? response : undefined;
+    });
+    return (await reply.json()) as { id: string };
+  };
+  await call("/v1/chat/completions", { model: "sandbox-chat", messages });
+  await call("/v1/images/generations", { model: "sandbox-a", prompt: "a lighthouse", quality: "low" });
+  const job = await call("/api/jobs", { model: "sandbox-a", prompt: "a lighthouse", quality: "low" });
+  const charges = await gateway.charged(requestId);
+  const delivery = await until("a delivery", async () => {
+    const { data } = await owner.act("GET", "/deliveries?organizationId=acme");
+    return data[0];
+  });
+  return {
+    organizationId,
+    keyId: key.key.id,
+    budgetId,
+    priceId: row.id,
+    chargeId: charges[0]!.id,
+    requestId,
+    jobId: job.id,
+    webhookId: webhook.id,
+    deliveryId: delivery.id,
+    memberId: (await agent.act("GET", "/session")).id,
+    tokenId: token.id,
+    sessionId: (await agent.act("GET", "/sessions")).data[0].id,
+    model: "sandbox-chat",
+  };
+}
+
+/** Sends an input as its route takes it. */
+function perform(as: Administrator, { method, path }: { method: string; path: string }, input: object) {
+  const fields: Record<string, unknown> = { ...input };
+  const located = path.replace("/admin/v1", "").replace(/\{([a-zA-Z]+)\}/, (_, name: string) => {
+    const value = String(fields[name] ?? "unknown");
+    delete fields[name];
+    return encodeURIComponent(value);
+  });
+  if (method !== "GET" && method !== "DELETE") return as.send(method, located, fields);
+  return as.send(method, `${located}?${new URLSearchParams(fields as Record<string, string>)}`);
+}
+
+test("the table lists every route for members, with the role that it has", () => {
+  const needed = Object.fromEntries(ROUTES.map((route) => [nameOf(route), route.role]));
+  const listed = Object.fromEntries(Object.entries(ADMIN_ROUTES).map(([name, { role }]) => [name, role]));
+  expect(needed).toEqual(listed);
+  expect(ROUTES.map(nameOf)).toContainValues(Object.keys(operations));
+});
+
+test.each(ROUTES)("$method $path needs a session or a token", async (route) => {
+  const { status } = await send(gateway.url, route.method, route.path.replace("/admin/v1", ""));
+  expect(status).toBe(401);
+});
+
+test.each(ROUTES)("$method $path refuses every lesser role, and no other", async (route) => {
+  const { role: least } = ADMIN_ROUTES[nameOf(route)]!;
+  for (const [role, as] of members) {
+    // No schema has this field, so nothing is done.
+    const { status, body } = await perform(as, route, { notAField: "x" });
+    const expected = ROLES.indexOf(role) < ROLES.indexOf(least) ? 403 : 400;
+    expect([role, status, status === expected ? "" : body]).toEqual([role, expected, ""]);
+  }
+});
+
+test.each(ROUTES)(
+  "$method $path gives an owner of another organization nothing of this one",
+  async (route) => {
+    const { foreign: reaching } = ADMIN_ROUTES[nameOf(route)]!;
+    const before = await stateOfForeign();
+    if (reaching.gets === "own") return;
+    const { gets, inputs } = reaching;
+    const allowed = { hidden: [404], refused: [403], nothing: [200, 404] }[gets];
+    for (const input of inputs(foreign)) {
+      const reply = await perform(spy, route, input);
+      const shown = reply.status === 200 ? found(reply) : [];
+      const outcome = { input, shown, isAllowed: allowed.includes(reply.status), ...reply };
+      expect(outcome).toMatchObject({ shown: [], isAllowed: true });
+    }
+    if (route.method !== "GET") expect(await stateOfForeign()).toEqual(before);
+  },
+);
+
+/** What of the organization stands in a reply. */
+function found({ body }: Reply): string[] {
+  const text = JSON.stringify(body).toLowerCase();
+  return [MARK, ...Object.values(foreign)]
+    .filter((each) => each !== foreign.model)
+    .filter((each) => text.includes(String(each).toLowerCase()));
+}
+
+/** What an owner of everything is shown of the organization. */
+async function stateOfForeign(): Promise<unknown> {
+  const paths = [
+    "/organizations/acme",
+    "/keys?organizationId=acme",
+    "/prices?organizationId=acme",
+    "/webhooks?organizationId=acme",
+    "/routes?organizationId=acme",
+    "/ledger?organizationId=acme",
+    `/members/${foreign.memberId}`,
+  ];
+  const states = await Promise.all(paths.map((path) => owner.act("GET", path)));
+  const tokens = (await owner.act("GET", "/tokens")).data.length;
+  const budgets = (await owner.act("GET", "/budgets?organizationId=acme")).data;
+  return [states, tokens, budgets.map(({ id, amount }: { id: string; amount: string }) => [id, amount])];
+}

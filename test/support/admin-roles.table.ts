@@ -1,0 +1,304 @@
+import type { Role } from "../../src/admin/roles.ts";
+
+/** Objects of the organization `acme`, which a member of another one names. */
+export interface Foreign {
+  organizationId: string;
+  keyId: string;
+  budgetId: string;
+  priceId: string;
+  chargeId: string;
+  requestId: string;
+  jobId: string;
+  webhookId: string;
+  deliveryId: string;
+  memberId: string;
+  tokenId: string;
+  sessionId: string;
+  model: string;
+}
+
+/**
+ * What a member of another organization sends to get at those objects, as an operation's input, and what it gets.
+ * `hidden`: 404, for each of the inputs. `nothing`: 404, or 200 with nothing of that organization. `refused`: 403, for what
+ * all organizations share and for giving others what one has not. `own`: it concerns whoever is signed in, or is shared by all to read, and takes no foreign id.
+ */
+type Reaching =
+  { gets: "hidden" | "nothing" | "refused"; inputs: (foreign: Foreign) => object[] } | { gets: "own" };
+
+interface Row {
+  /** The least role. */
+  role: Role;
+  foreign: Reaching;
+}
+
+const OWN = { gets: "own" } as const;
+const refused = (inputs: (foreign: Foreign) => object[]): Reaching => ({ gets: "refused", inputs });
+const REFUSED = refused(() => [{}]);
+const hidden = (inputs: (foreign: Foreign) => object[]): Reaching => ({ gets: "hidden", inputs });
+const nothing = (inputs: (foreign: Foreign) => object[]): Reaching => ({ gets: "nothing", inputs });
+
+const row = (role: Role, foreign: Reaching): Row => ({ role, foreign });
+
+const PRICE = { model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
+const TARGETS = [{ channel: "sandbox", upstreamModel: "sandbox-chat", weight: 1 }];
+const CORRECTION = { ...PRICE, from: "2020-01-01T00:00:00Z", to: "2999-01-01T00:00:00Z", reason: "tried" };
+const SOON = () => new Date(Date.now() + 3_600_000).toISOString();
+
+/** Every operation, and every other route for members by its name. */
+export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
+  "session.get": row("viewer", OWN),
+  "session.remove": row("viewer", OWN),
+  "sessions.list": row("viewer", OWN),
+  "sessions.remove": row(
+    "viewer",
+    hidden(({ sessionId: id }) => [{ id }]),
+  ),
+  "sessions.removeAll": row("viewer", OWN),
+  "password.change": row("viewer", OWN),
+  "totp.begin": row("viewer", OWN),
+  "totp.confirm": row("viewer", OWN),
+  "totp.remove": row("viewer", OWN),
+  "members.list": row(
+    "admin",
+    nothing(() => [{}]),
+  ),
+  "members.create": row(
+    "owner",
+    refused(({ organizationId }) => [{ name: "spy", role: "viewer", organizations: [organizationId] }]),
+  ),
+  "members.get": row(
+    "admin",
+    hidden(({ memberId: id }) => [{ id }]),
+  ),
+  "members.update": row(
+    "owner",
+    hidden(({ memberId: id }) => [{ id, isDisabled: true }]),
+  ),
+  "members.remove": row(
+    "owner",
+    hidden(({ memberId: id }) => [{ id }]),
+  ),
+  "members.resetPassword": row(
+    "owner",
+    hidden(({ memberId: id }) => [{ id }]),
+  ),
+  "tokens.list": row(
+    "viewer",
+    nothing(() => [{}]),
+  ),
+  "tokens.create": row(
+    "viewer",
+    refused(({ organizationId }) => [
+      { name: "spy", role: "viewer", organizations: [organizationId], expiresAt: SOON() },
+    ]),
+  ),
+  "tokens.remove": row(
+    "viewer",
+    hidden(({ tokenId: id }) => [{ id }]),
+  ),
+  "organizations.list": row(
+    "viewer",
+    nothing(() => [{}, { search: "Acme" }]),
+  ),
+  "organizations.create": row("admin", REFUSED),
+  "organizations.get": row(
+    "viewer",
+    hidden(({ organizationId: id }) => [{ id }]),
+  ),
+  "organizations.update": row(
+    "admin",
+    hidden(({ organizationId: id }) => [{ id, isDisabled: true }]),
+  ),
+  "keys.list": row(
+    "viewer",
+    nothing(({ organizationId }) => [{}, { organizationId }, { search: "acme" }]),
+  ),
+  "keys.create": row(
+    "admin",
+    hidden(({ organizationId }) => [{ organizationId, name: "spy" }]),
+  ),
+  "keys.get": row(
+    "viewer",
+    hidden(({ keyId: id }) => [{ id }]),
+  ),
+  "keys.update": row(
+    "admin",
+    hidden(({ keyId: id }) => [{ id, isDisabled: true }]),
+  ),
+  "keys.rotate": row(
+    "admin",
+    hidden(({ keyId: id }) => [{ id, overlapMs: 0 }]),
+  ),
+  "keys.remove": row(
+    "admin",
+    hidden(({ keyId: id }) => [{ id }]),
+  ),
+  "budgets.list": row(
+    "viewer",
+    nothing(({ organizationId, keyId }) => [{}, { organizationId }, { keyId }]),
+  ),
+  "budgets.create": row(
+    "billing",
+    hidden(({ organizationId }) => [{ organizationId, keyId: null, amount: "0", period: "total" }]),
+  ),
+  "budgets.update": row(
+    "billing",
+    hidden(({ budgetId: id }) => [{ id, amount: "0" }]),
+  ),
+  "budgets.remove": row(
+    "billing",
+    hidden(({ budgetId: id }) => [{ id }]),
+  ),
+  "leases.list": row("viewer", REFUSED),
+  "leases.writeOff": row("billing", REFUSED),
+  "prices.list": row(
+    "viewer",
+    nothing(({ organizationId }) => [{}, { organizationId }]),
+  ),
+  "prices.create": row(
+    "billing",
+    hidden(({ organizationId }) => [{ organizationId, ...PRICE }]),
+  ),
+  "prices.preview": row(
+    "viewer",
+    hidden(({ organizationId }) => [{ organizationId, ...PRICE }]),
+  ),
+  "prices.end": row(
+    "billing",
+    hidden(({ priceId: id }) => [{ id }]),
+  ),
+  "prices.effective": row(
+    "viewer",
+    hidden(({ organizationId }) => [{ organizationId, model: PRICE.model }]),
+  ),
+  "priceCorrections.preview": row(
+    "viewer",
+    hidden(({ organizationId }) => [{ organizationId, ...CORRECTION }]),
+  ),
+  "priceCorrections.apply": row(
+    "billing",
+    hidden(({ organizationId }) => [{ organizationId, ...CORRECTION }]),
+  ),
+  "routes.list": row(
+    "viewer",
+    hidden(({ organizationId }) => [{ organizationId }]),
+  ),
+  "routes.set": row(
+    "admin",
+    hidden(({ organizationId }) => [
+      { organizationId, model: PRICE.model, strategy: "ordered", targets: TARGETS },
+    ]),
+  ),
+  "routes.remove": row(
+    "admin",
+    hidden(({ organizationId }) => [{ organizationId, model: PRICE.model }]),
+  ),
+  "routes.explain": row(
+    "viewer",
+    hidden(({ organizationId }) => [{ organizationId, model: PRICE.model }]),
+  ),
+  "ledger.list": row(
+    "viewer",
+    nothing(({ organizationId, keyId, requestId, chargeId }) => [
+      {},
+      { organizationId },
+      { keyId },
+      { requestId },
+      { cursor: chargeId },
+    ]),
+  ),
+  "ledger.get": row(
+    "viewer",
+    hidden(({ chargeId: id }) => [{ id }]),
+  ),
+  "ledger.refund": row(
+    "billing",
+    hidden(({ chargeId: id }) => [{ id, reason: "tried" }]),
+  ),
+  "ledger.verify": row("viewer", REFUSED),
+  "audit.list": row(
+    "viewer",
+    nothing(({ keyId, organizationId, memberId }) => [
+      {},
+      { subject: keyId },
+      { subject: organizationId },
+      { subject: memberId },
+    ]),
+  ),
+  "audit.verify": row("viewer", REFUSED),
+  "jobs.list": row(
+    "viewer",
+    nothing(({ organizationId, keyId }) => [{}, { organizationId }, { keyId }]),
+  ),
+  "jobs.get": row(
+    "viewer",
+    hidden(({ jobId: id }) => [{ id }]),
+  ),
+  "jobs.cancel": row(
+    "admin",
+    hidden(({ jobId: id }) => [{ id }]),
+  ),
+  "webhooks.list": row(
+    "viewer",
+    nothing(({ organizationId }) => [{}, { organizationId }]),
+  ),
+  "webhooks.create": row(
+    "admin",
+    hidden(({ organizationId }) => [{ organizationId, url: "https://spy.example/hook" }]),
+  ),
+  "webhooks.remove": row(
+    "admin",
+    hidden(({ webhookId: id }) => [{ id }]),
+  ),
+  "webhooks.rotate": row(
+    "admin",
+    hidden(({ webhookId: id }) => [{ id, overlapMs: 0 }]),
+  ),
+  "deliveries.list": row(
+    "viewer",
+    nothing(({ organizationId, jobId }) => [{}, { organizationId }, { jobId }]),
+  ),
+  "deliveries.redeliver": row(
+    "admin",
+    hidden(({ deliveryId: id }) => [{ id }]),
+  ),
+  "limits.defaults": row("viewer", OWN),
+  "links.rotate": row("admin", REFUSED),
+  "providers.list": row("viewer", REFUSED),
+  "channels.list": row("viewer", REFUSED),
+  "channels.create": row("admin", REFUSED),
+  "channels.test": row("admin", REFUSED),
+  "channels.get": row("viewer", REFUSED),
+  "channels.update": row("admin", REFUSED),
+  "channels.remove": row("admin", REFUSED),
+  "models.list": row("viewer", OWN),
+  "models.get": row("viewer", OWN),
+  "models.create": row("admin", REFUSED),
+  "models.update": row("admin", REFUSED),
+  "models.remove": row("admin", REFUSED),
+  "overview.get": row(
+    "viewer",
+    nothing(({ organizationId }) => [{}, { organizationId }]),
+  ),
+  "usage.list": row(
+    "viewer",
+    nothing(({ organizationId, keyId }) => [
+      { groupBy: "organization" },
+      { groupBy: "key" },
+      { organizationId },
+      { keyId },
+    ]),
+  ),
+  "requests.list": row(
+    "viewer",
+    nothing(({ organizationId, keyId, requestId }) => [{}, { organizationId }, { keyId }, { requestId }]),
+  ),
+  "requests.get": row(
+    "viewer",
+    hidden(({ chargeId, requestId }) => [{ id: chargeId }, { id: requestId }]),
+  ),
+  "pictures.list": row(
+    "viewer",
+    nothing(({ organizationId, keyId }) => [{}, { organizationId }, { keyId }]),
+  ),
+};
