@@ -104,7 +104,10 @@ export async function resetPassword(
 /** Ends all sessions of a member. Returns how many there were. */
 export async function signOutMember(context: AdminContext, id: string): Promise<number> {
   requireManageable(context, await getMember(context, id));
-  return await context.store.sessions.removeAll(id);
+  const { by, store } = context;
+  const sessions = await store.sessions.removeAll(id);
+  await store.members.note(id, { by, action: "sign out", detail: { sessions } });
+  return sessions;
 }
 
 export const roleSchema = z.enum(ROLES);

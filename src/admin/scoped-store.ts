@@ -15,30 +15,32 @@ export function scopedStore(store: AdminStore, { member, access }: SignedIn): Ad
   if (organizations === "*") return store;
   const scope: Scope = { organizations, role, memberId: member.id };
   return {
-    organizations: SCOPED.organizations(store.organizations, scope),
-    keys: SCOPED.keys(store.keys, scope),
-    prices: SCOPED.prices(store.prices, scope),
-    budgets: SCOPED.budgets(store.budgets, scope),
-    members: SCOPED.members(store.members, scope),
-    sessions: SCOPED.sessions(store.sessions, scope),
-    adminTokens: SCOPED.adminTokens(store.adminTokens, scope),
-    signInAttempts: SCOPED.signInAttempts(store.signInAttempts, scope),
-    linkSecrets: SCOPED.linkSecrets(store.linkSecrets, scope),
-    configuration: SCOPED.configuration(store.configuration, scope),
-    webhooks: SCOPED.webhooks(store.webhooks, scope),
-    alerts: SCOPED.alerts(store.alerts, scope),
-    jobs: SCOPED.jobs(store.jobs, scope),
-    usage: SCOPED.usage(store.usage, scope),
-    requests: SCOPED.requests(store.requests, scope),
-    pictures: SCOPED.pictures(store.pictures, scope),
-    ledger: SCOPED.ledger(store.ledger, scope),
-    audit: SCOPED.audit(store.audit, scope),
-    atomically: SCOPED.atomically(store.atomically, scope),
+    organizations: SCOPED.organizations(store.organizations, scope, store),
+    keys: SCOPED.keys(store.keys, scope, store),
+    prices: SCOPED.prices(store.prices, scope, store),
+    budgets: SCOPED.budgets(store.budgets, scope, store),
+    members: SCOPED.members(store.members, scope, store),
+    sessions: SCOPED.sessions(store.sessions, scope, store),
+    adminTokens: SCOPED.adminTokens(store.adminTokens, scope, store),
+    signInAttempts: SCOPED.signInAttempts(store.signInAttempts, scope, store),
+    linkSecrets: SCOPED.linkSecrets(store.linkSecrets, scope, store),
+    configuration: SCOPED.configuration(store.configuration, scope, store),
+    webhooks: SCOPED.webhooks(store.webhooks, scope, store),
+    alerts: SCOPED.alerts(store.alerts, scope, store),
+    jobs: SCOPED.jobs(store.jobs, scope, store),
+    usage: SCOPED.usage(store.usage, scope, store),
+    requests: SCOPED.requests(store.requests, scope, store),
+    pictures: SCOPED.pictures(store.pictures, scope, store),
+    ledger: SCOPED.ledger(store.ledger, scope, store),
+    audit: SCOPED.audit(store.audit, scope, store),
+    atomically: SCOPED.atomically(store.atomically, scope, store),
   };
 }
 
 /** A store that is missing here, and a method that a part leaves out, is an error of types. */
-const SCOPED: { [Name in keyof AdminStore]: (store: AdminStore[Name], scope: Scope) => AdminStore[Name] } = {
+const SCOPED: {
+  [Name in keyof AdminStore]: (store: AdminStore[Name], scope: Scope, all: AdminStore) => AdminStore[Name];
+} = {
   ...scopedResources,
   ...scopedMoney,
   ...scopedIdentity,

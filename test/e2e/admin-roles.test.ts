@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { operations } from "../../src/admin/operations.ts";
 import { ROLES, type Role } from "../../src/admin/roles.ts";
 import { allRoutes, type ServerOptions } from "../../src/server/index.ts";
-import { ADMIN_ROUTES, type Foreign } from "../support/admin-roles.table.ts";
+import { ADMIN_ROUTES, ALERT, type Foreign } from "../support/admin-roles.table.ts";
 import { send, signIn, type Administrator, type Reply } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
@@ -51,6 +51,7 @@ async function makeForeign(): Promise<Foreign> {
   const { price: row } = await owner.act("POST", "/prices", price);
   const url = "https://acme.example/hook";
   const { webhook } = await owner.act("POST", "/webhooks", { organizationId, url });
+  const alert = await owner.act("POST", "/alerts", { organizationId, ...ALERT });
   const agent = await newMember("acme-agent", "owner", ["acme"]);
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
   const given = { name: "acme token", role: "viewer", organizations: ["acme"], expiresAt };
@@ -83,6 +84,7 @@ async function makeForeign(): Promise<Foreign> {
     jobId: job.id,
     webhookId: webhook.id,
     deliveryId: delivery.id,
+    alertId: alert.id,
     memberId: (await agent.act("GET", "/session")).id,
     tokenId: token.id,
     sessionId: (await agent.act("GET", "/sessions")).data[0].id,
@@ -158,6 +160,7 @@ async function stateOfForeign(): Promise<unknown> {
     "/prices?organizationId=acme",
     "/webhooks?organizationId=acme",
     "/routes?organizationId=acme",
+    "/alerts?organizationId=acme",
     "/ledger?organizationId=acme",
     `/members/${foreign.memberId}`,
   ];

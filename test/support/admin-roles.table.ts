@@ -11,6 +11,7 @@ export interface Foreign {
   jobId: string;
   webhookId: string;
   deliveryId: string;
+  alertId: string;
   memberId: string;
   tokenId: string;
   sessionId: string;
@@ -42,6 +43,12 @@ const row = (role: Role, foreign: Reaching): Row => ({ role, foreign });
 const PRICE = { model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
 const TARGETS = [{ channel: "sandbox", upstreamModel: "sandbox-chat", weight: 1 }];
 const CORRECTION = { ...PRICE, from: "2020-01-01T00:00:00Z", to: "2999-01-01T00:00:00Z", reason: "tried" };
+/** A rule that finds something at once where a budget has nothing left. */
+export const ALERT = {
+  name: "acme alert",
+  settings: { kind: "budget", percents: [1], budgetId: null },
+  emails: ["acme@acme.example"],
+};
 const SOON = () => new Date(Date.now() + 3_600_000).toISOString();
 
 /** Every operation, and every other route for members by its name. */
@@ -95,6 +102,10 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
   "tokens.remove": row(
     "viewer",
     hidden(({ tokenId: id }) => [{ id }]),
+  ),
+  "members.signOut": row(
+    "owner",
+    hidden(({ memberId: id }) => [{ id }]),
   ),
   "organizations.list": row(
     "viewer",
@@ -166,6 +177,10 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
   "prices.end": row(
     "billing",
     hidden(({ priceId: id }) => [{ id }]),
+  ),
+  "prices.table": row(
+    "viewer",
+    hidden(({ organizationId }) => [{ organizationId }]),
   ),
   "prices.effective": row(
     "viewer",
@@ -262,6 +277,27 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
     "admin",
     hidden(({ deliveryId: id }) => [{ id }]),
   ),
+  "alerts.list": row(
+    "viewer",
+    nothing(({ organizationId }) => [{}, { organizationId }]),
+  ),
+  "alerts.create": row(
+    "admin",
+    hidden(({ organizationId }) => [{ organizationId, ...ALERT }]),
+  ),
+  "alerts.update": row(
+    "admin",
+    hidden(({ alertId: id }) => [{ id, isDisabled: true }]),
+  ),
+  "alerts.remove": row(
+    "admin",
+    hidden(({ alertId: id }) => [{ id }]),
+  ),
+  "alerts.events": row(
+    "viewer",
+    nothing(({ organizationId }) => [{}, { organizationId }]),
+  ),
+  "mail.test": row("admin", REFUSED),
   "limits.defaults": row("viewer", OWN),
   "links.rotate": row("admin", REFUSED),
   "providers.list": row("viewer", REFUSED),

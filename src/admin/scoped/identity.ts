@@ -6,6 +6,7 @@ import type {
   SessionStore,
   SignInAttemptStore,
 } from "../member-ports.ts";
+import type { AdminStore } from "../ports.ts";
 import { isAtLeast, type Access } from "../roles.ts";
 import { covers } from "../signed-in.ts";
 import { refused, type Scope } from "./scope.ts";
@@ -42,22 +43,26 @@ export const scopedIdentity = {
     };
   },
 
-  sessions: (store: SessionStore, { memberId }: Scope): SessionStore => ({
+  sessions: (store: SessionStore, scope: Scope, { members }: Pick<AdminStore, "members">): SessionStore => ({
     async create(session) {
-      requireSelf(memberId, session.memberId);
+      requireSelf(scope.memberId, session.memberId);
       await store.create(session);
     },
     async get(hash) {
       const found = await store.get(hash);
-      return found?.session.memberId === memberId ? found : null;
+      return found?.session.memberId === scope.memberId ? found : null;
     },
-    list: async (id) => (id === memberId ? await store.list(id) : []),
+    list: async (id) => (id === scope.memberId ? await store.list(id) : []),
     async touch(session, at) {
-      requireSelf(memberId, session.memberId);
+      requireSelf(scope.memberId, session.memberId);
       await store.touch(session, at);
     },
-    remove: async (ofMember, id) => ofMember === memberId && (await store.remove(ofMember, id)),
-    removeAll: async (id) => (id === memberId ? await store.removeAll(id) : 0),
+    remove: async (ofMember, id) => ofMember === scope.memberId && (await store.remove(ofMember, id)),
+    async removeAll(id) {
+      const member = await members.get(id);
+      const isOwn = member && (id === scope.memberId || isCovered(scope, member));
+      return isOwn ? await store.removeAll(id) : 0;
+    },
     sweep: refused,
   }),
 
