@@ -10,7 +10,7 @@ import { startTestGateway, until, type TestGateway } from "../support/gateway.ts
  * Every route for members, with each role, and with an owner of another organization. A new one has to be listed in the
  * table, which says what it needs independently of the code.
  */
-const ROUTES = allRoutes({ core: {}, blobs: {}, server: {} } as unknown as ServerOptions).filter(
+const ROUTES = allRoutes({ core: {}, blobs: {}, server: {}, admin: {} } as unknown as ServerOptions).filter(
   (route) => route.auth === "member",
 );
 const nameOf = ({ name }: { name: string }) => name.replace("admin.", "");

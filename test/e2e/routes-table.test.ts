@@ -53,7 +53,7 @@ const PIXEL =
 
 const OTHER_SCOPE = { "ai:llm": "ai:image", "ai:image": "ai:llm" } as const;
 
-const ROUTES = allRoutes({ core: {}, blobs: {}, server: {} } as unknown as ServerOptions);
+const ROUTES = allRoutes({ core: {}, blobs: {}, server: {}, admin: {} } as unknown as ServerOptions);
 
 /** How charged routes refuse, by key and models. */
 const REFUSALS: [who: string, group: string, status: number, code: RegExp][] = [
