@@ -7,6 +7,7 @@ import type { LiveSettings } from "./live-settings.ts";
 import type { OpenedAlerts } from "./open-alerts.ts";
 import { openConfiguration, type LoadConfiguration } from "./open-configuration.ts";
 import type { OpenedJobs } from "./open-jobs.ts";
+import type { Recording } from "./record-usage.ts";
 import type { ServerOptions } from "./server/index.ts";
 import type { Blobs } from "./storage/blobs/index.ts";
 import type { Storage } from "./storage/index.ts";
@@ -18,6 +19,7 @@ interface AdministeredParts {
   health: Health;
   jobs: OpenedJobs["forServer"];
   degradations: Degradations;
+  recording: Pick<Recording, "writeCounts">;
 }
 
 /** What administration over HTTP works with. */
@@ -40,8 +42,9 @@ export function openAdministration(
 const DAY_MS = 24 * 60 * 60_000;
 
 function runningGateway(live: LiveSettings, parts: AdministeredParts): RunningGateway {
-  const { health, jobs, blobs, degradations, alerts } = parts;
+  const { health, jobs, blobs, degradations, recording, alerts } = parts;
   return {
+    writeCounts: () => recording.writeCounts(),
     degradations: () => degradations.now(),
     linkTo: (name) => blobs.links.sign(live.current.server.publicUrl ?? "", name),
     picturesKeptMs: () => live.current.blobs.retentionDays * DAY_MS,

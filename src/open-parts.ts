@@ -53,12 +53,9 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const overload = openOverload(settings, onProblem);
   const connections = connectionLimitOf(settings, onProblem);
   const observed = { restarts: settings.restarts, storage, blobs, health, counters, overload, connections };
-  const { metrics, jobMetrics, recording, degradations, observing } = openObservers(
-    observed,
-    live,
-    onProblem,
-  );
-  const listeners = [log.listener, ...observing];
+  const observers = openObservers(observed, live, onProblem);
+  const { metrics, jobMetrics, recording } = observers;
+  const listeners = [log.listener, ...observers.observing];
   const address = await serverSettings(settings);
   const { safeFetch } = address;
   const imageCore = { ...core, blobs: blobs.store, links: blobs.links, codecSlots, safeFetch };
@@ -70,7 +67,7 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
     core,
     blobs,
     jobs: jobs.forServer,
-    admin: openAdministration(live, load, { ...observed, alerts, jobs: jobs.forServer, degradations }),
+    admin: openAdministration(live, load, { ...observed, ...observers, alerts, jobs: jobs.forServer }),
     console: openConsole((error) => onProblem("the console could not be bundled", error)),
     identity: settings.identity,
     outcomes: storage.outcomes,
@@ -113,7 +110,10 @@ function openObservers(observed: GaugeSources, live: LiveSettings, onProblem: Sy
     jobMetrics,
     metrics,
     degradations,
-    recording: { stop: async () => void (await Promise.all([degradations.stop(), writing.stop()])) },
+    recording: {
+      writeCounts: writing.writeCounts,
+      stop: async () => void (await Promise.all([degradations.stop(), writing.stop()])),
+    },
     observing: [metrics.listener, traffic.listener, recorder.listener],
   };
 }

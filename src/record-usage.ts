@@ -14,6 +14,12 @@ interface RecordingParts {
   onProblem: SystemLog;
 }
 
+/** What is written in the background of requests. */
+export interface Recording extends BackgroundWork {
+  /** Writes the counts of requests now. */
+  writeCounts(): Promise<void>;
+}
+
 const TRAFFIC_MS = 10_000;
 const RECORDS_MS = 1_000;
 const SWEEP_MS = 60_000;
@@ -25,7 +31,7 @@ const BATCH = 100;
 const BACKFILL_BATCHES = 50;
 
 /** Writes what was counted and recorded of requests to the database, in the background. */
-export function startRecording(parts: RecordingParts): BackgroundWork {
+export function startRecording(parts: RecordingParts): Recording {
   const { onProblem } = parts;
   const work = [
     every(
@@ -47,6 +53,7 @@ export function startRecording(parts: RecordingParts): BackgroundWork {
     every(SWEEP_MS, dropReport(parts), ignore),
   ];
   return {
+    writeCounts: () => writeTraffic(parts),
     async stop() {
       await Promise.all(work.map((one) => one.stop()));
       await writeTraffic(parts).catch(ignore);

@@ -31,6 +31,8 @@ export interface RunningGateway {
   cancelJob(organizationId: string, id: string): Promise<Job | null>;
   /** Sends a mail now. The message says why the mail server did not take it, or that none is configured. */
   testMail(recipient: string): Promise<{ isSent: boolean; message: string }>;
+  /** Writes its counts of requests to the store now. */
+  writeCounts(): Promise<void>;
   /** Its parts that do not work as they should. */
   degradations(): readonly Degradation[];
   /** A signed link to a stored picture; without a host where the gateway has no public address. */

@@ -29,13 +29,13 @@ export async function channelStates(
   const ejections = running?.ejections();
   const states = [...catalogue.channels.keys()].map((id): Overview["channels"][number] => {
     const { requests, errors, p95Ms } = trafficView(calls.get(id) ?? NO_CALLS);
-    const ejected = ejections?.find(
-      ({ target, organization }) => organization === null && target.startsWith(`${id}/`),
-    );
+    const [ejected] = (ejections ?? [])
+      .filter(({ target, organization }) => organization === null && target.startsWith(`${id}/`))
+      .toSorted((one, other) => (other.lastedMs ?? 0) - (one.lastedMs ?? 0));
     return {
       id,
       state: ejected ? "ejected" : ejections && requests > 0 ? "ok" : "unknown",
-      since: null,
+      since: ejected ? isoTime(now - (ejected.lastedMs ?? 0)) : null,
       reason: ejected?.reason ?? null,
       requests,
       errorRate: requests === 0 ? null : errors / requests,

@@ -3,6 +3,7 @@ import { FilePool } from "../lib/spool.ts";
 import { BodyLimits } from "./body-limits.ts";
 import { callerBase } from "./credentials.ts";
 import { Lifecycle } from "./lifecycle.ts";
+import { eventsRoute } from "./endpoints/admin-events.ts";
 import { adminRoutes } from "./endpoints/admin.ts";
 import { openIdRoutes } from "./endpoints/admin-openid.ts";
 import { azureRoutes } from "./endpoints/azure.ts";
@@ -63,6 +64,7 @@ export function allRoutes(
     ...fileRoutes(files),
     ...operatorRoutes(options, lifecycle).filter(({ name }) => name !== "metrics" || !address.metricsPort),
     ...adminRoutes(administration),
+    eventsRoute(administration, lifecycle),
     ...openIdRoutes(administration, options.onProblem),
     ...consoleRoutes(options.console),
   ];

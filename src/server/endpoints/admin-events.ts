@@ -1,0 +1,116 @@
+import { AdminError } from "../../admin/admin-error.ts";
+import { LiveEvents, type LiveEvent } from "../../admin/live-events.ts";
+import { endOf } from "../../admin/sessions.ts";
+import type { SignedIn } from "../../admin/signed-in.ts";
+import { suspendIdleTimeout } from "../http-exchange.ts";
+import type { Lifecycle } from "../lifecycle.ts";
+import { baseHeaders } from "../respond.ts";
+import type { Route } from "../routes.ts";
+import type { Administration } from "../signed-in.ts";
+import { memberRoute } from "./member-route.ts";
+
+/** Connections to one process, and those of one member. */
+const MAX_CONNECTIONS = 200;
+const MAX_OF_MEMBER = 10;
+const CHECK_MS = 1_000;
+/** Proxies close connections that are silent for longer. */
+const COMMENT_CHECKS = 15;
+/** How often it is looked whether the session still exists, in checks. */
+const SESSION_CHECKS = 3;
+
+/** Server-sent events for the console: what has changed, so that it reads again only that. */
+export function eventsRoute(admin: Administration, lifecycle: Lifecycle): Route {
+  const events = new LiveEvents(admin.context);
+  const open = new Map<string, number>();
+  const needs = { method: "GET", path: "/events", role: "viewer", reach: "organization" } as const;
+  return memberRoute(admin, "admin.events", needs, async ({ signedIn }, exchange) => {
+    if (!signedIn?.session)
+      throw new AdminError(403, null, "this needs a session: an admin token is not enough");
+    const { id } = signedIn.member;
+    const own = open.get(id) ?? 0;
+    const all = [...open.values()].reduce((sum, count) => sum + count, 0);
+    if (own >= MAX_OF_MEMBER || all >= MAX_CONNECTIONS)
+      throw new AdminError(429, null, "too many connections follow the events");
+    open.set(id, own + 1);
+    const close = () => {
+      const left = (open.get(id) ?? 1) - 1;
+      if (left > 0) open.set(id, left);
+      else open.delete(id);
+    };
+    suspendIdleTimeout(exchange);
+    const isOver = () => lifecycle.phase !== "serving";
+    const body = streamOf(admin, { events, signedIn, isOver, close, signal: exchange.request.signal });
+    return new Response(body, {
+      headers: {
+        ...baseHeaders(exchange.requestId),
+        "content-type": "text/event-stream; charset=utf-8",
+        "x-accel-buffering": "no",
+      },
+    });
+  });
+}
+
+interface Following {
+  events: LiveEvents;
+  signedIn: SignedIn;
+  /** Whether the server is about to stop. */
+  isOver(): boolean;
+  /** Called once, when nobody follows any more. */
+  close(): void;
+  signal: AbortSignal;
+}
+
+function streamOf(admin: Administration, following: Following): ReadableStream<Uint8Array> {
+  const { events, signedIn, isOver, close, signal } = following;
+  const encoder = new TextEncoder();
+  let end = (): void => {};
+  return new ReadableStream<Uint8Array>({
+    start(client) {
+      const send = (text: string): void => client.enqueue(encoder.encode(text));
+      const unfollow = events.follow((event) => {
+        // A client that does not read misses what is beyond its buffer; it reads all again when it comes back.
+        if ((client.desiredSize ?? 0) > -MAX_WAITING && isFor(signedIn, event))
+          send(`event: ${event.kind}\ndata: ${JSON.stringify(event.data)}\n\n`);
+      });
+      let checks = 0;
+      const timer = setInterval(() => {
+        checks += 1;
+        if (isOver() || signal.aborted) return end();
+        if (checks % COMMENT_CHECKS === 0) send(": still here\n\n");
+        if (checks % SESSION_CHECKS === 0)
+          hasSession(admin, signedIn).then(
+            (isOpen) => !isOpen && end(),
+            () => {},
+          );
+      }, CHECK_MS);
+      end = () => {
+        end = () => {};
+        clearInterval(timer);
+        unfollow();
+        close();
+        try {
+          client.close();
+        } catch {
+          // The client has gone.
+        }
+      };
+      signal.addEventListener("abort", () => end(), { once: true });
+      send(": following\n\n");
+    },
+    cancel: () => end(),
+  });
+}
+
+const MAX_WAITING = 64;
+
+function isFor({ access }: SignedIn, { organizationId }: LiveEvent): boolean {
+  if (access.organizations === "*" || organizationId === null) return true;
+  return access.organizations.includes(organizationId);
+}
+
+/** Whether the session goes on; looking does not prolong it. */
+async function hasSession({ context }: Administration, { member, session }: SignedIn): Promise<boolean> {
+  const sessions = await context.store.sessions.list(member.id);
+  const own = sessions.find(({ id }) => id === session?.id);
+  return own !== undefined && context.clock.now() <= endOf(own);
+}

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { signIn, type Administrator } from "../support/administration.ts";
+import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+
+/* The console's live events: what changed, to whom it concerns, for as long as the session lasts. */
+let gateway: TestGateway;
+let admin: Administrator;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  admin = await signIn(gateway);
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+/** Follows the events; `text` is all that came. */
+async function follow(cookie: string) {
+  const abort = new AbortController();
+  const response = await fetch(`${gateway.url}/admin/v1/events`, {
+    headers: { cookie, "sec-fetch-site": "same-origin" },
+    signal: abort.signal,
+  });
+  const following = { status: response.status, text: "", hasEnded: false, stop: () => abort.abort() };
+  void (async () => {
+    const decoder = new TextDecoder();
+    for await (const piece of response.body ?? []) following.text += decoder.decode(piece, { stream: true });
+  })()
+    .catch(() => {})
+    .finally(() => (following.hasEnded = true));
+  return following;
+}
+
+test("a job's change and the counts of requests are told to whoever follows", async () => {
+  const following = await follow(admin.cookie);
+  expect(following.status).toBe(200);
+  await until("the beginning", () => following.text.includes(": following") || undefined);
+  // What is there at first is no change.
+  await Bun.sleep(300);
+  const submitted = await gateway.call("/api/jobs", {
+    body: { model: "sandbox-a", prompt: "a harbour" },
+  });
+  const { id } = (await submitted.json()) as { id: string };
+  await until("the job's end", () => told(following.text, "jobs", id, "completed"));
+  await until("the counts", () => told(following.text, "requests", '"requests":1'));
+  following.stop();
+}, 30_000);
+
+const told = (text: string, kind: string, ...parts: string[]) =>
+  text
+    .split("\n\n")
+    .some((frame) => frame.startsWith(`event: ${kind}\n`) && parts.every((part) => frame.includes(part))) ||
+  undefined;
+
+test("they need a session, are bounded for each member, and end with the session", async () => {
+  expect((await follow("")).status).toBe(401);
+  const another = await signIn(gateway);
+  const all = await Promise.all(Array.from({ length: 12 }, () => follow(another.cookie)));
+  const refused = all.filter(({ status }) => status === 429);
+  expect(refused).toHaveLength(2);
+  await another.act("DELETE", "/session");
+  await until("their ends", () => all.every(({ hasEnded }) => hasEnded) || undefined, 25_000);
+}, 40_000);
