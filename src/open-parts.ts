@@ -27,6 +27,7 @@ import { JobMetrics } from "./telemetry/job-metrics.ts";
 import { startRecording } from "./record-usage.ts";
 import { requestLog, systemLog, type SystemLog } from "./telemetry/log.ts";
 import { Metrics } from "./telemetry/metrics.ts";
+import { PromptRecorder } from "./telemetry/prompt-recorder.ts";
 import { RequestRecorder } from "./telemetry/request-recorder.ts";
 import { TrafficCounters } from "./telemetry/traffic-counters.ts";
 import { gatherMetrics } from "./telemetry/process-metrics.ts";
@@ -103,9 +104,17 @@ function openObservers(observed: GaugeSources, live: LiveSettings, onProblem: Sy
     () => live.current.requests,
     () => systemClock.monotonic(),
   );
+  const prompts = new PromptRecorder();
   const metrics = new Metrics(gauges(observed), [jobMetrics, recorder]);
   const degradations = watchDegradations(observed, () => systemClock.now());
-  const writing = startRecording({ store: observed.storage.admin, traffic, recorder, live, onProblem });
+  const writing = startRecording({
+    store: observed.storage.admin,
+    traffic,
+    recorder,
+    prompts,
+    live,
+    onProblem,
+  });
   return {
     jobMetrics,
     metrics,
@@ -114,7 +123,7 @@ function openObservers(observed: GaugeSources, live: LiveSettings, onProblem: Sy
       writeCounts: writing.writeCounts,
       stop: async () => void (await Promise.all([degradations.stop(), writing.stop()])),
     },
-    observing: [metrics.listener, traffic.listener, recorder.listener],
+    observing: [metrics.listener, traffic.listener, recorder.listener, prompts.listener],
   };
 }
 

@@ -3,12 +3,14 @@ import type { AdminStore } from "./admin/ports.ts";
 import { every, type BackgroundWork } from "./lib/waiting.ts";
 import type { LiveSettings } from "./live-settings.ts";
 import type { SystemLog } from "./telemetry/log.ts";
+import type { PromptRecorder } from "./telemetry/prompt-recorder.ts";
 import type { RequestRecorder } from "./telemetry/request-recorder.ts";
 import type { TrafficCounters } from "./telemetry/traffic-counters.ts";
 
 interface RecordingParts {
-  store: Pick<AdminStore, "usage" | "requests" | "pictures">;
+  store: Pick<AdminStore, "usage" | "requests" | "pictures" | "prompts">;
   traffic: TrafficCounters;
+  prompts: PromptRecorder;
   recorder: RequestRecorder;
   live: LiveSettings;
   onProblem: SystemLog;
@@ -27,6 +29,8 @@ const BACKFILL_MS = 1_000;
 const DAY_MS = 24 * 60 * 60_000;
 /** Counts and records of one transaction: SQLite works on the thread of the requests. */
 const BATCH = 100;
+/** Prompts are longer. */
+const PROMPT_BATCH = 20;
 /** Batches of one run of the backfill; requests get their turn between them. */
 const BACKFILL_BATCHES = 50;
 
@@ -76,7 +80,7 @@ async function writeTraffic({ store, traffic }: RecordingParts): Promise<void> {
 }
 
 /** Records are not kept for a database that is away: what they are for is in the log, too. */
-async function writeRecords({ store, recorder }: RecordingParts): Promise<void> {
+async function writeRecords({ store, recorder, prompts }: RecordingParts): Promise<void> {
   const { records, pictures } = recorder.take();
   for (let start = 0; start < records.length; start += BATCH) {
     const batch = records.slice(start, start + BATCH);
@@ -85,6 +89,12 @@ async function writeRecords({ store, recorder }: RecordingParts): Promise<void> 
   }
   for (let start = 0; start < pictures.length; start += BATCH)
     await store.pictures.add(pictures.slice(start, start + BATCH)).catch(ignore);
+  for (;;) {
+    const batch = prompts.take(PROMPT_BATCH);
+    if (batch.length === 0) return;
+    await store.prompts.add(batch).catch(ignore);
+    await setImmediate();
+  }
 }
 
 async function sweep({ store, live }: RecordingParts): Promise<void> {
@@ -92,6 +102,7 @@ async function sweep({ store, live }: RecordingParts): Promise<void> {
   const now = Date.now();
   while ((await store.requests.sweep(now - requests.retentionDays * DAY_MS, requests.maxRows)) > 0)
     await setImmediate();
+  while ((await store.prompts.sweep(now)) > 0) await setImmediate();
   while ((await store.pictures.sweep(now - blobs.retentionDays * DAY_MS)) > 0) await setImmediate();
   await store.usage.sweepTraffic();
 }

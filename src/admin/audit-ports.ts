@@ -14,6 +14,7 @@ export type ChangeKind =
   | "link secret"
   | "webhook"
   | "alert"
+  | "prompt"
   | ConfigurationKind;
 
 export type AuditAction =
@@ -25,6 +26,7 @@ export type AuditAction =
   | "correct prices"
   | "archive"
   | "redeliver"
+  | "read"
   | "reseal"
   | MemberAction;
 

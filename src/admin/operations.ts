@@ -13,6 +13,7 @@ import { modelOperations } from "./model-operations.ts";
 import { priceTableOperations } from "./price-table.ts";
 import { routeOperations } from "./route-operations.ts";
 import { memberOperations } from "./member-operations.ts";
+import { promptOperations } from "./prompt-operations.ts";
 import { requestOperations } from "./request-operations.ts";
 import { sessionOperations } from "./session-operations.ts";
 import { tokenOperations } from "./token-operations.ts";
@@ -41,6 +42,7 @@ export const operations = {
   ...modelOperations,
   ...usageOperations,
   ...requestOperations,
+  ...promptOperations,
 };
 
 export type Operations = typeof operations;

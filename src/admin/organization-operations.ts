@@ -28,6 +28,10 @@ export const settingsViewSchema = z.object({
   linkHours: z.number().nullable().describe("How long links to pictures are valid; null is as configured"),
   callerGone: z.enum(["abort", "drain"]).describe("What becomes of a call whose caller hangs up"),
   failOverRefusals: z.boolean().describe("Whether a content refusal tries the next target"),
+  promptLogDays: z
+    .int()
+    .nullable()
+    .describe("For how many days prompts and replies are kept for administrators to read; null keeps none"),
 });
 
 const organizationSchema = z.object({

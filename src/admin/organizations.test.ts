@@ -26,6 +26,7 @@ test("a new organization has every model, the default settings and no limits of 
       linkHours: null,
       callerGone: "abort",
       failOverRefusals: false,
+      promptLogDays: null,
     },
     limits: {},
     routes: {},

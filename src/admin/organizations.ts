@@ -139,6 +139,7 @@ const settingsSchema = z
     linkHours: z.number().min(0.01).max(168).nullable(),
     callerGone: z.enum(["abort", "drain"]),
     failOverRefusals: z.boolean(),
+    promptLogDays: z.int().min(1).max(365).nullable(),
   })
   .partial();
 

@@ -8,6 +8,7 @@ import type { OrganizationSettings } from "../domain/organization.ts";
 import type { PriceAmounts } from "../domain/price.ts";
 import type { Actor } from "./actor.ts";
 import type { AlertAdminStore } from "./alert-ports.ts";
+import type { PromptStore } from "./prompt-ports.ts";
 import type { AuditStore } from "./audit-ports.ts";
 import type { BudgetAdminStore } from "./budget-ports.ts";
 import type { ConfigurationStore } from "./configuration-ports.ts";
@@ -42,6 +43,7 @@ export interface AdminStore {
   alerts: AlertAdminStore;
   /** Runs work on a store whose changes are made together at its end, or not at all when it throws. */
   atomically<Result>(work: (store: AdminStore) => Promise<Result>): Promise<Result>;
+  prompts: PromptStore;
 }
 
 export interface OrganizationRecord {

@@ -31,6 +31,7 @@ export function scopedStore(store: AdminStore, { member, access }: SignedIn): Ad
     usage: SCOPED.usage(store.usage, scope, store),
     requests: SCOPED.requests(store.requests, scope, store),
     pictures: SCOPED.pictures(store.pictures, scope, store),
+    prompts: SCOPED.prompts(store.prompts, scope, store),
     ledger: SCOPED.ledger(store.ledger, scope, store),
     audit: SCOPED.audit(store.audit, scope, store),
     atomically: SCOPED.atomically(store.atomically, scope, store),

@@ -52,6 +52,13 @@ export function readSecondsOrOff(value: string): number | typeof UNSET {
   throw new InvalidArgumentError('It must be whole seconds from 1 to 3600, or "off".');
 }
 
+/** Days, or `off`. */
+export function readDaysOrOff(value: string): number | typeof UNSET {
+  if (value === "off") return UNSET;
+  if (/^[1-9]\d{0,2}$/.test(value) && Number(value) <= 365) return Number(value);
+  throw new InvalidArgumentError('It must be whole days from 1 to 365, or "off".');
+}
+
 /** Hours of a link's life, or `default`. */
 export function readHoursOrDefault(value: string): number | typeof UNSET {
   if (value === "default") return UNSET;

@@ -11,6 +11,7 @@ import type { CommandContext } from "./context.ts";
 import {
   limitText,
   readLimit,
+  readDaysOrOff,
   readHoursOrDefault,
   readSecondsOrOff,
   readSwitch,
@@ -48,6 +49,7 @@ export function addOrganizationCommands(program: Command, cli: CommandContext): 
     .option("--native-image-urls <on|off>", "images of the native protocol as links", readSwitch)
     .option("--fallback-after <seconds|off>", "Cancel on timeout and use fallback", readSecondsOrOff)
     .option("--fallback-channel <id|next>", "channel of that fallback; next is the route's next target")
+    .option("--prompt-log-days <days|off>", "how long prompts and replies are kept to be read", readDaysOrOff)
     .option("--link-hours <hours|default>", "how long links to its pictures are valid", readHoursOrDefault)
     .option(
       "--caller-gone <abort|drain>",
@@ -79,6 +81,7 @@ interface SetOptions {
   linkHours?: number | typeof UNSET;
   callerGone?: string;
   failOverRefusals?: boolean;
+  promptLogDays?: number | typeof UNSET;
   limit?: object;
   json?: boolean;
 }
@@ -142,6 +145,7 @@ function toSettings(options: SetOptions): object {
     linkHours: options.linkHours,
     callerGone: options.callerGone,
     failOverRefusals: options.failOverRefusals,
+    promptLogDays: options.promptLogDays,
   };
   const named = Object.entries(settings).filter(([, value]) => value !== undefined);
   return Object.fromEntries(named.map(([name, value]) => [name, value === UNSET ? null : value]));
@@ -181,6 +185,7 @@ function toFacts(organization: OrganizationRecord) {
     "link-hours": settings.linkHours === null ? "default" : String(settings.linkHours),
     "caller-gone": settings.callerGone,
     "fail-over-refusals": switchWord(settings.failOverRefusals),
+    "prompt-log-days": settings.promptLogDays === null ? "off" : String(settings.promptLogDays),
     limit: limitText(limits) || "default",
   };
   return Object.entries(facts).map(([fact, value]) => ({ fact, value }));

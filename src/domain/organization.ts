@@ -35,6 +35,8 @@ export interface OrganizationSettings {
   callerGone: "abort" | "drain";
   /** Whether a content refusal tries the next target. */
   failOverRefusals: boolean;
+  /** For how many days prompts and replies are kept for administrators to read; `null` keeps none. */
+  promptLogDays: number | null;
 }
 
 export const DEFAULT_ORGANIZATION_SETTINGS: OrganizationSettings = {
@@ -45,4 +47,5 @@ export const DEFAULT_ORGANIZATION_SETTINGS: OrganizationSettings = {
   linkHours: null,
   callerGone: "abort",
   failOverRefusals: false,
+  promptLogDays: null,
 };

@@ -1,6 +1,7 @@
 import type { Nanos } from "../lib/money.ts";
 import type { StoredImage } from "./delivered-image.ts";
 import type { Attempt } from "./ledger.ts";
+import type { RequestContent } from "./request-content.ts";
 import type { Usage } from "./usage.ts";
 
 /** The record of one request, given to the listeners (log, metrics) after its end. */
@@ -47,6 +48,8 @@ export interface RequestEvent {
   attempts: Attempt[];
   /** Delivered pictures that were stored. */
   pictures: readonly StoredImage[];
+  /** What was said; null unless the organization has it logged. */
+  content: RequestContent | null;
   /** The reason of a failure, for operators; never the caller's content. */
   cause: unknown;
 }

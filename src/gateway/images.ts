@@ -26,7 +26,7 @@ import { ClientDisconnected, type Call } from "./routing/call.ts";
 import { callTargets, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 import { prepareReferences, type ReferenceSettings } from "./references.ts";
-import type { RequestContext } from "./request-context.ts";
+import { noteContent, type RequestContext } from "./request-context.ts";
 
 export type ImageCore = Core & DeliverySettings & ReferenceSettings;
 
@@ -89,6 +89,7 @@ export async function makeImages(
 ): Promise<ImageOutcome> {
   const { admitted, fitted } = admission;
   const { context } = admitted;
+  noteContent(context, request.prompt);
   const usesMask = FAMILIES[admitted.model.family].mask;
   const references = await prepareReferences(core, request, {
     organization: context.principal.organization.id,

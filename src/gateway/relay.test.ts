@@ -64,6 +64,7 @@ function start(chunks: readonly Uint8Array[], options: StartOptions = {}) {
     deadlineTimer,
     idleMs: options.idleMs ?? 30,
     isDetachable: options.isDetachable ?? false,
+    content: null,
     checkpoint: () => {
       checkpoints.push(stream.usage().tokens.output ?? 0);
       checkpointed.resolve();

@@ -1,5 +1,6 @@
 import type { TextStream } from "../dialects/dialect.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
+import type { RequestContent } from "../domain/request-content.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { Deadline, DeadlineTimer } from "../lib/deadline-timer.ts";
 import { ClientDisconnected, type Call } from "./routing/call.ts";
@@ -30,6 +31,8 @@ interface Relay {
   isDetachable: boolean;
   /** Called about every two seconds while the stream runs. */
   checkpoint(): void;
+  /** Notes what is sent; null where nobody keeps it. */
+  content: RequestContent | null;
   /** Called exactly once, before the ending goes out. Returns an error event to send in its place, or null. */
   end(how: StreamEnd): Uint8Array | null;
 }
@@ -78,11 +81,12 @@ class RunningRelay {
 
   async run(client: Client): Promise<void> {
     if (this.#client || this.#hasEnded) return client.close();
-    const { reader, stream, head } = this.#relay;
+    const { reader, stream, head, content } = this.#relay;
     this.#client = client;
     try {
       for (let output = head; ;) {
         this.#waitingSince = null;
+        content?.add(output);
         if (output.length > 0 && !this.#isClientDisconnected) {
           const taken = client.write(output);
           void client.flush();

@@ -1,4 +1,5 @@
 import type { StoredImage } from "../domain/delivered-image.ts";
+import { RequestContent } from "../domain/request-content.ts";
 import type { Principal } from "../domain/api-key.ts";
 import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
@@ -29,10 +30,18 @@ export interface RequestFacts {
   surplus: number;
   /** Delivered pictures that were stored. */
   pictures: readonly StoredImage[];
+  /** What was said; null unless the organization has it logged. */
+  content: RequestContent | null;
 }
 
 const NO_PICTURES: readonly StoredImage[] = [];
 
 export function newRequestFacts(): RequestFacts {
-  return { model: null, charge: null, surplus: 0, pictures: NO_PICTURES };
+  return { model: null, charge: null, surplus: 0, pictures: NO_PICTURES, content: null };
+}
+
+/** Begins to note what is said, where the request's organization has it logged. */
+export function noteContent({ principal, facts }: RequestContext, prompt: string): void {
+  const { promptLogDays } = principal.organization.settings;
+  if (promptLogDays !== null) facts.content = new RequestContent(prompt, promptLogDays);
 }

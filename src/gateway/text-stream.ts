@@ -81,6 +81,7 @@ export function relayStream(core: Core, relayed: StreamToRelay): RelayedStream {
     deadlineTimer: core.failover.deadlineTimer,
     idleMs: timeouts.idleMs,
     isDetachable: admitted.context.principal.organization.settings.callerGone === "drain",
+    content: admitted.context.facts.content,
     checkpoint: () => admitted.checkpoint({ target, usage: opened.stream.usage(), flags: ["partial"] }),
     end: (how) => {
       const failure = settle(relayed, how);

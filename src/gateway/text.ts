@@ -14,7 +14,7 @@ import type { Core } from "./core.ts";
 import { coveredOutput, textCeiling } from "./metering/estimate.ts";
 import { requirePrice, requireUsePrices } from "./metering/price.ts";
 import { billableUsage, maxUsesOf, usageBounds } from "./metering/usage-policy.ts";
-import type { RequestContext } from "./request-context.ts";
+import { noteContent, type RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
 import { callTargets, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
@@ -43,6 +43,7 @@ export async function handleText(
   payload: TextPayload,
 ): Promise<TextOutcome> {
   using admitted = await admitText(core, context, payload);
+  noteContent(context, payload.raw);
   const coveredTokens = coveredTokensOf(admitted, payload.parsed);
   const committed = await callRoute(core, admitted, payload, coveredTokens);
   const { reply, target } = committed;
@@ -59,6 +60,7 @@ export async function handleText(
     return { kind: "stream", ...relayed, rate: admitted.rate, coveredTokens };
   }
   committed.release();
+  context.facts.content?.add(reply.text);
   admitted.settle({ target, usage: reply.usage, flags: context.signal.aborted ? ["caller_gone"] : [] });
   return { kind: "whole", text: reply.text, rate: admitted.rate, coveredTokens };
 }

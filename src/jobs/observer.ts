@@ -51,6 +51,7 @@ export function eventOfRun({ job, ending, context, at, startedAt, durationMs }: 
     currency: entry?.currency ?? null,
     attempts,
     pictures: facts.pictures,
+    content: facts.content,
     cause: undefined,
   };
 }

@@ -236,6 +236,7 @@ function report(settings: EndpointSettings, exchange: HttpExchange, ending: Endi
     currency: charge?.currency ?? null,
     attempts,
     pictures: facts.pictures,
+    content: facts.content,
     cause: failure?.cause,
   };
   settings.connections.ended(request);

@@ -34,6 +34,7 @@ export function memoryAdminStore(): MemoryAdminStore {
     ...memoryMemberStores(note),
     webhooks: unusedWebhooks(),
     alerts: unused(),
+    prompts: unused(),
     jobs: { get: async () => null, list: async () => [] },
     usage: unused(),
     requests: unused(),

@@ -29,6 +29,7 @@ export function requestEvent(fields: Partial<RequestEvent> = {}): RequestEvent {
     currency: null,
     attempts: [],
     pictures: [],
+    content: null,
     cause: undefined,
     ...fields,
   };

@@ -1,4 +1,5 @@
 import type { LedgerPosition } from "../ledger-ports.ts";
+import type { PromptStore } from "../prompt-ports.ts";
 import type { ListedRequest, PictureStore, RequestStore, UsageStore } from "../usage-ports.ts";
 import { isWithin, refused, type Scope } from "./scope.ts";
 
@@ -35,6 +36,17 @@ export const scopedUsage = {
     async list(filter, page: { since: number; below: LedgerPosition | null; limit: number }) {
       const own = narrowed(scope, filter);
       return own ? await store.list(own, page) : [];
+    },
+    sweep: refused,
+  }),
+
+  prompts: (store: PromptStore, scope: Scope): PromptStore => ({
+    add: refused,
+    read: async (id, by) =>
+      isWithin(scope, await store.organizationOf(id)) ? await store.read(id, by) : null,
+    async organizationOf(id) {
+      const organization = await store.organizationOf(id);
+      return isWithin(scope, organization) ? organization : null;
     },
     sweep: refused,
   }),

@@ -15,6 +15,7 @@ import sessions from "../migrations/0014_sessions.sql" with { type: "text" };
 import members from "../migrations/0015_members.sql" with { type: "text" };
 import configuration from "../migrations/0016_configuration.sql" with { type: "text" };
 import usage from "../migrations/0017_usage.sql" with { type: "text" };
+import prompts from "../migrations/0019_prompts.sql" with { type: "text" };
 import alerts from "../migrations/0018_alerts.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
@@ -41,6 +42,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0016_configuration", text: configuration },
   { name: "0017_usage", text: usage },
   { name: "0018_alerts", text: alerts },
+  { name: "0019_prompts", text: prompts },
 ];
 
 interface Migration {

@@ -25,6 +25,7 @@ import { outcomeStore } from "./outcomes.ts";
 import { organizationStore } from "./organizations.ts";
 import { priceStore } from "./prices.ts";
 import { pictureStore } from "./pictures.ts";
+import { promptStore } from "./prompts.ts";
 import { requestStore } from "./request-log.ts";
 import { sessionStore } from "./sessions.ts";
 import { signInAttemptStore } from "./sign-in-attempts.ts";
@@ -84,6 +85,7 @@ export function storesOn(database: Database, journals?: string): Stores {
       linkSecrets: linkSecretStore(database),
       webhooks: webhookStore(database),
       alerts: alertAdminStore(database),
+      prompts: promptStore(database),
       jobs: jobAdminStore(database),
       configuration: configurationStore(database),
       ledger: {

@@ -1,0 +1,37 @@
+import type { PromptRecord } from "../admin/prompt-ports.ts";
+import type { RequestEvent } from "../domain/request-event.ts";
+import { redactPersonal } from "./redaction.ts";
+
+/** Most that wait for the database; more are not kept. */
+const MAX_WAITING = 500;
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Collects what was said in requests of organizations that have it logged, until it is taken for the database. */
+export class PromptRecorder {
+  #events: RequestEvent[] = [];
+
+  readonly listener = (event: RequestEvent): void => {
+    if (event.content !== null && this.#events.length < MAX_WAITING) this.#events.push(event);
+  };
+
+  /** At most so many of what was collected, oldest first. */
+  take(limit: number): PromptRecord[] {
+    return this.#events.splice(0, limit).flatMap(recordOf);
+  }
+}
+
+function recordOf({ id, at, organizationId, keyId, model, content }: RequestEvent): PromptRecord[] {
+  if (content === null || organizationId === null || keyId === null) return [];
+  return [
+    {
+      id,
+      at,
+      organizationId,
+      keyId,
+      model,
+      prompt: redactPersonal(content.prompt),
+      reply: redactPersonal(content.reply),
+      expiresAt: at + content.days * DAY_MS,
+    },
+  ];
+}

@@ -1,0 +1,26 @@
+import { redact } from "./log.ts";
+
+const EMAIL = /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}/g;
+/** Thirteen to nineteen digits, which may be grouped: numbers of payment cards, as their check digit shows. */
+const DIGITS = /\b\d(?:[ -]?\d){12,18}\b/g;
+const PHONE = /(?<![\w.])\+\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{2,4}(?:[ .-]?\d{2,4}){1,4}\b/g;
+
+/** A text without secrets, pictures in it, e-mail addresses, payment cards and international phone numbers. */
+export function redactPersonal(text: string): string {
+  return redact(text)
+    .replace(EMAIL, "[e-mail]")
+    .replace(DIGITS, (digits) => (hasCheckDigit(digits) ? "[card]" : digits))
+    .replace(PHONE, "[phone]");
+}
+
+/** Luhn's algorithm (ISO/IEC 7812-1, annex B). */
+function hasCheckDigit(text: string): boolean {
+  const digits = text.replace(/\D/g, "");
+  let sum = 0;
+  for (let index = 0; index < digits.length; index += 1) {
+    const digit = Number(digits[digits.length - 1 - index]);
+    const doubled = index % 2 === 1 ? digit * 2 : digit;
+    sum += doubled > 9 ? doubled - 9 : doubled;
+  }
+  return sum % 10 === 0;
+}
