@@ -10,7 +10,7 @@ const promptSchema = z.object({
   keyId: z.string(),
   model: z.string().nullable(),
   prompt: z.string().describe("Body of a text request, or the prompt of pictures; without personal data"),
-  reply: z.string().describe("As it was sent, events of a stream too; empty for pictures"),
+  reply: z.string().describe("Body of a whole reply, or what a stream said; empty for pictures"),
   expiresAt: isoTimeSchema,
 });
 

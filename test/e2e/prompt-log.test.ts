@@ -56,8 +56,8 @@ test("a whole reply, a stream and a picture are kept without personal data, and 
   expect(JSON.parse(whole.reply).choices[0].message.content).toBeString();
   expect(Date.parse(whole.expiresAt) - Date.parse(whole.at)).toBe(7 * 86_400_000);
   const stream = await keptOf((id) => chat(id, { stream: true }));
-  expect(stream.reply).toStartWith("data: ");
-  expect(stream.reply).toEndWith("data: [DONE]\n\n");
+  expect(stream.reply).toContain("marzipan");
+  expect(stream.reply).not.toMatch(/jane@example|4111|data:/);
   const picture = await keptOf(async (id) => {
     const body = { model: "sandbox-a", prompt: "a marzipan pig" };
     await gateway.call("/v1/images/generations", { body, headers: { "x-request-id": id } });

@@ -19,7 +19,7 @@ export interface ControlValues {
 const MS = 1_000;
 
 export function toValues({ settings }: Organization): ControlValues {
-  const { fallbackAfterMs, fallbackChannel, ...rest } = settings;
+  const { fallbackAfterMs, fallbackChannel, promptLogDays: _others, ...rest } = settings;
   return {
     settings: { ...rest, fallbackChannel: fallbackChannel ?? "" },
     cancelsOnTimeout: fallbackAfterMs !== null,
@@ -27,7 +27,11 @@ export function toValues({ settings }: Organization): ControlValues {
   };
 }
 
-export function toSettings({ settings, cancelsOnTimeout, fallbackSeconds }: ControlValues): Settings {
+export function toSettings({
+  settings,
+  cancelsOnTimeout,
+  fallbackSeconds,
+}: ControlValues): Omit<Settings, "promptLogDays"> {
   return {
     ...settings,
     fallbackChannel: settings.fallbackChannel === "" ? null : settings.fallbackChannel,
