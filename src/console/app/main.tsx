@@ -1,14 +1,16 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { StrictMode } from "react";
+import { lazy, StrictMode, Suspense, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { I18nProvider } from "react-aria-components/I18nProvider";
 import { useTranslation } from "react-i18next";
-import { Toasts } from "./components/toast.tsx";
 import { startI18n } from "./lib/i18n.ts";
 import { queryClient, SESSION_ENDED } from "./lib/queries.ts";
 import { startTheme } from "./lib/theme.ts";
+import { whenToastsAreNeeded } from "./components/toast.tsx";
 import { router } from "./router.tsx";
+
+const Toasts = lazy(async () => ({ default: (await import("./components/toasts.tsx")).Toasts }));
 
 startTheme();
 await startI18n();
@@ -23,11 +25,17 @@ if (root)
 
 function Console() {
   const { i18n } = useTranslation();
+  const [hasToasts, setHasToasts] = useState(false);
+  useEffect(() => whenToastsAreNeeded(() => setHasToasts(true)), []);
   return (
     <I18nProvider locale={i18n.language}>
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
-        <Toasts />
+        {hasToasts && (
+          <Suspense>
+            <Toasts />
+          </Suspense>
+        )}
       </QueryClientProvider>
     </I18nProvider>
   );

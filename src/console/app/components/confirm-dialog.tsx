@@ -5,7 +5,7 @@ import { TextField } from "react-aria-components/TextField";
 import { useTranslation } from "react-i18next";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
-import { INPUT } from "./fields/field-frame.tsx";
+import { INPUT } from "./fields/field-class.ts";
 import { Problem } from "./form-problem.tsx";
 
 interface ConfirmDialogProps {

@@ -1,36 +1,32 @@
-import { useNavigate } from "@tanstack/react-router";
-import { Languages, LogOut, SunMoon, UserRound, type LucideIcon } from "lucide-react";
-import { useState } from "react";
+import { lazy, Suspense, useRef, useState } from "react";
 import { Button } from "react-aria-components/Button";
-import { Menu, MenuItem, MenuTrigger, Separator, SubmenuTrigger } from "react-aria-components/Menu";
-import { Popover } from "react-aria-components/Popover";
 import { useTranslation } from "react-i18next";
-import { send } from "../lib/api.ts";
-import { chooseLanguage, LANGUAGES, type Language } from "../lib/i18n.ts";
-import { queryClient } from "../lib/queries.ts";
 import { useSession } from "../lib/session.ts";
-import { chooseTheme, currentTheme, THEMES, type Theme } from "../lib/theme.ts";
-import { showProblem } from "./toast.tsx";
 
-const ITEM =
-  "flex cursor-pointer items-center gap-2.5 rounded-md px-2 py-1.5 outline-none data-focused:bg-hover data-open:bg-hover";
-const MENU = "min-w-52 p-1 outline-none";
-const POPOVER = "animate-appear rounded-lg bg-raised shadow-popover";
+const loadMenu = () => import("./member-menu-popover.tsx");
+const MemberMenuPopover = lazy(async () => ({ default: (await loadMenu()).MemberMenuPopover }));
 
-/** Who is signed in: account, theme, language, signing out. */
+/** Who is signed in; pressing it opens account, theme, language and signing out, which are loaded then. */
 export function MemberMenu() {
-  const { t, i18n } = useTranslation();
-  const navigate = useNavigate();
+  const { t } = useTranslation();
   const { name, role } = useSession();
-  const [theme, setTheme] = useState(currentTheme);
-  const signOut = async () => {
-    await send("DELETE", "/session").catch(showProblem);
-    await navigate({ to: "/sign-in" });
-    queryClient.clear();
+  const trigger = useRef<HTMLButtonElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  const [wasOpened, setWasOpened] = useState(false);
+  const open = () => {
+    setWasOpened(true);
+    setOpen(true);
   };
   return (
-    <MenuTrigger>
-      <Button className="flex h-10 w-full items-center gap-2.5 rounded-md px-2.5 text-left hover:bg-hover max-sm:h-12">
+    <>
+      <Button
+        ref={trigger}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        onPress={open}
+        onHoverStart={() => void loadMenu()}
+        className="flex h-10 w-full items-center gap-2.5 rounded-md px-2.5 text-left hover:bg-hover max-sm:h-12"
+      >
         <span
           aria-hidden
           className="flex size-6 shrink-0 items-center justify-center rounded-full bg-accent-soft text-xs font-semibold text-accent"
@@ -42,83 +38,11 @@ export function MemberMenu() {
           <span className="block truncate text-xs leading-4 text-muted">{t(`role.${role}`)}</span>
         </span>
       </Button>
-      <Popover placement="top start" className={POPOVER}>
-        <Menu aria-label={name} className={MENU}>
-          <MenuItem onAction={() => void navigate({ to: "/settings/account" })} className={ITEM}>
-            <UserRound size={15} aria-hidden />
-            {t("account")}
-          </MenuItem>
-          <Choice
-            icon={SunMoon}
-            label={t("theme")}
-            chosen={theme}
-            choices={THEMES.map((id) => ({ id, label: t(`theme.${id}`) }))}
-            onChoose={(id) => {
-              chooseTheme(id as Theme);
-              setTheme(id as Theme);
-            }}
-          />
-          <Choice
-            icon={Languages}
-            label={t("language")}
-            chosen={i18n.language}
-            choices={Object.entries(LANGUAGES).map(([id, label]) => ({ id, label }))}
-            onChoose={(id) => void chooseLanguage(id as Language)}
-          />
-          <Separator className="my-1 h-px bg-line" />
-          <MenuItem onAction={() => void signOut()} className={ITEM}>
-            <LogOut size={15} aria-hidden />
-            {t("signOut")}
-          </MenuItem>
-        </Menu>
-      </Popover>
-    </MenuTrigger>
-  );
-}
-
-function Choice({
-  icon: Icon,
-  label,
-  chosen,
-  choices,
-  onChoose,
-}: {
-  icon: LucideIcon;
-  label: string;
-  chosen: string;
-  choices: readonly { id: string; label: string }[];
-  onChoose(id: string): void;
-}) {
-  return (
-    <SubmenuTrigger>
-      <MenuItem className={ITEM}>
-        <Icon size={15} aria-hidden />
-        <span className="flex-1">{label}</span>
-        <span className="text-muted">{choices.find(({ id }) => id === chosen)?.label}</span>
-      </MenuItem>
-      <Popover className={POPOVER}>
-        <Menu
-          aria-label={label}
-          selectionMode="single"
-          disallowEmptySelection
-          selectedKeys={[chosen]}
-          onSelectionChange={(keys) => {
-            const [id] = keys === "all" ? [] : keys;
-            if (id !== undefined) onChoose(String(id));
-          }}
-          className={MENU.replace("min-w-52", "min-w-36")}
-        >
-          {choices.map(({ id, label }) => (
-            <MenuItem
-              key={id}
-              id={id}
-              className={`${ITEM} data-selected:font-semibold data-selected:text-accent`}
-            >
-              {label}
-            </MenuItem>
-          ))}
-        </Menu>
-      </Popover>
-    </SubmenuTrigger>
+      {wasOpened && (
+        <Suspense>
+          <MemberMenuPopover trigger={trigger} isOpen={isOpen} onOpenChange={setOpen} />
+        </Suspense>
+      )}
+    </>
   );
 }

@@ -2,18 +2,16 @@ import { Building2, ChevronsUpDown } from "lucide-react";
 import { Button } from "react-aria-components/Button";
 import { Select, SelectValue } from "react-aria-components/Select";
 import { useTranslation } from "react-i18next";
-import { useOrganizationOptions } from "../lib/options.ts";
+import type { Option } from "../lib/options.ts";
 import { useOrganization } from "../lib/organization.ts";
 import { OptionsList } from "./fields/options-list.tsx";
 
 const ALL = "";
 
-/** Chooses which organization all pages are about; nothing where there is only one. */
-export function OrganizationPicker() {
+/** Chooses which organization all pages are about. */
+export function OrganizationPicker({ options }: { options: readonly Option[] }) {
   const { t } = useTranslation();
-  const options = useOrganizationOptions();
   const { id, choose } = useOrganization();
-  if (options.length < 2) return null;
   return (
     <Select
       aria-label={t("organization")}

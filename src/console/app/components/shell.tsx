@@ -2,17 +2,21 @@ import { Outlet } from "@tanstack/react-router";
 import { Menu as MenuIcon, Search } from "lucide-react";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { Button } from "react-aria-components/Button";
-import { Dialog as AriaDialog } from "react-aria-components/Dialog";
-import { Modal, ModalOverlay } from "react-aria-components/Modal";
 import { useTranslation } from "react-i18next";
+import { useOrganizationOptions } from "../lib/options.ts";
 import { IconButton } from "./button.tsx";
 import { Mark } from "./mark.tsx";
 import { MemberMenu } from "./member-menu.tsx";
 import { Navigation } from "./navigation.tsx";
-import { OrganizationPicker } from "./organization-picker.tsx";
+import { Skeleton } from "./skeleton.tsx";
 
 const CommandPalette = lazy(async () => ({
   default: (await import("./command-palette.tsx")).CommandPalette,
+}));
+
+const PhoneMenu = lazy(async () => ({ default: (await import("./phone-menu.tsx")).PhoneMenu }));
+const OrganizationPicker = lazy(async () => ({
+  default: (await import("./organization-picker.tsx")).OrganizationPicker,
 }));
 
 /** Navigation at the left, or behind a button on a phone, and the page beside it. */
@@ -52,18 +56,13 @@ export function Shell() {
       <main id="content" tabIndex={-1} className="min-w-0 outline-none!">
         <Outlet />
       </main>
-      <ModalOverlay
-        isDismissable
-        isOpen={isMenuOpen}
-        onOpenChange={setMenuOpen}
-        className="fixed inset-0 z-30 bg-black/40 md:hidden"
-      >
-        <Modal className="h-full w-72 max-w-[85vw] bg-ground shadow-dialog">
-          <AriaDialog aria-label={t("nav")} className="h-full outline-none">
+      {isMenuOpen && (
+        <Suspense>
+          <PhoneMenu label={t("nav")} onClose={() => setMenuOpen(false)}>
             <Sidebar onSearch={search} onNavigate={() => setMenuOpen(false)} />
-          </AriaDialog>
-        </Modal>
-      </ModalOverlay>
+          </PhoneMenu>
+        </Suspense>
+      )}
       {isSearching && (
         <Suspense>
           <CommandPalette onClose={() => setSearching(false)} />
@@ -75,13 +74,18 @@ export function Shell() {
 
 function Sidebar({ onSearch, onNavigate }: { onSearch(): void; onNavigate?: () => void }) {
   const { t } = useTranslation();
+  const organizations = useOrganizationOptions();
   return (
     <div className="flex h-full flex-col gap-3 overflow-y-auto p-3">
       <p className="flex h-8 items-center gap-2 px-2.5 font-semibold tracking-tight">
         <Mark />
         {t("product")}
       </p>
-      <OrganizationPicker />
+      {organizations.length > 1 && (
+        <Suspense fallback={<Skeleton className="h-9 w-full shrink-0" />}>
+          <OrganizationPicker options={organizations} />
+        </Suspense>
+      )}
       <Button
         onPress={onSearch}
         className="flex h-8 items-center gap-2.5 rounded-md border border-line bg-surface px-2.5 text-muted hover:bg-hover max-sm:h-11"

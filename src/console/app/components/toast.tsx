@@ -1,56 +1,38 @@
-import { CircleCheck, OctagonX, X } from "lucide-react";
-import { Text } from "react-aria-components/Text";
-import {
-  UNSTABLE_Toast as AriaToast,
-  UNSTABLE_ToastContent as ToastContent,
-  UNSTABLE_ToastQueue as ToastQueue,
-  UNSTABLE_ToastRegion as ToastRegion,
-} from "react-aria-components/Toast";
-import { useTranslation } from "react-i18next";
-import { IconButton } from "./button.tsx";
-
-interface ToastText {
+/** Something that is said for a moment; a problem stays until it is closed. */
+export interface ToastText {
   text: string;
   isProblem: boolean;
 }
 
-const SHOWN_MS = 6_000;
-const queue = new ToastQueue<ToastText>({ maxVisibleToasts: 3 });
+type Listener = (toast: ToastText) => void;
+
+const waiting: ToastText[] = [];
+let listener: Listener | null = null;
+let load: (() => void) | null = null;
 
 /** Says that something was done. */
 export function showToast(text: string): void {
-  queue.add({ text, isProblem: false }, { timeout: SHOWN_MS });
+  add({ text, isProblem: false });
 }
 
 /** Says what went wrong, until it is closed. */
 export function showProblem(error: unknown): void {
-  queue.add({ text: error instanceof Error ? error.message : String(error), isProblem: true });
+  add({ text: error instanceof Error ? error.message : String(error), isProblem: true });
 }
 
-export function Toasts() {
-  const { t } = useTranslation();
-  return (
-    <ToastRegion
-      queue={queue}
-      aria-label={t("toasts")}
-      className="fixed right-4 bottom-4 z-50 flex max-w-[calc(100vw-2rem)] flex-col-reverse gap-2"
-    >
-      {({ toast }) => (
-        <AriaToast
-          toast={toast}
-          className="flex max-w-md animate-appear items-start gap-3 rounded-lg bg-raised p-3 shadow-popover"
-        >
-          {toast.content.isProblem ? (
-            <OctagonX size={18} aria-hidden className="mt-1.5 shrink-0 text-bad" />
-          ) : (
-            <CircleCheck size={18} aria-hidden className="mt-1.5 shrink-0 text-good" />
-          )}
-          <ToastContent className="flex-1 py-1.5 break-words">
-            <Text slot="title">{toast.content.text}</Text>
-          </ToastContent>
-          <IconButton slot="close" icon={X} label={t("close")} />
-        </AriaToast>
-      )}
-    </ToastRegion>
-  );
+/** Calls `onFirst` when the first toast is there, because what shows them is loaded only then. */
+export function whenToastsAreNeeded(onFirst: () => void): void {
+  load = onFirst;
+}
+
+/** Gives every toast, those that wait already too. */
+export function takeToasts(take: Listener): void {
+  listener = take;
+  for (const toast of waiting.splice(0)) take(toast);
+}
+
+function add(toast: ToastText): void {
+  if (listener) return listener(toast);
+  waiting.push(toast);
+  load?.();
 }

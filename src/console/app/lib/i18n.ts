@@ -1,4 +1,4 @@
-import i18next from "i18next";
+import i18next, { type BackendModule } from "i18next";
 import { initReactI18next } from "react-i18next";
 import type { en, Texts } from "../locales/en.ts";
 
@@ -14,31 +14,56 @@ declare module "i18next" {
 export const LANGUAGES = { en: "English", zh: "中文" } as const;
 export type Language = keyof typeof LANGUAGES;
 
-const LOADERS: Record<Language, () => Promise<Texts>> = {
-  en: async () => (await import("../locales/en.ts")).en,
-  zh: async () => (await import("../locales/zh.ts")).zh,
+/** The texts of the first page, and those of all pages. */
+const LOADERS: Record<Language, { first(): Promise<Partial<Texts>>; all(): Promise<Texts> }> = {
+  en: {
+    first: async () => (await import("../locales/en-first.ts")).first,
+    all: async () => (await import("../locales/en.ts")).en,
+  },
+  zh: {
+    first: async () => (await import("../locales/zh-first.ts")).first,
+    all: async () => (await import("../locales/zh.ts")).zh,
+  },
 };
 const STORED = "gateway.language";
+const IDLE_MS = 2_000;
+
+const backend: BackendModule = {
+  type: "backend",
+  init() {},
+  async read(language, area) {
+    const { first, all } = LOADERS[language as Language];
+    const texts: Record<string, Record<string, string> | undefined> = await first();
+    return texts[area] ?? (await all())[area as keyof Texts];
+  },
+};
 
 /** Starts with the language chosen earlier, else the browser's where there is one of it, else English. */
 export async function startI18n(): Promise<void> {
   const language = chosenLanguage();
-  await i18next.use(initReactI18next).init({
-    lng: language,
-    defaultNS: "shell",
-    keySeparator: false,
-    interpolation: { escapeValue: false },
-    resources: { [language]: await LOADERS[language]() },
-  });
+  await i18next
+    .use(backend)
+    .use(initReactI18next)
+    .init({
+      lng: language,
+      ns: ["shell"],
+      defaultNS: "shell",
+      fallbackLng: false,
+      keySeparator: false,
+      interpolation: { escapeValue: false },
+    });
   document.documentElement.lang = language;
+  // A dialog must not wait for its texts, so they are all there before it is opened.
+  setTimeout(
+    () => void LOADERS[language].all().then((all) => i18next.loadNamespaces(Object.keys(all))),
+    IDLE_MS,
+  );
 }
 
 export async function chooseLanguage(language: Language): Promise<void> {
-  const texts = await LOADERS[language]();
-  for (const [area, words] of Object.entries(texts)) i18next.addResourceBundle(language, area, words);
   localStorage.setItem(STORED, language);
-  document.documentElement.lang = language;
   await i18next.changeLanguage(language);
+  document.documentElement.lang = language;
 }
 
 function chosenLanguage(): Language {

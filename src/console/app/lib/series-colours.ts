@@ -1,14 +1,38 @@
-const HUES = 24;
+const HUES = 12;
+const STORED = "gateway.colours";
 const FNV_OFFSET = 2_166_136_261;
 const FNV_PRIME = 16_777_619;
 
-/** The colour of a series by its name, so that a model looks the same in every chart. */
+let slots: Record<string, number> | null = null;
+
+/**
+ * The colour of a series by its name, so that a model looks the same in every chart. It follows from the name alone,
+ * but for two names of the same colour: the one that this browser has met later gets the next free one.
+ */
 export function seriesColour(name: string): string {
+  const slot = slotOf(name);
+  // Neighbours in hue differ in lightness, too.
+  return `oklch(${slot % 2 === 0 ? 0.58 : 0.7} 0.14 ${(slot * 360) / HUES + 25})`;
+}
+
+function slotOf(name: string): number {
+  slots ??= JSON.parse(localStorage.getItem(STORED) ?? "{}") as Record<string, number>;
+  const known = slots[name];
+  if (known !== undefined) return known;
+  const wanted = hashOf(name) % HUES;
+  const taken = new Set(Object.values(slots));
+  if (taken.size === HUES) return wanted;
+  let slot = wanted;
+  while (taken.has(slot)) slot = (slot + 1) % HUES;
+  slots[name] = slot;
+  localStorage.setItem(STORED, JSON.stringify(slots));
+  return slot;
+}
+
+function hashOf(name: string): number {
   let hash = FNV_OFFSET;
   for (const character of name) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), FNV_PRIME) >>> 0;
-  const hue = ((hash % HUES) * 360) / HUES;
-  const lightness = [0.6, 0.68, 0.54][(hash >>> 8) % 3] ?? 0.6;
-  return `oklch(${lightness} 0.14 ${hue})`;
+  return (hash ^ (hash >>> 15)) >>> 0;
 }
 
 /** Of what is summed up because it is little. */

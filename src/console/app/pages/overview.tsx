@@ -1,7 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useCallback } from "react";
+import { lazy, Suspense, useCallback } from "react";
 import { useTranslation } from "react-i18next";
-import { FilterSelect } from "../components/filter-select.tsx";
 import { Page } from "../components/page.tsx";
 import { RangePicker } from "../components/range-picker.tsx";
 import { ReadingState } from "../components/reading-state.tsx";
@@ -22,6 +21,10 @@ import { TopCard } from "./overview/top-card.tsx";
 import { Totals } from "./overview/totals.tsx";
 import { LatencyCard, RequestsCard } from "./overview/traffic-cards.tsx";
 
+const FilterSelect = lazy(async () => ({
+  default: (await import("../components/filter-select.tsx")).FilterSelect,
+}));
+
 /** Whether everything is well, what was spent on what by whom, and whether the budgets last. */
 export default function OverviewPage() {
   const { t } = useTranslation("overview");
@@ -33,12 +36,14 @@ export default function OverviewPage() {
       actions={
         <>
           {query.data && query.data.currencies.length > 1 && (
-            <FilterSelect
-              name="currency"
-              label={t("currency")}
-              usual={query.data.currency}
-              options={query.data.currencies.map((id) => ({ id, label: id }))}
-            />
+            <Suspense>
+              <FilterSelect
+                name="currency"
+                label={t("currency")}
+                usual={query.data.currency}
+                options={query.data.currencies.map((id) => ({ id, label: id }))}
+              />
+            </Suspense>
           )}
           <RangePicker />
         </>

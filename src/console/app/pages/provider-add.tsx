@@ -7,7 +7,7 @@ import { SearchField } from "react-aria-components/SearchField";
 import { useTranslation } from "react-i18next";
 import { Card } from "../components/card.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
-import { INPUT } from "../components/fields/field-frame.tsx";
+import { INPUT } from "../components/fields/field-class.ts";
 import { TextField } from "../components/fields/text-field.tsx";
 import { Form } from "../components/form.tsx";
 import { ButtonLink, TextLink } from "../components/link.tsx";

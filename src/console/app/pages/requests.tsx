@@ -8,7 +8,7 @@ import { Button } from "../components/button.tsx";
 import { DataTable } from "../components/data-table.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
 import { ExportMenu } from "../components/export-menu.tsx";
-import { INPUT } from "../components/fields/field-frame.tsx";
+import { INPUT } from "../components/fields/field-class.ts";
 import { FilterInput } from "../components/filter-input.tsx";
 import { FilterSelect } from "../components/filter-select.tsx";
 import { ButtonLink } from "../components/link.tsx";

@@ -1,7 +1,8 @@
 import { Radio, RadioGroup } from "react-aria-components/RadioGroup";
 import { useTranslation } from "react-i18next";
 import type { Option } from "../../lib/options.ts";
-import { FIELD, FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
+import { FIELD } from "./field-class.ts";
+import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 import { MultiSelectField } from "./select-field.tsx";
 
 /** Everything or what is chosen: `"*"` or a list of ids. */

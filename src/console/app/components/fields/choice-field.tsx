@@ -1,6 +1,7 @@
 import { Radio, RadioGroup } from "react-aria-components/RadioGroup";
 import { useTranslation } from "react-i18next";
-import { FIELD, FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
+import { FIELD } from "./field-class.ts";
+import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 
 interface ChoiceFieldProps extends FieldProps {
   choices: readonly { id: string; label: string }[];

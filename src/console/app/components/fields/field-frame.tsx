@@ -15,9 +15,6 @@ export interface FieldProps {
   isDisabled?: boolean;
 }
 
-export const INPUT =
-  "h-8 w-full min-w-0 rounded-md border border-line-strong bg-surface px-2.5 text-sm placeholder:text-muted data-disabled:opacity-60 aria-invalid:border-bad data-invalid:border-bad max-sm:h-10 max-sm:text-base";
-
 /** The field's value in the form around it, and the error that stands beside it. */
 export function useField({ name, isRequired = false }: FieldProps): {
   field: ControllerRenderProps<FieldValues, string>;
@@ -73,5 +70,3 @@ export function FieldFrame({
     </>
   );
 }
-
-export const FIELD = "flex min-w-0 flex-col gap-1.5";

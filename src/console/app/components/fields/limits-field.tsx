@@ -1,7 +1,8 @@
 import { useTranslation } from "react-i18next";
 import { Input } from "react-aria-components/Input";
 import { TextField } from "react-aria-components/TextField";
-import { useField, FIELD, FieldFrame, INPUT } from "./field-frame.tsx";
+import { FIELD, INPUT } from "./field-class.ts";
+import { useField, FieldFrame } from "./field-frame.tsx";
 
 const LIMITS = [
   "requestsPerMinute",

@@ -1,7 +1,8 @@
 import { useState } from "react";
 import { TextArea } from "react-aria-components/TextArea";
 import { TextField } from "react-aria-components/TextField";
-import { FIELD, FieldFrame, INPUT, useField, type FieldProps } from "./field-frame.tsx";
+import { FIELD, INPUT } from "./field-class.ts";
+import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 
 interface LinesFieldProps extends FieldProps {
   placeholder?: string;

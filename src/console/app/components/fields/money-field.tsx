@@ -1,7 +1,8 @@
 import { Group } from "react-aria-components/Group";
 import { Input } from "react-aria-components/Input";
 import { TextField } from "react-aria-components/TextField";
-import { FIELD, FieldFrame, INPUT, useField, type FieldProps } from "./field-frame.tsx";
+import { FIELD, INPUT } from "./field-class.ts";
+import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 import { Unit } from "./number-field.tsx";
 
 /** An amount as a decimal text, as it is typed: no digit of it passes through a floating-point number. */

@@ -1,7 +1,8 @@
 import { Group } from "react-aria-components/Group";
 import { Input } from "react-aria-components/Input";
 import { NumberField as AriaNumberField } from "react-aria-components/NumberField";
-import { FIELD, FieldFrame, INPUT, useField, type FieldProps } from "./field-frame.tsx";
+import { FIELD, INPUT } from "./field-class.ts";
+import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 
 interface NumberFieldProps extends FieldProps {
   minimum?: number;

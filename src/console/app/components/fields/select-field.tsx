@@ -3,7 +3,8 @@ import { Button } from "react-aria-components/Button";
 import { Select, SelectValue } from "react-aria-components/Select";
 import { useTranslation } from "react-i18next";
 import type { Option } from "../../lib/options.ts";
-import { FIELD, FieldFrame, INPUT, useField, type FieldProps } from "./field-frame.tsx";
+import { FIELD, INPUT } from "./field-class.ts";
+import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 import { OptionsList } from "./options-list.tsx";
 
 interface SelectFieldProps extends FieldProps {

@@ -2,7 +2,8 @@ import type { HTMLInputTypeAttribute } from "react";
 import { Input } from "react-aria-components/Input";
 import { TextArea } from "react-aria-components/TextArea";
 import { TextField as AriaTextField } from "react-aria-components/TextField";
-import { FIELD, FieldFrame, INPUT, useField, type FieldProps } from "./field-frame.tsx";
+import { FIELD, INPUT } from "./field-class.ts";
+import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 
 interface TextFieldProps extends FieldProps {
   type?: HTMLInputTypeAttribute;

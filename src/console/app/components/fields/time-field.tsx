@@ -1,6 +1,7 @@
 import { Input } from "react-aria-components/Input";
 import { TextField } from "react-aria-components/TextField";
-import { FIELD, FieldFrame, INPUT, useField, type FieldProps } from "./field-frame.tsx";
+import { FIELD, INPUT } from "./field-class.ts";
+import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 
 /** A moment: ISO 8601 in UTC, or null. It is typed in the reader's time zone, which stands below. */
 export function TimeField(props: FieldProps) {

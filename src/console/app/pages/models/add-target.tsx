@@ -6,7 +6,7 @@ import { TextField } from "react-aria-components/TextField";
 import { useController } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { Button } from "../../components/button.tsx";
-import { FIELD, INPUT } from "../../components/fields/field-frame.tsx";
+import { FIELD, INPUT } from "../../components/fields/field-class.ts";
 import { useChannelOptions } from "../../lib/options.ts";
 import { PlainSelect } from "./plain-select.tsx";
 import { targetName, type RouteDraft } from "./route-draft.ts";

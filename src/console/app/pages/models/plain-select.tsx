@@ -2,7 +2,7 @@ import { ChevronDown } from "lucide-react";
 import { Button } from "react-aria-components/Button";
 import { Label } from "react-aria-components/Label";
 import { Select, SelectValue } from "react-aria-components/Select";
-import { FIELD, INPUT } from "../../components/fields/field-frame.tsx";
+import { FIELD, INPUT } from "../../components/fields/field-class.ts";
 import { OptionsList } from "../../components/fields/options-list.tsx";
 import type { Option } from "../../lib/options.ts";
 

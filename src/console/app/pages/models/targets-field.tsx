@@ -7,7 +7,7 @@ import { DropIndicator, useDragAndDrop } from "react-aria-components/useDragAndD
 import { useController, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { IconButton } from "../../components/button.tsx";
-import { INPUT } from "../../components/fields/field-frame.tsx";
+import { INPUT } from "../../components/fields/field-class.ts";
 import { formatShare } from "../../lib/format.ts";
 import {
   reordered,

@@ -5,7 +5,7 @@ import { Money } from "../../components/money.tsx";
 import type { OwnModel, OwnPrice } from "../../lib/own-key.ts";
 
 /** The quality of whoever names none. */
-const USUAL_QUALITY = "auto";
+const DEFAULT_QUALITY = "auto";
 
 /** Models that the key may call, each with what it costs. */
 export function ModelPrices({
@@ -40,7 +40,7 @@ function PriceTexts({ price }: { price: OwnPrice }) {
   const { t } = useTranslation("ownKey");
   const { currency } = price;
   if (price.unit === "image")
-    return price.quality === USUAL_QUALITY ? (
+    return price.quality === DEFAULT_QUALITY ? (
       <span>
         {price.tier} <Money amount={price.unit_price} currency={currency} />
       </span>

@@ -1,0 +1,69 @@
+import { useState, type RefObject } from "react";
+import { Dialog as AriaDialog } from "react-aria-components/Dialog";
+import { Popover } from "react-aria-components/Popover";
+import { useTranslation } from "react-i18next";
+import type { Range } from "../lib/range.ts";
+import { useFilters } from "../lib/search.ts";
+import { Button } from "./button.tsx";
+import { INPUT } from "./fields/field-class.ts";
+
+/** Two days, both of them included. */
+export function CustomRange({
+  trigger,
+  range,
+  onClose,
+}: {
+  trigger: RefObject<HTMLButtonElement | null>;
+  range: Range;
+  onClose(): void;
+}) {
+  const { t } = useTranslation();
+  const { change } = useFilters();
+  const [from, setFrom] = useState(range.from.slice(0, 10));
+  const [to, setTo] = useState(range.to.slice(0, 10));
+  const isRight = from !== "" && to !== "" && from <= to;
+  const apply = () => {
+    const end = new Date(`${to}T00:00:00Z`);
+    end.setUTCDate(end.getUTCDate() + 1);
+    change({ range: undefined, from: `${from}T00:00:00.000Z`, to: end.toISOString() });
+    onClose();
+  };
+  return (
+    <Popover
+      triggerRef={trigger}
+      isOpen
+      onOpenChange={(isOpen) => !isOpen && onClose()}
+      placement="bottom end"
+      className="animate-appear rounded-lg bg-raised shadow-popover"
+    >
+      <AriaDialog aria-label={t("range.custom")} className="p-4 outline-none">
+        <div className="flex w-60 flex-col gap-3">
+          <label className="flex flex-col gap-1 font-medium">
+            {t("range.from")}
+            <input
+              type="date"
+              value={from}
+              max={to}
+              onChange={(event) => setFrom(event.target.value)}
+              className={INPUT}
+            />
+          </label>
+          <label className="flex flex-col gap-1 font-medium">
+            {t("range.to")}
+            <input
+              type="date"
+              value={to}
+              min={from}
+              onChange={(event) => setTo(event.target.value)}
+              className={INPUT}
+            />
+          </label>
+          <p className="text-xs text-muted">UTC</p>
+          <Button kind="primary" isDisabled={!isRight} onPress={apply}>
+            {t("apply")}
+          </Button>
+        </div>
+      </AriaDialog>
+    </Popover>
+  );
+}

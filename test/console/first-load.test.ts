@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { readManifest, versionOfSources, type Manifest } from "../../src/console/manifest.ts";
+
+const MAX_BYTES = 250 * 1000;
+const BUILD = new URL("../../src/console/build.ts", import.meta.url).pathname;
+
+test("the first page, one language and all that they need are at most 250 kB compressed", async () => {
+  const manifest = await builtManifest();
+  const shown = ["main.tsx", "index.html", "pages/overview.tsx", "locales/zh-first.ts"];
+  const names = new Set(
+    Object.entries(manifest.files)
+      .filter(([name, { source }]) => source !== null && (shown.includes(source) || name === manifest.page))
+      .flatMap(([name]) => [name, ...needsOf(manifest, name)]),
+  );
+  const sources = new Set([...names].map((name) => manifest.files[name]?.source));
+  for (const source of ["index.html", "pages/overview.tsx", "locales/zh-first.ts"])
+    expect(sources).toContain(source);
+  expect([...names].some((name) => name.endsWith(".css"))).toBe(true);
+  const bytes = [...names].reduce((sum, name) => sum + (manifest.files[name]?.compressed ?? 0), 0);
+  console.info(`first load: ${Math.round(bytes / 1000)} kB compressed in ${names.size} files`);
+  expect(bytes).toBeGreaterThan(100_000);
+  expect(bytes).toBeLessThanOrEqual(MAX_BYTES);
+});
+
+async function builtManifest(): Promise<Manifest> {
+  const version = await versionOfSources();
+  if (!(await readManifest(version))) {
+    const child = Bun.spawn([process.execPath, BUILD], {
+      env: { NODE_ENV: "production" },
+      stderr: "inherit",
+    });
+    expect(await child.exited).toBe(0);
+  }
+  return (await readManifest(version))!;
+}
+
+/** Everything that a file imports before it runs, and what that imports. */
+function needsOf(manifest: Manifest, name: string, known = new Set<string>()): Set<string> {
+  for (const needed of manifest.needs[name] ?? []) {
+    if (known.has(needed)) continue;
+    known.add(needed);
+    needsOf(manifest, needed, known);
+  }
+  return known;
+}
