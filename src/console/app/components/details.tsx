@@ -3,7 +3,7 @@ import { Fragment, type ReactNode } from "react";
 /** Names and values of one thing, one below another; entries without a value are left out. */
 export function Details({ entries }: { entries: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
-    <dl className="grid grid-cols-[minmax(7rem,max-content)_1fr] gap-x-6 gap-y-2">
+    <dl className="grid content-start grid-cols-[minmax(7rem,max-content)_1fr] gap-x-6 gap-y-2">
       {entries.map(([name, value]) =>
         value === null || value === undefined ? null : (
           <Fragment key={name}>

@@ -14,7 +14,7 @@ export function Id({ value, isShort = false }: { value: string; isShort?: boolea
       aria-label={isCopied ? t("copied") : t("copyOf", { text: value })}
       className="group inline-flex max-w-full items-center gap-1.5 rounded-sm font-mono text-xs text-muted hover:text-text"
     >
-      <span className="truncate">{isShort && value.length > 14 ? `${value.slice(0, 12)}…` : value}</span>
+      <span className={isShort ? "max-w-26 truncate" : "truncate"}>{value}</span>
       <Icon size={12} aria-hidden className="shrink-0 opacity-60 group-hover:opacity-100" />
     </Button>
   );

@@ -17,7 +17,7 @@ export function Status({ level, children }: { level: StatusLevel; children: Reac
   const { icon: Icon, look } = LEVELS[level];
   return (
     <span
-      className={`inline-flex max-w-full items-center gap-1.5 rounded-full py-0.5 pr-2.5 pl-2 text-xs font-medium ${look}`}
+      className={`inline-flex w-fit max-w-full items-center gap-1.5 rounded-full py-0.5 pr-2.5 pl-2 text-xs font-medium ${look}`}
     >
       <Icon size={13} aria-hidden className="shrink-0" />
       <span className="truncate">{children}</span>

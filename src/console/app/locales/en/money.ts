@@ -16,7 +16,7 @@ export const money = {
   "period.total": "Never",
   "period.day": "Every day",
   "period.month": "Every month",
-  "budget.until": "Renewed on",
+  "budget.until": "Renewed",
   "budget.forecast": "Forecast for the period",
   "budget.forecast.over": "At this pace it does not last",
   "budget.forecast.within": "At this pace it lasts",

@@ -17,7 +17,7 @@ export const money: Record<keyof typeof english, string> = {
   "period.total": "不重置",
   "period.day": "每天",
   "period.month": "每月",
-  "budget.until": "下次重置",
+  "budget.until": "重置于",
   "budget.forecast": "本周期预测",
   "budget.forecast.over": "照此速度不够用",
   "budget.forecast.within": "照此速度够用",

@@ -88,7 +88,7 @@ function useColumns(): Column<ListedKey>[] {
       header: t("column.name"),
       cell: ({ id, name }) => (
         <TextLink to="/keys/$id" params={{ id }}>
-          <span className="block max-w-72 truncate">{name}</span>
+          <span className="block max-w-56 truncate">{name}</span>
         </TextLink>
       ),
     },
@@ -98,9 +98,17 @@ function useColumns(): Column<ListedKey>[] {
       cell: ({ prefix }) => <code className="font-mono text-xs text-muted">{prefix}…</code>,
     },
     { id: "state", header: t("column.state"), cell: (view) => <KeyState view={view} /> },
-    { id: "organization", header: t("column.organization"), cell: (view) => nameOf(view.organizationId) },
+    {
+      id: "organization",
+      header: t("column.organization"),
+      cell: (view) => <span className="block max-w-48 truncate">{nameOf(view.organizationId)}</span>,
+    },
     { id: "scopes", header: t("column.scopes"), cell: (view) => words.scopes(view.scopes), isOptional: true },
-    { id: "models", header: t("column.models"), cell: (view) => words.models(view.models) },
+    {
+      id: "models",
+      header: t("column.models"),
+      cell: (view) => <span className="whitespace-nowrap">{words.models(view.models)}</span>,
+    },
     { id: "budget", header: t("column.budget"), cell: (view) => <BudgetCell view={view} /> },
     {
       id: "lastUsed",

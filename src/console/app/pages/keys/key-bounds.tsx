@@ -32,11 +32,8 @@ export function KeyBounds({ view }: { view: Key }) {
             view.addresses === null ? t("detail.addresses.any") : view.addresses.join(", "),
           ],
           ...limits,
-          [
-            t("column.expires"),
-            view.expiresAt === null ? t("never") : <Time at={view.expiresAt} isAbsolute />,
-          ],
-          [t("column.created"), <Time at={view.createdAt} isAbsolute />],
+          [t("column.expires"), view.expiresAt === null ? t("never") : <Time at={view.expiresAt} />],
+          [t("column.created"), <Time at={view.createdAt} />],
         ]}
       />
     </Card>

@@ -74,9 +74,9 @@ export function KeyFields() {
         name="scopes"
         label={t("form.scopes")}
         choices={[
-          { id: "ai:*", label: t("scope.ai:*") },
-          { id: "ai:image", label: t("scope.ai:image") },
-          { id: "ai:llm", label: t("scope.ai:llm") },
+          { id: "ai:*", label: t("scope.all") },
+          { id: "ai:image", label: t("scope.image") },
+          { id: "ai:llm", label: t("scope.text") },
         ]}
       />
       <AllOrSomeField

@@ -21,8 +21,8 @@ export function useKeyWords() {
   const { t } = useTranslation("keys");
   return {
     scopes: (scopes: Key["scopes"]) => {
-      const isAll = scopes.includes("ai:*") || scopes.length === 2;
-      return isAll ? t("scope.ai:*") : t(scopes.includes("ai:image") ? "scope.ai:image" : "scope.ai:llm");
+      if (scopes.includes("ai:*") || scopes.length === 2) return t("scope.all");
+      return t(scopes.includes("ai:image") ? "scope.image" : "scope.text");
     },
     models: (models: Key["models"]) =>
       models === "*" ? t("models.all") : t("models.count", { count: models.length }),

@@ -29,7 +29,9 @@ export default function NewKeyPage() {
   const navigate = useNavigate();
   const organization = useOrganization();
   const form = useForm<NewKeyValues>({
-    defaultValues: { ...NEW_KEY, amount: "", period: "month", organizationId: organization.id },
+    values: { ...NEW_KEY, amount: "", period: "month", organizationId: organization.id },
+    // Which organizations there are may be known only after typing has begun.
+    resetOptions: { keepDirtyValues: true },
   });
   const create = useCreation();
   const [made, setMade] = useState<Output<"keys.create"> | null>(null);
@@ -95,12 +97,7 @@ function BudgetFields({ organizationId }: { organizationId: string | null }) {
   const currency = organizations.data?.data.find(({ id }) => id === organizationId)?.currency ?? "";
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      <MoneyField
-        name="amount"
-        label={t("form.budget")}
-        help={t("form.budget.help", { currency })}
-        currency={currency}
-      />
+      <MoneyField name="amount" label={t("form.budget")} help={t("form.budget.help")} currency={currency} />
       <SelectField
         name="period"
         label={t("form.budget.period")}

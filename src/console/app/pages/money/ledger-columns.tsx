@@ -9,8 +9,6 @@ import { formatCount } from "../../lib/format.ts";
 import { useKeyOptions, useOrganizationOptions } from "../../lib/options.ts";
 import type { Entry } from "./views.ts";
 
-const LEVELS = { charge: "good", refund: "warn", adjustment: "unknown" } as const;
-
 export function useLedgerColumns(): Column<Entry>[] {
   const { t } = useTranslation("money");
   const nameOf = useNames();
@@ -67,7 +65,8 @@ export function useLedgerColumns(): Column<Entry>[] {
 
 export function EntryKind({ kind }: { kind: Entry["kind"] }) {
   const { t } = useTranslation("money");
-  return <Status level={LEVELS[kind]}>{t(`kind.${kind}`)}</Status>;
+  if (kind === "charge") return t("kind.charge");
+  return <Status level={kind === "refund" ? "warn" : "unknown"}>{t(`kind.${kind}`)}</Status>;
 }
 
 /** What was used, in a few words. */

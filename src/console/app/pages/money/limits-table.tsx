@@ -29,21 +29,25 @@ export function LimitsTable() {
   const [edited, setEdited] = useState<LimitsOwner | null>(null);
   const { rows, list } = useOwners();
   return (
-    <section className="flex min-w-0 flex-col gap-2">
-      <h2 className="font-semibold">{t("limits.title")}</h2>
-      <p className="text-muted">
-        {t("limits.intro")} {t("limits.ownOnly")}
-      </p>
+    <>
       <DataTable
         id="limits"
         label={t("limits.title")}
         columns={useColumns(setEdited)}
         list={{ ...list, rows }}
+        filters={
+          <div className="px-1 py-1">
+            <h2 className="font-semibold">{t("limits.title")}</h2>
+            <p className="mt-0.5 text-muted">
+              {t("limits.intro")} {t("limits.ownOnly")}
+            </p>
+          </div>
+        }
         rowId={({ kind, id }) => `${kind} ${id}`}
         empty={<EmptyState>{t("limits.intro")}</EmptyState>}
       />
       {edited && <LimitsDialog owner={edited} onClose={() => setEdited(null)} />}
-    </section>
+    </>
   );
 }
 

@@ -25,6 +25,12 @@ const ACTIONS = [
   "archive",
   "redeliver",
   "reset password",
+  "change password",
+  "sign in",
+  "sign out",
+  "fail to sign in",
+  "turn on TOTP",
+  "turn off TOTP",
 ] as const;
 
 /** What was done to what, in words; what has none is shown as it is recorded. */

@@ -1,12 +1,118 @@
+import { Settings2 } from "lucide-react";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { AreaTabs } from "../../components/area-tabs.tsx";
+import { Button } from "../../components/button.tsx";
+import { DataTable, type Column } from "../../components/data-table.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { FilterInput } from "../../components/filter-input.tsx";
+import { FilterSelect } from "../../components/filter-select.tsx";
 import { Page } from "../../components/page.tsx";
+import { showProblem } from "../../components/toast.tsx";
+import { call } from "../../lib/api.ts";
+import { download } from "../../lib/download.ts";
+import { useList } from "../../lib/queries.ts";
+import { useFilters } from "../../lib/search.ts";
+import { useCan } from "../../lib/session.ts";
+import { ImportDialog } from "./import-dialog.tsx";
+import type { Setting } from "./views.ts";
 
+const ORIGINS = ["environment", "file", "database", "default"] as const;
+
+/** Every setting and where its value comes from; the whole configuration as one file. */
 export default function ConfigurationPage() {
-  const { t } = useTranslation();
+  const { t } = useTranslation(["settings", "shell"]);
+  const { filters } = useFilters();
+  const list = useList("settings.list", {});
+  const wanted = (filters["search"] ?? "").toLowerCase();
+  const origin = filters["origin"];
+  const rows = list.rows
+    ?.filter(({ path, from }) => `${path} ${from ?? ""}`.toLowerCase().includes(wanted))
+    .filter((setting) => origin === undefined || setting.origin === origin);
   return (
-    <Page title={t("nav.settings")} tabs={<AreaTabs area="settings" />}>
-      {null}
+    <Page
+      title={t("shell:nav.settings")}
+      about={t("configuration.intro")}
+      tabs={<AreaTabs area="settings" />}
+      actions={<ConfigurationActs />}
+    >
+      <DataTable
+        id="settings"
+        label={t("configuration.title")}
+        columns={useColumns()}
+        list={{ ...list, rows }}
+        rowId={({ path }) => path}
+        filters={
+          <>
+            <FilterInput name="search" label={t("configuration.search")} />
+            <FilterSelect
+              name="origin"
+              label={t("configuration.origin")}
+              options={ORIGINS.map((id) => ({ id, label: t(`origin.${id}`) }))}
+            />
+          </>
+        }
+        empty={<EmptyState icon={Settings2}>{t("configuration.empty.filtered")}</EmptyState>}
+      />
     </Page>
   );
+}
+
+function ConfigurationActs() {
+  const { t } = useTranslation("settings");
+  const can = useCan();
+  const [isImporting, setImporting] = useState(false);
+  const exportAll = async () => {
+    try {
+      const { yaml } = await call("configuration.export", {});
+      download("gateway.yaml", "application/yaml", yaml);
+    } catch (error) {
+      showProblem(error);
+    }
+  };
+  return (
+    <>
+      <Button onPress={() => void exportAll()}>{t("configuration.export")}</Button>
+      {can("owner", "installation") && (
+        <Button onPress={() => setImporting(true)}>{t("configuration.import")}</Button>
+      )}
+      {isImporting && <ImportDialog onClose={() => setImporting(false)} />}
+    </>
+  );
+}
+
+function useColumns(): Column<Setting>[] {
+  const { t } = useTranslation("settings");
+  return [
+    {
+      id: "path",
+      header: t("configuration.path"),
+      cell: ({ path }) => <code className="font-mono text-xs">{path}</code>,
+    },
+    {
+      id: "value",
+      header: t("configuration.value"),
+      cell: ({ value }) => (
+        <code className="block max-w-96 truncate font-mono text-xs" title={value}>
+          {value}
+        </code>
+      ),
+    },
+    {
+      id: "origin",
+      header: t("configuration.origin"),
+      cell: ({ origin, from }) => (
+        <span className="flex flex-col">
+          <span className={origin === "default" ? "text-muted" : ""}>{t(`origin.${origin}`)}</span>
+          {from !== null && <code className="font-mono text-xs text-muted">{from}</code>}
+        </span>
+      ),
+    },
+    {
+      id: "reload",
+      header: t("configuration.reload"),
+      cell: ({ isReloadable }) =>
+        isReloadable ? t("configuration.reload.yes") : t("configuration.reload.no"),
+    },
+  ];
 }

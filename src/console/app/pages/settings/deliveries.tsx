@@ -30,24 +30,24 @@ export function Deliveries() {
     ...(status !== undefined && { status }),
   });
   return (
-    <section className="flex min-w-0 flex-col gap-2">
-      <h2 className="font-semibold">{t("deliveries.title")}</h2>
-      <DataTable
-        id="deliveries"
-        label={t("deliveries.title")}
-        columns={useColumns()}
-        list={list}
-        rowId={({ id }) => id}
-        filters={
+    <DataTable
+      id="deliveries"
+      label={t("deliveries.title")}
+      columns={useColumns()}
+      list={list}
+      rowId={({ id }) => id}
+      filters={
+        <>
+          <h2 className="px-1 font-semibold">{t("deliveries.title")}</h2>
           <FilterSelect
             name="status"
             label={t("delivery.state")}
             options={STATES.map((id) => ({ id, label: t(`delivery.${id}`) }))}
           />
-        }
-        empty={<EmptyState icon={Send}>{t("deliveries.empty")}</EmptyState>}
-      />
-    </section>
+        </>
+      }
+      empty={<EmptyState icon={Send}>{t("deliveries.empty")}</EmptyState>}
+    />
   );
 }
 

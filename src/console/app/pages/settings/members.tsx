@@ -39,6 +39,7 @@ export default function MembersPage() {
         label={t("members.title")}
         columns={useColumns(setPassword)}
         list={list}
+        filters={<h2 className="px-1 font-semibold">{t("members.title")}</h2>}
         rowId={({ id }) => id}
         empty={<EmptyState icon={Users}>{t("members.empty")}</EmptyState>}
       />

@@ -5,3 +5,4 @@ export type Organization = Output<"organizations.get">;
 export type Member = Output<"members.list">["data"][number];
 export type Endpoint = Output<"webhooks.list">["data"][number];
 export type AuditEntry = Output<"audit.list">["data"][number];
+export type Setting = Output<"settings.list">["data"][number];

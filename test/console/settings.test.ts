@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chromium, startTestConsole, type TestConsole } from "../support/browser.ts";
+
+describe.skipIf(chromium === null)("settings in the console", () => {
+  let console: TestConsole;
+  beforeAll(async () => {
+    console = await startTestConsole();
+    await console.signIn();
+  }, 30_000);
+  afterAll(() => console[Symbol.asyncDispose]());
+
+  const isClosed = () => console.page.waitForFunction(`!document.querySelector("[role=dialog]")`);
+
+  test("an organization is created, changed and disabled, and the audit log says how", async () => {
+    await console.open("/settings");
+    await console.press("button", "Create organization");
+    await console.fill("Name", "Acme");
+    await console.fill("Id", "acme");
+    await console.press("button", "Save");
+    await console.see("The organization was created");
+    await isClosed();
+    await console.press("button", "Acts on Acme");
+    await console.press("menuitem", "Edit");
+    await console.fill("Requests per minute", "77");
+    expect(await console.accessibilityFindings()).toEqual([]);
+    await console.press("button", "Save");
+    await console.see("The organization was changed");
+    await isClosed();
+    await console.press("button", "Acts on Acme");
+    await console.press("menuitem", "Disable");
+    await console.see("Keys that stop working: 0");
+    await console.fill("Type “Acme” to confirm", "Acme");
+    await console.page.keyboard.press("Enter");
+    await console.see("The organization is disabled");
+    expect(await console.accessibilityFindings()).toEqual([]);
+
+    await console.open("/settings/audit?subject=acme");
+    await console.see("limits.requestsPerMinute");
+    expect(await console.accessibilityFindings()).toEqual([]);
+    const rows = await console.page.$$("tbody tr[data-index]");
+    expect(rows).toHaveLength(3);
+    await rows[1]!.click();
+    await console.find("dialog", "Change · organization");
+    expect(await console.page.$$eval("ins", (found) => found.map(({ textContent }) => textContent))).toEqual([
+      "77",
+    ]);
+    expect(await console.accessibilityFindings()).toEqual([]);
+    await console.open("/settings/audit");
+    await console.press("button", "Verify");
+    await console.see("The log is whole");
+  });
+
+  test("an endpoint's secret is shown once", async () => {
+    await console.open("/settings/webhooks?organization=default");
+    await console.press("button", "Add endpoint");
+    await console.fill("Address", "http://127.0.0.1/");
+    const dialog = await console.find("dialog", "Add a webhook endpoint");
+    const submit = async () => (await dialog.waitForSelector("aria/Add endpoint[role='button']"))!.click();
+    await submit();
+    await console.see("must be an https link to a public address");
+    await console.fill("Address", "https://hooks.example.org/gateway");
+    await submit();
+    await console.see("whsec_");
+    await console.press("button", "I have copied it");
+    await console.see("https://hooks.example.org/gateway");
+    expect(await console.page.evaluate("document.documentElement.innerHTML")).not.toContain("whsec_");
+    expect(await console.accessibilityFindings()).toEqual([]);
+  });
+
+  test("a viewer who was added sees no act", async () => {
+    await console.open("/settings/members");
+    await console.press("button", "Add member");
+    await console.fill("Name", "vera");
+    await console.fill("Password", "a-long-enough-password");
+    await console.press("button", "Save");
+    await console.see("The member was added");
+    await isClosed();
+    expect(await console.accessibilityFindings()).toEqual([]);
+    await console.open("/settings/configuration");
+    await console.see("server.port");
+    expect(await console.accessibilityFindings()).toEqual([]);
+
+    await console.page.evaluate(`fetch("/admin/v1/session", { method: "DELETE" })`);
+    await console.signIn("vera", "a-long-enough-password");
+    for (const path of ["/keys", "/money", "/settings", "/models/prices?model=sandbox-a"]) {
+      await console.open(path);
+      await console.page.waitForFunction(`!document.querySelector("[aria-busy=true]")`);
+      const names = await console.page.evaluate(
+        `[...document.querySelectorAll("main button, main a")].map((act) => act.ariaLabel ?? act.innerText.trim())`,
+      );
+      for (const act of ["Create key", "Set a budget", "Create organization", "Change price", "Actions"])
+        expect(names).not.toContain(act);
+    }
+    expect(console.problems).toEqual([]);
+    expect([...console.foreignHosts]).toEqual([]);
+  });
+});
