@@ -76,6 +76,24 @@ describe.skipIf(chromium === null)("the console's image controls", () => {
       return left === 2 ? left : undefined;
     });
     expect(hours).toBe(2);
+  });
+
+  test("delivered pictures are shown, and lead to their requests by keys", async () => {
+    const { page, gateway } = console;
+    await console.open("/images/gallery");
+    await page.waitForFunction(
+      `[...document.querySelectorAll("[role=row] img")].some(({ complete, naturalWidth }) => complete && naturalWidth > 0)`,
+    );
+    expect(await console.accessibilityFindings()).toEqual([]);
+    const rows = await page.$$eval("[role=row]", (all) => all.map(({ ariaLabel }) => ariaLabel));
+    expect(rows.every((name) => name === "Picture of sandbox-c, 1024×1024")).toBe(true);
+    await tabTo(page, "Picture of sandbox-c, 1024×1024");
+    await tabTo(page, "Open its request");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(`location.pathname.startsWith("/console/requests/")`);
+    const id = new URL(page.url()).pathname.split("/").at(-1);
+    const ids = (await gateway.ledger()).map((row) => row.id);
+    expect(ids).toContain(id!);
     expect(console.problems).toEqual([]);
     expect([...console.foreignHosts]).toEqual([]);
   });

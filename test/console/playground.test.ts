@@ -70,7 +70,9 @@ describe.skipIf(chromium === null)("the playground's pictures", () => {
   test("references are reordered by keys, and a painted mask alone is changed", async () => {
     const { page } = console;
     await console.open("/playground?model=sandbox-a");
-    await chooseFiles(console, { "blue.png": BLUE, "red.png": RED });
+    await pasteFile(console, "blue.png", BLUE);
+    await console.see("1 of 16");
+    await chooseFiles(console, { "red.png": RED });
     await console.see("2 of 16");
     await tabTo(page, "Picture 1: blue.png");
     await page.keyboard.press("ArrowRight");
@@ -163,6 +165,20 @@ async function chooseFiles(
   );
   const [chooser] = await Promise.all([page.waitForFileChooser(), press("button", "Choose files")]);
   await chooser.accept(paths);
+}
+
+async function pasteFile(
+  { page }: TestConsole,
+  name: string,
+  colour: readonly [number, number, number],
+): Promise<void> {
+  const picture = makePng(SIDE, SIDE, { pixel: () => [...colour, 255] }).toString("base64");
+  await page.evaluate(`(() => {
+    const bytes = Uint8Array.from(atob("${picture}"), (letter) => letter.charCodeAt(0));
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File([bytes], "${name}", { type: "image/png" }));
+    document.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+  })()`);
 }
 
 /** From the middle to the right edge, with the brush down. */

@@ -11,8 +11,8 @@ import { useList } from "../lib/queries.ts";
 import { PictureCard } from "./picture-card.tsx";
 
 /** The card's picture is square; below it stands a line of facts and one of acts. */
-const LEAST = new Size(200, 280);
-const MOST = new Size(320, 400);
+const LEAST = new Size(152, 232);
+const MOST = new Size(300, 380);
 const SPACE = new Size(12, 12);
 const SKELETONS = 8;
 
@@ -41,7 +41,7 @@ export function Gallery({ filters }: { filters: Input<"pictures.list"> }) {
         aria-label={t("gallery")}
         layout="grid"
         keyboardNavigationBehavior="tab"
-        className="h-[calc(100dvh-16rem)] min-h-96 overflow-auto rounded-lg border border-line bg-surface p-3"
+        className="h-[calc(100dvh-16rem)] min-h-96 overflow-auto rounded-lg border border-line bg-surface"
       >
         <Collection items={list.rows}>{(picture) => <PictureCard picture={picture} />}</Collection>
         <GridListLoadMoreItem onLoadMore={list.readMore} isLoading={list.isReadingMore}>

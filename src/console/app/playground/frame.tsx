@@ -20,6 +20,8 @@ interface PlaygroundFrameProps {
   children(keyId: string, models: readonly PlaygroundModel[]): ReactNode;
 }
 
+const MAX_KEYS = 200;
+
 /** What the playground's pages share: tabs, and the key on whose account everything is sent. */
 export function PlaygroundFrame(props: PlaygroundFrameProps) {
   const { t } = useTranslation("playground");
@@ -46,8 +48,12 @@ function Bench({
   const { t } = useTranslation("playground");
   const { filters, change } = useFilters();
   const { id: organizationId } = useOrganization();
-  const keys = useReading("keys.list", organizationId === null ? {} : { organizationId });
-  const usable = (keys.data?.data ?? []).filter(({ isDisabled }) => !isDisabled);
+  const keys = useReading("keys.list", {
+    state: "active",
+    limit: MAX_KEYS,
+    ...(organizationId !== null && { organizationId }),
+  });
+  const usable = keys.data?.data ?? [];
   const keyId = (usable.find(({ id }) => id === filters["key"]) ?? usable[0])?.id ?? null;
   const models = usePlaygroundModels(keyId);
   const choice = usable.length > 0 && (
@@ -87,7 +93,7 @@ function isOfType({ type }: PlaygroundModel, wanted: PlaygroundFrameProps["type"
 
 function BenchSkeleton() {
   return (
-    <div className="grid gap-6 lg:grid-cols-[26rem_minmax(0,1fr)]">
+    <div className="grid gap-6 lg:grid-cols-[21rem_minmax(0,1fr)] xl:grid-cols-[26rem_minmax(0,1fr)]">
       <Skeleton className="h-[34rem]" />
       <Skeleton className="h-[34rem]" />
     </div>

@@ -42,7 +42,7 @@ export function ImageBench({ keyId, models }: { keyId: string; models: readonly 
   };
   return (
     <>
-      <div className="grid items-start gap-6 lg:grid-cols-[26rem_minmax(0,1fr)]">
+      <div className="grid items-start gap-6 lg:grid-cols-[21rem_minmax(0,1fr)] xl:grid-cols-[26rem_minmax(0,1fr)]">
         <FormProvider {...form}>
           <RequestForm
             models={models}

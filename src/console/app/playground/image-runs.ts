@@ -21,7 +21,7 @@ export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
       const isWorthSaving = some.tookMs !== undefined || (some.job !== undefined && !hasJob(entry, id));
       entry.runs = entry.runs.map((run) => (run.id === id ? { ...run, ...some } : run));
       if (shown.current === entry.id) setRuns(entry.runs);
-      if (isWorthSaving) save({ ...entry });
+      if (isWorthSaving) save({ ...entry, runs: entry.runs.map(withLinksOnly) });
     },
     [save],
   );
@@ -61,6 +61,12 @@ export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
     else aborts.current.get(run.id)?.abort();
   };
   return { runs, start, open, cancel };
+}
+
+/** Pictures that came as base64 are too large to be kept. */
+function withLinksOnly(run: ImageRun): ImageRun {
+  const pictures = run.pictures.filter((url) => !url.startsWith("data:"));
+  return pictures.length === run.pictures.length ? run : { ...run, pictures };
 }
 
 function hasJob({ runs }: ImageEntry, id: string): boolean {

@@ -114,14 +114,14 @@ function ReferenceItem({
 }
 
 /** The picture, with the mask over it where it has an effect. */
-function Thumbnail({ reference: { blob, mask }, hasMask }: { reference: Reference; hasMask: boolean }) {
+function Thumbnail({ reference: { blob, mask, name }, hasMask }: { reference: Reference; hasMask: boolean }) {
   const { t } = useTranslation("playground");
   const url = useObjectUrl(blob);
   const maskUrl = useObjectUrl(hasMask ? mask : null);
   return (
     <div className="relative aspect-square">
       {url !== null && (
-        <img src={url} alt="" draggable={false} className="absolute inset-0 size-full object-contain" />
+        <img src={url} alt={name} draggable={false} className="absolute inset-0 size-full object-contain" />
       )}
       {maskUrl !== null && (
         <img

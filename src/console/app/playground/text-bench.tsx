@@ -38,7 +38,7 @@ export function TextBench({ keyId, protocol, models }: TextBenchProps) {
   const next: Turn[] = values.message.trim() === "" ? [] : [{ role: "user", text: values.message }];
   return (
     <>
-      <div className="grid items-start gap-6 lg:grid-cols-[26rem_minmax(0,1fr)]">
+      <div className="grid items-start gap-6 lg:grid-cols-[21rem_minmax(0,1fr)] xl:grid-cols-[26rem_minmax(0,1fr)]">
         <FormProvider {...form}>
           <Composer
             choice={<ModelChoice models={models} chosen={chosen} />}
