@@ -5,7 +5,9 @@ import { VERSION } from "../lib/version.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { addAuditCommands } from "./audit.ts";
 import { addBudgetCommands } from "./budgets.ts";
+import { addChannelCommands } from "./channels.ts";
 import { addCheckCommand } from "./check.ts";
+import { addConfigCommands } from "./config.ts";
 import { openCommandContext, type CliContext, type CommandContext } from "./context.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addLedgerCommands } from "./ledger.ts";
@@ -70,6 +72,8 @@ function buildProgram(context: CliContext): Command {
   addWorkerCommand(program, cli);
   addMigrateCommand(program, cli);
   addCheckCommand(program, cli);
+  addConfigCommands(program, cli);
+  addChannelCommands(program, cli);
   addKeyCommands(program, cli);
   addOrganizationCommands(program, cli);
   addPriceCommands(program, cli);

@@ -1,0 +1,136 @@
+import { InvalidArgumentError, type Command } from "commander";
+import { testChannel } from "../admin/channel-test.ts";
+import type { ChannelView } from "../admin/channel-view.ts";
+import { createChannel, listChannels, removeChannel } from "../admin/channels.ts";
+import { resealSecrets } from "../admin/reseal.ts";
+import type { CommandContext } from "./context.ts";
+import { readCount } from "./options.ts";
+
+/** `channels list|add|remove|test|reseal` */
+export function addChannelCommands(program: Command, cli: CommandContext): void {
+  const channels = program.command("channels").description("ways to vendors");
+  channels
+    .command("list")
+    .description("list the channels of the file, the environment, the database and the catalogue")
+    .option("--json", "print JSON")
+    .action(async ({ json }: { json?: boolean }) => {
+      const all = await cli.administer(listChannels);
+      cli.print(json, all, all.map(toRow));
+    });
+  addAddCommand(channels, cli);
+  channels
+    .command("remove")
+    .description("remove a channel of the database")
+    .argument("<id>", "the channel's id")
+    .option("--force", "even if routes name it")
+    .action(async (id: string, { force }: { force?: boolean }) => {
+      await cli.administer((admin) => removeChannel(admin, id, force));
+      cli.printLine(`Channel ${id} is removed.`);
+    });
+  channels
+    .command("test")
+    .description("call the vendor once to prove a channel's address and credential")
+    .argument("<id>", "the channel's id")
+    .option("--json", "print JSON")
+    .action(async (id: string, { json }: { json?: boolean }) => {
+      const result = await cli.administer((admin) => testChannel(admin, { id }));
+      if (json) cli.print(true, result, []);
+      else cli.printLine(`${result.ok ? "ok" : "failed"} (${result.ms} ms): ${result.message}`);
+      if (!result.ok) throw new Error(`the channel "${id}" has failed its test`);
+    });
+  channels
+    .command("reseal")
+    .description("encrypt stored credentials with the present master key, after it was changed")
+    .option("--json", "print JSON")
+    .action(async ({ json }: { json?: boolean }) => {
+      const result = await cli.administer(resealSecrets);
+      const failed = result.failed.map(({ channel, field }) => `${channel}.${field}`);
+      if (json) cli.print(true, result, []);
+      else
+        cli.printLine(
+          `Sealed ${result.resealed} secrets anew.${failed.length > 0 ? ` No key opens ${failed.join(", ")}.` : ""}`,
+        );
+    });
+}
+
+interface AddOptions {
+  id?: string;
+  baseUrl?: string;
+  credential?: string;
+  region?: string;
+  setting?: Record<string, unknown>;
+  maxConcurrent?: number;
+  ownServer?: boolean;
+  json?: boolean;
+}
+
+function addAddCommand(channels: Command, cli: CommandContext): void {
+  channels
+    .command("add")
+    .description("add a channel to the database, its credential encrypted")
+    .argument("<provider>", "name of the provider")
+    .option("--id <id>", "its id, by default that of the provider's shipped channel")
+    .option("--base-url <address>", "address of the vendor, by default the provider's own")
+    .option(
+      "--credential <source>",
+      "where to read the credential from: env:NAME, file:path, - for the standard input, or none",
+    )
+    .option("--region <name>", "region of the vendor")
+    .option("--setting <name=value>", "setting of the provider (repeatable)", readSetting)
+    .option("--max-concurrent <n>", "maximum number of concurrent calls from one process", readCount)
+    .option("--own-server", "it is a server of your own")
+    .option("--json", "print JSON")
+    .action(async (provider: string, options: AddOptions) => {
+      const { id, baseUrl, region, setting: settings, maxConcurrent, ownServer: isOwnServer } = options;
+      const credential = await readCredential(options.credential, cli);
+      const given = { id, baseUrl, region, settings, maxConcurrent, isOwnServer, credential };
+      const input = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+      const added = await cli.administer((admin) => createChannel(admin, { provider, ...input }));
+      cli.print(options.json, added, [toRow(added)]);
+    });
+}
+
+/** A credential is no argument, which everyone on the machine could see in the list of processes. */
+async function readCredential(
+  source: string | undefined,
+  { context }: CommandContext,
+): Promise<string | null | undefined> {
+  if (source === undefined) return undefined;
+  if (source === "none") return null;
+  if (source === "-") return (await Bun.stdin.text()).trim();
+  const [, kind, name = ""] = /^(env|file):(.+)$/.exec(source) ?? [];
+  if (kind === "env") {
+    const value = context.env[name];
+    if (value) return value;
+    throw new Error(`the variable ${name} is not set`);
+  }
+  if (kind === "file") return (await Bun.file(name).text()).trim();
+  throw new Error("--credential must be env:NAME, file:path, - or none");
+}
+
+/** Collects `fan_out=true`; what is JSON is read as such. */
+function readSetting(value: string, earlier: Record<string, unknown> = {}): Record<string, unknown> {
+  const [, name = "", text = ""] = /^([A-Za-z][\w]*)=(.*)$/s.exec(value) ?? [];
+  if (name === "") throw new InvalidArgumentError("It must be name=value, such as fan_out=true.");
+  return { ...earlier, [name]: parsed(text) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function toRow({ id, provider, origin, baseUrl, credentialEnd, hasCredential, problems }: ChannelView) {
+  const shown = credentialEnd === null ? "set" : `…${credentialEnd}`;
+  return {
+    id,
+    provider,
+    origin,
+    address: baseUrl ?? "",
+    credential: hasCredential ? shown : "none",
+    problems: problems.join("; "),
+  };
+}

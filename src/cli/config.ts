@@ -1,0 +1,41 @@
+import type { Command } from "commander";
+import { exportConfiguration, importConfiguration } from "../admin/configuration-document.ts";
+import type { Change } from "../admin/document-change.ts";
+import type { CommandContext } from "./context.ts";
+
+/** `config export|import` */
+export function addConfigCommands(program: Command, cli: CommandContext): void {
+  const config = program
+    .command("config")
+    .description("everything that the database declares, as one document");
+  config
+    .command("export")
+    .description("print it as YAML, without secrets")
+    .action(async () => {
+      const { yaml } = await cli.administer(exportConfiguration);
+      await cli.write(yaml);
+    });
+  config
+    .command("import")
+    .description("make the database declare what a document says, all of it or nothing")
+    .argument("<file>", "the document, - for the standard input")
+    .option("--dry-run", "only show what would change")
+    .option("--json", "print JSON")
+    .action(async (file: string, { dryRun, json }: { dryRun?: boolean; json?: boolean }) => {
+      const yaml = await (file === "-" ? Bun.stdin : Bun.file(file)).text();
+      const result = await cli.administer((admin) => importConfiguration(admin, { yaml, isDryRun: dryRun }));
+      if (json) return cli.print(true, result, []);
+      cli.print(false, null, result.changes.map(toRow));
+      for (const { kind, id, secret } of result.secrets)
+        cli.printLine(
+          `The ${kind === "key" ? "secret of the key" : "password of the member"} ${id}, shown only now: ${secret}`,
+        );
+      if (dryRun) cli.printLine("Nothing was changed.");
+    });
+}
+
+function toRow({ kind, id, action, before, after }: Change) {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  const changed = [...names].filter((name) => !Bun.deepEquals(before?.[name], after?.[name]));
+  return { action, kind, id, fields: action === "update" ? changed.join(", ") : "" };
+}

@@ -1,0 +1,113 @@
+import { expect, test } from "bun:test";
+import { newMasterKey } from "../../src/lib/seal.ts";
+import { signIn } from "../support/administration.ts";
+import { freePort, untilServing } from "../support/fleet.ts";
+import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
+
+/* Channels and models that are changed over HTTP while a gateway serves. */
+
+const NEXT_KEY = "sk-simulated-next-0123456789";
+
+test("a channel serves in every worker within a second, changes its credential under load, and goes", async () => {
+  await using vendor = await startOpenAi({ otherKeys: [NEXT_KEY] });
+  const env = { SANDBOX: "", WORKERS: "2", PORT: String(freePort()) };
+  await using gateway = await startTestGateway({ env });
+  await untilServing(gateway, 2);
+  const admin = await signIn(gateway);
+  expect(await chat(gateway)).toBe(400);
+  const baseUrl = `${vendor.url}/v1`;
+  await admin.act("POST", "/channels", { provider: "openai", baseUrl, credential: SIMULATED_KEY });
+  await untilAll(gateway, "gpt-5.4", 200);
+  const reloads = gateway.logs().filter((line) => JSON.stringify(line).includes("configuration reloaded"));
+  expect(reloads).toHaveLength(2);
+
+  const load = startLoad(gateway);
+  await admin.act("PATCH", "/channels/openai", { credential: NEXT_KEY });
+  await until("every worker to use the next credential", () => {
+    const recent = vendor.hits.slice(-40).map(({ headers }) => headers["authorization"]);
+    return (recent.length === 40 && recent.every((sent) => sent === `Bearer ${NEXT_KEY}`)) || undefined;
+  });
+  expect(await load.stop()).toEqual([]);
+
+  await admin.act("POST", "/channels", { id: "spare", provider: "openai", baseUrl, credential: NEXT_KEY });
+  const definition = {
+    type: "chat",
+    max_output_tokens: 1000,
+    price: { per_million: { input: "1", output: "2" } },
+  };
+  const route = { targets: [{ channel: "spare", upstreamModel: "gpt-4.1" }] };
+  await admin.act("POST", "/models", { id: "house", route, definition });
+  await untilAll(gateway, "house", 200);
+  expect((await admin.send("DELETE", "/channels/openai")).status).toBe(409);
+  await admin.act("DELETE", "/channels/openai?force=true");
+  await untilAll(gateway, "gpt-5.4", 400);
+  expect(await chat(gateway, "house")).toBe(200);
+}, 40_000);
+
+test("a start with another master key says which channel cannot be opened, and serves the others", async () => {
+  await using vendor = await startOpenAi();
+  const baseUrl = `${vendor.url}/v1`;
+  const channel = { provider: "openai", baseUrl, credential: SIMULATED_KEY };
+  await using first = await startTestGateway({ env: { SANDBOX: "", GATEWAY_MASTER_KEY: newMasterKey() } });
+  await (await signIn(first)).act("POST", "/channels", channel);
+  await first.stop();
+  const env = { SANDBOX: "", GATEWAY_DATA_DIR: first.dataDirectory, GATEWAY_MASTER_KEY: newMasterKey() };
+  await using second = await startTestGateway({ env });
+  const lines = second.logs().map((line) => JSON.stringify(line));
+  expect(lines.join("\n")).toContain("channels.openai.credential cannot be opened");
+  const admin = await signIn(second);
+  const { data } = await admin.act("GET", "/channels");
+  expect(data).toMatchObject([{ id: "openai", isUsable: false }]);
+  await admin.act("POST", "/channels", { ...channel, id: "other" });
+  const definition = {
+    type: "chat",
+    max_output_tokens: 1000,
+    price: { per_million: { input: "1", output: "2" } },
+  };
+  const route = { targets: [{ channel: "other", upstreamModel: "gpt-4.1" }] };
+  await admin.act("POST", "/models", { id: "house", route, definition });
+  const key = second.key === first.key ? second.key : first.key;
+  expect(await chat(second, "house", key)).toBe(200);
+  // Given again it is sealed with the present key.
+  await admin.act("PATCH", "/channels/openai", { credential: SIMULATED_KEY });
+  expect(await chat(second, "gpt-5.4", key)).toBe(200);
+  expect(await admin.act("POST", "/channels/test", { id: "openai" })).toMatchObject({ ok: true });
+}, 30_000);
+
+async function chat(gateway: TestGateway, model = "gpt-5.4", key = gateway.key): Promise<number> {
+  const response = await gateway.call("/v1/chat/completions", {
+    body: { model, messages: [{ role: "user", content: "Hello" }], max_completion_tokens: 8 },
+    headers: { authorization: `Bearer ${key}` },
+    keepalive: false,
+  });
+  await response.text();
+  return response.status;
+}
+
+/** Waits until so many requests in a row, on connections of their own and so to every worker, end with the status. */
+async function untilAll(gateway: TestGateway, model: string, status: number): Promise<void> {
+  await until(`every worker to respond to ${model} with ${status}`, async () => {
+    const statuses = await Promise.all(Array.from({ length: 16 }, () => chat(gateway, model)));
+    return statuses.every((each) => each === status) || undefined;
+  });
+}
+
+/** Requests one after another on four lines, until it is stopped; returns statuses of failure. */
+function startLoad(gateway: TestGateway) {
+  let isOver = false;
+  const failures: number[] = [];
+  const lines = Array.from({ length: 4 }, async () => {
+    while (!isOver) {
+      const status = await chat(gateway);
+      if (status !== 200) failures.push(status);
+    }
+  });
+  return {
+    async stop(): Promise<number[]> {
+      isOver = true;
+      await Promise.all(lines);
+      return failures;
+    },
+  };
+}
