@@ -95,17 +95,17 @@ async function untilAll(gateway: TestGateway, model: string, status: number): Pr
 
 /** Requests one after another on four lines, until it is stopped; returns statuses of failure. */
 function startLoad(gateway: TestGateway) {
-  let isOver = false;
+  const over = new AbortController();
   const failures: number[] = [];
   const lines = Array.from({ length: 4 }, async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const status = await chat(gateway);
       if (status !== 200) failures.push(status);
     }
   });
   return {
     async stop(): Promise<number[]> {
-      isOver = true;
+      over.abort();
       await Promise.all(lines);
       return failures;
     },
