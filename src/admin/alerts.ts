@@ -9,11 +9,15 @@ import { getOrganization } from "./organizations.ts";
 import { pageFields, readCursor, toPage, type Page } from "./paging.ts";
 
 /** Creates a rule. Throws 404 for an unknown organization or budget, 400 for a rule that tells nobody. */
-export async function createAlert(context: AdminContext, input: unknown): Promise<AlertRecord> {
+export async function createAlert(
+  context: AdminContext,
+  input: unknown,
+  id: string = newId("alert"),
+): Promise<AlertRecord> {
   const fields = readInput(alertCreationSchema, input);
   await getOrganization(context, fields.organizationId);
   await checkAlert(context, fields);
-  const rule = { ...fields, id: newId("alert"), isDisabled: false, createdAt: context.clock.now() };
+  const rule = { ...fields, id, isDisabled: false, createdAt: context.clock.now() };
   return await context.store.alerts.create(rule, context.by);
 }
 

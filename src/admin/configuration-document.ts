@@ -6,7 +6,8 @@ import { MASK } from "./channel-schemas.ts";
 import type { OperationContext } from "./context.ts";
 import { changeSchema, compare, type Change } from "./document-change.ts";
 import { applyEntries, maskedEntries } from "./document-entries.ts";
-import { SECTIONS, type Section } from "./document-sections.ts";
+import type { Section } from "./document-section.ts";
+import { SECTIONS } from "./document-sections.ts";
 import { readInput } from "./input.ts";
 
 const HEADER = `# What the database of a gateway declares. The configuration file and the environment are not in it.
@@ -75,6 +76,7 @@ const documentSchema = z.strictObject({
   keys: recordsOf(SECTIONS.keys),
   prices: recordsOf(SECTIONS.prices),
   budgets: recordsOf(SECTIONS.budgets),
+  alerts: recordsOf(SECTIONS.alerts),
   members: recordsOf(SECTIONS.members),
 });
 

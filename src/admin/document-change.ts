@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 export const changeSchema = z.object({
-  kind: z.enum(["organization", "channel", "model", "key", "price", "budget", "member"]),
+  kind: z.enum(["organization", "channel", "model", "key", "price", "budget", "alert", "member"]),
   id: z.string(),
   action: z.enum(["create", "update", "remove"]),
   before: z.record(z.string(), z.unknown()).nullable().describe("As the document has it; secrets masked"),

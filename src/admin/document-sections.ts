@@ -1,31 +1,13 @@
 import { z } from "zod";
-import { formatNanos } from "../lib/money.ts";
 import { AdminError } from "./admin-error.ts";
-import { createBudget, budgetCreationSchema, removeBudget, updateBudget } from "./budgets.ts";
 import type { OperationContext } from "./context.ts";
-import type { Change } from "./document-change.ts";
+import { alerts, budgets, prices } from "./document-money.ts";
+import { namesOf, type Section } from "./document-section.ts";
 import { createKey, keyCreationSchema, removeKey, updateKey } from "./keys.ts";
 import { createMember, memberCreationSchema, removeMember, updateMember } from "./members.ts";
 import { createOrganization, organizationCreationSchema, updateOrganization } from "./organizations.ts";
 import { isoTime } from "./output.ts";
-import { toView } from "./price-operations.ts";
-import { priceFields, removePrice, setPrice } from "./prices.ts";
 import { removeRoute, setRoute } from "./routes.ts";
-
-type Item = Record<string, unknown>;
-
-/** One kind of records in the document, over the functions that administration has for it. */
-export interface Section {
-  kind: Change["kind"];
-  /** Strict: an unknown field is refused. */
-  schema: z.ZodType<Item>;
-  read(context: OperationContext): Promise<Map<string, Item>>;
-  /** Returns a secret that is shown only now, where there is one. */
-  create(context: OperationContext, id: string, item: Item): Promise<string | null>;
-  update(context: OperationContext, id: string, change: { before: Item; after: Item }): Promise<void>;
-  /** Absent where such an object is never removed. */
-  remove?(context: OperationContext, id: string): Promise<void>;
-}
 
 const targetSchema = z.strictObject({
   channel: z.string(),
@@ -39,12 +21,6 @@ const routesSchema = z.record(
     targets: z.array(targetSchema),
   }),
 );
-/** Fields of a record are checked by its functions; here only their names. */
-const namesOf = (schema: z.ZodObject, extra: readonly string[], without: readonly string[] = []) => {
-  const names = [...Object.keys(schema.shape).filter((name) => !without.includes(name)), ...extra];
-  return z.strictObject(Object.fromEntries(names.map((name) => [name, z.unknown().optional()])));
-};
-
 const organizations: Section = {
   kind: "organization",
   schema: namesOf(organizationCreationSchema, ["isDisabled", "routes"], ["id"]),
@@ -132,67 +108,6 @@ const keys: Section = {
   remove: removeKey,
 };
 
-const prices: Section = {
-  kind: "price",
-  schema: namesOf(z.strictObject(priceFields), ["effectiveFrom"]),
-  async read({ store, clock }) {
-    const now = clock.now();
-    const all = (await store.prices.list()).filter(
-      (row) => row.effectiveUntil === null || row.effectiveUntil > now,
-    );
-    return new Map(
-      all.map((row) => {
-        const { id: _, source: __, unit: ___, effectiveUntil: ____, ...item } = toView(row);
-        return [row.id, item];
-      }),
-    );
-  },
-  async create(context, id, { effectiveFrom, ...item }) {
-    const start = typeof effectiveFrom === "string" ? Date.parse(effectiveFrom) : Number.NaN;
-    // One of another installation that holds already holds from now on: what was billed does not change.
-    const from = start > context.clock.now() ? { effectiveFrom } : {};
-    await setPrice(context, { ...item, ...from }, { id });
-    return null;
-  },
-  async update(_context, id) {
-    throw new AdminError(
-      400,
-      `prices.${id}`,
-      `the price row ${id} never changes: add another one, and leave this one out to end it`,
-    );
-  },
-  remove: async (context, id) => void (await removePrice(context, { id })),
-};
-
-const budgets: Section = {
-  kind: "budget",
-  schema: namesOf(budgetCreationSchema, []),
-  async read({ store }) {
-    const all = await store.budgets.list();
-    return new Map(
-      all.map(({ id, organizationId, keyId, amount, period }) => [
-        id,
-        { organizationId, keyId, amount: formatNanos(amount), period },
-      ]),
-    );
-  },
-  async create(context, id, item) {
-    await createBudget(context, item, id);
-    return null;
-  },
-  async update(context, id, { before, after }) {
-    const isSame = (name: string): boolean => after[name] === before[name];
-    if (!["organizationId", "keyId", "period"].every(isSame))
-      throw new AdminError(
-        400,
-        `budgets.${id}`,
-        `of the budget ${id} only the amount changes: add another one`,
-      );
-    await updateBudget(context, id, { amount: after["amount"] });
-  },
-  remove: removeBudget,
-};
-
 const members: Section = {
   kind: "member",
   schema: namesOf(memberCreationSchema, ["isDisabled"], ["name", "password"]),
@@ -224,4 +139,4 @@ async function memberId({ store }: OperationContext, name: string): Promise<stri
 }
 
 /** In the order in which they are created; they are removed in the opposite one. */
-export const SECTIONS = { organizations, keys, prices, budgets, members } as const;
+export const SECTIONS = { organizations, keys, prices, budgets, alerts, members } as const;

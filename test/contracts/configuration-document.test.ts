@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { createAlert } from "../../src/admin/alerts.ts";
 import { createBudget } from "../../src/admin/budgets.ts";
 import { createChannel } from "../../src/admin/channels.ts";
 import { exportConfiguration, importConfiguration } from "../../src/admin/configuration-document.ts";
@@ -44,6 +45,8 @@ async function fill({ as }: ConfiguredAdministration): Promise<OperationContext>
   const expiresAt = "2100-01-01T00:00:00Z";
   const { key } = await createKey(context, { organizationId: "acme", name: "=key: {", expiresAt });
   await createBudget(context, { organizationId: "acme", keyId: key.id, amount: "12.5", period: "month" });
+  const settings = { kind: "budget" };
+  await createAlert(context, { organizationId: "acme", name: "Late", settings, emails: ["a@example.com"] });
   await setPrice(context, { model: "house", perMillion: { input: "3", output: "4", cacheRead: "0.1" } });
   await createMember(context, { name: "ada", role: "owner", organizations: "*" });
   await createMember(context, {
