@@ -18,7 +18,7 @@ describe.skipIf(chromium === null)("the console's jobs", () => {
 
   test("waiting jobs are listed, and chosen ones are cancelled together", async () => {
     await console.open("/jobs");
-    await console.see(ids[0]!);
+    await console.page.waitForSelector(`input[aria-label$="${ids[0]}"]`);
     expect(await console.accessibilityFindings()).toEqual([]);
     for (const id of ids.slice(0, 2)) await console.page.click(`label:has(input[aria-label$="${id}"])`);
     await console.press("button", "Cancel 2 jobs");
@@ -34,7 +34,7 @@ describe.skipIf(chromium === null)("the console's jobs", () => {
   test("a job is cancelled on its own page, by keyboard alone", async () => {
     const id = ids[2]!;
     await console.open("/jobs");
-    await console.see(id);
+    await console.page.waitForSelector(`input[aria-label$="${id}"]`);
     await focus(console, `tr[tabindex="0"]`);
     await console.page.keyboard.press("Enter");
     await console.find("heading", "Job");

@@ -54,7 +54,7 @@ describe.skipIf(chromium === null)("the console's requests", () => {
   test("a request that another vendor saved shows its cost line by line, summing to the ledger's amount", async () => {
     await recorded(console, SAVED);
     await console.open(`/requests/${SAVED}`);
-    await console.see("Its reply went to the caller.");
+    await console.see("Its reply was delivered.");
     const [entry] = await console.gateway.charged(SAVED);
     const rows = (await console.page.$$eval("table tr", (rows) =>
       rows.map((row) =>

@@ -61,7 +61,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
       className="flex min-w-0 flex-col rounded-lg border border-line bg-surface"
     >
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-3 py-2">
-        <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2">{filters}</div>
+        <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2 max-sm:basis-full">{filters}</div>
         {actions}
         <ColumnChoice columns={columns} visible={visible} onChange={setVisible} />
       </div>

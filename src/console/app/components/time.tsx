@@ -7,7 +7,7 @@ export function Time({ at, isAbsolute = false }: { at: string; isAbsolute?: bool
   const time = Date.parse(at);
   const absolute = formatTime(time);
   return (
-    <time dateTime={at} title={absolute} className="whitespace-nowrap">
+    <time dateTime={at} title={absolute} className={isAbsolute ? "" : "whitespace-nowrap"}>
       {isAbsolute ? absolute : formatAge(time, now)}
     </time>
   );

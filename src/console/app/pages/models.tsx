@@ -1,4 +1,3 @@
-import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Boxes, Plus } from "lucide-react";
 import { useState } from "react";
@@ -12,13 +11,12 @@ import { FilterSelect } from "../components/filter-select.tsx";
 import { ButtonLink } from "../components/link.tsx";
 import { Page } from "../components/page.tsx";
 import type { Input } from "../lib/api.ts";
-import { useOrganization } from "../lib/organization.ts";
-import { reading, useList } from "../lib/queries.ts";
+import { useList } from "../lib/queries.ts";
 import { useFilters } from "../lib/search.ts";
 import { useCan } from "../lib/session.ts";
 import { AddModel } from "./models/add-model.tsx";
 import { useModelColumns } from "./models/columns.tsx";
-import type { ModelSet } from "./models/model-state.tsx";
+import { useEnabledModels } from "./models/enabled-models.ts";
 
 const TYPES = ["chat", "messages", "embedding", "image"] as const;
 const FILTERS = ["search", "type", "state"] as const;
@@ -69,13 +67,6 @@ function useModelFilter(): Input<"models.list"> {
     ...(state === "callable" && { isRoutable: "true" as const }),
     ...(state === "not" && { isRoutable: "false" as const }),
   };
-}
-
-/** The models of the organization that is looked at; all where none is. */
-function useEnabledModels(): ModelSet {
-  const { id } = useOrganization();
-  const query = useQuery({ ...reading("organizations.get", { id: id ?? "" }), enabled: id !== null });
-  return (id === null ? undefined : query.data?.models) ?? "*";
 }
 
 function Filters() {

@@ -12,11 +12,11 @@ import { formatCount, formatDuration } from "../lib/format.ts";
 import { useReading } from "../lib/queries.ts";
 import { useCan } from "../lib/session.ts";
 
-import { ChannelActs } from "./providers/channel-acts.tsx";
 import { ChannelHealth } from "./providers/channel-health.tsx";
 import { ChannelUses } from "./providers/channel-uses.tsx";
 import { CredentialState } from "./providers/credential-state.tsx";
 import { EditChannel } from "./providers/edit-channel.tsx";
+import { RemoveChannel } from "./providers/remove-channel.tsx";
 import { TestConnection } from "./providers/test-connection.tsx";
 
 type Channel = Output<"channels.get">;
@@ -35,7 +35,7 @@ export default function ProviderPage() {
       title={id}
       actions={
         <>
-          {query.data && canChange && <ChannelActs channel={query.data} />}
+          {query.data && canChange && <RemoveChannel channel={query.data} />}
           <ButtonLink to="/models/providers">{t("detail.all")}</ButtonLink>
         </>
       }

@@ -125,7 +125,7 @@ function Summary({ detail: { request } }: { detail: Detail }) {
         [t("column.usage"), <UsageText {...request} />],
         [
           t("column.amount"),
-          amount !== null && currency !== null && <Money amount={amount} currency={currency} />,
+          amount === null || currency === null ? null : <Money amount={amount} currency={currency} />,
         ],
         [t("column.id"), <Id value={request.requestId} />],
         [t("detail.ownId"), request.id === request.requestId ? null : <Id value={request.id} />],

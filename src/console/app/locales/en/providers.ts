@@ -27,8 +27,6 @@ export const providers = {
   "test.ok": "The vendor accepts the connection",
   "test.failed": "The connection does not work",
   edit: "Change",
-  "credential.change": "Change the credential",
-  "credential.changed": "The credential is changed; the next call uses it",
   remove: "Remove",
   "remove.title": "Remove the channel {{id}}?",
   "remove.defaults_one": "{{count}} model loses it from its default route: {{names}}.",

@@ -57,7 +57,7 @@ export const requests = {
   "attempts.vendorId": "Vendor's request id",
   "attempts.status": "Status {{status}}",
   "attempts.ambiguous": "The vendor may have done the work, and charge for it, although no reply came.",
-  "attempts.delivered": "Its reply went to the caller.",
+  "attempts.delivered": "Its reply was delivered.",
   "attempts.next": "So {{target}} was called next.",
   "attempts.again": "So the same target was called again.",
   "attempts.last": "No other target was left, or another call would not have helped.",

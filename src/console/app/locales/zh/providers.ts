@@ -27,8 +27,6 @@ export const providers: Record<keyof typeof english, string> = {
   "test.ok": "供应商接受此连接",
   "test.failed": "连接不可用",
   edit: "修改",
-  "credential.change": "更换凭据",
-  "credential.changed": "凭据已更换；下次调用使用新凭据",
   remove: "移除",
   "remove.title": "移除通道 {{id}}？",
   "remove.defaults_one": "{{count}} 个模型的默认路由将失去它：{{names}}。",

@@ -59,7 +59,7 @@ export const requests: Record<keyof typeof english, string> = {
   "attempts.vendorId": "供应商请求编号",
   "attempts.status": "状态 {{status}}",
   "attempts.ambiguous": "虽然没有收到回复，供应商可能已完成工作并收费。",
-  "attempts.delivered": "其回复已返回给调用方。",
+  "attempts.delivered": "其回复已交付。",
   "attempts.next": "因此接着调用了 {{target}}。",
   "attempts.again": "因此再次调用了同一目标。",
   "attempts.last": "没有其他目标可用，或再次调用也无济于事。",

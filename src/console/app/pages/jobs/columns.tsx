@@ -2,6 +2,7 @@ import { Check } from "lucide-react";
 import { Checkbox } from "react-aria-components/Checkbox";
 import { useTranslation } from "react-i18next";
 import type { Column } from "../../components/data-table.tsx";
+import { Id } from "../../components/id.tsx";
 import { TextLink } from "../../components/link.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
@@ -23,11 +24,11 @@ export function useJobColumns(choice: Choice | null): readonly Column<JobRow>[] 
   const keys = new Map(useKeyOptions().map(({ id, label }) => [id, label]));
   const columns: Column<JobRow>[] = [
     {
-      id: "id",
-      header: t("column.id"),
-      cell: ({ id }) => (
+      id: "createdAt",
+      header: t("column.createdAt"),
+      cell: ({ id, createdAt }) => (
         <TextLink to="/jobs/$id" params={{ id }}>
-          <span className="font-mono text-xs">{id}</span>
+          <Time at={createdAt} />
         </TextLink>
       ),
     },
@@ -40,7 +41,6 @@ export function useJobColumns(choice: Choice | null): readonly Column<JobRow>[] 
       isOptional: true,
       cell: ({ organizationId }) => organizationId,
     },
-    { id: "createdAt", header: t("column.createdAt"), cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       id: "duration",
       header: t("column.duration"),
@@ -48,6 +48,7 @@ export function useJobColumns(choice: Choice | null): readonly Column<JobRow>[] 
       cell: (job) => <span className="whitespace-nowrap">{formatDuration(durationOf(job, now))}</span>,
     },
     { id: "outputs", header: t("column.outputs"), isNumber: true, cell: ({ images }) => images },
+    { id: "id", header: t("column.id"), cell: ({ id }) => <Id value={id} isShort /> },
   ];
   return choice
     ? columns.toSpliced(1, 0, choiceColumn(choice, t("column.choice"), t("select.one")))

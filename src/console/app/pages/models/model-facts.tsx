@@ -1,11 +1,12 @@
 import { useTranslation } from "react-i18next";
 import { Details } from "../../components/details.tsx";
+import { useEnabledModels } from "./enabled-models.ts";
 import { stateOf, ModelStatus, type ModelRow } from "./model-state.tsx";
 
 /** Whether a model can be called and why not, where it comes from, and on which endpoints. */
 export function ModelFacts({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
-  const state = stateOf(model);
+  const state = stateOf(model, useEnabledModels());
   const { type, ownedBy, origin, isOverride, endpoints, shutdownDate, problems } = model;
   return (
     <Details

@@ -80,7 +80,7 @@ function MoreSettings({ provider }: { provider: Provider }) {
 }
 
 /** Written only: a credential that is there is never shown, and stays where the field is left empty. */
-export function CredentialField({
+function CredentialField({
   provider,
   present,
 }: {
