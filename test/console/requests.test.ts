@@ -85,6 +85,19 @@ describe.skipIf(chromium === null)("the console's requests", () => {
     await console.see("502");
     expect(new URL(console.page.url()).search).toBe("");
   });
+
+  test("a request that comes while one looks is counted, and is in the list once one asks for it", async () => {
+    await console.open("/requests");
+    await console.see("502");
+    const before = (await console.page.$$("tbody tr")).length;
+    expect((await ask(console, "checkout-4713")).status).toBe(200);
+    await console.see("1 new request");
+    await console.press("button", "1 new request");
+    await until("one more row", async () => {
+      const rows = await console.page.$$("tbody tr:not([aria-hidden])");
+      return rows.length === before + 1 || undefined;
+    });
+  }, 20_000);
 });
 
 function configuration(first: string, second: string): string {

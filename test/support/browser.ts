@@ -60,8 +60,10 @@ function actions(gateway: TestGateway, page: Page) {
       visible: true,
     })) as ElementHandle;
   const open = async (path: string) => {
-    await page.goto(`${gateway.url}/console${path}`, { waitUntil: "networkidle0" });
+    // The network is never idle on a page that follows events.
+    await page.goto(`${gateway.url}/console${path}`, { waitUntil: "load" });
     await page.waitForSelector("h1");
+    await page.waitForFunction(`!document.querySelector('[aria-busy="true"], [role="status"][aria-label]')`);
   };
   const fill = async (label: string, text: string) => {
     const field = (await page.waitForFunction(

@@ -42,7 +42,7 @@ export default function RequestsPage() {
         filters={<Filters />}
         actions={
           <>
-            <NewRequests />
+            <NewRequests filter={filter} shown={list.rows} />
             <ExportMenu of="requests" filter={filter} />
           </>
         }

@@ -1,36 +1,62 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { ArrowUp } from "lucide-react";
-import { useCallback, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Button } from "../../components/button.tsx";
+import { call, type Input } from "../../lib/api.ts";
 import { useEvents, type LiveEvent } from "../../lib/events.ts";
+import type { RequestRow } from "./columns.tsx";
 
-/** How many requests have ended since the list was read; pressing reads it again. */
-export function NewRequests() {
+/** Beyond this it is only said that there are more. */
+const MAX_COUNTED = 100;
+
+/** How many requests of the filter came since the list was read; pressing reads it again. */
+export function NewRequests({
+  filter,
+  shown,
+}: {
+  filter: Input<"requests.list">;
+  shown: readonly RequestRow[] | undefined;
+}) {
   const { t } = useTranslation("requests");
   const client = useQueryClient();
   const [count, setCount] = useState(0);
+  const latest = useRef({ filter, shown });
+  latest.current = { filter, shown };
+  const newest = newestOf(shown);
+  useEffect(() => setCount(0), [newest]);
   useEvents(
-    useCallback(({ kind, data }: LiveEvent) => {
-      if (kind === "requests") setCount((before) => before + countOf(data));
+    useCallback(({ kind }: LiveEvent) => {
+      const { filter, shown } = latest.current;
+      if (kind !== "requests" || shown === undefined || filter.to !== undefined) return;
+      countNew(filter, shown).then(
+        (found) => newestOf(latest.current.shown) === newestOf(shown) && setCount(found),
+        // The list itself says when the gateway cannot be reached.
+        () => {},
+      );
     }, []),
   );
-  const readNew = () => {
-    setCount(0);
-    void client.resetQueries({ predicate: ({ queryKey }) => queryKey[0] === "requests.list" });
-  };
+  const readAgain = () =>
+    client.resetQueries({ predicate: ({ queryKey }) => queryKey[0] === "requests.list" });
   return (
     <span aria-live="polite">
       {count > 0 && (
-        <Button icon={ArrowUp} kind="quiet" onPress={readNew}>
-          {t("new", { count })}
+        <Button icon={ArrowUp} kind="quiet" onPress={() => void readAgain()}>
+          {t("new", { count, shown: count < MAX_COUNTED ? count : `${MAX_COUNTED}+` })}
         </Button>
       )}
     </span>
   );
 }
 
-function countOf(data: unknown): number {
-  const count: unknown = Object(data)["count"];
-  return typeof count === "number" ? count : 1;
+function newestOf(shown: readonly RequestRow[] | undefined): string | undefined {
+  return shown?.[0]?.id;
+}
+
+async function countNew(filter: Input<"requests.list">, shown: readonly RequestRow[]): Promise<number> {
+  const newest = shown[0];
+  const since = newest ? { from: newest.at } : {};
+  const { data } = await call("requests.list", { ...filter, ...since, limit: MAX_COUNTED });
+  const known = new Set(shown.map(({ id }) => id));
+  return data.filter(({ id }) => !known.has(id)).length;
 }
