@@ -8,6 +8,8 @@ export interface TestConsole extends AsyncDisposable {
   page: Page;
   /** Opens an address below `/console` and waits until the page is shown. */
   open(path: string): Promise<void>;
+  /** Loads the page again and waits until it is shown. */
+  reload(): Promise<void>;
   /** Signs in; as the administrator, unless somebody else is named. */
   signIn(name?: string, password?: string): Promise<void>;
   /** The element of a role and a name, once it is there. */
@@ -61,9 +63,8 @@ function actions(gateway: TestGateway, page: Page) {
     })) as ElementHandle;
   const open = async (path: string) => {
     // The network is never idle on a page that follows events.
-    await page.goto(`${gateway.url}/console${path}`, { waitUntil: "load" });
-    await page.waitForSelector("h1");
-    await page.waitForFunction(`!document.querySelector('[aria-busy="true"], [role="status"][aria-label]')`);
+    await page.goto(`${gateway.url}/console${path}`);
+    await untilShown(page);
   };
   const fill = async (label: string, text: string) => {
     const field = (await page.waitForFunction(
@@ -87,6 +88,10 @@ function actions(gateway: TestGateway, page: Page) {
     fill,
     press,
     see,
+    async reload() {
+      await page.reload();
+      await untilShown(page);
+    },
     async signIn(name = "admin", password = "a-password-for-tests") {
       await open("/sign-in");
       await fill("Name", name);
@@ -98,6 +103,12 @@ function actions(gateway: TestGateway, page: Page) {
     accessibilityFindings: () => findWithAxe(page),
     layoutShift: () => page.evaluate("shifts") as Promise<number>,
   };
+}
+
+/** Waits for the page's heading and until nothing of it is a skeleton any more. */
+async function untilShown(page: Page): Promise<void> {
+  await page.waitForSelector("h1");
+  await page.waitForFunction(`!document.querySelector('[aria-busy="true"], .animate-pulse')`);
 }
 
 function endOf(gateway: TestGateway, browser: Browser) {
