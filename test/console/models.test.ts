@@ -74,6 +74,27 @@ describe.skipIf(chromium === null)("the console's providers and models", () => {
     second.respondBy(() => undefined);
   });
 
+  test("a model of one's own answers once it is added, and not where it is disabled", async () => {
+    const own = "acme/own-chat";
+    await console.open("/models");
+    await console.press("button", "Add a model");
+    await console.fill("Id", own);
+    await console.press("button", "Choose… Channel");
+    await console.press("option", "openai openai");
+    await console.fill("The vendor's name of the model", "gpt-5.4");
+    await console.fill("Price of a million input tokens", "1.5");
+    await console.fill("Price of a million output tokens", "3");
+    await console.press("button", "Save");
+    await console.see("The model is saved");
+    await console.find("heading", own);
+    expect(await ask(console, own)).toBe(200);
+    await console.press("button", "Disable for Default organization");
+    await console.see("1 key of the organization is refused with 403 from now on.");
+    await console.press("button", "Disable");
+    await console.see("The request would be refused");
+    await until("a refusal", async () => (await ask(console, own)) === 403 || undefined);
+  }, 20_000);
+
   test("removing a channel says in figures what is lost, and a name that breaks out stays text", async () => {
     const name = '"><img src=x onerror=document.title=1>';
     await send(console, "PATCH", "/models", { id: MODEL, displayName: name });
@@ -92,8 +113,8 @@ describe.skipIf(chromium === null)("the console's providers and models", () => {
   });
 });
 
-async function ask({ gateway }: TestConsole): Promise<number> {
-  const body = { model: MODEL, messages: [{ role: "user", content: "Hello" }] };
+async function ask({ gateway }: TestConsole, model = MODEL): Promise<number> {
+  const body = { model, messages: [{ role: "user", content: "Hello" }] };
   const response = await gateway.call("/v1/chat/completions", { body });
   await response.text();
   return response.status;

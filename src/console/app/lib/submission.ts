@@ -29,7 +29,7 @@ export function submission<Values extends FieldValues>(
 function placeError<Values extends FieldValues>(form: UseFormReturn<Values>, error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   const field = error instanceof ApiError ? error.field : null;
-  const isOwn = field !== null && (field.split(".")[0] ?? "") in form.getValues();
+  const isOwn = field !== null && (field.split(/[.[]/)[0] ?? "") in form.getValues();
   if (isOwn) form.setError(field as Path<Values>, { type: "server", message }, { shouldFocus: true });
   else form.setError(FORM_PROBLEM, { type: "server", message: field ? `${field}: ${message}` : message });
 }
