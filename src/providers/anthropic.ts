@@ -6,8 +6,9 @@ import type { Provider } from "./provider.ts";
 import { extraHeaders, headerValue, httpAddress } from "./transport/channel-settings.ts";
 
 const settings = z.object({
-  /** Address in front of `/v1/messages`, of Anthropic or any vendor that serves its protocol. */
-  baseUrl: httpAddress.default("https://api.anthropic.com"),
+  baseUrl: httpAddress
+    .default("https://api.anthropic.com")
+    .describe("Address in front of `/v1/messages`, of Anthropic or any vendor that serves its protocol"),
   apiKey: headerValue,
   headers: extraHeaders,
 });

@@ -18,10 +18,13 @@ import { probeByRefusal, UNKNOWN_MODEL } from "./transport/probe.ts";
 import { type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
-  /** Region of the key; names of models belong to one region too. */
-  region: z.enum(["cn", "global"]).default("cn"),
-  /** Address in front of `/images/generations`, instead of the region's own. */
-  baseUrl: httpAddress.optional(),
+  region: z
+    .enum(["cn", "global"])
+    .default("cn")
+    .describe("Region of the key; names of models belong to one region too"),
+  baseUrl: httpAddress
+    .optional()
+    .describe("Address in front of `/images/generations`, instead of the region's own"),
   apiKey: headerValue,
   fanOut: fanOutSetting,
 });

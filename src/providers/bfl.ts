@@ -21,8 +21,7 @@ import { RUNNING, runJob, type JobStatus, type VendorJob } from "./transport/pol
 import { readDetail, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
-  /** Address in front of the models' own paths. */
-  baseUrl: httpAddress.default("https://api.bfl.ai/v1"),
+  baseUrl: httpAddress.default("https://api.bfl.ai/v1").describe("Address in front of the models' own paths"),
   apiKey: headerValue,
   fanOut: fanOutSetting,
   pollIntervalMs: pollIntervalSetting,

@@ -28,15 +28,15 @@ import { fetchEach } from "./transport/result-link.ts";
 import { type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
-  /** Region of the key. */
-  region: z.enum(["cn", "global"]).default("cn"),
-  /** Address in front of `/services/…`, instead of the region's own. */
-  baseUrl: httpAddress.optional(),
+  region: z.enum(["cn", "global"]).default("cn").describe("Region of the key"),
+  baseUrl: httpAddress.optional().describe("Address in front of `/services/…`, instead of the region's own"),
   apiKey: headerValue,
   headers: extraHeaders,
   fanOut: fanOutSetting,
-  /** Whether image models are called as tasks, for models that the vendor serves only that way. */
-  tasks: z.boolean().default(false),
+  tasks: z
+    .boolean()
+    .default(false)
+    .describe("Whether image models are called as tasks, for models that the vendor serves only that way"),
   pollIntervalMs: pollIntervalSetting.default(3000),
 });
 

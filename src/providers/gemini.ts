@@ -12,8 +12,9 @@ import { probeByReading } from "./transport/probe.ts";
 import { createVendorErrors } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
-  /** Address in front of `/v1beta/models/…`. */
-  baseUrl: httpAddress.default("https://generativelanguage.googleapis.com"),
+  baseUrl: httpAddress
+    .default("https://generativelanguage.googleapis.com")
+    .describe("Address in front of `/v1beta/models/…`"),
   apiKey: headerValue,
   fanOut: fanOutSetting,
 });

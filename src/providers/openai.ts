@@ -23,17 +23,19 @@ import {
 const OPENAI_ORIGIN = "https://api.openai.com";
 
 const settings = z.object({
-  /** Address in front of `/chat/completions` and `/images/…`, of OpenAI or any compatible vendor. */
-  baseUrl: httpAddress.default(`${OPENAI_ORIGIN}/v1`),
+  baseUrl: httpAddress
+    .default(`${OPENAI_ORIGIN}/v1`)
+    .describe("Address in front of `/chat/completions` and `/images/…`, of OpenAI or any compatible vendor"),
   apiKey: optionalCredential,
   headers: extraHeaders,
-  organization: headerValue.optional(),
-  project: headerValue.optional(),
-  /**
-   * Whether the address serves `/responses` too: OpenAI's own does, most compatible ones do not. `only` sends every
-   * text request there, for models that have nothing else.
-   */
-  responses: z.union([z.boolean(), z.literal("only")]).optional(),
+  organization: headerValue.optional().describe("Organization of the account that is billed"),
+  project: headerValue.optional().describe("Project of the account that is billed"),
+  responses: z
+    .union([z.boolean(), z.literal("only")])
+    .optional()
+    .describe(
+      "Whether the address serves `/responses` too: OpenAI's own does, most compatible ones do not. `only` sends every text request there, for models that have nothing else",
+    ),
 });
 
 type OpenAiSettings = z.infer<typeof settings>;

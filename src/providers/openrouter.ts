@@ -24,8 +24,9 @@ import { sendJson } from "./transport/json-call.ts";
 import { type FailureReading } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
-  /** Address in front of `/chat/completions` and `/images`. */
-  baseUrl: httpAddress.default(VENDORS.openrouter.baseUrl),
+  baseUrl: httpAddress
+    .default(VENDORS.openrouter.baseUrl)
+    .describe("Address in front of `/chat/completions` and `/images`"),
   apiKey: headerValue,
   headers: extraHeaders,
   messagesBaseUrl: messagesAddress,

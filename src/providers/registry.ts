@@ -2,6 +2,8 @@ import { z } from "zod";
 import type { ProviderDescription } from "../admin/configuration-ports.ts";
 import type { Channel } from "../domain/channel.ts";
 import type { EmbeddingUpstream, ImageUpstream, TextUpstream, Upstreams } from "../gateway/ports.ts";
+import { snakeCase } from "../lib/casing.ts";
+import { isSecretName } from "../lib/secret-names.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
 import { anthropic } from "./anthropic.ts";
 import { ark } from "./ark.ts";
@@ -106,7 +108,12 @@ export function describeProviders(): ProviderDescription[] {
       name,
       title,
       documentation,
-      settings: { type: "object", properties: rest, required, additionalProperties: false },
+      settings: {
+        type: "object",
+        properties: mapValues(rest, markSecret),
+        required,
+        additionalProperties: false,
+      },
       credential:
         apiKey === undefined ? "none" : isRequired("apiKey") && !isNullable(apiKey) ? "required" : "optional",
       defaultBaseUrl: defaultOf(baseUrl),
@@ -116,6 +123,18 @@ export function describeProviders(): ProviderDescription[] {
       hasHeaders: headers !== undefined,
     };
   });
+}
+
+/** A form shows the field of a secret without its text. */
+function markSecret(part: z.core.JSONSchema._JSONSchema, name: string): z.core.JSONSchema._JSONSchema {
+  return typeof part === "object" && isSecretName(snakeCase(name)) ? { ...part, writeOnly: true } : part;
+}
+
+function mapValues<Value>(
+  entries: Readonly<Record<string, Value>>,
+  map: (value: Value, name: string) => Value,
+): Record<string, Value> {
+  return Object.fromEntries(Object.entries(entries).map(([name, value]) => [name, map(value, name)]));
 }
 
 type Part = z.core.JSONSchema._JSONSchema | undefined;

@@ -23,8 +23,9 @@ import type { FetchResult } from "./transport/result-link.ts";
 import type { FailureReading } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
-  /** Address in front of `/chat/completions` and `/images/…`. */
-  baseUrl: httpAddress.default(VENDORS.xai.baseUrl),
+  baseUrl: httpAddress
+    .default(VENDORS.xai.baseUrl)
+    .describe("Address in front of `/chat/completions` and `/images/…`"),
   apiKey: headerValue,
   headers: extraHeaders,
   responses: responsesSetting,

@@ -42,6 +42,7 @@ export function startAnthropic(options: AnthropicOptions = {}): Promise<Simulato
     const refusal = findRefusal(behaviour, key);
     if (refusal) return refuse(response, refusal);
     if (key !== apiKey) return refuse(response, WRONG_KEY);
+    if (request.method === "GET" && request.path === "/v1/models") return sendJson(response, 200, LIST);
     const isCount = request.path === "/v1/messages/count_tokens";
     if (request.method !== "POST" || !(isCount || request.path === "/v1/messages"))
       return refuse(response, NOT_FOUND);
@@ -90,3 +91,11 @@ function parse(bytes: Buffer): Body | undefined {
     return undefined;
   }
 }
+
+/** Anthropic API, "List models". */
+const LIST = {
+  data: [{ type: "model", id: "claude-haiku-4-5" }],
+  has_more: true,
+  first_id: null,
+  last_id: null,
+};

@@ -2,7 +2,7 @@ import { FILTER_REPORTS } from "./azure/filter-reports.ts";
 import { findRefusal, refuse, REFUSALS, type Refusal } from "./azure/refusals.ts";
 import { bodyModel, findImageFault, readTarget, type Target } from "./azure/rules.ts";
 import type { ReceivedRequest } from "./http-server.ts";
-import { applyEarlyFault } from "./transport.ts";
+import { applyEarlyFault, sendJson } from "./transport.ts";
 import { handleChat } from "./openai/chat.ts";
 import { handleResponses } from "./openai/responses.ts";
 import { handleImages } from "./openai/images.ts";
@@ -35,6 +35,7 @@ async function handleRequest(
   );
   if (planned) return refuse(response, planned, behaviour);
   const target = findTarget(request, accepts);
+  if (target === "list") return sendJson(response, 200, { object: "list", data: [] });
   if ("status" in target) return refuse(response, target);
   if (target.operation === "chat/completions")
     return handleChat(request, response, exchange, [CHAT_DEPLOYMENT], FILTER_REPORTS);
@@ -46,13 +47,17 @@ async function handleRequest(
 }
 
 /** Checks credential, operation and deployment in the vendor's order. */
-function findTarget(request: ReceivedRequest, accepts: (token: string) => boolean): Target | Refusal {
+function findTarget(
+  request: ReceivedRequest,
+  accepts: (token: string) => boolean,
+): Target | Refusal | "list" {
   const { "api-key": key, authorization } = request.headers;
   const isAccepted =
     authorization === undefined
       ? key === SIMULATED_KEY
       : key === undefined && accepts(authorization.replace(/^Bearer /, ""));
   if (!isAccepted) return REFUSALS["401"]!;
+  if (request.method === "GET" && LISTS.test(request.path) && request.query.has("api-version")) return "list";
   const target = request.method === "POST" ? readTarget(request) : REFUSALS["404"]!;
   if ("status" in target) return target;
   const deployment = target.deployment ?? bodyModel(request);
@@ -61,3 +66,6 @@ function findTarget(request: ReceivedRequest, accepts: (token: string) => boolea
   const isChat = target.operation === "chat/completions" || target.operation === "responses";
   return isChat === (deployment === CHAT_DEPLOYMENT) ? target : REFUSALS["OperationNotSupported"]!;
 }
+
+/** The models of a resource (Azure OpenAI, "Models - List"). */
+const LISTS = /^\/openai\/(v1\/)?models$/;

@@ -95,6 +95,7 @@ export async function startBfl(): Promise<Bfl> {
   const simulator = await startVendor(ROWS, (call) => {
     const { method, path, headers } = call.request;
     if (headers["x-key"] !== SIMULATED_KEY) return call.refuse("unauthorized");
+    if (method === "GET" && path === "/v1/credits") return sendJson(call.response, 200, { credits: 4.2 });
     if (method === "GET" && path === "/v1/get_result") return handlePoll(call, jobs);
     return handleSubmission(call, jobs);
   });

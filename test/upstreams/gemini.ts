@@ -1,5 +1,5 @@
 import type { SimulatedResponse, ReceivedRequest } from "./http-server.ts";
-import { applyEarlyFault } from "./transport.ts";
+import { applyEarlyFault, sendJson } from "./transport.ts";
 import { sendReply } from "./gemini/reply.ts";
 import {
   findRefusal,
@@ -30,6 +30,11 @@ export function startGemini(apiKey = SIMULATED_KEY): Promise<Simulator> {
     if (refusal) return refuse(response, refusal);
     if (key === "") return refuse(response, NO_KEY);
     if (key !== apiKey || authorization !== undefined) return refuse(response, WRONG_KEY);
+    if (request.method === "GET" && request.path === "/v1beta/models")
+      return sendJson(response, 200, {
+        models: [{ name: "models/gemini-2.5-flash" }],
+        nextPageToken: "next",
+      });
     const rest = request.path.replace(/^\/v1beta\/models\//, "");
     await serve(rest, { request, response, exchange }, false);
   });

@@ -86,6 +86,8 @@ export function startOpenRouter(): Promise<Simulator> {
   return startVendor(ROWS, (call) => {
     const { method, path, headers } = call.request;
     if (headers["authorization"] !== `Bearer ${SIMULATED_KEY}`) return call.refuse("unauthorized");
+    if (method === "GET" && path === "/api/v1/key")
+      return sendJson(call.response, 200, { data: { label: "simulated", usage: 0 } });
     return method === "POST" && path === "/api/v1/images" ? handleCall(call) : call.refuse("unknown-model");
   });
 }

@@ -117,6 +117,8 @@ export async function startReplicate(): Promise<Replicate> {
   const simulator = await startVendor(ROWS, (call) => {
     const { method, path, headers } = call.request;
     if (headers["authorization"] !== `Bearer ${SIMULATED_KEY}`) return call.refuse("unauthorized");
+    if (method === "GET" && path === "/v1/account")
+      return sendJson(call.response, 200, { type: "user", username: "simulated" });
     const [, id, action = ""] = /^\/v1\/predictions\/([\w-]+)(\/cancel)?$/.exec(path) ?? [];
     if (id === undefined) return handleSubmission(call, jobs);
     const job = jobs.find(id);

@@ -34,6 +34,8 @@ export function startXai(): Promise<Simulator> {
     const refusal = findRefusal(behaviour, authorization);
     if (refusal) return refuse(response, refusal);
     if (authorization !== `Bearer ${SIMULATED_KEY}`) return refuse(response, WRONG_KEY);
+    if (request.method === "GET" && request.path === "/v1/models")
+      return sendJson(response, 200, { object: "list", data: [] });
     const isKnown = request.path === "/v1/images/generations" || request.path === "/v1/images/edits";
     if (request.method !== "POST" || !isKnown) return refuse(response, UNKNOWN_PATH);
     const parsed = await parseRequest(request);

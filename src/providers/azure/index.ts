@@ -24,25 +24,33 @@ const guid = z.string().regex(/^[\w.-]{1,100}$/, "must be an id or a domain");
 
 const settings = z
   .object({
-    /** Address of the resource, such as `https://{resource}.openai.azure.com`. */
-    baseUrl: httpAddress.refine((text) => !/[?#]/.test(text), "must be the resource's address alone"),
-    /** Without it tokens of Microsoft Entra are the credential: of an application, else of the machine's identity. */
-    apiKey: headerValue.optional(),
+    baseUrl: httpAddress
+      .refine((text) => !/[?#]/.test(text), "must be the resource's address alone")
+      .describe("Address of the resource, such as `https://{resource}.openai.azure.com`"),
+    apiKey: headerValue
+      .optional()
+      .describe(
+        "Without it tokens of Microsoft Entra are the credential: of an application, else of the machine's identity",
+      ),
     headers: extraHeaders,
     tenantId: guid.optional(),
     clientId: guid.optional(),
     clientSecret: z.string().min(1).optional(),
-    /** Address of the token server; other clouds have their own. */
-    authorityUrl: httpAddress.default("https://login.microsoftonline.com"),
-    /** Address of the metadata service, which issues tokens for the identity of this machine. */
-    metadataUrl: httpAddress.default("http://169.254.169.254"),
-    /** `v1` has the deployment in the body only, `classic` in the address. */
-    surface: z.enum(["v1", "classic"]).default("v1"),
-    /** Value of `api-version`; that of the surface where absent. */
+    authorityUrl: httpAddress
+      .default("https://login.microsoftonline.com")
+      .describe("Address of the token server; other clouds have their own"),
+    metadataUrl: httpAddress
+      .default("http://169.254.169.254")
+      .describe("Address of the metadata service, which issues tokens for the identity of this machine"),
+    surface: z
+      .enum(["v1", "classic"])
+      .default("v1")
+      .describe("`v1` has the deployment in the body only, `classic` in the address"),
     apiVersion: z
       .string()
       .regex(/^[a-z0-9.-]+$/, "must be a version such as 2025-04-01-preview")
-      .optional(),
+      .optional()
+      .describe("Value of `api-version`; that of the surface where absent"),
   })
   .refine(({ tenantId, clientSecret }) => (tenantId === undefined) === (clientSecret === undefined), {
     path: ["clientSecret"],

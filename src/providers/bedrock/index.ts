@@ -7,14 +7,17 @@ import { createBedrockText, type BedrockConnection } from "./text.ts";
 
 const settings = z
   .object({
-    /** Address in front of `/model/…`; follows from the region where absent. */
-    baseUrl: httpAddress.optional(),
-    /** An API key of Bedrock. Without it and without an access key the credentials of this machine are used. */
-    apiKey: headerValue.optional(),
+    baseUrl: httpAddress
+      .optional()
+      .describe("Address in front of `/model/…`; follows from the region where absent"),
+    apiKey: headerValue
+      .optional()
+      .describe(
+        "An API key of Bedrock. Without it and without an access key the credentials of this machine are used",
+      ),
     accessKeyId: headerValue.optional(),
     secretAccessKey: headerValue.optional(),
-    /** Of temporary access keys. */
-    sessionToken: headerValue.optional(),
+    sessionToken: headerValue.optional().describe("Of temporary access keys"),
     region: z
       .string()
       .regex(/^[a-z0-9-]+$/, "must be a region such as eu-central-1")
@@ -46,10 +49,15 @@ export const bedrock: Provider<BedrockSettings> = {
     "An API key of Bedrock, or an access key in the settings; without both the credentials of this machine are used.",
   settings,
   probe: (settings, signal) =>
-    probeByRefusal(() => createBedrockText(connectionOf(settings)).send({ ...PROBE, signal })),
+    probeByRefusal(
+      () => createBedrockText(connectionOf(settings)).send({ ...PROBE, signal }),
+      UNKNOWN_TO_BEDROCK,
+    ),
   text: (settings) => [createBedrockText(connectionOf(settings))],
 };
 
+/** InvokeModel of a model that is not there; a wrong credential is 401 or 403 (Amazon Bedrock API reference). */
+const UNKNOWN_TO_BEDROCK = [400, 404];
 const PROBE = {
   raw: '{"model":"","max_tokens":1,"messages":[{"role":"user","content":"ping"}]}',
   upstreamModel: UNKNOWN_MODEL,

@@ -53,24 +53,47 @@ const field = z.string().regex(/^[a-z_]+(\[\])?$/, "must be a field's name, with
 
 /** The inputs of one model; data of the channel's settings under the vendor's name of the model. */
 const modelInputs = z.strictObject({
-  /** The vendor's name of the model for edits, where it is another. */
-  edit: z.string().min(1).optional(),
-  /** Field of the references; `name[]` takes a list, any other only the first. */
-  references: field.optional(),
-  /** Fields of the size: `image_size: {width, height}`, or `width` and `height`, or `aspect_ratio`. */
-  size: z.enum(["image_size", "width_height", "aspect_ratio"]).optional(),
-  /** Value of `aspect_ratio` for the shape of the first reference; without it the field is left out then. */
-  follow: z.string().min(1).optional(),
-  /** Value of `resolution` for each tier; there is no such field without it. */
-  resolution: z.partialRecord(z.enum(["1K", "2K", "4K"]), z.string().min(1)).optional(),
-  /** Field of the number of images; a call makes one image without it. */
-  count: field.optional(),
-  /** Whether `quality` takes the model's qualities; there is no such field without it. */
-  quality: z.boolean().optional(),
-  /** Most references, where the vendor takes fewer than the model's record says and drops the others. */
-  max_references: z.int().min(1).optional(),
-  /** Value of `output_format` for each format; there is no such field without it. */
-  formats: z.partialRecord(z.enum(["png", "jpeg", "webp"]), z.string().min(1)).optional(),
+  edit: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The vendor's name of the model for edits, where it is another"),
+  references: field
+    .optional()
+    .describe("Field of the references; `name[]` takes a list, any other only the first"),
+  size: z
+    .enum(["image_size", "width_height", "aspect_ratio"])
+    .optional()
+    .describe(
+      "Fields of the size: `image_size: {width, height}`, or `width` and `height`, or `aspect_ratio`",
+    ),
+  follow: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "Value of `aspect_ratio` for the shape of the first reference; without it the field is left out then",
+    ),
+  resolution: z
+    .partialRecord(z.enum(["1K", "2K", "4K"]), z.string().min(1))
+    .optional()
+    .describe("Value of `resolution` for each tier; there is no such field without it"),
+  count: field.optional().describe("Field of the number of images; a call makes one image without it"),
+  quality: z
+    .boolean()
+    .optional()
+    .describe("Whether `quality` takes the model's qualities; there is no such field without it"),
+  max_references: z
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      "Most references, where the vendor takes fewer than the model's record says and drops the others",
+    ),
+  formats: z
+    .partialRecord(z.enum(["png", "jpeg", "webp"]), z.string().min(1))
+    .optional()
+    .describe("Value of `output_format` for each format; there is no such field without it"),
 });
 
 export type ModelInputs = z.infer<typeof modelInputs>;

@@ -25,8 +25,7 @@ import type { CompatibleVendor } from "./vendors.ts";
 /** The provider of a vendor that is data alone. */
 export function compatibleProvider(vendor: CompatibleVendor): Provider<CompatibleSettings> {
   const settings = z.object({
-    /** Address in front of `/chat/completions`. */
-    baseUrl: httpAddress.default(vendor.baseUrl),
+    baseUrl: httpAddress.default(vendor.baseUrl).describe("Address in front of `/chat/completions`"),
     apiKey: vendor.isOwnServer ? optionalCredential.default(null) : headerValue,
     headers: extraHeaders,
     messagesBaseUrl: messagesAddress,
@@ -45,11 +44,16 @@ export function compatibleProvider(vendor: CompatibleVendor): Provider<Compatibl
   };
 }
 
-/** Address in front of `/v1/messages`; the vendor's own where that of chat completions is too. */
-export const messagesAddress = httpAddress.optional();
+export const messagesAddress = httpAddress
+  .optional()
+  .describe("Address in front of `/v1/messages`; the vendor's own where that of chat completions is too");
 
-/** Whether callers of the responses protocol are served by `/responses` beside it; else they get a translation. */
-export const responsesSetting = z.boolean().default(false);
+export const responsesSetting = z
+  .boolean()
+  .default(false)
+  .describe(
+    "Whether callers of the responses protocol are served by `/responses` beside it; else they get a translation",
+  );
 
 interface CompatibleSettings extends OpenAiSettings {
   messagesBaseUrl?: string;

@@ -32,11 +32,17 @@ const FRAMING: ReadonlySet<string> = new Set([
   "transfer-encoding",
 ]);
 
-/** Whether several images are made by as many parallel calls, where one call makes one. */
-export const fanOutSetting = z.boolean().default(false);
+export const fanOutSetting = z
+  .boolean()
+  .default(false)
+  .describe("Whether several images are made by as many parallel calls, where one call makes one");
 
-/** Milliseconds between two polls of a job. */
-export const pollIntervalSetting = z.int().min(5).max(60_000).default(500);
+export const pollIntervalSetting = z
+  .int()
+  .min(5)
+  .max(60_000)
+  .default(500)
+  .describe("Milliseconds between two polls of a job");
 
 export function withoutEndSlash(address: string): string {
   return address.replace(/(?<!\/)\/+$/, "");

@@ -10,12 +10,19 @@ export async function probeByReading(call: Omit<VendorRequest, "body">, classify
 /** A model that no vendor has: its refusal by name proves that address and credential were accepted, and costs nothing. */
 export const UNKNOWN_MODEL = "gateway-probe";
 
-/** Makes a call whose refusal for the unknown model, or a success, is the proof. */
-export async function probeByRefusal(call: () => Promise<unknown>): Promise<void> {
+/**
+ * Makes a call whose refusal for the unknown model, or a success, is the proof. `statuses` are those of such refusals
+ * where the vendor's say it and nothing else does.
+ */
+export async function probeByRefusal(
+  call: () => Promise<unknown>,
+  statuses: readonly number[] = [],
+): Promise<void> {
   try {
     await call();
   } catch (error) {
-    if (!isRefusalByName(error)) throw error;
+    const isNamed = error instanceof UpstreamError && statuses.includes(error.status ?? 0);
+    if (!isNamed && !isRefusalByName(error)) throw error;
   }
 }
 

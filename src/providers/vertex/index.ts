@@ -2,7 +2,6 @@ import { z } from "zod";
 import { systemClock } from "../../lib/clock.ts";
 import { removeMember } from "../../lib/json-edit.ts";
 import type { TextCall } from "../../gateway/ports.ts";
-import { probeByRefusal } from "../transport/probe.ts";
 import type { GenerateContentConnection } from "../generate-content/connection.ts";
 import { createGenerateContentImages } from "../generate-content/images.ts";
 import { createGenerateContentText } from "../generate-content/text.ts";
@@ -16,24 +15,26 @@ import { readServiceAccount, requestAccountToken } from "./service-account.ts";
 
 const settings = z
   .object({
-    /** Address in front of `/{version}/projects/…`; follows from the region where absent. */
-    baseUrl: httpAddress.optional(),
-    /** JSON of a service account's key. Without it the account of this machine is used. */
+    baseUrl: httpAddress
+      .optional()
+      .describe("Address in front of `/{version}/projects/…`; follows from the region where absent"),
     apiKey: z
       .string()
       .refine((text) => readServiceAccount(text) !== null, "must be the JSON of a service account's key")
-      .optional(),
-    /** The project to bill; the service account's own where absent. */
+      .optional()
+      .describe("JSON of a service account's key. Without it the account of this machine is used"),
     project: z
       .string()
       .regex(/^[a-z0-9.:-]+$/, "must be a project's id")
-      .optional(),
+      .optional()
+      .describe("The project to bill; the service account's own where absent"),
     region: z
       .string()
       .regex(/^[a-z0-9-]+$/, "must be a region such as europe-west4, or global, us or eu")
       .default("global"),
-    /** Address of the metadata server, which issues tokens for the account of this machine. */
-    metadataUrl: httpAddress.default("http://metadata.google.internal"),
+    metadataUrl: httpAddress
+      .default("http://metadata.google.internal")
+      .describe("Address of the metadata server, which issues tokens for the account of this machine"),
     fanOut: fanOutSetting,
   })
   .refine((value) => projectOf(value) !== undefined, {
@@ -50,10 +51,9 @@ export const vertex: Provider<VertexSettings> = {
   documentation:
     "The JSON of a service account's key; without it the account of this machine is used, and the settings name the project.",
   settings,
-  probe: (settings, signal) =>
-    probeByRefusal(async () =>
-      createGenerateContentText(connectionOf(settings)).countTokens?.(countCall(signal)),
-    ),
+  async probe(settings, signal) {
+    await createGenerateContentText(connectionOf(settings)).countTokens?.(countCall(signal));
+  },
   text(settings) {
     const connection = connectionOf(settings);
     const { baseUrl, authenticate } = connection;

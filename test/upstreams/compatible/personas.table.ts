@@ -19,6 +19,8 @@ export interface Persona {
   /** In front of `/chat/completions`. */
   path: string;
   isKeyless?: true;
+  /** Whether `/models` is missing beside it. */
+  hasNoList?: true;
   whole: object;
   frames: Frames;
   /** The same for a request with tools: a call of `look_up`. */
@@ -524,6 +526,7 @@ export const PERSONAS: Readonly<Record<string, Persona>> = {
   // Z.ai and BigModel API, error codes: numeric strings, an empty balance as 429.
   zhipu: {
     provider: "zhipu",
+    hasNoList: true,
     path: "/api/paas/v4",
     thinks: true,
     whole: whole(
