@@ -20,7 +20,9 @@ export function OrganizationPicker({ options }: { options: readonly Option[] }) 
     >
       <Button className="flex h-9 w-full items-center gap-2 rounded-md border border-line bg-surface px-2.5 text-left hover:bg-hover max-sm:h-11">
         <Building2 size={16} aria-hidden className="shrink-0 text-muted" />
-        <SelectValue className="min-w-0 flex-1 truncate font-medium" />
+        <SelectValue<Option> className="min-w-0 flex-1 truncate font-medium">
+          {({ selectedItems }) => selectedItems[0]?.label ?? t("organization.all")}
+        </SelectValue>
         <ChevronsUpDown size={14} aria-hidden className="shrink-0 text-muted" />
       </Button>
       <OptionsList options={[{ id: ALL, label: t("organization.all") }, ...options]} />

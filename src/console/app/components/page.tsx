@@ -34,7 +34,7 @@ export function Page({ title, about, actions, tabs, back, children }: PageProps)
           </nav>
         )}
         <div className="flex flex-wrap items-start gap-x-4 gap-y-3">
-          <div className="min-w-0 flex-1">
+          <div className="min-w-0 flex-[1_1_14rem]">
             <h1 className="text-xl leading-7 font-semibold tracking-tight break-words">{title}</h1>
             {about !== undefined && <p className="mt-1 max-w-prose text-muted">{about}</p>}
           </div>

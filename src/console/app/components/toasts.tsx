@@ -1,4 +1,5 @@
 import { CircleCheck, OctagonX, X } from "lucide-react";
+import { Text } from "react-aria-components/Text";
 import {
   UNSTABLE_Toast as AriaToast,
   UNSTABLE_ToastContent as ToastContent,
@@ -33,7 +34,9 @@ export function Toasts() {
           ) : (
             <CircleCheck size={18} aria-hidden className="mt-1.5 shrink-0 text-good" />
           )}
-          <ToastContent className="flex-1 py-1.5 break-words">{toast.content.text}</ToastContent>
+          <ToastContent className="flex-1 py-1.5 break-words">
+            <Text slot="title">{toast.content.text}</Text>
+          </ToastContent>
           <IconButton slot="close" icon={X} label={t("close")} />
         </AriaToast>
       )}

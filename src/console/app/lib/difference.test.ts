@@ -26,3 +26,9 @@ test("What was created or removed is shown with all its fields", () => {
 test("Equal values differ in nothing", () => {
   expect(differences({ a: { b: [1, 2] } }, { a: { b: [1, 2] } })).toEqual([]);
 });
+
+test("Times are written as such", () => {
+  expect(differences({ expiresAt: null }, { expiresAt: 1_795_343_508_859 })).toEqual([
+    { path: "expiresAt", before: "null", after: "2026-11-22T10:31:48.859Z" },
+  ]);
+});

@@ -17,6 +17,7 @@ export function differences(before: unknown, after: unknown): Difference[] {
 
 function leaves(value: unknown, path: string): [string, string][] {
   if (value === null || value === undefined) return path === "" ? [] : [[path, "null"]];
+  if (typeof value === "number" && isTime(path)) return [[path, new Date(value).toISOString()]];
   if (typeof value !== "object") return [[path, String(value)]];
   if (Array.isArray(value)) return [[path, renderList(value)]];
   const fields = Object.entries(value);
@@ -27,4 +28,9 @@ function leaves(value: unknown, path: string): [string, string][] {
 function renderList(list: readonly unknown[]): string {
   const isPlain = list.every((item) => typeof item !== "object");
   return isPlain ? list.join(", ") : JSON.stringify(list);
+}
+
+/** Whether a field holds Unix milliseconds, by its name. */
+function isTime(path: string): boolean {
+  return /(At|From|Until|Start)$/.test(path);
 }

@@ -1,4 +1,5 @@
 import { account } from "./en/account.ts";
+import { alerts } from "./en/alerts.ts";
 import { images } from "./en/images.ts";
 import { jobs } from "./en/jobs.ts";
 import { keys } from "./en/keys.ts";
@@ -17,6 +18,7 @@ import { shell } from "./en/shell.ts";
 /** Every text in English, by area; the other languages have the same names. */
 export const en = {
   account,
+  alerts,
   images,
   jobs,
   keys,

@@ -1,5 +1,6 @@
 import type { Texts } from "./en.ts";
 import { account } from "./zh/account.ts";
+import { alerts } from "./zh/alerts.ts";
 import { images } from "./zh/images.ts";
 import { jobs } from "./zh/jobs.ts";
 import { keys } from "./zh/keys.ts";
@@ -17,6 +18,7 @@ import { shell } from "./zh/shell.ts";
 
 export const zh: Texts = {
   account,
+  alerts,
   images,
   jobs,
   keys,

@@ -1,0 +1,86 @@
+import { BellRing } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { AreaTabs } from "../../components/area-tabs.tsx";
+import { Button } from "../../components/button.tsx";
+import { DataTable, type Column } from "../../components/data-table.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { Page } from "../../components/page.tsx";
+import { Status } from "../../components/status.tsx";
+import { useOrganization } from "../../lib/organization.ts";
+import { useOrganizationOptions } from "../../lib/options.ts";
+import { useList } from "../../lib/queries.ts";
+import { useCan } from "../../lib/session.ts";
+import { AlertActs } from "./alert-acts.tsx";
+import { AlertDialog } from "./alert-dialog.tsx";
+import { useAlertWords } from "./alert-words.ts";
+import { AlertEvents } from "./events.tsx";
+import { MailTest } from "./mail-test.tsx";
+import type { Alert } from "./views.ts";
+
+export default function AlertsPage() {
+  const { t } = useTranslation(["alerts", "shell"]);
+  const can = useCan();
+  const { id } = useOrganization();
+  const [isCreating, setCreating] = useState(false);
+  const list = useList("alerts.list", id === null ? {} : { organizationId: id });
+  const actions = (
+    <>
+      {can("admin", "installation") && <MailTest />}
+      {can("admin") && (
+        <Button kind="primary" onPress={() => setCreating(true)}>
+          {t("create")}
+        </Button>
+      )}
+    </>
+  );
+  return (
+    <Page
+      title={t("shell:nav.settings")}
+      about={t("intro")}
+      tabs={<AreaTabs area="settings" />}
+      actions={actions}
+    >
+      <DataTable
+        id="alerts"
+        label={t("title")}
+        columns={useColumns()}
+        list={list}
+        rowId={({ id }) => id}
+        filters={<h2 className="px-1 font-semibold">{t("title")}</h2>}
+        empty={<EmptyState icon={BellRing}>{t("empty")}</EmptyState>}
+      />
+      <AlertEvents />
+      {isCreating && <AlertDialog view={null} onClose={() => setCreating(false)} />}
+    </Page>
+  );
+}
+
+function useColumns(): Column<Alert>[] {
+  const { t } = useTranslation("alerts");
+  const words = useAlertWords();
+  const organizations = useOrganizationOptions();
+  return [
+    {
+      id: "name",
+      header: t("name"),
+      cell: ({ name }) => <span className="block max-w-64 truncate font-medium">{name}</span>,
+    },
+    {
+      id: "organization",
+      header: t("organization"),
+      cell: ({ organizationId }) =>
+        organizations.find(({ id }) => id === organizationId)?.label ?? organizationId,
+    },
+    { id: "when", header: t("when"), cell: ({ settings }) => words.when(settings) },
+    { id: "notified", header: t("notified"), cell: (view) => words.notified(view) },
+    {
+      id: "state",
+      header: t("state"),
+      cell: ({ isDisabled }) => (
+        <Status level={isDisabled ? "off" : "good"}>{t(isDisabled ? "disabled" : "active")}</Status>
+      ),
+    },
+    { id: "acts", header: "", isNumber: true, cell: (view) => <AlertActs view={view} /> },
+  ];
+}
