@@ -15,6 +15,7 @@ import { imageRoutes } from "./endpoints/images.ts";
 import { modelRoutes } from "./endpoints/models.ts";
 import { jobRoutes } from "./endpoints/jobs.ts";
 import { nativeRoutes } from "./endpoints/native.ts";
+import { documentRoutes } from "./endpoints/openapi.ts";
 import { priceRoutes } from "./endpoints/prices.ts";
 import { ownUsageRoutes } from "./endpoints/own-usage.ts";
 import { storedResponseRoutes } from "./endpoints/stored-responses.ts";
@@ -54,7 +55,7 @@ export function allRoutes(
     ...imageRoutes(images),
     ...modelRoutes(snapshot, clock),
   ];
-  return [
+  const routes = [
     ...openAiRoutes,
     ...azureRoutes(openAiRoutes.filter(({ family }) => family !== "messages")),
     ...nativeRoutes(images),
@@ -68,6 +69,7 @@ export function allRoutes(
     ...openIdRoutes(administration, options.onProblem),
     ...consoleRoutes(options.console),
   ];
+  return [...routes, ...documentRoutes(routes, baseOf)];
 }
 
 /** Health, readiness and metrics, which may have a port of their own. */

@@ -1,0 +1,78 @@
+import { GatewayError } from "../../domain/gateway-error.ts";
+import { docsPage } from "../docs-page/page.ts";
+import type { HttpExchange } from "../http-exchange.ts";
+import { openApiDocument, type OpenApiDocument } from "../openapi/document.ts";
+import { baseHeaders } from "../respond.ts";
+import type { Route } from "../routes.ts";
+
+/** The page loads its own two files and nothing else. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const FILES: Readonly<Record<string, string>> = {
+  "style.css": "text/css; charset=utf-8",
+  "search.js": "text/javascript; charset=utf-8",
+};
+
+/** The description of every route, for programs and for people. */
+export function documentRoutes(
+  routes: readonly Route[],
+  baseOf: (exchange: HttpExchange) => string,
+): Route[] {
+  const common = {
+    method: "GET",
+    family: "images",
+    auth: "public",
+    because: "it describes what anyone may read",
+  } as const;
+  let document: OpenApiDocument | null = null;
+  const read = (): OpenApiDocument => (document ??= openApiDocument([...routes, ...own]));
+  const own: Route[] = [
+    {
+      ...common,
+      path: "/openapi.json",
+      name: "openapi",
+      handle: (exchange: HttpExchange) => send(exchange, JSON.stringify(read()), "application/json"),
+    },
+    {
+      ...common,
+      path: "/docs",
+      name: "docs",
+      handle: (exchange: HttpExchange) =>
+        send(exchange, docsPage(read(), baseOf(exchange)), "text/html; charset=utf-8"),
+    },
+    {
+      ...common,
+      path: "/docs/{file}",
+      name: "docs",
+      handle: (exchange: HttpExchange) => file(exchange),
+    },
+  ];
+  return own;
+}
+
+function file(exchange: HttpExchange): Response {
+  const name = exchange.parameter;
+  const type = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
+  if (type === undefined) throw new GatewayError("not_found", "There is nothing at this path.");
+  return send(exchange, Bun.file(new URL(`../docs-page/${name}`, import.meta.url)), type);
+}
+
+/** The content belongs to this version of the program, so that it is asked for anew. */
+function send({ requestId }: HttpExchange, body: string | Blob, type: string): Response {
+  const headers = {
+    ...baseHeaders(requestId),
+    "content-type": type,
+    "cache-control": "no-cache",
+    "content-security-policy": POLICY,
+    "referrer-policy": "no-referrer",
+  };
+  return new Response(body, { headers });
+}

@@ -1,0 +1,206 @@
+import type { Operation } from "../../admin/operation.ts";
+import { operations } from "../../admin/operations.ts";
+import { VERSION } from "../../lib/version.ts";
+import type { Route } from "../routes.ts";
+import { ERROR_SHAPES } from "./errors.ts";
+import { PUBLIC_ENDPOINTS, type EndpointDescription } from "./public-endpoints.ts";
+import { jsonSchema, splitFields, type Schema } from "./schema.ts";
+import { MEMBER_ENDPOINTS } from "./member-endpoints.ts";
+
+/** An operation of the document. */
+export interface PathItem {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description?: string;
+  parameters?: object[];
+  requestBody?: object;
+  responses: Record<string, object>;
+  security: object[];
+}
+
+export interface OpenApiDocument {
+  openapi: string;
+  info: object;
+  tags: { name: string; description?: string }[];
+  paths: Record<string, Record<string, PathItem>>;
+  components: object;
+}
+
+/** The OpenAPI 3.1 document of every route. */
+export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
+  const paths: OpenApiDocument["paths"] = {};
+  const names = new Set<string>();
+  for (const route of routes)
+    for (const { path, item } of itemsOf(route)) {
+      const operationId = names.has(item.operationId)
+        ? `${item.operationId}${path.replaceAll(/[^a-zA-Z0-9]+/g, "_")}_${route.method.toLowerCase()}`
+        : item.operationId;
+      names.add(operationId);
+      (paths[path] ??= {})[route.method.toLowerCase()] = { ...item, operationId };
+    }
+  const tags = [...new Set(Object.values(paths).flatMap((item) => Object.values(item).flatMap(tagsOf)))];
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "Model inference gateway",
+      version: VERSION,
+      license: { name: "Apache 2.0", identifier: "Apache-2.0" },
+      description: "One address, one key and one bill in front of every hosted model.",
+    },
+    tags: tags.map((name) => ({ name })),
+    paths,
+    components: { securitySchemes: SECURITY_SCHEMES, schemas: errorSchemas() },
+  };
+}
+
+/** What the document calls a route's path. */
+export function documentPaths({ name, path }: Pick<Route, "name" | "path">): string[] {
+  const calls = PUBLIC_ENDPOINTS[name]?.calls;
+  return calls ? Object.keys(calls).map((call) => path.replace("{call}", call)) : [path];
+}
+
+function tagsOf({ tags }: PathItem): string[] {
+  return tags;
+}
+
+const SECURITY_SCHEMES = {
+  gatewayKey: { type: "http", scheme: "bearer", description: "A gateway key: `gk_…`" },
+  azureKey: { type: "apiKey", in: "header", name: "api-key" },
+  messagesKey: { type: "apiKey", in: "header", name: "x-api-key" },
+  nativeKey: { type: "apiKey", in: "header", name: "x-goog-api-key" },
+  adminToken: { type: "http", scheme: "bearer", description: "A token of administration: `ga_…`" },
+  session: { type: "apiKey", in: "cookie", name: "gateway_session", description: "Of a sign-in" },
+};
+
+function errorSchemas(): Record<string, Schema> {
+  const shapes = Object.values(ERROR_SHAPES);
+  return Object.fromEntries(shapes.map(({ name, schema }) => [name, jsonSchema(schema, "output")]));
+}
+
+function itemsOf(route: Route): { path: string; item: PathItem }[] {
+  const operation = (operations as Record<string, Operation>)[route.name.replace(/^admin\./, "")];
+  if (operation && route.family === "admin")
+    return [{ path: route.path, item: operationItem(route, operation) }];
+  const described = PUBLIC_ENDPOINTS[route.name] ?? MEMBER_ENDPOINTS[route.name];
+  if (!described) throw new Error(`the route ${route.name} is not described`);
+  const calls = described.calls ?? { "{call}": {} };
+  return Object.entries(calls).map(([call, special]) => {
+    const path = route.path.replace("{call}", call);
+    return { path, item: endpointItem({ ...route, path }, { ...described, ...special }) };
+  });
+}
+
+function operationItem({ name, method, path }: Route, operation: Operation): PathItem {
+  const field = parameterOf(path);
+  const { inPath, rest, required, object } = splitFields(jsonSchema(operation.input, "input"), field);
+  const isQuery = method === "GET" || method === "DELETE";
+  const hasBody = !isQuery && Object.keys(rest).length > 0;
+  const parameters = [
+    ...(field === null ? [] : [pathParameter(field, inPath)]),
+    ...(isQuery ? queryParameters(rest, required) : []),
+    ...(method === "POST" ? [IDEMPOTENCY_KEY] : []),
+  ];
+  const reach = operation.reach === "installation" ? ", and belongs to all organizations" : "";
+  return {
+    operationId: name.replace("admin.", ""),
+    tags: [adminTag(name)],
+    summary: operation.summary,
+    description: `For members whose role is at least ${operation.role}${reach}.`,
+    ...(parameters.length > 0 && { parameters }),
+    ...(hasBody && {
+      requestBody: { required: required.length > 0, content: { "application/json": { schema: object } } },
+    }),
+    responses: {
+      "200": content("Done", { "application/json": jsonSchema(operation.output, "output") }),
+      default: content("Refused", { "application/json": errorRef("admin") }),
+    },
+    security: [{ adminToken: [] }, { session: [] }],
+  };
+}
+
+function endpointItem(route: Route, described: EndpointDescription): PathItem {
+  const { tag, summary, description, query, body, form, example, responses, status = 200 } = described;
+  const field = parameterOf(route.path);
+  const parameters = [
+    ...(field === null ? [] : [pathParameter(field, { type: "string" })]),
+    ...(query ? queryOf(jsonSchema(query, "input")) : []),
+  ];
+  const isAlias = route.path.startsWith("/openai/");
+  const contents = Object.entries(responses).map(([type, schema]) => [
+    type,
+    schema ? jsonSchema(schema, "output") : {},
+  ]);
+  return {
+    operationId: route.name,
+    tags: [isAlias ? "Paths of Azure's clients" : tag],
+    summary,
+    ...(description !== undefined && { description }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: {
+          "application/json": { schema: jsonSchema(body, "input"), ...(example && { example }) },
+          ...(form && { "multipart/form-data": { schema: jsonSchema(form, "input") } }),
+        },
+      },
+    }),
+    responses: {
+      ...(status < 400 && { [status]: content("Done", Object.fromEntries(contents)) }),
+      default: content("Refused", { "application/json": errorRef(route.family) }),
+    },
+    security: securityOf(route),
+  };
+}
+
+const IDEMPOTENCY_KEY = {
+  name: "Idempotency-Key",
+  in: "header",
+  schema: { type: "string", maxLength: 255 },
+  description: "A repetition with the same key and body within 24 hours gets the first response",
+};
+
+function securityOf({ auth, path, family }: Route): object[] {
+  if (auth === "public") return [];
+  if (auth === "member") return [{ adminToken: [] }, { session: [] }];
+  if (path.startsWith("/openai/")) return [{ gatewayKey: [] }, { azureKey: [] }];
+  if (family === "messages") return [{ gatewayKey: [] }, { messagesKey: [] }];
+  return family === "native" ? [{ gatewayKey: [] }, { nativeKey: [] }] : [{ gatewayKey: [] }];
+}
+
+function parameterOf(path: string): string | null {
+  return /\{([a-zA-Z]+)\}/.exec(path)?.[1] ?? null;
+}
+
+function pathParameter(name: string, schema: unknown): object {
+  return { name, in: "path", required: true, schema };
+}
+
+function queryOf({ properties = {}, required = [] }: Schema): object[] {
+  return queryParameters(properties, required);
+}
+
+function queryParameters(properties: Record<string, unknown>, required: readonly string[]): object[] {
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: required.includes(name),
+    schema,
+  }));
+}
+
+function content(description: string, schemas: Readonly<Record<string, unknown>>): object {
+  const entries = Object.entries(schemas).map(([type, schema]) => [type, { schema }]);
+  return { description, ...(entries.length > 0 && { content: Object.fromEntries(entries) }) };
+}
+
+function errorRef(family: Route["family"]): object {
+  return { $ref: `#/components/schemas/${ERROR_SHAPES[family].name}` };
+}
+
+/** `keys` of `admin.keys.create`. */
+function adminTag(name: string): string {
+  const area = name.split(".")[1] ?? "";
+  return `Administration: ${area.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`;
+}

@@ -1,0 +1,188 @@
+import { z, type ZodType } from "zod";
+import * as images from "./image-shapes.ts";
+import * as models from "./model-shapes.ts";
+import * as text from "./text-shapes.ts";
+
+/** What the document says of a route that is no operation of administration. */
+export interface EndpointDescription {
+  tag: string;
+  summary: string;
+  description?: string;
+  query?: z.ZodObject;
+  body?: ZodType;
+  /** The same fields as `multipart/form-data`. */
+  form?: ZodType;
+  /** A body to try. */
+  example?: object;
+  /** By content type; a schema, or null where the content has none. */
+  responses: Readonly<Record<string, ZodType | null>>;
+  /** The success, 200 where it is absent. */
+  status?: number;
+  /** In place of a `{call}`, which no path of the document can have. */
+  calls?: Readonly<Record<string, Partial<EndpointDescription>>>;
+}
+
+const STREAM = { "text/event-stream": null };
+const HTML = { "text/html": null };
+const json = (schema: ZodType) => ({ "application/json": schema });
+const STATUS = z.object({ status: z.string() });
+
+const MESSAGES = [{ role: "user", content: "Say hello" }];
+const PICTURE = { model: "sandbox-a", prompt: "A lighthouse at dawn", size: "1K" };
+const CONTENTS = [{ role: "user", parts: [{ text: "Say hello" }] }];
+
+const TEXT = "Text";
+const IMAGES = "Images";
+const JOBS = "Jobs";
+const MODELS = "Models and prices";
+const NATIVE = "Native protocol";
+const OPERATION = "Operation";
+
+/** By the name of the route. */
+export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
+  chat: {
+    tag: TEXT,
+    summary: "Chat",
+    description: "The chat protocol of OpenAI. Fields besides these are forwarded to the vendor.",
+    body: text.chatRequest,
+    example: { model: "sandbox-chat", messages: MESSAGES },
+    responses: { ...json(text.chatResponse), ...STREAM },
+  },
+  messages: {
+    tag: TEXT,
+    summary: "Messages",
+    description: "The messages protocol of Anthropic. Fields besides these are forwarded to the vendor.",
+    body: text.messagesRequest,
+    example: { model: "sandbox-chat", max_tokens: 100, messages: MESSAGES },
+    responses: { ...json(text.messagesResponse), ...STREAM },
+  },
+  "messages.count": {
+    tag: TEXT,
+    summary: "Count the tokens of a messages request",
+    description: "Free; counts as a request.",
+    body: text.countRequest,
+    example: { model: "sandbox-chat", messages: MESSAGES },
+    responses: json(text.countResponse),
+  },
+  responses: {
+    tag: TEXT,
+    summary: "Responses",
+    description: "The responses protocol of OpenAI, without a store of its own.",
+    body: text.responsesRequest,
+    example: { model: "sandbox-chat", input: "Say hello" },
+    responses: { ...json(text.responsesResponse), ...STREAM },
+  },
+  "responses.stored": {
+    tag: TEXT,
+    summary: "Not offered: responses are not stored here",
+    description: "Always 404.",
+    responses: {},
+    status: 404,
+  },
+  embeddings: {
+    tag: TEXT,
+    summary: "Embeddings",
+    body: text.embeddingsRequest,
+    example: { model: "text-embedding-3-small", input: "A lighthouse at dawn" },
+    responses: json(text.embeddingsResponse),
+  },
+  "images.generations": {
+    tag: IMAGES,
+    summary: "Make pictures",
+    body: images.imageRequest,
+    example: PICTURE,
+    responses: json(images.imageResponse),
+  },
+  "images.edits": {
+    tag: IMAGES,
+    summary: "Edit pictures",
+    description: "As JSON with links or base64, or as a form with files.",
+    body: images.editRequest,
+    form: images.editForm,
+    example: { ...PICTURE, prompt: "The same at night", image: "https://example.com/lighthouse.png" },
+    responses: json(images.imageResponse),
+  },
+  files: {
+    tag: IMAGES,
+    summary: "The picture of a signed link",
+    query: z.object({ exp: z.string(), sig: z.string() }),
+    responses: { "image/png": null, "image/jpeg": null, "image/webp": null },
+  },
+  "jobs.submit": {
+    tag: JOBS,
+    summary: "Make or edit pictures in the background",
+    body: images.jobRequest,
+    form: images.editForm,
+    example: PICTURE,
+    responses: json(images.job),
+  },
+  "jobs.list": {
+    tag: JOBS,
+    summary: "The organization's jobs, newest first",
+    query: images.jobListQuery,
+    responses: json(images.jobList),
+  },
+  "jobs.get": { tag: JOBS, summary: "One job", query: images.jobQuery, responses: json(images.job) },
+  "jobs.cancel": { tag: JOBS, summary: "Cancel a job", responses: json(images.cancellation) },
+  "jobs.cancel_all": {
+    tag: JOBS,
+    summary: "Cancel several jobs",
+    body: images.cancelRequest,
+    example: { job_ids: ["job_…"] },
+    responses: json(images.cancelResponse),
+  },
+  models: {
+    tag: MODELS,
+    summary: "The models that the key may call",
+    responses: json(models.modelList),
+  },
+  "models.one": { tag: MODELS, summary: "One model", responses: json(models.model) },
+  "pricing.lookup": {
+    tag: MODELS,
+    summary: "What a request costs, or all prices",
+    query: models.priceQuery,
+    responses: json(models.prices),
+  },
+  "native.models": {
+    tag: NATIVE,
+    summary: "The models that can be called natively",
+    query: models.nativeModelQuery,
+    responses: json(models.nativeModelList),
+  },
+  "native.models.one": { tag: NATIVE, summary: "One model", responses: json(models.nativeModel) },
+  native: {
+    tag: NATIVE,
+    summary: "Generate text or pictures",
+    description: "The generate protocol of Gemini. Fields besides these are forwarded to the vendor.",
+    body: text.nativeRequest,
+    example: { contents: CONTENTS },
+    responses: json(text.nativeResponse),
+    calls: {
+      "{model}:generateContent": {},
+      "{model}:streamGenerateContent": {
+        summary: "Generate text as a stream",
+        query: z.object({ alt: z.enum(["sse"]).optional().describe("Server-sent events, else one array") }),
+        responses: { ...STREAM, ...json(z.array(text.nativeResponse)) },
+      },
+      "{model}:countTokens": {
+        summary: "Count the tokens of a request",
+        body: z.looseObject({}),
+        responses: json(text.nativeCountResponse),
+      },
+    },
+  },
+  health: { tag: OPERATION, summary: "Whether the process runs", responses: json(STATUS) },
+  readiness: {
+    tag: OPERATION,
+    summary: "Whether it takes requests; 503 while it stops",
+    responses: json(STATUS),
+  },
+  metrics: { tag: OPERATION, summary: "Metrics for Prometheus", responses: { "text/plain": null } },
+  console: {
+    tag: OPERATION,
+    summary: "The console",
+    responses: { ...HTML, "application/octet-stream": null },
+  },
+  openapi: { tag: OPERATION, summary: "This document", responses: json(z.looseObject({})) },
+  docs: { tag: OPERATION, summary: "This document as a page", responses: HTML },
+};
