@@ -91,15 +91,20 @@ function parameterRow(parameter: object): Row {
 /** The fields of an object and of the objects in it; of a choice, those of its first kind. */
 function fieldRows(schema: Schema | null, path = "", depth = 0): Row[] {
   const { properties = {}, required = [] } = objectOf(schema) ?? {};
-  return Object.entries(properties).flatMap(([name, field]): Row[] => {
+  const rows: Row[] = [];
+  for (const [name, field] of Object.entries(properties)) {
     const known = typeof field === "object" ? field : {};
-    const type = typeOf(known) + (required.includes(name) ? "" : ", optional");
+    rows.push([
+      path + name,
+      typeOf(known) + (required.includes(name) ? "" : ", optional"),
+      known.description ?? "",
+    ]);
+    if (depth === MAX_DEPTH) continue;
     const isList = known.type === "array";
-    const inner = isList && typeof known.items === "object" ? (known.items as Schema) : known;
-    const deeper =
-      depth < MAX_DEPTH ? fieldRows(inner, `${path}${name}${isList ? "[]" : ""}.`, depth + 1) : [];
-    return [[path + name, type, known.description ?? ""], ...deeper];
-  });
+    const inner = isList ? ((known.items ?? {}) as Schema) : known;
+    rows.push(...fieldRows(inner, `${path}${name}${isList ? "[]" : ""}.`, depth + 1));
+  }
+  return rows;
 }
 
 const MAX_DEPTH = 2;

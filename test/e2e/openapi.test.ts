@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { allRoutes, type ServerOptions } from "../../src/server/index.ts";
+import { documentPaths } from "../../src/server/openapi/document.ts";
+import { PUBLIC_ENDPOINTS } from "../../src/server/openapi/public-endpoints.ts";
+import { startTestGateway } from "../support/gateway.ts";
+import { checkResponse, DOCUMENT } from "../support/openapi.ts";
+
+const ROUTES = allRoutes({ core: {}, blobs: {}, server: {} } as unknown as ServerOptions);
+
+test("the document is valid OpenAPI 3.1 and names every route", async () => {
+  const result = await new Validator().validate(structuredClone(DOCUMENT) as never);
+  expect(result).toMatchObject({ valid: true });
+  const missing = ROUTES.filter(
+    (route) => !documentPaths(route).every((path) => DOCUMENT.paths[path]?.[route.method.toLowerCase()]),
+  );
+  expect(missing.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+  const ids = Object.values(DOCUMENT.paths).flatMap((item) =>
+    Object.values(item).map(({ operationId }) => operationId),
+  );
+  expect(ids).toHaveLength(new Set(ids).size);
+});
+
+test("every example of the document is a request that its own schema accepts", () => {
+  const described = Object.values(PUBLIC_ENDPOINTS).filter(({ body, example }) => body && example);
+  expect(described.length).toBeGreaterThan(8);
+  for (const { body, example } of described) expect(body?.safeParse(example).error).toBeUndefined();
+});
+
+test("the document and its page are served, and the page loads nothing from elsewhere", async () => {
+  await using gateway = await startTestGateway();
+  const read = (path: string) => fetch(`${gateway.url}${path}`);
+  const served = (await (await read("/openapi.json")).json()) as typeof DOCUMENT;
+  expect(served).toMatchObject({ openapi: "3.1.1" });
+  expect(Object.keys(served.paths).toSorted()).toEqual(Object.keys(DOCUMENT.paths).toSorted());
+  const page = await read("/docs");
+  expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+  const html = await page.text();
+  const loaded = [...html.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]+)"/g)].map(([, url]) => url);
+  expect(loaded).toEqual(["data:,", "/docs/style.css", "/docs/search.js"]);
+  for (const path of loaded.slice(1)) expect((await read(path!)).status).toBe(200);
+  expect(html).toContain(`curl -X POST &#x27;${gateway.url}/v1/images/generations&#x27;`);
+  expect((await read("/docs/page.ts")).status).toBe(404);
+});
+
+test("responses of the public interface are as the document says", async () => {
+  await using gateway = await startTestGateway();
+  const picture = { model: "sandbox-a", prompt: "a lighthouse" };
+  const requests: [path: string, body?: object][] = [
+    ["/v1/models"],
+    ["/v1/models/sandbox-a"],
+    ["/v1/models/nothing"],
+    ["/v1beta/models"],
+    ["/v1/pricing/lookup"],
+    ["/v1/pricing/lookup?model=sandbox-a&n=2"],
+    ["/v1/images/generations", picture],
+    ["/v1/images/generations", { ...picture, size: 3 }],
+    ["/v1/chat/completions", { model: "sandbox-chat", messages: [{ role: "user", content: "hi" }] }],
+    ["/v1/messages", { model: "sandbox-chat", max_tokens: 9, messages: [{ role: "user", content: "hi" }] }],
+    ["/v1/messages/count_tokens", { model: "sandbox-chat", messages: [{ role: "user", content: "hi" }] }],
+    ["/v1/responses", { model: "sandbox-chat", input: "hi" }],
+    ["/v1beta/models/sandbox-chat:generateContent", { contents: [{ parts: [{ text: "hi" }] }] }],
+    ["/api/jobs", picture],
+    ["/api/jobs"],
+    ["/api/jobs/cancel", { job_ids: ["job_none"] }],
+    ["/api/jobs/job_none"],
+    ["/healthz"],
+    ["/readyz"],
+  ];
+  for (const [path, body] of requests) {
+    const response = await gateway.call(path, body && { body });
+    await checkResponse(body ? "POST" : "GET", `${gateway.url}${path}`, response);
+  }
+});
+
+test("a response that is not as the document says is noticed", async () => {
+  const wrong = Response.json({ object: "list", data: [{ id: 1 }] });
+  await expect(checkResponse("GET", "http://gateway/v1/models", wrong)).rejects.toThrow("not as described");
+});
