@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { exportLedger, listLedger } from "../src/admin/ledger.ts";
+import { exportList } from "../src/admin/exports.ts";
+import { listLedger } from "../src/admin/ledger.ts";
 import { verifyLedger } from "../src/admin/ledger-upkeep.ts";
-import type { AdminContext } from "../src/admin/context.ts";
-import { toCsvLine } from "../src/cli/ledger-csv.ts";
+import type { AdminContext, OperationContext } from "../src/admin/context.ts";
 import { migrate, openDatabase, type Database } from "../src/storage/index.ts";
 import { storesOn } from "../src/storage/stores/stores.ts";
 import { adminContext } from "../test/support/admin-context.ts";
@@ -72,7 +72,8 @@ async function measure(database: Database): Promise<void> {
   );
   let bytes = 0;
   const exportedMs = await timed(async () => {
-    for await (const entries of exportLedger(context, {})) bytes += entries.map(toCsvLine).join("").length;
+    for await (const piece of await exportList(context as OperationContext, "ledger", { format: "csv" }))
+      bytes += piece.length;
   });
   const memory = Math.round(process.memoryUsage.rss() / 2 ** 20);
   row("export of all as CSV", `${Math.round((ROWS / exportedMs) * 1000)} a second, ${memory} MB resident`);

@@ -15,20 +15,6 @@ export async function listAudit({ store }: AdminContext, input: unknown): Promis
   return { data, next: found.length > limit && last ? String(last.revision) : null };
 }
 
-/** Every change of a filter, newest first, page by page. */
-export async function* exportAudit({ store }: AdminContext, input: unknown): AsyncGenerator<AuditRecord[]> {
-  const filter = readInput(auditFilterSchema, input);
-  let before: bigint | undefined;
-  for (;;) {
-    const found = await store.audit.list({ ...filter, before, limit: EXPORT_PAGE });
-    if (found.length > 0) yield found;
-    before = found.at(-1)?.revision;
-    if (found.length < EXPORT_PAGE) return;
-  }
-}
-
-const EXPORT_PAGE = 1000;
-
 function readRevision(cursor: string): bigint {
   if (/^\d{1,18}$/.test(cursor)) return BigInt(cursor);
   throw new AdminError(400, "cursor", "the cursor is not one of this list: use `next` of the page before");
@@ -37,7 +23,7 @@ function readRevision(cursor: string): bigint {
 /** A list of names from a query; unknown ones find nothing. */
 const wordSchema = z.string().min(1).max(100);
 
-export const auditFilterSchema = z.strictObject({
+const auditFilterSchema = z.strictObject({
   subject: z.string().optional(),
   kind: wordSchema.transform((kind) => kind as ChangeKind).optional(),
   action: wordSchema.transform((action) => action as AuditAction).optional(),

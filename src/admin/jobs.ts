@@ -4,7 +4,6 @@ import { AdminError } from "./admin-error.ts";
 import { requireRunning, type AdminContext } from "./context.ts";
 import { readInput, timeSchema } from "./input.ts";
 import type { JobRecord } from "./job-ports.ts";
-import type { ListPosition } from "./list-page.ts";
 import { getOrganization } from "./organizations.ts";
 import { pageFields, readCursor, toPage, type Page } from "./paging.ts";
 
@@ -15,22 +14,6 @@ export async function listJobs(context: AdminContext, input: unknown): Promise<P
   const page = { ...filter, statuses: status, below: readCursor(cursor), limit: limit + 1 };
   return toPage(await context.store.jobs.list(page), limit);
 }
-
-/** Every job of a filter, newest first, page by page. */
-export async function* exportJobs(context: AdminContext, input: unknown): AsyncGenerator<JobRecord[]> {
-  const { status: statuses, ...filter } = readInput(jobFilterSchema, input);
-  if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
-  let below: ListPosition | undefined;
-  for (;;) {
-    const found = await context.store.jobs.list({ ...filter, statuses, below, limit: EXPORT_PAGE });
-    if (found.length > 0) yield found;
-    const last = found.at(-1);
-    if (!last || found.length < EXPORT_PAGE) return;
-    below = { at: last.createdAt, id: last.id };
-  }
-}
-
-const EXPORT_PAGE = 1000;
 
 /** The job, or a 404. */
 export async function getJob({ store }: AdminContext, id: string): Promise<JobRecord> {
@@ -51,7 +34,7 @@ export async function cancelJob(context: AdminContext, id: string): Promise<JobR
 
 const statusSchema = z.enum(JOB_STATUSES);
 
-export const jobFilterSchema = z.strictObject({
+const jobFilterSchema = z.strictObject({
   organizationId: z.string().optional(),
   keyId: z.string().optional(),
   model: z.string().optional(),

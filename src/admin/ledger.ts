@@ -34,21 +34,6 @@ export async function listLedger(context: AdminContext, input: unknown): Promise
   return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null };
 }
 
-/** All entries of a filter, newest first, page by page; of any number only one page is in memory. */
-export async function* exportLedger(context: AdminContext, input: unknown): AsyncGenerator<LedgerEntry[]> {
-  const filter = readInput(ledgerFilterSchema, input);
-  await checkFilter(context, filter);
-  let below: LedgerPosition | undefined;
-  for (;;) {
-    const entries = await context.store.ledger.list({ ...filter, below, limit: EXPORT_PAGE });
-    if (entries.length > 0) yield entries;
-    below = entries.at(-1);
-    if (entries.length < EXPORT_PAGE) return;
-  }
-}
-
-const EXPORT_PAGE = 1000;
-
 async function checkFilter(context: AdminContext, { organizationId, keyId }: LedgerFilter): Promise<void> {
   if (organizationId !== undefined) await getOrganization(context, organizationId);
   if (keyId !== undefined) await getKey(context, keyId, "keyId");
@@ -131,7 +116,7 @@ export function newCorrection(
   };
 }
 
-export const ledgerFilterSchema = z.strictObject({
+const ledgerFilterSchema = z.strictObject({
   organizationId: z.string().optional(),
   keyId: z.string().optional(),
   model: z.string().optional(),

@@ -2,6 +2,8 @@ import { z } from "zod";
 import { operation } from "./operation.ts";
 import {
   createOrganization,
+  disableModels,
+  enableModels,
   getOrganization,
   listOrganizations,
   organizationChangeSchema,
@@ -44,6 +46,15 @@ const organizationSchema = z.object({
     .describe("Models that it may call: all, all but some, or some"),
   settings: settingsViewSchema,
   limits: limitsViewSchema,
+  routes: z
+    .record(
+      z.string(),
+      z.object({
+        strategy: z.enum(["ordered", "weighted"]),
+        targets: z.array(z.object({ channel: z.string(), upstreamModel: z.string(), weight: z.number() })),
+      }),
+    )
+    .describe("Routing of its own by model id"),
   createdAt: isoTimeSchema,
   version: versionViewSchema,
 });
@@ -93,6 +104,27 @@ export const organizationOperations = {
     input: organizationChangeSchema.extend(idSchema.shape),
     output: organizationSchema,
     run: async (context, { id, ...change }) => toView(await updateOrganization(context, id, change)),
+  }),
+  "organizations.enableModels": operation({
+    method: "POST",
+    path: "/organizations/{id}/enable-models",
+    summary: "Let an organization call models besides those that it may call",
+    role: "admin",
+    reach: "organization",
+    input: idSchema.extend({ models: z.union([z.literal("*"), z.array(z.string()).min(1)]) }),
+    output: organizationSchema,
+    run: async (context, { id, models }) => toView(await enableModels(context, id, models)),
+  }),
+  "organizations.disableModels": operation({
+    method: "POST",
+    path: "/organizations/{id}/disable-models",
+    summary:
+      "Stop an organization from calling models; one that may call all keeps all others, later ones too",
+    role: "admin",
+    reach: "organization",
+    input: idSchema.extend({ models: z.array(z.string()).min(1) }),
+    output: organizationSchema,
+    run: async (context, { id, models }) => toView(await disableModels(context, id, models)),
   }),
 };
 

@@ -1,4 +1,14 @@
 import { z } from "zod";
+import type { Limits } from "../domain/limits.ts";
+
+const LIMIT_NAMES = [
+  "requestsPerMinute",
+  "tokensPerMinute",
+  "imagesPerMinute",
+  "concurrentImages",
+  "queuedJobs",
+  "runningJobs",
+] as const satisfies readonly (keyof Limits)[];
 
 /** Unix milliseconds as ISO 8601 in UTC. */
 export function isoTime(at: number): string {
@@ -22,13 +32,5 @@ export const amountViewSchema = z.string().describe("Decimal");
 export const doneSchema = z.object({ done: z.literal(true) });
 
 export const limitsViewSchema = z
-  .object({
-    requestsPerMinute: z.int().nullable(),
-    tokensPerMinute: z.int().nullable(),
-    imagesPerMinute: z.int().nullable(),
-    concurrentImages: z.int().nullable(),
-    queuedJobs: z.int().nullable(),
-    runningJobs: z.int().nullable(),
-  })
-  .partial()
+  .partialRecord(z.enum(LIMIT_NAMES), z.int().nullable())
   .describe("What differs from the defaults; null is unlimited");

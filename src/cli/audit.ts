@@ -1,7 +1,5 @@
 import type { Command } from "commander";
-import { listAudit } from "../admin/audit.ts";
-import type { AuditRecord } from "../admin/ports.ts";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext, Output } from "./context.ts";
 import { readCount } from "./options.ts";
 
 /** `audit list|verify` */
@@ -14,8 +12,8 @@ export function addAuditCommands(program: Command, cli: CommandContext): void {
     .option("--limit <n>", "most changes", readCount, 50)
     .option("--json", "print JSON")
     .action(async ({ json, ...filter }: { subject?: string; limit: number; json?: boolean }) => {
-      const { data: records } = await cli.administer((admin) => listAudit(admin, filter));
-      cli.print(json, records.map(toView), records.map(toRow));
+      const { data } = await cli.run("audit.list", filter);
+      cli.print(json, data, data.map(toRow));
     });
   audit
     .command("verify")
@@ -23,19 +21,15 @@ export function addAuditCommands(program: Command, cli: CommandContext): void {
     .option("--head <hash>", "a head that an earlier run printed, which must still be in the chain")
     .option("--json", "print JSON")
     .action(async ({ head, json }: { head?: string; json?: boolean }) => {
-      const verification = await cli.administer((admin) => admin.store.audit.verify(head));
+      const verification = await cli.run("audit.verify", { head });
       const { rows, faults, faultCount } = verification;
-      const views = faults.map(({ revision, fault }) => ({
-        revision: revision === null ? null : Number(revision),
-        fault,
-      }));
-      if (json) cli.print(true, { ...verification, faults: views }, []);
+      if (json) cli.print(true, verification, []);
       else {
         if (faultCount > 0)
           cli.print(
             false,
             null,
-            views.map(({ revision, fault }) => ({ revision: String(revision ?? "end"), fault })),
+            faults.map(({ revision, fault }) => ({ revision: String(revision ?? "end"), fault })),
           );
         cli.printLine(`Checked ${rows} rows. Head: ${verification.head ?? "none"}`);
       }
@@ -43,14 +37,12 @@ export function addAuditCommands(program: Command, cli: CommandContext): void {
     });
 }
 
-function toView({ revision, at, ...record }: AuditRecord): object {
-  return { revision: Number(revision), at: new Date(at).toISOString(), ...record };
-}
+type AuditView = Output<"audit.list">["data"][number];
 
-function toRow({ revision, at, actor, source, kind, action, subject, before, after }: AuditRecord) {
+function toRow({ revision, at, actor, source, kind, action, subject, before, after }: AuditView) {
   return {
     revision: String(revision),
-    at: new Date(at).toISOString(),
+    at,
     actor,
     // A correction is an entry of its own; nothing else of the ledger ever changes.
     change: kind === "ledger" ? action : `${action} ${kind}`,

@@ -1,15 +1,6 @@
 import type { Command } from "commander";
-import {
-  createBudget,
-  listBudgets,
-  listLeasesInDoubt,
-  removeBudget,
-  updateBudget,
-  writeOffLeases,
-} from "../admin/budgets.ts";
-import type { BudgetRecord, LeaseInDoubt } from "../admin/budget-ports.ts";
-import { formatNanos } from "../lib/money.ts";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext, Input, Output } from "./context.ts";
+import { formatNanos, parseNanos, type Nanos } from "../lib/money.ts";
 import { readWord } from "./options.ts";
 
 /** `budgets create|list|set|remove|in-doubt|write-off` */
@@ -31,10 +22,9 @@ export function addBudgetCommands(program: Command, cli: CommandContext): void {
     .action(
       async (options: { amount: string; org: string; key?: string; period: string; json?: boolean }) => {
         const { amount, org: organizationId, key: keyId, period, json } = options;
-        const budget = await cli.administer((admin) =>
-          createBudget(admin, { amount, organizationId, keyId, period }),
-        );
-        cli.print(json, toView(budget), [toRow(budget)]);
+        const fields = { amount, organizationId, keyId, period: period as Input<"budgets.create">["period"] };
+        const budget = await cli.run("budgets.create", fields);
+        cli.print(json, budget, [toRow(budget)]);
       },
     );
   budgets
@@ -43,10 +33,8 @@ export function addBudgetCommands(program: Command, cli: CommandContext): void {
     .option("--org <id>", "of this organization only")
     .option("--json", "print JSON")
     .action(async ({ org, json }: { org?: string; json?: boolean }) => {
-      const { data: records } = await cli.administer((admin) =>
-        listBudgets(admin, { organizationId: org, limit: 1000 }),
-      );
-      cli.print(json, records.map(toView), records.map(toRow));
+      const found = await cli.list("budgets.list", { organizationId: org });
+      cli.print(json, found, found.map(toRow));
     });
   budgets
     .command("set")
@@ -55,15 +43,15 @@ export function addBudgetCommands(program: Command, cli: CommandContext): void {
     .requiredOption("--amount <decimal>", "new amount, for example 100.00")
     .option("--json", "print JSON")
     .action(async (id: string, { amount, json }: { amount: string; json?: boolean }) => {
-      const budget = await cli.administer((admin) => updateBudget(admin, id, { amount }));
-      cli.print(json, toView(budget), [toRow(budget)]);
+      const budget = await cli.run("budgets.update", { id, amount });
+      cli.print(json, budget, [toRow(budget)]);
     });
   budgets
     .command("remove")
     .description("remove a budget")
     .argument("<id>", "the budget's id, as listed")
     .action(async (id: string) => {
-      await cli.administer((admin) => removeBudget(admin, id));
+      await cli.run("budgets.remove", { id });
       cli.printLine(`Budget ${id} is removed.`);
     });
   addInDoubtCommands(budgets, cli);
@@ -75,7 +63,7 @@ function addInDoubtCommands(budgets: Command, cli: CommandContext): void {
     .description("list what processes hold that vanished without their journal being posted")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }) => {
-      const leases = await cli.administer(listLeasesInDoubt);
+      const leases = await cli.list("leases.list", {});
       cli.print(json, leases.map(toLeaseRow), leases.map(toLeaseRow));
     });
   budgets
@@ -84,36 +72,35 @@ function addInDoubtCommands(budgets: Command, cli: CommandContext): void {
     .argument("<process>", "the process's id, as listed by in-doubt")
     .option("--json", "print JSON")
     .action(async (processId: string, { json }: { json?: boolean }) => {
-      const leases = await cli.administer((admin) => writeOffLeases(admin, processId));
+      const { data: leases } = await cli.run("leases.writeOff", { processId });
       cli.print(json, leases.map(toLeaseRow), leases.map(toLeaseRow));
     });
 }
 
-function toLeaseRow({ processId, budget, amount, since }: LeaseInDoubt) {
-  return { process: processId, budget, amount: formatNanos(amount), since: new Date(since).toISOString() };
+function toLeaseRow({ processId, budget, amount, since }: Output<"leases.list">["data"][number]) {
+  return { process: processId, budget, amount, since };
 }
 
-function toView(budget: BudgetRecord): object {
-  return {
-    ...budget,
-    amount: formatNanos(budget.amount),
-    spent: formatNanos(budget.spent),
-    held: formatNanos(budget.held),
-    periodStart: new Date(budget.periodStart).toISOString(),
-    createdAt: new Date(budget.createdAt).toISOString(),
-  };
-}
-
-function toRow(budget: BudgetRecord) {
+function toRow(budget: Output<"budgets.update">) {
+  const [amount, spent, held] = [budget.amount, budget.spent, budget.held].map(parseSigned) as [
+    Nanos,
+    Nanos,
+    Nanos,
+  ];
   return {
     id: budget.id,
     organization: budget.organizationId,
     key: budget.keyId ?? "(all)",
-    amount: formatNanos(budget.amount),
-    spent: formatNanos(budget.spent),
-    held: formatNanos(budget.held),
-    left: formatNanos(budget.amount - budget.spent - budget.held),
+    amount: budget.amount,
+    spent: budget.spent,
+    held: budget.held,
+    left: formatNanos(amount - spent - held),
     period: budget.period,
-    since: new Date(budget.periodStart).toISOString().slice(0, 10),
+    since: budget.periodStart.slice(0, 10),
   };
+}
+
+/** Refunds can make what was spent negative. */
+function parseSigned(decimal: string): Nanos {
+  return decimal.startsWith("-") ? -parseNanos(decimal.slice(1)) : parseNanos(decimal);
 }

@@ -8,6 +8,7 @@ export function addCheckCommand(program: Command, cli: CommandContext): void {
     .description("show the effective settings and the origin of each")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }) => {
+      cli.requireLocal();
       const { rows, warnings } = await cli.loadSettings();
       const table = rows.map(({ path, value, origin, from }) => ({
         setting: path,

@@ -11,7 +11,21 @@ import {
   type Settings,
 } from "../config/index.ts";
 import { systemClock } from "../lib/clock.ts";
+import {
+  localAdministration,
+  readList,
+  remoteAdministration,
+  type Administration,
+  type Input,
+  type ListItem,
+  type ListName,
+  type OperationName,
+  type Output,
+} from "./administration.ts";
+import type { RemoteGateway } from "./remote.ts";
 import { formatTable, type Row } from "./table.ts";
+
+export type { Input, Output } from "./administration.ts";
 
 /** Loads the configuration anew, with these entries of the database; with none where absent. */
 type LoadConfiguration = (stored?: readonly StoredEntry[]) => Promise<LoadedSettings>;
@@ -35,11 +49,11 @@ export interface CliContext {
   userName: string;
   /** Folder of the shipped catalogue; the project's own where absent. */
   catalogueDirectory?: string;
-  stdout: Output;
-  stderr: Output;
+  stdout: TextOutput;
+  stderr: TextOutput;
 }
 
-export interface Output {
+export interface TextOutput {
   write(text: string, onWritten?: (error?: Error | null) => void): unknown;
 }
 
@@ -47,8 +61,18 @@ export interface Output {
 export interface CommandContext {
   context: CliContext;
   loadSettings: LoadConfiguration;
-  /** Opens the store for the work and closes it after, whatever happens. */
-  administer<Result>(work: (admin: OperationContext, settings: Settings) => Promise<Result>): Promise<Result>;
+  /** Runs operations on the local store, or at the gateway that `--url` names. */
+  connect<Result>(work: (administration: Administration) => Promise<Result>): Promise<Result>;
+  /** Runs one operation. */
+  run<Name extends OperationName>(name: Name, input: Input<Name>): Promise<Output<Name>>;
+  /** Every item of a list. */
+  list<Name extends ListName>(name: Name, input: Input<Name>): Promise<ListItem<Name>[]>;
+  /** For what needs the local store itself; it is closed after, whatever happens. */
+  administer<Result>(work: (admin: OperationContext) => Promise<Result>): Promise<Result>;
+  /** Whether commands work on a gateway elsewhere. */
+  isRemote(): boolean;
+  /** Throws where `--url` names a gateway, for what only this machine can do. */
+  requireLocal(): void;
   /** Writes text as it is and waits until the reader has taken it, so that long output needs little memory. */
   write(text: string): Promise<void>;
   /** A line for people. */
@@ -69,29 +93,39 @@ export function openCommandContext(context: CliContext, program: Command): Comma
       catalogueDirectory: context.catalogueDirectory,
       stored,
     });
+  const remote = () => remoteOf(context, program);
+  const administer: CommandContext["administer"] = async (work) => {
+    const declared = await load();
+    const { store, close } = await context.openAdmin(declared.settings);
+    try {
+      const stored = await store.configuration.list();
+      const { settings } = stored.length === 0 ? declared : await load(stored);
+      const by = {
+        actor: program.opts<{ actor?: string }>().actor ?? context.userName,
+        source: `cli/${context.userName}@${hostname()}`,
+      };
+      const configuration = context.openConfiguration(load);
+      return await work({ store, by, clock: systemClock, catalogue: settings, configuration });
+    } finally {
+      await close();
+    }
+  };
+  const connect: CommandContext["connect"] = async (work) => {
+    const gateway = remote();
+    if (gateway) return await work(remoteAdministration(gateway));
+    return await administer((admin) => work(localAdministration(admin)));
+  };
   return {
     context,
     loadSettings: load,
-    async administer(work) {
-      const declared = await load();
-      const { store, close } = await context.openAdmin(declared.settings);
-      try {
-        const stored = await store.configuration.list();
-        const { settings } = stored.length === 0 ? declared : await load(stored);
-        const admin = {
-          store,
-          by: {
-            actor: program.opts<{ actor?: string }>().actor ?? context.userName,
-            source: `cli/${context.userName}@${hostname()}`,
-          },
-          clock: systemClock,
-          catalogue: settings,
-          configuration: context.openConfiguration(load),
-        };
-        return await work(admin, settings);
-      } finally {
-        await close();
-      }
+    administer,
+    connect,
+    run: (name, input) => connect(({ run }) => run(name, input)),
+    list: (name, input) => connect(({ run }) => readList(run, name, input)),
+    isRemote: () => remote() !== null,
+    requireLocal() {
+      if (program.opts<{ url?: string }>().url === undefined) return;
+      throw new Error("this command works on the local machine: leave --url out");
     },
     write: (text) =>
       new Promise((resolve, reject) => {
@@ -105,4 +139,15 @@ export function openCommandContext(context: CliContext, program: Command): Comma
       context.stdout.write(isJson ? `${JSON.stringify(value, null, 2)}\n` : formatTable(rows));
     },
   };
+}
+
+/** The gateway that options or else the environment name; null for the local store. */
+function remoteOf({ env }: CliContext, program: Command): RemoteGateway | null {
+  const options = program.opts<{ url?: string; adminToken?: string }>();
+  const url = options.url ?? env["GATEWAY_URL"];
+  if (!url) return null;
+  if (!URL.canParse(url)) throw new Error(`--url must be an address such as https://gateway.example.com`);
+  const token = options.adminToken ?? env["GATEWAY_TOKEN"];
+  if (!token) throw new Error("name a token of administration with --token or GATEWAY_TOKEN");
+  return { url, token };
 }

@@ -26,7 +26,7 @@ export type { CliContext } from "./context.ts";
  */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   try {
-    await buildProgram(context).parseAsync([...argv], { from: "user" });
+    await buildProgram(context).parseAsync(withAdminToken(argv), { from: "user" });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return exitCodeOf(error);
@@ -35,6 +35,16 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     context.stderr.write(`${describe(error)}\n`);
     return 1;
   }
+}
+
+const ADMIN_TOKEN = "--admin-token";
+
+/** Prices have an option `--token`, too; a token of administration is told by its beginning. */
+function withAdminToken(argv: readonly string[]): string[] {
+  return argv.map((word, index) => {
+    const isOption = word === "--token" && argv[index + 1]?.startsWith("ga_");
+    return isOption ? ADMIN_TOKEN : word.replace(/^--token=(?=ga_)/, `${ADMIN_TOKEN}=`);
+  });
 }
 
 function buildProgram(context: CliContext): Command {
@@ -47,6 +57,11 @@ function buildProgram(context: CliContext): Command {
       "--actor <name>",
       "who makes the change, for the audit (else the operating system's user)",
       readName,
+    )
+    .option("--url <address>", "work on the gateway at this address (else GATEWAY_URL, else the local store)")
+    .option(
+      `${ADMIN_TOKEN} <token>`,
+      "token of administration for it; also --token ga_… (else GATEWAY_TOKEN)",
     )
     .exitOverride()
     .configureOutput({
@@ -63,6 +78,7 @@ function buildProgram(context: CliContext): Command {
 
   const cli = openCommandContext(context, program);
   const serve = async () => {
+    cli.requireLocal();
     const loaded = await cli.loadSettings();
     // The supervisor has printed them before its workers start.
     if (loaded.settings.worker === null) cli.warn(loaded.warnings);
@@ -93,6 +109,7 @@ function addWorkerCommand(program: Command, cli: CommandContext): void {
     .command("worker")
     .description("run jobs, and serve no requests")
     .action(async () => {
+      cli.requireLocal();
       const loaded = await cli.loadSettings();
       cli.warn(loaded.warnings);
       await cli.context.runWorker(loaded, cli.loadSettings);
@@ -105,6 +122,7 @@ function addMigrateCommand(program: Command, cli: CommandContext): void {
     .description("bring the database to the newest form")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }) => {
+      cli.requireLocal();
       const { applied } = await cli.context.migrate((await cli.loadSettings()).settings);
       if (json) cli.print(true, { applied }, []);
       else

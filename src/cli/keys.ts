@@ -1,7 +1,5 @@
 import type { Command } from "commander";
-import { createKey, listKeys, removeKey, rotateKey, updateKey } from "../admin/keys.ts";
-import type { KeyRecord } from "../admin/ports.ts";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext, Input, Output } from "./context.ts";
 import {
   collect,
   limitText,
@@ -25,10 +23,8 @@ export function addKeyCommands(program: Command, cli: CommandContext): void {
     .option("--org <id>", "of this organization only")
     .option("--json", "print JSON")
     .action(async ({ org, json }: { org?: string; json?: boolean }) => {
-      const { data: records } = await cli.administer((admin) =>
-        listKeys(admin, { organizationId: org, limit: 1000 }),
-      );
-      cli.print(json, records.map(toView), records.map(toRow));
+      const keysFound = await cli.list("keys.list", { organizationId: org });
+      cli.print(json, keysFound, keysFound.map(toRow));
     });
   addStateCommand(keys, cli, { name: "disable", description: "stop a key from being accepted" });
   addStateCommand(keys, cli, { name: "enable", description: "accept a disabled key again" });
@@ -37,7 +33,7 @@ export function addKeyCommands(program: Command, cli: CommandContext): void {
     .description("delete a key for good; the ledger and the audit keep its id")
     .argument("<id>", "the key's id, as listed")
     .action(async (id: string) => {
-      await cli.administer((admin) => removeKey(admin, id));
+      await cli.run("keys.remove", { id });
       cli.printLine(`Key ${id} is deleted.`);
     });
 }
@@ -54,11 +50,14 @@ function addCreateCommand(keys: Command, cli: CommandContext): void {
     .option("--limit <name=value>", "own limit, for example images_per_minute=10 (repeatable)", readLimit)
     .option("--expires <time>", "ISO date or time at which it ends", readTime)
     .option("--json", "print JSON")
-    .action(async ({ org, expires, json, ...options }: CreateOptions) => {
-      const { secret, key } = await cli.administer((admin) =>
-        createKey(admin, { ...toFields(options), organizationId: org, expiresAt: expires }),
-      );
-      if (json) return cli.print(true, { secret, key: toView(key) }, []);
+    .action(async ({ org, expires, json, name, ...options }: CreateOptions) => {
+      const { secret, key } = await cli.run("keys.create", {
+        ...toFields(options),
+        name,
+        organizationId: org,
+        expiresAt: expires,
+      });
+      if (json) return cli.print(true, { secret, key }, []);
       cli.printLine(`Key ${key.id} is created. Its secret is shown only now:\n\n  ${secret}\n`);
     });
 }
@@ -77,8 +76,8 @@ function addSetCommand(keys: Command, cli: CommandContext): void {
     .option("--json", "print JSON")
     .action(async (id: string, { expires, json, ...options }: SetOptions) => {
       const expiresAt = expires === UNSET ? null : expires;
-      const key = await cli.administer((admin) => updateKey(admin, id, { ...toFields(options), expiresAt }));
-      cli.print(json, toView(key), [toRow(key)]);
+      const key = await cli.run("keys.update", { id, ...toFields(options), expiresAt });
+      cli.print(json, key, [toRow(key)]);
     });
 }
 
@@ -90,8 +89,8 @@ function addRotateCommand(keys: Command, cli: CommandContext): void {
     .option("--overlap <time>", "how long the old secret is accepted: 30m, 24h, 7d or 0", readDuration, 0)
     .option("--json", "print JSON")
     .action(async (id: string, { overlap, json }: { overlap: number; json?: boolean }) => {
-      const { secret, key } = await cli.administer((admin) => rotateKey(admin, id, { overlapMs: overlap }));
-      if (json) return cli.print(true, { secret, key: toView(key) }, []);
+      const { secret, key } = await cli.run("keys.rotate", { id, overlapMs: overlap });
+      if (json) return cli.print(true, { secret, key }, []);
       const until = new Date(Date.now() + overlap).toISOString();
       const old =
         overlap === 0 ? "The old one is refused from now on" : `The old one is accepted until ${until}`;
@@ -109,7 +108,7 @@ function addStateCommand(
     .description(description)
     .argument("<id>", "the key's id, as listed")
     .action(async (id: string) => {
-      const key = await cli.administer((admin) => updateKey(admin, id, { isDisabled: name === "disable" }));
+      const key = await cli.run("keys.update", { id, isDisabled: name === "disable" });
       cli.printLine(`Key ${key.id} (${key.name}) is ${name}d.`);
     });
 }
@@ -119,11 +118,12 @@ interface FieldOptions {
   scope?: string[];
   model?: string[];
   address?: string[];
-  limit?: object;
+  limit?: Input<"keys.create">["limits"];
 }
 
 interface CreateOptions extends FieldOptions {
   org: string;
+  name: string;
   expires?: number;
   json?: boolean;
 }
@@ -133,23 +133,15 @@ interface SetOptions extends FieldOptions {
   json?: boolean;
 }
 
-function toFields({ name, scope: scopes, model, address, limit: limits }: FieldOptions): object {
-  const models = model?.includes("*") ? "*" : model;
+function toFields({ name, scope, model, address, limit: limits }: FieldOptions) {
+  const scopes = scope as Input<"keys.create">["scopes"];
+  const models = model?.includes("*") ? ("*" as const) : model;
   const addresses = address?.includes("any") ? null : address;
   return { name, scopes, models, addresses, limits };
 }
 
-function toView(key: KeyRecord): object {
-  const { hash: _hash, ...shown } = key;
-  return {
-    ...shown,
-    expiresAt: key.expiresAt === null ? null : new Date(key.expiresAt).toISOString(),
-    createdAt: new Date(key.createdAt).toISOString(),
-  };
-}
-
-function toRow(key: KeyRecord) {
-  const isExpired = key.expiresAt !== null && key.expiresAt <= Date.now();
+function toRow(key: Output<"keys.get">) {
+  const isExpired = key.expiresAt !== null && Date.parse(key.expiresAt) <= Date.now();
   return {
     id: key.id,
     organization: key.organizationId,
@@ -160,7 +152,7 @@ function toRow(key: KeyRecord) {
     addresses: key.addresses?.join(" ") ?? "any",
     limits: limitText(key.limits) || "default",
     state: key.isDisabled ? "disabled" : isExpired ? "expired" : "active",
-    expires: key.expiresAt === null ? "never" : new Date(key.expiresAt).toISOString(),
-    created: new Date(key.createdAt).toISOString().slice(0, 10),
+    expires: key.expiresAt ?? "never",
+    created: key.createdAt.slice(0, 10),
   };
 }

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { LedgerArchive, LedgerDifference, LedgerVerification } from "../admin/ledger-ports.ts";
-import { archiveLedger, verifyLedger } from "../admin/ledger-upkeep.ts";
+import type { LedgerArchive } from "../admin/ledger-ports.ts";
+import { archiveLedger } from "../admin/ledger-upkeep.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext, Output } from "./context.ts";
 
 /** `ledger verify|archive` */
 export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
@@ -12,9 +12,9 @@ export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
     .description("compare the ledger with budgets, leases and this machine's journals; fails on a difference")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }) => {
-      const verification = await cli.administer(verifyLedger);
+      const verification = await cli.run("ledger.verify", {});
       const { differences, differenceCount } = verification;
-      if (json || differenceCount > 0) cli.print(json, toView(verification), differences.map(toRow));
+      if (json || differenceCount > 0) cli.print(json, verification, differences.map(toRow));
       if (!json) cli.printLine(summary(verification));
       if (differenceCount > 0) throw new Error(`the ledger has ${countText(differenceCount)}`);
     });
@@ -25,6 +25,8 @@ export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
     .requiredOption("--to <folder>", "folder of the files")
     .option("--json", "print JSON")
     .action(async ({ before, to, json }: { before: string; to: string; json?: boolean }) => {
+      if (cli.isRemote())
+        throw new Error("archives are files of the local machine: leave --url and GATEWAY_URL out");
       const folder = resolve(cli.context.cwd, to);
       const archives = await cli.administer((admin) =>
         Array.fromAsync(archiveLedger(admin, { before, folder })),
@@ -37,24 +39,13 @@ export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
     });
 }
 
-function toView({ at, differences, ...verification }: LedgerVerification): object {
-  return {
-    ...verification,
-    at: new Date(at).toISOString(),
-    differences: differences.map(({ expected, found, ...difference }) => ({
-      ...difference,
-      expected: expected === null ? null : formatNanos(expected),
-      found: found === null ? null : formatNanos(found),
-    })),
-  };
+type Verification = Output<"ledger.verify">;
+
+function toRow({ check, subject, expected, found }: Verification["differences"][number]) {
+  return { check, subject, expected: expected ?? "none", found: found ?? "none" };
 }
 
-function toRow({ check, subject, expected, found }: LedgerDifference) {
-  const text = (amount: Nanos | null) => (amount === null ? "none" : formatNanos(amount));
-  return { check, subject, expected: text(expected), found: text(found) };
-}
-
-function summary({ entries, budgets, waiting, differenceCount }: LedgerVerification): string {
+function summary({ entries, budgets, waiting, differenceCount }: Verification): string {
   const waitingPart = waiting > 0 ? ` ${waiting} journaled charges are not posted yet.` : "";
   const result = countText(differenceCount);
   return `Compared ${entries} entries and ${budgets} budgets: ${result}.${waitingPart}`;

@@ -1,11 +1,7 @@
 import type { Command } from "commander";
-import { exportLedger, getCharge, listLedger, refund, type LedgerView } from "../admin/ledger.ts";
-import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
-import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES, type Usage } from "../domain/usage.ts";
-import { formatNanos } from "../lib/money.ts";
-import type { CommandContext } from "./context.ts";
+import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
+import type { CommandContext, Output } from "./context.ts";
 import { addUpkeepCommands } from "./ledger-upkeep.ts";
-import { CSV_HEADINGS, marginText, toCsvLine } from "./ledger-csv.ts";
 import { readCount, readTime, readWord } from "./options.ts";
 
 /** `ledger list|export|show|refund|verify|archive` */
@@ -17,17 +13,19 @@ export function addLedgerCommands(program: Command, cli: CommandContext): void {
     .option("--json", "print JSON")
     .action(async ({ json, limit, cursor, ...options }: ListOptions) => {
       const page = { ...toFilter(options), limit, cursor };
-      const { entries, next } = await cli.administer((admin) => listLedger(admin, page));
-      cli.print(json, entries.map(toView), entries.map(toRow));
+      const { data, next } = await cli.run("ledger.list", page);
+      cli.print(json, data, data.map(toRow));
       if (!json && next !== null) cli.printLine(`More entries follow: repeat with --cursor ${next}`);
     });
   addFilterOptions(ledger.command("export").description("write all entries to standard output, newest first"))
     .option("--format <csv|jsonl>", "a table, or one JSON object a line", readWord("csv", "jsonl"), "csv")
     .action(async ({ format, ...options }: FilterOptions & { format: string }) => {
-      await cli.administer(async (admin) => {
-        if (format === "csv") await cli.write(CSV_HEADINGS);
-        for await (const entries of exportLedger(admin, toFilter(options)))
-          await cli.write(entries.map(format === "csv" ? toCsvLine : toJsonLine).join(""));
+      const filter = {
+        ...toFilter(options),
+        format: format === "csv" ? ("csv" as const) : ("json" as const),
+      };
+      await cli.connect(async (administration) => {
+        for await (const piece of await administration.export("ledger", filter)) await cli.write(piece);
       });
     });
   addUpkeepCommands(ledger, cli);
@@ -37,8 +35,9 @@ export function addLedgerCommands(program: Command, cli: CommandContext): void {
     .argument("<id>", "the charge's id, as listed")
     .option("--json", "print JSON")
     .action(async (id: string, { json }: { json?: boolean }) => {
-      const view = await cli.administer((admin) => getCharge(admin, id));
-      cli.print(json, toHistoryView(view), [view.charge, ...view.corrections].map(toRow));
+      const view = await cli.run("ledger.get", { id });
+      const { charge, corrections, net } = view;
+      cli.print(json, { charge, corrections, net }, [charge, ...corrections].map(toRow));
       if (!json) cli.printLine(details(view));
     });
   ledger
@@ -49,8 +48,8 @@ export function addLedgerCommands(program: Command, cli: CommandContext): void {
     .option("--amount <decimal>", "how much, for example 0.04; all that is left when absent")
     .option("--json", "print JSON")
     .action(async (id: string, { json, ...input }: { amount?: string; reason: string; json?: boolean }) => {
-      const entry = await cli.administer((admin) => refund(admin, id, input));
-      cli.print(json, toView(entry), [toRow(entry)]);
+      const entry = await cli.run("ledger.refund", { id, ...input });
+      cli.print(json, entry, [toRow(entry)]);
     });
 }
 
@@ -79,50 +78,29 @@ function addFilterOptions(command: Command): Command {
     .option("--to <time>", "ISO date or time before which the last was made", readTime);
 }
 
-function toFilter({ org, key, request, model, from, to }: FilterOptions): object {
+function toFilter({ org, key, request, model, from, to }: FilterOptions) {
   return { organizationId: org, keyId: key, requestId: request, model, from, to };
 }
 
-function toJsonLine(entry: LedgerEntry): string {
-  return `${JSON.stringify(toView(entry))}\n`;
-}
+type EntryView = Output<"ledger.refund">;
 
-function toView(entry: LedgerEntry): object {
-  const { amount, orphanCost, at, admittedAt, vendorCost } = entry;
-  return {
-    ...entry,
-    at: new Date(at).toISOString(),
-    ...(admittedAt !== undefined && { admittedAt: new Date(admittedAt).toISOString() }),
-    amount: formatNanos(amount),
-    orphanCost: formatNanos(orphanCost),
-    ...(vendorCost && {
-      vendorCost: { ...vendorCost, amount: formatNanos(vendorCost.amount) },
-      margin: marginText(entry),
-    }),
-  };
-}
-
-function toHistoryView({ charge, corrections, net }: LedgerView): object {
-  return { charge: toView(charge), corrections: corrections.map(toView), net: formatNanos(net) };
-}
-
-function toRow(entry: LedgerEntry) {
+function toRow(entry: EntryView) {
   const { id, kind, organizationId, model, at, usage, amount, currency, channel, vendorCost } = entry;
   return {
     id,
     kind,
     organization: organizationId,
     model,
-    at: new Date(at).toISOString(),
+    at,
     usage: usageText(usage),
-    amount: `${formatNanos(amount)} ${currency}`,
+    amount: `${amount} ${currency}`,
     channel: channel ?? "",
-    "vendor cost": vendorCost ? `${formatNanos(vendorCost.amount)} ${vendorCost.currency}` : "",
-    margin: marginText(entry) ?? "",
+    "vendor cost": vendorCost ? `${vendorCost.amount} ${vendorCost.currency}` : "",
+    margin: entry.margin ?? "",
   };
 }
 
-function usageText(usage: Usage | null): string {
+function usageText(usage: EntryView["usage"]): string {
   if (!usage) return "";
   if (usage.unit === "image") return `${usage.count} × ${usage.tier} ${usage.quality}`;
   const tokens = TOKEN_CATEGORIES.filter((category) => usage.tokens[category] !== undefined).map(
@@ -132,18 +110,25 @@ function usageText(usage: Usage | null): string {
   return [...tokens, ...uses].join(", ");
 }
 
-function details({ charge, net }: LedgerView): string {
+function details({ charge, net }: Output<"ledger.get">): string {
   const { requestId, keyId, priceSource, flags, attempts, orphanCost, currency } = charge;
   return [
     `Request ${requestId} by key ${keyId}, at the ${priceSource} price.`,
     ...(flags.length > 0 ? [`Flags: ${flags.join(", ")}.`] : []),
     ...(attempts.length > 0 ? ["Attempts:", ...attempts.map(attemptText)] : ["No attempts."]),
-    ...(orphanCost > 0n ? [`Orphan cost ${formatNanos(orphanCost)} ${currency}.`] : []),
-    `Net ${formatNanos(net)} ${currency}.`,
+    ...(orphanCost === "0.00" ? [] : [`Orphan cost ${orphanCost} ${currency}.`]),
+    `Net ${net} ${currency}.`,
   ].join("\n");
 }
 
-function attemptText({ channel, upstreamModel, outcome, durationMs, status, isAmbiguous }: Attempt): string {
+function attemptText({
+  channel,
+  upstreamModel,
+  outcome,
+  durationMs,
+  status,
+  isAmbiguous,
+}: EntryView["attempts"][number]): string {
   const statusPart = status === undefined ? "" : `, status ${status}`;
   const ambiguousPart = isAmbiguous ? ", perhaps carried out" : "";
   return `  ${channel}/${upstreamModel} ${outcome} in ${durationMs} ms${statusPart}${ambiguousPart}`;

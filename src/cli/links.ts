@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { rotateLinkSecret } from "../admin/links.ts";
 import type { CommandContext } from "./context.ts";
 
 /** `links rotate` */
@@ -11,7 +10,7 @@ export function addLinkCommands(program: Command, cli: CommandContext): void {
     .option("--now", "make links made before invalid at once")
     .option("--json", "print JSON")
     .action(async ({ now = false, json }: { now?: boolean; json?: boolean }) => {
-      const { kept } = await cli.administer((admin) => rotateLinkSecret(admin, { isImmediate: now }));
+      const { kept } = await cli.run("links.rotate", { isImmediate: now });
       if (json) cli.print(true, { rotated: true, older_links_valid: kept > 0 }, []);
       else
         cli.printLine(

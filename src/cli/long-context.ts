@@ -1,8 +1,11 @@
 import { InvalidArgumentError } from "commander";
+import type { Input } from "./context.ts";
+
+type LongContext = NonNullable<Input<"prices.create">["longContext"]>;
 
 /** The options of prices that depend on a request's length. */
 export interface LongOptions {
-  long?: object;
+  long?: LongContext["perMillion"];
   longAbove?: number;
 }
 
@@ -16,7 +19,8 @@ export function readTokenCount(value: string): number {
 }
 
 /** Both options as one field; what is missing of the two is reported as missing there. */
-export function longContextOf({ long, longAbove }: LongOptions): object | undefined {
+export function longContextOf({ long, longAbove }: LongOptions): LongContext | undefined {
   if (!long && longAbove === undefined) return undefined;
-  return { above: longAbove, perMillion: long ?? {} };
+  // What is missing of the two is refused by its name.
+  return { above: longAbove as number, perMillion: long ?? {} };
 }

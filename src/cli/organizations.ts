@@ -1,13 +1,5 @@
 import type { Command } from "commander";
-import {
-  createOrganization,
-  disableModels,
-  enableModels,
-  getOrganization,
-  updateOrganization,
-} from "../admin/organizations.ts";
-import type { EnabledModels, OrganizationRecord } from "../admin/ports.ts";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext, Input, Output } from "./context.ts";
 import {
   limitText,
   readLimit,
@@ -35,8 +27,8 @@ export function addOrganizationCommands(program: Command, cli: CommandContext): 
     .option("--currency <code>", "ISO 4217 code of its bills", "USD")
     .option("--json", "print JSON")
     .action(async ({ json, ...fields }: { json?: boolean; name: string; id?: string; currency: string }) => {
-      const organization = await cli.administer((admin) => createOrganization(admin, fields));
-      if (json) return cli.print(true, toView(organization), []);
+      const organization = await cli.run("organizations.create", fields);
+      if (json) return cli.print(true, organization, []);
       cli.printLine(`Organization ${organization.id} is created.`);
     });
   organizations
@@ -60,16 +52,18 @@ export function addOrganizationCommands(program: Command, cli: CommandContext): 
     .option("--limit <name=value>", "limit: a number, none or default (repeatable)", readLimit)
     .option("--json", "print JSON")
     .action(async (id: string, options: SetOptions) => {
-      const change = {
+      const organization = await cli.run("organizations.update", {
+        id,
         name: options.name,
         isDisabled: options.disabled,
         limits: options.limit,
         settings: toSettings(options),
-      };
-      const organization = await cli.administer((admin) => updateOrganization(admin, id, change));
-      cli.print(options.json, toView(organization), toFacts(organization));
+      });
+      cli.print(options.json, organization, toFacts(organization));
     });
 }
+
+type OrganizationView = Output<"organizations.get">;
 
 interface SetOptions {
   name?: string;
@@ -82,7 +76,7 @@ interface SetOptions {
   callerGone?: string;
   failOverRefusals?: boolean;
   promptLogDays?: number | typeof UNSET;
-  limit?: object;
+  limit?: Input<"organizations.update">["limits"];
   json?: boolean;
 }
 
@@ -92,8 +86,8 @@ function addReadingCommands(organizations: Command, cli: CommandContext): void {
     .description("list organizations")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }) => {
-      const records = await cli.administer((admin) => admin.store.organizations.list());
-      cli.print(json, records.map(toView), records.map(toRow));
+      const found = await cli.list("organizations.list", {});
+      cli.print(json, found, found.map(toRow));
     });
   organizations
     .command("show")
@@ -101,8 +95,8 @@ function addReadingCommands(organizations: Command, cli: CommandContext): void {
     .argument("<id>", "organization")
     .option("--json", "print JSON")
     .action(async (id: string, { json }: { json?: boolean }) => {
-      const organization = await cli.administer((admin) => getOrganization(admin, id));
-      cli.print(json, toView(organization), toFacts(organization));
+      const organization = await cli.run("organizations.get", { id });
+      cli.print(json, organization, toFacts(organization));
     });
 }
 
@@ -113,8 +107,8 @@ function addModelCommands(organizations: Command, cli: CommandContext): void {
     .argument("<id>", "organization")
     .argument("<models...>", 'model ids, or "*" for all')
     .action(async (id: string, models: string[]) => {
-      const enabled = models.includes("*") ? "*" : models;
-      printModels(cli, await cli.administer((admin) => enableModels(admin, id, enabled)));
+      const enabled = models.includes("*") ? ("*" as const) : models;
+      printModels(cli, await cli.run("organizations.enableModels", { id, models: enabled }));
     });
   organizations
     .command("disable-model")
@@ -122,21 +116,21 @@ function addModelCommands(organizations: Command, cli: CommandContext): void {
     .argument("<id>", "organization")
     .argument("<models...>", "model ids")
     .action(async (id: string, models: string[]) => {
-      printModels(cli, await cli.administer((admin) => disableModels(admin, id, models)));
+      printModels(cli, await cli.run("organizations.disableModels", { id, models }));
     });
 }
 
-function printModels(cli: CommandContext, { id, models }: OrganizationRecord): void {
+function printModels(cli: CommandContext, { id, models }: OrganizationView): void {
   cli.printLine(`Organization ${id} may call ${modelsText(models)}.`);
 }
 
-function modelsText(models: EnabledModels): string {
+function modelsText(models: OrganizationView["models"]): string {
   if (models === "*") return "every model";
   if (!Array.isArray(models)) return `every model but ${models.except.join(", ")}`;
   return models.join(", ") || "no model";
 }
 
-function toSettings(options: SetOptions): object {
+function toSettings(options: SetOptions): Input<"organizations.update">["settings"] {
   const settings = {
     forceImageUrls: options.forceImageUrls,
     nativeImageUrls: options.nativeImageUrls,
@@ -151,11 +145,7 @@ function toSettings(options: SetOptions): object {
   return Object.fromEntries(named.map(([name, value]) => [name, value === UNSET ? null : value]));
 }
 
-function toView({ createdAt, ...organization }: OrganizationRecord): object {
-  return { ...organization, createdAt: new Date(createdAt).toISOString() };
-}
-
-function toRow(organization: OrganizationRecord) {
+function toRow(organization: OrganizationView) {
   return {
     id: organization.id,
     name: organization.name,
@@ -163,18 +153,18 @@ function toRow(organization: OrganizationRecord) {
     models: modelsText(organization.models),
     routes: String(Object.keys(organization.routes).length),
     state: organization.isDisabled ? "disabled" : "active",
-    created: new Date(organization.createdAt).toISOString().slice(0, 10),
+    created: organization.createdAt.slice(0, 10),
   };
 }
 
 /** Every property, by the name and in the unit of the option that sets it. */
-function toFacts(organization: OrganizationRecord) {
+function toFacts(organization: OrganizationView) {
   const { settings, limits, models, routes } = organization;
   const facts = {
     id: organization.id,
     name: organization.name,
     currency: organization.currency,
-    created: new Date(organization.createdAt).toISOString().slice(0, 10),
+    created: organization.createdAt.slice(0, 10),
     disabled: switchWord(organization.isDisabled),
     models: modelsText(models),
     "own routes": Object.keys(routes).join(" ") || "none",

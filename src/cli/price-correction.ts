@@ -1,7 +1,5 @@
 import type { Command } from "commander";
-import { correctPrice, type PriceCorrection } from "../admin/price-correction.ts";
-import { formatNanos } from "../lib/money.ts";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext, Input, Output } from "./context.ts";
 import {
   LONG_ABOVE_OPTION,
   LONG_OPTION,
@@ -35,28 +33,30 @@ export function addCorrectCommand(prices: Command, cli: CommandContext): void {
     .option("--json", "print JSON")
     .action(async (model: string, options: CorrectOptions) => {
       const { apply, json } = options;
-      const correction = await cli.administer((admin) =>
-        correctPrice(admin, toInput(model, options, admin.clock.now()), { dryRun: apply !== true }),
-      );
-      cli.print(json, toView(correction), toRows(correction));
+      const name = apply ? "priceCorrections.apply" : "priceCorrections.preview";
+      const correction = await cli.run(name, toInput(model, options));
+      cli.print(json, correction, toRows(correction));
       if (!json) cli.printLine(summary(correction));
     });
 }
+
+type CorrectionInput = Input<"priceCorrections.apply">;
+type Correction = Output<"priceCorrections.apply">;
 
 interface CorrectOptions extends LongOptions {
   from: number;
   reason: string;
   to?: number;
   org?: string;
-  image?: object;
-  token?: object;
-  use?: object;
+  image?: CorrectionInput["perImage"];
+  token?: CorrectionInput["perMillion"];
+  use?: CorrectionInput["perUse"];
   currency?: string;
   apply?: boolean;
   json?: boolean;
 }
 
-function toInput(model: string, options: CorrectOptions, now: number): object {
+function toInput(model: string, options: CorrectOptions): CorrectionInput {
   const {
     org: organizationId,
     image: perImage,
@@ -64,34 +64,24 @@ function toInput(model: string, options: CorrectOptions, now: number): object {
     use: perUse,
     currency,
     from,
-    to = now,
+    to,
     reason,
   } = options;
   const longContext = longContextOf(options);
   return { model, organizationId, perImage, perMillion, longContext, perUse, currency, from, to, reason };
 }
 
-function toView({ difference, from, to, organizations, ...correction }: PriceCorrection): object {
-  return {
-    ...correction,
-    from: new Date(from).toISOString(),
-    to: new Date(to).toISOString(),
-    difference: formatNanos(difference),
-    organizations: organizations.map((each) => ({ ...each, difference: formatNanos(each.difference) })),
-  };
-}
-
-function toRows({ currency, organizations }: PriceCorrection) {
+function toRows({ currency, organizations }: Correction) {
   return organizations.map(({ id, adjusted, difference }) => ({
     organization: id,
     charges: String(adjusted),
-    difference: `${formatNanos(difference)} ${currency}`,
+    difference: `${difference} ${currency}`,
   }));
 }
 
-function summary({ isApplied, charges, unrated, adjusted, difference, currency }: PriceCorrection): string {
+function summary({ isApplied, charges, unrated, adjusted, difference, currency }: Correction): string {
   const unratedPart = unrated > 0 ? `; ${unrated} cannot be rated by this price` : "";
-  const found = `${adjusted} of ${charges} charges differ, by ${formatNanos(difference)} ${currency}${unratedPart}.`;
+  const found = `${adjusted} of ${charges} charges differ, by ${difference} ${currency}${unratedPart}.`;
   if (adjusted === 0) return `${found} Nothing to correct.`;
   return isApplied ? `${found} Booked.` : `${found} Nothing is changed yet: repeat with --apply.`;
 }

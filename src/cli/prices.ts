@@ -1,10 +1,6 @@
 import type { Command } from "commander";
-import { removePrice, setPrice, type PriceChange } from "../admin/prices.ts";
-import { listPrices, type AnyPriceRow } from "../admin/price-list.ts";
-import { priceStart, type Price, type PriceAmounts } from "../domain/price.ts";
-import { formatNanos, type Nanos } from "../lib/money.ts";
-import type { CommandContext } from "./context.ts";
-import { effectiveRates, priceText } from "../admin/price-cells.ts";
+import { priceText } from "./price-text.ts";
+import type { CommandContext, Input, Output } from "./context.ts";
 import { addCorrectCommand } from "./price-correction.ts";
 import {
   LONG_ABOVE_OPTION,
@@ -57,8 +53,9 @@ function addSetCommand(prices: Command, cli: CommandContext): void {
         longContext: longContextOf(options),
         perUse: options.use,
         effectiveFrom: options.from,
+        isForced: force,
       };
-      printChange(cli, json, await cli.administer((admin) => setPrice(admin, input, { isForced: force })));
+      printChange(cli, json, await cli.run("prices.create", input));
     });
 }
 
@@ -71,8 +68,7 @@ function addRemoveCommand(prices: Command, cli: CommandContext): void {
     .option("--force", "even if a model that can be called loses a price")
     .option("--json", "print JSON")
     .action(async (id: string, { from, force, json }: RemoveOptions) => {
-      const input = { id, effectiveUntil: from };
-      printChange(cli, json, await cli.administer((admin) => removePrice(admin, input, { isForced: force })));
+      printChange(cli, json, await cli.run("prices.end", { id, effectiveUntil: from, isForced: force }));
     });
 }
 
@@ -84,18 +80,18 @@ function addListCommand(prices: Command, cli: CommandContext): void {
     .option("--model <id>", "rows of this model only")
     .option("--json", "print JSON")
     .action(async ({ org, model, json }: { org?: string; model?: string; json?: boolean }) => {
-      const { data: rows } = await cli.administer((admin) =>
-        listPrices(admin, { organizationId: org, model, limit: 1000 }),
-      );
-      cli.print(json, rows.map(toView), rows.map(toRow));
+      const rows = await cli.list("prices.list", { organizationId: org, model });
+      cli.print(json, rows, rows.map(toRow));
     });
 }
 
+type PriceInput = Input<"prices.create">;
+
 interface SetOptions extends LongOptions {
   org?: string;
-  image?: object;
-  token?: object;
-  use?: object;
+  image?: PriceInput["perImage"];
+  token?: PriceInput["perMillion"];
+  use?: PriceInput["perUse"];
   currency?: string;
   from?: number;
   force?: boolean;
@@ -108,86 +104,38 @@ interface RemoveOptions {
   json?: boolean;
 }
 
+type PriceView = Output<"prices.list">["data"][number];
+
 /** The row, and what everything costs without and with the change. */
-function printChange(cli: CommandContext, json: boolean | undefined, change: PriceChange): void {
-  const { row, before, after } = change;
-  cli.print(json, { ...toView(row), before: rateView(before), after: rateView(after) }, [toRow(row)]);
+function printChange(
+  cli: CommandContext,
+  json: boolean | undefined,
+  { price, cells }: Output<"prices.create">,
+): void {
+  const rates = (when: "before" | "after") =>
+    Object.fromEntries(
+      cells.flatMap(({ cell, ...each }) => (each[when] === null ? [] : [[cell, each[when]]])),
+    );
+  cli.print(json, { ...price, before: rates("before"), after: rates("after") }, [toRow(price)]);
   if (json) return;
   cli.printLine("");
-  cli.print(false, null, comparison(before, after));
+  const rows = cells.map(({ cell, before, after, source }) => ({
+    cell,
+    before: before ?? "none",
+    after: after ?? "none",
+    source: source ?? "",
+  }));
+  cli.print(false, null, rows);
 }
 
-function rateView(price: Price | null): Record<string, string> {
-  const rates = price ? effectiveRates(price) : [];
-  return Object.fromEntries(rates.map(({ name, value }) => [name, formatNanos(value.amount)]));
-}
-
-function comparison(before: Price | null, after: Price | null) {
-  const [old, changed] = [before, after].map(
-    (price) => new Map((price ? effectiveRates(price) : []).map(({ name, value }) => [name, value])),
-  );
-  return [...new Set([...(old?.keys() ?? []), ...(changed?.keys() ?? [])])].map((cell) => {
-    // What a cell without an amount of its own costs.
-    const general = cell.replace(/:.*/, ":*").replace(/ above .*/, "");
-    const was = old?.get(cell) ?? old?.get(general);
-    const is = changed?.get(cell) ?? changed?.get(general);
-    return {
-      cell,
-      before: was ? formatNanos(was.amount) : "none",
-      after: is ? formatNanos(is.amount) : "none",
-      source: is?.source ?? "",
-    };
-  });
-}
-
-function toView({ id, organizationId, model, currency, price, ...times }: AnyPriceRow): object {
-  const amounts =
-    price.unit === "token"
-      ? { unit: price.unit, ...tokenView(price) }
-      : {
-          unit: price.unit,
-          perImage: Object.fromEntries(
-            Object.entries(price.perImage).map(([tier, row]) => [tier, toDecimals(row)]),
-          ),
-        };
+function toRow(price: PriceView) {
   return {
-    id,
-    source: id === null ? "configuration" : "stored",
-    organizationId,
-    model,
-    currency,
-    ...amounts,
-    effectiveFrom: priceStart(times.effectiveFrom),
-    effectiveUntil: timeOf(times.effectiveUntil),
-  };
-}
-
-function tokenView({ perMillion, longContext, perUse }: Extract<PriceAmounts, { unit: "token" }>): object {
-  return {
-    perMillion: toDecimals(perMillion),
-    ...(perUse && { perUse: toDecimals(perUse) }),
-    ...(longContext && {
-      longContext: { above: longContext.above, perMillion: toDecimals(longContext.perMillion) },
-    }),
-  };
-}
-
-function toRow({ id, organizationId, model, currency, price, ...times }: AnyPriceRow) {
-  return {
-    model,
-    organization: organizationId ?? "(all)",
-    currency,
+    model: price.model,
+    organization: price.organizationId ?? "(all)",
+    currency: price.currency,
     price: priceText(price),
-    from: priceStart(times.effectiveFrom) ?? "always",
-    until: timeOf(times.effectiveUntil) ?? "",
-    source: id ?? "configuration",
+    from: price.effectiveFrom ?? "always",
+    until: price.effectiveUntil ?? "",
+    source: price.id ?? "configuration",
   };
-}
-
-function timeOf(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
-}
-
-function toDecimals(amounts: Readonly<Record<string, Nanos>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, formatNanos(amount)]));
 }

@@ -1,10 +1,6 @@
 import type { Command } from "commander";
-import { explainRoute, type RouteExplanation } from "../admin/explain-route.ts";
-import { priceOrigin, priceStart } from "../domain/price.ts";
-import { formatNanos } from "../lib/money.ts";
 import { formatPath } from "../lib/schema-problems.ts";
-import type { CommandContext } from "./context.ts";
-import { namedRates } from "../admin/price-cells.ts";
+import type { CommandContext, Output } from "./context.ts";
 
 /** `routes explain`: a dry run of access, price and routing. */
 export function addExplainCommand(routes: Command, cli: CommandContext): void {
@@ -16,10 +12,12 @@ export function addExplainCommand(routes: Command, cli: CommandContext): void {
     .option("--key <id>", "as if called with this key")
     .option("--json", "print JSON")
     .action(async ({ organization, model, key, json }: ExplainOptions) => {
-      const { rows } = await cli.loadSettings();
-      const explanation = await cli.administer((admin) => explainRoute(admin, { organization, model, key }));
-      const configuredIn = rows.find(({ path }) => path === formatPath(["models", model]))?.from ?? null;
-      const routeFrom = explanation.source === "organization" ? "database" : (configuredIn ?? "catalogue");
+      const explanation = await cli.run("routes.explain", {
+        organizationId: organization,
+        model,
+        keyId: key,
+      });
+      const routeFrom = explanation.source === "organization" ? "database" : await configuredIn(cli, model);
       cli.print(json, { ...toView(explanation), routeFrom }, toRows(explanation));
       if (!json) cli.printLine(summary(explanation, routeFrom));
     });
@@ -32,21 +30,24 @@ interface ExplainOptions {
   json?: boolean;
 }
 
-function toView({ price, ...explanation }: RouteExplanation): object {
-  if (!price) return { ...explanation, price };
-  const { currency, unit } = price;
-  const { source, effectiveFrom } = priceOrigin(price);
-  return {
-    ...explanation,
-    price: { unit, currency, source, effectiveFrom: priceStart(effectiveFrom), amounts: rateAmounts(price) },
-  };
+type Explanation = Output<"routes.explain">;
+
+/** The file that configures a model, or where models are configured that no file does. */
+async function configuredIn(cli: CommandContext, model: string): Promise<string> {
+  if (cli.isRemote()) return "configuration";
+  const { rows } = await cli.loadSettings();
+  return rows.find(({ path }) => path === formatPath(["models", model]))?.from ?? "catalogue";
 }
 
-function rateAmounts(price: NonNullable<RouteExplanation["price"]>): string[] {
-  return namedRates(price).map(({ name, value }) => `${name} ${formatNanos(value.amount)}`);
+function toView({ price, ...explanation }: Explanation): object {
+  return { ...explanation, price: price && { ...price, amounts: amountsOf(price) } };
 }
 
-function toRows({ targets, strategy }: RouteExplanation) {
+function amountsOf({ amounts }: NonNullable<Explanation["price"]>): string[] {
+  return amounts.map(({ cell, amount }) => `${cell} ${amount}`);
+}
+
+function toRows({ targets, strategy }: Explanation) {
   return targets.map(({ name, provider, weight, share, ejection }) => ({
     target: name,
     provider,
@@ -56,21 +57,26 @@ function toRows({ targets, strategy }: RouteExplanation) {
   }));
 }
 
+const ORIGINS: Readonly<Record<string, string>> = {
+  catalogue: "the shipped catalogue",
+  configuration: "the configuration of the gateway",
+};
+
 function summary(
-  { organization, source, missingChannel, strategy, price, verdict }: RouteExplanation,
+  { organization, source, missingChannel, strategy, price, verdict }: Explanation,
   routeFrom: string,
 ): string {
   const origin =
     source === "organization"
       ? `stored for the organization ${organization}`
-      : `from ${routeFrom === "catalogue" ? "the shipped catalogue" : routeFrom}`;
+      : `from ${ORIGINS[routeFrom] ?? routeFrom}`;
   const lines = [`Route: ${origin}, ${strategy}.`];
   if (missingChannel !== null)
     lines.push(
       `The organization's own route is left out: it names the channel ${missingChannel}, which is not configured.`,
     );
   lines.push(
-    `Price: ${price ? `${rateAmounts(price).join(", ")} ${price.currency} (${priceOrigin(price).source})` : "none"}.`,
+    `Price: ${price ? `${amountsOf(price).join(", ")} ${price.currency} (${price.source})` : "none"}.`,
     verdict,
   );
   return lines.join("\n");

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { listRoutes, removeRoute, setRoute, type EffectiveRoute } from "../admin/routes.ts";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext, Input, Output } from "./context.ts";
 import { readTarget, readWord } from "./options.ts";
 import { addExplainCommand } from "./route-explanation.ts";
 
@@ -25,10 +24,11 @@ export function addRouteCommands(program: Command, cli: CommandContext): void {
       const { org: organizationId, strategy, target: targets, reset, json } = options;
       if ((reset === true) === (targets !== undefined))
         command.error("error: name either --target or --reset", { exitCode: 2 });
-      const effective = await cli.administer(async (admin) => {
-        if (reset) await removeRoute(admin, organizationId, model);
-        else await setRoute(admin, { organizationId, model, strategy, targets });
-        return await listRoutes(admin, organizationId, model);
+      const effective = await cli.connect(async ({ run }) => {
+        const named = { organizationId, model };
+        if (targets === undefined) await run("routes.remove", named);
+        else await run("routes.set", { ...named, strategy: strategy as Strategy, targets });
+        return (await run("routes.list", named)).data;
       });
       cli.print(json, effective.map(toView), effective.map(toRow));
     });
@@ -39,25 +39,28 @@ export function addRouteCommands(program: Command, cli: CommandContext): void {
     .option("--org <id>", "organization", "default")
     .option("--json", "print JSON")
     .action(async (model: string | undefined, { org, json }: { org: string; json?: boolean }) => {
-      const effective = await cli.administer((admin) => listRoutes(admin, org, model));
+      const effective = await cli.list("routes.list", { organizationId: org, model });
       cli.print(json, effective.map(toView), effective.map(toRow));
     });
   addExplainCommand(routes, cli);
 }
 
+type RouteView = Output<"routes.set">;
+type Strategy = Input<"routes.set">["strategy"];
+
 interface SetOptions {
   org: string;
   strategy: string;
-  target?: object[];
+  target?: Input<"routes.set">["targets"];
   reset?: boolean;
   json?: boolean;
 }
 
-function toView({ version: _version, ...route }: EffectiveRoute): object {
+function toView({ version: _version, ...route }: RouteView): object {
   return route;
 }
 
-function toRow({ model, source, strategy, targets }: EffectiveRoute) {
+function toRow({ model, source, strategy, targets }: RouteView) {
   const names = targets.map(({ channel, upstreamModel, weight }) =>
     strategy === "weighted" ? `${channel}/${upstreamModel}=${weight}` : `${channel}/${upstreamModel}`,
   );

@@ -1,14 +1,5 @@
 import type { Command } from "commander";
-import type { WebhookDelivery, WebhookEndpoint } from "../admin/webhook-ports.ts";
-import {
-  addWebhook,
-  listDeliveries,
-  listWebhooks,
-  redeliver,
-  removeWebhook,
-  rotateWebhook,
-} from "../admin/webhooks.ts";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext, Output } from "./context.ts";
 import { readDuration } from "./options.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -24,11 +15,9 @@ export function addWebhookCommands(program: Command, cli: CommandContext): void 
     .option("--org <id>", "organization", "default")
     .option("--json", "print JSON")
     .action(async ({ url = null, org, json }: { url?: string | null; org: string; json?: boolean }) => {
-      const added = await cli.administer((admin) => addWebhook(admin, { organizationId: org, url }));
-      if (json) return cli.print(true, added, []);
-      cli.printLine(
-        `Webhook ${added.endpoint.id} is added. Its secret is shown only now:\n\n  ${added.secret}\n`,
-      );
+      const { webhook, secret } = await cli.run("webhooks.create", { organizationId: org, url });
+      if (json) return cli.print(true, { endpoint: webhook, secret }, []);
+      cli.printLine(`Webhook ${webhook.id} is added. Its secret is shown only now:\n\n  ${secret}\n`);
     });
   webhooks
     .command("list")
@@ -36,9 +25,7 @@ export function addWebhookCommands(program: Command, cli: CommandContext): void 
     .option("--org <id>", "of this organization only")
     .option("--json", "print JSON")
     .action(async ({ org, json }: { org?: string; json?: boolean }) => {
-      const { data: endpoints } = await cli.administer((admin) =>
-        listWebhooks(admin, { organizationId: org, limit: 1000 }),
-      );
+      const endpoints = await cli.list("webhooks.list", { organizationId: org });
       cli.print(json, endpoints, endpoints.map(toRow));
     });
   webhooks
@@ -46,7 +33,7 @@ export function addWebhookCommands(program: Command, cli: CommandContext): void 
     .description("remove an endpoint; what waits for it is not sent any more")
     .argument("<id>", "the endpoint's id, as listed")
     .action(async (id: string) => {
-      await cli.administer((admin) => removeWebhook(admin, id));
+      await cli.run("webhooks.remove", { id });
       cli.printLine(`Webhook ${id} is removed.`);
     });
   webhooks
@@ -56,7 +43,7 @@ export function addWebhookCommands(program: Command, cli: CommandContext): void 
     .option("--overlap <time>", "how long the old secret signs, too: 30m, 24h, 7d or 0", readDuration, DAY_MS)
     .option("--json", "print JSON")
     .action(async (id: string, { overlap, json }: { overlap: number; json?: boolean }) => {
-      const { secret } = await cli.administer((admin) => rotateWebhook(admin, id, { overlapMs: overlap }));
+      const { secret } = await cli.run("webhooks.rotate", { id, overlapMs: overlap });
       if (json) cli.print(true, { secret }, []);
       else cli.printLine(`The new secret of ${id} is shown only now:\n\n  ${secret}\n`);
     });
@@ -71,8 +58,8 @@ function addDeliveryCommands(webhooks: Command, cli: CommandContext): void {
     .option("--failed", "only those that were given up")
     .option("--json", "print JSON")
     .action(async ({ org, failed = false, json }: { org?: string; failed?: boolean; json?: boolean }) => {
-      const filter = { organizationId: org, ...(failed && { status: "failed" }), limit: MAX_LISTED };
-      const { data: deliveries } = await cli.administer((admin) => listDeliveries(admin, filter));
+      const filter = { organizationId: org, ...(failed && { status: "failed" as const }), limit: MAX_LISTED };
+      const { data: deliveries } = await cli.run("deliveries.list", filter);
       cli.print(json, deliveries, deliveries.map(toDeliveryRow));
     });
   webhooks
@@ -80,21 +67,16 @@ function addDeliveryCommands(webhooks: Command, cli: CommandContext): void {
     .description("send a message again")
     .argument("<id>", "the message's id, as listed by deliveries")
     .action(async (id: string) => {
-      await cli.administer((admin) => redeliver(admin, id));
+      await cli.run("deliveries.redeliver", { id });
       cli.printLine(`${id} is sent again.`);
     });
 }
 
-function toRow({ id, organizationId, url, createdAt }: WebhookEndpoint) {
-  return {
-    id,
-    organization: organizationId,
-    url: url ?? "(webhook_url of jobs)",
-    created: new Date(createdAt).toISOString(),
-  };
+function toRow({ id, organizationId, url, createdAt }: Output<"webhooks.list">["data"][number]) {
+  return { id, organization: organizationId, url: url ?? "(webhook_url of jobs)", created: createdAt };
 }
 
-function toDeliveryRow(delivery: WebhookDelivery) {
+function toDeliveryRow(delivery: Output<"deliveries.list">["data"][number]) {
   const { id, organizationId, jobId, event, url, status, attempts, nextAt, createdAt, lastResult } = delivery;
   return {
     id,
@@ -105,7 +87,7 @@ function toDeliveryRow(delivery: WebhookDelivery) {
     status,
     attempts: String(attempts),
     last: lastResult ?? "",
-    next: nextAt === null ? "" : new Date(nextAt).toISOString(),
-    created: new Date(createdAt).toISOString(),
+    next: nextAt ?? "",
+    created: createdAt,
   };
 }

@@ -46,7 +46,8 @@ export function allRoutes(
     spools: { directory, filePool, quota: new SpoolQuota({ ...address.spool, directory }) },
     baseOf,
   };
-  const administration = { ...address, context: options.admin, identity: options.identity };
+  const { admin: context, identity, outcomes } = options;
+  const administration = { ...address, context, identity, outcomes };
   // What Azure's clients call too.
   const openAiRoutes = [
     ...textRoutes(core, bodyLimits),

@@ -114,7 +114,12 @@ function settingsOf(options: ServerOptions, lifecycle: Lifecycle): Omit<Endpoint
       now: () => clock.now(),
       unknownKeys: new UnknownKeys(clock, address.unknownKeysPerMinute),
     },
-    playgroundKeys: playgroundKeys({ ...address, context: options.admin, identity: options.identity }),
+    playgroundKeys: playgroundKeys({
+      ...address,
+      context: options.admin,
+      identity: options.identity,
+      outcomes: options.outcomes,
+    }),
     core,
     clock,
     trustedProxies: address.trustedProxies,

@@ -4,6 +4,7 @@ import type { OperationContext } from "../admin/context.ts";
 import type { IdentitySettings } from "../admin/identity-provider.ts";
 import { readSession } from "../admin/sessions.ts";
 import type { Origin, SignedIn } from "../admin/signed-in.ts";
+import type { OutcomeStore } from "../gateway/ports.ts";
 import { addressOf, type HttpExchange } from "./http-exchange.ts";
 import { readCookie, requireSameOrigin, writeCookie, type Reachability } from "./session-cookie.ts";
 
@@ -13,6 +14,8 @@ export interface Administration extends Reachability {
   context: Omit<OperationContext, "by" | "signedIn">;
   /** Where members may sign in besides here. */
   identity: IdentitySettings | null;
+  /** Of requests with an idempotency key. */
+  outcomes: OutcomeStore;
 }
 
 const SESSION_COOKIE = "gateway_session";

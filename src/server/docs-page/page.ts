@@ -56,13 +56,13 @@ function article(entry: Entry, base: string): string {
   const { method, path, item } = entry;
   const { summary, description = "", parameters = [], operationId } = item;
   const body = schemaOf(item.requestBody);
-  const answer = schemaOf(item.responses["200"]);
+  const response = schemaOf(item.responses["200"]);
   return `<details id="${text(operationId)}"><summary><span class="method">${method}</span><code>${text(path)}</code><span>${text(summary)}</span></summary>
 <div class="body">
 ${description === "" ? "" : `<p>${text(description)}</p>`}
 ${table("Parameters", parameters.map(parameterRow))}
 ${table("Request", fieldRows(body))}
-${table("Response", fieldRows(answer))}
+${table("Response", fieldRows(response))}
 <h3>Example</h3><pre>${text(curlOf(entry, base))}</pre>
 </div></details>`;
 }

@@ -1,7 +1,9 @@
 import { runOperation, type Operation } from "../../admin/operation.ts";
 import { operations } from "../../admin/operations.ts";
+import { runOnce } from "../admin-idempotency.ts";
 import type { Route } from "../routes.ts";
 import type { Administration } from "../signed-in.ts";
+import { exportRoute } from "./admin-export.ts";
 import { readInputOf } from "./admin-input.ts";
 import { memberRoute } from "./member-route.ts";
 import { signInRoutes } from "./admin-sign-in.ts";
@@ -9,9 +11,13 @@ import { signInRoutes } from "./admin-sign-in.ts";
 /** One route for each operation of administration, and those of signing in. */
 export function adminRoutes(admin: Administration): Route[] {
   const mounted = Object.entries(operations).map(([name, operation]: [string, Operation]) =>
-    memberRoute(admin, `admin.${name}`, operation, async (context, exchange) =>
-      runOperation(operation, context, await readInputOf(exchange, operation)),
-    ),
+    memberRoute(admin, `admin.${name}`, operation, async (context, exchange) => {
+      const input = await readInputOf(exchange, operation);
+      const act = () => runOperation(operation, context, input);
+      if (operation.method !== "POST") return await act();
+      const memberId = context.signedIn?.member.id ?? "";
+      return await runOnce(admin.outcomes, exchange, { memberId, input }, act);
+    }),
   );
-  return [...mounted, ...signInRoutes(admin)];
+  return [...mounted, exportRoute(admin), ...signInRoutes(admin)];
 }

@@ -1,29 +1,37 @@
 import { z } from "zod";
-import { ROLES } from "../../admin/roles.ts";
+import { EXPORTS } from "../../admin/exports.ts";
+import { memberSchema } from "../../admin/member-operations.ts";
 import type { EndpointDescription } from "./public-endpoints.ts";
 
 const TAG = "Administration: session";
-const DONE = { "application/json": z.object({ done: z.literal(true) }) };
 
 /** Routes of administration that are no operations, by their names. */
 export const MEMBER_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
   "admin.session.create": {
     tag: TAG,
     summary: "Sign in; the session is a cookie",
-    body: z.object({ name: z.string(), password: z.string() }),
-    responses: { "application/json": z.looseObject({ name: z.string() }) },
+    body: z.object({
+      name: z.string(),
+      password: z.string(),
+      code: z.string().optional().describe("Of a second factor, where one is on"),
+    }),
+    responses: { "application/json": memberSchema },
   },
-  "admin.session.get": {
+  "admin.sign-in": {
     tag: TAG,
-    summary: "Who is signed in",
+    summary: "How one can sign in",
     responses: {
-      "application/json": z.looseObject({
-        id: z.string(),
-        name: z.string(),
-        role: z.enum(ROLES),
-        organizations: z.union([z.literal("*"), z.array(z.string())]),
+      "application/json": z.object({
+        password: z.boolean(),
+        oidc: z.object({ label: z.string() }).nullable(),
       }),
     },
   },
-  "admin.session.remove": { tag: TAG, summary: "Sign out", responses: DONE },
+  "admin.export": {
+    tag: "Administration: export",
+    summary: "A list as a file: the filter of the list, and the whole of it",
+    description: `Names are ${EXPORTS.join(", ")}. Other parameters are those of the list.`,
+    query: z.object({ format: z.enum(["csv", "json"]).default("csv").describe("json is one object a line") }),
+    responses: { "text/csv": null, "application/jsonl": null },
+  },
 };

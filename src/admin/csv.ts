@@ -1,0 +1,19 @@
+/** A line of CSV by RFC 4180. It ends with a line feed, as tools on a command line expect. */
+export function csvLine(cells: readonly Cell[]): string {
+  return `${cells.map(quote).join(",")}\n`;
+}
+
+export type Cell = string | number | boolean | null | undefined;
+
+/**
+ * Spreadsheets run a cell as a formula when it begins with one of these, and names and request ids are chosen by others.
+ * An apostrophe makes such a cell text. A negative amount stays a number.
+ */
+const FORMULA = /^[=+\-@\t\r]/;
+const NUMBER = /^-?\d+(\.\d+)?$/;
+
+function quote(cell: Cell): string {
+  const text = String(cell ?? "");
+  const harmless = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}

@@ -1,0 +1,87 @@
+import type { z } from "zod";
+import { AdminError } from "./admin-error.ts";
+import type { OperationContext } from "./context.ts";
+import { csvLine, type Cell } from "./csv.ts";
+import { LEDGER_COLUMNS } from "./ledger-columns.ts";
+import type { EntryView } from "./ledger-operations.ts";
+import { runOperation, type Operation } from "./operation.ts";
+import { operations } from "./operations.ts";
+
+/** What can be exported: lists, and the groups of usage. */
+export const EXPORTS = ["ledger", "audit", "keys", "prices", "budgets", "jobs", "requests", "usage"] as const;
+
+export type ExportName = (typeof EXPORTS)[number];
+export type ExportFormat = "csv" | "json";
+
+const PAGE = 1000;
+
+interface ListedPage {
+  data: object[];
+  next: string | null;
+}
+
+/**
+ * A list as text, piece by piece: a table with its headings, or one JSON object a line. It takes the filter of the list
+ * and has the whole of it, of which only one page is in memory. Throws as the list does, before the first piece.
+ */
+export async function exportList(
+  context: OperationContext,
+  name: ExportName,
+  { format, ...filter }: { format: ExportFormat } & Record<string, unknown>,
+): Promise<AsyncGenerator<string>> {
+  const first = await readPage(context, name, filter);
+  return pieces(first);
+
+  async function* pieces(page: ListedPage): AsyncGenerator<string> {
+    const columns = columnsOf(name);
+    if (format === "csv") yield csvLine(columns.map(([heading]) => heading));
+    for (;;) {
+      if (page.data.length > 0)
+        yield page.data.map((item) => (format === "csv" ? rowOf(columns, item) : jsonLine(item))).join("");
+      if (page.next === null) return;
+      page = await readPage(context, name, { ...filter, cursor: page.next });
+    }
+  }
+}
+
+/** The operation whose filter and role an export has. */
+export function listOperation(name: string): Operation {
+  const known = EXPORTS.find((each) => each === name);
+  if (!known)
+    throw new AdminError(404, "name", `there is no export "${name}"; there are ${EXPORTS.join(", ")}`);
+  return (operations as Record<string, Operation>)[`${known}.list`] as Operation;
+}
+
+async function readPage(context: OperationContext, name: ExportName, filter: object): Promise<ListedPage> {
+  const operation = listOperation(name);
+  if (name !== "usage")
+    return (await runOperation(operation, context, { ...filter, limit: PAGE })) as ListedPage;
+  const { groups } = (await runOperation(operation, context, filter)) as { groups: object[] };
+  return { data: groups, next: null };
+}
+
+type Columns = readonly (readonly [heading: string, cell: (item: never) => Cell])[];
+
+/** Those of the ledger, else the fields of the list's items. */
+function columnsOf(name: ExportName): Columns {
+  if (name === "ledger")
+    return LEDGER_COLUMNS satisfies readonly (readonly [string, (item: EntryView) => Cell])[];
+  const { shape } = listOperation(name).output as z.ZodObject<Record<string, z.ZodArray<z.ZodObject>>>;
+  const fields = (shape["data"] ?? shape["groups"])?.element.shape ?? {};
+  return Object.keys(fields).map(
+    (field) => [field, (item: Record<string, unknown>) => cellOf(item[field])] as const,
+  );
+}
+
+/** Lists and objects are JSON in their cell. */
+function cellOf(value: unknown): Cell {
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : (value as Cell);
+}
+
+function rowOf(columns: Columns, item: object): string {
+  return csvLine(columns.map(([, cell]) => cell(item as never)));
+}
+
+function jsonLine(item: object): string {
+  return `${JSON.stringify(item)}\n`;
+}

@@ -1,0 +1,65 @@
+import { operations } from "../admin/operations.ts";
+import type { Operation } from "../admin/operation.ts";
+
+/** A gateway that commands work on, and the token of administration that it accepts. */
+export interface RemoteGateway {
+  url: string;
+  token: string;
+}
+
+/** Runs an operation at a gateway. Throws an error with the gateway's own words for whatever is not a success. */
+export async function runRemotely(gateway: RemoteGateway, name: string, input: unknown): Promise<unknown> {
+  const { method, path } = (operations as Record<string, Operation>)[name] as Operation;
+  const named = Object.entries({ ...(input as object) }).filter(([, value]) => value !== undefined);
+  const fields: Record<string, unknown> = Object.fromEntries(named);
+  const located = path.replace(/\{([a-zA-Z]+)\}/, (_, field: string) => {
+    const { [field]: value } = fields;
+    delete fields[field];
+    return encodeURIComponent(String(value));
+  });
+  const isQuery = method === "GET" || method === "DELETE";
+  const response = await send(gateway, `${located}${isQuery ? queryOf(fields) : ""}`, {
+    method,
+    ...(!isQuery && { body: JSON.stringify(fields), headers: { "content-type": "application/json" } }),
+  });
+  return await response.json();
+}
+
+/** A list as a file, as it arrives. */
+export async function* exportRemotely(
+  gateway: RemoteGateway,
+  name: string,
+  filter: Record<string, unknown>,
+): AsyncGenerator<string> {
+  const response = await send(gateway, `/export/${name}${queryOf(filter)}`, {});
+  const decoder = new TextDecoder();
+  for await (const piece of response.body ?? []) yield decoder.decode(piece, { stream: true });
+}
+
+async function send(
+  { url, token }: RemoteGateway,
+  path: string,
+  { headers, ...init }: RequestInit & { headers?: Record<string, string> },
+): Promise<Response> {
+  const base = url.replace(/\/+$/, "");
+  const sent = { ...init, headers: { ...headers, authorization: `Bearer ${token}` } };
+  const response = await fetch(`${base}/admin/v1${path}`, sent).catch((error: Error) => {
+    throw new Error(`the gateway at ${base} cannot be reached: ${error.message}`);
+  });
+  if (response.ok) return response;
+  const body = (await response.json().catch(() => null)) as { error?: { message?: string } } | null;
+  throw new Error(body?.error?.message ?? `the gateway at ${base} responded with status ${response.status}`);
+}
+
+function queryOf(fields: Record<string, unknown>): string {
+  const query = new URLSearchParams();
+  for (const [field, value] of Object.entries(fields))
+    if (value !== undefined && value !== null) query.set(field, String(timeOf(field, value)));
+  return query.size === 0 ? "" : `?${query}`;
+}
+
+/** Options give times in Unix milliseconds, which a query has as ISO 8601. */
+function timeOf(field: string, value: unknown): unknown {
+  const isTime = (field === "from" || field === "to") && typeof value === "number";
+  return isTime ? new Date(value).toISOString() : value;
+}

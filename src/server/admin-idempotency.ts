@@ -1,0 +1,60 @@
+import { AdminError } from "../admin/admin-error.ts";
+import type { OutcomeStore } from "../gateway/ports.ts";
+import { newId } from "../lib/ids.ts";
+import { every } from "../lib/waiting.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import type { HttpExchange } from "./http-exchange.ts";
+import { idempotencyKeyOf } from "./idempotency.ts";
+import { baseHeaders } from "./respond.ts";
+
+const RENEWAL_MS = 20_000;
+
+/**
+ * Runs an act once for an `Idempotency-Key` of a member. A repetition with the same input within 24 hours gets what the
+ * first one returned, secrets included; with another input it is refused, and so it is while the first one runs. What
+ * fails is not stored.
+ */
+export async function runOnce(
+  outcomes: OutcomeStore,
+  exchange: HttpExchange,
+  { memberId, input }: { memberId: string; input: object },
+  act: () => Promise<object>,
+): Promise<object> {
+  const key = idempotencyKeyOf(exchange.request);
+  if (key === null) return await act();
+  const claim = { keyId: memberId, key, id: newId("claim") };
+  const claimed = await outcomes.claim(claim, await fingerprintOf([exchange.path, input]));
+  if (claimed.kind === "stored") return replay(exchange, claimed.outcome.body);
+  if (claimed.kind === "other") throw conflict("this idempotency key was used with another request");
+  if (claimed.kind === "running")
+    throw conflict("the first request with this idempotency key is still running");
+  const renewal = every(
+    RENEWAL_MS,
+    () => outcomes.renew(claim),
+    () => {},
+  );
+  try {
+    const result = await act();
+    const body = new TextEncoder().encode(JSON.stringify(result));
+    await outcomes.complete(claim, { status: 200, headers: {}, body, blob: null });
+    return result;
+  } catch (error) {
+    await outcomes.release(claim).catch(() => {});
+    throw error;
+  } finally {
+    await renewal.stop();
+  }
+}
+
+function replay({ requestId }: HttpExchange, body: Uint8Array<ArrayBuffer> | null): Response {
+  const headers = {
+    ...baseHeaders(requestId),
+    "content-type": "application/json",
+    "idempotent-replayed": "true",
+  };
+  return new Response(body, { headers });
+}
+
+function conflict(message: string): AdminError {
+  return new AdminError(409, "Idempotency-Key", message);
+}

@@ -1,0 +1,60 @@
+import { AdminError } from "../../admin/admin-error.ts";
+import { exportList, listOperation, type ExportFormat, type ExportName } from "../../admin/exports.ts";
+import { requireAccess } from "../../admin/operation.ts";
+import { queryOf, suspendIdleTimeout } from "../http-exchange.ts";
+import { baseHeaders } from "../respond.ts";
+import type { Route } from "../routes.ts";
+import type { Administration } from "../signed-in.ts";
+import { memberRoute } from "./member-route.ts";
+
+const TYPES: Readonly<Record<ExportFormat, string>> = {
+  csv: "text/csv; charset=utf-8",
+  json: "application/jsonl; charset=utf-8",
+};
+
+/** Lists as files: all that a filter leaves, as it is read. */
+export function exportRoute(admin: Administration): Route {
+  const needs = { method: "GET", path: "/export/{name}", role: "viewer", reach: "organization" } as const;
+  return memberRoute(admin, "admin.export", needs, async (context, exchange) => {
+    const name = exchange.parameter;
+    const operation = listOperation(name);
+    if (context.signedIn) requireAccess(operation, context.signedIn);
+    const { format = "csv", ...filter } = Object.fromEntries(queryOf(exchange.request.url));
+    if (format !== "csv" && format !== "json")
+      throw new AdminError(400, "format", "format must be csv or json");
+    const pieces = await exportList(context, name as ExportName, { ...filter, format });
+    suspendIdleTimeout(exchange);
+    const file = `${[name, ...rangeOf(filter)].join("-")}.${format === "csv" ? "csv" : "jsonl"}`;
+    return new Response(streamOf(pieces), {
+      headers: {
+        ...baseHeaders(exchange.requestId),
+        "content-type": TYPES[format],
+        "content-disposition": `attachment; filename="${file}"`,
+      },
+    });
+  });
+}
+
+/** The days of a range, for the file's name. */
+function rangeOf({ from, to }: Record<string, string>): string[] {
+  const days = [from, to].map((time) => (time === undefined ? "" : /^[\d-]{4,10}/.exec(time)?.[0]) ?? "");
+  return days.some(Boolean) ? [days[0] || "start", "to", days[1] || "now"] : [];
+}
+
+/** A piece is made when the client has taken the one before it. */
+function streamOf(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream(
+    {
+      async pull(client) {
+        const { done, value } = await pieces.next();
+        if (done) client.close();
+        else client.enqueue(encoder.encode(value));
+      },
+      async cancel() {
+        await pieces.return(undefined);
+      },
+    },
+    { highWaterMark: 1 },
+  );
+}
