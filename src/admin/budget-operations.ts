@@ -15,9 +15,11 @@ import {
   writeOffLeases,
 } from "./budgets.ts";
 import type { AdminContext } from "./context.ts";
+import { readInput } from "./input.ts";
 import { operation } from "./operation.ts";
 import { getOrganization } from "./organizations.ts";
 import { amountViewSchema, doneSchema, isoTime, isoTimeSchema, pageOf, versionViewSchema } from "./output.ts";
+import { pageByName, pageFields } from "./paging.ts";
 
 const budgetSchema = z.object({
   id: z.string(),
@@ -44,6 +46,8 @@ const leaseSchema = z.object({
   amount: amountViewSchema,
   since: isoTimeSchema.describe("When it would have had to be renewed"),
 });
+
+const leaseListSchema = z.strictObject(pageFields);
 
 const idSchema = z.strictObject({ id: z.string() });
 
@@ -100,9 +104,13 @@ export const budgetOperations = {
     summary: "What processes hold that vanished without their journal being posted",
     role: "viewer",
     reach: "installation",
-    input: z.strictObject({}),
+    input: leaseListSchema,
     output: pageOf(leaseSchema),
-    run: async (context) => ({ data: (await listLeasesInDoubt(context)).map(toLeaseView), next: null }),
+    async run(context, input) {
+      const leases = (await listLeasesInDoubt(context)).map(toLeaseView);
+      const page = readInput(leaseListSchema, input);
+      return pageByName(leases, page, ({ processId, budget }) => `${processId}/${budget}`);
+    },
   }),
   "leases.writeOff": operation({
     method: "POST",

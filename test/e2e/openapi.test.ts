@@ -6,7 +6,7 @@ import { PUBLIC_ENDPOINTS } from "../../src/server/openapi/public-endpoints.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { checkResponse, DOCUMENT } from "../support/openapi.ts";
 
-const ROUTES = allRoutes({ core: {}, blobs: {}, server: {} } as unknown as ServerOptions);
+const ROUTES = allRoutes({ core: {}, blobs: {}, server: {}, identity: {} } as unknown as ServerOptions);
 
 test("the document is valid OpenAPI 3.1 and names every route", async () => {
   const result = await new Validator().validate(structuredClone(DOCUMENT) as never);

@@ -6,7 +6,7 @@ type Content = Record<string, { schema?: object }>;
 
 /** The document that the gateway serves. */
 export const DOCUMENT = openApiDocument(
-  allRoutes({ core: {}, blobs: {}, server: {} } as unknown as ServerOptions),
+  allRoutes({ core: {}, blobs: {}, server: {}, identity: {} } as unknown as ServerOptions),
 );
 
 const ajv = new Ajv({ strict: false, validateFormats: false, inlineRefs: false });

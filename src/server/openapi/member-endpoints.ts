@@ -27,6 +27,12 @@ export const MEMBER_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
       }),
     },
   },
+  "console.oidc": {
+    tag: TAG,
+    summary: "Sign in at the identity provider: redirects there and back",
+    responses: {},
+    status: 302,
+  },
   "admin.export": {
     tag: "Administration: export",
     summary: "A list as a file: the filter of the list, and the whole of it",
