@@ -4,10 +4,17 @@ import { openApiDocument } from "../../src/server/openapi/document.ts";
 
 type Content = Record<string, { schema?: object }>;
 
+/** Every route that a gateway can have. */
+export const ROUTES = allRoutes({
+  core: {},
+  blobs: {},
+  server: {},
+  admin: {},
+  identity: {},
+} as unknown as ServerOptions);
+
 /** The document that the gateway serves. */
-export const DOCUMENT = openApiDocument(
-  allRoutes({ core: {}, blobs: {}, server: {}, identity: {} } as unknown as ServerOptions),
-);
+export const DOCUMENT = openApiDocument(ROUTES);
 
 const ajv = new Ajv({ strict: false, validateFormats: false, inlineRefs: false });
 ajv.addSchema({ $id: "document", components: DOCUMENT.components });

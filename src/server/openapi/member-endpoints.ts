@@ -27,6 +27,11 @@ export const MEMBER_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
       }),
     },
   },
+  "admin.events": {
+    tag: TAG,
+    summary: "What has changed, as server-sent events, for sessions of the console",
+    responses: { "text/event-stream": null },
+  },
   "console.oidc": {
     tag: TAG,
     summary: "Sign in at the identity provider: redirects there and back",

@@ -85,6 +85,73 @@ export const prices = z.union([
   z.object({ object: z.literal("list"), data: z.array(priceSchema) }),
 ]);
 
+const useFields = {
+  requests: z.int(),
+  amount: z.string(),
+  images: z.int(),
+  tokens: z.record(z.string(), z.int()).describe("By category"),
+};
+
+const modelUses = z.array(z.object({ ...useFields, model: z.string() }));
+
+export const usage = z.object({
+  object: z.literal("usage"),
+  key: z.object({
+    id: z.string(),
+    name: z.string(),
+    prefix: z.string(),
+    scopes: z.array(z.string()),
+    expires_at: z.string().nullable(),
+  }),
+  from: z.string(),
+  to: z.string(),
+  currency: z.string(),
+  totals: z.object(useFields),
+  models: modelUses,
+  days: z.array(z.object({ ...useFields, date: z.string(), models: modelUses })),
+  budgets: z.array(
+    z.object({
+      scope: z.enum(["organization", "key"]),
+      period: z.enum(["total", "day", "month"]),
+      amount: z.string(),
+      spent: z.string(),
+      left: z.string(),
+      currency: z.string(),
+      period_end: z.string().nullable(),
+    }),
+  ),
+  requests: z
+    .array(
+      z.object({
+        id: z.string(),
+        request_id: z.string(),
+        at: z.string(),
+        model: z.string().nullable(),
+        status: z.int(),
+        code: z.string().nullable(),
+        message: z.string().nullable(),
+        duration_ms: z.number().nullable(),
+        amount: z.string().nullable(),
+        currency: z.string().nullable(),
+        images: z.int(),
+        tokens: z.int(),
+      }),
+    )
+    .describe("The last ones"),
+  limits: z.array(
+    z.object({
+      scope: z.enum(["organization", "key"]),
+      quantity: z.enum(["requests", "tokens", "images"]),
+      per: z.literal("minute"),
+      limit: z.int(),
+      remaining: z.number(),
+      reset_seconds: z.number(),
+    }),
+  ),
+});
+
+export const usageQuery = z.object({ days: z.int().min(1).max(90).default(30) });
+
 export const priceQuery = z.object({
   model: z.string().optional().describe("All prices where it is absent"),
   size: z.string().optional(),

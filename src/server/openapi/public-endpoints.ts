@@ -143,6 +143,12 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
     query: models.priceQuery,
     responses: json(models.prices),
   },
+  usage: {
+    tag: MODELS,
+    summary: "What the key has used, and what is left to it",
+    query: models.usageQuery,
+    responses: json(models.usage),
+  },
   "native.models": {
     tag: NATIVE,
     summary: "The models that can be called natively",
