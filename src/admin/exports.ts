@@ -48,7 +48,7 @@ export async function exportList(
 export function listOperation(name: string): Operation {
   const known = EXPORTS.find((each) => each === name);
   if (!known)
-    throw new AdminError(404, "name", `there is no export "${name}"; there are ${EXPORTS.join(", ")}`);
+    throw new AdminError(400, "name", `there is no export "${name}"; there are ${EXPORTS.join(", ")}`);
   return (operations as Record<string, Operation>)[`${known}.list`] as Operation;
 }
 

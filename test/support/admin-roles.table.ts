@@ -120,6 +120,23 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
     "admin",
     hidden(({ organizationId: id }) => [{ id, isDisabled: true }]),
   ),
+  "organizations.enableModels": row(
+    "admin",
+    hidden(({ organizationId: id, model }) => [{ id, models: [model] }]),
+  ),
+  "organizations.disableModels": row(
+    "admin",
+    hidden(({ organizationId: id, model }) => [{ id, models: [model] }]),
+  ),
+  export: row(
+    "viewer",
+    nothing(({ organizationId, keyId }) => [
+      ...["ledger", "keys", "budgets", "prices", "jobs", "requests"].map((name) => ({ name })),
+      { name: "ledger", organizationId },
+      { name: "ledger", keyId },
+      { name: "jobs", organizationId, format: "json" },
+    ]),
+  ),
   "keys.list": row(
     "viewer",
     nothing(({ organizationId }) => [{}, { organizationId }, { search: "acme" }]),
