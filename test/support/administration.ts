@@ -1,4 +1,5 @@
 import type { TestGateway } from "./gateway.ts";
+import { checkResponse } from "./openapi.ts";
 
 /** Whatever a response has; tests look at it. */
 type Json = ReturnType<typeof JSON.parse>;
@@ -55,7 +56,10 @@ export function administrator(
   return self;
 }
 
-/** Sends a request to the administrative interface as a page of the gateway would; `headers` win. */
+/**
+ * Sends a request to the administrative interface as a page of the gateway would; `headers` win. Throws where the response
+ * is not as the gateway's own document says. A body that is not JSON is text.
+ */
 export async function send(
   url: string,
   method: string,
@@ -74,7 +78,10 @@ export async function send(
     // Each on a connection of its own, so that every worker is reached.
     keepalive: false,
   });
-  return { status: response.status, headers: response.headers, body: await response.json() };
+  await checkResponse(method, response.url, response);
+  const isJson = response.headers.get("content-type")?.startsWith("application/json");
+  const content = isJson ? await response.json() : await response.text();
+  return { status: response.status, headers: response.headers, body: content };
 }
 
 /** The cookie that a reply sets, as `name=value`. */
