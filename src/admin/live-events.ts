@@ -61,7 +61,7 @@ export class LiveEvents {
       for (const [name, event] of states) {
         const text = JSON.stringify(event.data);
         seen.set(name, text);
-        if (!isFirst && this.#seen.get(name) !== text) this.#tell(event);
+        if (!isFirst && this.#seen.get(name) !== text) this.#notify(event);
       }
       this.#seen = seen;
     } catch {
@@ -71,7 +71,7 @@ export class LiveEvents {
     }
   }
 
-  #tell(event: LiveEvent): void {
+  #notify(event: LiveEvent): void {
     for (const follower of this.#followers) follower(event);
   }
 }

@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import type { Nanos } from "../lib/money.ts";
 import type { AdminContext } from "./context.ts";
-import type { TrafficSum, UsageDimension, UsageSum } from "./usage-ports.ts";
+import type { ErrorSum, UsageDimension, SpendingSum } from "./usage-ports.ts";
 import type { overviewSchema } from "./usage-schemas.ts";
-import { shareOf, spendView, totalOf, trafficView } from "./usage-totals.ts";
+import { shareOf, spendView, spendingOf } from "./usage-totals.ts";
 
 type Top = z.input<typeof overviewSchema>["top"];
 /** What usage is grouped by. */
@@ -12,21 +12,21 @@ export type Group = Exclude<UsageDimension, "at">;
 const MAX_TOP = 10;
 
 interface Sums {
-  byModel: readonly UsageSum[];
+  byModel: readonly SpendingSum[];
   /** By organization, key and channel. */
-  byOthers: readonly UsageSum[];
-  traffic: readonly TrafficSum[];
+  byOthers: readonly SpendingSum[];
+  errors: readonly ErrorSum[];
 }
 
 /** The dearest models, keys, organizations and channels of a range. */
 export async function topGroups(
   context: AdminContext,
-  { byModel, byOthers, traffic }: Sums,
+  { byModel, byOthers, errors }: Sums,
   currency: string,
   whole: Nanos,
 ): Promise<Top> {
-  const top = (by: Group, sums: readonly UsageSum[]) =>
-    topOf(context, { by, sums, traffic, currency, whole });
+  const top = (by: Group, sums: readonly SpendingSum[]) =>
+    topOf(context, { by, sums, errors, currency, whole });
   const [models, keys, organizations, channels] = await Promise.all([
     top("model", byModel),
     top("keyId", byOthers),
@@ -41,24 +41,24 @@ async function topOf(
   {
     by,
     sums,
-    traffic,
+    errors: failed,
     currency,
     whole,
   }: {
     by: Group;
-    sums: readonly UsageSum[];
-    traffic: readonly TrafficSum[];
+    sums: readonly SpendingSum[];
+    errors: readonly ErrorSum[];
     currency: string;
     whole: Nanos;
   },
 ): Promise<Top["models"]> {
-  const counts = Map.groupBy(traffic, (count) => count[by]);
+  const counts = Map.groupBy(failed, (count) => count[by]);
   const groups = Map.groupBy(sums, (sum) => sum[by]);
   // What only failed has no sums.
   for (const id of counts.keys()) if (!groups.has(id) && id !== "") groups.set(id, []);
   const rows = [...groups].map(([id, own]) => {
-    const total = totalOf(own, currency);
-    const { errors } = trafficView(counts.get(id) ?? []);
+    const total = spendingOf(own, currency);
+    const errors = (counts.get(id) ?? []).reduce((sum, count) => sum + count.errors, 0);
     return { id, total, errors };
   });
   const dearest = rows.toSorted(

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { formatNanos } from "../lib/money.ts";
-import type { UsageSum } from "./usage-ports.ts";
+import type { SpendingSum } from "./usage-ports.ts";
 import { fullestBudgets } from "./budget-use.ts";
 import type { AdminContext } from "./context.ts";
 import { readInput } from "./input.ts";
@@ -9,9 +9,9 @@ import { channelStates, degradedParts, firstSteps } from "./overview-state.ts";
 import { topGroups } from "./overview-top.ts";
 import { isoTime } from "./output.ts";
 import { queryTimeSchema } from "./query-input.ts";
-import { chooseCurrency, rangeOf, readSeries, startOf, type Series } from "./usage-range.ts";
+import { chooseCurrency, readSeries, type Series } from "./usage-range.ts";
 import type { overviewSchema } from "./usage-schemas.ts";
-import { spendView, totalOf, trafficView } from "./usage-totals.ts";
+import { spendView, spendingOf, trafficView } from "./usage-totals.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 const MAX_BUDGETS = 12;
@@ -34,24 +34,26 @@ export async function readOverview(
   const own = organizationId === undefined ? null : await getOrganization(context, organizationId);
   const series = readSeries(range, context.clock.now(), DAY_MS);
   const where = {
-    ...rangeOf(series),
+    from: series.from,
+    to: series.to,
+    span: series.interval,
     ...(organizationId !== undefined && { organizations: [organizationId] }),
   };
   const { usage } = context.store;
-  const [byModel, byOthers, overTime, byNames, budgets, channels, degraded, checklist] = await Promise.all([
-    usage.sums(where, ["at", "model"]),
-    usage.sums(where, ["organizationId", "keyId", "channel"]),
+  const [byModel, byOthers, overTime, errors, budgets, channels, degraded, checklist] = await Promise.all([
+    usage.spending(where, ["at", "model"]),
+    usage.spending(where, ["organizationId", "keyId", "channel"]),
     usage.traffic(where, ["at"]),
-    usage.traffic(where, ["organizationId", "keyId", "model", "channel"]),
+    usage.errors(where, ["organizationId", "keyId", "model", "channel"]),
     fullestBudgets(context, organizationId, MAX_BUDGETS),
     channelStates(context, where.organizations),
     degradedParts(context),
     firstSteps(context),
   ]);
   const { currency, currencies } = chooseCurrency(byOthers, wanted, own?.currency ?? "USD");
-  const total = totalOf(byOthers, currency);
+  const total = spendingOf(byOthers, currency);
   const traffic = trafficView(overTime);
-  const sums = { byModel, byOthers, traffic: byNames };
+  const sums = { byModel, byOthers, errors };
   return {
     from: isoTime(series.from),
     to: isoTime(series.to),
@@ -70,7 +72,7 @@ export async function readOverview(
 }
 
 /** Requests are all that came; the ledger knows of charged ones, those of earlier versions among them. */
-function joined(total: ReturnType<typeof totalOf>, traffic: ReturnType<typeof trafficView>) {
+function joined(total: ReturnType<typeof spendingOf>, traffic: ReturnType<typeof trafficView>) {
   return {
     ...spendView(total),
     ...traffic,
@@ -80,24 +82,24 @@ function joined(total: ReturnType<typeof totalOf>, traffic: ReturnType<typeof tr
 
 function pointsOf(
   series: Series,
-  sums: readonly UsageSum[],
+  sums: readonly SpendingSum[],
   counts: Parameters<typeof trafficView>[0],
   currency: string,
 ): z.input<typeof overviewSchema>["series"] {
-  const { interval, points } = series;
-  const sumsAt = Map.groupBy(sums, ({ at }) => startOf(interval, at));
-  const countsAt = Map.groupBy(counts, ({ at }) => startOf(interval, at));
+  const { points } = series;
+  const sumsAt = Map.groupBy(sums, ({ at }) => at);
+  const countsAt = Map.groupBy(counts, ({ at }) => at);
   const pointAt = (at: number) => ({
     at: isoTime(at),
-    ...joined(totalOf(sumsAt.get(at) ?? [], currency), trafficView(countsAt.get(at) ?? [])),
+    ...joined(spendingOf(sumsAt.get(at) ?? [], currency), trafficView(countsAt.get(at) ?? [])),
   });
   return points.map(pointAt);
 }
 
 /** Amounts of the dearest models and of all others, point by point. */
 function spendByModel(
-  { interval, points }: Series,
-  sums: readonly UsageSum[],
+  { points }: Series,
+  sums: readonly SpendingSum[],
   currency: string,
 ): z.input<typeof overviewSchema>["spend"] {
   const amounts = new Map<string, Map<number, bigint>>();
@@ -113,7 +115,7 @@ function spendByModel(
     const id = named.has(model) ? model : "other";
     const row = amounts.get(id) ?? new Map<number, bigint>();
     amounts.set(id, row);
-    const point = startOf(interval, at);
+    const point = at;
     row.set(point, (row.get(point) ?? 0n) + amount);
   }
   const order = [...named, ...(amounts.has("other") ? ["other"] : [])];

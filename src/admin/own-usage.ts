@@ -5,7 +5,7 @@ import { inRunningPeriod } from "./budget-use.ts";
 import { isoTime } from "./output.ts";
 import type { AdminStore } from "./ports.ts";
 import { rowOf } from "./requests.ts";
-import { startOf } from "./usage-range.ts";
+import { startOfSpan } from "../domain/span.ts";
 import type { UsageSum } from "./usage-ports.ts";
 import { totalOf } from "./usage-totals.ts";
 
@@ -29,7 +29,7 @@ export async function readOwnUsage(
   days: number,
   now: number,
 ) {
-  const from = startOf("day", now) - (days - 1) * DAY_MS;
+  const from = startOfSpan("day", now) - (days - 1) * DAY_MS;
   const [sums, records, last] = await Promise.all([
     store.usage.sums({ from, to: now + DAY_MS, span: "day", keyId }, ["at", "model"]),
     Promise.all(budgets.map((id) => store.budgets.get(id))),
@@ -62,13 +62,15 @@ function byModel(sums: readonly UsageSum[], currency: string) {
 }
 
 function view(sums: readonly UsageSum[], currency: string) {
-  const { requests, images, tokens, amount } = totalOf(sums, currency);
-  const used = TOKEN_CATEGORIES.filter((category) => tokens[category] > 0);
+  const { requests, images, categories, amount } = totalOf(sums, currency);
+  const used = TOKEN_CATEGORIES.filter((category) => categories[category] > 0);
   return {
     requests,
     amount: formatNanos(amount),
     images,
-    tokens: Object.fromEntries(used.map((category) => [TOKEN_CATEGORY_NAMES[category], tokens[category]])),
+    tokens: Object.fromEntries(
+      used.map((category) => [TOKEN_CATEGORY_NAMES[category], categories[category]]),
+    ),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
 import type { StoredImage } from "../domain/delivered-image.ts";
+import type { Span } from "../domain/span.ts";
 import type { TrafficCount } from "../domain/traffic.ts";
 import type { TokenCategory } from "../domain/usage.ts";
 import type { Nanos } from "../lib/money.ts";
@@ -9,8 +10,12 @@ import type { LedgerPosition } from "./ledger-ports.ts";
 export interface UsageStore {
   /** Sums of ledger entries, by what `by` names; all of a row's other names are empty. */
   sums(range: UsageRange, by: readonly UsageDimension[]): Promise<UsageSum[]>;
+  /** The same, and only what most is asked for. */
+  spending(range: UsageRange, by: readonly UsageDimension[]): Promise<SpendingSum[]>;
   /** Counts of requests; a count of calls to vendors has the route `attempt`. */
   traffic(range: UsageRange, by: readonly TrafficDimension[]): Promise<TrafficSum[]>;
+  /** Requests that failed. Of them alone the keys are known. */
+  errors(range: UsageRange, by: readonly UsageDimension[]): Promise<ErrorSum[]>;
   /** Adds what a process has counted. */
   addTraffic(counts: readonly TrafficCount[]): Promise<void>;
   /** Unix milliseconds up to which entries of earlier versions are summed; null when all are. */
@@ -28,8 +33,8 @@ export interface UsageRange {
   /** Unix milliseconds, inclusive and exclusive. */
   from: number;
   to: number;
-  /** The span of one row; minutes are known of traffic only, for two days, and without keys. */
-  span: "minute" | "hour" | "day";
+  /** The span of one row. Minutes are known of traffic only, and for two days. */
+  span: Span;
   /** At least one, where present. */
   organizations?: readonly string[];
   keyId?: string;
@@ -50,17 +55,27 @@ interface SumNames {
   channel: string;
 }
 
-export interface UsageSum extends SumNames {
+export interface SpendingSum extends SumNames {
   currency: string;
+  /** That were charged. */
   requests: number;
   images: number;
-  tokens: Record<TokenCategory, number>;
+  /** Of all categories. */
+  tokens: number;
   amount: Nanos;
+}
+
+export interface UsageSum extends SpendingSum {
+  categories: Record<TokenCategory, number>;
   orphanCost: Nanos;
   /** As far as it is in `currency`. */
   vendorCost: Nanos;
   /** What was charged where the vendor's cost is known. */
   costed: Nanos;
+}
+
+export interface ErrorSum extends SumNames {
+  errors: number;
 }
 
 export interface TrafficSum extends SumNames {

@@ -1,5 +1,6 @@
 import { AdminError } from "./admin-error.ts";
-import type { UsageRange, UsageSum } from "./usage-ports.ts";
+import { nextSpan, startOfSpan } from "../domain/span.ts";
+import type { SpendingSum } from "./usage-ports.ts";
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -12,18 +13,18 @@ const MAX_RANGE_MS = 400 * DAY_MS;
 /** The points of a series. */
 export type Interval = "hour" | "day" | "month";
 
-/** A range with its points. */
+/** A range with its points; it begins and ends with a whole one. */
 export interface Series {
-  /** Unix milliseconds, at the beginning of a point. */
+  /** Unix milliseconds. */
   from: number;
-  /** Exclusive. */
+  /** Exclusive; of the running point in the future. */
   to: number;
   interval: Interval;
   /** Beginnings of the points. */
   points: number[];
 }
 
-/** The range of a reading: it begins with a whole point. Throws 400 for one that is empty or too long. */
+/** The range of a reading, with whole points. Throws 400 for one that is empty or too long. */
 export function readSeries(
   {
     from,
@@ -40,10 +41,10 @@ export function readSeries(
   const chosen = interval ?? usualInterval(end - begin);
   if (chosen === "hour" && end - begin > 31 * DAY_MS)
     throw new AdminError(400, "interval", "by the hour the range is at most 31 days");
-  const first = startOf(chosen, begin);
   const points: number[] = [];
-  for (let at = first; at < end; at = nextStart(chosen, at)) points.push(at);
-  return { from: first, to: end, interval: chosen, points };
+  let at = startOfSpan(chosen, begin);
+  for (; at < end; at = nextSpan(chosen, at)) points.push(at);
+  return { from: points[0] ?? begin, to: at, interval: chosen, points };
 }
 
 function usualInterval(lengthMs: number): Interval {
@@ -51,28 +52,9 @@ function usualInterval(lengthMs: number): Interval {
   return lengthMs <= MAX_DAYS * DAY_MS ? "day" : "month";
 }
 
-/** The beginning of the point that a time belongs to; in UTC. */
-export function startOf(interval: Interval, at: number): number {
-  if (interval === "hour") return at - (at % HOUR_MS);
-  if (interval === "day") return at - (at % DAY_MS);
-  const date = new Date(at);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
-}
-
-function nextStart(interval: Interval, at: number): number {
-  if (interval !== "month") return at + (interval === "hour" ? HOUR_MS : DAY_MS);
-  const date = new Date(at);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
-}
-
-/** What is read of the sums for a series: hours for points of an hour, else days. */
-export function rangeOf({ from, to, interval }: Series): Pick<UsageRange, "from" | "to" | "span"> {
-  return { from, to, span: interval === "hour" ? "hour" : "day" };
-}
-
 /** The currencies of some sums, the one with most requests first, and which of them amounts are shown in. */
 export function chooseCurrency(
-  sums: readonly UsageSum[],
+  sums: readonly SpendingSum[],
   wanted: string | undefined,
   otherwise: string,
 ): { currency: string; currencies: string[] } {

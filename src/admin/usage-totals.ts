@@ -1,38 +1,51 @@
 import { percentile } from "../domain/traffic.ts";
-import { sumTokens, TOKEN_CATEGORIES } from "../domain/usage.ts";
+import { TOKEN_CATEGORIES } from "../domain/usage.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
-import type { TrafficSum, UsageSum } from "./usage-ports.ts";
+import type { SpendingSum, TrafficSum, UsageSum } from "./usage-ports.ts";
 
-/** Adds up sums. Amounts are those of one currency, everything else counts in all. */
-export function totalOf(sums: readonly UsageSum[], currency: string) {
-  const tokens = Object.fromEntries(TOKEN_CATEGORIES.map((category) => [category, 0])) as UsageSum["tokens"];
-  const total = { requests: 0, images: 0, tokens, amount: 0n, orphanCost: 0n, vendorCost: 0n, costed: 0n };
+/** What was spent in all. Amounts are those of one currency, everything else counts in all. */
+export function spendingOf(sums: readonly SpendingSum[], currency: string) {
+  const total = { requests: 0, images: 0, tokens: 0, amount: 0n };
   for (const sum of sums) {
     total.requests += sum.requests;
     total.images += sum.images;
-    for (const category of TOKEN_CATEGORIES) tokens[category] += sum.tokens[category];
-    if (sum.currency !== currency) continue;
-    total.amount += sum.amount;
-    total.orphanCost += sum.orphanCost;
-    total.vendorCost += sum.vendorCost;
-    total.costed += sum.costed;
+    total.tokens += sum.tokens;
+    if (sum.currency === currency) total.amount += sum.amount;
   }
   return total;
 }
 
+/** The same with all that is known of usage. */
+export function totalOf(sums: readonly UsageSum[], currency: string) {
+  const categories = Object.fromEntries(
+    TOKEN_CATEGORIES.map((category) => [category, 0]),
+  ) as UsageSum["categories"];
+  const cost = { orphanCost: 0n, vendorCost: 0n, costed: 0n };
+  for (const sum of sums) {
+    for (const category of TOKEN_CATEGORIES) categories[category] += sum.categories[category];
+    if (sum.currency !== currency) continue;
+    cost.orphanCost += sum.orphanCost;
+    cost.vendorCost += sum.vendorCost;
+    cost.costed += sum.costed;
+  }
+  return { ...spendingOf(sums, currency), categories, ...cost };
+}
+
+/** What `spendingOf` adds up to. */
+export type Spending = ReturnType<typeof spendingOf>;
 /** What `totalOf` adds up to. */
 export type Total = ReturnType<typeof totalOf>;
 
-/** A total as it is shown with few words. */
-export function spendView({ amount, requests, images, tokens }: Total) {
-  return { amount: formatNanos(amount), requests, images, tokens: sumTokens(tokens) };
+/** Spending as it is shown. */
+export function spendView({ amount, requests, images, tokens }: Spending) {
+  return { amount: formatNanos(amount), requests, images, tokens };
 }
 
 /** A total as it is shown in full. */
 export function usageView(total: Total) {
   return {
     ...spendView(total),
-    tokensByCategory: total.tokens,
+    tokensByCategory: total.categories,
     orphanCost: formatNanos(total.orphanCost),
     vendorCost: formatNanos(total.vendorCost),
     margin: formatNanos(total.costed - total.vendorCost),

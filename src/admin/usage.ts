@@ -6,10 +6,10 @@ import { getOrganization } from "./organizations.ts";
 import { nameOf, type Group } from "./overview-top.ts";
 import { isoTime } from "./output.ts";
 import { queryTimeSchema } from "./query-input.ts";
-import { chooseCurrency, rangeOf, readSeries, startOf, type Series } from "./usage-range.ts";
+import { chooseCurrency, readSeries, type Series } from "./usage-range.ts";
 import type { UsageRange, UsageSum } from "./usage-ports.ts";
 import type { usageSchema } from "./usage-schemas.ts";
-import { shareOf, spendView, totalOf, usageView, type Total } from "./usage-totals.ts";
+import { shareOf, spendingOf, spendView, totalOf, usageView, type Total } from "./usage-totals.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 /** Groups of a reading, by amount. */
@@ -47,7 +47,7 @@ export async function readUsage(context: AdminContext, input: unknown): Promise<
   const sums = await context.store.usage.sums(range, ["at", by]);
   const { currency, currencies } = chooseCurrency(sums, wanted, otherwise);
   const total = totalOf(sums, currency);
-  const sumsAt = Map.groupBy(sums, ({ at }) => startOf(series.interval, at));
+  const sumsAt = Map.groupBy(sums, ({ at }) => at);
   const pointAt = (at: number) => ({
     at: isoTime(at),
     ...usageView(totalOf(sumsAt.get(at) ?? [], currency)),
@@ -73,7 +73,9 @@ export async function usageRange(
   if (keyId !== undefined) await getKey(context, keyId, "keyId");
   const series = readSeries(times, context.clock.now(), 30 * DAY_MS);
   const range = {
-    ...rangeOf(series),
+    from: series.from,
+    to: series.to,
+    span: series.interval,
     ...(organizationId !== undefined && { organizations: [organizationId] }),
     ...(keyId !== undefined && { keyId }),
     ...(model !== undefined && { model }),
@@ -115,11 +117,11 @@ async function groupsOf(
   return await Promise.all(dearest.map(view));
 }
 
-function pointsOf(sums: readonly UsageSum[], { interval, points }: Series, currency: string) {
-  const sumsAt = Map.groupBy(sums, ({ at }) => startOf(interval, at));
+function pointsOf(sums: readonly UsageSum[], { points }: Series, currency: string) {
+  const sumsAt = Map.groupBy(sums, ({ at }) => at);
   const pointAt = (at: number) => ({
     at: isoTime(at),
-    ...spendView(totalOf(sumsAt.get(at) ?? [], currency)),
+    ...spendView(spendingOf(sumsAt.get(at) ?? [], currency)),
   });
   return points.map(pointAt);
 }

@@ -43,9 +43,9 @@ const charge = fc.record({
 });
 
 /** What the sums must be, from the entries themselves. */
-function recomputed(entries: readonly LedgerEntry[], spanMs: number): unknown[] {
+function recomputed(entries: readonly LedgerEntry[], startOf: (at: number) => number): unknown[] {
   const groups = Map.groupBy(entries, (entry) =>
-    JSON.stringify([entry.at - (entry.at % spanMs), ...NAMES.map((name) => entry[name] ?? "")]),
+    JSON.stringify([startOf(entry.at), ...NAMES.map((name) => entry[name] ?? "")]),
   );
   return [...groups]
     .map(([name, own]) => {
@@ -72,7 +72,8 @@ function recomputed(entries: readonly LedgerEntry[], spanMs: number): unknown[] 
 
 function asRow(sum: UsageSum): unknown[] {
   const { requests, images, amount, orphanCost, vendorCost, costed } = sum;
-  const counts = TOKEN_CATEGORIES.map((category) => sum.tokens[category]);
+  const counts = TOKEN_CATEGORIES.map((category) => sum.categories[category]);
+  expect(sum.tokens).toBe(counts.reduce((total, count) => total + count, 0));
   const name = JSON.stringify([sum.at, ...NAMES.map((each) => sum[each])]);
   return [name, requests, images, counts, amount, orphanCost, vendorCost, costed];
 }
@@ -81,7 +82,7 @@ function byFirst([one]: unknown[], [other]: unknown[]): number {
   return String(one) < String(other) ? -1 : 1;
 }
 
-async function summed({ admin }: Stores, span: "hour" | "day"): Promise<unknown[]> {
+async function summed({ admin }: Stores, span: "hour" | "day" | "month"): Promise<unknown[]> {
   const range = { from: 0, to: START + 1e12, span } as const;
   const sums = await admin.usage.sums(range, ["at", "organizationId", "keyId", "model", "channel"]);
   return sums.map(asRow).toSorted(byFirst);
@@ -93,8 +94,10 @@ async function allEntries({ ledger }: Stores): Promise<LedgerEntry[]> {
 
 async function expectSums(stores: Stores): Promise<void> {
   const entries = await allEntries(stores);
-  expect(await summed(stores, "hour")).toEqual(recomputed(entries, HOUR_MS));
-  expect(await summed(stores, "day")).toEqual(recomputed(entries, DAY_MS));
+  expect(await summed(stores, "hour")).toEqual(recomputed(entries, (at) => at - (at % HOUR_MS)));
+  expect(await summed(stores, "day")).toEqual(recomputed(entries, (at) => at - (at % DAY_MS)));
+  const monthOf = (at: number) => Date.parse(`${new Date(at).toISOString().slice(0, 7)}-01T00:00:00Z`);
+  expect(await summed(stores, "month")).toEqual(recomputed(entries, monthOf));
 }
 
 onEachDatabase("Sums of usage", (databases) => {

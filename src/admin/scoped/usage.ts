@@ -10,6 +10,14 @@ export const scopedUsage = {
       const own = narrowed(scope, range);
       return own ? await store.sums(own, by) : [];
     },
+    async spending(range, by) {
+      const own = narrowed(scope, range);
+      return own ? await store.spending(own, by) : [];
+    },
+    async errors(range, by) {
+      const own = narrowed(scope, range);
+      return own ? await store.errors(own, by) : [];
+    },
     async traffic(range, by) {
       const own = narrowed(scope, range);
       return own ? await store.traffic(own, by) : [];

@@ -1,4 +1,4 @@
--- Sums of ledger entries by hour and by day (UTC, Unix milliseconds of the start), written in the transactions of the
+-- Sums of ledger entries by hour, day and month (UTC, Unix milliseconds of the start), written in the transactions of the
 -- entries. `channel` is empty where an entry has none. `vendor_cost` is in `currency`; `costed` is what was charged for
 -- the work that it is known of. Money is NUMERIC because no sum may refuse an entry.
 CREATE TABLE usage_hours (
@@ -10,6 +10,7 @@ CREATE TABLE usage_hours (
   currency TEXT NOT NULL,
   requests BIGINT NOT NULL,
   images BIGINT NOT NULL,
+  tokens BIGINT NOT NULL,
   input BIGINT NOT NULL,
   cache_read BIGINT NOT NULL,
   cache_write BIGINT NOT NULL,
@@ -34,6 +35,32 @@ CREATE TABLE usage_days (
   currency TEXT NOT NULL,
   requests BIGINT NOT NULL,
   images BIGINT NOT NULL,
+  tokens BIGINT NOT NULL,
+  input BIGINT NOT NULL,
+  cache_read BIGINT NOT NULL,
+  cache_write BIGINT NOT NULL,
+  cache_write_1h BIGINT NOT NULL,
+  output BIGINT NOT NULL,
+  reasoning BIGINT NOT NULL,
+  image_input BIGINT NOT NULL,
+  image_output BIGINT NOT NULL,
+  amount NUMERIC NOT NULL,
+  orphan_cost NUMERIC NOT NULL,
+  vendor_cost NUMERIC NOT NULL,
+  costed NUMERIC NOT NULL,
+  PRIMARY KEY (at, organization_id, key_id, model, channel, currency)
+);
+
+CREATE TABLE usage_months (
+  at BIGINT NOT NULL,
+  organization_id TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  model TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  currency TEXT NOT NULL,
+  requests BIGINT NOT NULL,
+  images BIGINT NOT NULL,
+  tokens BIGINT NOT NULL,
   input BIGINT NOT NULL,
   cache_read BIGINT NOT NULL,
   cache_write BIGINT NOT NULL,
@@ -62,7 +89,8 @@ CREATE TABLE usage_backfill (
 );
 INSERT INTO usage_backfill SELECT 1, 0, '', '', 0, CASE WHEN EXISTS (SELECT 1 FROM ledger) THEN 0 ELSE 1 END;
 
--- Requests as the processes saw them, by minute, hour and day. Empty is none. `status` is the first digit; `code` of
+-- Requests as the processes saw them, by minute, hour, day and month. Empty is none; only
+-- requests that failed have a key, and in minutes none. `status` is the first digit; `code` of
 -- those that failed. A row of the route `attempt` counts calls to vendors. `d0` to `d16` count durations up to 5 ms,
 -- each bound twice the one before, and `d17` the rest.
 CREATE TABLE traffic_minutes (
@@ -126,6 +154,37 @@ CREATE TABLE traffic_hours (
   PRIMARY KEY (at, organization_id, key_id, model, channel, route, status, code)
 );
 CREATE TABLE traffic_days (
+  at BIGINT NOT NULL,
+  organization_id TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  model TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  route TEXT NOT NULL,
+  status BIGINT NOT NULL,
+  code TEXT NOT NULL,
+  requests BIGINT NOT NULL,
+  d0 BIGINT NOT NULL,
+  d1 BIGINT NOT NULL,
+  d2 BIGINT NOT NULL,
+  d3 BIGINT NOT NULL,
+  d4 BIGINT NOT NULL,
+  d5 BIGINT NOT NULL,
+  d6 BIGINT NOT NULL,
+  d7 BIGINT NOT NULL,
+  d8 BIGINT NOT NULL,
+  d9 BIGINT NOT NULL,
+  d10 BIGINT NOT NULL,
+  d11 BIGINT NOT NULL,
+  d12 BIGINT NOT NULL,
+  d13 BIGINT NOT NULL,
+  d14 BIGINT NOT NULL,
+  d15 BIGINT NOT NULL,
+  d16 BIGINT NOT NULL,
+  d17 BIGINT NOT NULL,
+  PRIMARY KEY (at, organization_id, key_id, model, channel, route, status, code)
+);
+
+CREATE TABLE traffic_months (
   at BIGINT NOT NULL,
   organization_id TEXT NOT NULL,
   key_id TEXT NOT NULL,

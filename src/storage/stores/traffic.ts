@@ -1,14 +1,15 @@
 import { DURATION_BUCKETS, type TrafficCount } from "../../domain/traffic.ts";
+import { startOfSpan, type Span } from "../../domain/span.ts";
 import type { Sums } from "../database/sql.ts";
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
+const DAY_MS = 24 * 60 * 60_000;
 
-/** The tables of traffic, the span of a row and how long it is kept. Keys would make minutes too many. */
+/** The tables of traffic, the span of a row and how long it is kept. */
 export const TRAFFIC_LEVELS = [
-  { table: "traffic_minutes", spanMs: MINUTE_MS, keptMs: 2 * DAY_MS, hasKeys: false },
-  { table: "traffic_hours", spanMs: 60 * MINUTE_MS, keptMs: 400 * DAY_MS, hasKeys: true },
-  { table: "traffic_days", spanMs: DAY_MS, keptMs: 400 * DAY_MS, hasKeys: true },
+  { table: "traffic_minutes", span: "minute", keptMs: 2 * DAY_MS },
+  { table: "traffic_hours", span: "hour", keptMs: 400 * DAY_MS },
+  { table: "traffic_days", span: "day", keptMs: 400 * DAY_MS },
+  { table: "traffic_months", span: "month", keptMs: 430 * DAY_MS },
 ] as const;
 
 const KEY = ["at", "organization_id", "key_id", "model", "channel", "route", "status", "code"];
@@ -18,10 +19,10 @@ export const DURATION_COLUMNS = Array.from({ length: DURATION_BUCKETS }, (_, ind
 
 /** What the counts of a process add to each table. */
 export function trafficSums(counts: readonly TrafficCount[]): Sums[] {
-  return TRAFFIC_LEVELS.map(({ table, spanMs, hasKeys }) => {
+  return TRAFFIC_LEVELS.map(({ table, span }) => {
     const rows = new Map<string, Record<string, string | number>>();
     for (const count of counts) {
-      const row = rowOf(count, spanMs, hasKeys);
+      const row = rowOf(count, span);
       const name = KEY.map((column) => row[column]).join("\n");
       const known = rows.get(name);
       if (!known) rows.set(name, row);
@@ -35,11 +36,12 @@ export function trafficSums(counts: readonly TrafficCount[]): Sums[] {
   });
 }
 
-function rowOf(count: TrafficCount, spanMs: number, hasKeys: boolean): Record<string, string | number> {
+function rowOf(count: TrafficCount, span: Span): Record<string, string | number> {
   return {
-    at: count.at - (count.at % spanMs),
+    at: startOfSpan(span, count.at),
     organization_id: count.organizationId,
-    key_id: hasKeys ? count.keyId : "",
+    // All keys would make too many rows, and of those whose requests succeed the ledger has sums.
+    key_id: span !== "minute" && count.code !== "" ? count.keyId : "",
     model: count.model,
     channel: count.channel,
     route: count.route,

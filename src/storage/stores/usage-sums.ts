@@ -1,13 +1,13 @@
+import { startOfSpan } from "../../domain/span.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES, type TokenCategory } from "../../domain/usage.ts";
 import type { Sums } from "../database/sql.ts";
 
-const HOUR_MS = 60 * 60_000;
-
 /** The tables of sums of the ledger, each with the span that one row is for. */
 const LEVELS = [
-  { table: "usage_hours", spanMs: HOUR_MS },
-  { table: "usage_days", spanMs: 24 * HOUR_MS },
+  { table: "usage_hours", span: "hour" },
+  { table: "usage_days", span: "day" },
+  { table: "usage_months", span: "month" },
 ] as const;
 
 export const USAGE_KEY = ["at", "organization_id", "key_id", "model", "channel", "currency"] as const;
@@ -16,6 +16,7 @@ export const USAGE_KEY = ["at", "organization_id", "key_id", "model", "channel",
 interface UsageNumbers {
   requests: number;
   images: number;
+  tokens: number;
   amount: bigint;
   orphan_cost: bigint;
   vendor_cost: bigint;
@@ -26,10 +27,10 @@ type UsageRow = Record<(typeof USAGE_KEY)[number], string | number> & UsageNumbe
 
 /** What entries that were just written add to the sums of their hours and days. */
 export function usageSums(entries: readonly LedgerEntry[]): Sums[] {
-  return LEVELS.map(({ table, spanMs }) => {
+  return LEVELS.map(({ table, span }) => {
     const rows = new Map<string, UsageRow>();
     for (const entry of entries) {
-      const at = entry.at - (entry.at % spanMs);
+      const at = startOfSpan(span, entry.at);
       const { organizationId, keyId, model, currency } = entry;
       const channel = entry.channel ?? "";
       const name = [String(at).padStart(16, "0"), organizationId, keyId, model, channel, currency].join("\n");
@@ -54,6 +55,7 @@ function newRow(key: Record<(typeof USAGE_KEY)[number], string | number>): Usage
     ...key,
     requests: 0,
     images: 0,
+    tokens: 0,
     ...tokens,
     amount: 0n,
     orphan_cost: 0n,
@@ -78,5 +80,6 @@ function addEntry(
     for (const [category, count] of Object.entries(usage.tokens)) {
       const column = TOKEN_CATEGORY_NAMES[category as TokenCategory];
       row[column] = (row[column] as number) + count;
+      row.tokens += count;
     }
 }

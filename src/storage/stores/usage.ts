@@ -1,4 +1,5 @@
 import type {
+  SpendingSum,
   TrafficDimension,
   TrafficSum,
   UsageDimension,
@@ -20,9 +21,17 @@ export function usageStore(database: Database): UsageStore {
       const rows = await database.read((sql) => selectSums(sql, range, by));
       return rows.map((row) => readSum(row, by));
     },
+    async spending(range, by) {
+      const rows = await database.read((sql) => selectSpending(sql, range, by));
+      return rows.map((row) => readSpending(row, by));
+    },
+    async errors(range, by) {
+      const rows = await database.read((sql) => selectErrors(sql, range, by));
+      return rows.map((row) => Object.assign(namesOf(row, by), { errors: Number(row["errors"] ?? 0) }));
+    },
     async traffic(range, by) {
       const rows = await database.read((sql) => selectTraffic(sql, range, by));
-      return rows.map((row) => readTraffic(row, by));
+      return readTraffic(rows, by);
     },
     async addTraffic(counts) {
       await database.begin((sql) => addSums(database.kind, sql, trafficSums(counts)));
@@ -37,7 +46,7 @@ export function usageStore(database: Database): UsageStore {
     },
     async hasPictures() {
       const rows = await database.read(
-        (sql) => sql<object[]>`SELECT 1 AS one FROM usage_days WHERE images > 0 LIMIT 1`,
+        (sql) => sql<object[]>`SELECT 1 AS one FROM usage_months WHERE images > 0 LIMIT 1`,
       );
       return firstOf(rows) !== null;
     },
@@ -60,30 +69,59 @@ const MONEY_COLUMNS = ["amount", "orphan_cost", "vendor_cost", "costed"];
 type SumRow = Record<string, string | bigint | number | null>;
 
 function selectSums(sql: Sql, range: UsageRange, by: readonly UsageDimension[]) {
+  const numbers = ["requests", "images", "tokens", ...TOKEN_COLUMNS].map(sumOf);
+  return selectFromUsage(sql, range, by, [...numbers, ...MONEY_COLUMNS.map(textSumOf)]);
+}
+
+function selectSpending(sql: Sql, range: UsageRange, by: readonly UsageDimension[]) {
+  return selectFromUsage(sql, range, by, [
+    ...["requests", "images", "tokens"].map(sumOf),
+    textSumOf("amount"),
+  ]);
+}
+
+function selectFromUsage(
+  sql: Sql,
+  range: UsageRange,
+  by: readonly UsageDimension[],
+  numbers: readonly string[],
+) {
   const names = [...by.map((name) => COLUMNS[name]), "currency"];
-  const numbers = ["requests", "images", ...TOKEN_COLUMNS].map((column) => `SUM(${column}) AS ${column}`);
-  const money = MONEY_COLUMNS.map((column) => `CAST(SUM(${column}) AS TEXT) AS ${column}`);
-  const table = range.span === "day" ? "usage_days" : "usage_hours";
   return sql<
     SumRow[]
-  >`SELECT ${sql.unsafe([...names, ...numbers, ...money].join(", "))} FROM ${sql.unsafe(table)}
+  >`SELECT ${sql.unsafe([...names, ...numbers].join(", "))} FROM ${sql.unsafe(`usage_${range.span}s`)}
     WHERE ${conditions(sql, range)} GROUP BY ${sql.unsafe(names.join(", "))}`;
 }
 
+function sumOf(column: string): string {
+  return `SUM(${column}) AS ${column}`;
+}
+
+function textSumOf(column: string): string {
+  return `CAST(SUM(${column}) AS TEXT) AS ${column}`;
+}
+
+/** Codes and outcomes that are none of an error. */
+const FINE = "'', 'caller_gone', 'cancelled', 'answered', 'stopped'";
+const IS_ERROR = `(code NOT IN (${FINE}) OR (code = '' AND status >= 4))`;
+
+function selectErrors(sql: Sql, range: UsageRange, by: readonly UsageDimension[]) {
+  const names = by.map((name) => COLUMNS[name]).join(", ");
+  return sql<
+    SumRow[]
+  >`SELECT ${sql.unsafe(names)}, SUM(requests) AS errors FROM ${sql.unsafe(`traffic_${range.span}s`)}
+    WHERE ${conditions(sql, range)} AND ${sql.unsafe(IS_ERROR)} AND route <> 'attempt' GROUP BY ${sql.unsafe(names)}`;
+}
+
+/** Those with an error have rows of their own. */
 function selectTraffic(sql: Sql, range: UsageRange, by: readonly TrafficDimension[]) {
   const names = by.map((name) => COLUMNS[name]);
-  const isError =
-    "code NOT IN ('', 'caller_gone', 'cancelled', 'answered', 'stopped') OR (code = '' AND status >= 4)";
-  const numbers = [
-    "SUM(requests) AS requests",
-    `SUM(CASE WHEN ${isError} THEN requests ELSE 0 END) AS errors`,
-    ...DURATION_COLUMNS.map((column) => `SUM(CASE WHEN ${isError} THEN 0 ELSE ${column} END) AS ${column}`),
-  ];
-  const table = `traffic_${range.span}s`;
-  const group = names.length === 0 ? sql`` : sql`GROUP BY ${sql.unsafe(names.join(", "))}`;
+  const flag = `CASE WHEN ${IS_ERROR} THEN 1 ELSE 0 END AS is_error`;
+  const numbers = ["requests", ...DURATION_COLUMNS].map(sumOf);
   const wanted = by.includes("route") ? sql`` : sql`AND route <> 'attempt'`;
-  return sql<SumRow[]>`SELECT ${sql.unsafe([...names, ...numbers].join(", "))} FROM ${sql.unsafe(table)}
-    WHERE ${conditions(sql, range)} ${wanted} ${group}`;
+  return sql<SumRow[]>`SELECT ${sql.unsafe([...names, flag, ...numbers].join(", "))}
+    FROM ${sql.unsafe(`traffic_${range.span}s`)} WHERE ${conditions(sql, range)} ${wanted}
+    GROUP BY ${sql.unsafe([...names, "is_error"].join(", "))}`;
 }
 
 function conditions(sql: Sql, { from, to, organizations, keyId, model, channel }: UsageRange) {
@@ -105,30 +143,51 @@ function namesOf(row: SumRow, by: readonly TrafficDimension[]) {
   };
 }
 
-function readSum(row: SumRow, by: readonly UsageDimension[]): UsageSum {
-  const money = (column: string): bigint => BigInt(row[column] ?? 0);
+function readSpending(row: SumRow, by: readonly UsageDimension[]): SpendingSum {
   return {
     ...namesOf(row, by),
     currency: String(row["currency"]),
     requests: Number(row["requests"]),
     images: Number(row["images"]),
-    tokens: Object.fromEntries(
+    tokens: Number(row["tokens"]),
+    amount: BigInt(row["amount"] ?? 0),
+  };
+}
+
+function readSum(row: SumRow, by: readonly UsageDimension[]): UsageSum {
+  const money = (column: string): bigint => BigInt(row[column] ?? 0);
+  return {
+    ...readSpending(row, by),
+    categories: Object.fromEntries(
       TOKEN_CATEGORIES.map((category) => [category, Number(row[TOKEN_CATEGORY_NAMES[category]])]),
-    ) as UsageSum["tokens"],
-    amount: money("amount"),
+    ) as UsageSum["categories"],
     orphanCost: money("orphan_cost"),
     vendorCost: money("vendor_cost"),
     costed: money("costed"),
   };
 }
 
-function readTraffic(row: SumRow, by: readonly TrafficDimension[]): TrafficSum {
+function readTraffic(rows: readonly SumRow[], by: readonly TrafficDimension[]): TrafficSum[] {
+  const sums = new Map<string, TrafficSum>();
+  for (const row of rows) {
+    const name = by.map((each) => row[COLUMNS[each]]).join("\n");
+    const sum = sums.get(name) ?? newTraffic(row, by);
+    sums.set(name, sum);
+    const requests = Number(row["requests"]);
+    sum.requests += requests;
+    if (Number(row["is_error"]) === 1) sum.errors += requests;
+    else sum.durations = DURATION_COLUMNS.map((column) => Number(row[column]));
+  }
+  return [...sums.values()];
+}
+
+function newTraffic(row: SumRow, by: readonly TrafficDimension[]): TrafficSum {
   return {
     ...namesOf(row, by),
     route: by.includes("route") ? String(row["route"]) : "",
     code: by.includes("code") ? String(row["code"]) : "",
-    requests: Number(row["requests"] ?? 0),
-    errors: Number(row["errors"] ?? 0),
-    durations: DURATION_COLUMNS.map((column) => Number(row[column] ?? 0)),
+    requests: 0,
+    errors: 0,
+    durations: DURATION_COLUMNS.map(() => 0),
   };
 }
