@@ -67,7 +67,7 @@ describe.skipIf(chromium === null)("the playground's pictures", () => {
     expect(ofD.filter((label) => ["Quality", "Background"].includes(label))).toEqual([]);
   });
 
-  test("references are reordered by keys, and a painted mask alone is changed", async () => {
+  test("references are reordered by keys and by drag, and a painted mask alone is changed", async () => {
     const { page } = console;
     await console.open("/playground?model=sandbox-a");
     await pasteFile(console, "blue.png", BLUE);
@@ -78,6 +78,10 @@ describe.skipIf(chromium === null)("the playground's pictures", () => {
     await page.keyboard.press("ArrowRight");
     await tabTo(page, "Move picture 2 earlier");
     await page.keyboard.press("Enter");
+    await page.waitForSelector("[aria-label='Picture 1: red.png']");
+    await dragToTheEnd(console);
+    await page.waitForSelector("[aria-label='Picture 1: blue.png']");
+    await dragToTheEnd(console);
     await page.waitForSelector("[aria-label='Picture 1: red.png']");
     await console.press("button", "Paint a mask");
     await paintByKeys(console);
@@ -165,6 +169,19 @@ async function chooseFiles(
   );
   const [chooser] = await Promise.all([page.waitForFileChooser(), press("button", "Choose files")]);
   await chooser.accept(paths);
+}
+
+/** Drags the first of two pictures behind the second. */
+async function dragToTheEnd({ page }: TestConsole): Promise<void> {
+  const [first, second] = await page.$$("[role=row]");
+  const from = (await first!.boundingBox())!;
+  const to = (await second!.boundingBox())!;
+  const y = from.y + from.width / 2;
+  await page.mouse.move(from.x + from.width / 2, y);
+  await page.mouse.down();
+  await page.mouse.move(to.x + to.width / 2, y, { steps: 6 });
+  await page.mouse.move(to.x + to.width - 8, y, { steps: 3 });
+  await page.mouse.up();
 }
 
 async function pasteFile(

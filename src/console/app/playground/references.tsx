@@ -2,7 +2,7 @@ import { ArrowLeft, ArrowRight, Brush, GripVertical, ImagePlus, X } from "lucide
 import { useState } from "react";
 import { Button as AriaButton } from "react-aria-components/Button";
 import { GridList, GridListItem } from "react-aria-components/GridList";
-import { useDragAndDrop } from "react-aria-components/useDragAndDrop";
+import { DropIndicator, useDragAndDrop } from "react-aria-components/useDragAndDrop";
 import { useTranslation } from "react-i18next";
 import { IconButton } from "../components/button.tsx";
 import type { Reference } from "./image-call.ts";
@@ -24,6 +24,13 @@ export function References(props: ReferencesProps) {
   const { references, onChange, most } = props;
   const { t } = useTranslation("playground");
   const { dragAndDropHooks } = useDragAndDrop({
+    // Without a width of its own, so that nothing moves while a picture is dragged.
+    renderDropIndicator: (target) => (
+      <DropIndicator
+        target={target}
+        className="-mx-1 w-0 self-stretch rounded-full data-drop-target:outline-2 data-drop-target:outline-accent"
+      />
+    ),
     getItems: (keys) => [...keys].map((key) => ({ "text/plain": String(key) })),
     onReorder: ({ keys, target }) =>
       onChange(reordered(references, [...keys].map(String), String(target.key), target.dropPosition)),
@@ -45,7 +52,7 @@ export function References(props: ReferencesProps) {
           layout="grid"
           keyboardNavigationBehavior="tab"
           dragAndDropHooks={dragAndDropHooks}
-          className="grid grid-cols-2 gap-2 sm:grid-cols-3"
+          className="flex flex-wrap gap-2"
         >
           {(item) => <ReferenceItem {...props} reference={item} index={references.indexOf(item)} />}
         </GridList>
@@ -73,7 +80,7 @@ function ReferenceItem({
     <GridListItem
       id={reference.id}
       textValue={t("reference", { number, name: reference.name })}
-      className={`relative overflow-hidden rounded-lg border border-line bg-sunken data-dragging:opacity-50 data-drop-target:border-accent ${index < most ? "" : "opacity-40"}`}
+      className={`relative w-[calc(50%-0.25rem)] overflow-hidden rounded-lg border border-line bg-sunken data-dragging:opacity-50 data-drop-target:border-accent ${index < most ? "" : "opacity-40"}`}
     >
       <Thumbnail reference={reference} hasMask={hasMask && index === 0} />
       <span className="absolute top-1 left-1 rounded bg-black/70 px-1.5 text-xs font-semibold text-white">
