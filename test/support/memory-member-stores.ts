@@ -10,6 +10,7 @@ export function memoryMemberStores(
   const members = new Map<string, MemberRecord>();
   const sessions = new Map<string, SessionRecord>();
   const tokens = new Map<string, AdminTokenRecord>();
+  const attempts = new Map<string, { count: number; endsAt: number }>();
   const memberOf = (id: string) => structuredClone(members.get(id) ?? null);
   const countOwners = (besides: string) => ({
     otherOwners: [...members.values()].filter(
@@ -94,9 +95,20 @@ export function memoryMemberStores(
       remove: async (id) => tokens.delete(id),
     },
     signInAttempts: {
-      count: async (_, now, windowMs) => ({ count: 1, endsAt: now + windowMs }),
-      forgive: async () => {},
-      reset: async () => {},
+      async count(subject, now, windowMs) {
+        const open = attempts.get(subject);
+        const counted =
+          open && open.endsAt > now
+            ? { ...open, count: open.count + 1 }
+            : { count: 1, endsAt: now + windowMs };
+        attempts.set(subject, counted);
+        return counted;
+      },
+      async forgive(subject) {
+        const open = attempts.get(subject);
+        if (open) attempts.set(subject, { ...open, count: open.count - 1 });
+      },
+      reset: async (subject) => void attempts.delete(subject),
       sweep: async () => {},
     },
   };
