@@ -174,6 +174,8 @@ test("an admin token does what it was given, and no more", async () => {
     expect((await as.send("POST", "/tokens", { ...input, ...more })).status).toBeOneOf([403, 404]);
   for (const time of ["2020-01-01T00:00:00Z", "2999-01-01T00:00:00Z"])
     expect((await as.send("POST", "/tokens", { ...input, expiresAt: time })).status).toBe(400);
+  const { as: viewer } = await newMember("viewing-maker");
+  expect((await viewer.send("POST", "/tokens", { ...input, role: "billing" })).status).toBe(403);
   const { secret, token } = await as.act("POST", "/tokens", input);
   expect(secret).toMatch(/^ga_\w{38}$/);
   expect(JSON.stringify(await owner.act("GET", "/tokens"))).not.toContain(secret);
