@@ -170,6 +170,10 @@ const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
     (s) => s.pictures.list({ organizations: ["theirs"] }, { since: 0, below: null, limit: 9 }),
   ],
   "pictures.sweep": [(s) => s.pictures.sweep(10 ** 13)],
+  "prompts.add": [(s) => s.prompts.add([])],
+  "prompts.read": [(s) => s.prompts.read("entry_theirs", BY)],
+  "prompts.organizationOf": [(s) => s.prompts.organizationOf("entry_theirs")],
+  "prompts.sweep": [(s) => s.prompts.sweep(10 ** 13)],
   atomically: [(s) => s.atomically(async (all) => await all.keys.get("key_theirs"))],
 };
 
@@ -195,6 +199,7 @@ const OWN: readonly Call[] = [
   (s) => s.requests.find("entry_mine"),
   (s) => s.requests.list({}, { below: null, limit: 9 }),
   (s) => s.usage.sums(DAY, ["keyId"]),
+  (s) => s.prompts.read("entry_mine", BY),
   (s) => s.audit.list({ ...PAGE, subject: "key_mine" }),
 ];
 
@@ -279,6 +284,16 @@ async function fill({ admin, ledger }: Stores, organizationId: string): Promise<
   await admin.adminTokens.create(aToken(of("token"), of("user"), [organizationId]), BY);
   const entry = anEntry(of("entry"), 1n, { organizationId, keyId: of("key"), at: Date.now() });
   await ledger.post("process", [entry]);
+  const prompt = {
+    id: of("entry"),
+    at: 1,
+    organizationId,
+    keyId: of("key"),
+    model: null,
+    prompt: "",
+    reply: "",
+  };
+  await admin.prompts.add([{ ...prompt, expiresAt: 10 ** 13 }]);
 }
 
 async function everythingOf(store: AdminStore): Promise<string> {

@@ -21,10 +21,12 @@ export interface Foreign {
 /**
  * What a member of another organization sends to get at those objects, as an operation's input, and what it gets.
  * `hidden`: 404, for each of the inputs. `nothing`: 404, or 200 with nothing of that organization. `refused`: 403, for what
- * all organizations share and for giving others what one has not. `own`: it concerns whoever is signed in, or is shared by all to read, and takes no foreign id.
+ * all organizations share and for giving others what one has not. `stream`: the events of one's own organizations, which have a
+ * test of their own. `own`: it concerns whoever is signed in, or is shared by all to read, and takes no foreign id.
  */
 type Reaching =
-  { gets: "hidden" | "nothing" | "refused"; inputs: (foreign: Foreign) => object[] } | { gets: "own" };
+  | { gets: "hidden" | "nothing" | "refused"; inputs: (foreign: Foreign) => object[] }
+  | { gets: "own" | "stream" };
 
 interface Row {
   /** The least role. */
@@ -328,6 +330,11 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
   "configuration.export": row("admin", REFUSED),
   "configuration.import": row("owner", REFUSED),
   "configuration.reseal": row("owner", REFUSED),
+  "prompts.get": row(
+    "admin",
+    hidden(({ chargeId }) => [{ id: chargeId }]),
+  ),
+  events: row("viewer", { gets: "stream" }),
   "models.list": row("viewer", OWN),
   "models.get": row("viewer", OWN),
   "models.create": row("admin", REFUSED),
