@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Boxes, KeyRound, ScrollText, Search, type LucideIcon } from "lucide-react";
-import { useState } from "react";
+import { useState, type KeyboardEvent } from "react";
 import { Autocomplete, useFilter } from "react-aria-components/Autocomplete";
 import { Dialog as AriaDialog } from "react-aria-components/Dialog";
 import { Input } from "react-aria-components/Input";
@@ -29,6 +29,15 @@ export function CommandPalette({ onClose }: { onClose(): void }) {
   const { contains } = useFilter({ sensitivity: "base" });
   const [typed, setTyped] = useState("");
   const entries = useEntries(typed.trim());
+  const go = (entry: Entry | undefined) => {
+    if (!entry) return;
+    onClose();
+    entry.go();
+  };
+  // The first entry is meant where none has the focus, as when keys and models come after the typing.
+  const onKeyDown = ({ key, currentTarget }: KeyboardEvent<HTMLInputElement>) => {
+    if (key === "Enter" && !currentTarget.hasAttribute("aria-activedescendant")) go(entries[0]);
+  };
   return (
     <ModalOverlay
       isDismissable
@@ -50,16 +59,14 @@ export function CommandPalette({ onClose }: { onClose(): void }) {
               <Search size={16} aria-hidden className="shrink-0" />
               <Input
                 placeholder={t("palette.placeholder")}
+                onKeyDown={onKeyDown}
                 className="h-12 min-w-0 flex-1 bg-transparent text-base text-text outline-none placeholder:text-muted [&::-webkit-search-cancel-button]:hidden"
               />
             </SearchField>
             <Menu
               aria-label={t("palette")}
               items={entries}
-              onAction={(id) => {
-                onClose();
-                entries.find((entry) => entry.id === id)?.go();
-              }}
+              onAction={(id) => go(entries.find((entry) => entry.id === id))}
               className="min-h-0 flex-1 overflow-auto p-2 outline-none"
               renderEmptyState={() => <p className="px-3 py-6 text-center text-muted">{t("nothingFound")}</p>}
             >

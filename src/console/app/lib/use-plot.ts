@@ -95,7 +95,7 @@ function optionsOf(
         values: (_plot, splits) => splits.map((value) => format(value)),
       },
     ],
-    series: [{}, ...series.map((each) => seriesOf(kind, each, times.length)).reverse()],
+    series: [{}, ...series.map((each) => seriesOf(kind, each)).reverse()],
     ...(kind === "area" && {
       bands: series.slice(1).map((_, index) => ({ series: [index + 1, index + 2] as [number, number] })),
     }),
@@ -111,7 +111,7 @@ function padded(times: readonly string[]): [number, number] {
   return [first - half, last + half];
 }
 
-function seriesOf(kind: ChartData["kind"], series: ChartData["series"][number], count: number): uPlot.Series {
+function seriesOf(kind: ChartData["kind"], series: ChartData["series"][number]): uPlot.Series {
   const colour = series.colour ?? seriesColour(series.name);
   if (kind === "bar")
     return {
@@ -122,9 +122,17 @@ function seriesOf(kind: ChartData["kind"], series: ChartData["series"][number], 
   return {
     stroke: colour,
     width: 1.75,
-    points: { show: count === 1 },
+    // A value between two gaps has no line to it.
+    points: { show: true, size: 5, filter: (plot, index) => isolatedIn(plot.data[index] ?? []) },
     ...(kind === "area" && { fill: colour.replace(")", " / 0.28)") }),
   };
+}
+
+function isolatedIn(values: ArrayLike<number | null | undefined>): number[] {
+  const isGap = (index: number) => values[index] === null || values[index] === undefined;
+  return Array.from(values, (_, index) => index).filter(
+    (index) => !isGap(index) && isGap(index - 1) && isGap(index + 1),
+  );
 }
 
 /** A number that changes with the theme, because colours of a canvas do not follow it. */

@@ -51,7 +51,7 @@ export default function OverviewPage() {
     >
       <ReadingState query={query} skeleton={<OverviewSkeleton />}>
         {(overview) => (
-          <div className={`flex flex-col gap-4 ${query.isPlaceholderData ? "opacity-60" : ""}`}>
+          <div className="flex flex-col gap-4">
             <Checklist steps={overview.checklist} />
             <Degraded parts={overview.degraded} />
             <Totals overview={overview} />

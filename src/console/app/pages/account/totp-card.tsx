@@ -50,7 +50,7 @@ export function TotpCard() {
         </Button>
       )}
       <FormDialog
-        title={typeof shown === "object" ? t("totp.turnOn") : t("totp.turnOff")}
+        title={t("totp")}
         size="s"
         isOpen={shown !== "nothing"}
         form={form}
