@@ -2,12 +2,14 @@ import { useTranslation } from "react-i18next";
 import { Disclosure, DisclosurePanel } from "react-aria-components/Disclosure";
 import { Button as AriaButton } from "react-aria-components/Button";
 import { ChevronRight } from "lucide-react";
+import { useState } from "react";
+import { useFormState } from "react-hook-form";
 import { LinesField } from "../../components/fields/lines-field.tsx";
 import { NumberField } from "../../components/fields/number-field.tsx";
 import { SelectField } from "../../components/fields/select-field.tsx";
 import { SwitchField } from "../../components/fields/switch-field.tsx";
 import { TextField } from "../../components/fields/text-field.tsx";
-import { fieldsOf, type Provider } from "./channel-values.ts";
+import { fieldsOf, type ChannelValues, type Provider } from "./channel-values.ts";
 import type { SettingField } from "./setting-fields.ts";
 
 /** The fields of a channel, those of its own settings made of its provider's schema. */
@@ -47,12 +49,18 @@ export function ChannelFields({
   );
 }
 
+const HIDDEN = ["settings", "headers", "maxConcurrent", "deadlines", "isOwnServer"] as const;
+
 /** What most channels leave as it is. */
 function MoreSettings({ provider }: { provider: Provider }) {
   const { t } = useTranslation("providers");
   const fields = fieldsOf(provider).filter(({ isRequired }) => !isRequired);
+  const [isOpen, setOpen] = useState(false);
+  const { errors } = useFormState<ChannelValues>();
+  // What the gateway refuses must not be hidden.
+  const isRefused = HIDDEN.some((name) => errors[name] !== undefined);
   return (
-    <Disclosure className="flex flex-col gap-4">
+    <Disclosure isExpanded={isOpen || isRefused} onExpandedChange={setOpen} className="flex flex-col gap-4">
       <AriaButton slot="trigger" className="group flex w-fit items-center gap-1 rounded-sm font-medium">
         <ChevronRight size={16} aria-hidden className="transition-transform group-aria-expanded:rotate-90" />
         {t("form.more")}
