@@ -79,6 +79,16 @@ describe.skipIf(chromium === null)("the console's requests", () => {
     await console.open("/requests?status=5xx&code=upstream_error");
     await console.see("502");
     expect(await console.page.$$("tbody tr")).toHaveLength(1);
+    await console.press("button", "Export");
+    const link = await console.find("menuitem", "CSV");
+    const address = (await link.evaluate(
+      (element) => (element as unknown as { href: string }).href,
+    )) as string;
+    const csv = (await console.page.evaluate(
+      `fetch(${JSON.stringify(address)}).then((file) => file.text())`,
+    )) as string;
+    expect(csv.trim().split("\n")).toHaveLength(2);
+    expect(csv).toContain(FAILED);
     await console.open("/requests?status=4xx");
     await console.see("No request fits these filters");
     await console.press("button", "Clear the filters");

@@ -1,5 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { PlugZap } from "lucide-react";
+import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { AreaTabs } from "../components/area-tabs.tsx";
 import { DataTable, type Column } from "../components/data-table.tsx";
@@ -59,16 +60,33 @@ function useColumns(): readonly Column<Channel>[] {
     },
     { id: "health", header: t("column.health"), cell: (channel) => <ChannelHealth channel={channel} /> },
     { id: "provider", header: t("column.provider"), cell: ({ provider }) => provider },
-    { id: "origin", header: t("column.origin"), cell: ({ origin }) => t(`origin.${origin}`) },
+    {
+      id: "origin",
+      header: t("column.origin"),
+      cell: ({ origin }) => <OneLine>{t(`origin.${origin}`)}</OneLine>,
+    },
     {
       id: "credential",
       header: t("column.credential"),
-      cell: (channel) => <CredentialState channel={channel} />,
+      cell: (channel) => (
+        <OneLine>
+          <CredentialState channel={channel} />
+        </OneLine>
+      ),
     },
     {
       id: "baseUrl",
       header: t("column.baseUrl"),
-      cell: ({ baseUrl }) => <span className="break-all text-muted">{baseUrl}</span>,
+      cell: ({ baseUrl }) =>
+        baseUrl && (
+          <span title={baseUrl} className="block max-w-72 truncate text-muted">
+            {baseUrl}
+          </span>
+        ),
     },
   ];
+}
+
+function OneLine({ children }: { children: ReactNode }) {
+  return <span className="whitespace-nowrap">{children}</span>;
 }

@@ -28,7 +28,11 @@ export function useModelColumns(enabled: ModelSet): readonly Column<ModelRow>[] 
     { id: "type", header: t("column.type"), cell: ({ type }) => t(`type.${type}`) },
     { id: "prices", header: t("column.prices"), cell: ({ price }) => <Price price={price} /> },
     { id: "targets", header: t("column.targets"), cell: ({ route }) => <Targets targets={route.targets} /> },
-    { id: "origin", header: t("column.origin"), cell: ({ origin }) => t(`origin.${origin}`) },
+    {
+      id: "origin",
+      header: t("column.origin"),
+      cell: ({ origin }) => <span className="whitespace-nowrap">{t(`origin.${origin}`)}</span>,
+    },
     { id: "owner", header: t("detail.owner"), isOptional: true, cell: ({ ownedBy }) => ownedBy },
   ];
 }
