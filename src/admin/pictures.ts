@@ -5,6 +5,7 @@ import { getKey } from "./keys.ts";
 import { getOrganization } from "./organizations.ts";
 import { isoTime } from "./output.ts";
 import { pageFields, readCursor, type Page } from "./paging.ts";
+import { queryTimeSchema } from "./query-input.ts";
 import type { PictureRecord } from "./usage-ports.ts";
 import type { pictureSchema } from "./usage-schemas.ts";
 
@@ -12,6 +13,9 @@ export const picturesInputSchema = z.strictObject({
   organizationId: z.string().optional(),
   keyId: z.string().optional(),
   model: z.string().optional(),
+  ledgerId: z.string().optional().describe("Of one request or job"),
+  from: queryTimeSchema.optional(),
+  to: queryTimeSchema.optional().describe("Exclusive"),
   ...pageFields,
 });
 
@@ -19,15 +23,15 @@ type Picture = z.input<typeof pictureSchema>;
 
 /** A page of the pictures that are still stored, newest first. Their links are signed now. */
 export async function listPictures(context: AdminContext, input: unknown): Promise<Page<Picture>> {
-  const { cursor, limit, organizationId, ...filter } = readInput(picturesInputSchema, input);
+  const { cursor, limit, organizationId, from = 0, to, ...filter } = readInput(picturesInputSchema, input);
   const running = requireRunning(context);
   if (organizationId !== undefined) await getOrganization(context, organizationId);
   if (filter.keyId !== undefined) await getKey(context, filter.keyId, "keyId");
   const found = await context.store.pictures.list(
     { ...filter, ...(organizationId !== undefined && { organizations: [organizationId] }) },
     {
-      since: context.clock.now() - running.picturesKeptMs(),
-      below: readCursor(cursor) ?? null,
+      since: Math.max(from, context.clock.now() - running.picturesKeptMs()),
+      below: readCursor(cursor) ?? (to === undefined ? null : { at: to, id: "" }),
       // One more than the page shows whether another page follows.
       limit: limit + 1,
     },

@@ -166,6 +166,7 @@ export interface PictureFilter {
   organizations?: readonly string[];
   keyId?: string;
   model?: string;
+  ledgerId?: string;
 }
 
 /** Delivered pictures that are stored. */

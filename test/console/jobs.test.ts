@@ -8,9 +8,7 @@ describe.skipIf(chromium === null)("the console's jobs", () => {
     // No worker, so that jobs wait until they are cancelled.
     console = await startTestConsole({ env: { JOBS_CONCURRENCY: "0" } });
     for (const prompt of ["A lighthouse", "<img src=x onerror=alert(1)>", "A harbour"]) {
-      const response = await console.gateway.call("/api/jobs", { body: { model: "sandbox-a", prompt } });
-      const { id } = (await response.json()) as { id: string };
-      ids.push(id);
+      ids.push(await submit(console, prompt));
     }
     await console.signIn();
   }, 30_000);
@@ -49,10 +47,28 @@ describe.skipIf(chromium === null)("the console's jobs", () => {
     await console.see("1 job was told to stop");
     await console.see("Nothing was charged.");
     expect(await statusesOf(console, [id])).toEqual(["cancelled"]);
+  });
+
+  test("a job's end is seen without asking again, with its pictures and its cost", async () => {
+    const prompts = ["A lighthouse", "Another one"];
+    const jobs = await Promise.all(prompts.map((prompt) => submit(console, prompt, 2)));
+    await console.open(`/jobs/${jobs[0]}`);
+    await console.see("Pictures appear here when the job completes.");
+    await using _worker = await console.gateway.startWorker();
+    await console.see("Completed");
+    await console.page.waitForSelector('img[alt="Picture 2"]');
+    expect(await console.page.$$("main img")).toHaveLength(2);
+    await console.see("Pictures, 1K medium");
+    expect(await console.accessibilityFindings()).toEqual([]);
     expect(console.problems).toEqual([]);
     expect([...console.foreignHosts]).toEqual([]);
   });
 });
+
+async function submit({ gateway }: TestConsole, prompt: string, n = 1): Promise<string> {
+  const response = await gateway.call("/api/jobs", { body: { model: "sandbox-a", prompt, n } });
+  return ((await response.json()) as { id: string }).id;
+}
 
 async function statusesOf({ gateway }: TestConsole, ids: readonly string[]): Promise<unknown[]> {
   return Promise.all(

@@ -12,12 +12,13 @@ export function pictureStore(database: Database): PictureStore {
     async add(pictures) {
       await database.insertRows("pictures", pictures.map(writePicture));
     },
-    async list({ organizations, keyId, model }, { since, below, limit }) {
+    async list({ organizations, keyId, model, ledgerId }, { since, below, limit }) {
       const rows = await database.read(
         (sql) => sql<PictureRow[]>`SELECT * FROM pictures WHERE at >= ${since}
           ${organizations === undefined ? sql`` : sql`AND organization_id IN ${sql(padded(organizations))}`}
           ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
           ${model === undefined ? sql`` : sql`AND model = ${model}`}
+          ${ledgerId === undefined ? sql`` : sql`AND ledger_id = ${ledgerId}`}
           ${below === null ? sql`` : sql`AND (at, name) < (${below.at}, ${below.id})`}
           ORDER BY at DESC, name DESC LIMIT ${limit}`,
       );

@@ -12,34 +12,38 @@ export function Outputs({ job }: { job: JobRow }) {
   return <Pictures job={job} />;
 }
 
-const MAX_PICTURES = 1000;
+/** Pictures are noted a moment after the job's end. */
+const MARGIN_MS = 60_000;
 
-function Pictures({ job: { id, organizationId, keyId, model } }: { job: JobRow }) {
+function Pictures({ job: { id, organizationId, createdAt, endedAt } }: { job: JobRow }) {
   const { t } = useTranslation("jobs");
-  const query = useReading("pictures.list", { organizationId, keyId, model, limit: MAX_PICTURES });
+  const query = useReading("pictures.list", {
+    organizationId,
+    ledgerId: id,
+    from: createdAt,
+    ...(endedAt !== null && { to: new Date(Date.parse(endedAt) + MARGIN_MS).toISOString() }),
+  });
   return (
     <ReadingState query={query}>
       {({ data }) => (
         <ul className="flex flex-wrap gap-3">
-          {data
-            .filter(({ ledgerId }) => ledgerId === id)
-            .map(({ id, url, width, height, format }, index) => (
-              <li key={id}>
-                <a href={url} target="_blank" rel="noreferrer" className="block rounded-lg">
-                  <img
-                    src={url}
-                    width={width}
-                    height={height}
-                    loading="lazy"
-                    alt={t("detail.output", { number: index + 1 })}
-                    className="size-48 rounded-lg border border-line bg-sunken object-contain"
-                  />
-                </a>
-                <p className="mt-1 text-xs text-muted">
-                  {width} × {height} {format}
-                </p>
-              </li>
-            ))}
+          {data.map(({ id, url, width, height, format }, index) => (
+            <li key={id}>
+              <a href={url} target="_blank" rel="noreferrer" className="block rounded-lg">
+                <img
+                  src={url}
+                  width={width}
+                  height={height}
+                  loading="lazy"
+                  alt={t("detail.output", { number: index + 1 })}
+                  className="size-48 rounded-lg border border-line bg-sunken object-contain"
+                />
+              </a>
+              <p className="mt-1 text-xs text-muted">
+                {width} × {height} {format}
+              </p>
+            </li>
+          ))}
         </ul>
       )}
     </ReadingState>
