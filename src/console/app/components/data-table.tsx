@@ -102,6 +102,7 @@ function Rows<Row extends RowData>(props: DataTableProps<Row> & { visible: Recor
   const items = virtualizer.getVirtualItems();
   const shown = table.getVisibleLeafColumns().map(({ id }) => columns.find((column) => column.id === id));
   const onKeyDown = useTableKeys(virtualizer, rows.length);
+  const first = virtualizer.range?.startIndex ?? 0;
   const before = items[0]?.start ?? 0;
   const after = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
   return (
@@ -121,7 +122,15 @@ function Rows<Row extends RowData>(props: DataTableProps<Row> & { visible: Recor
             const row = rows[index];
             return (
               row && (
-                <BodyRow key={row.id} row={row} index={index} columns={shown} {...(onOpen && { onOpen })} />
+                <BodyRow
+                  key={row.id}
+                  row={row}
+                  index={index}
+                  isFirst={index === first}
+                  measure={virtualizer.measureElement}
+                  columns={shown}
+                  {...(onOpen && { onOpen })}
+                />
               )
             );
           })}
@@ -156,19 +165,25 @@ function Head<Row>({ columns }: { columns: readonly (Column<Row> | undefined)[] 
 function BodyRow<Row extends RowData>({
   row,
   index,
+  isFirst,
+  measure,
   columns,
   onOpen,
 }: {
   row: TableRow<Features, Row>;
   index: number;
+  /** In sight: Tab leads to it. */
+  isFirst: boolean;
+  measure(row: HTMLTableRowElement | null): void;
   columns: readonly (Column<Row> | undefined)[];
   onOpen?: (row: Row) => void;
 }) {
   return (
     <tr
+      ref={measure}
       data-index={index}
       aria-rowindex={index + 2}
-      tabIndex={index === 0 ? 0 : -1}
+      tabIndex={isFirst ? 0 : -1}
       className={`group -outline-offset-2! hover:bg-hover ${onOpen ? "cursor-pointer" : ""}`}
       onClick={(event) => {
         if (onOpen && !isInteractive(event.target, event.currentTarget)) onOpen(row.original);

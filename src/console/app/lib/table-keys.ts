@@ -2,6 +2,7 @@ import type { Virtualizer } from "@tanstack/react-virtual";
 import type { KeyboardEvent } from "react";
 
 const PAGE_ROWS = 10;
+const MAX_FRAMES = 10;
 
 /** Moves the focus between the rows of a table with the arrows, Home, End and the page keys. */
 export function useTableKeys(
@@ -15,9 +16,15 @@ export function useTableKeys(
     if (Number.isNaN(index) || next === undefined) return;
     event.preventDefault();
     virtualizer.scrollToIndex(next);
-    const table = event.currentTarget;
-    requestAnimationFrame(() => table.querySelector<HTMLElement>(`tr[data-index="${next}"]`)?.focus());
+    focusRow(event.currentTarget, next, MAX_FRAMES);
   };
+}
+
+/** Once it is there: a row out of sight is rendered only after the table has scrolled to it. */
+function focusRow(table: HTMLElement, index: number, frames: number): void {
+  const row = table.querySelector<HTMLElement>(`tr[data-index="${index}"]`);
+  if (row) row.focus({ preventScroll: true });
+  else if (frames > 0) requestAnimationFrame(() => focusRow(table, index, frames - 1));
 }
 
 function nextRow(key: string, index: number, count: number): number | undefined {
