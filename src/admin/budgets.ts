@@ -89,7 +89,7 @@ export function listLeasesInDoubt(context: AdminContext): Promise<LeaseInDoubt[]
 export async function writeOffLeases(context: AdminContext, processId: string): Promise<LeaseInDoubt[]> {
   const written = await context.store.budgets.writeOff(processId, context.by);
   if (written.length === 0)
-    throw new AdminError(404, "process", `the process "${processId}" holds nothing in doubt`);
+    throw new AdminError(404, "processId", `the process "${processId}" holds nothing in doubt`);
   return written;
 }
 

@@ -79,7 +79,7 @@ export async function send(
     keepalive: false,
   });
   await checkResponse(method, response.url, response);
-  const isJson = response.headers.get("content-type")?.startsWith("application/json");
+  const isJson = response.headers.get("content-type")?.split(";")[0] === "application/json";
   const content = isJson ? await response.json() : await response.text();
   return { status: response.status, headers: response.headers, body: content };
 }
