@@ -1,7 +1,10 @@
+import { AdminError } from "./admin/admin-error.ts";
 import type { Configuration, ConfigurationState, StoredEntry } from "./admin/configuration-ports.ts";
 import {
   associatedData,
+  ConfigurationError,
   ensureMasterKey,
+  fileVersion,
   isReloadable,
   openingKeys,
   readYaml,
@@ -23,13 +26,9 @@ export function openConfiguration(
   load: LoadConfiguration,
   apply: () => Promise<void> = async () => {},
 ): Configuration {
-  let masterKeys: MasterKeys | null = null;
-  const read = async (stored: readonly StoredEntry[]): Promise<LoadedSettings> => {
-    const loaded = await load(stored);
-    ({ masterKeys } = loaded);
-    return loaded;
-  };
-  const keys = async (): Promise<MasterKeys> => masterKeys ?? (await read([])).masterKeys;
+  const read = lastRead(load);
+  const keys = async (): Promise<MasterKeys> => (await read(null)).masterKeys;
+  let providers: ReturnType<typeof describeProviders> | null = null;
   return {
     apply,
     read: async (stored) => toState(await read(stored)),
@@ -45,8 +44,29 @@ export function openConfiguration(
     },
     readYaml,
     writeYaml,
-    providers: describeProviders,
+    providers: () => (providers ??= describeProviders()),
     probe: probeChannel,
+  };
+}
+
+/**
+ * Loads what differs from the last time: pages that only look do not load the same again, which would keep requests
+ * waiting for some milliseconds. `null` is whatever was read last. Throws an `AdminError` while the file is not valid.
+ */
+function lastRead(load: LoadConfiguration) {
+  let last: { entries: string; loaded: LoadedSettings } | null = null;
+  return async (stored: readonly StoredEntry[] | null): Promise<LoadedSettings> => {
+    const entries = stored && JSON.stringify(stored.map(({ kind, id, value }) => [kind, id, value]));
+    const isSame = entries === null || entries === last?.entries;
+    if (last && isSame && (await fileVersion(last.loaded.file.path)) === last.loaded.file.version)
+      return last.loaded;
+    try {
+      last = { entries: entries ?? "", loaded: await load(stored ?? []) };
+      return last.loaded;
+    } catch (error) {
+      if (error instanceof ConfigurationError) throw new AdminError(409, null, error.message);
+      throw error;
+    }
   };
 }
 

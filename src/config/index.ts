@@ -13,6 +13,6 @@ export { ensureMasterKey, type MasterKeys } from "./master-key.ts";
 export { isReloadable, mergeReloaded, type Reload } from "./reload.ts";
 export { associatedData, openingKeys } from "./stored-entries.ts";
 export { readYaml, writeYaml } from "./yaml.ts";
-export { watchFile } from "./watch.ts";
+export { fileVersion, watchFile } from "./watch.ts";
 export { ConfigurationError } from "./problems.ts";
 export type { Origin, Settings } from "./settings.ts";

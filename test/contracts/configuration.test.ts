@@ -108,6 +108,9 @@ for (const kind of ["sqlite", "postgres"] as const)
       const stored = files
         .filter((path) => statSync(path).isFile())
         .map((path) => readFileSync(path, "latin1"));
+      const changes = JSON.stringify(audit.map(({ before, after }) => [before, after]));
+      for (const { value } of await context.store.configuration.list())
+        expect(changes).not.toContain(Object(value["credential"]).sealed);
       for (const secret of secrets) {
         expect(shown).not.toContain(secret);
         for (const content of stored) expect(content).not.toContain(secret);
