@@ -50,7 +50,8 @@ export const priceTableOperations = {
   }),
 };
 
-async function readPriceTable(context: AdminContext, input: unknown) {
+/** What every model costs an organization, or one without rows of its own, by the rows in force now. */
+export async function readPriceTable(context: AdminContext, input: unknown) {
   const { organizationId } = readInput(priceTableInput, input);
   const { catalogue, clock, store } = context;
   const payer = {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chromium, startTestConsole, type TestConsole } from "../support/browser.ts";
+import { tabTo } from "../support/keyboard.ts";
 
 const MODEL = "sandbox-a";
 
@@ -27,11 +28,15 @@ describe.skipIf(chromium === null)("money in the console", () => {
     await console.find("heading", MODEL);
     await console.see("Catalogue");
     expect(await console.accessibilityFindings()).toEqual([]);
-    await console.press("button", "Change price");
-    await console.fill("low", "0.33");
+    await tabTo(console.page, "Change price");
+    await console.page.keyboard.press("Enter");
+    await console.find("dialog", `Change the price of ${MODEL}`);
+    await tabTo(console.page, "low");
+    await console.page.keyboard.type("0.33");
     await console.see("$0.33");
     expect(await console.accessibilityFindings()).toEqual([]);
-    await console.press("button", "Apply");
+    await tabTo(console.page, "Apply");
+    await console.page.keyboard.press("Enter");
     await console.see("The price was changed");
     await console.see("Organization's row");
     await console.page.waitForFunction(`!document.querySelector("[role=dialog]")`);
@@ -73,11 +78,15 @@ describe.skipIf(chromium === null)("money in the console", () => {
     expect([...console.foreignHosts]).toEqual([]);
   });
 
-  test("a budget is set, changed and removed", async () => {
+  test("a budget is set by keyboard alone, changed and removed", async () => {
     await console.open("/money");
-    await console.press("button", "Set a budget");
-    await console.fill("Amount", "12,50");
-    await console.press("button", "Set budget");
+    await console.see("There is no budget yet.");
+    await tabTo(console.page, "Set a budget");
+    await console.page.keyboard.press("Enter");
+    await console.find("dialog", "Set a budget");
+    await tabTo(console.page, "Amount*");
+    await console.page.keyboard.type("12,50");
+    await console.page.keyboard.press("Enter");
     await console.see("The budget was set");
     await console.see("$12.50");
     await console.page.waitForFunction(`!document.querySelector("[role=dialog]")`);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chromium, startTestConsole, type TestConsole } from "../support/browser.ts";
+import { tabTo } from "../support/keyboard.ts";
 
 describe.skipIf(chromium === null)("settings in the console", () => {
   let console: TestConsole;
@@ -13,10 +14,14 @@ describe.skipIf(chromium === null)("settings in the console", () => {
 
   test("an organization is created, changed and disabled, and the audit log says how", async () => {
     await console.open("/settings");
-    await console.press("button", "Create organization");
-    await console.fill("Name", "Acme");
-    await console.fill("Id", "acme");
-    await console.press("button", "Save");
+    const { keyboard } = console.page;
+    await tabTo(console.page, "Create organization");
+    await keyboard.press("Enter");
+    await console.find("dialog", "Create an organization");
+    await keyboard.type("Acme");
+    await tabTo(console.page, "Id");
+    await keyboard.type("acme");
+    await keyboard.press("Enter");
     await console.see("The organization was created");
     await isClosed();
     await console.press("button", "Acts on Acme");
@@ -67,7 +72,7 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     expect(await console.accessibilityFindings()).toEqual([]);
   });
 
-  test("a viewer who was added sees no act", async () => {
+  test("a configuration is imported after a look at it, and a viewer sees no act", async () => {
     await console.open("/settings/members");
     await console.press("button", "Add member");
     await console.fill("Name", "vera");
@@ -79,6 +84,14 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     await console.open("/settings/configuration");
     await console.see("server.port");
     expect(await console.accessibilityFindings()).toEqual([]);
+    await console.press("button", "Import YAML");
+    await console.fill("YAML", "organizations: {beta: {name: Beta}}");
+    await console.press("button", "Show what changes");
+    await console.press("button", "Apply 1 change");
+    await console.see("1 change was applied");
+    expect(await console.accessibilityFindings()).toEqual([]);
+    await console.open("/settings");
+    await console.see("Beta");
 
     await console.page.evaluate(`fetch("/admin/v1/session", { method: "DELETE" })`);
     await console.signIn("vera", "a-long-enough-password");

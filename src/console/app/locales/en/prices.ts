@@ -74,6 +74,7 @@ export const prices = {
   "correct.title": "Correct past charges of {{model}}",
   "correct.what":
     "Rates charges of a time again by the right price and writes a refund or an adjustment for each that differs. Doing it twice changes nothing more.",
+  "correct.amounts": "Name the right amounts. Charges of what stays empty are not touched.",
   "correct.from": "From",
   "correct.to": "Until",
   "correct.reason": "Reason",
@@ -86,5 +87,6 @@ export const prices = {
   "correct.unrated": "Charges that this price cannot rate",
   "correct.difference": "Difference",
   "correct.none": "No charge differs from this price.",
-  "correct.done": "Corrected {{count}} charges",
+  "correct.done_one": "Corrected {{count}} charge",
+  "correct.done_other": "Corrected {{count}} charges",
 };

@@ -72,6 +72,7 @@ export const prices: Record<keyof typeof english, string> = {
   "correct.title": "更正 {{model}} 过去的收费",
   "correct.what":
     "按正确的价格重新计算一段时间内的收费，并为每一笔有差异的收费写入退款或调整。重复执行不会再有变化。",
+  "correct.amounts": "填写正确的金额。留空部分的收费不受影响。",
   "correct.from": "起",
   "correct.to": "止",
   "correct.reason": "原因",
@@ -84,5 +85,6 @@ export const prices: Record<keyof typeof english, string> = {
   "correct.unrated": "此价格无法计算的收费",
   "correct.difference": "差额",
   "correct.none": "没有收费与此价格不同。",
-  "correct.done": "已更正 {{count}} 笔收费",
+  "correct.done_one": "已更正 {{count}} 笔收费",
+  "correct.done_other": "已更正 {{count}} 笔收费",
 };

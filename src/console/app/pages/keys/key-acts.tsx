@@ -5,7 +5,8 @@ import { useTranslation } from "react-i18next";
 import { Button } from "../../components/button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../components/toast.tsx";
-import { useActing, useReading } from "../../lib/queries.ts";
+import { call } from "../../lib/api.ts";
+import { queryClient, useActing, useReading } from "../../lib/queries.ts";
 import { useCan } from "../../lib/session.ts";
 import { EditKeyDialog } from "./edit-key-dialog.tsx";
 import type { Key } from "./key-view.tsx";
@@ -82,7 +83,6 @@ function DisableDialog({ view, onClose }: { view: Key; onClose(): void }) {
 function RemoveDialog({ view, onClose }: { view: Key; onClose(): void }) {
   const { t } = useTranslation("keys");
   const navigate = useNavigate();
-  const remove = useActing("keys.remove", ["keys", "budgets"]);
   const used = useLastDay(view.id);
   const budgets = useReading("budgets.list", { organizationId: view.organizationId, keyId: view.id });
   return (
@@ -102,9 +102,13 @@ function RemoveDialog({ view, onClose }: { view: Key; onClose(): void }) {
       }
       confirmLabel={t("remove")}
       onConfirm={async () => {
-        await navigate({ to: "/keys" });
-        await remove.mutateAsync({ id: view.id });
+        await call("keys.remove", { id: view.id });
         showToast(t("remove.done"));
+        // The page of what is gone must not read it again.
+        await navigate({ to: "/keys" });
+        await queryClient.invalidateQueries({
+          predicate: ({ queryKey }) => /^(keys|budgets)\./.test(String(queryKey[0])),
+        });
       }}
     />
   );

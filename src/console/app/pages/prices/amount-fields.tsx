@@ -8,14 +8,15 @@ const NAMES = Object.values(CATEGORIES);
 interface AmountFieldsProps {
   row: ModelPrices;
   currency: string;
+  /** What empty fields mean. */
+  help: string;
 }
 
 /** A field for every amount that a model's price can name. */
 export function AmountFields(props: AmountFieldsProps) {
-  const { t } = useTranslation("prices");
   return (
     <>
-      <p className="text-muted">{t("add.amounts.help")}</p>
+      <p className="text-muted">{props.help}</p>
       {props.row.type === "image" ? <ImageFields {...props} /> : <TokenFields {...props} />}
     </>
   );

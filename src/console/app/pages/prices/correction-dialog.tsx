@@ -56,7 +56,7 @@ export function CorrectionDialog({ row, currency, organizationId, onClose }: Pri
         <TimeField name="to" label={t("correct.to")} />
       </div>
       <TextField name="reason" label={t("correct.reason")} help={t("correct.reason.help")} isRequired />
-      <AmountFields row={row} currency={currency} />
+      <AmountFields row={row} currency={currency} help={t("correct.amounts")} />
       <Preview form={form} owner={owner} />
     </FormDialog>
   );

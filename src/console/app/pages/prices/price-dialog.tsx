@@ -55,7 +55,7 @@ export function PriceDialog({ row, currency, organizationId, onClose }: PriceDia
       }}
     >
       <WhenFields form={form} />
-      <AmountFields row={row} currency={currency} />
+      <AmountFields row={row} currency={currency} help={t("add.amounts.help")} />
       <Preview form={form} owner={owner} currency={currency} />
     </FormDialog>
   );

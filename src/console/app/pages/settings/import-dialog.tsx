@@ -98,12 +98,14 @@ function YamlField({ yaml, onChange }: { yaml: string; onChange(text: string): v
           className="w-full rounded-md border border-line-strong bg-surface p-2.5 font-mono text-xs leading-5"
         />
       </TextField>
-      <FileTrigger
-        acceptedFileTypes={[".yaml", ".yml", "application/yaml"]}
-        onSelect={(files) => void choose(files)}
-      >
-        <Button>{t("import.file")}</Button>
-      </FileTrigger>
+      <div>
+        <FileTrigger
+          acceptedFileTypes={[".yaml", ".yml", "application/yaml"]}
+          onSelect={(files) => void choose(files)}
+        >
+          <Button>{t("import.file")}</Button>
+        </FileTrigger>
+      </div>
     </>
   );
 }
