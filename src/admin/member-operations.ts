@@ -12,9 +12,11 @@ import {
   signOutMember,
   updateMember,
 } from "./members.ts";
+import { readInput } from "./input.ts";
 import type { MemberRecord } from "./member-ports.ts";
 import { operation } from "./operation.ts";
 import { doneSchema, isoTime, isoTimeSchema, pageOf } from "./output.ts";
+import { pageByName, pageFields } from "./paging.ts";
 import { isTotpOn } from "./totp.ts";
 
 export const memberSchema = z.object({
@@ -42,9 +44,13 @@ export const memberOperations = {
     summary: "Members, oldest first",
     role: "admin",
     reach: "organization",
-    input: z.strictObject({}),
+    input: z.strictObject(pageFields),
     output: pageOf(memberSchema),
-    run: async (context) => ({ data: (await listMembers(context)).map(memberView), next: null }),
+    async run(context, input) {
+      const page = readInput(z.strictObject(pageFields), input);
+      const { data, next } = pageByName(await listMembers(context), page, ({ id }) => id);
+      return { data: data.map(memberView), next };
+    },
   }),
   "members.create": operation({
     method: "POST",

@@ -49,6 +49,12 @@ export async function readSession(
   return found;
 }
 
+/** Ends the session of a token, whether or not there is one. */
+export async function forgetSession({ store }: Stored, token: string): Promise<void> {
+  const found = await store.sessions.get(hashSecret(token));
+  if (found) await store.sessions.remove(found.member.id, found.session.id);
+}
+
 /** Open sessions of whoever is signed in, newest first. */
 export async function listSessions(context: AdminContext): Promise<SessionRecord[]> {
   const { member } = requireSession(context);

@@ -3,6 +3,8 @@ import { createAdminToken, listAdminTokens, removeAdminToken, tokenCreationSchem
 import type { AdminTokenRecord } from "./member-ports.ts";
 import { accessOrganizationsSchema, roleSchema } from "./members.ts";
 import { operation } from "./operation.ts";
+import { readInput } from "./input.ts";
+import { pageByName, pageFields } from "./paging.ts";
 import { doneSchema, isoTime, isoTimeSchema, pageOf } from "./output.ts";
 
 const tokenSchema = z.object({
@@ -24,9 +26,13 @@ export const tokenOperations = {
     summary: "Your admin tokens, oldest first; for an owner of everything those of all members",
     role: "viewer",
     reach: "organization",
-    input: z.strictObject({}),
+    input: z.strictObject(pageFields),
     output: pageOf(tokenSchema),
-    run: async (context) => ({ data: (await listAdminTokens(context)).map(toView), next: null }),
+    async run(context, input) {
+      const page = readInput(z.strictObject(pageFields), input);
+      const { data, next } = pageByName(await listAdminTokens(context), page, ({ id }) => id);
+      return { data: data.map(toView), next };
+    },
   }),
   "tokens.create": operation({
     method: "POST",

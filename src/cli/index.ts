@@ -12,6 +12,7 @@ import { openCommandContext, type CliContext, type CommandContext } from "./cont
 import { addKeyCommands } from "./keys.ts";
 import { addLedgerCommands } from "./ledger.ts";
 import { addLinkCommands } from "./links.ts";
+import { addMemberCommands } from "./members.ts";
 import { addOrganizationCommands } from "./organizations.ts";
 import { addPriceCommands } from "./prices.ts";
 import { readName } from "./options.ts";
@@ -98,6 +99,7 @@ function buildProgram(context: CliContext): Command {
   addLedgerCommands(program, cli);
   addLinkCommands(program, cli);
   addWebhookCommands(program, cli);
+  addMemberCommands(program, cli);
   addAuditCommands(program, cli);
   // Set last, because commands inherit it. Without a command the program serves, so a mistyped command arrives as an
   // excess argument.

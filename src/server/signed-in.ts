@@ -2,7 +2,7 @@ import { AdminError } from "../admin/admin-error.ts";
 import { readAdminToken } from "../admin/admin-tokens.ts";
 import type { OperationContext } from "../admin/context.ts";
 import type { IdentitySettings } from "../admin/identity-provider.ts";
-import { readSession } from "../admin/sessions.ts";
+import { forgetSession, readSession } from "../admin/sessions.ts";
 import type { Origin, SignedIn } from "../admin/signed-in.ts";
 import type { OutcomeStore } from "../gateway/ports.ts";
 import { addressOf, type HttpExchange } from "./http-exchange.ts";
@@ -66,6 +66,12 @@ export async function readConsoleMember(
       setToken: (next) => outgoing.append("set-cookie", sessionCookie(admin, exchange, next)),
     },
   };
+}
+
+/** Ends the session whose cookie came with a request, if there is one. */
+export async function endSession(admin: Administration, exchange: HttpExchange): Promise<void> {
+  const token = readCookie(admin, exchange, SESSION_COOKIE);
+  if (token !== null) await forgetSession(admin.context, token);
 }
 
 /** A `Set-Cookie` with the token of a session, or one that removes it. */

@@ -79,6 +79,14 @@ test("names and addresses are unique, and a lost update is refused", async () =>
   ]);
 });
 
+test("members are listed page by page, oldest first", async () => {
+  const { data: all } = await owner.act("GET", "/members");
+  const first = await owner.act("GET", "/members?limit=1");
+  expect([first.data, typeof first.next]).toEqual([all.slice(0, 1), "string"]);
+  const rest = await owner.act("GET", `/members?limit=1000&cursor=${first.next}`);
+  expect([rest.data, rest.next]).toEqual([all.slice(1), null]);
+});
+
 test("the last owner cannot be removed, disabled or demoted, however many try at once", async () => {
   const { id } = await owner.act("GET", "/session");
   for (const change of [{ isDisabled: true }, { role: "admin" }, { organizations: ["default"] }])
@@ -219,9 +227,37 @@ test("a session's cookie is new at each sign-in and of no use to scripts", async
   expect(reply.headers.getSetCookie()[0]).toMatch(
     /^gateway_session=\w{43}; Path=\/; HttpOnly; SameSite=Strict$/,
   );
+  // The session that the browser had ends.
+  const cookie = cookieOf(reply)!;
+  await send(gateway.url, "POST", "/session", credentials, { cookie });
+  expect((await send(gateway.url, "GET", "/session", undefined, { cookie })).status).toBe(401);
   // A token that somebody else chose is not taken over.
   const chosen = `gateway_session=${"a".repeat(43)}`;
   const fixed = await send(gateway.url, "POST", "/session", credentials, { cookie: chosen });
   expect(cookieOf(fixed)).not.toBe(chosen);
   expect((await send(gateway.url, "GET", "/session", undefined, { cookie: chosen })).status).toBe(401);
+});
+
+test("the command line lets in again whoever is locked out", async () => {
+  const { id, name, credentials, as } = await newMember({ role: "owner" });
+  const { secret } = await as.act("POST", "/session/totp", {});
+  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+  await as.act("POST", "/session/totp/confirm", { code });
+  await gateway.cli("members", "set", id, "--no-totp");
+  const printed = await gateway.cli("members", "reset-password", id);
+  const password = /^ {2}(\w{20})$/m.exec(printed)![1]!;
+  expect((await send(gateway.url, "POST", "/session", credentials)).status).toBe(401);
+  const again = await signIn(gateway, { name, password });
+  expect(await again.act("GET", "/session")).toMatchObject({ id, isTotpOn: false, mustChangePassword: true });
+  expect(await gateway.cli("members", "set", id, "--role", "viewer", "--org", "default")).toContain(
+    "is changed",
+  );
+  const made = JSON.parse(
+    await gateway.cli("members", "create", "--name", "made", "--role", "admin", "--json"),
+  );
+  await signIn(gateway, { name: "made", password: made.password });
+  expect(await gateway.cli("members", "sign-out", made.member.id)).toContain("1 sessions");
+  expect(await gateway.cli("members", "list")).toMatch(/made +admin +all +off +enabled/);
+  await gateway.cli("members", "remove", made.member.id);
+  expect(await gateway.cli("members", "list")).not.toContain("made");
 });

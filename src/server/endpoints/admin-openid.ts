@@ -5,7 +5,7 @@ import { openId, type OpenId, type PendingSignIn } from "../openid.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 import { baseOf, readCookie, writeCookie } from "../session-cookie.ts";
-import { originOf, sessionCookie, type Administration } from "../signed-in.ts";
+import { endSession, originOf, sessionCookie, type Administration } from "../signed-in.ts";
 
 const START = "/console/oidc/start";
 const CALLBACK = "/console/oidc/callback";
@@ -78,6 +78,7 @@ async function finish(
   try {
     const claims = await provider.finish(url, pending);
     const { token } = await signInByIdentity(admin.context, claims, identity, originOf(admin, exchange));
+    await endSession(admin, exchange);
     const cookies = [forget, sessionCookie(admin, exchange, token)];
     return redirect(exchange, consolePath(pending.next), cookies);
   } catch (error) {

@@ -3,7 +3,7 @@ import { memberView } from "../../admin/member-operations.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 import { requireSameOrigin } from "../session-cookie.ts";
-import { originOf, sessionCookie, type Administration } from "../signed-in.ts";
+import { endSession, originOf, sessionCookie, type Administration } from "../signed-in.ts";
 import { readObject } from "./admin-input.ts";
 import { rendered } from "./member-route.ts";
 
@@ -25,6 +25,8 @@ export function signInRoutes(admin: Administration): Route[] {
             await readObject(exchange),
             originOf(admin, exchange),
           );
+          // The browser forgets the session that it had, so nobody could end that one any more.
+          await endSession(admin, exchange);
           const headers = {
             ...baseHeaders(exchange.requestId),
             "set-cookie": sessionCookie(admin, exchange, token),
