@@ -148,6 +148,14 @@ const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
     (s) => s.usage.sums(DAY, ["organizationId", "keyId"]),
     (s) => s.usage.sums({ ...DAY, organizations: ["theirs"] }, ["organizationId"]),
   ],
+  "usage.spending": [
+    (s) => s.usage.spending(DAY, ["organizationId", "keyId"]),
+    (s) => s.usage.spending({ ...DAY, organizations: ["theirs"] }, ["organizationId"]),
+  ],
+  "usage.errors": [
+    (s) => s.usage.errors(DAY, ["organizationId"]),
+    (s) => s.usage.errors({ ...DAY, organizations: ["theirs"] }, ["organizationId"]),
+  ],
   "usage.traffic": [
     (s) => s.usage.traffic(DAY, ["organizationId"]),
     (s) => s.usage.traffic({ ...DAY, organizations: ["theirs"] }, ["organizationId"]),

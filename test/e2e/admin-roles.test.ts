@@ -67,14 +67,16 @@ async function makeForeign(): Promise<Foreign> {
     });
     return (await reply.json()) as { id: string };
   };
-  await call("/v1/chat/completions", { model: "sandbox-chat", messages });
   await call("/v1/images/generations", { model: "sandbox-a", prompt: "a lighthouse", quality: "low" });
   const job = await call("/api/jobs", { model: "sandbox-a", prompt: "a lighthouse", quality: "low" });
-  const charges = await gateway.charged(requestId);
-  const chat = charges.find(({ model }) => model === "sandbox-chat")!;
-  await until("its prompt", async () => {
-    const { status } = await owner.send("GET", `/prompts/${chat.id}`);
-    return status === 200 ? true : undefined;
+  // The setting that keeps prompts may come into force between two requests.
+  const chargeId = await until("a charge with its prompt", async () => {
+    await call("/v1/chat/completions", { model: "sandbox-chat", messages });
+    const { data } = await owner.act("GET", "/ledger?organizationId=acme&model=sandbox-chat");
+    for (const { id } of data as { id: string }[])
+      if ((await owner.send("GET", `/prompts/${id}`)).status === 200) return id;
+    await Bun.sleep(100);
+    return undefined;
   });
   const delivery = await until("a delivery", async () => {
     const { data } = await owner.act("GET", "/deliveries?organizationId=acme");
@@ -85,7 +87,7 @@ async function makeForeign(): Promise<Foreign> {
     keyId: key.key.id,
     budgetId,
     priceId: row.id,
-    chargeId: chat.id,
+    chargeId,
     requestId,
     jobId: job.id,
     webhookId: webhook.id,
