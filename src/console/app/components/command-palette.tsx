@@ -63,29 +63,36 @@ export function CommandPalette({ onClose }: { onClose(): void }) {
                 className="h-12 min-w-0 flex-1 bg-transparent text-base text-text outline-none placeholder:text-muted [&::-webkit-search-cancel-button]:hidden"
               />
             </SearchField>
-            <Menu
-              aria-label={t("palette")}
-              items={entries}
-              onAction={(id) => go(entries.find((entry) => entry.id === id))}
-              className="min-h-0 flex-1 overflow-auto p-2 outline-none"
-              renderEmptyState={() => <p className="px-3 py-6 text-center text-muted">{t("nothingFound")}</p>}
-            >
-              {({ id, icon: Icon, label, detail }) => (
-                <MenuItem
-                  id={id}
-                  textValue={`${label} ${detail}`}
-                  className="flex cursor-pointer items-center gap-3 rounded-md px-2.5 py-2 outline-none data-focused:bg-hover"
-                >
-                  <Icon size={16} aria-hidden className="shrink-0 text-muted" />
-                  <span className="min-w-0 flex-1 truncate">{label}</span>
-                  <span className="truncate text-xs text-muted">{detail}</span>
-                </MenuItem>
-              )}
-            </Menu>
+            <EntryMenu entries={entries} onGo={go} />
           </Autocomplete>
         </AriaDialog>
       </Modal>
     </ModalOverlay>
+  );
+}
+
+function EntryMenu({ entries, onGo }: { entries: Entry[]; onGo(entry: Entry | undefined): void }) {
+  const { t } = useTranslation();
+  return (
+    <Menu
+      aria-label={t("palette")}
+      items={entries}
+      onAction={(id) => onGo(entries.find((entry) => entry.id === id))}
+      className="min-h-0 flex-1 overflow-auto p-2 outline-none"
+      renderEmptyState={() => <p className="px-3 py-6 text-center text-muted">{t("nothingFound")}</p>}
+    >
+      {({ id, icon: Icon, label, detail }) => (
+        <MenuItem
+          id={id}
+          textValue={`${label} ${detail}`}
+          className="flex cursor-pointer items-center gap-3 rounded-md px-2.5 py-2 outline-none data-focused:bg-hover"
+        >
+          <Icon size={16} aria-hidden className="shrink-0 text-muted" />
+          <span className="min-w-0 flex-1 truncate">{label}</span>
+          <span className="truncate text-xs text-muted">{detail}</span>
+        </MenuItem>
+      )}
+    </Menu>
   );
 }
 

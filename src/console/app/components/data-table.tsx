@@ -7,7 +7,7 @@ import {
   type RowData,
 } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useMemo, useRef, type ReactNode } from "react";
+import { useMemo, useRef, type ReactNode, type RefObject } from "react";
 import { useTranslation } from "react-i18next";
 import type { List } from "../lib/queries.ts";
 import { useTableKeys } from "../lib/table-keys.ts";
@@ -61,9 +61,11 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
       className="flex min-w-0 flex-col rounded-lg border border-line bg-surface"
     >
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-3 py-2">
-        <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2 max-sm:basis-full">{filters}</div>
-        {actions}
-        <ColumnChoice columns={columns} visible={visible} onChange={setVisible} />
+        <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2 max-sm:basis-60">{filters}</div>
+        <div className="ml-auto flex items-center gap-2">
+          {actions}
+          <ColumnChoice columns={columns} visible={visible} onChange={setVisible} />
+        </div>
       </div>
       {isFailed && list.error && <FailedState error={list.error} at={list.failedAt} onRetry={list.retry} />}
       {!isFailed && list.rows?.length === 0 && props.empty}
@@ -72,36 +74,15 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   );
 }
 
-function Rows<Row extends RowData>(props: DataTableProps<Row> & { visible: Record<string, boolean> }) {
-  const { label, columns, list, rowId, onOpen, visible } = props;
+type RowsProps<Row> = DataTableProps<Row> & { visible: Record<string, boolean> };
+
+function Rows<Row extends RowData>(props: RowsProps<Row>) {
+  const { label, list, onOpen } = props;
   const { t } = useTranslation();
   const scroller = useRef<HTMLDivElement>(null);
-  const definitions = useMemo(
-    () => columns.map(({ id, header }): ColumnDef<Features, Row> => ({ id, header })),
-    [columns],
-  );
-  const table = useTable({
-    features,
-    columns: definitions,
-    data: (list.rows ?? NONE) as Row[],
-    getRowId: rowId,
-    state: { columnVisibility: visible },
-  });
-  const { rows } = table.getRowModel();
-  const virtualizer = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
-    getItemKey: (index) => rows[index]?.id ?? index,
-    overscan: OVERSCAN,
-    onChange: ({ range }) => {
-      if (range && list.hasMore && !list.isReadingMore && range.endIndex >= rows.length - OVERSCAN)
-        list.readMore();
-    },
-  });
-  const items = virtualizer.getVirtualItems();
-  const shown = table.getVisibleLeafColumns().map(({ id }) => columns.find((column) => column.id === id));
+  const { rows, columns: shown, virtualizer } = useRowsInSight(props, scroller);
   const onKeyDown = useTableKeys(virtualizer, rows.length);
+  const items = virtualizer.getVirtualItems();
   const first = virtualizer.range?.startIndex ?? 0;
   const before = items[0]?.start ?? 0;
   const after = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
@@ -140,6 +121,38 @@ function Rows<Row extends RowData>(props: DataTableProps<Row> & { visible: Recor
       {list.isReadingMore && <p className="px-4 py-3 text-center text-muted">{t("loading")}</p>}
     </div>
   );
+}
+
+/** The rows, those of them that are in the document, and the columns that are shown. */
+function useRowsInSight<Row extends RowData>(
+  { columns, list, rowId, visible }: RowsProps<Row>,
+  scroller: RefObject<HTMLDivElement | null>,
+) {
+  const definitions = useMemo(
+    () => columns.map(({ id, header }): ColumnDef<Features, Row> => ({ id, header })),
+    [columns],
+  );
+  const table = useTable({
+    features,
+    columns: definitions,
+    data: (list.rows ?? NONE) as Row[],
+    getRowId: rowId,
+    state: { columnVisibility: visible },
+  });
+  const { rows } = table.getRowModel();
+  const virtualizer = useVirtualizer<HTMLDivElement, HTMLTableRowElement>({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    getItemKey: (index) => rows[index]?.id ?? index,
+    overscan: OVERSCAN,
+    onChange: ({ range }) => {
+      if (range && list.hasMore && !list.isReadingMore && range.endIndex >= rows.length - OVERSCAN)
+        list.readMore();
+    },
+  });
+  const shown = table.getVisibleLeafColumns().map(({ id }) => columns.find((column) => column.id === id));
+  return { rows, columns: shown, virtualizer };
 }
 
 const NONE: readonly never[] = [];
@@ -195,7 +208,7 @@ function BodyRow<Row extends RowData>({
       {columns.map((column) => (
         <td
           key={column?.id}
-          className={`h-10 max-w-96 border-b border-line px-4 py-1.5 group-last:border-b-0 ${column?.isNumber ? "text-right" : "text-left"}`}
+          className={`h-10 max-w-96 border-b border-line px-4 py-1.5 break-keep group-last:border-b-0 ${column?.isNumber ? "text-right" : "text-left"}`}
         >
           {column?.cell(row.original)}
         </td>

@@ -3,10 +3,14 @@ import { useFilters } from "./search.ts";
 import { useSession } from "./session.ts";
 
 /**
- * The organization that is looked at: the one in the address, else the only one there is. `id` is null for all; `choose`
- * keeps it in the address of every page.
+ * The organization that is looked at: the one in the address, else the only one there is. `id` is null for all, as
+ * `chosen` is where the address names none; `choose` keeps it in the address of every page.
  */
-export function useOrganization(): { id: string | null; choose(id: string | null): void } {
+export function useOrganization(): {
+  id: string | null;
+  chosen: string | null;
+  choose(id: string | null): void;
+} {
   const { filters, change } = useFilters();
   const { organizations } = useSession();
   const options = useOrganizationOptions();
@@ -18,6 +22,7 @@ export function useOrganization(): { id: string | null; choose(id: string | null
         : undefined;
   return {
     id: filters["organization"] ?? only ?? null,
+    chosen: filters["organization"] ?? null,
     choose: (id) => change({ organization: id ?? undefined }),
   };
 }

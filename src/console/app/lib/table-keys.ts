@@ -6,7 +6,7 @@ const MAX_FRAMES = 10;
 
 /** Moves the focus between the rows of a table with the arrows, Home, End and the page keys. */
 export function useTableKeys(
-  virtualizer: Virtualizer<HTMLDivElement, Element>,
+  virtualizer: Virtualizer<HTMLDivElement, HTMLTableRowElement>,
   count: number,
 ): (event: KeyboardEvent<HTMLElement>) => void {
   return (event) => {

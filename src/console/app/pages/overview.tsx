@@ -71,7 +71,7 @@ export default function OverviewPage() {
 }
 
 function useOverview() {
-  const { id: organizationId } = useOrganization();
+  const { chosen: organizationId } = useOrganization();
   const { currency } = useFilters().filters;
   const { from, to } = useRange();
   const query = useQuery({
