@@ -101,7 +101,14 @@ describe.skipIf(chromium === null)("settings in the console", () => {
       const names = await console.page.evaluate(
         `[...document.querySelectorAll("main button, main a")].map((act) => act.ariaLabel ?? act.innerText.trim())`,
       );
-      for (const act of ["Create key", "Set a budget", "Create organization", "Change price", "Actions"])
+      for (const act of [
+        "Create key",
+        "Set a budget",
+        "Create organization",
+        "Change price",
+        "Actions",
+        "Members",
+      ])
         expect(names).not.toContain(act);
     }
     expect(console.problems).toEqual([]);

@@ -1,5 +1,5 @@
 import { useTranslation } from "react-i18next";
-import { IMAGE_PAGES, MODEL_PAGES, MONEY_PAGES, SETTING_PAGES } from "../lib/area-pages.ts";
+import { IMAGE_PAGES, MODEL_PAGES, MONEY_PAGES, SETTING_PAGES, useReadable } from "../lib/area-pages.ts";
 import { RouteTabs } from "./route-tabs.tsx";
 
 const AREAS = {
@@ -13,5 +13,6 @@ const AREAS = {
 export function AreaTabs({ area }: { area: keyof typeof AREAS }) {
   const { t } = useTranslation();
   const { label, pages } = AREAS[area];
-  return <RouteTabs label={t(label)} tabs={pages.map(({ to, label }) => ({ to, label: t(label) }))} />;
+  const tabs = useReadable<(typeof pages)[number]>(pages).map(({ to, label }) => ({ to, label: t(label) }));
+  return <RouteTabs label={t(label)} tabs={tabs} />;
 }

@@ -12,6 +12,7 @@ import { Time } from "../../components/time.tsx";
 import { differences } from "../../lib/difference.ts";
 import { useList } from "../../lib/queries.ts";
 import { useFilters } from "../../lib/search.ts";
+import { useCan } from "../../lib/session.ts";
 import { AuditEntryDialog } from "./audit-entry-dialog.tsx";
 import { KINDS, useAuditWords } from "./audit-words.ts";
 import { AuditVerification } from "./audit-verification.tsx";
@@ -21,6 +22,7 @@ import type { AuditEntry } from "./views.ts";
 export default function AuditPage() {
   const { t } = useTranslation(["settings", "shell"]);
   const { filters, change } = useFilters();
+  const can = useCan();
   const words = useAuditWords();
   const filter = useAuditFilter();
   const list = useList("audit.list", filter);
@@ -31,7 +33,7 @@ export default function AuditPage() {
       title={t("shell:nav.settings")}
       about={t("audit.intro")}
       tabs={<AreaTabs area="settings" />}
-      actions={<AuditVerification />}
+      actions={can("viewer", "installation") && <AuditVerification />}
     >
       <DataTable
         id="audit"
