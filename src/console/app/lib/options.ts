@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Input, Output } from "./api.ts";
 import { reading, type ListName } from "./queries.ts";
+import { useCan } from "./session.ts";
 
 /** Something that can be chosen from a list. */
 export interface Option {
@@ -26,9 +27,17 @@ export function useModelOptions(): readonly Option[] {
   return useOptions("models.list", { isRoutable: true, limit: MAX_OPTIONS }, modelOption);
 }
 
-/** Channels of the installation. */
+/** Channels of the installation; who may not list them is given those that models' routes name. */
 export function useChannelOptions(): readonly Option[] {
-  return useOptions("channels.list", {}, channelOption);
+  const canList = useCan()("viewer", "installation");
+  const channels = useOptions("channels.list", {}, channelOption, canList);
+  const models = { ...reading("models.list", { isRoutable: true, limit: MAX_OPTIONS }), staleTime: STALE_MS };
+  const { data } = useQuery({ ...models, enabled: !canList });
+  const named = useMemo(() => {
+    const ids = data?.data.flatMap(({ route }) => route.targets.map(({ channel }) => channel));
+    return [...new Set(ids)].map((id) => ({ id, label: id }));
+  }, [data]);
+  return canList ? channels : named;
 }
 
 /** Keys, of one organization or of all. */
@@ -61,7 +70,8 @@ function useOptions<Name extends ListName>(
   name: Name,
   input: Input<Name>,
   toOption: (item: Output<Name>["data"][number]) => Option,
+  enabled = true,
 ): readonly Option[] {
-  const { data } = useQuery({ ...reading(name, input), staleTime: STALE_MS });
+  const { data } = useQuery({ ...reading(name, input), staleTime: STALE_MS, enabled });
   return useMemo(() => data?.data.map(toOption) ?? NONE, [data, toOption]);
 }

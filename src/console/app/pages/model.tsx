@@ -12,6 +12,7 @@ import { useOrganizationOptions } from "../lib/options.ts";
 import { useOrganization } from "../lib/organization.ts";
 import { useReading } from "../lib/queries.ts";
 import { useFilters } from "../lib/search.ts";
+import { useCan } from "../lib/session.ts";
 import { Capabilities } from "./models/capabilities.tsx";
 import { DefaultRoute } from "./models/default-route.tsx";
 import { DryRun } from "./models/dry-run.tsx";
@@ -55,6 +56,7 @@ export default function ModelPage() {
 
 function ModelDetail({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
+  const canPrice = useCan()("billing");
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[minmax(18rem,26rem)_1fr]">
       <div className="flex min-w-0 flex-col gap-6">
@@ -67,9 +69,11 @@ function ModelDetail({ model }: { model: ModelRow }) {
         <Card
           title={t("detail.prices")}
           actions={
-            <ButtonLink kind="quiet" to="/models/prices" search={{ model: model.id }}>
-              {t("detail.prices.act")}
-            </ButtonLink>
+            canPrice && (
+              <ButtonLink kind="quiet" to="/models/prices" search={{ model: model.id }}>
+                {t("detail.prices.act")}
+              </ButtonLink>
+            )
           }
         >
           <Prices price={model.price} />

@@ -3,6 +3,7 @@ import { PlugZap } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { AreaTabs } from "../components/area-tabs.tsx";
+import { Card } from "../components/card.tsx";
 import { DataTable, type Column } from "../components/data-table.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
 import { ButtonLink, TextLink } from "../components/link.tsx";
@@ -16,6 +17,19 @@ import { CredentialState } from "./providers/credential-state.tsx";
 
 /** The channels to vendors, wherever they are declared, with how they are now. */
 export default function ProvidersPage() {
+  const { t } = useTranslation("providers");
+  const { t: shell } = useTranslation();
+  if (useCan()("viewer", "installation")) return <Channels />;
+  return (
+    <Page title={shell("nav.models")} tabs={<AreaTabs area="models" />}>
+      <Card>
+        <EmptyState icon={PlugZap}>{t("forAll")}</EmptyState>
+      </Card>
+    </Page>
+  );
+}
+
+function Channels() {
   const { t } = useTranslation("providers");
   const { t: shell } = useTranslation();
   const navigate = useNavigate();

@@ -89,4 +89,5 @@ export const providers = {
   "form.shipped": "Serve the shipped models of",
   "form.taken": "connected already",
   "form.provider.own": "For models of your own",
+  forAll: "Channels are shared by all organizations: only members of all of them see and change them.",
 };

@@ -89,4 +89,5 @@ export const providers: Record<keyof typeof english, string> = {
   "form.shipped": "提供以下内置通道的模型",
   "form.taken": "已连接",
   "form.provider.own": "用于自有模型",
+  forAll: "通道由所有组织共用：只有属于全部组织的成员才能查看和修改。",
 };
