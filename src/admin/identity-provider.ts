@@ -58,12 +58,13 @@ export async function signInByIdentity(
       const isLastOwner = isOwner(before) && otherOwners === 0;
       return { identity: claims.identity, role: isLastOwner ? before.role : role };
     };
-    await members.update(id, change, {
+    const member = await members.update(id, change, {
       by: { actor: name, source },
       action: "sign in",
       detail: { way: "identity provider" },
     });
-    return { token: await openSession(context, id, origin) };
+    if (!member) throw refused("the member was removed just now");
+    return { token: await openSession(context, member, origin) };
   } catch (error) {
     if (!(error instanceof AdminError)) throw error;
     const by = { actor: known?.name ?? "unknown", source };

@@ -56,7 +56,7 @@ export async function changePassword(context: AdminContext, input: unknown): Pro
   await attempt.forgive();
   if (next === current) throw new AdminError(400, "next", "the new password is the current one");
   const passwordHash = await hashPassword(next);
-  await context.store.members.update(
+  const changed = await context.store.members.update(
     member.id,
     (before) => {
       if (before.passwordHash !== member.passwordHash)
@@ -65,5 +65,5 @@ export async function changePassword(context: AdminContext, input: unknown): Pro
     },
     { by: context.by, action: "change password" },
   );
-  session.setToken(await openSession(context, member.id, session.origin));
+  if (changed) session.setToken(await openSession(context, changed, session.origin));
 }

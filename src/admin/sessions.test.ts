@@ -85,3 +85,19 @@ test("a member without a password cannot sign in with any", async () => {
   for (const password of ["", "null", RIGHT.password])
     expect((await refusal(signIn(context, { name: "admin", password }, ORIGIN)))[0]).toBe(401);
 });
+
+test("a sign-in that overlaps with a reset of the password opens nothing", async () => {
+  const { sessions, members } = context.store;
+  const { id } = (await members.find({ name: "admin" }))!;
+  const create = sessions.create;
+  // The reset ends the sessions that there are, just before this one is stored.
+  sessions.create = async (session) => {
+    await members.update(id, () => ({ passwordHash: "another" }), {
+      by: context.by,
+      action: "reset password",
+    });
+    await create(session);
+  };
+  expect((await refusal(signIn(context, RIGHT, ORIGIN)))[0]).toBe(401);
+  expect(await sessions.list(id)).toEqual([]);
+});

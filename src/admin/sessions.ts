@@ -14,10 +14,13 @@ const MAX_AGENT_LENGTH = 300;
 
 type Stored = Pick<AdminContext, "store" | "clock">;
 
-/** Opens a session of a member and returns its token, of which only the hash is stored. */
+/**
+ * Opens a session of a member as it was when it proved who it is, and returns the token, of which only the hash is stored.
+ * Throws 401 where the member was changed meanwhile: that change ended the sessions that it saw.
+ */
 export async function openSession(
   { store, clock }: Stored,
-  memberId: string,
+  { id: memberId, version }: Pick<MemberRecord, "id" | "version">,
   { address, agent }: Origin,
 ): Promise<string> {
   const token = randomText(TOKEN_LENGTH);
@@ -32,6 +35,10 @@ export async function openSession(
     agent: agent.slice(0, MAX_AGENT_LENGTH),
   };
   await store.sessions.create(session);
+  if ((await store.members.get(memberId))?.version !== version) {
+    await store.sessions.remove(memberId, session.id);
+    throw new AdminError(401, null, "the account was changed just now; sign in again");
+  }
   await store.sessions.touch(session, now);
   return token;
 }

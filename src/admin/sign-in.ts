@@ -64,5 +64,5 @@ export async function signIn(
     .catch((error: unknown) => (error instanceof AdminError ? refuse(error) : Promise.reject(error)));
   if (!accepted) return await refuse(new AdminError(401, null, "the name or the password is wrong"));
   await attempt.succeed();
-  return { token: await openSession(context, member.id, origin), member: accepted };
+  return { token: await openSession(context, accepted, origin), member: accepted };
 }

@@ -131,8 +131,12 @@ onEachDatabase("The stores of members", (databases) => {
     const totp = { secret: "ABC", isConfirmed: false, lastStep: 0, recoveryHashes: [] };
     await store.members.update("user_a", () => ({ totp }), { by: BY, action: "sign in" });
     expect(await store.members.get("user_a")).toEqual({ ...before!, totp });
-    const after = await update("user_a", { role: "viewer" });
-    expect(after!.version).toBeGreaterThan(before!.version);
+    let last = before!.version;
+    for (const fields of [{ role: "viewer" as const }, { passwordHash: "another" }, { isDisabled: true }]) {
+      const { version } = (await update("user_a", fields))!;
+      expect(version).toBeGreaterThan(last);
+      last = version;
+    }
   });
 
   test("a removed member leaves no session and no token", async () => {

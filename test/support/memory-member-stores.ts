@@ -39,7 +39,8 @@ export function memoryMemberStores(
       async update(id, change, { by, action }) {
         const before = memberOf(id);
         if (!before) return null;
-        const after = { ...before, ...change(before, countOwners(id)), version: before.version + 1 };
+        const after = { ...before, ...change(before, countOwners(id)) };
+        if (action !== "sign in") after.version += 1;
         members.set(id, structuredClone(after));
         note(by, `${action} member ${after.name}`);
         return after;

@@ -45,8 +45,7 @@ export function memberStore(database: Database): MemberStore {
         if (!before) return null;
         after = { ...before, ...definedFields(change(before, await countOwners(sql, id))) };
         // Signing in changes nothing that anybody edits.
-        if (toColumn(withoutSecrets(before)) !== toColumn(withoutSecrets(after)))
-          after.version = Number(revision);
+        if (isEdited(before, after)) after.version = Number(revision);
         await sql`UPDATE administrators SET ${sql(writeRow(after, after.version))} WHERE id = ${id}`;
         if (endsSessions(before, after)) await sql`DELETE FROM sessions WHERE administrator_id = ${id}`;
         return { before: withoutSecrets(before), after: { ...withoutSecrets(after), ...detail } };
@@ -68,6 +67,11 @@ export function memberStore(database: Database): MemberStore {
       await makeChange(database, change, async () => ({ before: null, after: detail }));
     },
   };
+}
+
+function isEdited(before: MemberRecord, after: MemberRecord): boolean {
+  const edited = (member: MemberRecord) => toColumn([withoutSecrets(member), member.passwordHash]);
+  return edited(before) !== edited(after);
 }
 
 /** Their sessions were given to somebody who could do something else, or knew another password. */
