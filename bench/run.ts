@@ -16,6 +16,7 @@ import { responseWorkload } from "./workloads/w6-responses.ts";
 import { jobsWorkload } from "./workloads/w7-jobs.ts";
 import { failoverWorkload } from "./workloads/w8-failover.ts";
 import { manyKeysWorkload } from "./workloads/w9-keys.ts";
+import { ledgerWorkload } from "./workloads/w11-ledger.ts";
 import type { Outcome, Workload } from "./workloads/workload.ts";
 
 /** Every workload, in the order they run. */
@@ -30,6 +31,7 @@ const WORKLOADS: readonly Workload[] = [
   jobsWorkload,
   failoverWorkload,
   manyKeysWorkload,
+  ledgerWorkload,
 ];
 
 const BUSY_LOAD_SHARE = 0.7;

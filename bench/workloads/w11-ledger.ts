@@ -1,0 +1,152 @@
+import { Database } from "bun:sqlite";
+import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../src/domain/usage.ts";
+import { DURATION_BUCKETS } from "../../src/domain/traffic.ts";
+import { type Gateway, launchGateway } from "../gateway.ts";
+import { spreadOf } from "../statistics.ts";
+import type { Row } from "../report.ts";
+import type { Workload } from "./workload.ts";
+
+const ENTRIES = 10_000_000;
+const ENTRIES_A_STEP = 250_000;
+const FAILED_REQUESTS = 100_000;
+const DAY_MS = 86_400_000;
+const YEAR_MS = 365 * DAY_MS;
+/** Hours are kept from the beginning; older ones than a reading may ask for are left out here. */
+const HOURS_MS = 62 * DAY_MS;
+const ROUNDS = 15;
+const BAR_MS = 100;
+
+/** The console's pages over ten million entries of the ledger: a year of 50 organizations, 500 keys and 40 models. */
+export const ledgerWorkload: Workload = {
+  id: "W11",
+  title: "the console over ten million ledger entries",
+  async run(stage) {
+    const upstream = `http://${stage.mock.address.hostname}:${stage.mock.address.port}`;
+    const gateway = await launchGateway(stage.machine, upstream, undefined, { fill });
+    try {
+      const cookie = await signIn(gateway);
+      const rows: Row[] = [];
+      for (const [figure, path] of pages(Date.now()))
+        rows.push(rowOf(figure, await timesOf(gateway, cookie, path)));
+      return { rows, cpuSamples: [], latencySamples: [] };
+    } finally {
+      await gateway.stop();
+    }
+  },
+};
+
+function pages(now: number): [figure: string, path: string][] {
+  const since = (days: number) => now - days * DAY_MS;
+  return [
+    ["overview of a day", "/overview"],
+    ["overview of a week", `/overview?from=${since(7)}`],
+    ["overview of 30 days", `/overview?from=${since(30)}`],
+    ["overview of 90 days", `/overview?from=${since(90)}`],
+    ["overview of a year", `/overview?from=${since(365)}`],
+    ["usage of 30 days by key", `/usage?groupBy=key`],
+    ["requests, newest", "/requests"],
+    ["requests, from the middle", `/requests?cursor=${now - YEAR_MS / 2}.req`],
+    ["requests of a key", "/requests?keyId=key_77"],
+    ["requests that failed", "/requests?outcome=failed"],
+  ];
+}
+
+/** Fills the store by statements of its own: entries, and the sums that posting them would have written. */
+function fill(path: string): void {
+  using database = new Database(path);
+  const start = Date.now() - YEAR_MS;
+  const numbers = (from: number, to: number) =>
+    `(WITH RECURSIVE n (i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${to - 1}) SELECT i FROM n)`;
+  const run = (text: string) => void database.run(text);
+  run("PRAGMA synchronous = OFF");
+  for (let from = 0; from < ENTRIES; from += ENTRIES_A_STEP)
+    run(`INSERT INTO ledger (id, kind, request_id, organization_id, key_id, model, channel, upstream_model, at, admitted_at,
+        consumed, amount, currency, price_source, orphan_cost, budgets, attempts, flags, is_summed)
+      SELECT 'req_' || printf('%012d', i), 'charge', 'request_' || i, 'org_' || (i % 50), 'key_' || (i % 500),
+        'model_' || (i % 40), 'channel_' || (i % 5), 'upstream', ${start} + i * ${YEAR_MS} / ${ENTRIES}, 0,
+        '{"unit":"token","tokens":{"input":120,"output":340},"source":"upstream"}', 1000 + i % 1000, 'USD', 'default',
+        0, '[]', '[{"channel":"channel","upstreamModel":"upstream","durationMs":512,"outcome":"answered"}]', '[]', 1
+      FROM ${numbers(from, Math.min(from + ENTRIES_A_STEP, ENTRIES))}`);
+  fillSums(run);
+  fillNames(run, numbers, start);
+  run("ANALYZE");
+}
+
+function fillSums(run: (text: string) => void): void {
+  const tokens = TOKEN_CATEGORIES.map((category) =>
+    category === "input" ? "120 * COUNT(*)" : category === "output" ? "340 * COUNT(*)" : "0",
+  );
+  const columns = TOKEN_CATEGORIES.map((category) => TOKEN_CATEGORY_NAMES[category]);
+  const names = "organization_id, key_id, model, channel, currency";
+  const spans = {
+    usage_hours: ["at - at % 3600000", `WHERE at > (SELECT MAX(at) FROM ledger) - ${HOURS_MS}`],
+    usage_days: [`at - at % ${DAY_MS}`, ""],
+    usage_months: ["unixepoch(at / 1000, 'unixepoch', 'start of month') * 1000", ""],
+  };
+  for (const [table, [start, where]] of Object.entries(spans))
+    run(`INSERT INTO ${table} (at, ${names}, requests, images, tokens, ${columns.join(", ")}, amount, orphan_cost,
+        vendor_cost, costed) SELECT ${start}, ${names}, COUNT(*), 0, 460 * COUNT(*), ${tokens.join(", ")}, SUM(amount), 0, 0, 0
+      FROM ledger ${where} GROUP BY 1, 2, 3, 4, 5, 6`);
+  const durations = Array.from({ length: DURATION_BUCKETS }, (_, index) =>
+    index === 7 ? "SUM(requests)" : "0",
+  );
+  for (const span of ["hours", "days", "months"])
+    run(`INSERT INTO traffic_${span} SELECT at, organization_id, '', model, channel, 'chat', 2, '', SUM(requests),
+        ${durations.join(", ")} FROM usage_${span} GROUP BY at, organization_id, model, channel`);
+}
+
+function fillNames(
+  run: (text: string) => void,
+  numbers: (from: number, to: number) => string,
+  start: number,
+): void {
+  run(`INSERT INTO organizations (id, name, currency, is_disabled, models, settings, limits, routes, created_at, revision)
+    SELECT 'org_' || i, 'Organization ' || i, 'USD', 0, '"*"', '{}', '{}', '{}', 0, 0 FROM ${numbers(0, 50)}`);
+  run(`INSERT INTO api_keys (id, organization_id, name, hint, hash, scopes, models, limits, is_disabled, created_at, revision)
+    SELECT 'key_' || i, 'org_' || (i % 50), 'Key ' || i, 'gk_', 'hash_' || i, '["ai:*"]', '"*"', '{}', 0, 0, 0
+    FROM ${numbers(0, 500)}`);
+  run(`INSERT INTO request_log (id, request_id, at, route, method, path, organization_id, key_id, model, status, code,
+      duration_ms, is_stream, is_failed, is_charged, attempts)
+    SELECT 'failed_' || i, 'request_failed_' || i, ${start} + i * ${YEAR_MS} / ${FAILED_REQUESTS}, 'chat', 'POST',
+      '/v1/chat/completions', 'org_' || (i % 50), 'key_' || (i % 500), 'model_' || (i % 40), 503, 'overloaded', 12, 0, 1, 0,
+      '[]' FROM ${numbers(0, FAILED_REQUESTS)}`);
+}
+
+async function signIn({ address }: Gateway): Promise<string> {
+  const response = await fetch(`http://${address.hostname}:${address.port}/admin/v1/session`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
+    body: JSON.stringify({ name: "admin", password: "bench-administrator" }),
+  });
+  const cookie = response.headers.getSetCookie()[0]?.split(";")[0];
+  if (response.status !== 200 || !cookie) throw new Error(`not signed in: ${await response.text()}`);
+  return cookie;
+}
+
+/** Milliseconds of one reading after the other; the first warms the caches. */
+async function timesOf({ address }: Gateway, cookie: string, path: string): Promise<number[]> {
+  const times: number[] = [];
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const since = performance.now();
+    const response = await fetch(`http://${address.hostname}:${address.port}/admin/v1${path}`, {
+      headers: { cookie },
+    });
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`${path} ended with ${response.status}: ${text}`);
+    if (round > 0) times.push(performance.now() - since);
+  }
+  return times;
+}
+
+function rowOf(figure: string, times: readonly number[]): Row {
+  const { median, max } = spreadOf(times);
+  return {
+    workload: "W11",
+    figure,
+    floor: "",
+    gateway: `${median.toFixed(1)} ms`,
+    comparison: `at most ${max.toFixed(1)} ms`,
+    bar: `<= ${BAR_MS} ms`,
+    passed: median <= BAR_MS,
+  };
+}
