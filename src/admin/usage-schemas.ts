@@ -138,7 +138,7 @@ export const requestRowSchema = z.object({
   channel: z.string().nullable(),
   status: count,
   code: z.string().nullable().describe("Error code; null when it succeeded"),
-  message: z.string().nullable().describe("What the caller was told"),
+  message: z.string().nullable().describe("What the caller was told; null where it was a vendor's words"),
   isFailed: z.boolean(),
   durationMs: z.number().nullable(),
   attempts: count,

@@ -51,6 +51,10 @@ test("secrets and a vendor's words stay out", () => {
   const [record] = recorded([
     { status: 400, code: "invalid_parameter", message: "not gk_abcdefghijkl", cause },
   ]);
+  const words = "you wrote: the secret plan";
+  const quoting = new UpstreamError("rejected", "status 400", { publicMessage: words, vendorMessage: words });
+  const [other] = recorded([{ status: 400, code: "invalid_parameter", message: words, cause: quoting }]);
+  expect(JSON.stringify(other)).not.toContain("secret plan");
   expect(record).toMatchObject({ message: "not [redacted]", cause: "UpstreamError: rejected: status 400" });
 });
 

@@ -1,6 +1,7 @@
 import type { PictureRecord, RequestRecord } from "../admin/usage-ports.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
 import { isFailed } from "../domain/request-outcome.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
 import { Allowance } from "./allowance.ts";
 import { causeText, redact } from "./log.ts";
 import type { MetricFamily } from "./metrics.ts";
@@ -108,6 +109,11 @@ export class RequestRecorder {
   }
 }
 
+/** Whether the caller was told a vendor's words, which may quote the request. */
+function isByVendor(cause: unknown): boolean {
+  return cause instanceof UpstreamError && cause.publicMessage !== undefined && Boolean(cause.vendorMessage);
+}
+
 function recordOf(event: RequestEvent): RequestRecord {
   const { attempts, message, cause } = event;
   return {
@@ -125,7 +131,7 @@ function recordOf(event: RequestEvent): RequestRecord {
     channel: event.channel ?? attempts.at(-1)?.channel ?? null,
     status: event.status,
     code: event.code,
-    message: message === null ? null : redact(message).slice(0, MAX_TEXT),
+    message: message === null || isByVendor(cause) ? null : redact(message).slice(0, MAX_TEXT),
     cause: cause === undefined ? null : causeText(cause, "info"),
     durationMs: event.durationMs,
     firstByteMs: event.firstByteMs,
