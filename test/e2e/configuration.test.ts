@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { newMasterKey } from "../../src/lib/seal.ts";
+import { newSecret } from "../../src/lib/secret.ts";
 import { signIn } from "../support/administration.ts";
 import { freePort, untilServing } from "../support/fleet.ts";
+import { findPostgres, startPostgres } from "../support/postgres.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 
@@ -74,6 +76,44 @@ test("a start with another master key says which channel cannot be opened, and s
   expect(await chat(second, "gpt-5.4", key)).toBe(200);
   expect(await admin.act("POST", "/channels/test", { id: "openai" })).toMatchObject({ ok: true });
 }, 30_000);
+
+const postgres = findPostgres();
+if ("missing" in postgres) console.warn(`SKIPPED: a channel on two machines (${postgres.missing})`);
+
+test.skipIf("missing" in postgres)(
+  "a channel that one machine adds is served by others with the same key",
+  async () => {
+    if ("missing" in postgres) return;
+    const server = await startPostgres(postgres.folder);
+    try {
+      await using vendor = await startOpenAi();
+      const env = {
+        SANDBOX: "",
+        DATABASE_URL: await server.createDatabase(),
+        GATEWAY_BOOTSTRAP_KEY: newSecret(),
+        GATEWAY_MASTER_KEY: newMasterKey(),
+      };
+      await using first = await startTestGateway({ env });
+      await using second = await startTestGateway({ env });
+      const { GATEWAY_MASTER_KEY: _, ...keyless } = env;
+      await using stranger = await startTestGateway({ env: keyless });
+      const channel = { provider: "openai", baseUrl: `${vendor.url}/v1`, credential: SIMULATED_KEY };
+      await (await signIn(first)).act("POST", "/channels", channel);
+      expect(await chat(first)).toBe(200);
+      await untilAll(second, "gpt-5.4", 200);
+      await until(
+        "the third machine to say why it cannot",
+        () =>
+          stranger.logs().some((line) => JSON.stringify(line).includes("set GATEWAY_MASTER_KEY")) ||
+          undefined,
+      );
+      expect(await chat(stranger)).toBe(400);
+    } finally {
+      await server.stop();
+    }
+  },
+  40_000,
+);
 
 async function chat(gateway: TestGateway, model = "gpt-5.4", key = gateway.key): Promise<number> {
   const response = await gateway.call("/v1/chat/completions", {
