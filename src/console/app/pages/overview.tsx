@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next";
 import { Page } from "../components/page.tsx";
 import { RangePicker } from "../components/range-picker.tsx";
 import { ReadingState } from "../components/reading-state.tsx";
+import { Skeleton } from "../components/skeleton.tsx";
 import { Status } from "../components/status.tsx";
 import { useEvents, type LiveEvent } from "../lib/events.ts";
 import { useOrganization } from "../lib/organization.ts";
@@ -32,7 +33,7 @@ export default function OverviewPage() {
   return (
     <Page
       title={t("title")}
-      about={query.data && <Health overview={query.data} />}
+      about={query.data ? <Health overview={query.data} /> : <Skeleton className="h-5 w-32" />}
       actions={
         <>
           {query.data && query.data.currencies.length > 1 && (

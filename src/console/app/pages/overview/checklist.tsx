@@ -1,5 +1,6 @@
 import { ArrowRight, CircleCheck, CircleDashed } from "lucide-react";
 import { Link } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { Card } from "../../components/card.tsx";
 import { useCan } from "../../lib/session.ts";
@@ -12,12 +13,27 @@ const STEPS = [
   { id: "budget", to: "/money" },
 ] as const;
 
+/** Of the card in the layouts of one, two and four columns. */
+export const CHECKLIST_HEIGHT = "h-[25.5rem] w-full sm:h-60 xl:h-[10.5rem]";
+const STORED = "gateway.checklist.done";
+
+/** Whether there was something left to do when this browser has asked last. */
+export function useHasChecklist(): boolean {
+  const can = useCan();
+  return can("admin") && localStorage.getItem(STORED) === null;
+}
+
 /** What is left to do after the first start; nothing once all of it is done. */
 export function Checklist({ steps }: { steps: Overview["checklist"] }) {
   const { t } = useTranslation("overview");
   const can = useCan();
   const done = STEPS.filter(({ id }) => steps[id]).length;
-  if (done === STEPS.length || !can("admin")) return null;
+  const isDone = done === STEPS.length;
+  useEffect(() => {
+    if (isDone) localStorage.setItem(STORED, "true");
+    else localStorage.removeItem(STORED);
+  }, [isDone]);
+  if (isDone || !can("admin")) return null;
   return (
     <Card title={t("checklist")} about={t("checklist.about", { done, all: STEPS.length })}>
       <ol className="grid gap-3 sm:grid-cols-2 xl:grid-cols-4">
