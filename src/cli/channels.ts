@@ -1,9 +1,5 @@
 import { InvalidArgumentError, type Command } from "commander";
-import { testChannel } from "../admin/channel-test.ts";
-import type { ChannelView } from "../admin/channel-view.ts";
-import { createChannel, listChannels, removeChannel } from "../admin/channels.ts";
-import { resealSecrets } from "../admin/reseal.ts";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext, Output } from "./context.ts";
 import { readCount } from "./options.ts";
 
 /** `channels list|add|remove|test|reseal` */
@@ -14,7 +10,7 @@ export function addChannelCommands(program: Command, cli: CommandContext): void 
     .description("list the channels of the file, the environment, the database and the catalogue")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }) => {
-      const all = await cli.administer(listChannels);
+      const { data: all } = await cli.run("channels.list", {});
       cli.print(json, all, all.map(toRow));
     });
   addAddCommand(channels, cli);
@@ -24,7 +20,7 @@ export function addChannelCommands(program: Command, cli: CommandContext): void 
     .argument("<id>", "the channel's id")
     .option("--force", "even if routes name it")
     .action(async (id: string, { force }: { force?: boolean }) => {
-      await cli.administer((admin) => removeChannel(admin, id, force));
+      await cli.run("channels.remove", { id, force });
       cli.printLine(`Channel ${id} is removed.`);
     });
   channels
@@ -33,7 +29,7 @@ export function addChannelCommands(program: Command, cli: CommandContext): void 
     .argument("<id>", "the channel's id")
     .option("--json", "print JSON")
     .action(async (id: string, { json }: { json?: boolean }) => {
-      const result = await cli.administer((admin) => testChannel(admin, { id }));
+      const result = await cli.run("channels.test", { id });
       if (json) cli.print(true, result, []);
       else cli.printLine(`${result.ok ? "ok" : "failed"} (${result.ms} ms): ${result.message}`);
       if (!result.ok) throw new Error(`the channel "${id}" has failed its test`);
@@ -43,7 +39,7 @@ export function addChannelCommands(program: Command, cli: CommandContext): void 
     .description("encrypt stored credentials with the present master key, after it was changed")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }) => {
-      const result = await cli.administer(resealSecrets);
+      const result = await cli.run("configuration.reseal", {});
       const failed = result.failed.map(({ channel, field }) => `${channel}.${field}`);
       if (json) cli.print(true, result, []);
       else
@@ -85,7 +81,7 @@ function addAddCommand(channels: Command, cli: CommandContext): void {
       const credential = await readCredential(options.credential, cli);
       const given = { id, baseUrl, region, settings, maxConcurrent, isOwnServer, credential };
       const input = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-      const added = await cli.administer((admin) => createChannel(admin, { provider, ...input }));
+      const added = await cli.run("channels.create", { provider, ...input });
       cli.print(options.json, added, [toRow(added)]);
     });
 }
@@ -123,7 +119,15 @@ function parsed(text: string): unknown {
   }
 }
 
-function toRow({ id, provider, origin, baseUrl, credentialEnd, hasCredential, problems }: ChannelView) {
+function toRow({
+  id,
+  provider,
+  origin,
+  baseUrl,
+  credentialEnd,
+  hasCredential,
+  problems,
+}: Output<"channels.create">) {
   const shown = credentialEnd === null ? "set" : `…${credentialEnd}`;
   return {
     id,

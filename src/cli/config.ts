@@ -1,7 +1,5 @@
 import type { Command } from "commander";
-import { exportConfiguration, importConfiguration } from "../admin/configuration-document.ts";
-import type { Change } from "../admin/document-change.ts";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext, Output } from "./context.ts";
 
 /** `config export|import` */
 export function addConfigCommands(program: Command, cli: CommandContext): void {
@@ -12,7 +10,7 @@ export function addConfigCommands(program: Command, cli: CommandContext): void {
     .command("export")
     .description("print it as YAML, without secrets")
     .action(async () => {
-      const { yaml } = await cli.administer(exportConfiguration);
+      const { yaml } = await cli.run("configuration.export", {});
       await cli.write(yaml);
     });
   config
@@ -23,7 +21,7 @@ export function addConfigCommands(program: Command, cli: CommandContext): void {
     .option("--json", "print JSON")
     .action(async (file: string, { dryRun, json }: { dryRun?: boolean; json?: boolean }) => {
       const yaml = await (file === "-" ? Bun.stdin : Bun.file(file)).text();
-      const result = await cli.administer((admin) => importConfiguration(admin, { yaml, isDryRun: dryRun }));
+      const result = await cli.run("configuration.import", { yaml, isDryRun: dryRun });
       if (json) return cli.print(true, result, []);
       cli.print(false, null, result.changes.map(toRow));
       for (const { kind, id, secret } of result.secrets)
@@ -33,6 +31,8 @@ export function addConfigCommands(program: Command, cli: CommandContext): void {
       if (dryRun) cli.printLine("Nothing was changed.");
     });
 }
+
+type Change = Output<"configuration.import">["changes"][number];
 
 function toRow({ kind, id, action, before, after }: Change) {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);

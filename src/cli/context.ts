@@ -95,6 +95,7 @@ export function openCommandContext(context: CliContext, program: Command): Comma
     });
   const remote = () => remoteOf(context, program);
   const administer: CommandContext["administer"] = async (work) => {
+    if (remote()) throw new Error(ONLY_LOCAL);
     const declared = await load();
     const { store, close } = await context.openAdmin(declared.settings);
     try {
@@ -125,7 +126,7 @@ export function openCommandContext(context: CliContext, program: Command): Comma
     isRemote: () => remote() !== null,
     requireLocal() {
       if (program.opts<{ url?: string }>().url === undefined) return;
-      throw new Error("this command works on the local machine: leave --url out");
+      throw new Error(ONLY_LOCAL);
     },
     write: (text) =>
       new Promise((resolve, reject) => {
@@ -140,6 +141,8 @@ export function openCommandContext(context: CliContext, program: Command): Comma
     },
   };
 }
+
+const ONLY_LOCAL = "this command works on the local machine: leave --url and GATEWAY_URL out";
 
 /** The gateway that options or else the environment name; null for the local store. */
 function remoteOf({ env }: CliContext, program: Command): RemoteGateway | null {

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, type Option } from "commander";
 import { DependencyError } from "../gateway/ports.ts";
 import { ConfigurationError } from "../config/index.ts";
 import { VERSION } from "../lib/version.ts";
@@ -27,7 +27,7 @@ export type { CliContext } from "./context.ts";
  */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   try {
-    await buildProgram(context).parseAsync(withAdminToken(argv), { from: "user" });
+    await requireOptionsLast(buildProgram(context)).parseAsync(withAdminToken(argv), { from: "user" });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return exitCodeOf(error);
@@ -36,6 +36,25 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     context.stderr.write(`${describe(error)}\n`);
     return 1;
   }
+}
+
+/** A mistyped option is told of with the one that was meant, before a required one that is then missing. */
+function requireOptionsLast(program: Command): Command {
+  const required = new Set<Option>();
+  const visit = (command: Command): void => {
+    for (const option of command.options.filter(({ mandatory }) => mandatory)) {
+      option.mandatory = false;
+      required.add(option);
+    }
+    for (const inner of command.commands) visit(inner);
+  };
+  visit(program);
+  return program.hook("preAction", (_, command) => {
+    const missing = command.options.find(
+      (option) => required.has(option) && command.getOptionValue(option.attributeName()) === undefined,
+    );
+    if (missing) command.error(`error: required option '${missing.flags}' not specified`, { exitCode: 2 });
+  });
 }
 
 const ADMIN_TOKEN = "--admin-token";
@@ -48,7 +67,8 @@ function withAdminToken(argv: readonly string[]): string[] {
   });
 }
 
-function buildProgram(context: CliContext): Command {
+/** Every command, as it is parsed and documented. */
+export function buildProgram(context: CliContext): Command {
   const program = new Command("npm start --");
   program
     .description("One address, one key and one bill in front of every hosted model.")

@@ -25,8 +25,6 @@ export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
     .requiredOption("--to <folder>", "folder of the files")
     .option("--json", "print JSON")
     .action(async ({ before, to, json }: { before: string; to: string; json?: boolean }) => {
-      if (cli.isRemote())
-        throw new Error("archives are files of the local machine: leave --url and GATEWAY_URL out");
       const folder = resolve(cli.context.cwd, to);
       const archives = await cli.administer((admin) =>
         Array.fromAsync(archiveLedger(admin, { before, folder })),
