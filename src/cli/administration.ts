@@ -48,10 +48,12 @@ export async function readList<Name extends ListName>(
   name: Name,
   input: Input<Name>,
 ): Promise<ListItem<Name>[]> {
+  const { shape } = operations[name].input as z.ZodObject;
   const items: ListItem<Name>[] = [];
   let cursor: string | undefined;
   do {
-    const page = (await run(name, { ...(input as object), limit: PAGE, cursor } as never)) as {
+    const paging = "limit" in shape ? { limit: PAGE, cursor } : {};
+    const page = (await run(name, { ...(input as object), ...paging } as never)) as {
       data: ListItem<Name>[];
       next: string | null;
     };

@@ -41,14 +41,14 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 /** A mistyped option is told of with the one that was meant, before a required one that is then missing. */
 function requireOptionsLast(program: Command): Command {
   const required = new Set<Option>();
-  const visit = (command: Command): void => {
+  const relax = (command: Command): void => {
     for (const option of command.options.filter(({ mandatory }) => mandatory)) {
       option.mandatory = false;
       required.add(option);
     }
-    for (const inner of command.commands) visit(inner);
+    for (const inner of command.commands) relax(inner);
   };
-  visit(program);
+  relax(program);
   return program.hook("preAction", (_, command) => {
     const missing = command.options.find(
       (option) => required.has(option) && command.getOptionValue(option.attributeName()) === undefined,
