@@ -163,6 +163,25 @@ test("the lines of a cost add up to the charge: pictures, which the gallery then
   expect((await picture.blob()).size).toBe(pictures[0].bytes);
 });
 
+test("a member of another organization sees none of it", async () => {
+  const { gateway } = fixture;
+  await admin.act("POST", "/organizations", { id: "elsewhere", name: "Elsewhere" });
+  const created = { name: "visitor", role: "viewer", organizations: ["elsewhere"] };
+  const { password } = await admin.act("POST", "/members", created);
+  const visitor = await signIn(gateway, { name: "visitor", password });
+  const next = "another-password-for-tests";
+  await visitor.act("POST", "/session/password", { current: password, next });
+  const [{ id }] = (await admin.act("GET", "/requests?limit=1")).data;
+  expect((await visitor.send("GET", `/requests/${id}`)).status).toBe(404);
+  for (const path of ["/requests", "/pictures", "/requests?outcome=failed"])
+    expect((await visitor.act("GET", path)).data).toEqual([]);
+  const overview = await visitor.act("GET", "/overview");
+  expect(overview.totals).toMatchObject({ amount: "0.00", requests: 0, errors: 0 });
+  expect(overview.top.organizations).toEqual([]);
+  expect((await visitor.act("GET", "/usage")).groups).toEqual([]);
+  expect((await visitor.send("GET", "/requests?organizationId=default")).status).toBe(404);
+});
+
 test("a flood of refused requests fills the log to its bound and no further", async () => {
   const flood = async (of: (index: number) => Promise<Response>) => {
     for (let start = 0; start < UNKNOWN_CALLS; start += 100)
