@@ -19,7 +19,7 @@ export function Card({ title, about, actions, isFlush = false, children }: CardP
     >
       {title !== undefined && (
         <header className="flex min-h-12 flex-wrap items-center gap-x-4 gap-y-2 px-4 pt-3 pb-2">
-          <div className="min-w-0 flex-1">
+          <div className="min-w-0 flex-1 basis-40">
             <h2 id={id} className="font-semibold">
               {title}
             </h2>
