@@ -41,6 +41,8 @@ interface DataTableProps<Row> {
   filters?: ReactNode;
   /** Above the table at its right: an export. */
   actions?: ReactNode;
+  /** Few things as a rule: it is small while it loads, so that what is below it stays where it is. */
+  isShort?: boolean;
 }
 
 const features = tableFeatures({ columnVisibilityFeature });
@@ -48,7 +50,7 @@ type Features = typeof features;
 
 const ROW_HEIGHT = 41;
 const OVERSCAN = 12;
-const SKELETON_ROWS = 8;
+const SKELETON_ROWS = { short: 3, long: 8 };
 
 /** A list that reads more as it is scrolled; only the rows in sight are in the document. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
@@ -97,7 +99,9 @@ function Rows<Row extends RowData>(props: RowsProps<Row>) {
       >
         <Head columns={shown} />
         <tbody>
-          {list.rows === undefined && <SkeletonRows width={shown.length} />}
+          {list.rows === undefined && (
+            <SkeletonRows width={shown.length} count={SKELETON_ROWS[props.isShort ? "short" : "long"]} />
+          )}
           {before > 0 && <Gap height={before} width={shown.length} />}
           {items.map(({ index }) => {
             const row = rows[index];
@@ -230,8 +234,8 @@ function Gap({ height, width }: { height: number; width: number }) {
   );
 }
 
-function SkeletonRows({ width }: { width: number }) {
-  return Array.from({ length: SKELETON_ROWS }, (_, row) => (
+function SkeletonRows({ width, count }: { width: number; count: number }) {
+  return Array.from({ length: count }, (_, row) => (
     <tr key={row} aria-hidden>
       {Array.from({ length: width }, (_, cell) => (
         <td key={cell} className="h-10 border-b border-line px-4">

@@ -19,7 +19,8 @@ import { MailTest } from "./mail-test.tsx";
 import type { Alert } from "./views.ts";
 
 export default function AlertsPage() {
-  const { t } = useTranslation(["alerts", "shell"]);
+  // The texts of money are those of a dialog, which must not wait for them.
+  const { t } = useTranslation(["alerts", "shell", "money"]);
   const can = useCan();
   const { id } = useOrganization();
   const [isCreating, setCreating] = useState(false);
@@ -46,6 +47,7 @@ export default function AlertsPage() {
         label={t("title")}
         columns={useColumns()}
         list={list}
+        isShort
         rowId={({ id }) => id}
         filters={<h2 className="px-1 font-semibold">{t("title")}</h2>}
         empty={<EmptyState icon={BellRing}>{t("empty")}</EmptyState>}

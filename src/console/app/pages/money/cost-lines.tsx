@@ -1,6 +1,7 @@
 import { useTranslation } from "react-i18next";
 import { Money } from "../../components/money.tsx";
 import { ReadingState } from "../../components/reading-state.tsx";
+import { Skeleton } from "../../components/skeleton.tsx";
 import type { Output } from "../../lib/api.ts";
 import { formatCount } from "../../lib/format.ts";
 import { useReading } from "../../lib/queries.ts";
@@ -16,7 +17,7 @@ export function CostLines({ id, usage }: { id: string; usage: Entry["usage"] }) 
   return (
     <section className="flex flex-col gap-2">
       <h3 className="font-semibold">{t("entry.usage")}</h3>
-      <ReadingState query={request}>
+      <ReadingState query={request} skeleton={<Skeleton className="h-24 w-full" />}>
         {({ cost }) =>
           cost === null ? (
             <p>

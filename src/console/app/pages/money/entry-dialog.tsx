@@ -7,6 +7,7 @@ import { Id } from "../../components/id.tsx";
 import { TextLink } from "../../components/link.tsx";
 import { Money } from "../../components/money.tsx";
 import { ReadingState } from "../../components/reading-state.tsx";
+import { Skeleton } from "../../components/skeleton.tsx";
 import { Time } from "../../components/time.tsx";
 import { useReading } from "../../lib/queries.ts";
 import { useCan } from "../../lib/session.ts";
@@ -31,7 +32,9 @@ export function EntryDialog({ id, onClose }: { id: string; onClose(): void }) {
         onClose={onClose}
         footer={can("billing") && isLeft && <Button onPress={() => setRefunding(true)}>{t("refund")}</Button>}
       >
-        <ReadingState query={entry}>{(view) => <Parts view={view} />}</ReadingState>
+        <ReadingState query={entry} skeleton={<Skeleton className="h-[28rem] w-full" />}>
+          {(view) => <Parts view={view} />}
+        </ReadingState>
       </Dialog>
       {entry.data && (
         <RefundDialog view={entry.data} isOpen={isRefunding} onClose={() => setRefunding(false)} />

@@ -41,6 +41,7 @@ export default function WebhooksPage() {
         label={t("webhooks.title")}
         columns={useColumns(setSecret)}
         list={list}
+        isShort
         filters={<h2 className="px-1 font-semibold">{t("webhooks.title")}</h2>}
         rowId={({ id }) => id}
         empty={<EmptyState icon={Webhook}>{t("webhooks.empty")}</EmptyState>}
