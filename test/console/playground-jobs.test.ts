@@ -14,7 +14,7 @@ describe.skipIf(chromium === null)("the playground's jobs", () => {
   beforeAll(async () => {
     vendor = await startOpenAi();
     const env = { VENDOR_KEY: SIMULATED_KEY };
-    console = await startTestConsole({ yaml: fixtureYaml(vendor.url), env });
+    console = await startTestConsole({ yaml: fixtureYaml(vendor.url, { firstByteMs: 60_000 }), env });
     await console.signIn();
   }, 30_000);
   afterAll(async () => {
