@@ -21,6 +21,7 @@ import { ModelActs } from "./models/model-acts.tsx";
 import { ModelFacts } from "./models/model-facts.tsx";
 import type { ModelRow } from "./models/model-state.tsx";
 import { OrganizationRoute } from "./models/organization-route.tsx";
+import { RouteSkeleton } from "./models/route-skeleton.tsx";
 import { PlainSelect } from "./models/plain-select.tsx";
 import { Prices } from "./models/prices.tsx";
 
@@ -108,16 +109,16 @@ function RouteCard({ model }: { model: ModelRow }) {
             if (chosen !== null) choose(chosen);
           }}
         />
-        {organization ? (
+        {organizations.length === 0 && <RouteSkeleton />}
+        {organizations.length > 0 && organization && (
           <OrganizationRoute
             key={organization.id}
             model={model.id}
             organization={organization}
             fallback={model.route}
           />
-        ) : (
-          <DefaultRoute model={model} />
         )}
+        {organizations.length > 0 && !organization && <DefaultRoute model={model} />}
       </div>
     </Card>
   );

@@ -7,7 +7,6 @@ export const jobs = {
   "filter.status": "State",
   "filter.model": "Model",
   "filter.key": "Key",
-  "filter.any": "Any",
   "filter.clear": "Clear the filters",
   "status.pending": "Waiting",
   "status.in_progress": "Running",

@@ -9,7 +9,6 @@ export const jobs: Record<keyof typeof english, string> = {
   "filter.status": "状态",
   "filter.model": "模型",
   "filter.key": "密钥",
-  "filter.any": "全部",
   "filter.clear": "清除筛选",
   "status.pending": "等待中",
   "status.in_progress": "运行中",

@@ -2,7 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Pencil, Power, Trash2 } from "lucide-react";
-import { Button } from "../../components/button.tsx";
+import { ActionMenu } from "../../components/action-menu.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../components/toast.tsx";
 import { useActing } from "../../lib/queries.ts";
@@ -29,22 +29,27 @@ export function ModelActs({ model }: { model: ModelRow }) {
     if (!isOverride) await navigate({ to: "/models" });
   };
   const close = () => setOpen(null);
+  const removal = {
+    label: t(isOverride ? "detail.restore" : "detail.remove"),
+    icon: Trash2,
+    isDangerous: true,
+    onAction: () => setOpen("removal"),
+  };
   return (
     <>
-      <Button icon={Pencil} onPress={() => setOpen("edit")}>
-        {t("detail.edit")}
-      </Button>
-      <Button
-        icon={Power}
-        onPress={() => (isDisabled ? void setDisabled(false).catch(showProblem) : setOpen("disable"))}
-      >
-        {t(isDisabled ? "all.enable" : "all.disable")}
-      </Button>
-      {origin === "database" && (
-        <Button icon={Trash2} onPress={() => setOpen("removal")}>
-          {t(isOverride ? "detail.restore" : "detail.remove")}
-        </Button>
-      )}
+      <ActionMenu
+        actions={[
+          { label: t("detail.edit"), icon: Pencil, onAction: () => setOpen("edit") },
+          isDisabled
+            ? {
+                label: t("all.enable"),
+                icon: Power,
+                onAction: () => void setDisabled(false).catch(showProblem),
+              }
+            : { label: t("all.disable"), icon: Power, isDangerous: true, onAction: () => setOpen("disable") },
+          ...(origin === "database" ? [removal] : []),
+        ]}
+      />
       {open === "edit" && <EditModel model={model} onClose={close} />}
       <ConfirmDialog
         title={t("all.disable.title", { model: id })}

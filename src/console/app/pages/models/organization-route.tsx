@@ -8,6 +8,7 @@ import { useActing, useReading } from "../../lib/queries.ts";
 import { useCan } from "../../lib/session.ts";
 import { targetName, type RouteDraft } from "./route-draft.ts";
 import { RouteForm } from "./route-form.tsx";
+import { RouteSkeleton } from "./route-skeleton.tsx";
 
 type Route = Output<"routes.list">["data"][number];
 
@@ -23,7 +24,7 @@ export function OrganizationRoute(props: OrganizationRouteProps) {
   const { model, organization } = props;
   const query = useReading("routes.list", { organizationId: organization.id, model });
   return (
-    <ReadingState query={query}>
+    <ReadingState query={query} skeleton={<RouteSkeleton />}>
       {({ data: [route] }) => (route ? <OwnRoute {...props} route={route} /> : null)}
     </ReadingState>
   );

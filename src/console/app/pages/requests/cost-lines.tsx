@@ -16,7 +16,7 @@ export function CostLines({ detail: { cost, ledger, request } }: { detail: Detai
   if (!cost || !charge) return <p className="text-muted">{t("cost.none")}</p>;
   return (
     <div className="flex flex-col gap-3">
-      <div className="overflow-x-auto">
+      <div role="region" aria-label={t("cost.title")} tabIndex={0} className="overflow-x-auto">
         <table className="w-full min-w-110 text-right">
           <thead className="text-xs text-muted">
             <tr className="border-b border-line">
