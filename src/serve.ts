@@ -30,7 +30,7 @@ export async function serve(configured: LoadedSettings, load: LoadConfiguration)
     return supervise(settings);
   }
   const supervisor = settings.worker === null ? null : openSupervisorLink();
-  const started = await withStoredEntries(settings, load);
+  const started = await withStoredEntries(configured, load);
   const { loaded } = started;
   const gateway = await startGateway(loaded.settings, supervisor, load);
   const reloading = await startReloading(gateway, started, load);
@@ -52,7 +52,7 @@ export async function runWorker(configured: LoadedSettings, load: LoadConfigurat
   process.on("SIGHUP", () => {});
   if (settings.outbound.proxy === "none") ignoreProxies();
   await makeDataFolder(settings);
-  const started = await withStoredEntries(settings, load);
+  const started = await withStoredEntries(configured, load);
   const gateway = await startGateway(started.loaded.settings, null, load, "worker");
   process.stderr.write("Worker started: it runs jobs and serves no requests\n");
   const reloading = await startReloading(gateway, started, load);
@@ -67,11 +67,11 @@ interface Started {
 }
 
 /** The settings with the channels and models that the database has. */
-async function withStoredEntries(settings: Settings, load: LoadConfiguration): Promise<Started> {
-  const { store, close } = await openAdmin(settings);
+async function withStoredEntries(configured: LoadedSettings, load: LoadConfiguration): Promise<Started> {
+  const { store, close } = await openAdmin(configured.settings);
   try {
     const stored = await store.configuration.list();
-    return { loaded: await load(stored), stored };
+    return { loaded: stored.length === 0 ? configured : await load(stored), stored };
   } finally {
     await close();
   }
