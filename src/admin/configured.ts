@@ -45,8 +45,8 @@ export async function readWith(
   const problems = state.problems.filter((problem) => problem.kind === kind && problem.id === id);
   const [first] = problems;
   if (!first) return state;
-  const lines = new Set(problems.map(({ path, message }) => `${fieldOf(path)} ${message}`.trim()));
-  throw new AdminError(400, fieldOf(first.path) || null, [...lines].join("; "));
+  const lines = new Set(problems.map(({ path, message }) => `${fieldOf(path) || "id"} ${message}`));
+  throw new AdminError(400, fieldOf(first.path) || "id", [...lines].join("; "));
 }
 
 /** Throws 409 for what the file or the environment declares: there is one place to change a thing. */

@@ -1,8 +1,15 @@
 import type { EntryProblem, StoredEntry } from "../admin/configuration-ports.ts";
 import { formatPath, readStrictly } from "../lib/schema-problems.ts";
 import { sealedBy, unseal, type MasterKey } from "../lib/seal.ts";
-import { isSealed, storedChannelSchema, type DeclaredChannel, type StoredChannel } from "./channel-schema.ts";
+import {
+  channelIdSchema,
+  isSealed,
+  storedChannelSchema,
+  type DeclaredChannel,
+  type StoredChannel,
+} from "./channel-schema.ts";
 import { fileModelSchema, type FileModel } from "./file-schema.ts";
+import { modelIdSchema } from "./model-schema.ts";
 import type { MasterKeys } from "./master-key.ts";
 import { OpenedSecret } from "./secret-reference.ts";
 
@@ -43,6 +50,11 @@ export function readStoredEntries(
       report(entry, path, `of the database is ignored: the ${winner} declares the ${kind}, too`);
       continue;
     }
+    const usable = IDS[kind].safeParse(id);
+    if (!usable.success) {
+      report(entry, path, usable.error.issues[0]?.message ?? "is not a usable id");
+      continue;
+    }
     const noun = `setting of a ${kind}`;
     if (kind === "model") {
       const result = readStrictly(fileModelSchema, value, { noun });
@@ -62,6 +74,8 @@ export function readStoredEntries(
   }
   return layer;
 }
+
+const IDS = { channel: channelIdSchema, model: modelIdSchema } as const;
 
 /** Collects reports as problems. */
 export function entryProblems(): { problems: EntryProblem[]; report: ReportEntry } {

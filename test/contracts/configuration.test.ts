@@ -296,6 +296,7 @@ models: {gpt-5.4: {display_name: From the file}}`;
       expect((await refusal(createModel(context, { id: "b", route, definition: { type: "chat" } })))[1]).toBe(
         "definition.max_output_tokens",
       );
+      expect((await refusal(createModel(context, { id: "__proto__", route, definition })))[1]).toBe("id");
       const shipped = await getModel(context, "gpt-5.4");
       const disabled = await updateModel(context, "gpt-5.4", { isDisabled: true, displayName: "Mine" });
       expect(disabled).toMatchObject({
