@@ -77,12 +77,17 @@ export async function migrate(
     }
     const missing = migrations.slice(current);
     for (const [index, migration] of missing.entries()) {
-      await sql.unsafe(migration.text);
+      await sql.unsafe(textFor(database.kind, migration.text));
       await sql`INSERT INTO schema_migrations (version, name, applied_at)
         VALUES (${current + index + 1}, ${migration.name}, ${Date.now()})`;
     }
     return missing.map((migration) => migration.name);
   }, TIMEOUT_MS);
+}
+
+/** What stands in a comment that begins with `on SQLite:` is part of the statement there. */
+function textFor(kind: Database["kind"], text: string): string {
+  return kind === "sqlite" ? text.replace(/\/\* on SQLite: (.*?) \*\//g, "$1") : text;
 }
 
 /** An index on a large table takes its time, and so does another process that is just migrating. */

@@ -24,7 +24,7 @@ CREATE TABLE usage_hours (
   vendor_cost NUMERIC NOT NULL,
   costed NUMERIC NOT NULL,
   PRIMARY KEY (at, organization_id, key_id, model, channel, currency)
-);
+) /* on SQLite: WITHOUT ROWID */;
 
 CREATE TABLE usage_days (
   at BIGINT NOT NULL,
@@ -49,7 +49,7 @@ CREATE TABLE usage_days (
   vendor_cost NUMERIC NOT NULL,
   costed NUMERIC NOT NULL,
   PRIMARY KEY (at, organization_id, key_id, model, channel, currency)
-);
+) /* on SQLite: WITHOUT ROWID */;
 
 CREATE TABLE usage_months (
   at BIGINT NOT NULL,
@@ -74,7 +74,7 @@ CREATE TABLE usage_months (
   vendor_cost NUMERIC NOT NULL,
   costed NUMERIC NOT NULL,
   PRIMARY KEY (at, organization_id, key_id, model, channel, currency)
-);
+) /* on SQLite: WITHOUT ROWID */;
 
 -- 1 of an entry that was added to the sums when it was written. Entries of earlier versions have none: they are added
 -- in the background, in the order of (at, id, kind). The one row is the position reached and the time it goes up to.
@@ -122,7 +122,7 @@ CREATE TABLE traffic_minutes (
   d16 BIGINT NOT NULL,
   d17 BIGINT NOT NULL,
   PRIMARY KEY (at, organization_id, key_id, model, channel, route, status, code)
-);
+) /* on SQLite: WITHOUT ROWID */;
 CREATE TABLE traffic_hours (
   at BIGINT NOT NULL,
   organization_id TEXT NOT NULL,
@@ -152,7 +152,7 @@ CREATE TABLE traffic_hours (
   d16 BIGINT NOT NULL,
   d17 BIGINT NOT NULL,
   PRIMARY KEY (at, organization_id, key_id, model, channel, route, status, code)
-);
+) /* on SQLite: WITHOUT ROWID */;
 CREATE TABLE traffic_days (
   at BIGINT NOT NULL,
   organization_id TEXT NOT NULL,
@@ -182,7 +182,7 @@ CREATE TABLE traffic_days (
   d16 BIGINT NOT NULL,
   d17 BIGINT NOT NULL,
   PRIMARY KEY (at, organization_id, key_id, model, channel, route, status, code)
-);
+) /* on SQLite: WITHOUT ROWID */;
 
 CREATE TABLE traffic_months (
   at BIGINT NOT NULL,
@@ -213,7 +213,7 @@ CREATE TABLE traffic_months (
   d16 BIGINT NOT NULL,
   d17 BIGINT NOT NULL,
   PRIMARY KEY (at, organization_id, key_id, model, channel, route, status, code)
-);
+) /* on SQLite: WITHOUT ROWID */;
 -- Requests that failed, took several attempts or were slow; of the others only the ledger knows. `id` is the gateway's
 -- own and that of the ledger entry.
 CREATE TABLE request_log (
