@@ -84,7 +84,7 @@ function JobDetail({ job }: { job: Job }) {
             ],
             [
               t("column.key"),
-              <TextLink to="/jobs" search={{ keyId }}>
+              <TextLink to="/keys/$id" params={{ id: keyId }}>
                 {keys.find(({ id }) => id === keyId)?.label ?? keyId}
               </TextLink>,
             ],

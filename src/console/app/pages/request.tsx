@@ -107,7 +107,7 @@ function Summary({ detail: { request } }: { detail: Detail }) {
         [
           t("column.key"),
           keyId && (
-            <TextLink to="/requests" search={{ keyId }}>
+            <TextLink to="/keys/$id" params={{ id: keyId }}>
               {request.keyName ?? keyId}
             </TextLink>
           ),
