@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL, type Subprocess } from "bun";
 import { newSecret } from "../../src/lib/secret.ts";
+import { checkResponse } from "./openapi.ts";
 
 /** The real program as a process with its own data folder. */
 export interface TestGateway extends AsyncDisposable {
@@ -15,7 +16,10 @@ export interface TestGateway extends AsyncDisposable {
   readonly pid: number;
   /** The lines written to standard output, parsed. */
   logs(): LogLine[];
-  /** Calls a path with the gateway's key, unless `init` has an `authorization` of its own. */
+  /**
+   * Calls a path with the gateway's key, unless `init` has an `authorization` of its own. Throws where a small response of
+   * images, jobs, models, prices or usage is not as the gateway's own document says.
+   */
   call(path: string, init?: CallInit): Promise<Response>;
   /** Every row of the ledger, oldest first. */
   ledger(): Promise<LedgerRow[]>;
@@ -119,10 +123,10 @@ export async function startTestGateway({ yaml = "", env = {} }: GatewayOptions =
       return running.child.pid;
     },
     logs: () => [...earlierLogs, ...running.logs()],
-    call(path, { headers = {}, body, ...init } = {}) {
+    async call(path, { headers = {}, body, ...init } = {}) {
       const isObject =
         body !== null && typeof body === "object" && Object.getPrototypeOf(body) === Object.prototype;
-      return fetch(`${running.url}${path}`, {
+      const response = await fetch(`${running.url}${path}`, {
         ...init,
         ...(body !== undefined && {
           method: "POST",
@@ -135,6 +139,9 @@ export async function startTestGateway({ yaml = "", env = {} }: GatewayOptions =
           ...headers,
         },
       });
+      const method = init.method ?? (body === undefined ? "GET" : "POST");
+      if (isDescribed(path, response)) await checkResponse(method, `${running.url}${path}`, response);
+      return response;
     },
     ledger,
     charged: (requestId) =>
@@ -170,6 +177,14 @@ export async function startTestGateway({ yaml = "", env = {} }: GatewayOptions =
     },
   };
   return gateway;
+}
+
+const DESCRIBED = /^\/(?:v1\/(?:images|models|pricing|usage)|api\/jobs)/;
+const MAX_CHECKED_BYTES = 256 * 1024;
+
+/** Whether a response is checked against the gateway's own document: whole ones that are not large. */
+function isDescribed(path: string, { headers }: Response): boolean {
+  return DESCRIBED.test(path) && Number(headers.get("content-length") ?? Infinity) <= MAX_CHECKED_BYTES;
 }
 
 /** Polls until there is a result. Throws after a timeout. */
