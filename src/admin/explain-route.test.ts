@@ -143,7 +143,7 @@ test("an unknown organization or model, or another's key, is refused", async () 
   const context = await withOrganization();
   expect(await refusal(explainRoute(context, { ...question, organization: "acmee" }))).toEqual([
     404,
-    "organization",
+    "organizationId",
     'there is no organization "acmee"; did you mean "acme"?',
   ]);
   expect(await refusal(explainRoute(context, { ...question, model: "sandbox-chta" }))).toEqual([
@@ -153,7 +153,7 @@ test("an unknown organization or model, or another's key, is refused", async () 
   ]);
   expect(await refusal(explainRoute(context, { ...question, key: "key_x" }))).toEqual([
     404,
-    "key",
+    "keyId",
     expect.any(String),
   ]);
 });

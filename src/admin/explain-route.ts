@@ -55,7 +55,7 @@ export async function explainRoute(
   const { catalogue, store, clock } = context;
   const { model } = question;
   const known = requireConfigured(catalogue, model, "model");
-  const record = await getOrganization(context, question.organization, "organization");
+  const record = await getOrganization(context, question.organization, "organizationId");
   const key = question.key === undefined ? null : await findKey(context, question.key, record.id);
   const own = record.routes[model];
   const ownRoute = own && resolveRoute(own, catalogue.channels);
@@ -99,7 +99,7 @@ export async function explainRoute(
 async function findKey({ store }: AdminContext, id: string, organizationId: string): Promise<KeyRecord> {
   const key = await store.keys.get(id);
   if (key?.organizationId === organizationId) return key;
-  throw new AdminError(404, "key", `the organization "${organizationId}" has no key "${id}"`);
+  throw new AdminError(404, "keyId", `the organization "${organizationId}" has no key "${id}"`);
 }
 
 /** The key as authentication sees it, used from an allowed address. Without a record: a key without restrictions. */

@@ -45,13 +45,13 @@ export async function priceEffect(
 
 /** Why a row that leaves a model without any price is refused. */
 export function stillUnpriced({ model }: PriceRecord, { unpriced }: PriceEffect): string {
-  return `with this row alone "${model}" still has no price for ${list(unpriced)}, and calls are refused; name prices of input and output, or use --force`;
+  return `with this row alone "${model}" still has no price for ${list(unpriced)}, and calls are refused; name prices of input and output, or force it`;
 }
 
 /** Why a row is not ended. */
 export function loses({ model }: PriceRecord, { lost }: PriceEffect): string {
   const cells = [...new Set(lost.flatMap((each) => each.cells))];
-  return `"${model}" would have no price of ${list(cells)} for ${list(lost.map((each) => each.organization))}, and calls would be refused; set another price first, or use --force`;
+  return `"${model}" would have no price of ${list(cells)} for ${list(lost.map((each) => each.organization))}, and calls would be refused; set another price first, or force it`;
 }
 
 function mayCall({ isDisabled, models }: OrganizationRecord, { id }: Model): boolean {

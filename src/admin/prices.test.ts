@@ -175,7 +175,7 @@ test("a row is not ended while a model loses its price by it, unless forced", as
   expect(await refusal(removePrice(context, { id: row.id }))).toEqual([
     409,
     null,
-    '"big-chat" would have no price of tokens for acme, and calls would be refused; set another price first, or use --force',
+    '"big-chat" would have no price of tokens for acme, and calls would be refused; set another price first, or force it',
   ]);
   const later = { id: row.id, effectiveUntil: NOW + 10 };
   expect((await removePrice(context, later, { isForced: true })).after).toBeNull();

@@ -79,7 +79,7 @@ export async function removePrice(
   requireFuture("effectiveUntil", until, now);
   const all = await context.store.prices.list();
   const row = all.find((each) => each.id === id);
-  if (!row) throw new AdminError(404, "id", `there is no price row "${id}"; prices list shows them`);
+  if (!row) throw new AdminError(404, "id", `there is no price row "${id}"`);
   const ended = { ...row, effectiveUntil: until };
   const stored = all.filter(({ model }) => model === row.model);
   const changed = stored.map((each) => (each === row ? ended : each));
