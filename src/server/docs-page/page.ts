@@ -122,7 +122,7 @@ function typeOf(schema: Schema): string {
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices) return choices.map((each) => typeOf(each as Schema)).join(" | ");
   if (schema.type === "array") return `list of ${typeOf((schema.items ?? {}) as Schema)}`;
-  return String(schema.type ?? "any");
+  return [schema.type ?? "any"].flat().join(" | ");
 }
 
 function schemaOf(holder: object | undefined): Schema | null {
