@@ -65,3 +65,10 @@ test("a path quotes what is not a plain word", () => {
     'models["gpt-4.1"].sizes["16:9"][2].x',
   );
 });
+
+test("no more than a hundred problems are reported, however many there are", () => {
+  const unknown = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`unknown${index}`, 1]));
+  expect(problems({ port: 3, ...unknown })).toHaveLength(100);
+  const entries = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`e${index}`, {}]));
+  expect(problems({ port: 3, entries })).toHaveLength(100);
+});

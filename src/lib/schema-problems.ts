@@ -2,8 +2,8 @@ import { z, type ZodType } from "zod";
 import { didYouMean } from "./suggest.ts";
 
 /**
- * Checks input from people against a schema and returns every problem at once: each with its path and what to change,
- * never with the value, which may be a secret.
+ * Checks input from people against a schema and returns its problems at once, the first hundred: each with its path and
+ * what to change, never with the value, which may be a secret.
  */
 export function readStrictly<Output>(
   schema: ZodType<Output>,
@@ -13,8 +13,16 @@ export function readStrictly<Output>(
   const result = schema.safeParse(input, { error: wordIssue });
   if (result.success) return { value: result.data };
   const known = schemaAsData(schema);
-  return { problems: result.error.issues.flatMap((issue) => problemsOf(issue, known, options)) };
+  const problems: Problem[] = [];
+  for (const issue of result.error.issues) {
+    if (problems.length >= MAX_PROBLEMS) break;
+    problems.push(...problemsOf(issue, known, options));
+  }
+  return { problems: problems.slice(0, MAX_PROBLEMS) };
 }
+
+/** More help nobody, and whoever sends any number of unknown fields is not to be given the time for all of them. */
+const MAX_PROBLEMS = 100;
 
 interface ReadOptions {
   /** The word for a key in messages: `setting` or `field`. */
@@ -71,7 +79,7 @@ function alternatives(node: SchemaData): SchemaData[] {
 function problemsOf(issue: z.core.$ZodIssue, known: SchemaData, options: ReadOptions): Problem[] {
   if (issue.code !== "unrecognized_keys") return [{ path: formatPath(issue.path), message: issue.message }];
   const candidates = keysAt(known, issue.path);
-  return issue.keys.map((key) => {
+  return issue.keys.slice(0, MAX_PROBLEMS).map((key) => {
     const meant = options.synonyms?.[key];
     const suggestion =
       meant !== undefined && candidates.includes(meant)

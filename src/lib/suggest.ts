@@ -1,9 +1,14 @@
+/** Comparing takes time by the product of both lengths, and words come from outside. Nobody mistypes longer ones. */
+const MAX_LENGTH = 100;
+
 /** The candidate nearest to a mistyped word, or undefined when none is near enough. */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
+  if (word.length > MAX_LENGTH) return undefined;
   const wanted = word.toLowerCase();
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
+    if (candidate.length > MAX_LENGTH) continue;
     const distance = editDistance(wanted, candidate.toLowerCase());
     if (distance < bestDistance && distance < Math.max(wanted.length, candidate.length)) {
       best = candidate;
