@@ -9,7 +9,7 @@ export type Cell = string | number | boolean | null | undefined;
  * Spreadsheets run a cell as a formula when it begins with one of these, and names and request ids are chosen by others.
  * An apostrophe makes such a cell text. A negative amount stays a number.
  */
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
 function quote(cell: Cell): string {

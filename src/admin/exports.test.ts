@@ -34,6 +34,8 @@ test.each([
   ["@x", "'@x"],
   ["\t=1", "'\t=1"],
   ["\r=1", `"'\r=1"`],
+  ["\n=1", `"'\n=1"`],
+  ["＝1", "'＝1"],
   ['say "hi"', '"say ""hi"""'],
   ["a,b", '"a,b"'],
 ])("the cell %p is written as %p", (cell, written) => {

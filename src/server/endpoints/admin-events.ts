@@ -7,11 +7,11 @@ import type { Lifecycle } from "../lifecycle.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 import type { Administration } from "../signed-in.ts";
+import { MemberSlots } from "../member-slots.ts";
 import { memberRoute } from "./member-route.ts";
 
-/** Connections to one process, and those of one member. */
-const MAX_CONNECTIONS = 200;
-const MAX_OF_MEMBER = 10;
+/** Connections of one member, and those to one process. */
+const MOST = { ofMember: 10, ofAll: 200 };
 const CHECK_MS = 1_000;
 /** Proxies close connections that are silent for longer. */
 const COMMENT_CHECKS = 15;
@@ -21,22 +21,12 @@ const SESSION_CHECKS = 3;
 /** Server-sent events for the console: what has changed, so that it reads again only that. */
 export function eventsRoute(admin: Administration, lifecycle: Lifecycle): Route {
   const events = new LiveEvents(admin.context);
-  const open = new Map<string, number>();
+  const slots = new MemberSlots(MOST, "too many connections follow the events");
   const needs = { method: "GET", path: "/events", role: "viewer", reach: "organization" } as const;
   return memberRoute(admin, "admin.events", needs, async ({ signedIn }, exchange) => {
     if (!signedIn?.session)
       throw new AdminError(403, null, "this needs a session: an admin token is not enough");
-    const { id } = signedIn.member;
-    const own = open.get(id) ?? 0;
-    const all = [...open.values()].reduce((sum, count) => sum + count, 0);
-    if (own >= MAX_OF_MEMBER || all >= MAX_CONNECTIONS)
-      throw new AdminError(429, null, "too many connections follow the events");
-    open.set(id, own + 1);
-    const close = () => {
-      const left = (open.get(id) ?? 1) - 1;
-      if (left > 0) open.set(id, left);
-      else open.delete(id);
-    };
+    const close = slots.take(signedIn.member.id);
     suspendIdleTimeout(exchange);
     const isOver = () => lifecycle.phase !== "serving";
     const body = streamOf(admin, { events, signedIn, isOver, close, signal: exchange.request.signal });

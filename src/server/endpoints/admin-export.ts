@@ -5,6 +5,7 @@ import { queryOf, suspendIdleTimeout } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 import type { Administration } from "../signed-in.ts";
+import { MemberSlots } from "../member-slots.ts";
 import { memberRoute } from "./member-route.ts";
 
 const TYPES: Readonly<Record<ExportFormat, string>> = {
@@ -12,8 +13,12 @@ const TYPES: Readonly<Record<ExportFormat, string>> = {
   json: "application/jsonl; charset=utf-8",
 };
 
+/** Exports of one member, and those of one process: each reads the database for as long as it runs. */
+const MOST = { ofMember: 4, ofAll: 32 };
+
 /** Lists as files: all that a filter leaves, as it is read. */
 export function exportRoute(admin: Administration): Route {
+  const slots = new MemberSlots(MOST, "too many exports run at the same time: wait until one has ended");
   const needs = { method: "GET", path: "/export/{name}", role: "viewer", reach: "organization" } as const;
   return memberRoute(admin, "admin.export", needs, async (context, exchange) => {
     const name = exchange.parameter;
@@ -22,10 +27,17 @@ export function exportRoute(admin: Administration): Route {
     const { format = "csv", ...filter } = Object.fromEntries(queryOf(exchange.request.url));
     if (format !== "csv" && format !== "json")
       throw new AdminError(400, "format", "format must be csv or json");
-    const pieces = await exportList(context, name as ExportName, { ...filter, format });
+    const release = slots.take(context.signedIn?.member.id ?? "");
+    const pieces = await exportList(context, name as ExportName, { ...filter, format }).catch(
+      (error: unknown) => {
+        release();
+        throw error;
+      },
+    );
+    exchange.request.signal.addEventListener("abort", release, { once: true });
     suspendIdleTimeout(exchange);
     const file = `${[name, ...rangeOf(filter)].join("-")}.${format === "csv" ? "csv" : "jsonl"}`;
-    return new Response(streamOf(pieces), {
+    return new Response(streamOf(pieces, release), {
       headers: {
         ...baseHeaders(exchange.requestId),
         "content-type": TYPES[format],
@@ -41,17 +53,24 @@ function rangeOf({ from, to }: Record<string, string>): string[] {
   return days.some(Boolean) ? [days[0] || "start", "to", days[1] || "now"] : [];
 }
 
-/** A piece is made when the client has taken the one before it. */
-function streamOf(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+/** A piece is made when the client has taken the one before it; `release` is called at the end, whichever it is. */
+function streamOf(pieces: AsyncGenerator<string>, release: () => void): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream(
     {
       async pull(client) {
-        const { done, value } = await pieces.next();
-        if (done) client.close();
-        else client.enqueue(encoder.encode(value));
+        try {
+          const { done, value } = await pieces.next();
+          if (!done) return client.enqueue(encoder.encode(value));
+          release();
+          client.close();
+        } catch (error) {
+          release();
+          throw error;
+        }
       },
       async cancel() {
+        release();
         await pieces.return(undefined);
       },
     },

@@ -1,0 +1,29 @@
+import { AdminError } from "../admin/admin-error.ts";
+
+/** Long responses that one member has at the same time, and all members of one process. */
+export class MemberSlots {
+  readonly #most: { ofMember: number; ofAll: number };
+  readonly #message: string;
+  readonly #taken = new Map<string, number>();
+
+  constructor(most: { ofMember: number; ofAll: number }, message: string) {
+    this.#most = most;
+    this.#message = message;
+  }
+
+  /** Returns what gives the slot back, once however often it is called. Throws an `AdminError` 429 without a free one. */
+  take(memberId: string): () => void {
+    const own = this.#taken.get(memberId) ?? 0;
+    const all = this.#taken.values().reduce((sum, count) => sum + count, 0);
+    if (own >= this.#most.ofMember || all >= this.#most.ofAll) throw new AdminError(429, null, this.#message);
+    this.#taken.set(memberId, own + 1);
+    let isGiven = false;
+    return () => {
+      if (isGiven) return;
+      isGiven = true;
+      const left = (this.#taken.get(memberId) ?? 1) - 1;
+      if (left > 0) this.#taken.set(memberId, left);
+      else this.#taken.delete(memberId);
+    };
+  }
+}
