@@ -1,4 +1,5 @@
 import { AdminError } from "../admin/admin-error.ts";
+import type { SignedIn } from "../admin/signed-in.ts";
 import type { OutcomeStore } from "../gateway/ports.ts";
 import { newId } from "../lib/ids.ts";
 import { every } from "../lib/waiting.ts";
@@ -11,19 +12,21 @@ const RENEWAL_MS = 20_000;
 
 /**
  * Runs an act once for an `Idempotency-Key` of a member. A repetition with the same input within 24 hours gets what the
- * first one returned, secrets included; with another input it is refused, and so it is while the first one runs. What
+ * first one returned, secrets included; with another input it is refused, and so it is while the first one runs. Whoever
+ * may do something else than the first one, as with a lesser token of the same member, does not get what that returned. What
  * fails is not stored.
  */
 export async function runOnce(
   outcomes: OutcomeStore,
   exchange: HttpExchange,
-  { memberId, input }: { memberId: string; input: object },
+  { signedIn, input }: { signedIn: SignedIn | undefined; input: object },
   act: () => Promise<object>,
 ): Promise<object> {
   const key = idempotencyKeyOf(exchange.request);
   if (key === null) return await act();
-  const claim = { keyId: memberId, key, id: newId("claim") };
-  const claimed = await outcomes.claim(claim, await fingerprintOf([exchange.path, input]));
+  const claim = { keyId: signedIn?.member.id ?? "", key, id: newId("claim") };
+  const fingerprint = await fingerprintOf([exchange.path, input, { access: signedIn?.access }]);
+  const claimed = await outcomes.claim(claim, fingerprint);
   if (claimed.kind === "stored") return replay(exchange, claimed.outcome.body);
   if (claimed.kind === "other") throw conflict("this idempotency key was used with another request");
   if (claimed.kind === "running")

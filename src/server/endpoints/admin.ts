@@ -15,8 +15,8 @@ export function adminRoutes(admin: Administration): Route[] {
       const input = await readInputOf(exchange, operation);
       const act = () => runOperation(operation, context, input);
       if (operation.method !== "POST") return await act();
-      const memberId = context.signedIn?.member.id ?? "";
-      return await runOnce(admin.outcomes, exchange, { memberId, input }, act);
+      const { signedIn } = context;
+      return await runOnce(admin.outcomes, exchange, { signedIn, input }, act);
     }),
   );
   return [...mounted, exportRoute(admin), ...signInRoutes(admin)];
