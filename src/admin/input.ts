@@ -15,6 +15,12 @@ export function readInput<Output>(schema: ZodType<Output>, input: unknown): Outp
 
 export const nameSchema = z.string().trim().min(1).max(100);
 
+/** Longest list that one record has: every process keeps them in memory, and requests are compared with them. */
+export const MAX_LISTED = 1000;
+
+/** Ids of models, and patterns that cover some. */
+export const modelListSchema = z.array(z.string().max(256)).max(MAX_LISTED);
+
 /** The revision that a change was made from; another one is a conflict. */
 export const versionSchema = z.int().min(0).optional();
 

@@ -7,6 +7,8 @@ import { requireModels, type AdminContext } from "./context.ts";
 import {
   changeLimits,
   limitsSchema,
+  MAX_LISTED,
+  modelListSchema,
   nameSchema,
   readInput,
   requireVersion,
@@ -122,12 +124,13 @@ function checkKey(
 }
 
 const scopesSchema = z.array(z.enum(["ai:*", "ai:image", "ai:llm"])).min(1);
-const modelsSchema = z.union([z.literal("*"), z.array(z.string())], {
-  error: 'must be "*" or a list of model ids',
+const modelsSchema = z.union([z.literal("*"), modelListSchema], {
+  error: `must be "*" or a list of at most ${MAX_LISTED} model ids`,
 });
 const addressesSchema = z
   .array(z.string().refine(isAddress, { error: "must be an address or a network such as 10.0.0.0/8" }))
   .min(1)
+  .max(MAX_LISTED)
   .nullable();
 const expirySchema = timeSchema.nullable();
 

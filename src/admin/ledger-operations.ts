@@ -106,7 +106,7 @@ export const ledgerOperations = {
     path: "/ledger/{id}/refund",
     summary: "Refund a charge, or part of it",
     role: "billing",
-    reach: "organization",
+    reach: "installation",
     input: refundSchema.extend({ id: z.string() }),
     output: entrySchema,
     run: async (context, { id, ...input }) => toEntryView(await refund(context, id, input)),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { modelListSchema } from "./input.ts";
 import { operation } from "./operation.ts";
 import {
   createOrganization,
@@ -110,8 +111,8 @@ export const organizationOperations = {
     path: "/organizations/{id}/enable-models",
     summary: "Let an organization call models besides those that it may call",
     role: "admin",
-    reach: "organization",
-    input: idSchema.extend({ models: z.union([z.literal("*"), z.array(z.string()).min(1)]) }),
+    reach: "installation",
+    input: idSchema.extend({ models: z.union([z.literal("*"), modelListSchema.min(1)]) }),
     output: organizationSchema,
     run: async (context, { id, models }) => toView(await enableModels(context, id, models)),
   }),
@@ -121,8 +122,8 @@ export const organizationOperations = {
     summary:
       "Stop an organization from calling models; one that may call all keeps all others, later ones too",
     role: "admin",
-    reach: "organization",
-    input: idSchema.extend({ models: z.array(z.string()).min(1) }),
+    reach: "installation",
+    input: idSchema.extend({ models: modelListSchema.min(1) }),
     output: organizationSchema,
     run: async (context, { id, models }) => toView(await disableModels(context, id, models)),
   }),

@@ -8,6 +8,8 @@ import {
   changeLimits,
   currencySchema,
   limitsSchema,
+  MAX_LISTED,
+  modelListSchema,
   nameSchema,
   readInput,
   requireVersion,
@@ -15,6 +17,7 @@ import {
 } from "./input.ts";
 import { pageFields, toPage, readCursor, type Page } from "./paging.ts";
 import type { EnabledModels, OrganizationRecord, OrganizationStore } from "./ports.ts";
+import { decidesForAll } from "./signed-in.ts";
 
 /** Creates an organization with all models enabled unless it names some. Throws 409 when the id is taken. */
 export async function createOrganization(context: AdminContext, input: unknown): Promise<OrganizationRecord> {
@@ -59,13 +62,18 @@ export async function getOrganization(
   throw new AdminError(404, field, `there is no organization "${id}"${suggestion}`);
 }
 
-/** Changes what the input names and leaves everything else as it is. */
+/**
+ * Changes what the input names and leaves everything else as it is. Throws 403 where a member of some organizations names
+ * what the installation gives to each.
+ */
 export async function updateOrganization(
   context: AdminContext,
   id: string,
   input: unknown,
 ): Promise<OrganizationRecord> {
   const { settings, limits, version, ...fields } = readInput(organizationChangeSchema, input);
+  await getOrganization(context, id);
+  requireGiver(context, { ...fields, limits });
   checkFallback(context, settings ?? {});
   return await changeOrganization(context, id, (before) => {
     requireVersion(before, version);
@@ -144,8 +152,8 @@ const settingsSchema = z
   .partial();
 
 const modelsSchema = z.union(
-  [z.literal("*"), z.array(z.string()), z.strictObject({ except: z.array(z.string()).min(1) })],
-  { error: 'must be "*", a list of model ids, or {except} with a list of them' },
+  [z.literal("*"), modelListSchema, z.strictObject({ except: modelListSchema.min(1) })],
+  { error: `must be "*", a list of at most ${MAX_LISTED} model ids, or {except} with a list of them` },
 );
 
 export const organizationListSchema = z.strictObject({ search: z.string().optional(), ...pageFields });
@@ -175,6 +183,18 @@ export const organizationChangeSchema = z.strictObject({
 
 function checkModels(context: AdminContext, models: readonly string[] | "*"): void {
   if (models !== "*") for (const model of models) requireModels(context.catalogue, model, "models");
+}
+
+/** What an organization may call, and how much, is not for its own members to decide; nor is whether it may at all. */
+const GIVEN = ["isDisabled", "models", "limits"] as const;
+
+function requireGiver(
+  context: AdminContext,
+  change: { readonly [Field in (typeof GIVEN)[number]]?: unknown },
+): void {
+  const field = GIVEN.find((each) => change[each] !== undefined);
+  if (field !== undefined && !decidesForAll(context))
+    throw new AdminError(403, field, `${field} needs a member of all organizations`);
 }
 
 function checkFallback(

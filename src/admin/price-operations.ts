@@ -87,7 +87,7 @@ export const priceOperations = {
     path: "/prices",
     summary: "Add a price row; what it names takes over from earlier rows",
     role: "billing",
-    reach: "organization",
+    reach: "installation",
     input: priceCreationSchema.extend({ isForced }),
     output: changeSchema,
     run: async (context, { isForced: forced, ...input }) =>
@@ -111,7 +111,7 @@ export const priceOperations = {
     path: "/prices/{id}/end",
     summary: "End a price row; its cells fall back to earlier rows, defaults or the configuration",
     role: "billing",
-    reach: "organization",
+    reach: "installation",
     input: priceEndSchema.extend({ isForced }),
     output: changeSchema,
     run: async (context, { isForced: forced, ...input }) =>
@@ -163,7 +163,7 @@ export const priceOperations = {
     path: "/price-corrections",
     summary: "Rate past charges anew and book the differences as refunds and adjustments",
     role: "billing",
-    reach: "organization",
+    reach: "installation",
     input: priceCorrectionSchema,
     output: correctionSchema,
     run: async (context, input) => toCorrection(await correctPrice(context, input, { dryRun: false })),

@@ -6,10 +6,12 @@ import { requireModel, type AdminContext, type Catalogue } from "./context.ts";
 import { readInput, requireVersion, versionSchema } from "./input.ts";
 import { changeOrganization, getOrganization } from "./organizations.ts";
 import type { OrganizationRecord, RouteRecord } from "./ports.ts";
+import { decidesForAll } from "./signed-in.ts";
 
 /**
  * Gives an organization its own route for a model. Refused when it names a model, channel or upstream model
- * that is not configured, so that every saved route can be followed.
+ * that is not configured, so that every saved route can be followed. Throws 403 where a member of some organizations names
+ * a target that is not in the route as it is: the model's price is meant for those.
  */
 export async function setRoute(context: AdminContext, input: unknown): Promise<EffectiveRoute> {
   const { organizationId, model, version, ...route } = readInput(routeSchema, input);
@@ -24,9 +26,33 @@ export async function setRoute(context: AdminContext, input: unknown): Promise<E
   }
   const after = await changeOrganization(context, organizationId, (before) => {
     requireVersion(before, version);
+    if (!decidesForAll(context)) requireKnownTargets(context.catalogue, before, model, route.targets);
     return { routes: { ...before.routes, [model]: route } };
   });
   return effectiveRoute(context.catalogue, after, model);
+}
+
+/** A member of the organization may order, weigh and leave out; another target could be a dearer model at this one's price. */
+function requireKnownTargets(
+  { routes }: Catalogue,
+  { routes: own }: OrganizationRecord,
+  model: string,
+  targets: RouteRecord["targets"],
+): void {
+  const configured = (routes.get(model)?.targets ?? []).map(({ channel, upstreamModel }) => ({
+    channel: channel.id,
+    upstreamModel,
+  }));
+  const known = [...configured, ...(own[model]?.targets ?? [])];
+  const isKnown = (target: RouteRecord["targets"][number]): boolean =>
+    known.some((each) => each.channel === target.channel && each.upstreamModel === target.upstreamModel);
+  const index = targets.findIndex((target) => !isKnown(target));
+  if (index >= 0)
+    throw new AdminError(
+      403,
+      `targets[${index}]`,
+      `"${model}" has no such target: adding one needs a member of all organizations`,
+    );
 }
 
 /** Returns the model to the configured default route. Throws 404 when the organization has no own route. */

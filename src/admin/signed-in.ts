@@ -57,6 +57,11 @@ export function requireWithin(caller: Caller, given: Access): void {
     throw new AdminError(403, "organizations", "you can give access to your own organizations only");
 }
 
+/** Whether the caller decides for all organizations, and so what each of them is given. */
+export function decidesForAll(caller: Caller): boolean {
+  return accessOf(caller).organizations === "*";
+}
+
 /** Whether an access reaches all the organizations. */
 export function covers({ organizations: own }: Access, organizations: Access["organizations"]): boolean {
   if (own === "*") return true;

@@ -120,15 +120,18 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
   ),
   "organizations.update": row(
     "admin",
-    hidden(({ organizationId: id }) => [{ id, isDisabled: true }]),
+    hidden(({ organizationId: id }) => [
+      { id, isDisabled: true },
+      { id, name: "x" },
+    ]),
   ),
   "organizations.enableModels": row(
     "admin",
-    hidden(({ organizationId: id, model }) => [{ id, models: [model] }]),
+    refused(({ organizationId: id, model }) => [{ id, models: [model] }]),
   ),
   "organizations.disableModels": row(
     "admin",
-    hidden(({ organizationId: id, model }) => [{ id, models: [model] }]),
+    refused(({ organizationId: id, model }) => [{ id, models: [model] }]),
   ),
   export: row(
     "viewer",
@@ -187,7 +190,7 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
   ),
   "prices.create": row(
     "billing",
-    hidden(({ organizationId }) => [{ organizationId, ...PRICE }]),
+    refused(({ organizationId }) => [{ organizationId, ...PRICE }]),
   ),
   "prices.preview": row(
     "viewer",
@@ -195,7 +198,7 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
   ),
   "prices.end": row(
     "billing",
-    hidden(({ priceId: id }) => [{ id }]),
+    refused(({ priceId: id }) => [{ id }]),
   ),
   "prices.table": row(
     "viewer",
@@ -211,7 +214,7 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
   ),
   "priceCorrections.apply": row(
     "billing",
-    hidden(({ organizationId }) => [{ organizationId, ...CORRECTION }]),
+    refused(({ organizationId }) => [{ organizationId, ...CORRECTION }]),
   ),
   "routes.list": row(
     "viewer",
@@ -247,7 +250,7 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
   ),
   "ledger.refund": row(
     "billing",
-    hidden(({ chargeId: id }) => [{ id, reason: "tried" }]),
+    refused(({ chargeId: id }) => [{ id, reason: "tried" }]),
   ),
   "ledger.verify": row("viewer", REFUSED),
   "audit.list": row(

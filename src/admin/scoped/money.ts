@@ -1,20 +1,16 @@
-import { AdminError } from "../admin-error.ts";
 import type { LedgerAdminStore } from "../ledger-ports.ts";
 import type { BudgetAdminStore } from "../budget-ports.ts";
 import type { PriceStore } from "../ports.ts";
 import { isWithin, listOwn, ownFilter, ownOrNull, refused, requireOwn, type Scope } from "./scope.ts";
 
-/** Prices, budgets and the ledger. Default prices are everybody's to read. */
+/**
+ * Prices, budgets and the ledger. Default prices are everybody's to read. What an organization pays is set and corrected by
+ * those who belong to all: its own members would decide what they owe.
+ */
 export const scopedMoney = {
   prices: (store: PriceStore, scope: Scope): PriceStore => ({
-    async add(price, by) {
-      requireOwn(scope, price.organizationId);
-      await store.add(price, by);
-    },
-    async end(id, until, by) {
-      const row = (await store.list()).find((each) => each.id === id);
-      return isWithin(scope, row?.organizationId) && (await store.end(id, until, by));
-    },
+    add: refused,
+    end: refused,
     async list(filter) {
       const rows = await store.list(filter);
       return rows.filter(({ organizationId }) => organizationId === null || isWithin(scope, organizationId));
@@ -57,12 +53,7 @@ export const scopedMoney = {
       history,
       charges: async (page) =>
         isWithin(scope, page.organizationId) ? await store.charges(page) : { histories: [], next: null },
-      async correct(charges, decide, note) {
-        for (const charge of charges)
-          if (!(await history(charge)))
-            throw new AdminError(404, "id", `there is no charge "${charge}" in the ledger`);
-        return await store.correct(charges, decide, note);
-      },
+      correct: refused,
       verify: refused,
       oldestMonth: refused,
       archive: refused,

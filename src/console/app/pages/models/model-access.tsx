@@ -33,7 +33,7 @@ export function ModelAccess({ model }: { model: ModelRow }) {
 
 function OrganizationAccess({ model, organization }: { model: string; organization: Organization }) {
   const { t } = useTranslation("models");
-  const canChange = useCan()("admin");
+  const canChange = useCan()("admin", "installation");
   const [isAsking, setAsking] = useState(false);
   const update = useActing("organizations.update", ["organizations", "models", "routes"]);
   const { id, name, models, version } = organization;

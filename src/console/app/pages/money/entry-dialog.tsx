@@ -30,7 +30,10 @@ export function EntryDialog({ id, onClose }: { id: string; onClose(): void }) {
         size="l"
         isOpen
         onClose={onClose}
-        footer={can("billing") && isLeft && <Button onPress={() => setRefunding(true)}>{t("refund")}</Button>}
+        footer={
+          can("billing", "installation") &&
+          isLeft && <Button onPress={() => setRefunding(true)}>{t("refund")}</Button>
+        }
       >
         <ReadingState query={entry} skeleton={<Skeleton className="h-[28rem] w-full" />}>
           {(view) => <Parts view={view} />}

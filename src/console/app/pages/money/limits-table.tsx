@@ -97,7 +97,7 @@ function useColumns(edit: (owner: LimitsOwner) => void): Column<LimitsOwner>[] {
       isNumber: true,
       cell: (owner) =>
         owner.id !== null &&
-        can("admin") && (
+        can("admin", owner.kind === "key" ? "organization" : "installation") && (
           <IconButton
             icon={Pencil}
             label={`${t("limits.edit")}: ${owner.name}`}

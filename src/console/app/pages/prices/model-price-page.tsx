@@ -57,7 +57,7 @@ function PriceActs({ row, currency }: { row: ModelPrices; currency: string }) {
   const can = useCan();
   const { id } = useOrganization();
   const [act, setAct] = useState<"add" | "correct" | null>(null);
-  if (!can("billing", id === null ? "installation" : "organization")) return null;
+  if (!can("billing", "installation")) return null;
   const shared = { row, currency, organizationId: id, onClose: () => setAct(null) };
   return (
     <>

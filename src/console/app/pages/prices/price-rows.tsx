@@ -67,7 +67,7 @@ function RowItem({ row }: { row: PriceRow }) {
         <Span row={row} />
       </div>
       <RowAmounts row={row} />
-      {mayEnd && can("billing", row.organizationId === null ? "installation" : "organization") && (
+      {mayEnd && can("billing", "installation") && (
         <Button kind="quiet" onPress={() => setEnding(true)}>
           {t("row.end")}
         </Button>

@@ -15,7 +15,7 @@ export function OrganizationActs({ view }: { view: Organization }) {
   const can = useCan();
   const [act, setAct] = useState<"edit" | "disable" | null>(null);
   const update = useActing("organizations.update", ["organizations"]);
-  if (!can("admin")) return null;
+  if (!can("admin", "installation")) return null;
   const enable = () =>
     update.mutate(
       { id: view.id, isDisabled: false },

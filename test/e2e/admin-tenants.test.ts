@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Role } from "../../src/admin/roles.ts";
+import { administrator, signIn, type Administrator, type Reply } from "../support/administration.ts";
+import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+
+/*
+ * What members of one organization try for it: better prices, money back, more than it was given, and the time and memory
+ * of everybody else.
+ */
+let gateway: TestGateway;
+let owner: Administrator;
+let tenant: Administrator;
+
+const PASSWORD = "twelve or more characters";
+const MESSAGES = [{ role: "user", content: "hello" }];
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  owner = await signIn(gateway);
+  await owner.act("POST", "/organizations", { id: "acme", name: "Acme" });
+  tenant = await newMember("tenant", "owner");
+}, 30_000);
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+async function newMember(name: string, role: Role): Promise<Administrator> {
+  await owner.act("POST", "/members", { name, role, organizations: ["acme"], password: PASSWORD });
+  return await signIn(gateway, { name, password: PASSWORD });
+}
+
+const outcome = ({ status, body }: Reply) => [status, body.error?.field];
+
+test("an owner of one organization sets no price for it, corrects no charge and refunds none", async () => {
+  const { secret } = await owner.act("POST", "/keys", { organizationId: "acme", name: "Charged" });
+  await until("the key", async () => {
+    const headers = { authorization: `Bearer ${secret}` };
+    const body = { model: "sandbox-chat", messages: MESSAGES };
+    return (await gateway.call("/v1/chat/completions", { headers, body })).ok || undefined;
+  });
+  const charge = await until("a charge", async () => (await tenant.act("GET", "/ledger")).data[0]);
+  const price = {
+    organizationId: "acme",
+    model: "sandbox-chat",
+    perMillion: { input: "0", output: "0" },
+  };
+  const { price: row } = await owner.act("POST", "/prices", {
+    ...price,
+    perMillion: { input: "9", output: "9" },
+  });
+  const refused = await Promise.all([
+    tenant.send("POST", "/prices", price),
+    tenant.send("POST", `/prices/${row.id}/end`, {}),
+    tenant.send("POST", "/price-corrections", { ...price, from: "2020-01-01T00:00:00Z", reason: "mine" }),
+    tenant.send("POST", `/ledger/${charge.id}/refund`, { reason: "mine" }),
+  ]);
+  expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+  expect((await tenant.act("GET", `/ledger/${charge.id}`)).corrections).toEqual([]);
+  expect((await tenant.act("GET", "/prices?organizationId=acme")).data).toMatchObject([
+    { id: row.id, perMillion: { input: "9.00" } },
+  ]);
+});
+
+test("an owner of one organization does not give it more than it was given", async () => {
+  const given = { models: ["sandbox-chat"], limits: { requestsPerMinute: 600 } };
+  await owner.act("PATCH", "/organizations/acme", given);
+  const tried = [
+    { isDisabled: false },
+    { models: "*" },
+    { limits: { requestsPerMinute: null } },
+    { name: "Ours" },
+  ];
+  const outcomes: unknown[] = [];
+  for (const change of tried)
+    outcomes.push(outcome(await tenant.send("PATCH", "/organizations/acme", change)));
+  expect(outcomes).toEqual([
+    [403, "isDisabled"],
+    [403, "models"],
+    [403, "limits"],
+    [200, undefined],
+  ]);
+  const enabled = await tenant.send("POST", "/organizations/acme/enable-models", { models: "*" });
+  expect(enabled.status).toBe(403);
+  expect(await tenant.act("GET", "/organizations/acme")).toMatchObject({ ...given, name: "Ours" });
+  await owner.act("PATCH", "/organizations/acme", { models: "*", limits: { requestsPerMinute: "default" } });
+});
+
+test("an owner of one organization does not have a cheap model served by a dear one", async () => {
+  const route = { organizationId: "acme", model: "sandbox-b-fast" };
+  const dear = { channel: "sandbox", upstreamModel: "sandbox-b-quality", weight: 1 };
+  const own = { channel: "sandbox", upstreamModel: "sandbox-b-fast", weight: 7 };
+  const refused = await tenant.send("PUT", "/routes", { ...route, targets: [own, dear] });
+  expect(outcome(refused)).toEqual([403, "targets[1]"]);
+  expect(await tenant.act("PUT", "/routes", { ...route, targets: [own] })).toMatchObject({ targets: [own] });
+  // What the installation gave may be put in another order.
+  await owner.act("PUT", "/routes", { ...route, targets: [own, dear] });
+  const swapped = await tenant.act("PUT", "/routes", { ...route, targets: [dear, own] });
+  expect(swapped).toMatchObject({ targets: [dear, own] });
+});
+
+test("a record has no list so long that every request would be slow", async () => {
+  const key = { organizationId: "acme", name: "Long" };
+  const addresses = Array.from({ length: 1001 }, (_, index) => `10.0.${index >> 8}.${index & 255}`);
+  const models = Array.from({ length: 1001 }, () => "sandbox-chat");
+  const enable = "/organizations/acme/enable-models";
+  expect(outcome(await tenant.send("POST", "/keys", { ...key, addresses }))).toEqual([400, "addresses"]);
+  expect(outcome(await tenant.send("POST", "/keys", { ...key, models }))).toEqual([400, "models"]);
+  expect(outcome(await owner.send("POST", enable, { models }))).toEqual([400, "models"]);
+  expect(outcome(await owner.send("PATCH", "/organizations/acme", { models }))).toEqual([400, "models"]);
+});
+
+test("a lesser token of a member does not get what the member's session was given", async () => {
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+  await owner.act("POST", "/organizations", { id: "other", name: "Other" });
+  const { secret } = await owner.act("POST", "/tokens", {
+    name: "lesser",
+    role: "admin",
+    organizations: ["acme"],
+    expiresAt,
+  });
+  const lesser = administrator(gateway, { authorization: `Bearer ${secret}` });
+  const key = { organizationId: "other", name: "Once" };
+  const once = { "idempotency-key": "once" };
+  const first = await owner.send("POST", "/keys", key, once);
+  expect((await owner.send("POST", "/keys", key, once)).body.secret).toBe(first.body.secret);
+  const replayed = await lesser.send("POST", "/keys", key, once);
+  expect([replayed.status, JSON.stringify(replayed.body).includes("gk_")]).toEqual([409, false]);
+});
+
+test("exports that have ended leave room for others", async () => {
+  const reader = await newMember("reader", "viewer");
+  for (let index = 0; index < 8; index++)
+    expect((await reader.send("GET", "/export/audit")).status).toBe(200);
+  for (let index = 0; index < 8; index++)
+    expect((await reader.send("GET", "/export/keys?colour=red")).status).toBe(400);
+});
