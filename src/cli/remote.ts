@@ -41,7 +41,7 @@ async function send(
   path: string,
   { headers, ...init }: RequestInit & { headers?: Record<string, string> },
 ): Promise<Response> {
-  const base = url.replace(/\/+$/, "");
+  const base = url.replace(/(?<!\/)\/+$/, "");
   const sent = { ...init, headers: { ...headers, authorization: `Bearer ${token}` } };
   const response = await fetch(`${base}/admin/v1${path}`, sent).catch((error: Error) => {
     throw new Error(`the gateway at ${base} cannot be reached: ${error.message}`);

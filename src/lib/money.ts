@@ -26,7 +26,10 @@ export function formatNanos(nanos: Nanos): string {
 
 /** Writes millionths of a nano-unit exactly, with up to fifteen decimals: `formatNanos` of what was not rounded. */
 export function formatMillionths(millionths: bigint): string {
-  const rest = (millionths % 1_000_000n).toString().padStart(6, "0").replace(/0+$/, "");
+  const rest = (millionths % 1_000_000n)
+    .toString()
+    .padStart(6, "0")
+    .replace(/(?<!0)0+$/, "");
   const whole = formatNanos(millionths / 1_000_000n);
   return rest === "" ? whole : `${whole.padEnd(whole.indexOf(".") + 10, "0")}${rest}`;
 }

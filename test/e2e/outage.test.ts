@@ -103,10 +103,13 @@ describe.skipIf("missing" in found)("while the database is unavailable", () => {
     60_000,
   );
 
-  test("loss and return are logged once, with the driver's reason", () => {
-    const lines = fixture.gateway
-      .logs()
-      .filter(({ message }) => String(message).startsWith("the database is"));
+  test("loss and return are logged once, with the driver's reason", async () => {
+    const lines = await until("the return", () => {
+      const found = fixture.gateway
+        .logs()
+        .filter(({ message }) => String(message).startsWith("the database is"));
+      return found.length % 2 === 0 ? found : undefined;
+    });
     const expected = [
       "warn the database is away: known keys are served, charges wait in the journal",
       "info the database is available again after n s",

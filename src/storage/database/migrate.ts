@@ -87,7 +87,7 @@ export async function migrate(
 
 /** What stands in a comment that begins with `on SQLite:` is part of the statement there. */
 function textFor(kind: Database["kind"], text: string): string {
-  return kind === "sqlite" ? text.replace(/\/\* on SQLite: (.*?) \*\//g, "$1") : text;
+  return kind === "sqlite" ? text.replace(/\/\* on SQLite: ([^*]*) \*\//g, "$1") : text;
 }
 
 /** An index on a large table takes its time, and so does another process that is just migrating. */

@@ -24,13 +24,16 @@ export function subtract(from: string, amount: string): string {
 }
 
 function parse(amount: string): bigint {
-  const [, sign = "", whole = "0", fraction = ""] = /^(-?)(\d+)\.?(\d*)$/.exec(amount) ?? [];
+  const [, sign = "", whole = "0", fraction = ""] = /^(-?)(\d+)(?:\.(\d*))?$/.exec(amount) ?? [];
   const value = BigInt(whole + fraction.slice(0, PLACES).padEnd(PLACES, "0"));
   return sign === "" ? value : -value;
 }
 
 function render(value: bigint): string {
   const digits = String(value < 0n ? -value : value).padStart(PLACES + 1, "0");
-  const fraction = digits.slice(-PLACES).replace(/0+$/, "").padEnd(2, "0");
+  const fraction = digits
+    .slice(-PLACES)
+    .replace(/(?<!0)0+$/, "")
+    .padEnd(2, "0");
   return `${value < 0n ? "-" : ""}${digits.slice(0, -PLACES)}.${fraction}`;
 }
