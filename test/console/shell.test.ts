@@ -88,6 +88,8 @@ describe.skipIf(chromium === null)("the console's shell", () => {
     await shown.page.keyboard.type(typed);
     await shown.page.waitForFunction(`document.querySelectorAll("[role=menuitem]").length === 1`);
     await shown.page.keyboard.press("Enter");
+    // Where the focus goes back to, once it has closed.
+    await shown.page.waitForSelector("[role=dialog]", { hidden: true });
   }
 
   async function choose(what: string, wanted: string): Promise<void> {
