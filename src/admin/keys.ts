@@ -21,7 +21,7 @@ import { KEY_STATES, type KeyRecord } from "./ports.ts";
 
 /**
  * Creates a key. Its secret is in the result and nowhere else: only the hash is stored. `id` is that of another
- * installation whose configuration is imported.
+ * installation whose configuration is imported. Throws 409 for a given secret that a key has or had.
  */
 export async function createKey(
   context: AdminContext,
@@ -48,7 +48,9 @@ export async function createKey(
     isDisabled: false,
     createdAt: context.clock.now(),
   };
-  return { secret, key: await context.store.keys.create(fresh, context.by) };
+  const key = await context.store.keys.create(fresh, context.by);
+  if (!key) throw new AdminError(409, "secret", "this secret is or was that of a key: choose another one");
+  return { secret, key };
 }
 
 /** A key whose secret was generated just now. */

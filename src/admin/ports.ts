@@ -120,7 +120,8 @@ export type KeyState = (typeof KEY_STATES)[number];
 
 /** Deleted keys are not found; their rows stay for the ledger's sake. */
 export interface KeyStore {
-  create(key: Omit<KeyRecord, "version">, by: Actor): Promise<KeyRecord>;
+  /** Null where a key of any organization has or had the secret: its callers would become another's. */
+  create(key: Omit<KeyRecord, "version">, by: Actor): Promise<KeyRecord | null>;
   get(id: string): Promise<KeyRecord | null>;
   /** The key with this secret; not one that had it before a rotation. */
   findByHash(hash: string): Promise<KeyRecord | null>;

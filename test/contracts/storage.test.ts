@@ -145,7 +145,8 @@ onEachDatabase("The store", (databases) => {
       models: ["m"],
       expiresAt: 4_102_444_800_000,
     });
-    const key = await keys.create(fields, BY);
+    const key = (await keys.create(fields, BY))!;
+    expect(await keys.create({ ...fields, id: "key_of_the_same_secret" }, BY)).toBeNull();
     expect(key).toEqual({ ...fields, version: key.version });
     expect(await keys.findByHash(key.hash)).toEqual(key);
     expect(await keys.findByHash("0".repeat(64))).toBeNull();

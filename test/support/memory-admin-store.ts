@@ -133,8 +133,8 @@ function keyStore(note: Note): AdminStore["keys"] {
   const retired = new Map<string, number>();
   return {
     async create(key, by) {
-      if ([...records.values()].some((other) => other.hash === key.hash))
-        throw new Error("UNIQUE constraint failed: api_keys.hash");
+      if (retired.has(key.hash) || [...records.values()].some((other) => other.hash === key.hash))
+        return null;
       const record = { ...structuredClone(key), version: 1 };
       records.set(key.id, record);
       note(by, `create key ${key.id}`);

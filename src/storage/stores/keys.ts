@@ -23,12 +23,15 @@ function keyChanges(database: Database): KeyChanges {
     async create(key, by) {
       const change = { by, kind: "key", action: "create", subject: key.id } as const;
       let version = 0;
-      await makeChange(database, change, async (sql, revision) => {
+      const isNew = await makeChange(database, change, async (sql, revision) => {
+        const known = await sql<object[]>`SELECT hash FROM api_keys WHERE hash = ${key.hash}
+          UNION ALL SELECT hash FROM retired_secrets WHERE hash = ${key.hash}`;
+        if (known.length > 0) return null;
         await sql`INSERT INTO api_keys ${sql(writeRow(key, revision))}`;
         version = Number(revision);
         return { before: null, after: forAudit({ ...key, version }) };
       });
-      return { ...key, version };
+      return isNew ? { ...key, version } : null;
     },
     async update(id, change, by) {
       let after: KeyRecord | null = null;
