@@ -17,6 +17,10 @@ export async function createAlert(
   const fields = readInput(alertCreationSchema, input);
   await getOrganization(context, fields.organizationId);
   await checkAlert(context, fields);
+  const { organizationId } = fields;
+  const others = await context.store.alerts.page({ organizationId, limit: MAX_RULES });
+  if (others.length >= MAX_RULES)
+    throw new AdminError(409, null, `the organization has ${MAX_RULES} alerts already; remove one`);
   const rule = { ...fields, id, isDisabled: false, createdAt: context.clock.now() };
   return await context.store.alerts.create(rule, context.by);
 }
@@ -84,6 +88,8 @@ function definedOf<Fields extends object>(
 }
 
 const MAX_EMAILS = 20;
+/** Of one organization: all are looked at every time, and each may send mails to anybody. */
+const MAX_RULES = 50;
 
 const settingsSchema = z.discriminatedUnion("kind", [
   z.strictObject({

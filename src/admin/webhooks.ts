@@ -10,6 +10,8 @@ import { pageByName, pageFields, readCursor, toPage, type Page } from "./paging.
 import type { WebhookDelivery, WebhookEndpoint } from "./webhook-ports.ts";
 
 const SECRET_BYTES = 32;
+/** Of one organization: each gets a message for each job. */
+const MAX_WEBHOOKS = 20;
 
 export const webhookCreationSchema = z.strictObject({
   organizationId: z.string(),
@@ -37,6 +39,8 @@ export async function addWebhook(
       "url",
       "the organization has this endpoint already; rotate it to change its secret",
     );
+  if (others.length >= MAX_WEBHOOKS)
+    throw new AdminError(409, null, `the organization has ${MAX_WEBHOOKS} endpoints already; remove one`);
   const endpoint = { id: newId("hook"), organizationId, url, createdAt: clock.now() };
   const secret = newSecret();
   await store.webhooks.add({ ...endpoint, secret }, by);

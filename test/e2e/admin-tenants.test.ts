@@ -125,6 +125,45 @@ test("a lesser token of a member does not get what the member's session was give
   expect([replayed.status, JSON.stringify(replayed.body).includes("gk_")]).toEqual([409, false]);
 });
 
+test("a secret that a key has, or had, is nobody else's", async () => {
+  await owner.act("POST", "/organizations", { id: "rival", name: "Rival" });
+  const { key, secret } = await tenant.act("POST", "/keys", { organizationId: "acme", name: "Ours" });
+  const claim = () => owner.send("POST", "/keys", { organizationId: "rival", name: "Claimed", secret });
+  expect(outcome(await claim())).toEqual([409, "secret"]);
+  await tenant.act("POST", `/keys/${key.id}/rotate`, { overlapMs: 0 });
+  expect(outcome(await claim())).toEqual([409, "secret"]);
+  const second = await tenant.act("POST", "/keys", { organizationId: "acme", name: "Removed" });
+  await tenant.act("DELETE", `/keys/${second.key.id}`);
+  const removed = { organizationId: "rival", name: "Claimed", secret: second.secret };
+  expect(outcome(await owner.send("POST", "/keys", removed))).toEqual([409, "secret"]);
+});
+
+test("an organization has so many endpoints and alerts and no more", async () => {
+  await owner.act("POST", "/organizations", { id: "loud", name: "Loud" });
+  const settings = { kind: "budget", percents: [1], budgetId: null };
+  const alert = { organizationId: "loud", name: "Alert", settings, emails: ["who@example.com"] };
+  const webhook = (index: number) => ({ organizationId: "loud", url: `https://hooks.example/${index}` });
+  for (let index = 0; index < 20; index++) await owner.act("POST", "/webhooks", webhook(index));
+  for (let index = 0; index < 50; index++) await owner.act("POST", "/alerts", alert);
+  expect((await owner.send("POST", "/webhooks", webhook(20))).status).toBe(409);
+  expect((await owner.send("POST", "/alerts", alert)).status).toBe(409);
+});
+
+test("input that is nested too deeply is refused, with an idempotency key, too", async () => {
+  const nested = `${"[".repeat(500_000)}${"]".repeat(500_000)}`;
+  const reply = await fetch(`${gateway.url}/admin/v1/routes/explain`, {
+    method: "POST",
+    headers: {
+      cookie: tenant.cookie,
+      "sec-fetch-site": "same-origin",
+      "content-type": "application/json",
+      "idempotency-key": "nested",
+    },
+    body: `{"organizationId":${nested}}`,
+  });
+  expect(reply.status).toBe(400);
+});
+
 test("exports that have ended leave room for others", async () => {
   const reader = await newMember("reader", "viewer");
   for (let index = 0; index < 8; index++)

@@ -209,8 +209,8 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
     hidden(({ organizationId }) => [{ organizationId, model: PRICE.model }]),
   ),
   "priceCorrections.preview": row(
-    "viewer",
-    hidden(({ organizationId }) => [{ organizationId, ...CORRECTION }]),
+    "billing",
+    refused(({ organizationId }) => [{ organizationId, ...CORRECTION }]),
   ),
   "priceCorrections.apply": row(
     "billing",

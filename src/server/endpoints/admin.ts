@@ -1,3 +1,4 @@
+import { readInput } from "../../admin/input.ts";
 import { runOperation, type Operation } from "../../admin/operation.ts";
 import { operations } from "../../admin/operations.ts";
 import { runOnce } from "../admin-idempotency.ts";
@@ -15,6 +16,8 @@ export function adminRoutes(admin: Administration): Route[] {
       const input = await readInputOf(exchange, operation);
       const act = () => runOperation(operation, context, input);
       if (operation.method !== "POST") return await act();
+      // Before anything is made of it, so that what no operation takes costs nothing more.
+      readInput(operation.input, input);
       const { signedIn } = context;
       return await runOnce(admin.outcomes, exchange, { signedIn, input }, act);
     }),
