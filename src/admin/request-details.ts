@@ -9,6 +9,7 @@ import type { AdminContext } from "./context.ts";
 import { isoTime } from "./output.ts";
 import { priceIndex } from "./price-index.ts";
 import { keyNames, rowOf } from "./requests.ts";
+import { decidesForAll } from "./signed-in.ts";
 import type { requestDetailSchema } from "./usage-schemas.ts";
 
 type Detail = z.input<typeof requestDetailSchema>;
@@ -38,7 +39,8 @@ export async function getRequest(context: AdminContext, id: string): Promise<Det
       traceId: record?.traceId ?? null,
       firstByteMs: record?.firstByteMs ?? null,
       isStream: record?.isStream ?? null,
-      cause: record?.cause ?? null,
+      // Words of drivers and of the system, which may name what the installation runs on.
+      cause: decidesForAll(context) ? (record?.cause ?? null) : null,
     },
     attempts: (record?.attempts ?? charge?.attempts ?? []).map(attemptView),
     ledger: entries.map(entryView),

@@ -191,7 +191,7 @@ export const requestDetailSchema = z.object({
     traceId: z.string().nullable(),
     firstByteMs: z.number().nullable(),
     isStream: z.boolean().nullable(),
-    cause: z.string().nullable().describe("For operators; never the caller's content"),
+    cause: z.string().nullable().describe("For members of all organizations; never the caller's content"),
   }),
   attempts: z.array(attemptSchema),
   ledger: z.array(ledgerLineSchema),

@@ -12,10 +12,24 @@ let owner: Administrator;
 let tenant: Administrator;
 
 const PASSWORD = "twelve or more characters";
+/** A vendor that nothing listens for. */
+const YAML = `
+channels:
+  inside:
+    provider: openai
+    base_url: http://127.0.0.1:9
+    credential: none
+models:
+  away:
+    type: chat
+    max_output_tokens: 1000
+    price: { per_million: { input: "1", output: "1" } }
+    route: { targets: [{ channel: inside, upstream_model: away }] }
+`;
 const MESSAGES = [{ role: "user", content: "hello" }];
 
 beforeAll(async () => {
-  gateway = await startTestGateway();
+  gateway = await startTestGateway({ yaml: YAML });
   owner = await signIn(gateway);
   await owner.act("POST", "/organizations", { id: "acme", name: "Acme" });
   tenant = await newMember("tenant", "owner");
@@ -94,6 +108,21 @@ test("an owner of one organization does not have a cheap model served by a dear 
   await owner.act("PUT", "/routes", { ...route, targets: [own, dear] });
   const swapped = await tenant.act("PUT", "/routes", { ...route, targets: [dear, own] });
   expect(swapped).toMatchObject({ targets: [dear, own] });
+});
+
+test("what the installation runs on is not told with a failed request", async () => {
+  const { secret } = await owner.act("POST", "/keys", { organizationId: "acme", name: "Failing" });
+  const call = {
+    headers: { authorization: `Bearer ${secret}` },
+    body: { model: "away", messages: MESSAGES },
+  };
+  const found = await until("a failed request", async () => {
+    await gateway.call("/v1/chat/completions", call);
+    return (await owner.act("GET", "/requests?model=away&statusClass=5xx")).data[0];
+  });
+  const causeFor = async (as: Administrator) => (await as.act("GET", `/requests/${found.id}`)).request.cause;
+  expect(await causeFor(owner)).toBeString();
+  expect(await causeFor(tenant)).toBeNull();
 });
 
 test("a record has no list so long that every request would be slow", async () => {
