@@ -1,4 +1,3 @@
-import { createTransport } from "nodemailer";
 import type { AlertStore, SendMail } from "./ports.ts";
 
 const AT_ONCE = 10;
@@ -11,9 +10,12 @@ const MAX_RESULT = 300;
 /** Sends mails through a server, `smtp://` with STARTTLS where it offers that, or `smtps://`. */
 export function openMailer({ url, from }: { url: string; from: string }): SendMail {
   const timeouts = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS };
-  const transport = createTransport({ url, ...timeouts });
+  // Loaded at its first use: few installations send mails.
+  const open = async () => (await import("nodemailer")).createTransport({ url, ...timeouts });
+  let transport: ReturnType<typeof open> | null = null;
   return async ({ recipient, subject, body }) => {
-    await transport.sendMail({ from, to: recipient, subject, text: body });
+    transport ??= open();
+    await (await transport).sendMail({ from, to: recipient, subject, text: body });
   };
 }
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DIRECTORY, readManifest, versionOfSources, type Manifest } from "./manifest.ts";
 
 /** A gateway that has just started has more urgent work than looking for a build. */
-const WARM_UP_MS = 1_000;
+const WARM_UP_MS = 5_000;
 const RETRY_MS = 30_000;
 
 interface Build {

@@ -1,4 +1,4 @@
-import * as client from "openid-client";
+import type * as OpenIdClient from "openid-client";
 import type { IdentityClaims, IdentitySettings } from "../admin/identity-provider.ts";
 
 /** What the browser keeps between the beginning and the end of a sign-in. */
@@ -22,9 +22,12 @@ export interface OpenId {
 const TIMEOUT_SECONDS = 10;
 const TOLERANCE_SECONDS = 30;
 
+/** Loaded at its first use: few installations have such a provider. */
+const library = () => import("openid-client");
+
 /** Discovers the provider at its first use, and again after a failure. */
 export function openId(settings: IdentitySettings): OpenId {
-  let discovered: Promise<client.Configuration> | null = null;
+  let discovered: Promise<OpenIdClient.Configuration> | null = null;
   const configuration = () => {
     discovered ??= discover(settings).catch((error: unknown) => {
       discovered = null;
@@ -34,6 +37,7 @@ export function openId(settings: IdentitySettings): OpenId {
   };
   return {
     async begin(redirectUri) {
+      const client = await library();
       const pending = {
         state: client.randomState(),
         nonce: client.randomNonce(),
@@ -50,6 +54,7 @@ export function openId(settings: IdentitySettings): OpenId {
       return { location: url.href, pending };
     },
     async finish(url, { state, nonce, verifier }) {
+      const client = await library();
       const tokens = await client.authorizationCodeGrant(await configuration(), url, {
         expectedState: state,
         expectedNonce: nonce,
@@ -63,7 +68,12 @@ export function openId(settings: IdentitySettings): OpenId {
   };
 }
 
-function discover({ issuer, clientId, clientSecret }: IdentitySettings): Promise<client.Configuration> {
+async function discover({
+  issuer,
+  clientId,
+  clientSecret,
+}: IdentitySettings): Promise<OpenIdClient.Configuration> {
+  const client = await library();
   const url = new URL(issuer);
   return client.discovery(
     url,
@@ -81,7 +91,7 @@ function discover({ issuer, clientId, clientSecret }: IdentitySettings): Promise
   );
 }
 
-function readClaims(claims: client.IDToken, { roleClaim }: IdentitySettings): IdentityClaims {
+function readClaims(claims: OpenIdClient.IDToken, { roleClaim }: IdentitySettings): IdentityClaims {
   const email = claims["email"];
   const isVerified = claims["email_verified"] === true && typeof email === "string";
   const named = roleClaim === null ? [] : claims[roleClaim];

@@ -1,4 +1,3 @@
-import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { untilAborted } from "../../lib/waiting.ts";
@@ -39,7 +38,7 @@ export function authenticateByApiKey(apiKey: string): Authenticate {
  * library finds and renews: variables of the environment, profiles, web identity, containers and instances.
  */
 export function authenticateBySignature(region: string, own?: AccessKey): Authenticate {
-  const findKey = own ? async () => own : lazily(() => defaultProvider());
+  const findKey = own ? async () => own : keyOfMachine();
   return async ({ url, headers, body }, signal) => {
     signal.throwIfAborted();
     const key = await untilAborted(findKey().catch(noKey), signal);
@@ -63,10 +62,15 @@ export function authenticateBySignature(region: string, own?: AccessKey): Authen
   };
 }
 
-/** Nothing of the machine is looked at before the first call. */
-function lazily<Value>(create: () => () => Promise<Value>): () => Promise<Value> {
-  let get: (() => Promise<Value>) | undefined;
-  return () => (get ??= create())();
+/** The library is loaded at its first use: it is large, and few channels need it. */
+function keyOfMachine(): () => Promise<AccessKey> {
+  let provider: Promise<() => Promise<AccessKey>> | null = null;
+  return async () => {
+    provider ??= import("@aws-sdk/credential-provider-node").then(({ defaultProvider }) => defaultProvider());
+    return await (
+      await provider
+    )();
+  };
 }
 
 function noKey(cause: unknown): never {
