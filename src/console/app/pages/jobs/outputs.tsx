@@ -1,6 +1,7 @@
+import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { ReadingState } from "../../components/reading-state.tsx";
-import { useReading } from "../../lib/queries.ts";
+import { reading } from "../../lib/queries.ts";
 import { isLive, type JobRow } from "./states.ts";
 
 /** A job's pictures while they are kept. */
@@ -14,14 +15,20 @@ export function Outputs({ job }: { job: JobRow }) {
 
 /** Pictures are noted a moment after the job's end. */
 const MARGIN_MS = 60_000;
+const LOOK_AGAIN_MS = 1_000;
 
-function Pictures({ job: { id, organizationId, createdAt, endedAt } }: { job: JobRow }) {
+function Pictures({ job: { id, organizationId, createdAt, endedAt, images } }: { job: JobRow }) {
   const { t } = useTranslation("jobs");
-  const query = useReading("pictures.list", {
-    organizationId,
-    ledgerId: id,
-    from: createdAt,
-    ...(endedAt !== null && { to: new Date(Date.parse(endedAt) + MARGIN_MS).toISOString() }),
+  const lastMs = endedAt === null ? Infinity : Date.parse(endedAt) + MARGIN_MS;
+  const query = useQuery({
+    ...reading("pictures.list", {
+      organizationId,
+      ledgerId: id,
+      from: createdAt,
+      ...(endedAt !== null && { to: new Date(lastMs).toISOString() }),
+    }),
+    refetchInterval: ({ state }) =>
+      (state.data?.data.length ?? 0) < images && Date.now() < lastMs ? LOOK_AGAIN_MS : false,
   });
   return (
     <ReadingState query={query}>
