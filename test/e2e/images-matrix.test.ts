@@ -72,12 +72,14 @@ interface Case extends Offer {
 describe.each(ENTRANCES)("%s", (entrance) => {
   const offers = MODELS.filter(({ family }) => family !== "Qwen edits" || entrance !== "generations");
   test.each(offers.map((offer) => [offer.model, offer] as const))(
-    "with %s at every size",
+    "with %s at its sizes",
     async (_, offer) => {
       const sizes = Object.keys(SIZES) as SizeName[];
       await runAll(
         sizes
           .filter((size) => isQuick(offer.family, size))
+          // Forms differ from JSON in how they are read, not in how their sizes are fitted.
+          .filter((_, index) => entrance !== "edits by form" || index % 3 === 0)
           .map((size, index) => makeCase({ ...offer, entrance, size }, index)),
       );
       takeStock();

@@ -60,7 +60,8 @@ describe.skipIf("missing" in found)("while Redis is unavailable", () => {
     expect((await fleet.chat()).status).toBe(429);
     for (const gateway of fleet.gateways) {
       const lines = gateway.logs().filter(({ message }) => String(message).startsWith("Redis is"));
-      expect(lines.map(({ level }) => level)).toEqual(["warn", "info"]);
+      // A Redis that is slow to start may be lost once more; each loss has its return.
+      expect(lines.map(({ level }) => level).join(" ")).toMatch(/^warn info(?: warn info)?$/);
     }
   }, 30_000);
 
