@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { until } from "../support/gateway.ts";
 import { chromium, startTestConsole, type TestConsole } from "../support/browser.ts";
 import { tabTo } from "../support/keyboard.ts";
 
@@ -40,6 +41,10 @@ describe.skipIf(chromium === null)("money in the console", () => {
     await console.see("The price was changed");
     await console.see("Organization's row");
     await console.page.waitForFunction(`!document.querySelector("[role=dialog]")`);
+    await until("the price to hold", async () => {
+      const found = await console.gateway.call(`/v1/pricing/lookup?model=${MODEL}&quality=low`);
+      return ((await found.json()) as { unit_price: string }).unit_price === "0.33" ? true : undefined;
+    });
     expect((await charge()).amount).toBe(330_000_000n);
   });
 

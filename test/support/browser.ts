@@ -143,6 +143,10 @@ const OBSERVE_SHIFTS = `
 const ANNOUNCER = `[["[data-live-announcer]"]]`;
 
 async function findWithAxe(page: Page): Promise<string[]> {
+  // A colour on its way to another one is no finding.
+  await page.evaluate(`Promise.allSettled(document.getAnimations()
+    .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime))
+    .map(({ finished }) => finished))`);
   await page.evaluate(axe.source);
   const { violations } = (await page.evaluate(
     `axe.run({ exclude: ${ANNOUNCER} }, { resultTypes: ["violations"] })`,
