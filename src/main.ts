@@ -1,13 +1,16 @@
 import { userInfo } from "node:os";
-import { openAdmin, runMigrations, runWorker, serve } from "./serve.ts";
+import { openAdmin, runMigrations } from "./open-admin.ts";
 import { openConfiguration } from "./open-configuration.ts";
 import { runCli } from "./cli/index.ts";
 import { secureEnvironment } from "./config/index.ts";
 import { PROVIDERS } from "./providers/registry.ts";
 
+/** Loaded by what serves only, so that other commands start quickly. */
+const gateway = () => import("./serve.ts");
+
 const exitCode = await runCli(process.argv.slice(2), {
-  serve,
-  runWorker,
+  serve: async (...run) => await (await gateway()).serve(...run),
+  runWorker: async (...run) => await (await gateway()).runWorker(...run),
   openAdmin,
   openConfiguration: (load) => openConfiguration(load),
   migrate: runMigrations,

@@ -1,16 +1,13 @@
-import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { bootstrap, type BootstrapResult } from "./admin/bootstrap.ts";
 import type { StoredEntry } from "./admin/configuration-ports.ts";
-import type { AdminStore } from "./admin/ports.ts";
 import { startGateway, type Gateway } from "./app.ts";
 import { ignoreProxies, type LoadedSettings, type Settings } from "./config/index.ts";
-import { databaseOf } from "./database.ts";
 import { requireFreePort } from "./free-port.ts";
 import { systemClock } from "./lib/clock.ts";
+import { makeDataFolder, openAdmin } from "./open-admin.ts";
 import type { LoadConfiguration } from "./open-configuration.ts";
 import { reloadOnChange } from "./reload.ts";
-import { migrate, openDatabase, openStores } from "./storage/index.ts";
 import { LEAVE_SIGNAL, supervise } from "./supervise.ts";
 import { openSupervisorLink } from "./supervisor-link.ts";
 
@@ -112,39 +109,6 @@ function addressOf({ server: { host, port } }: Settings): string {
   if (port === 0)
     throw new Error("several workers need a port that is known beforehand: set PORT to a number above 0");
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-/** Opens the store for administration; the caller closes it. */
-export async function openAdmin(settings: Settings): Promise<{ store: AdminStore; close(): Promise<void> }> {
-  await makeDataFolder(settings);
-  const { database: location, ...options } = databaseOf(settings);
-  const { admin, database } = await openStores(location, options);
-  return { store: admin, close: () => database.close() };
-}
-
-/** Brings the database to the form this version needs. */
-export async function runMigrations(settings: Settings): Promise<{ applied: string[] }> {
-  await makeDataFolder(settings);
-  const { database: location, ...options } = databaseOf(settings);
-  const database = await openDatabase(location, options);
-  try {
-    return { applied: await migrate(database) };
-  } finally {
-    await database.close();
-  }
-}
-
-async function makeDataFolder({ dataDirectory }: Settings): Promise<void> {
-  try {
-    // Charges, keys and pictures are for this user only.
-    await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(
-      `the data folder cannot be made (${reason}): set GATEWAY_DATA_DIR to a folder that can be written`,
-      { cause: error },
-    );
-  }
 }
 
 /** The first signal stops gracefully, a second one at once. Either way no charge is lost. */

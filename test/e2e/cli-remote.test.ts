@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { runCli, type CliContext } from "../../src/cli/index.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
 import { openConfiguration } from "../../src/open-configuration.ts";
-import { openAdmin } from "../../src/serve.ts";
+import { openAdmin } from "../../src/open-admin.ts";
 import { signIn } from "../support/administration.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 

@@ -4,7 +4,7 @@ import { runCli } from "../../src/cli/index.ts";
 import { loadSettings, type LoadedSettings } from "../../src/config/index.ts";
 import { isWellFormedSecret } from "../../src/lib/secret.ts";
 import { openConfiguration } from "../../src/open-configuration.ts";
-import { runMigrations } from "../../src/serve.ts";
+import { runMigrations } from "../../src/open-admin.ts";
 import { folderWithCatalogue, TEST_PROVIDERS } from "../support/config-fixture.ts";
 import { memoryAdminStore } from "../support/memory-admin-store.ts";
 import { anEntry } from "../contracts/storage-harness.ts";

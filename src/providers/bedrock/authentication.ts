@@ -1,4 +1,3 @@
-import { SignatureV4 } from "@smithy/signature-v4";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { untilAborted } from "../../lib/waiting.ts";
 
@@ -35,13 +34,15 @@ export function authenticateByApiKey(apiKey: string): Authenticate {
 
 /**
  * Signatures by an access key (AWS Signature Version 4). Without a key those of this machine are used, which AWS's own
- * library finds and renews: variables of the environment, profiles, web identity, containers and instances.
+ * library finds and renews: variables of the environment, profiles, web identity, containers and instances. The
+ * libraries are loaded at their first use: they are large, and few channels need them.
  */
 export function authenticateBySignature(region: string, own?: AccessKey): Authenticate {
   const findKey = own ? async () => own : keyOfMachine();
   return async ({ url, headers, body }, signal) => {
     signal.throwIfAborted();
     const key = await untilAborted(findKey().catch(noKey), signal);
+    const { SignatureV4 } = await import("@smithy/signature-v4");
     const { protocol, hostname, port, host, pathname } = new URL(url);
     const signer = new SignatureV4({ service: "bedrock", region, credentials: key, sha256: Sha256 });
     const signed = await signer.sign({
@@ -62,7 +63,6 @@ export function authenticateBySignature(region: string, own?: AccessKey): Authen
   };
 }
 
-/** The library is loaded at its first use: it is large, and few channels need it. */
 function keyOfMachine(): () => Promise<AccessKey> {
   let provider: Promise<() => Promise<AccessKey>> | null = null;
   return async () => {

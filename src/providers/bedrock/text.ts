@@ -9,7 +9,6 @@ import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
 import type { Authenticate } from "./authentication.ts";
 import { readBedrockFailure } from "./errors.ts";
-import { toServerSentEvents } from "./events.ts";
 
 export interface BedrockConnection {
   baseUrl: string;
@@ -30,10 +29,12 @@ export function createBedrockText({ baseUrl, authenticate }: BedrockConnection):
       const authenticated = await authenticate({ url, headers: common, body }, signal);
       const [secret = null, ...otherSecrets] = authenticated.secrets;
       const errors = createVendorErrors({ secret, otherSecrets, baseUrl }, readBedrockFailure);
+      // With the library for frames, which is large and which few channels need.
+      const events = isStream ? await import("./events.ts") : null;
       const response = await post({ url, headers: authenticated.headers, body, signal }, errors.classify);
       const requestId = requestIdOf(response);
-      const stream = isStream ? openEvents(response) : null;
-      if (stream) return { kind: "stream", stream: toServerSentEvents(stream, errors), requestId };
+      const stream = events && openEvents(response);
+      if (stream) return { kind: "stream", stream: events.toServerSentEvents(stream, errors), requestId };
       return { ...withoutOwn(await readMessage(response, errors.classify, signal)), requestId };
     },
   };
