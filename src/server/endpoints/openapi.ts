@@ -1,7 +1,7 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { docsPage } from "../docs-page/page.ts";
 import type { HttpExchange } from "../http-exchange.ts";
-import { openApiDocument, type OpenApiDocument } from "../openapi/document.ts";
+import type { OpenApiDocument } from "../openapi/document.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
@@ -33,20 +33,25 @@ export function documentRoutes(
     because: "it describes what anyone may read",
   } as const;
   let document: OpenApiDocument | null = null;
-  const read = (): OpenApiDocument => (document ??= openApiDocument([...routes, ...own]));
+  // Its schemas are loaded at its first use: nothing else needs them.
+  const read = async (): Promise<OpenApiDocument> => {
+    const { openApiDocument } = await import("../openapi/document.ts");
+    return (document ??= openApiDocument([...routes, ...own]));
+  };
   const own: Route[] = [
     {
       ...common,
       path: "/openapi.json",
       name: "openapi",
-      handle: (exchange: HttpExchange) => send(exchange, JSON.stringify(read()), "application/json"),
+      handle: async (exchange: HttpExchange) =>
+        send(exchange, JSON.stringify(await read()), "application/json"),
     },
     {
       ...common,
       path: "/docs",
       name: "docs",
-      handle: (exchange: HttpExchange) =>
-        send(exchange, docsPage(read(), baseOf(exchange)), "text/html; charset=utf-8"),
+      handle: async (exchange: HttpExchange) =>
+        send(exchange, docsPage(await read(), baseOf(exchange)), "text/html; charset=utf-8"),
     },
     {
       ...common,
