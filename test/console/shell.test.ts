@@ -86,10 +86,14 @@ describe.skipIf(chromium === null)("the console's shell", () => {
     await shown.page.keyboard.up("Control");
     await shown.page.waitForSelector("[role=dialog] input:focus");
     await shown.page.keyboard.type(typed);
+    await shown.page.waitForFunction(`document.activeElement.value === "${typed}"`);
     await shown.page.waitForFunction(`document.querySelectorAll("[role=menuitem]").length === 1`);
     await shown.page.keyboard.press("Enter");
-    // Where the focus goes back to, once it has closed.
     await shown.page.waitForSelector("[role=dialog]", { hidden: true });
+    // A frame after it has closed, the focus goes back to where it was.
+    await shown.page.evaluate(
+      "new Promise((resume) => requestAnimationFrame(() => requestAnimationFrame(resume)))",
+    );
   }
 
   async function choose(what: string, wanted: string): Promise<void> {

@@ -63,7 +63,7 @@ function startLoad(fleet: Fleet): { served: readonly number[][]; stop(): Promise
       const response = await fleet.chat({ gateway: fleet.gateways[index]! });
       await response.text();
       if (response.status === 200) served[index]!.push(sentAt);
-      await Bun.sleep(10);
+      await Bun.sleep(50);
     }
   };
   const clients = fleet.gateways.flatMap((_, index) =>

@@ -17,7 +17,7 @@ import { findPostgres, startPostgres } from "../support/postgres.ts";
  */
 const SERVED = 1_000;
 const CLIENTS = 64;
-const TRIES = 300;
+const TRIES = 100;
 const TOKENS = 8;
 /** Eight tokens; a hold is one nano-unit more, which the last request needs in addition. */
 const COST_NANOS = 8_000n;

@@ -34,7 +34,7 @@ export const WIDE: Viewport = { width: 1440, height: 900 };
 export const PHONE: Viewport = { width: 390, height: 844, isMobile: true, hasTouch: true };
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 20_000;
 
 /** The browser's binary, or null where there is none, which is said once. */
 export const chromium: string | null = findChromium();

@@ -34,9 +34,12 @@ export function CommandPalette({ onClose }: { onClose(): void }) {
     onClose();
     entry.go();
   };
-  // The first entry is meant where none has the focus, as when keys and models come after the typing.
+  // The first entry is meant where none has the focus, as when keys and models come after the typing, or where the
+  // one that had it has gone.
   const onKeyDown = ({ key, currentTarget }: KeyboardEvent<HTMLInputElement>) => {
-    if (key === "Enter" && !currentTarget.hasAttribute("aria-activedescendant")) go(entries[0]);
+    if (key !== "Enter") return;
+    const active = currentTarget.getAttribute("aria-activedescendant");
+    if (active === null || document.getElementById(active) === null) go(entries[0]);
   };
   return (
     <ModalOverlay
