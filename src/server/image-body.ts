@@ -88,6 +88,8 @@ async function readForm(
 
 function contentOf(part: MultipartPart): unknown {
   if (part.kind === "skipped") return undefined;
+  // What a form of HTML sends for a file field that was left empty.
+  if (part.kind === "file" && part.fileName === "" && part.byteLength === 0) return undefined;
   return part.kind === "file" ? part.blob : part.value;
 }
 

@@ -115,6 +115,20 @@ describe("a reference in a form comes", () => {
     expect(head).toContain('filename="image-1.png"\r\nContent-Type: image/png\r\n');
   });
 
+  test("under a numbered name, beside fields that were left empty", async () => {
+    const content = await sentRaw([
+      { name: "image[0]", fileName: '"b.png"', content: TWO },
+      { name: "images[12]", fileName: '"a.png"', content: ONE },
+      { name: "image", fileName: '""', type: "application/octet-stream", content: "" },
+      { name: "image_url", content: "" },
+      { name: "mask", fileName: '""', type: "application/octet-stream", content: "" },
+    ]);
+    expect(content).toEqual([
+      ["image[]", TWO],
+      ["image[]", ONE],
+    ]);
+  });
+
   test("with bytes that look like the end of the form", async () => {
     const tricky = makePng(20, 20, {
       chunks: [pngChunk("teSt", Buffer.from("\r\n--edg\r\n--Edge--\r\n\r\n--\r\n-edge\n--edge--"))],

@@ -5,9 +5,21 @@ import { isObject } from "../../lib/json.ts";
 import { SpooledString } from "../../lib/json-spool.ts";
 import { MAX_LINK_CHARACTERS } from "../../lib/safe-fetch.ts";
 
-/** All field names of reference images and of masks. */
-export const REFERENCE_FIELDS = ["image", "image[]", "images", "input_images", "image_url", "image_urls"];
+/** All field names of reference images and of masks; `[]` may number the reference, as in `image[0]`. */
+export const REFERENCE_FIELDS = ["image", "images", "input_images", "image_url", "image_urls"].flatMap(
+  (name) => [name, `${name}[]`],
+);
 export const MASK_FIELDS = ["mask", "mask[]"];
+
+const NUMBER = /\[\d{1,3}\]$/;
+
+export function isReferenceField(name: string): boolean {
+  return REFERENCE_FIELDS.includes(name.replace(NUMBER, "[]"));
+}
+
+export function isMaskField(name: string): boolean {
+  return MASK_FIELDS.includes(name);
+}
 
 const FILE_ID = /^file[-_][\w-]+$/;
 

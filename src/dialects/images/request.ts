@@ -3,29 +3,28 @@ import type { ImageRequest, ReferenceSource } from "../../domain/image.ts";
 import { SpooledString } from "../../lib/json-spool.ts";
 import { readLongText } from "../long-text.ts";
 import { isReadField, readFields } from "./fields.ts";
-import { MASK_FIELDS, readReferences, REFERENCE_FIELDS } from "./references.ts";
+import { isMaskField, isReferenceField, readReferences } from "./references.ts";
 
 /** An unparsed field: a JSON value with long strings on disk, or a form's text or uploaded file (a `Blob`). */
 export type ImageField = readonly [name: string, value: unknown];
 
 /** Form fields that are numbers. */
 const NUMBERS: ReadonlySet<string> = new Set(["n", "output_compression"]);
-const PICTURES: ReadonlySet<string> = new Set([...REFERENCE_FIELDS, ...MASK_FIELDS]);
 
 /** Whether a field holds pictures, so that long text in it is decoded while it arrives. */
 export function isPictureField(name: string | number | undefined): boolean {
-  return typeof name === "string" && PICTURES.has(name);
+  return typeof name === "string" && (isReferenceField(name) || isMaskField(name));
 }
 
 /** Whether anything reads a field; the others are named in a header and otherwise skipped. */
 export function isKnownField(name: string): boolean {
-  return PICTURES.has(name) || isReadField(name);
+  return isPictureField(name) || isReadField(name);
 }
 
 /** Reads a generation: no reference images. Throws a `GatewayError` naming the field to change. */
 export async function readGeneration(fields: readonly ImageField[]): Promise<ImageRequest> {
   for (const [name, value] of fields) {
-    if (!PICTURES.has(name) || value === undefined || value === null) continue;
+    if (!isPictureField(name) || value === undefined || value === null) continue;
     const message = `\`${name}\` belongs to an edit: send it to /v1/images/edits, or leave it out.`;
     throw new GatewayError("invalid_parameter", message, { param: name });
   }
@@ -37,12 +36,12 @@ export async function readEdit(
   fields: readonly ImageField[],
   compressReferences: boolean,
 ): Promise<ImageRequest> {
-  const scalars = readFields(await plain(fields.filter(([name]) => !PICTURES.has(name))));
-  const references = picturesIn(fields, REFERENCE_FIELDS, "image");
+  const scalars = readFields(await plain(fields.filter(([name]) => !isPictureField(name))));
+  const references = picturesIn(fields, isReferenceField, "image");
   if (references.length === 0) {
     throw new GatewayError("invalid_image", "Send at least one `image` to edit.", { param: "image" });
   }
-  const hasMask = fields.some(([name, value]) => MASK_FIELDS.includes(name) && !isAbsent(value));
+  const hasMask = fields.some(([name, value]) => isMaskField(name) && !isAbsent(value));
   return { ...scalars, references, ...(hasMask && { readMask: () => readMask(fields) }), compressReferences };
 }
 
@@ -53,7 +52,7 @@ function isAbsent(value: unknown): boolean {
 }
 
 function readMask(fields: readonly ImageField[]): ReferenceSource | undefined {
-  const [mask, ...more] = picturesIn(fields, MASK_FIELDS, "mask");
+  const [mask, ...more] = picturesIn(fields, isMaskField, "mask");
   if (more.length === 0) return mask;
   throw new GatewayError("invalid_image", "Send at most one `mask`.", { param: "mask" });
 }
@@ -61,18 +60,18 @@ function readMask(fields: readonly ImageField[]): ReferenceSource | undefined {
 /** Converts the values of a form to the types of JSON: numbers to numbers, an empty value to `undefined`. */
 export function formFields(fields: readonly ImageField[]): ImageField[] {
   return fields.map(([name, value]) => {
-    if (typeof value !== "string" || PICTURES.has(name)) return [name, value];
     if (value === "") return [name, undefined];
+    if (typeof value !== "string" || isPictureField(name)) return [name, value];
     return [name, NUMBERS.has(name) && /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : value];
   });
 }
 
 function picturesIn(
   fields: readonly ImageField[],
-  names: readonly string[],
+  isOne: (name: string) => boolean,
   param: "image" | "mask",
 ): ImageRequest["references"] {
-  return fields.flatMap(([name, value]) => (names.includes(name) ? readReferences(value, param) : []));
+  return fields.flatMap(([name, value]) => (isOne(name) ? readReferences(value, param) : []));
 }
 
 async function plain(fields: readonly ImageField[]): Promise<Record<string, unknown>> {
