@@ -71,7 +71,9 @@ export function createHandler(settings: EndpointSettings): Handler {
     const host = request.headers.get("host");
     if (host !== null && !HOST.test(host)) return refuse(settings, exchange, badHost());
     const found = settings.table.find(request.method, exchange.path);
-    if (!found || "allow" in found) return refuse(settings, exchange, notRouted(found));
+    if (!found || "allow" in found) {
+      return refuse(settings, exchange, notRouted(found, settings.table, request.method, exchange.path));
+    }
     if (!routes.has(found.route)) return refuse(settings, exchange, badTarget());
     exchange.parameter = found.parameter;
     const route = found.route.routeFor?.(exchange) ?? found.route;

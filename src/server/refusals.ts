@@ -1,5 +1,5 @@
 import { GatewayError } from "../domain/gateway-error.ts";
-import type { ErrorFamily, OtherMethods } from "./routes.ts";
+import type { ErrorFamily, OtherMethods, RouteTable } from "./routes.ts";
 
 /** Why a request has no handler, and the shape in which its caller reads that. */
 export interface Refusal {
@@ -19,11 +19,35 @@ export function badTarget(): Refusal {
   return { error: new GatewayError("invalid_parameter", message), family: "images" };
 }
 
-export function notRouted(found: OtherMethods | null): Refusal {
+/** Why nothing serves `path` by `method`, with what to change where the base address of a client is the likely reason. */
+export function notRouted(
+  found: OtherMethods | null,
+  table: RouteTable,
+  method: string,
+  path: string,
+): Refusal {
   if (!found) {
-    return { error: new GatewayError("not_found", "There is nothing at this path."), family: "images" };
+    const served = servedPath(table, method, path);
+    const hint =
+      served === null ? "" : ` \`${served}\` is served: check the base address that the client is set to.`;
+    return {
+      error: new GatewayError("not_found", `There is nothing at this path.${hint}`),
+      family: "images",
+    };
   }
   const allow = found.allow.join(", ");
-  const error = new GatewayError("method_not_allowed", `This path answers ${allow}.`);
+  const hint = path === "/" ? " The interfaces are below `/v1`, the console is at `/console`." : "";
+  const error = new GatewayError("method_not_allowed", `This path answers ${allow}.${hint}`);
   return { error, family: found.family, headers: { allow } };
+}
+
+/** The path that a client with a base address that is a version too short or too long has meant, or null. */
+function servedPath(table: RouteTable, method: string, path: string): string | null {
+  const trimmed = path.replaceAll(/\/{2,}/g, "/").replace(/\/$/, "");
+  const meant = [trimmed, trimmed.replace(/^\/v1(?=\/v1(?:beta)?\/)/, ""), `/v1${trimmed}`];
+  for (const each of meant) {
+    const found = table.find(method, each);
+    if (found && "route" in found) return each;
+  }
+  return null;
 }

@@ -61,6 +61,27 @@ describe("an unknown path is 404 in JSON", () => {
   });
 });
 
+describe("a base address that is a version off is named", () => {
+  test.each([
+    ["/chat/completions", "/v1/chat/completions"],
+    ["/v1/v1/messages", "/v1/messages"],
+    ["/v1/v1beta/models/x:generateContent", "/v1beta/models/x:generateContent"],
+    ["/v1/chat/completions/", "/v1/chat/completions"],
+  ])("%s", async (path, served) => {
+    const response = await send("POST", path);
+    const { error } = (await response.json()) as { error: { message: string } };
+    expect([response.status, error.message]).toEqual([
+      404,
+      `There is nothing at this path. \`${served}\` is served: check the base address that the client is set to.`,
+    ]);
+  });
+
+  test("but nothing is guessed for another path", async () => {
+    const { error } = (await (await send("POST", "/v1/audio/speech")).json()) as { error: object };
+    expect(error).toMatchObject({ message: "There is nothing at this path." });
+  });
+});
+
 describe("a known path with another method is 405 with Allow", () => {
   test.each(ROUTES)("%s %s", async (method, path) => {
     for (const other of ["GET", "POST", "PUT", "DELETE", "PATCH"]) {

@@ -74,7 +74,8 @@ function required(hold: Hold | Refusal): Hold {
 /** The error for a hold that a budget has refused. */
 export function refusedHold(refusal: Refusal): GatewayError {
   if (refusal === "spent") {
-    const message = "The balance or budget is exhausted. Raise it before trying again.";
+    const message =
+      "The balance or budget is exhausted, or less is left than this request may cost. Raise it, or ask for fewer tokens or pictures.";
     return new GatewayError("BILLING_BLOCKED", message, { shouldRetry: false });
   }
   const message = "Running requests hold what is left of the balance or budget. Retry when they have ended.";

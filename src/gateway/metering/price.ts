@@ -46,7 +46,7 @@ export function requireUsePrices({ perUse = {} }: TokenPrice, features: readonly
 
 /** The refusal of a call that nothing prices. */
 export function noPrice(): GatewayError {
-  const message = "This model has no price in your organization's currency.";
+  const message = "This model has no price in your organization's currency. An administrator can set one.";
   return new GatewayError("MODEL_PRICE_NOT_CONFIGURED", message, { param: "model", shouldRetry: false });
 }
 
