@@ -28,16 +28,16 @@ export function notRouted(
 ): Refusal {
   if (!found) {
     const served = servedPath(table, method, path);
-    const hint =
+    const advice =
       served === null ? "" : ` \`${served}\` is served: check the base address that the client is set to.`;
     return {
-      error: new GatewayError("not_found", `There is nothing at this path.${hint}`),
+      error: new GatewayError("not_found", `There is nothing at this path.${advice}`),
       family: "images",
     };
   }
   const allow = found.allow.join(", ");
-  const hint = path === "/" ? " The interfaces are below `/v1`, the console is at `/console`." : "";
-  const error = new GatewayError("method_not_allowed", `This path answers ${allow}.${hint}`);
+  const advice = path === "/" ? " The interfaces are below `/v1`, the console is at `/console`." : "";
+  const error = new GatewayError("method_not_allowed", `This path answers ${allow}.${advice}`);
   return { error, family: found.family, headers: { allow } };
 }
 
