@@ -13,6 +13,7 @@ import { createRecovery, type Recovery } from "./journal/recovery.ts";
 import { startShipper, type Shipper, type ShipperOptions } from "./journal/shipper.ts";
 import { announceProcess } from "./live-processes.ts";
 import { createPrivateFolder } from "./private-files.ts";
+import { withReadingThread } from "./readings/readings.ts";
 import type { Report } from "./report.ts";
 import type { Configured } from "./snapshot/directory.ts";
 import { openSnapshot, type LiveSnapshot } from "./snapshot/snapshot.ts";
@@ -104,12 +105,17 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       onProblem,
     ),
   ];
-  if (stores.database.kind === "sqlite")
+  const isSqlite = stores.database.kind === "sqlite";
+  if (isSqlite)
     work.push(
       startWalCheckpoints(options.database, (cause) => onProblem("WAL checkpoints have ended", cause)),
     );
+  const readings = isSqlite
+    ? withReadingThread(stores.admin, { location: options.database, onProblem })
+    : null;
   return {
     ...stores,
+    admin: readings?.admin ?? stores.admin,
     linkSecrets: () => linkSecrets.current(),
     snapshot,
     journal,
@@ -125,7 +131,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       const stopped = Promise.all(work.map((one) => one.stop()));
       await closeJournal({ shipper, journal, folder, stores }, deadlineMs);
       await within(deadlineMs, stopped);
-      await writer.close();
+      await Promise.all([writer.close(), readings?.close()]);
       await stores.database.close();
     },
   };

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import type {
   SpendingSum,
   TrafficDimension,
@@ -17,22 +16,21 @@ import { backfilledUntil, backfillUsage } from "./usage-backfill.ts";
 
 /** Sums of the ledger and of traffic. */
 export function usageStore(database: Database): UsageStore {
-  const read = readInTurn(database);
   return {
     async sums(range, by) {
-      const rows = await read((sql) => selectSums(sql, range, by));
+      const rows = await database.read((sql) => selectSums(sql, range, by));
       return rows.map((row) => readSum(row, by));
     },
     async spending(range, by) {
-      const rows = await read((sql) => selectSpending(sql, range, by));
+      const rows = await database.read((sql) => selectSpending(sql, range, by));
       return rows.map((row) => readSpending(row, by));
     },
     async errors(range, by) {
-      const rows = await read((sql) => selectErrors(sql, range, by));
+      const rows = await database.read((sql) => selectErrors(sql, range, by));
       return rows.map((row) => Object.assign(namesOf(row, by), { errors: Number(row["errors"] ?? 0) }));
     },
     async traffic(range, by) {
-      const rows = await read((sql) => selectTraffic(sql, range, by));
+      const rows = await database.read((sql) => selectTraffic(sql, range, by));
       return readTraffic(rows, by);
     },
     async addTraffic(counts) {
@@ -52,20 +50,6 @@ export function usageStore(database: Database): UsageStore {
       );
       return firstOf(rows) !== null;
     },
-  };
-}
-
-/**
- * Reads one after the other, where that happens on this very thread, with a turn for requests before each: those of a
- * page come together and may take some milliseconds each.
- */
-function readInTurn(database: Database): <T>(query: (sql: Sql) => PromiseLike<T>) => Promise<T> {
-  if (database.kind === "postgres") return (query) => database.read(query);
-  let last: Promise<unknown> = Promise.resolve();
-  return (query) => {
-    const run = last.then(() => setImmediate()).then(() => database.read(query));
-    last = run.catch(() => {});
-    return run;
   };
 }
 

@@ -1,0 +1,119 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { DependencyError } from "../../gateway/ports.ts";
+import { withDeadline } from "../../lib/waiting.ts";
+import type { Report } from "../report.ts";
+
+/** A thread that does calls, one after the other. Arguments and results are cloned. */
+export interface CalledThread<Argument, Result> {
+  /** Throws a `DependencyError` when the thread has ended or hangs, or when that was what the call threw. */
+  call(argument: Argument): Promise<Result>;
+  /** Ends the thread once the calls under way are done. */
+  close(): Promise<void>;
+}
+
+export interface ThreadOptions {
+  /** What the thread runs: a module that calls `doCalls`. */
+  script: URL;
+  /** What the thread needs to begin; its `workerData`. */
+  setup: object;
+  /** For messages, such as "the thread that writes the ledger". */
+  name: string;
+  /** Longest a call may take before the thread counts as dead. Milliseconds. */
+  patienceMs: number;
+  onProblem: Report;
+}
+
+/** What the thread gets; null ends it once everything before is done. */
+export type Call = { number: number; argument: unknown } | null;
+
+/** What the thread sends. */
+export type ThreadWord =
+  | { kind: "done"; number: number; result: unknown }
+  | { kind: "failed"; number: number; message: string; isUnavailable: boolean }
+  | { kind: "problem"; message: string; cause: string };
+
+const CLOSE_MS = 1_000;
+
+/**
+ * A thread that starts with its first call. One that ends or hangs is reported and replaced: its calls fail as if the
+ * database were away.
+ */
+export function calledThread<Argument, Result>(options: ThreadOptions): CalledThread<Argument, Result> {
+  return new ReplacedThread(options);
+}
+
+interface Waiting<Result> {
+  resolve(result: Result): void;
+  reject(error: Error): void;
+}
+
+class ReplacedThread<Argument, Result> implements CalledThread<Argument, Result> {
+  readonly #options: ThreadOptions;
+  readonly #waiting = new Map<number, Waiting<Result>>();
+  #thread: Worker | null = null;
+  #calls = 0;
+
+  constructor(options: ThreadOptions) {
+    this.#options = options;
+  }
+
+  async call(argument: Argument): Promise<Result> {
+    const { name, patienceMs } = this.#options;
+    const thread = (this.#thread ??= this.#start());
+    const number = (this.#calls += 1);
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    this.#waiting.set(number, { resolve, reject });
+    thread.postMessage({ number, argument } satisfies Call);
+    const hung = () => {
+      const error = new DependencyError(`${name} does not respond`);
+      this.#lose(thread, error);
+      void thread.terminate();
+      return error;
+    };
+    try {
+      return await withDeadline(patienceMs, promise, hung);
+    } finally {
+      this.#waiting.delete(number);
+    }
+  }
+
+  async close(): Promise<void> {
+    const thread = this.#thread;
+    if (!thread) return;
+    // From here on its end is no loss.
+    this.#thread = null;
+    const ended = once(thread, "exit");
+    thread.postMessage(null satisfies Call);
+    await withDeadline(CLOSE_MS, ended, () => new Error("the thread goes on")).catch(() =>
+      thread.terminate(),
+    );
+  }
+
+  #start(): Worker {
+    const { script, setup } = this.#options;
+    const thread = new Worker(script, { workerData: setup });
+    thread.on("message", (word: ThreadWord) => this.#onWord(word));
+    thread.on("error", (error) => this.#lose(thread, error));
+    thread.on("exit", (code) => this.#lose(thread, new Error(`it exited with ${code}`)));
+    thread.unref();
+    return thread;
+  }
+
+  #onWord(word: ThreadWord): void {
+    if (word.kind === "problem") return this.#options.onProblem(word.message, word.cause);
+    const waiting = this.#waiting.get(word.number);
+    if (word.kind === "done") return waiting?.resolve(word.result as Result);
+    const { message, isUnavailable } = word;
+    waiting?.reject(isUnavailable ? new DependencyError(message) : new Error(message));
+  }
+
+  /** The next call starts another thread. */
+  #lose(thread: Worker, cause: unknown): void {
+    if (this.#thread !== thread) return;
+    this.#thread = null;
+    const { name, onProblem } = this.#options;
+    onProblem(`${name} has ended; another one continues`, cause);
+    for (const { reject } of this.#waiting.values()) reject(new DependencyError(`${name} has ended`));
+  }
+}
