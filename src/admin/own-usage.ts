@@ -31,7 +31,7 @@ export async function readOwnUsage(
 ) {
   const from = startOfSpan("day", now) - (days - 1) * DAY_MS;
   const [sums, records, last] = await Promise.all([
-    store.usage.sums({ from, to: now + DAY_MS, span: "day", keyId }, ["at", "model"]),
+    store.usage.sums({ from, to: now + DAY_MS, span: "day", keys: [keyId] }, ["at", "model"]),
     Promise.all(budgets.map((id) => store.budgets.get(id))),
     store.requests.list({ keyId }, { below: null, limit: LAST_REQUESTS }),
   ]);

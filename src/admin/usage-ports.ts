@@ -35,11 +35,11 @@ export interface UsageRange {
   to: number;
   /** The span of one row. Minutes are known of traffic only, and for two days. */
   span: Span;
-  /** At least one, where present. */
+  /** At least one of each, where present. */
   organizations?: readonly string[];
-  keyId?: string;
-  model?: string;
-  channel?: string;
+  keys?: readonly string[];
+  models?: readonly string[];
+  channels?: readonly string[];
 }
 
 export type UsageDimension = "at" | "organizationId" | "keyId" | "model" | "channel";

@@ -7,9 +7,9 @@ import { nameOf, type Group } from "./overview-top.ts";
 import { isoTime } from "./output.ts";
 import { queryTimeSchema } from "./query-input.ts";
 import { chooseCurrency, readSeries, type Series } from "./usage-range.ts";
-import type { UsageRange, UsageSum } from "./usage-ports.ts";
+import type { SpendingSum, UsageRange, UsageSum } from "./usage-ports.ts";
 import type { usageSchema } from "./usage-schemas.ts";
-import { shareOf, spendingOf, spendView, totalOf, usageView, type Total } from "./usage-totals.ts";
+import { shareOf, spendingOf, spendView, totalOf, usageView } from "./usage-totals.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 /** Groups of a reading, by amount. */
@@ -32,22 +32,36 @@ export const usageInputSchema = usageFilterSchema.extend({
   currency: z.string().optional().describe("By default the one of most requests"),
 });
 
-const DIMENSIONS: Readonly<Record<z.output<typeof usageInputSchema>["groupBy"], Group>> = {
-  model: "model",
-  key: "keyId",
-  organization: "organizationId",
-  channel: "channel",
-};
+/** What a group is in sums, and the filter of some groups. */
+const GROUPS = {
+  model: { by: "model", filter: "models" },
+  key: { by: "keyId", filter: "keys" },
+  organization: { by: "organizationId", filter: "organizations" },
+  channel: { by: "channel", filter: "channels" },
+} as const satisfies Record<z.output<typeof usageInputSchema>["groupBy"], { by: Group; filter: string }>;
 
 /** Usage of a range: in all, over time, and by group. */
 export async function readUsage(context: AdminContext, input: unknown): Promise<z.input<typeof usageSchema>> {
   const { groupBy, currency: wanted, ...filter } = readInput(usageInputSchema, input);
   const { series, range, otherwise } = await usageRange(context, filter);
-  const by = DIMENSIONS[groupBy];
-  const sums = await context.store.usage.sums(range, ["at", by]);
+  const { by, filter: some } = GROUPS[groupBy];
+  const { usage } = context.store;
+  const [sums, sumsOfGroups] = await Promise.all([usage.sums(range, ["at"]), usage.sums(range, [by])]);
   const { currency, currencies } = chooseCurrency(sums, wanted, otherwise);
   const total = totalOf(sums, currency);
   const sumsAt = Map.groupBy(sums, ({ at }) => at);
+  const groups = dearestGroups(sumsOfGroups, by, currency);
+  const withPoints = groups.slice(0, MAX_WITH_POINTS).map(({ id }) => id);
+  const points =
+    withPoints.length === 0 ? [] : await usage.spending({ ...range, [some]: withPoints }, ["at", by]);
+  const pointsOfGroup = Map.groupBy(points, (sum) => sum[by]);
+  const groupView = async ({ id, total: own }: (typeof groups)[number]) => ({
+    id,
+    name: await nameOf(context, by, id),
+    ...usageView(own),
+    share: shareOf(own.amount, total.amount),
+    points: withPoints.includes(id) ? pointsOf(pointsOfGroup.get(id) ?? [], series, currency) : [],
+  });
   const pointAt = (at: number) => ({
     at: isoTime(at),
     ...usageView(totalOf(sumsAt.get(at) ?? [], currency)),
@@ -60,7 +74,7 @@ export async function readUsage(context: AdminContext, input: unknown): Promise<
     currencies,
     totals: usageView(total),
     series: series.points.map(pointAt),
-    groups: await groupsOf(context, { sums, by, series, currency, total }),
+    groups: await Promise.all(groups.map(groupView)),
   };
 }
 
@@ -77,47 +91,24 @@ export async function usageRange(
     to: series.to,
     span: series.interval,
     ...(organizationId !== undefined && { organizations: [organizationId] }),
-    ...(keyId !== undefined && { keyId }),
-    ...(model !== undefined && { model }),
-    ...(channel !== undefined && { channel }),
+    ...(keyId !== undefined && { keys: [keyId] }),
+    ...(model !== undefined && { models: [model] }),
+    ...(channel !== undefined && { channels: [channel] }),
   };
   return { series, range, otherwise: own?.currency ?? "USD" };
 }
 
-interface Grouping {
-  sums: readonly UsageSum[];
-  by: Group;
-  series: Series;
-  currency: string;
-  total: Total;
-}
-
-async function groupsOf(
-  context: AdminContext,
-  { sums, by, series, currency, total }: Grouping,
-): Promise<z.input<typeof usageSchema>["groups"]> {
-  const groups = [...Map.groupBy(sums, (sum) => sum[by])].map(([id, own]) => ({
-    id,
-    own,
-    total: totalOf(own, currency),
-  }));
-  const dearest = groups
+function dearestGroups(sums: readonly UsageSum[], by: Group, currency: string) {
+  return [...Map.groupBy(sums, (sum) => sum[by])]
+    .map(([id, own]) => ({ id, total: totalOf(own, currency) }))
     .toSorted(
       (one, other) =>
         Number(other.total.amount - one.total.amount) || other.total.requests - one.total.requests,
     )
     .slice(0, MAX_GROUPS);
-  const view = async (group: (typeof dearest)[number], index: number) => ({
-    id: group.id,
-    name: await nameOf(context, by, group.id),
-    ...usageView(group.total),
-    share: shareOf(group.total.amount, total.amount),
-    points: index < MAX_WITH_POINTS ? pointsOf(group.own, series, currency) : [],
-  });
-  return await Promise.all(dearest.map(view));
 }
 
-function pointsOf(sums: readonly UsageSum[], { points }: Series, currency: string) {
+function pointsOf(sums: readonly SpendingSum[], { points }: Series, currency: string) {
   const sumsAt = Map.groupBy(sums, ({ at }) => at);
   const pointAt = (at: number) => ({
     at: isoTime(at),

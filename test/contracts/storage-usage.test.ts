@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { newCorrection } from "../../src/admin/ledger.ts";
-import type { UsageSum } from "../../src/admin/usage-ports.ts";
+import type { SpendingSum, UsageSum } from "../../src/admin/usage-ports.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { TOKEN_CATEGORIES, type Usage } from "../../src/domain/usage.ts";
 import { writeEntryRow } from "../../src/storage/stores/ledger-row.ts";
@@ -156,6 +156,37 @@ onEachDatabase("Sums of usage", (databases) => {
     );
     for (const stores of writers) await expectSums(stores);
     for (const stores of writers) await stores.database.close();
+  });
+
+  test("of a range are the same whether its whole months are read as such or day by day", async () => {
+    const stores = await openStores(await databases.location());
+    const { usage: sums } = stores.admin;
+    const days = 150;
+    const entries = Array.from({ length: days * 2 }, (_, index) =>
+      anEntry(`m_${index}`, BigInt(index + 1), { model: `m${index % 3}`, at: START + (index * DAY_MS) / 2 }),
+    );
+    await stores.ledger.post("proc_a", entries);
+    const first = START - (START % DAY_MS);
+    for (const [begin, length] of [
+      [0, days],
+      [3, 60],
+      [17, 31],
+      [18, 30],
+      [30, 5],
+      [48, 75],
+      [100, 50],
+    ]) {
+      const from = first + begin! * DAY_MS;
+      const range = { from, to: from + length! * DAY_MS, span: "day" } as const;
+      const amounts = (rows: readonly SpendingSum[]) =>
+        ["m0", "m1", "m2"].map((model) =>
+          rows.reduce((sum, row) => (row.model === model ? sum + row.amount : sum), 0n),
+        );
+      const ofModels = await sums.spending(range, ["model"]);
+      expect(ofModels).toHaveLength(3);
+      expect(amounts(ofModels)).toEqual(amounts(await sums.spending(range, ["at", "model"])));
+    }
+    await stores.database.close();
   });
 
   test("take in what an earlier version has written, once, whoever adds it", async () => {

@@ -7,6 +7,7 @@ import type {
   UsageStore,
   UsageSum,
 } from "../../admin/usage-ports.ts";
+import { nextSpan, startOfSpan } from "../../domain/span.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import { addSums } from "../database/add-sums.ts";
 import { firstOf } from "../database/columns.ts";
@@ -87,10 +88,25 @@ function selectFromUsage(
   numbers: readonly string[],
 ) {
   const names = [...by.map((name) => COLUMNS[name]), "currency"];
-  return sql<
-    SumRow[]
-  >`SELECT ${sql.unsafe([...names, ...numbers].join(", "))} FROM ${sql.unsafe(`usage_${range.span}s`)}
-    WHERE ${conditions(sql, range)} GROUP BY ${sql.unsafe(names.join(", "))}`;
+  const columns = sql.unsafe([...names, ...numbers].join(", "));
+  const [first, ...others] = partsOf(range, by);
+  const select = (part: UsageRange) =>
+    sql`SELECT * FROM ${sql.unsafe(`usage_${part.span}s`)} WHERE ${conditions(sql, part)}`;
+  const rows = others.reduce((all, part) => sql`${all} UNION ALL ${select(part)}`, select(first));
+  return sql<SumRow[]>`SELECT ${columns} FROM (${rows}) AS rows GROUP BY ${sql.unsafe(names.join(", "))}`;
+}
+
+/** Where no sum is of a day of its own, the whole months within are read as such: few rows in place of many. */
+function partsOf(range: UsageRange, by: readonly UsageDimension[]): [UsageRange, ...UsageRange[]] {
+  const { from, to, span } = range;
+  const last = startOfSpan("month", to);
+  const first = startOfSpan("month", from) === from ? from : nextSpan("month", from);
+  if (span !== "day" || by.includes("at") || first >= last) return [range];
+  return [
+    { ...range, span: "month", from: first, to: last },
+    { ...range, to: first },
+    { ...range, from: last },
+  ];
 }
 
 function sumOf(column: string): string {
@@ -124,12 +140,12 @@ function selectTraffic(sql: Sql, range: UsageRange, by: readonly TrafficDimensio
     GROUP BY ${sql.unsafe([...names, "is_error"].join(", "))}`;
 }
 
-function conditions(sql: Sql, { from, to, organizations, keyId, model, channel }: UsageRange) {
+function conditions(sql: Sql, { from, to, organizations, keys, models, channels }: UsageRange) {
   return sql`at >= ${from} AND at < ${to}
     ${organizations === undefined ? sql`` : sql`AND organization_id IN ${sql([...organizations])}`}
-    ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
-    ${model === undefined ? sql`` : sql`AND model = ${model}`}
-    ${channel === undefined ? sql`` : sql`AND channel = ${channel}`}`;
+    ${keys === undefined ? sql`` : sql`AND key_id IN ${sql([...keys])}`}
+    ${models === undefined ? sql`` : sql`AND model IN ${sql([...models])}`}
+    ${channels === undefined ? sql`` : sql`AND channel IN ${sql([...channels])}`}`;
 }
 
 function namesOf(row: SumRow, by: readonly TrafficDimension[]) {

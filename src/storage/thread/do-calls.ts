@@ -12,7 +12,7 @@ interface Work<Argument> {
 /** The inside of a `CalledThread`: does the calls of the thread that has started this one. */
 export function doCalls<Argument>({ run, close }: Work<Argument>): void {
   let last: Promise<void> = Promise.resolve();
-  const answer = async (call: Call): Promise<void> => {
+  const handle = async (call: Call): Promise<void> => {
     if (!call) {
       await close();
       process.exit(0);
@@ -26,7 +26,7 @@ export function doCalls<Argument>({ run, close }: Work<Argument>): void {
     }
   };
   parentPort?.on("message", (call: Call) => {
-    last = last.then(() => answer(call));
+    last = last.then(() => handle(call));
   });
 }
 
