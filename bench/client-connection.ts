@@ -122,10 +122,12 @@ export function wireRequest(request: {
   method: "GET" | "POST";
   path: string;
   key?: string;
+  headers?: Record<string, string>;
   body?: string;
 }): Buffer {
   const lines = [`${request.method} ${request.path} HTTP/1.1`, "host: 127.0.0.1", "accept: */*"];
   if (request.key !== undefined) lines.push(`authorization: Bearer ${request.key}`);
+  for (const [name, value] of Object.entries(request.headers ?? {})) lines.push(`${name}: ${value}`);
   if (request.body !== undefined) {
     lines.push("content-type: application/json", `content-length: ${Buffer.byteLength(request.body)}`);
   }

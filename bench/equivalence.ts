@@ -31,10 +31,54 @@ export function assertCompleteStream(reply: Reply): void {
   expectEqual("place of the usage chunk", frames.indexOf(withUsage[0]!), frames.length - 2);
 }
 
+/**
+ * Checks that another gateway's chat or stream says what the upstream's says: the same text, ends and usage, in a stream
+ * in as many frames with text, then `[DONE]`. It may write JSON in its own way; returns whether its bytes are the same.
+ */
+export function assertWhole(upstream: Reply, other: Reply): { isSameBytes: boolean } {
+  expectEqual("status", other.status, 200);
+  expectEqual("content type", mediaTypeOf(other), mediaTypeOf(upstream));
+  const expected = contentOf(upstream);
+  for (const [what, found] of Object.entries(contentOf(other))) expectEqual(what, found, expected[what]);
+  const withoutModel = ({ body }: Reply): string => body.replaceAll(/"model":"[^"]*"/g, "");
+  return { isSameBytes: withoutModel(other) === withoutModel(upstream) };
+}
+
 export function expectEqual(what: string, found: unknown, expected: unknown): void {
   if (found !== expected) throw new Error(`Not equivalent: ${what} is ${found}, expected ${expected}`);
 }
 
 function mediaTypeOf(reply: Reply): string | undefined {
   return headerOf(reply.head, "content-type")?.split(";")[0];
+}
+
+/** What a caller reads of a response. */
+function contentOf(reply: Reply): Record<string, string | number | undefined> {
+  const isStream = mediaTypeOf(reply) === "text/event-stream";
+  const frames = isStream ? dataOf(reply) : [reply.body];
+  const isDone = frames.at(-1) === "[DONE]";
+  const chunks = frames.filter((frame) => frame !== "[DONE]").map((frame): Chunk => JSON.parse(frame));
+  const choices = chunks.flatMap((chunk) => chunk.choices);
+  const texts = choices.flatMap(({ message, delta }) => (message ?? delta)?.content || []);
+  const ends = choices.flatMap(({ finish_reason }) => finish_reason ?? []);
+  const usages = chunks.flatMap(({ usage }) => usage ?? []);
+  return {
+    text: texts.join(""),
+    "pieces of text": texts.length,
+    end: ends.join(),
+    usage: usages.map((usage) => [usage.prompt_tokens, usage.completion_tokens].join("+")).join(),
+    "last frame": isDone ? "[DONE]" : undefined,
+  };
+}
+
+interface Chunk {
+  choices: { message?: { content?: string }; delta?: { content?: string }; finish_reason: string | null }[];
+  usage?: { prompt_tokens: number; completion_tokens: number } | null;
+}
+
+/** The data of a stream's events; comments are left out. */
+function dataOf({ body }: Reply): string[] {
+  return body
+    .split(/\r?\n/)
+    .flatMap((line) => (line.startsWith("data:") ? line.slice("data:".length).trim() : []));
 }

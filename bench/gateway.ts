@@ -10,8 +10,10 @@ import {
   type ServerCommand,
   type ServerProcess,
   startLogged,
+  untilReady,
 } from "./processes.ts";
-import { type Machine, SERVER_CORE } from "./machine.ts";
+import { BOTH_CORES, type Machine, SERVER_CORE } from "./machine.ts";
+import { childrenOf } from "./process-table.ts";
 
 /** The gateway as a real process with everything enabled, in front of the mock. */
 export interface Gateway extends ServerProcess {
@@ -25,12 +27,13 @@ export interface Gateway extends ServerProcess {
 
 const MAIN = join(import.meta.dir, "../src/main.ts");
 const KEY = `gk_${"benchKey0123456789".repeat(2)}`;
-const READY_PATIENCE_MS = 15_000;
 
 /** Differences of a workload's own gateway from the common one. */
 export interface GatewayVariant {
   /** Configuration merged over the common one at its top level. */
   configuration?: Record<string, unknown>;
+  /** Processes that share the port, each on the server's core where there is one, else on both cores. */
+  workers?: number;
   /** Fills the empty database before the gateway starts. */
   fill?(databasePath: string): void | Promise<void>;
 }
@@ -42,6 +45,7 @@ export async function launchGateway(
   profileFolder?: string,
   variant: GatewayVariant = {},
 ): Promise<Gateway> {
+  const { workers = 1 } = variant;
   const folder = mkdtempSync(join(tmpdir(), "bench-gateway-"));
   const port = freePort();
   const configPath = join(folder, "gateway.yaml");
@@ -62,9 +66,9 @@ export async function launchGateway(
     profileFolder === undefined ? [] : ["--cpu-prof", "--cpu-prof-md", "--cpu-prof-dir", profileFolder];
   const command: ServerCommand = {
     name: "gateway",
-    core: SERVER_CORE,
+    core: workers > 1 ? BOTH_CORES : SERVER_CORE,
     arguments: [...profiling, MAIN, "serve"],
-    environment,
+    environment: { ...environment, WORKERS: String(workers) },
   };
   if (variant.fill) {
     await runCommand(machine, environment, ["migrate"]);
@@ -73,10 +77,11 @@ export async function launchGateway(
   const logPath = join(folder, "gateway.log");
   const server = startLogged(machine, command, port, logPath);
   try {
-    await untilReady(server, logPath);
+    await untilReady(server, "/readyz", logPath);
     const barredKey = await createBarredKey(machine, environment);
     return {
       ...server,
+      workerIds: childrenOf(server.processId),
       key: KEY,
       barredKey,
       run: (...args) => runCommand(machine, environment, args),
@@ -139,20 +144,6 @@ function configuration(upstream: string): Record<string, unknown> {
       },
     },
   };
-}
-
-async function untilReady(server: ServerProcess, logPath: string): Promise<void> {
-  const url = `http://${server.address.hostname}:${server.address.port}/readyz`;
-  const deadline = performance.now() + READY_PATIENCE_MS;
-  while (performance.now() < deadline) {
-    const isReady = await fetch(url).then(
-      (reply) => reply.ok,
-      () => false,
-    );
-    if (isReady) return;
-    await Bun.sleep(50);
-  }
-  throw new Error(`The gateway did not become ready. It said:\n${await Bun.file(logPath).text()}`);
 }
 
 /** Created by the command line: a key whose address list excludes loopback. */

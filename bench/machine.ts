@@ -12,6 +12,7 @@ export interface Machine {
 /** The core of the measured server, and that of mock and load. */
 export const SERVER_CORE = 0;
 export const LOAD_CORE = 1;
+export const BOTH_CORES = "0,1";
 
 export function describeMachine(): Machine {
   const processors = cpus();
@@ -22,10 +23,10 @@ export function describeMachine(): Machine {
   };
 }
 
-/** Pins every thread of this process (the load) to its core. */
-export function pinThisProcess(machine: Machine): void {
+/** Pins every thread of a running process to a core. */
+export function pinProcess(machine: Machine, processId: number, core: number): void {
   if (!machine.canPin) return;
-  Bun.spawnSync(["taskset", "--all-tasks", "--cpu-list", "--pid", String(LOAD_CORE), String(process.pid)]);
+  Bun.spawnSync(["taskset", "--all-tasks", "--cpu-list", "--pid", String(core), String(processId)]);
 }
 
 /** Milliseconds of processor time of each thread of some processes. */

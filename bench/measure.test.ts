@@ -5,6 +5,7 @@ import { measure } from "./measure.ts";
 const self = {
   name: "server",
   processId: process.pid,
+  workerIds: [],
   address: { hostname: "127.0.0.1", port: 0 },
   stop: async () => {},
 };

@@ -50,12 +50,13 @@ async function measureOnce(
   const loadIds = [servers.mock.processId, ...load.processIds];
   try {
     await Bun.sleep(window.warmUpMs);
-    const server = readCpu([servers.measured.processId]);
+    const serverIds = [servers.measured.processId, ...servers.measured.workerIds];
+    const server = readCpu(serverIds);
     const others = readCpu(loadIds);
     load.openWindow();
     await Bun.sleep(window.durationMs);
     const tally = load.closeWindow();
-    const cpuMs = cpuBetween(server, readCpu([servers.measured.processId]));
+    const cpuMs = cpuBetween(server, readCpu(serverIds));
     const loadMs = cpuBetween(others, readCpu(loadIds));
     return {
       ...tally,

@@ -1,6 +1,6 @@
 /**
  * The mock upstream: a chat completions vendor that costs as little as possible. It writes each stream frame separately
- * and has one model.
+ * and has one model. Started as `bun bench/mock.ts [port]`.
  */
 import type { Socket } from "bun";
 import { chatReplyBody, paceOf, streamFrames, UPSTREAM_MODEL } from "./chat-samples.ts";
@@ -60,7 +60,7 @@ const pacer = new StreamPacer();
 
 const server = Bun.listen<Connection>({
   hostname: "127.0.0.1",
-  port: 0,
+  port: Number(process.argv[2] ?? 0),
   socket: {
     open(socket) {
       socket.setNoDelay(true);

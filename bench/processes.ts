@@ -1,23 +1,30 @@
 import type { Address } from "./client-connection.ts";
-import { LOAD_CORE, type Machine, SERVER_CORE } from "./machine.ts";
+import type { BOTH_CORES, LOAD_CORE, Machine, SERVER_CORE } from "./machine.ts";
 
 /** A server process of the benchmark on loopback. */
 export interface ServerProcess {
   name: string;
   processId: number;
+  /** Other processes of the server, such as workers; their processor time counts as its own. */
+  workerIds: readonly number[];
   address: Address;
   stop(): Promise<void>;
 }
 
 export interface ServerCommand {
   name: string;
-  /** Arguments after the runtime's own path. */
+  /** The program; this process's runtime where absent. */
+  program?: string;
   arguments: string[];
-  core: typeof SERVER_CORE | typeof LOAD_CORE;
+  core: Core;
   environment?: Record<string, string>;
 }
 
+/** Where a process runs: on one core, or on those of servers and load alike. */
+export type Core = typeof SERVER_CORE | typeof LOAD_CORE | typeof BOTH_CORES;
+
 const STOP_PATIENCE_MS = 5_000;
+const READY_PATIENCE_MS = 15_000;
 
 /** Starts a script that prints `listening <port>` when it serves. */
 export async function startScript(machine: Machine, command: ServerCommand): Promise<ServerProcess> {
@@ -49,10 +56,29 @@ export function startLogged(
   return asServer(command.name, child, port);
 }
 
-/** The command line for this process's runtime, pinned to the core if possible. */
+/** Waits until a path of a server started with `startLogged` responds with a success. Throws with the server's log. */
+export async function untilReady(
+  { name, address }: ServerProcess,
+  path: string,
+  logPath: string,
+): Promise<void> {
+  const url = `http://${address.hostname}:${address.port}${path}`;
+  const deadline = performance.now() + READY_PATIENCE_MS;
+  while (performance.now() < deadline) {
+    const isReady = await fetch(url).then(
+      (reply) => reply.ok,
+      () => false,
+    );
+    if (isReady) return;
+    await Bun.sleep(50);
+  }
+  throw new Error(`${name} did not become ready. It said:\n${await Bun.file(logPath).text()}`);
+}
+
+/** The command line of a process, pinned to its core if possible. */
 export function commandLine(machine: Machine, command: ServerCommand): string[] {
   const pin = machine.canPin ? ["taskset", "--cpu-list", String(command.core)] : [];
-  return [...pin, process.execPath, ...command.arguments];
+  return [...pin, command.program ?? process.execPath, ...command.arguments];
 }
 
 /** Only the variables that are needed to find programs: no proxies, no vendor keys. */
@@ -77,6 +103,7 @@ function asServer(name: string, child: Bun.Subprocess, port: number): ServerProc
   return {
     name,
     processId: child.pid,
+    workerIds: [],
     address: { hostname: "127.0.0.1", port },
     async stop() {
       child.kill("SIGTERM");

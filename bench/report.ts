@@ -13,18 +13,21 @@ export interface Row {
   passed?: boolean;
 }
 
-/** A row that compares ratios within rounds with a bar. */
+/** A row that compares ratios within rounds with a bar: the most they may be, or the least. */
 export function ratioRow(
   names: Pick<Row, "workload" | "figure">,
-  figures: { floor: Spread; gateway: Spread; ratio: Spread; unit: string; bar?: number },
+  figures: { floor: Spread; gateway: Spread; ratio: Spread; unit: string; bar?: number; isAtLeast?: boolean },
 ): Row {
-  const { floor, gateway, ratio, unit, bar } = figures;
+  const { floor, gateway, ratio, unit, bar, isAtLeast = false } = figures;
   return {
     ...names,
     floor: `${short(floor.median)} ${unit}`,
     gateway: `${short(gateway.median)} ${unit}`,
     comparison: `${ratio.median.toFixed(2)}x (${ratio.min.toFixed(2)} to ${ratio.max.toFixed(2)})`,
-    ...(bar !== undefined && { bar: `<= ${bar}x`, passed: ratio.median <= bar }),
+    ...(bar !== undefined && {
+      bar: `${isAtLeast ? ">=" : "<="} ${bar}x`,
+      passed: isAtLeast ? ratio.median >= bar : ratio.median <= bar,
+    }),
   };
 }
 
@@ -70,15 +73,21 @@ export function renderTable(rows: readonly Row[]): string {
     row.passed === undefined ? "" : row.passed ? "pass" : "MISSED",
   ]);
   const table = [["workload", "figure", "floor", "gateway", "median (min to max)", "bar", ""], ...cells];
-  const widths = table[0]!.map((_, column) => Math.max(...table.map((line) => line[column]!.length)));
-  return table
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join("  ")
-        .trimEnd(),
-    )
+  return padded(table)
+    .map((line) => line.join("  ").trimEnd())
     .join("\n");
+}
+
+/** A table for a document; the first line is its heading. */
+export function renderMarkdown(lines: readonly string[][]): string {
+  const [heading = [], ...rest] = padded(lines);
+  const rule = heading.map((cell) => "-".repeat(cell.length));
+  return [heading, rule, ...rest].map((line) => `| ${line.join(" | ")} |`).join("\n");
+}
+
+function padded(table: readonly string[][]): string[][] {
+  const widths = table[0]!.map((_, column) => Math.max(...table.map((line) => line[column]!.length)));
+  return table.map((line) => line.map((cell, column) => cell.padEnd(widths[column]!)));
 }
 
 function short(value: number): string {

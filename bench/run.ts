@@ -17,6 +17,7 @@ import { jobsWorkload } from "./workloads/w7-jobs.ts";
 import { failoverWorkload } from "./workloads/w8-failover.ts";
 import { manyKeysWorkload } from "./workloads/w9-keys.ts";
 import { ledgerWorkload } from "./workloads/w11-ledger.ts";
+import { workersWorkload } from "./workloads/w12-workers.ts";
 import type { Outcome, Workload } from "./workloads/workload.ts";
 
 /** Every workload, in the order they run. */
@@ -32,6 +33,7 @@ const WORKLOADS: readonly Workload[] = [
   failoverWorkload,
   manyKeysWorkload,
   ledgerWorkload,
+  workersWorkload,
 ];
 
 const BUSY_LOAD_SHARE = 0.7;

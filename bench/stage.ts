@@ -1,5 +1,5 @@
 import { type Gateway, launchGateway } from "./gateway.ts";
-import { describeMachine, LOAD_CORE, type Machine, pinThisProcess, SERVER_CORE } from "./machine.ts";
+import { describeMachine, LOAD_CORE, type Machine, pinProcess, SERVER_CORE } from "./machine.ts";
 import { type ServerProcess, startScript } from "./processes.ts";
 
 /** The environment of a workload: the machine, the options and the common servers. */
@@ -19,12 +19,14 @@ export interface BenchOptions {
   seconds: number;
   /** Folder for the gateway's CPU profile; profiling makes every figure worse. */
   profileFolder?: string;
+  /** The mock's port; a free one where absent. */
+  mockPort?: number;
 }
 
 /** Starts the mock on the load's core, and the floors and the gateway on the server's core. */
 export async function openStage(options: BenchOptions): Promise<Stage> {
   const machine = describeMachine();
-  pinThisProcess(machine);
+  pinProcess(machine, process.pid, LOAD_CORE);
   const started: ServerProcess[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(started.map((server) => server.stop()));
@@ -39,7 +41,7 @@ export async function openStage(options: BenchOptions): Promise<Stage> {
     return server;
   };
   try {
-    const mock = await script("mock", LOAD_CORE);
+    const mock = await script("mock", LOAD_CORE, String(options.mockPort ?? 0));
     const upstream = `http://127.0.0.1:${mock.address.port}`;
     const bareBun = await script("bare-bun", SERVER_CORE, upstream);
     const bareBuffer = await script("bare-buffer", SERVER_CORE, upstream);
