@@ -30,7 +30,11 @@ export function openAlerts(
 }
 
 async function testMail(sendMail: SendMail | null, recipient: string) {
-  if (!sendMail) return { isSent: false, message: "no mail server is configured: set `mail`" };
+  if (!sendMail)
+    return {
+      isSent: false,
+      message: "no mail server is configured: set `mail.url` and `mail.from` in the configuration file",
+    };
   try {
     const body = "This mail shows that the gateway can send alerts to this address.\n";
     await sendMail({ recipient, subject: "[gateway] Test", body });

@@ -142,7 +142,8 @@ function welcome(url: string, { administrator, key }: BootstrapResult, settings:
   const base = settings.server.publicUrl ?? url;
   const lines = [`Gateway listening on ${url}`];
   if (administrator.password === null && key.secret === null) {
-    return `${lines.join("\n")}${key.prefix === null ? "" : ` (key ${key.prefix}…)`}\n`;
+    const known = key.prefix === null ? "" : `, key ${key.prefix}…`;
+    return `${lines.join("\n")} (console ${base}/console${known})\n`;
   }
   const keyOrVariable = key.secret ?? "$GATEWAY_KEY";
   const model = settings.sandbox.isEnabled ? "sandbox-a" : "MODEL";

@@ -28,10 +28,10 @@ describe.skipIf(chromium === null)("an operator's pages on a phone", () => {
     ["/jobs/{job}", "Charged"],
     ["/models?search=sandbox-a", "Sandbox A"],
     ["/models/detail?model=sandbox-a", "Called first"],
-    ["/models/providers", "Working"],
+    ["/models/providers", "In service"],
     ["/models/providers/add", "OpenAI"],
     ["/models/providers/add?provider=bedrock", "Region"],
-    ["/models/providers/sandbox", "Working"],
+    ["/models/providers/sandbox", "In service"],
   ] as const;
   for (const [path, text] of PAGES)
     test(`${path} can be used by anybody, and neither moves nor overflows`, async () => {

@@ -11,7 +11,7 @@ export function FailedState({ error, at, onRetry }: { error: unknown; at?: numbe
   return (
     <div role="alert" className="flex flex-col items-center gap-3 px-6 py-10 text-center">
       <p className="font-medium">{t("failed.title")}</p>
-      <p className="max-w-prose text-muted">
+      <p className="max-w-prose text-muted first-letter:uppercase">
         {error instanceof Error ? error.message : String(error)}
         {at !== undefined && at > 0 && (
           <>

@@ -35,7 +35,7 @@ export function FilterInput({ name, label }: { name: string; label: string }) {
       />
       <Button
         aria-label={t("clear")}
-        className="rounded-sm text-muted group-data-empty:invisible hover:text-text"
+        className="rounded-sm text-muted group-data-empty:hidden hover:text-text"
       >
         <X size={14} aria-hidden />
       </Button>

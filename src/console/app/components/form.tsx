@@ -11,18 +11,21 @@ interface FormProps<Values extends FieldValues> {
   form: UseFormReturn<Values>;
   onSubmit(values: Values): Promise<unknown>;
   submitLabel?: string;
+  /** Whether it makes something for which the values that it opens with may do. */
+  isNew?: boolean;
   /** Fields of `components/fields`. */
   children: ReactNode;
 }
 
 /**
  * A form in a page. Errors of the gateway stand beside their fields; leaving the page with unsaved changes is asked
- * about first. Without changes its buttons are disabled.
+ * about first. Without changes its buttons are disabled, but for something new.
  */
 export function Form<Values extends FieldValues>({
   form,
   onSubmit,
   submitLabel,
+  isNew = false,
   children,
 }: FormProps<Values>) {
   const { t } = useTranslation();
@@ -42,7 +45,7 @@ export function Form<Values extends FieldValues>({
         <FormProblem />
         {children}
         <div className="flex flex-wrap gap-2">
-          <Button type="submit" kind="primary" isDisabled={!isDirty} isPending={isSubmitting}>
+          <Button type="submit" kind="primary" isDisabled={!isDirty && !isNew} isPending={isSubmitting}>
             {submitLabel ?? t("save")}
           </Button>
           {isDirty && (

@@ -18,7 +18,10 @@ export function RouteTabs({
       ?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [pathname]);
   return (
-    <nav aria-label={label} className="-mx-4 overflow-x-auto border-b border-line px-4 sm:mx-0 sm:px-0">
+    <nav
+      aria-label={label}
+      className="-mx-4 overflow-x-auto overflow-y-hidden border-b border-line px-4 sm:mx-0 sm:px-0"
+    >
       <ul ref={list} className="flex gap-1">
         {tabs.map(({ to, label }) => (
           <li key={to}>

@@ -69,9 +69,12 @@ const AGES: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["second", 1_000],
 ];
 
+const CLOCK_SKEW_MS = 5_000;
+
 /** Such as 3 minutes ago. */
 export function formatAge(at: number, now: number): string {
-  const distance = at - now;
+  // A browser's clock may be a little behind the gateway's.
+  const distance = at > now && at - now < CLOCK_SKEW_MS ? 0 : at - now;
   const [name, ms] = AGES.find(([, ms]) => Math.abs(distance) >= ms) ?? ["second", 1_000];
   return new Intl.RelativeTimeFormat(i18next.language, { numeric: "auto", style: "short" }).format(
     Math.round(distance / ms),

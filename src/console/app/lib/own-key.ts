@@ -3,6 +3,9 @@ import { ApiError } from "./api.ts";
 /** What a key sees of itself: `GET /v1/usage`. */
 export interface OwnUsage {
   key: { id: string; name: string; prefix: string; scopes: string[]; expires_at: string | null };
+  /** First and last moment of what is summed up, in ISO 8601. */
+  from: string;
+  to: string;
   currency: string;
   totals: Used;
   days: (Used & { date: string; models: (Used & { model: string })[] })[];

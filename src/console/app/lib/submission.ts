@@ -30,6 +30,9 @@ function placeError<Values extends FieldValues>(form: UseFormReturn<Values>, err
   const message = error instanceof Error ? error.message : String(error);
   const field = error instanceof ApiError ? error.field : null;
   const isOwn = field !== null && (field.split(/[.[]/)[0] ?? "") in form.getValues();
-  if (isOwn) form.setError(field as Path<Values>, { type: "server", message }, { shouldFocus: true });
-  else form.setError(FORM_PROBLEM, { type: "server", message: field ? `${field}: ${message}` : message });
+  if (isOwn) {
+    // It stands beside the field, which has another name there.
+    const own = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
+    form.setError(field as Path<Values>, { type: "server", message: own }, { shouldFocus: true });
+  } else form.setError(FORM_PROBLEM, { type: "server", message: field ? `${field}: ${message}` : message });
 }

@@ -31,7 +31,8 @@ export default function ProviderAddPage() {
       <ReadingState query={query}>
         {({ data }) => {
           const provider = data.find(({ name }) => name === filters["provider"]);
-          return provider ? <AddForm key={provider.name} provider={provider} /> : <Choice providers={data} />;
+          if (!provider) return <Choice providers={data} />;
+          return <AddForm key={provider.name} provider={provider} endsSandbox={isSandboxServed(data)} />;
         }}
       </ReadingState>
     </Page>
@@ -77,7 +78,12 @@ function ModelsServed({ count }: { count: number }) {
   return count === 0 ? t("form.provider.own") : t("form.provider.models", { count });
 }
 
-function AddForm({ provider }: { provider: Provider }) {
+function isSandboxServed(providers: readonly Provider[]): boolean {
+  const sandbox = providers.find(({ name }) => name === "sandbox");
+  return sandbox?.shippedChannels.some(({ isTaken }) => isTaken) ?? false;
+}
+
+function AddForm({ provider, endsSandbox }: { provider: Provider; endsSandbox: boolean }) {
   const { t } = useTranslation("providers");
   const navigate = useNavigate();
   const form = useForm<ChannelValues>({ defaultValues: newValues(provider) });
@@ -98,7 +104,7 @@ function AddForm({ provider }: { provider: Provider }) {
       actions={<TextLink to="/models/providers/add">{t("form.provider.back")}</TextLink>}
     >
       <div className="max-w-2xl">
-        <Form form={form} submitLabel={t("form.create")} onSubmit={submit}>
+        <Form form={form} submitLabel={t("form.create")} onSubmit={submit} isNew>
           <ShippedChannels provider={provider} />
           <TextField
             name="id"
@@ -108,6 +114,7 @@ function AddForm({ provider }: { provider: Provider }) {
             isMono
           />
           <ChannelFields provider={provider} />
+          {endsSandbox && <p className="text-muted">{t("form.sandboxEnds")}</p>}
           <TestConnection read={readTest} />
         </Form>
       </div>

@@ -66,7 +66,7 @@ export function FieldFrame({
           {help}
         </Text>
       )}
-      <FieldError className="text-xs text-bad">{error}</FieldError>
+      <FieldError className="text-xs text-bad first-letter:uppercase">{error}</FieldError>
     </>
   );
 }

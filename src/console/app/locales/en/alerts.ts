@@ -32,7 +32,7 @@ export const alerts = {
   "form.minRequests": "Of at least so many requests",
   "form.seconds": "After so many seconds",
   "form.emails": "Mail addresses",
-  "form.emails.help": "One a line.",
+  "form.emails.help": "One a line. “Test mail” on this page tells whether mails can be sent.",
   "form.webhooks": "Tell the organization's webhook endpoints, too",
   added: "The alert was added",
   saved: "The alert was changed",

@@ -33,7 +33,7 @@ export const alerts: Record<keyof typeof english, string> = {
   "form.minRequests": "请求数至少",
   "form.seconds": "经过多少秒",
   "form.emails": "邮箱地址",
-  "form.emails.help": "每行一个。",
+  "form.emails.help": "每行一个。本页的“测试邮件”可检查邮件能否发送。",
   "form.webhooks": "同时通知组织的 Webhook 端点",
   added: "告警已添加",
   saved: "告警已更改",

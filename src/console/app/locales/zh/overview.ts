@@ -25,7 +25,8 @@ export const overview: Record<keyof typeof english, string> = {
   other: "其他",
   none: "无",
   requests: "请求",
-  "requests.count": "{{shown}} 次请求",
+  "requests.count_one": "{{shown}} 次请求",
+  "requests.count_other": "{{shown}} 次请求",
   succeeded: "成功",
   errors: "错误",
   "errors.count": "{{count}} 次失败",
@@ -57,6 +58,7 @@ export const overview: Record<keyof typeof english, string> = {
   channel: "通道",
   state: "状态",
   "state.ok": "正常",
+  "state.failing": "调用全部失败",
   "state.ejected": "已移出",
   "state.unknown": "尚未使用",
 };

@@ -68,6 +68,8 @@ function ChannelRow({ channel }: { channel: Channel }) {
   const { t } = useTranslation("overview");
   const { id, state, since, reason, requests, errorRate, p95Ms } = channel;
   const cell = "px-4 py-2.5";
+  // Too few calls to be taken out of service.
+  const isFailing = state === "ok" && errorRate === 1;
   return (
     <tr className="border-t border-line first:border-t-0">
       <td className={`${cell} font-medium`}>
@@ -77,7 +79,9 @@ function ChannelRow({ channel }: { channel: Channel }) {
       </td>
       <td className={cell}>
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <Status level={LEVELS[state]}>{t(`state.${state}`)}</Status>
+          <Status level={isFailing ? "warn" : LEVELS[state]}>
+            {t(isFailing ? "state.failing" : `state.${state}`)}
+          </Status>
           {state === "ejected" && (
             <span className="text-xs text-muted">
               {reason}

@@ -8,9 +8,9 @@ import type { OwnUsage } from "../../lib/own-key.ts";
 const DAY_MS = 86_400_000;
 
 /** What each model has cost on each day. */
-export function SpendByDay({ usage: { days, currency } }: { usage: OwnUsage }) {
+export function SpendByDay({ usage: { days, from, to, currency } }: { usage: OwnUsage }) {
   const { t } = useTranslation("ownKey");
-  const { times, series } = useMemo(() => byModel(days), [days]);
+  const { times, series } = useMemo(() => byModel(days, from, to), [days, from, to]);
   const format = useCallback((value: number) => formatShortMoney(String(value), currency), [currency]);
   if (series.length === 0) return null;
   return (
@@ -21,9 +21,9 @@ export function SpendByDay({ usage: { days, currency } }: { usage: OwnUsage }) {
 }
 
 /** Days without a request are no part of the answer but of the chart. */
-function byModel(days: OwnUsage["days"]) {
-  const first = Date.parse(days[0]?.date ?? "");
-  const last = Date.parse(days.at(-1)?.date ?? "");
+function byModel(days: OwnUsage["days"], from: string, to: string) {
+  const first = Date.parse(from.slice(0, 10));
+  const last = Date.parse(to);
   const times: string[] = [];
   for (let at = first; at <= last; at += DAY_MS) times.push(new Date(at).toISOString());
   const known = new Map(days.map((day) => [day.date, day.models]));

@@ -10,7 +10,11 @@ const MAX_NAMED = 5;
 export function ChannelUses({ uses: { models, organizationRoutes } }: { uses: Uses }) {
   const { t } = useTranslation("providers");
   if (models.length + organizationRoutes.length === 0)
-    return <p className="text-muted">{t("routes.none")}</p>;
+    return (
+      <p className="text-muted">
+        {t("routes.none")} <TextLink to="/models">{t("routes.none.act")}</TextLink>
+      </p>
+    );
   return (
     <ul className="flex flex-wrap gap-x-4 gap-y-1">
       {models.map((model) => (

@@ -8,7 +8,7 @@ export function ShippedChannels({ provider }: { provider: Provider }) {
   const { setValue } = useFormContext<ChannelValues>();
   const current = useWatch<ChannelValues, "id">({ name: "id" });
   const { shippedChannels } = provider;
-  if (shippedChannels.length === 0) return null;
+  if (shippedChannels.every(({ models }) => models === 0)) return null;
   const choose = ({ id, baseUrl, settings }: (typeof shippedChannels)[number]) => {
     const options = { shouldDirty: true } as const;
     setValue("id", id, options);
