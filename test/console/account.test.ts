@@ -23,7 +23,7 @@ describe.skipIf(chromium === null)("a member's own account", () => {
     expect(await shown.accessibilityFindings()).toEqual([]);
     await shown.fill("New password", "short");
     await shown.page.keyboard.press("Enter");
-    await shown.see("must have at least 12 characters");
+    await shown.see("Must have at least 12 characters");
     await shown.fill("New password", OWN_PASSWORD);
     await shown.page.keyboard.press("Enter");
     await shown.find("heading", "Overview");
@@ -72,7 +72,7 @@ describe.skipIf(chromium === null)("a member's own account", () => {
     await shown.find("heading", "Enter a code");
     await shown.fill("Code", "000000");
     await shown.page.keyboard.press("Enter");
-    await shown.see("the code is wrong");
+    await shown.see("The code is wrong");
     await shown.press("button", "Use a recovery code");
     await shown.fill("Recovery code", recoveryCodes[0]!);
     await shown.page.keyboard.press("Enter");

@@ -17,7 +17,7 @@ describe.skipIf(chromium === null)("alerts in the console", () => {
     await console.fill("Name", "Budgets");
     await console.fill("Mail addresses", "nobody");
     await console.press("button", "Save");
-    await console.see("must be an e-mail address");
+    await console.see("Must be an e-mail address");
     await console.fill("Mail addresses", "ops@example.org");
     expect(await console.accessibilityFindings()).toEqual([]);
     await console.press("button", "Save");

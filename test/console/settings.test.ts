@@ -62,7 +62,7 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     const dialog = await console.find("dialog", "Add a webhook endpoint");
     const submit = async () => (await dialog.waitForSelector("aria/Add endpoint[role='button']"))!.click();
     await submit();
-    await console.see("must be an https link to a public address");
+    await console.see("Must be an https link to a public address");
     await console.fill("Address", "https://hooks.example.org/gateway");
     await submit();
     await console.see("whsec_");

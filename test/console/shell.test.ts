@@ -16,7 +16,7 @@ describe.skipIf(chromium === null)("the console's shell", () => {
     await shown.fill("Name", "admin");
     await shown.fill("Password", "a wrong password");
     await shown.page.keyboard.press("Enter");
-    await shown.see("the name or the password is wrong");
+    await shown.see("The name or the password is wrong");
     await shown.fill("Password", "a-password-for-tests");
     await shown.page.keyboard.press("Enter");
     await shown.find("heading", "Jobs");

@@ -31,8 +31,7 @@ export default function ProviderAddPage() {
       <ReadingState query={query}>
         {({ data }) => {
           const provider = data.find(({ name }) => name === filters["provider"]);
-          if (!provider) return <Choice providers={data} />;
-          return <AddForm key={provider.name} provider={provider} endsSandbox={isSandboxServed(data)} />;
+          return provider ? <AddForm key={provider.name} provider={provider} /> : <Choice providers={data} />;
         }}
       </ReadingState>
     </Page>
@@ -78,16 +77,13 @@ function ModelsServed({ count }: { count: number }) {
   return count === 0 ? t("form.provider.own") : t("form.provider.models", { count });
 }
 
-function isSandboxServed(providers: readonly Provider[]): boolean {
-  const sandbox = providers.find(({ name }) => name === "sandbox");
-  return sandbox?.shippedChannels.some(({ isTaken }) => isTaken) ?? false;
-}
-
-function AddForm({ provider, endsSandbox }: { provider: Provider; endsSandbox: boolean }) {
+function AddForm({ provider }: { provider: Provider }) {
   const { t } = useTranslation("providers");
   const navigate = useNavigate();
   const form = useForm<ChannelValues>({ defaultValues: newValues(provider) });
   const create = useActing("channels.create", ["channels", "models", "providers", "routes", "overview"]);
+  const channels = useReading("channels.list", {});
+  const endsSandbox = channels.data?.data.some((channel) => channel.provider === "sandbox") === true;
   const submit = async (values: ChannelValues) => {
     const { id } = await create.mutateAsync(creationOf(values, provider));
     showToast(t("form.created", { id }));
