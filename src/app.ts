@@ -84,6 +84,7 @@ export async function startGateway(
     },
     async abandon() {
       core.detachedCalls.refuse();
+      core.tokenCounter.close();
       server.abandon();
       await endCalls(core);
       await storage.journal.sync();
@@ -114,6 +115,7 @@ async function drain({ server: times }: Settings, server: RunningServer, core: C
   const endsAt = performance.now() + (times.leaveSeconds + times.drainSeconds) * 1000;
   const onCut = (error: GatewayError | null): void => {
     core.detachedCalls.refuse();
+    core.tokenCounter.close();
     if (error) for (const call of core.failover.calls) call.abort(error);
   };
   await server.stop(times.leaveSeconds * 1000, times.drainSeconds * 1000, onCut);

@@ -9,6 +9,7 @@ import { RetryBudget } from "./gateway/routing/retry-budget.ts";
 import { systemClock } from "./lib/clock.ts";
 import { DeadlineTimer } from "./lib/deadline-timer.ts";
 import { type FairSemaphore } from "./lib/semaphore.ts";
+import { TokenCounter } from "./lib/token-counter/index.ts";
 import { openUpstreams, type OpenedUpstreams } from "./providers/registry.ts";
 import { type Storage } from "./storage/index.ts";
 import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
@@ -74,6 +75,7 @@ export async function openCore(
       maxAttempts: settings.routing.maxAttempts,
     },
     detachedCalls: new DetachedCalls(),
+    tokenCounter: new TokenCounter(),
     clock,
     timeouts: live.timeouts,
     random: Math.random,

@@ -15,8 +15,9 @@ export interface TextRequest {
   choices: number;
   /** Upper bound of the input tokens: no token is shorter than a byte, an image counts a fixed number. */
   inputCeiling: number;
-  /** Local estimate of the input tokens. */
+  /** Local estimate of the input tokens, and of those among them that media are. */
   estimatedInput: number;
+  mediaTokens: number;
   /** What the model's record must allow. */
   features: readonly FeatureUse[];
   /** The field of the first link that a vendor would fetch; null where there is none. */

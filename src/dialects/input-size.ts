@@ -1,3 +1,4 @@
+import type { TextRequest } from "./dialect.ts";
 import { eighthsOf, wholeTokens } from "./token-estimate.ts";
 
 /** Upper bound of what vendors count for one image, and what they count for most. */
@@ -19,6 +20,7 @@ const MAX_LINKED_TOKENS = 1_048_576;
 export class InputSize {
   #ceiling: number;
   #eighths: number;
+  #mediaEighths = 0;
 
   constructor(bytes: number, units: number) {
     this.#ceiling = bytes;
@@ -32,26 +34,33 @@ export class InputSize {
       this.#eighths -= eighthsOf(inline.length, inline.length);
     }
     this.#ceiling += MAX_IMAGE_TOKENS;
-    this.#eighths += 8 * DEFAULT_IMAGE_TOKENS;
+    this.#addEighths(8 * DEFAULT_IMAGE_TOKENS);
   }
 
   /** Counts audio, a video or a document whose base64 is in the body. */
   addMedia({ length }: string): void {
     this.#ceiling += Math.min(length * (MAX_TOKENS_PER_CHARACTER - 1), MAX_LINKED_TOKENS);
-    this.#eighths += (8 * length) / MEDIA_CHARACTERS_PER_TOKEN - eighthsOf(length, length);
+    this.#eighths -= eighthsOf(length, length);
+    this.#addEighths((8 * length) / MEDIA_CHARACTERS_PER_TOKEN);
   }
 
   /** Counts a document or recording behind a link, of any length. */
   addLinkedMedia(): void {
     this.#ceiling += MAX_LINKED_TOKENS;
-    this.#eighths += 8 * DEFAULT_IMAGE_TOKENS;
+    this.#addEighths(8 * DEFAULT_IMAGE_TOKENS);
   }
 
   /** As a `TextRequest` has them. */
-  get tokens(): { inputCeiling: number; estimatedInput: number } {
+  get tokens(): Pick<TextRequest, "inputCeiling" | "estimatedInput" | "mediaTokens"> {
     return {
       inputCeiling: Math.max(this.#ceiling, 1),
       estimatedInput: Math.max(wholeTokens(this.#eighths), 1),
+      mediaTokens: wholeTokens(this.#mediaEighths),
     };
+  }
+
+  #addEighths(eighths: number): void {
+    this.#eighths += eighths;
+    this.#mediaEighths += eighths;
   }
 }

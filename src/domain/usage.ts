@@ -84,8 +84,20 @@ export interface ObservedUsage {
   report: UsageReport | null;
   /** Estimated tokens of what was delivered. */
   deliveredTokens: number;
+  /** What was delivered, for a better estimate; absent where that was nothing. */
+  delivered?: CountableText;
   /** Whether the report covers the complete response: nothing was delivered after it and nothing is missing. */
   isReportFinal: boolean;
+}
+
+/** Text that a tokenizer can count. */
+export interface CountableText {
+  /** All of it, or the beginning of a long one. */
+  readonly text: string;
+  /** What part of the whole that is, from 0 to 1. */
+  readonly share: number;
+  /** Tokens beside those of the text: of media, of the form of messages. */
+  readonly otherTokens: number;
 }
 
 /** Decides what is billed for a text response. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import type { TokenCounter } from "../lib/token-counter/index.ts";
 import type { LimitSettings, Limiter } from "./admission/limits.ts";
 import type { Billing } from "./metering/billing.ts";
 import type { OrphanCosts } from "./metering/orphan-costs.ts";
@@ -17,6 +18,7 @@ export interface Core {
   orphanCosts: OrphanCosts;
   failover: Failover;
   detachedCalls: DetachedCalls;
+  tokenCounter: Pick<TokenCounter, "count" | "close">;
   clock: Clock;
   /** Default timeouts of each pipeline; a channel may have its own. */
   timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };

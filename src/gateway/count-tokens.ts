@@ -1,10 +1,12 @@
 import type { TextPayload, VendorTraits } from "../dialects/dialect.ts";
+import { promptText } from "../dialects/prompt-text.ts";
 import { textDialect } from "../dialects/text.ts";
 import type { Target } from "../domain/channel.ts";
 import type { TextModel } from "../domain/model.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import type { Core } from "./core.ts";
+import { countText } from "./metering/usage-estimator.ts";
 import type { TextUpstream } from "./ports.ts";
 import { requireFetchable, textUpstreams } from "./text-upstreams.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -12,11 +14,18 @@ import { callTargets } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 
 /** How many tokens a request would have. */
-export interface TokenCount {
-  /** The vendor's own response; null where no target counts, and the local estimate has to do. */
-  text: string | null;
-  rate: LimitGrant["rate"];
-}
+export type TokenCount = { rate: LimitGrant["rate"] } & (
+  | {
+      /** The vendor's own response. */
+      text: string;
+      tokens: null;
+    }
+  | {
+      text: null;
+      /** The local estimate, where no target counts. */
+      tokens: number;
+    }
+);
 
 /**
  * Counts the tokens of a request at a vendor of its own protocol that does. It is free, and only counted as a request.
@@ -35,7 +44,10 @@ export async function countTokens(
   requireFeatures(model, features);
   const route = routeOf(directory, principal, model.id);
   const targets = orderTargets(route, core.random).filter((target) => counterOf(core, target, payload));
-  if (targets.length === 0) return { text: null, rate: grant.rate };
+  if (targets.length === 0) {
+    const counted = await countText(promptText(payload.parsed), core.tokenCounter.count);
+    return { text: null, tokens: counted ?? payload.parsed.estimatedInput, rate: grant.rate };
+  }
   const committed = await callTargets(core.failover, {
     targets,
     organization: principal.organization.id,
@@ -46,7 +58,7 @@ export async function countTokens(
     callTarget: (target, { signal }) => callTarget(core, { payload, model, target, signal }),
   });
   committed.release();
-  return { text: committed.reply, rate: grant.rate };
+  return { text: committed.reply, tokens: null, rate: grant.rate };
 }
 
 interface CountCall {

@@ -1,17 +1,23 @@
-import { forVendor, readReply, writeReply, type EmbeddingsPayload } from "../dialects/embeddings/index.ts";
+import {
+  forVendor,
+  inputText,
+  readReply,
+  writeReply,
+  type EmbeddingsPayload,
+} from "../dialects/embeddings/index.ts";
 import type { WholeReply } from "../dialects/dialect.ts";
 import type { Target } from "../domain/channel.ts";
 import type { EmbeddingModel } from "../domain/model.ts";
 import type { TokenPrice } from "../domain/price.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import type { UsagePolicy } from "../domain/usage.ts";
 import { admit, type Admitted } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
 import type { Core } from "./core.ts";
 import { textCeiling } from "./metering/estimate.ts";
 import { requirePrice } from "./metering/price.ts";
-import { billableUsage, usageBounds } from "./metering/usage-policy.ts";
+import { UsageEstimator } from "./metering/usage-estimator.ts";
+import { usageBounds } from "./metering/usage-policy.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
 import { callTargets, type Committed } from "./routing/failover.ts";
@@ -34,8 +40,8 @@ export async function handleEmbeddings(
 ): Promise<EmbeddingsOutcome> {
   using admitted = await admitEmbeddings(core, context, payload);
   const bounds = usageBounds({ ...payload, choices: 1 }, 0);
-  const policy: UsagePolicy = (observed) => billableUsage(bounds, observed);
-  const { reply, target, release } = await callRoute(core, admitted, payload, policy);
+  const estimator = new UsageEstimator(bounds, () => inputText(payload), core.tokenCounter.count);
+  const { reply, target, release } = await callRoute(core, admitted, payload, estimator);
   release();
   const flags = context.signal.aborted ? (["caller_gone"] as const) : [];
   admitted.settle({ target, usage: reply.usage, flags });
@@ -67,7 +73,7 @@ async function callRoute(
   core: Core,
   admitted: AdmittedEmbeddings,
   payload: EmbeddingsPayload,
-  policy: UsagePolicy,
+  estimator: UsageEstimator,
 ): Promise<Committed<WholeReply>> {
   const { context, model, signal } = admitted;
   const route = routeOf(core.snapshot.directory(), context.principal, model.id);
@@ -84,13 +90,15 @@ async function callRoute(
       attempts: context.attempts,
       callTarget: (target, call) => {
         sentTo = target;
-        return embed(core, { payload, policy }, target, call);
+        return embed(core, { payload, estimator }, target, call);
       },
     });
   } catch (error) {
     const isByClient = context.attempts.at(-1)?.outcome === "caller_gone" && !core.detachedCalls.isClosed;
     if (sentTo && isByClient) {
-      const usage = policy({ report: null, deliveredTokens: 0, isReportFinal: false });
+      const nothing = { report: null, deliveredTokens: 0, isReportFinal: false };
+      await estimator.refine(() => estimator.policy(nothing));
+      const usage = estimator.policy(nothing);
       admitted.settle({ target: sentTo, usage, flags: ["partial", "caller_gone"] });
     }
     throw error;
@@ -99,7 +107,7 @@ async function callRoute(
 
 async function embed(
   core: Core,
-  { payload, policy }: { payload: EmbeddingsPayload; policy: UsagePolicy },
+  { payload, estimator }: { payload: EmbeddingsPayload; estimator: UsageEstimator },
   { channel, upstreamModel }: Target,
   call: Call,
 ): Promise<WholeReply> {
@@ -111,7 +119,8 @@ async function embed(
   const response = await upstream.embed({ raw, texts, dimensions, upstreamModel, signal: call.signal });
   call.vendorRequestId = response.requestId;
   call.settle();
-  return response.kind === "whole"
-    ? readReply(response, payload, policy)
-    : writeReply(response, payload, policy);
+  const { policy } = estimator;
+  return estimator.refined(() =>
+    response.kind === "whole" ? readReply(response, payload, policy) : writeReply(response, payload, policy),
+  );
 }

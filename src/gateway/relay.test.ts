@@ -65,6 +65,7 @@ function start(chunks: readonly Uint8Array[], options: StartOptions = {}) {
     idleMs: options.idleMs ?? 30,
     isDetachable: options.isDetachable ?? false,
     content: null,
+    refine: () => null,
     checkpoint: () => {
       checkpoints.push(stream.usage().tokens.output ?? 0);
       checkpointed.resolve();

@@ -29,6 +29,8 @@ interface Relay {
   idleMs: number;
   /** Whether the stream is read to its end after the client has disconnected. */
   isDetachable: boolean;
+  /** Called once the stream has ended, before `end`: makes its usage exact where that takes time, else returns null. */
+  refine(): Promise<void> | null;
   /** Called about every two seconds while the stream runs. */
   checkpoint(): void;
   /** Notes what is sent; null where nobody keeps it. */
@@ -73,6 +75,7 @@ class RunningRelay {
   #hasNews = true;
   #watch: Deadline;
   #isCutOnAbort = false;
+  #isCut = false;
 
   constructor(relay: Relay) {
     this.#relay = relay;
@@ -103,9 +106,9 @@ class RunningRelay {
         output = stream.push(value);
         this.#hasNews = true;
       }
-      this.#complete(client);
+      await this.#complete(client);
     } catch (thrown) {
-      this.#cut(thrown, client);
+      await this.#cut(thrown, client);
     }
   }
 
@@ -125,12 +128,14 @@ class RunningRelay {
     const { signal } = this.#relay.call;
     signal.throwIfAborted();
     const cut = (): void => {
-      if (this.#waitingSince === null && !this.#hasEnded) this.#cut(signal.reason, client);
+      if (this.#waitingSince === null && !this.#hasEnded) void this.#cut(signal.reason, client);
     };
     signal.addEventListener("abort", cut, { once: true });
   }
 
-  #complete(client: Client): void {
+  async #complete(client: Client): Promise<void> {
+    await this.#refine();
+    if (this.#isCut) return;
     const ending = this.#relay.stream.end();
     const failure = this.#end({ kind: "complete" });
     if (!this.#isClientDisconnected) client.write(failure ?? ending);
@@ -138,14 +143,23 @@ class RunningRelay {
     void this.#readRest();
   }
 
-  #cut(thrown: unknown, client: Client): void {
+  async #cut(thrown: unknown, client: Client): Promise<void> {
+    if (this.#isCut) return;
+    this.#isCut = true;
     const { call } = this.#relay;
+    // What happens while the usage is counted is not the reason.
     const error = call.reasonOf(thrown);
     if (error instanceof ClientDisconnected) this.#isClientDisconnected = true;
+    await this.#refine();
     const failure = this.#end({ kind: "cut", error: asStreamError(error) });
     call.abort(new UpstreamError("broken", "the stream was abandoned"));
     if (failure && !this.#isClientDisconnected) client.write(failure);
     client.close();
+  }
+
+  #refine(): Promise<void> | null {
+    this.#waitingSince = null;
+    return this.#hasEnded ? null : this.#relay.refine();
   }
 
   /** Reads what follows the upstream's last event, so that its connection can be reused. */

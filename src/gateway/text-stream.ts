@@ -7,6 +7,7 @@ import type { AdmittedText } from "./admission/admitted.ts";
 import type { Core } from "./core.ts";
 import { asGatewayError } from "./failure.ts";
 import { asStreamError, relay, type ByteReader, type StreamEnd } from "./relay.ts";
+import type { UsageEstimator } from "./metering/usage-estimator.ts";
 import { ClientDisconnected, type Call } from "./routing/call.ts";
 import type { Committed } from "./routing/failover.ts";
 
@@ -66,11 +67,12 @@ interface StreamToRelay {
   /** That of the caller. */
   dialect: TextDialect;
   timeouts: Timeouts;
+  estimator: UsageEstimator;
 }
 
 /** Relays the stream to the client and settles it exactly once, however it ends, before its last bytes go out. */
 export function relayStream(core: Core, relayed: StreamToRelay): RelayedStream {
-  const { admitted, committed, opened, dialect, timeouts } = relayed;
+  const { admitted, committed, opened, dialect, timeouts, estimator } = relayed;
   const { promise: ended, resolve } = Promise.withResolvers<GatewayError | ClientDisconnected | null>();
   const { target, call } = committed;
   const body = relay({
@@ -82,8 +84,14 @@ export function relayStream(core: Core, relayed: StreamToRelay): RelayedStream {
     idleMs: timeouts.idleMs,
     isDetachable: admitted.context.principal.organization.settings.callerGone === "drain",
     content: admitted.context.facts.content,
+    refine: () => estimator.refine(() => opened.stream.usage()),
     checkpoint: () => admitted.checkpoint({ target, usage: opened.stream.usage(), flags: ["partial"] }),
     end: (how) => {
+      const refining = how.isClientDisconnected ? estimator.refine(() => opened.stream.usage()) : null;
+      if (refining) {
+        void refining.then(() => resolve(settle(relayed, how) ?? new ClientDisconnected()));
+        return null;
+      }
       const failure = settle(relayed, how);
       resolve(failure ?? (how.isClientDisconnected ? new ClientDisconnected() : null));
       return failure && opened.stream.errorFrame(failure);

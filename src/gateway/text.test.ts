@@ -1,72 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import { plainCore, type PlainCoreOptions } from "../../test/support/plain-core.ts";
-import { readRequest } from "../dialects/chat/index.ts";
-import type { TextModel } from "../domain/model.ts";
-import type { TokenPrice } from "../domain/price.ts";
+import {
+  chunk,
+  DONE,
+  MODEL,
+  payload,
+  PRICE,
+  RATE,
+  streaming,
+  USAGE,
+  whole,
+  word,
+} from "../../test/support/plain-text.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { handleText, type TextOutcome } from "./text.ts";
 import type { TextCall, TextUpstream } from "./ports.ts";
 import { ClientDisconnected } from "./routing/call.ts";
-
-const MODEL: TextModel = {
-  id: "m",
-  type: "chat",
-  displayName: "M",
-  ownedBy: "us",
-  created: 0,
-  isRetired: false,
-  defaultOutputTokens: 100,
-  maxOutputTokens: 1_000,
-  modalities: { input: ["text"], output: ["text"] },
-};
-/** One nano-unit a token. */
-const RATE = { amount: 1_000_000n, source: "default", effectiveFrom: 0 } as const;
-const PRICE: TokenPrice = { unit: "token", currency: "USD", perMillion: { input: RATE, output: RATE } };
-const USAGE = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
-const DONE = "data: [DONE]\n\n";
-
-const payload = (fields: object = {}) =>
-  readRequest(
-    Buffer.from(JSON.stringify({ model: "m", messages: [{ role: "user", content: "hi" }], ...fields })),
-  );
-
-const chunk = (fields: object): string =>
-  `data: ${JSON.stringify({ id: "c", model: "vendor-model", created: 1, choices: [], ...fields })}\n\n`;
-const word = (content: string, finish_reason: string | null = null): string =>
-  chunk({ choices: [{ index: 0, delta: { content }, finish_reason }] });
-
-/** A vendor that answers whole. */
-function whole(): TextUpstream {
-  const choices = [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }];
-  const text = JSON.stringify({ id: "c", model: "vendor-model", choices, usage: USAGE });
-  return { dialect: "chat", send: async () => ({ kind: "whole", text }) };
-}
-
-/** A vendor that sends these chunks and then ends, breaks, or stays silent until it is aborted. */
-function streaming(
-  chunks: readonly string[],
-  ending: "ends" | "breaks" | "is silent" = "ends",
-): TextUpstream {
-  const send = async ({ signal }: TextCall) => {
-    const rest = [...chunks];
-    const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
-      {
-        async pull(controller) {
-          const next = rest.shift();
-          if (next !== undefined) return controller.enqueue(Buffer.from(next));
-          if (ending === "ends") return controller.close();
-          if (ending === "breaks") throw new Error("reset");
-          const { promise, reject } = Promise.withResolvers<never>();
-          signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-          await promise;
-        },
-      },
-      { highWaterMark: 0 },
-    );
-    return { kind: "stream" as const, stream };
-  };
-  return { dialect: "chat", send };
-}
 
 function failing(error: Error): TextUpstream {
   return { dialect: "chat", send: () => Promise.reject(error) };

@@ -1,11 +1,12 @@
 import type { TextPayload, TextRequest, VendorTraits } from "../dialects/dialect.ts";
 import { forward, translate } from "../dialects/passage.ts";
+import { promptText } from "../dialects/prompt-text.ts";
 import { textDialect } from "../dialects/text.ts";
 import type { TokenPrice } from "../domain/price.ts";
 import type { Target, Timeouts } from "../domain/channel.ts";
 import type { TextModel } from "../domain/model.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import type { ObservedUsage, TokenUsage, UsagePolicy } from "../domain/usage.ts";
+import type { ObservedUsage, TokenUsage } from "../domain/usage.ts";
 import { admit, type AdmittedText } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
@@ -13,7 +14,8 @@ import { openStream, openWhole, relayStream, type OpenedStream, type RelayedStre
 import type { Core } from "./core.ts";
 import { coveredOutput, textCeiling } from "./metering/estimate.ts";
 import { requirePrice, requireUsePrices } from "./metering/price.ts";
-import { billableUsage, maxUsesOf, usageBounds } from "./metering/usage-policy.ts";
+import { UsageEstimator } from "./metering/usage-estimator.ts";
+import { maxUsesOf, usageBounds } from "./metering/usage-policy.ts";
 import { noteContent, type RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
 import { callTargets, type Committed } from "./routing/failover.ts";
@@ -31,7 +33,9 @@ interface TextTerms {
 export type TextOutcome = TextTerms &
   ({ kind: "whole"; text: string } | ({ kind: "stream" } & RelayedStream));
 
-type TargetReply = { kind: "whole"; text: string; usage: TokenUsage } | ({ kind: "stream" } & OpenedStream);
+type TargetReply =
+  | { kind: "whole"; text: string; usage: TokenUsage }
+  | ({ kind: "stream"; estimator: UsageEstimator } & OpenedStream);
 
 /**
  * Serves a text request. Throws a `GatewayError` or an `UpstreamError` when no target served it, and
@@ -54,6 +58,7 @@ export async function handleText(
       admitted: admitted.transfer(),
       committed,
       opened: reply,
+      estimator: reply.estimator,
       dialect,
       timeouts,
     });
@@ -115,6 +120,7 @@ function coveredTokensOf(
 /** A call that a vendor may have received: what it costs if its client disconnects now. */
 interface SentCall {
   target: Target;
+  estimator: UsageEstimator;
   usage(): TokenUsage;
 }
 
@@ -140,7 +146,7 @@ async function callRoute(
       attempts: context.attempts,
       callTarget: (target, call) => {
         running.sent = null;
-        const onSent = (usage: SentCall["usage"]) => (running.sent = { target, usage });
+        const onSent = (sent: Omit<SentCall, "target">) => (running.sent = { target, ...sent });
         return callTarget(core, { payload, coveredTokens, model, price, onSent }, target, call);
       },
     });
@@ -148,6 +154,7 @@ async function callRoute(
     const { sent } = running;
     const isByClient = context.attempts.at(-1)?.outcome === "caller_gone" && !core.detachedCalls.isClosed;
     if (sent && isByClient) {
+      await sent.estimator.refine(sent.usage);
       admitted.settle({ target: sent.target, usage: sent.usage(), flags: ["partial", "caller_gone"] });
     }
     throw error;
@@ -160,7 +167,7 @@ interface TargetCall {
   coveredTokens: number | null;
   model: TextModel;
   price: TokenPrice;
-  onSent(usage: SentCall["usage"]): void;
+  onSent(sent: Omit<SentCall, "target">): void;
 }
 
 async function callTarget(
@@ -175,7 +182,9 @@ async function callTarget(
   const { reportsCost = false } = upstream.traits ?? NO_TRAITS;
   const largest = maxTokens ?? coveredTokens ?? model.maxOutputTokens;
   const bounds = { ...usageBounds(payload.parsed, largest), reportsCost };
-  const policy: UsagePolicy = (observed) => billableUsage(bounds, observed);
+  const { count } = core.tokenCounter;
+  const estimator = new UsageEstimator(bounds, () => promptText(payload.parsed), count);
+  const { policy } = estimator;
   const { upstreamModel } = target;
   const terms = { upstreamModel, traits: upstream.traits ?? NO_TRAITS, coveredTokens, model };
   const caller = textDialect(payload.dialect);
@@ -189,7 +198,7 @@ async function callTarget(
   const timeouts = timeoutsOf(core, target);
   call.signal.throwIfAborted();
   // Nothing tells when the last byte has left, so a call counts as sent from here on.
-  onSent(() => stream?.usage() ?? policy(NOTHING_DELIVERED));
+  onSent({ estimator, usage: () => stream?.usage() ?? policy(NOTHING_DELIVERED) });
   // A whole answer has no first byte worth waiting for: only the total time bounds it.
   if (isStream) call.expect("the first byte", timeouts.firstByteMs);
   const headers = isForwarded ? payload.headers : NO_HEADERS;
@@ -198,14 +207,14 @@ async function callTarget(
   call.vendorRequestId = response.requestId;
   if (!stream) {
     if (response.kind === "stream") throw new UpstreamError("broken", "a stream for a request without one");
-    const { text, usage } = passage.readReply(response);
+    const { text, usage } = await estimator.refined(() => passage.readReply(response));
     return { kind: "whole", text, usage };
   }
   const opened =
     response.kind === "stream"
       ? await openStream(response.stream, stream, call, timeouts)
       : openWhole(passage.replayReply(response), call);
-  return { kind: "stream", ...opened };
+  return { kind: "stream", estimator, ...opened };
 }
 
 /** The route's targets, those first whose vendors speak the caller's own protocol. */

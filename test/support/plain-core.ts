@@ -98,6 +98,7 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
       maxAttempts: 3,
     },
     detachedCalls: new DetachedCalls(),
+    tokenCounter: { count: async () => null, close() {} },
     clock: systemClock,
     timeouts: {
       text: { firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000 },

@@ -1,5 +1,5 @@
 import type { Span } from "../../lib/json.ts";
-import { eighthsOf } from "../token-estimate.ts";
+import type { SizedText } from "../sized-text.ts";
 
 /**
  * A frame that has been parsed once, with slots for its text and its padding. A later frame that differs only inside
@@ -19,14 +19,12 @@ interface Repetition {
   output: Uint8Array;
   /** Bytes of the chunk that they were. */
   readBytes: number;
-  /** Estimated size of their text, in eighths of a token. */
-  textEighths: number;
 }
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
-const NOTHING = new Uint8Array(0);
+const NOTHING: Uint8Array = new Uint8Array(0);
 
 /** Names of streamed text in chat completions. */
 const CHAT_TEXT_NAMES = /"(?:content|reasoning_content|reasoning|refusal)"\s*:\s*"/g;
@@ -49,8 +47,8 @@ export function frameTemplate(
   return { upstreamParts, clientParts, upstreamBytes, growth: lengthOf(clientParts) - upstreamBytes };
 }
 
-/** Passes on the frames at the beginning of a chunk that match the template. */
-export function repeatFrames(template: FrameTemplate, chunk: Uint8Array): Repetition {
+/** Passes on the frames at the beginning of a chunk that match the template, and adds their text to `delivered`. */
+export function repeatFrames(template: FrameTemplate, chunk: Uint8Array, delivered: SizedText): Repetition {
   const { upstreamParts, clientParts, upstreamBytes, growth } = template;
   const maxFrames = Math.floor(chunk.length / upstreamBytes);
   // Mostly a chunk is one frame, and then this is the exact length.
@@ -58,11 +56,11 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array): Repeti
   const output = new Uint8Array(chunk.length + growthBytes);
   let readBytes = 0;
   let writtenBytes = 0;
-  let textEighths = 0;
   while (chunk.length - readBytes >= upstreamBytes) {
     let from = readBytes;
     let to = writtenBytes;
-    let eighths = 0;
+    let text = NOTHING;
+    let textUnits = 0;
     for (let index = 0; index < upstreamParts.length; index++) {
       const upstreamPart = upstreamParts[index] ?? NOTHING;
       if (index > 0) {
@@ -74,7 +72,10 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array): Repeti
           output[to++] = byte;
           if (byte >= 0x80) units -= extraBytes(byte);
         }
-        if (index === 1) eighths = eighthsOf(bytes, units);
+        if (index === 1) {
+          text = chunk.subarray(end - bytes, end);
+          textUnits = units;
+        }
       }
       if (!matchesAt(chunk, from, upstreamPart)) return finished();
       from += upstreamPart.length;
@@ -86,13 +87,13 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array): Repeti
     }
     readBytes = from;
     writtenBytes = to;
-    textEighths += eighths;
+    delivered.addUtf8(text, textUnits);
   }
   return finished();
 
   function finished(): Repetition {
     const isExact = writtenBytes === output.length;
-    return { output: isExact ? output : output.subarray(0, writtenBytes), readBytes, textEighths };
+    return { output: isExact ? output : output.subarray(0, writtenBytes), readBytes };
   }
 }
 

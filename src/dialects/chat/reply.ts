@@ -2,8 +2,8 @@ import { isCorrected, type UsagePolicy } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import { editMembers } from "../../lib/json-edit.ts";
-import { wholeTokens } from "../token-estimate.ts";
-import { contentEighths } from "./content.ts";
+import { SizedText } from "../sized-text.ts";
+import { addContent } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { tellsCost, withoutCost } from "../reported-cost.ts";
 import { parseCompletion } from "./event.ts";
@@ -19,9 +19,11 @@ import { vendorFields, withoutFields } from "./vendor-words.ts";
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseCompletion(reply);
   for (const choice of body.choices) if (isObject(choice)) refuseFailure(choice["finish_reason"]);
+  const delivered = deliveredOf(body.choices);
   const usage = policy({
     report: readUsage(body["usage"]),
-    deliveredTokens: deliveredTokens(body["choices"]),
+    deliveredTokens: delivered.tokens,
+    delivered,
     isReportFinal: true,
   });
   const clean = withoutFields(reply.text, vendorFields(body));
@@ -36,11 +38,11 @@ export function readReply(reply: VendorReply, publicModel: string, policy: Usage
   return { text: edited, usage };
 }
 
-function deliveredTokens(choices: readonly unknown[]): number {
-  let eighths = 0;
+function deliveredOf(choices: readonly unknown[]): SizedText {
+  const delivered = new SizedText();
   for (const choice of choices) {
     const message = isObject(choice) ? (choice["message"] ?? choice["delta"]) : undefined;
-    if (isObject(message)) eighths += contentEighths(message);
+    if (isObject(message)) addContent(delivered, message);
   }
-  return wholeTokens(eighths);
+  return delivered;
 }

@@ -3,10 +3,10 @@ import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import { frameData } from "../../lib/sse.ts";
-import { wholeTokens } from "../token-estimate.ts";
+import { SizedText } from "../sized-text.ts";
 import type { TextStream } from "../dialect.ts";
 import { ChunkEditor } from "./chunk-editor.ts";
-import { contentEighths, isTextDelta } from "./content.ts";
+import { addContent, isTextDelta } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { writeError } from "./error.ts";
 import { errorOf, firstChoice, inStreamError, usageOf } from "./event.ts";
@@ -35,8 +35,8 @@ export class ChatStream implements TextStream {
   #usageFrame: Buffer | null = null;
   #usage: unknown = undefined;
   #created: unknown = null;
-  /** Estimated size of the content so far, and up to the last report. */
-  #eighths = 0;
+  readonly #delivered = new SizedText();
+  /** Estimated size of the content up to the last report. */
   #reportedEighths = 0;
   /** Choices by their index: those that have begun and not ended, and those that have ended. */
   readonly #running = new Set<unknown>();
@@ -59,8 +59,7 @@ export class ChatStream implements TextStream {
    */
   push(chunk: Uint8Array): Uint8Array {
     if (this.#template === null || !this.#frames.isEmpty || this.isDone) return this.#read(chunk, []);
-    const { output, readBytes, textEighths } = repeatFrames(this.#template, chunk);
-    this.#eighths += textEighths;
+    const { output, readBytes } = repeatFrames(this.#template, chunk, this.#delivered);
     return readBytes === chunk.length ? output : this.#read(chunk.subarray(readBytes), [output]);
   }
 
@@ -82,10 +81,11 @@ export class ChatStream implements TextStream {
 
   /** What is billed for the response so far. */
   usage(): TokenUsage {
-    const isReportFinal = this.#isComplete() && this.#reportedEighths === this.#eighths;
+    const isReportFinal = this.#isComplete() && this.#reportedEighths === this.#delivered.eighths;
     return this.#policy({
       report: this.#report,
-      deliveredTokens: wholeTokens(this.#eighths),
+      deliveredTokens: this.#delivered.tokens,
+      delivered: this.#delivered,
       isReportFinal,
     });
   }
@@ -145,9 +145,9 @@ export class ChatStream implements TextStream {
       this.#ended.add(choice["index"]);
       this.#running.delete(choice["index"]);
     } else if (!this.#ended.has(choice["index"])) this.#running.add(choice["index"]);
-    const eighths = isObject(choice["delta"]) ? contentEighths(choice["delta"]) : 0;
-    if (eighths > 0) this.hasContent = true;
-    this.#eighths += eighths;
+    const { eighths } = this.#delivered;
+    if (isObject(choice["delta"])) addContent(this.#delivered, choice["delta"]);
+    if (this.#delivered.eighths > eighths) this.hasContent = true;
   }
 
   /** Keeps the frame's usage report, unless it has nothing usable and an earlier one has. Returns whether it did. */
@@ -158,7 +158,7 @@ export class ChatStream implements TextStream {
     this.#report = report;
     this.#usage = usage;
     this.#usageFrame = null;
-    this.#reportedEighths = this.#eighths;
+    this.#reportedEighths = this.#delivered.eighths;
     return true;
   }
 

@@ -1,13 +1,13 @@
 import type { TokenUsage, UsagePolicy, UsageReport } from "../../domain/usage.ts";
-import { tokenEighths, wholeTokens } from "../token-estimate.ts";
+import { SizedText } from "../sized-text.ts";
 import type { ReplyEvent } from "./reply.ts";
 
 /** Counts what a reply delivers, event by event, beside what the vendor reports of it. */
 export class Delivered {
   readonly #policy: UsagePolicy;
   #report: UsageReport | null = null;
-  /** Estimated size of the content so far, and up to the last report. */
-  #eighths = 0;
+  readonly #delivered = new SizedText();
+  /** Estimated size of the content up to the last report. */
   #reportedEighths = 0;
   /** True once there is something that a caller would read. A signature alone, of thoughts not shown, is nothing yet. */
   hasContent = false;
@@ -32,7 +32,7 @@ export class Delivered {
         // A report without anything usable does not replace one that has something.
         if (this.#report && !event.report.hasInput && !event.report.hasOutput) return;
         this.#report = event.report;
-        this.#reportedEighths = this.#eighths;
+        this.#reportedEighths = this.#delivered.eighths;
         return;
       case "start":
       case "signature":
@@ -44,14 +44,15 @@ export class Delivered {
   usage(isComplete: boolean): TokenUsage {
     return this.#policy({
       report: this.#report,
-      deliveredTokens: wholeTokens(this.#eighths),
-      isReportFinal: isComplete && this.#reportedEighths === this.#eighths,
+      deliveredTokens: this.#delivered.tokens,
+      delivered: this.#delivered,
+      isReportFinal: isComplete && this.#reportedEighths === this.#delivered.eighths,
     });
   }
 
   #addText(text: string): void {
     if (text === "") return;
     this.hasContent = true;
-    this.#eighths += tokenEighths(text);
+    this.#delivered.add(text);
   }
 }

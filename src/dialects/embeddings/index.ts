@@ -1,3 +1,3 @@
 /** Embeddings, in OpenAI's protocol at the caller's end. */
 export { readReply, writeReply } from "./reply.ts";
-export { forVendor, readRequest, type EmbeddingsPayload } from "./request.ts";
+export { forVendor, inputText, readRequest, type EmbeddingsPayload } from "./request.ts";

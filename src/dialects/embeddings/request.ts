@@ -1,9 +1,11 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { FeatureUse } from "../../domain/feature.ts";
+import type { CountableText } from "../../domain/usage.ts";
 import { splice, type Span } from "../../lib/json.ts";
 import { checkTypes, positive, text, wrongType, type Check } from "../field-checks.ts";
 import { knownNames, refuseCaseVariants } from "../field-names.ts";
 import { InputSize } from "../input-size.ts";
+import { MAX_PROMPT_UNITS } from "../prompt-text.ts";
 import { readBody, requireModelName } from "../request-body.ts";
 import { FEATURE_FIELDS, fieldFeatures } from "../vendor-features.ts";
 
@@ -61,6 +63,15 @@ export function forVendor({ raw, model, modelSpan }: EmbeddingsPayload, upstream
   return splice(raw, [{ span: modelSpan, text: JSON.stringify(upstreamModel) }]);
 }
 
+/** The input for a tokenizer. */
+export function inputText({ texts, estimatedInput }: EmbeddingsPayload): CountableText {
+  // Tokens need no counting.
+  if (!texts) return { text: "", share: 1, otherTokens: estimatedInput };
+  const text = texts.join("\n");
+  const kept = text.slice(0, MAX_PROMPT_UNITS);
+  return { text: kept, share: kept.length / text.length, otherTokens: 0 };
+}
+
 interface Input {
   texts: readonly string[] | null;
   count: number;
@@ -95,5 +106,7 @@ function sizeOf(
   bytes: number,
   units: number,
 ): Pick<EmbeddingsPayload, "inputCeiling" | "estimatedInput"> {
-  return texts ? new InputSize(bytes, units).tokens : { inputCeiling: tokens, estimatedInput: tokens };
+  if (!texts) return { inputCeiling: tokens, estimatedInput: tokens };
+  const { inputCeiling, estimatedInput } = new InputSize(bytes, units).tokens;
+  return { inputCeiling, estimatedInput };
 }

@@ -1,22 +1,29 @@
 import { isObject } from "../../lib/json.ts";
-import { tokenEighths } from "../token-estimate.ts";
+import type { SizedText } from "../sized-text.ts";
 
 /**
- * Estimated size, in eighths of a token, of a content block, or of the one that begins a block of a stream. With
- * the deltas of a stream it adds up to the size of the block that they make.
+ * Adds a content block, or the one that begins a block of a stream. With the deltas of a stream it adds up to the
+ * size of the block that they make.
  */
-export function blockEighths(block: Record<string, unknown>): number {
+export function addBlock(sized: SizedText, block: Record<string, unknown>): void {
   const { type, text, thinking, name, input } = block;
-  const args = isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : "";
-  const isCall = typeof type === "string" && type.endsWith("tool_use");
-  return textEighths(text) + textEighths(thinking) + (isCall ? textEighths(name) + textEighths(args) : 0);
+  addText(sized, text);
+  addText(sized, thinking);
+  if (typeof type !== "string" || !type.endsWith("tool_use")) return;
+  addText(sized, name);
+  if (isObject(input) && Object.keys(input).length > 0) sized.add(JSON.stringify(input));
 }
 
 /** The same for a delta. */
-export function deltaEighths({ text, thinking, partial_json: json }: Record<string, unknown>): number {
-  return textEighths(text) + textEighths(thinking) + textEighths(json);
+export function addDelta(
+  sized: SizedText,
+  { text, thinking, partial_json: json }: Record<string, unknown>,
+): void {
+  addText(sized, text);
+  addText(sized, thinking);
+  addText(sized, json);
 }
 
-function textEighths(value: unknown): number {
-  return typeof value === "string" ? tokenEighths(value) : 0;
+function addText(sized: SizedText, value: unknown): void {
+  if (typeof value === "string") sized.add(value);
 }

@@ -4,8 +4,8 @@ import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { vendorFields, withoutFields } from "../chat/vendor-words.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
-import { wholeTokens } from "../token-estimate.ts";
-import { blockEighths } from "./content.ts";
+import { SizedText } from "../sized-text.ts";
+import { addBlock } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
@@ -22,13 +22,12 @@ export interface VendorMessage extends Record<string, unknown> {
  */
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseMessage(reply);
-  const eighths = body.content.reduce<number>(
-    (sum, block) => sum + (isObject(block) ? blockEighths(block) : 0),
-    0,
-  );
+  const delivered = new SizedText();
+  for (const block of body.content) if (isObject(block)) addBlock(delivered, block);
   const usage = policy({
     report: readUsage(body["usage"]),
-    deliveredTokens: wholeTokens(eighths),
+    deliveredTokens: delivered.tokens,
+    delivered,
     isReportFinal: true,
   });
   const clean = withoutFields(reply.text, vendorFields(body));

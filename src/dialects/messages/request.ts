@@ -49,7 +49,7 @@ function read(bytes: Uint8Array, headers: Headers, kind: { isCount: boolean }): 
   const size = new InputSize(bytes.length, raw.length);
   const { files, linkParam } = readReferences(body, size);
   const features = [...readFeatures(body), ...files];
-  const { inputCeiling, estimatedInput } = size.tokens;
+  const { inputCeiling, estimatedInput, mediaTokens } = size.tokens;
   const maxTokens = body["max_tokens"];
   return {
     dialect: "messages",
@@ -62,6 +62,7 @@ function read(bytes: Uint8Array, headers: Headers, kind: { isCount: boolean }): 
       choices: 1,
       inputCeiling: inputCeiling + (features.length > 0 ? MAX_SERVER_TOOL_TOKENS : 0),
       estimatedInput,
+      mediaTokens,
       features,
       linkParam,
       body,

@@ -7,8 +7,8 @@ import { frameData } from "../../lib/sse.ts";
 import { frameTemplate, repeatFrames, type FrameTemplate } from "../chat/frame-template.ts";
 import { neutralFrame, vendorFields, withoutFields } from "../chat/vendor-words.ts";
 import type { TextStream } from "../dialect.ts";
-import { wholeTokens } from "../token-estimate.ts";
-import { blockEighths, deltaEighths } from "./content.ts";
+import { SizedText } from "../sized-text.ts";
+import { addBlock, addDelta } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { writeError } from "./error.ts";
 import { editEvent, eventFrame, namedFrame } from "./event-frame.ts";
@@ -33,11 +33,11 @@ export class MessagesStream implements TextStream {
   /** What the vendor has reported so far. */
   #reported: Record<string, unknown> = {};
   #report: UsageReport | null = null;
-  /** Estimated size of the content so far, and up to the last report. */
-  #eighths = 0;
+  readonly #delivered = new SizedText();
+  /** Estimated size of the content up to the last report. */
   #reportedEighths = 0;
   /** Frames that end the message, unless content follows them. */
-  #ending: Buffer[] = [];
+  #ending: EndingFrame[] = [];
   #hasStopReason = false;
   #hasStop = false;
 
@@ -51,8 +51,7 @@ export class MessagesStream implements TextStream {
 
   push(chunk: Uint8Array): Uint8Array {
     if (this.#template === null || !this.#frames.isEmpty || this.isDone) return this.#read(chunk, []);
-    const { output, readBytes, textEighths } = repeatFrames(this.#template, chunk);
-    this.#eighths += textEighths;
+    const { output, readBytes } = repeatFrames(this.#template, chunk, this.#delivered);
     return readBytes === chunk.length ? output : this.#read(chunk.subarray(readBytes), [output]);
   }
 
@@ -63,7 +62,7 @@ export class MessagesStream implements TextStream {
     });
     if (!this.#isComplete()) throw new UpstreamError("broken", "the stream was cut");
     if (!this.#hasStopReason) output.push(this.#ownDelta());
-    output.push(...this.#ending);
+    this.#writeEnding(output);
     if (!this.#hasStop) output.push(eventFrame({ type: "message_stop" }));
     return Buffer.concat(output);
   }
@@ -83,8 +82,9 @@ export class MessagesStream implements TextStream {
   #billed(isComplete: boolean): TokenUsage {
     return this.#policy({
       report: this.#report,
-      deliveredTokens: wholeTokens(this.#eighths),
-      isReportFinal: isComplete && this.#reportedEighths === this.#eighths,
+      deliveredTokens: this.#delivered.tokens,
+      delivered: this.#delivered,
+      isReportFinal: isComplete && this.#reportedEighths === this.#delivered.eighths,
     });
   }
 
@@ -111,8 +111,7 @@ export class MessagesStream implements TextStream {
         output.push(this.#start(written, event));
         return;
       case "message_delta":
-        this.#ending.push(this.#stop(written, event));
-        return;
+        return this.#stop(written, event);
       case "message_stop":
         return this.#finish(written);
       case "ping":
@@ -126,12 +125,13 @@ export class MessagesStream implements TextStream {
       default:
         if (event["error"]) throw reportedFailure(event["error"]);
     }
-    output.push(...this.#ending.splice(0), written);
+    this.#writeEnding(output);
+    output.push(written);
   }
 
   /** A frame without content keeps its position behind the ending's. */
   #pass(frame: Buffer, output: Uint8Array[]): void {
-    if (this.#ending.length > 0) this.#ending.push(frame);
+    if (this.#ending.length > 0) this.#ending.push({ frame, usage: null });
     else output.push(frame);
   }
 
@@ -148,39 +148,46 @@ export class MessagesStream implements TextStream {
     );
   }
 
-  #stop(frame: Buffer, { delta, usage }: Record<string, unknown>): Buffer {
+  #stop(frame: Buffer, { delta, usage }: Record<string, unknown>): void {
     if (isObject(delta) && typeof delta["stop_reason"] === "string") {
       this.#hasStopReason = true;
       this.hasContent = true;
     }
     if (isObject(usage)) this.#addReport(usage);
-    const billed = this.#billed(true);
-    // Official clients fail on one without usage.
-    if (isObject(usage) && !isCorrected(billed)) return frame;
-    return editEvent(frame, "usage", (old) => correctedUsage(old, billed));
+    this.#ending.push({ frame, usage: isObject(usage) ? "reported" : "missing" });
+  }
+
+  /** Writes what was held back, with the usage as it is billed by now. */
+  #writeEnding(output: Uint8Array[]): void {
+    for (const { frame, usage } of this.#ending.splice(0)) {
+      const billed = usage && this.#billed(true);
+      // Official clients fail on a `message_delta` without usage.
+      const isRight = !billed || (usage === "reported" && !isCorrected(billed));
+      output.push(isRight ? frame : editEvent(frame, "usage", (old) => correctedUsage(old, billed)));
+    }
   }
 
   #finish(frame: Buffer): void {
     if (!this.hasContent) throw new UpstreamError("broken", "a stream without content");
-    this.#ending.push(frame);
+    this.#ending.push({ frame, usage: null });
     this.#hasStop = true;
     this.isDone = true;
   }
 
   #addBlock(block: unknown): void {
     if (!isObject(block)) return;
-    const eighths = blockEighths(block);
-    this.#eighths += eighths;
-    if (eighths > 0 || !isFilledLater(block["type"])) this.hasContent = true;
+    const { eighths } = this.#delivered;
+    addBlock(this.#delivered, block);
+    if (this.#delivered.eighths > eighths || !isFilledLater(block["type"])) this.hasContent = true;
   }
 
   /** Returns whether the delta is a piece of text and nothing else. */
   #addDelta(delta: unknown): boolean {
     if (!isObject(delta)) return false;
-    const eighths = deltaEighths(delta);
-    this.#eighths += eighths;
+    const { eighths } = this.#delivered;
+    addDelta(this.#delivered, delta);
     // A piece of arguments may be empty, as may be the text of one that only cites.
-    const isPlain = eighths > 0;
+    const isPlain = this.#delivered.eighths > eighths;
     if (isPlain || delta["type"] === "signature_delta") this.hasContent = true;
     return isPlain;
   }
@@ -193,7 +200,7 @@ export class MessagesStream implements TextStream {
     if (this.#report && !report?.hasInput && !report?.hasOutput) return;
     this.#reported = merged;
     this.#report = report;
-    this.#reportedEighths = this.#eighths;
+    this.#reportedEighths = this.#delivered.eighths;
   }
 
   /** The last event but one, where the vendor left it out. */
@@ -201,6 +208,12 @@ export class MessagesStream implements TextStream {
     const delta = { stop_reason: "end_turn", stop_sequence: null };
     return eventFrame({ type: "message_delta", delta, usage: writeUsage(this.#billed(true)) });
   }
+}
+
+/** A frame of the ending; `usage` of a `message_delta`, null of another. */
+interface EndingFrame {
+  frame: Buffer;
+  usage: "reported" | "missing" | null;
 }
 
 /** Blocks that begin empty, so that a caller sees nothing yet. */

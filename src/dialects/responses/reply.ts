@@ -4,8 +4,8 @@ import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { vendorFields, withoutFields } from "../chat/vendor-words.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
-import { wholeTokens } from "../token-estimate.ts";
-import { itemEighths } from "./content.ts";
+import { SizedText } from "../sized-text.ts";
+import { addItem } from "./content.ts";
 import { correctedUsage, readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
 import { parseVendorObject } from "../vendor-frames.ts";
@@ -21,10 +21,12 @@ export interface VendorResponse extends Record<string, unknown> {
  */
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseResponse(reply);
-  const eighths = body.output.reduce<number>((sum, item) => sum + itemEighths(item), 0);
+  const delivered = new SizedText();
+  for (const item of body.output) addItem(delivered, item);
   const usage = policy({
     report: readUsage(body["usage"]),
-    deliveredTokens: wholeTokens(eighths),
+    deliveredTokens: delivered.tokens,
+    delivered,
     isReportFinal: true,
   });
   return { text: publicResponse(reply.text, body, publicModel, usage), usage };

@@ -6,8 +6,8 @@ import { editMembers } from "../../lib/json-edit.ts";
 import { frameData } from "../../lib/sse.ts";
 import { neutralFrame } from "../chat/vendor-words.ts";
 import type { TextStream } from "../dialect.ts";
-import { tokenEighths, wholeTokens } from "../token-estimate.ts";
-import { itemEighths } from "./content.ts";
+import { SizedText } from "../sized-text.ts";
+import { addItem } from "./content.ts";
 import { failureFrames } from "./failure-frames.ts";
 import { publicResponse } from "./reply.ts";
 import { readUsage } from "./usage.ts";
@@ -31,9 +31,9 @@ export class ResponsesStream implements TextStream {
   readonly #publicModel: string;
   readonly #policy: UsagePolicy;
   #report: UsageReport | null = null;
-  /** Estimated size of the pieces so far, and of the items that came whole. */
-  #deltaEighths = 0;
-  #itemEighths = 0;
+  /** The pieces so far, and the items that came whole. */
+  readonly #pieces = new SizedText();
+  #items = new SizedText();
   /** The last event as it came, and parsed. */
   #ending: { frame: Buffer; event: VendorEvent } | null = null;
   /** The response object as the vendor began it. */
@@ -71,9 +71,11 @@ export class ResponsesStream implements TextStream {
   }
 
   usage(): TokenUsage {
+    const delivered = this.#items.eighths > this.#pieces.eighths ? this.#items : this.#pieces;
     return this.#policy({
       report: this.#report,
-      deliveredTokens: wholeTokens(Math.max(this.#deltaEighths, this.#itemEighths)),
+      deliveredTokens: delivered.tokens,
+      delivered,
       isReportFinal: this.#ending !== null && !this.#frames.hasFailed,
     });
   }
@@ -112,26 +114,25 @@ export class ResponsesStream implements TextStream {
   #count({ type, delta, item }: VendorEvent): void {
     if (typeof type !== "string") return;
     if (typeof delta === "string" && DELTA.test(type)) {
-      this.#deltaEighths += tokenEighths(delta);
+      this.#pieces.add(delta);
       if (delta !== "") this.hasContent = true;
     } else if (type === "response.output_item.added" && isCall(item)) {
-      this.#deltaEighths += tokenEighths(textOf(item["name"]));
+      this.#pieces.add(textOf(item["name"]));
       this.hasContent = true;
     } else if (type === "response.output_item.done") {
-      const eighths = itemEighths(item);
-      this.#itemEighths += eighths;
+      const { eighths } = this.#items;
+      addItem(this.#items, item);
       // Thoughts that are not shown are followed by what they are for; until then another vendor may answer.
-      if (eighths > 0 || !isReasoning(item)) this.hasContent = true;
+      if (this.#items.eighths > eighths || !isReasoning(item)) this.hasContent = true;
     }
   }
 
   #readEnding({ response }: VendorEvent): void {
     const { usage, output } = isObject(response) ? response : {};
     this.#report = readUsage(usage);
-    const eighths = Array.isArray(output)
-      ? output.reduce<number>((sum, item) => sum + itemEighths(item), 0)
-      : 0;
-    this.#itemEighths = Math.max(this.#itemEighths, eighths);
+    const items = new SizedText();
+    if (Array.isArray(output)) for (const item of output) addItem(items, item);
+    if (items.eighths > this.#items.eighths) this.#items = items;
     this.hasContent = true;
   }
 

@@ -114,9 +114,13 @@ function usesOf(report: UsageReport | null, maxUses: UseCounts): Uses {
 }
 
 /** No request is without input, so zero is as good as no report. */
+export function hasReportedInput(report: UsageReport | null): boolean {
+  return report?.hasInput === true && sumTokens(report.tokens, INPUT_CATEGORIES) > 0;
+}
+
 function inputOf(report: UsageReport | null, estimate: number): Side {
   const tokens = pick(report?.tokens ?? {}, INPUT_CATEGORIES);
-  if (report?.hasInput && sumTokens(tokens) > 0) return { tokens, isEstimated: false };
+  if (hasReportedInput(report)) return { tokens, isEstimated: false };
   return { tokens: { input: estimate }, isEstimated: true };
 }
 

@@ -107,10 +107,10 @@ export async function serveCount(
   const { request, requestId } = exchange;
   refuseProvider(request);
   const payload = read(await readJsonBody(exchange, bodyLimits, MAX_BYTES), request);
-  const { text, rate } = await countTokens(core, contextOf(exchange), payload);
+  const { text, tokens, rate } = await countTokens(core, contextOf(exchange), payload);
   const headers = Object.assign(baseHeaders(requestId), rateHeaders(rate, payload.dialect));
   headers["content-type"] = "application/json";
-  return new Response(text ?? JSON.stringify(write(payload.parsed.estimatedInput)), { headers });
+  return new Response(text ?? JSON.stringify(write(tokens)), { headers });
 }
 
 interface CountEndpoint extends Pick<TextEndpoint, "read"> {

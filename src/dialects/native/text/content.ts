@@ -1,31 +1,28 @@
 import { isObject } from "../../../lib/json.ts";
-import { tokenEighths } from "../../token-estimate.ts";
+import type { SizedText } from "../../sized-text.ts";
 
 /** What vendors count for one generated image (Gemini API, token counting). */
 const IMAGE_TOKENS = 1_290;
 
 /**
- * Estimated size, in eighths of a token, of everything in a candidate that a vendor counts as output. The pieces of a
- * stream add up to the size of the whole.
+ * Adds everything in a candidate that a vendor counts as output. The pieces of a stream add up to the size of the
+ * whole.
  */
-export function candidateEighths(candidate: Record<string, unknown>): number {
-  let eighths = 0;
+export function addCandidate(sized: SizedText, candidate: Record<string, unknown>): void {
   for (const part of partsOf(candidate)) {
     const { text, functionCall, executableCode, inlineData } = part;
-    if (typeof text === "string") eighths += tokenEighths(text);
-    if (isObject(functionCall)) eighths += callEighths(functionCall);
-    if (isObject(executableCode)) eighths += tokenEighths(String(executableCode["code"] ?? ""));
-    if (isObject(inlineData)) eighths += 8 * IMAGE_TOKENS;
+    if (typeof text === "string") sized.add(text);
+    if (isObject(functionCall)) addCall(sized, functionCall);
+    if (isObject(executableCode)) sized.add(String(executableCode["code"] ?? ""));
+    if (isObject(inlineData)) sized.addTokens(IMAGE_TOKENS);
   }
-  return eighths;
 }
 
 /** Arguments come whole, or as pieces of values (`streamFunctionCallArguments`). */
-function callEighths({ name, args, partialArgs }: Record<string, unknown>): number {
-  let eighths = typeof name === "string" ? tokenEighths(name) : 0;
-  if (isObject(args)) eighths += tokenEighths(JSON.stringify(args));
-  if (Array.isArray(partialArgs)) eighths += tokenEighths(JSON.stringify(partialArgs));
-  return eighths;
+function addCall(sized: SizedText, { name, args, partialArgs }: Record<string, unknown>): void {
+  if (typeof name === "string") sized.add(name);
+  if (isObject(args)) sized.add(JSON.stringify(args));
+  if (Array.isArray(partialArgs)) sized.add(JSON.stringify(partialArgs));
 }
 
 /** The objects in the candidates of a reply. */

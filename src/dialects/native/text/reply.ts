@@ -2,8 +2,8 @@ import { UpstreamError } from "../../../domain/upstream-error.ts";
 import { isCorrected, type UsagePolicy } from "../../../domain/usage.ts";
 import { editMembers } from "../../../lib/json-edit.ts";
 import type { VendorReply, WholeReply } from "../../dialect.ts";
-import { wholeTokens } from "../../token-estimate.ts";
-import { blockReasonOf, candidateEighths, candidatesOf } from "./content.ts";
+import { SizedText } from "../../sized-text.ts";
+import { blockReasonOf, addCandidate, candidatesOf } from "./content.ts";
 import { parseEvent, requireEvent } from "./events.ts";
 import { correctedUsage, readUsage } from "./usage.ts";
 
@@ -22,9 +22,12 @@ export function readReply(
   if (candidates.length === 0 && blockReasonOf(body) === null) {
     throw new UpstreamError("broken", "the response has no candidates");
   }
+  const delivered = new SizedText();
+  for (const candidate of candidates) addCandidate(delivered, candidate);
   const usage = policy({
     report: readUsage(body["usageMetadata"]),
-    deliveredTokens: wholeTokens(candidates.reduce((sum, each) => sum + candidateEighths(each), 0)),
+    deliveredTokens: delivered.tokens,
+    delivered,
     isReportFinal: true,
   });
   const edited = editMembers(text, {

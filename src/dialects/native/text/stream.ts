@@ -4,9 +4,9 @@ import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from
 import { editMembers } from "../../../lib/json-edit.ts";
 import { frameData } from "../../../lib/sse.ts";
 import type { TextStream } from "../../dialect.ts";
-import { wholeTokens } from "../../token-estimate.ts";
+import { SizedText } from "../../sized-text.ts";
 import { writeError } from "../error.ts";
-import { blockReasonOf, candidateEighths, candidatesOf, finishReasonOf } from "./content.ts";
+import { blockReasonOf, addCandidate, candidatesOf, finishReasonOf } from "./content.ts";
 import { parseEvent } from "./events.ts";
 import { publicName } from "./reply.ts";
 import { correctedUsage, readUsage, writeUsage } from "./usage.ts";
@@ -23,14 +23,15 @@ export class NativeStream implements TextStream {
   readonly #policy: UsagePolicy;
   #report: UsageReport | null = null;
   #lastEvent: Record<string, unknown> = {};
-  /** Estimated size of the content so far, and up to the last report. */
-  #eighths = 0;
+  readonly #delivered = new SizedText();
+  /** Estimated size of the content up to the last report. */
   #reportedEighths = 0;
   /** Candidates by their index: those that have begun and not ended, and those that have ended. */
   readonly #running = new Set<unknown>();
   readonly #ended = new Set<unknown>();
   #isBlocked = false;
-  #hasShownBilled = false;
+  /** The usage that the last event has shown in place of the vendor's; null where that was not replaced. */
+  #shown: string | null = null;
 
   hasContent = false;
   isDone = false;
@@ -54,14 +55,20 @@ export class NativeStream implements TextStream {
     this.#frames.end((frame) => output.push(this.#readFrame(frame)));
     if (!this.#isComplete()) throw new UpstreamError("broken", "the stream was cut");
     const usage = this.usage();
-    if (isCorrected(usage) && !this.#hasShownBilled) output.push(this.#ownUsageFrame(usage));
+    if (isCorrected(usage) && this.#shown !== JSON.stringify(usage.tokens))
+      output.push(this.#ownUsageFrame(usage));
     return Buffer.concat(output);
   }
 
   usage(): TokenUsage {
-    const isReportFinal = this.#isComplete() && this.#reportedEighths === this.#eighths;
-    const deliveredTokens = wholeTokens(this.#eighths);
-    return this.#policy({ report: this.#report, deliveredTokens, isReportFinal });
+    const isReportFinal = this.#isComplete() && this.#reportedEighths === this.#delivered.eighths;
+    const delivered = this.#delivered;
+    return this.#policy({
+      report: this.#report,
+      deliveredTokens: delivered.tokens,
+      delivered,
+      isReportFinal,
+    });
   }
 
   errorFrame(error: GatewayError): Uint8Array {
@@ -87,14 +94,14 @@ export class NativeStream implements TextStream {
 
   #readCandidate(candidate: Record<string, unknown>): void {
     const { index = 0 } = candidate;
-    const eighths = candidateEighths(candidate);
-    this.#eighths += eighths;
+    const { eighths } = this.#delivered;
+    addCandidate(this.#delivered, candidate);
     if (finishReasonOf(candidate) !== null) {
       this.#ended.add(index);
       this.#running.delete(index);
       this.hasContent = true;
     } else if (!this.#ended.has(index)) this.#running.add(index);
-    if (eighths > 0) this.hasContent = true;
+    if (this.#delivered.eighths > eighths) this.hasContent = true;
   }
 
   /** Counts are cumulative, so the last report counts, unless it has nothing usable and an earlier one has. */
@@ -102,13 +109,13 @@ export class NativeStream implements TextStream {
     const report = readUsage(value);
     if (!report || (this.#report && !report.hasInput && !report.hasOutput)) return;
     this.#report = report;
-    this.#reportedEighths = this.#eighths;
+    this.#reportedEighths = this.#delivered.eighths;
   }
 
   #write(frame: Buffer, data: string, event: Record<string, unknown>): Uint8Array {
     const usage = this.#isComplete() && event["usageMetadata"] !== undefined ? this.usage() : null;
     const correction = usage && isCorrected(usage) ? usage : null;
-    this.#hasShownBilled = correction !== null;
+    this.#shown = correction && JSON.stringify(correction.tokens);
     const edits = {
       ...publicName(event, this.#publicModel),
       ...(correction && { usageMetadata: (old: string | undefined) => correctedUsage(old, correction) }),

@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import { SizedText } from "./sized-text.ts";
+import { tokenEighths } from "./token-estimate.ts";
+
+const TEXT = "Grüße aus dem Hafen, 世界 🌍. ".repeat(20);
+
+test("pieces have the size and the text of the whole, as strings and as bytes", () => {
+  const whole = new SizedText();
+  whole.add(TEXT);
+  const pieces = new SizedText();
+  for (const [index, piece] of [...TEXT].entries()) {
+    if (index % 2 === 0) pieces.add(piece);
+    else pieces.addUtf8(Buffer.from(piece), piece.length);
+  }
+  for (const sized of [whole, pieces]) {
+    expect([sized.text, sized.eighths, sized.share]).toEqual([TEXT, tokenEighths(TEXT), 1]);
+  }
+});
+
+test("of a long text the beginning is kept, with its share of the whole", () => {
+  const sized = new SizedText();
+  for (let round = 0; round < 100; round += 1) sized.add("word ".repeat(200));
+  expect(sized.text.length).toBe(32 * 1024);
+  expect(sized.share).toBeCloseTo((32 * 1024) / 100_000, 5);
+  const whole = new SizedText();
+  whole.add("word ".repeat(20_000));
+  expect([whole.text, whole.share]).toEqual([sized.text, sized.share]);
+});
+
+test("media count beside the text", () => {
+  const sized = new SizedText();
+  sized.addTokens(1_290);
+  sized.add("four");
+  expect([sized.tokens, sized.otherTokens, sized.text]).toEqual([1_291, 1_290, "four"]);
+});

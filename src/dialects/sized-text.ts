@@ -1,0 +1,85 @@
+import type { CountableText } from "../domain/usage.ts";
+import { eighthsOf, tokenEighths, wholeTokens } from "./token-estimate.ts";
+
+/** Of an answer, so much is kept for a count. Bytes. */
+const MAX_KEPT_BYTES = 32 * 1024;
+const FIRST_BYTES = 256;
+const NOTHING = new Uint8Array(0);
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/**
+ * Text that is sized as it passes, piece by piece: by a rule of thumb at once, and by a tokenizer afterwards if need be,
+ * for which its beginning is kept.
+ */
+export class SizedText implements CountableText {
+  #kept: Uint8Array<ArrayBuffer> = NOTHING;
+  #keptBytes = 0;
+  #keptEighths = 0;
+  #textEighths = 0;
+  #otherEighths = 0;
+  #isFull = false;
+
+  /** Estimated size of everything so far, in eighths of a token. */
+  get eighths(): number {
+    return this.#textEighths + this.#otherEighths;
+  }
+
+  get tokens(): number {
+    return wholeTokens(this.eighths);
+  }
+
+  get text(): string {
+    return decoder.decode(this.#kept.subarray(0, this.#keptBytes));
+  }
+
+  get share(): number {
+    return this.#textEighths === 0 ? 1 : this.#keptEighths / this.#textEighths;
+  }
+
+  get otherTokens(): number {
+    return this.#otherEighths / 8;
+  }
+
+  add(text: string): void {
+    if (text === "") return;
+    this.#textEighths += tokenEighths(text);
+    if (this.#isFull) return;
+    const { read, written } = encoder.encodeInto(text, this.#room(3 * text.length));
+    this.#keep(written, read, read === text.length);
+  }
+
+  /** The same for text in UTF-8 that has so many UTF-16 code units. */
+  addUtf8(bytes: Uint8Array, units: number): void {
+    if (bytes.length === 0) return;
+    this.#textEighths += eighthsOf(bytes.length, units);
+    if (this.#isFull) return;
+    const room = this.#room(bytes.length);
+    const fits = bytes.length <= room.length;
+    if (fits) room.set(bytes);
+    this.#keep(fits ? bytes.length : 0, fits ? units : 0, fits);
+  }
+
+  /** Counts what is no text. */
+  addTokens(tokens: number): void {
+    this.#otherEighths += 8 * tokens;
+  }
+
+  #keep(bytes: number, units: number, isAll: boolean): void {
+    this.#keptBytes += bytes;
+    this.#keptEighths += eighthsOf(bytes, units);
+    this.#isFull = !isAll;
+  }
+
+  /** Where the next bytes are kept, as many as may be. */
+  #room(bytes: number): Uint8Array<ArrayBuffer> {
+    const needed = Math.min(this.#keptBytes + bytes, MAX_KEPT_BYTES);
+    if (this.#kept.length < needed) {
+      const doubled = Math.max(needed, 2 * this.#kept.length, FIRST_BYTES);
+      const larger = new Uint8Array(Math.min(doubled, MAX_KEPT_BYTES));
+      larger.set(this.#kept.subarray(0, this.#keptBytes));
+      this.#kept = larger;
+    }
+    return this.#kept.subarray(this.#keptBytes);
+  }
+}

@@ -1,0 +1,72 @@
+import type { CountableText, ObservedUsage, TokenUsage, UsagePolicy } from "../../domain/usage.ts";
+import { billableUsage, hasReportedInput, type UsageBounds } from "./usage-policy.ts";
+
+/** Counts tokens of text; null where it cannot. Never rejects. */
+export type CountTokens = (text: string) => Promise<number | null>;
+
+/**
+ * What is billed for one response. Estimates are by a rule of thumb while it runs; once it has ended, `refine` puts
+ * counts of a tokenizer in their place where the vendor has reported none.
+ */
+export class UsageEstimator {
+  readonly #bounds: UsageBounds;
+  readonly #prompt: () => CountableText;
+  readonly #countTokens: CountTokens;
+  #input: number | null = null;
+  /** The counted output, and the rule's estimate of the same. */
+  #output: { tokens: number; estimated: number } | null = null;
+  #last: ObservedUsage | null = null;
+  #refining: Promise<void> | null = null;
+
+  constructor(bounds: UsageBounds, prompt: () => CountableText, countTokens: CountTokens) {
+    this.#bounds = bounds;
+    this.#prompt = prompt;
+    this.#countTokens = countTokens;
+  }
+
+  readonly policy: UsagePolicy = (observed) => {
+    this.#last = observed;
+    const { deliveredTokens } = observed;
+    const estimatedInput = this.#input ?? this.#bounds.estimatedInput;
+    const delivered = this.#output
+      ? this.#output.tokens + Math.max(0, deliveredTokens - this.#output.estimated)
+      : deliveredTokens;
+    return billableUsage({ ...this.#bounds, estimatedInput }, { ...observed, deliveredTokens: delivered });
+  };
+
+  /**
+   * Counts what `usage`, which asks the policy, has to estimate; null where that is nothing, so that other responses
+   * do not wait. Never rejects.
+   */
+  refine(usage: () => TokenUsage): Promise<void> | null {
+    return this.#refining ?? (usage().source === "estimated" ? (this.#refining = this.#count()) : null);
+  }
+
+  /** Reads a whole reply, a second time where its usage had to be counted here. */
+  async refined<Read extends { usage: TokenUsage }>(read: () => Read): Promise<Read> {
+    const first = read();
+    const refining = this.refine(() => first.usage);
+    if (!refining) return first;
+    await refining;
+    return read();
+  }
+
+  async #count(): Promise<void> {
+    const { report = null, deliveredTokens = 0, delivered } = this.#last ?? {};
+    const [input, output] = await Promise.all([
+      hasReportedInput(report) ? null : countText(this.#prompt(), this.#countTokens),
+      delivered ? countText(delivered, this.#countTokens) : null,
+    ]);
+    this.#input = input;
+    if (output !== null) this.#output = { tokens: output, estimated: deliveredTokens };
+  }
+}
+
+/** The tokens of a text, at least one; null where they cannot be counted. */
+export async function countText(
+  { text, share, otherTokens }: CountableText,
+  countTokens: CountTokens,
+): Promise<number | null> {
+  const tokens = await countTokens(text);
+  return tokens === null || share === 0 ? null : Math.ceil(tokens / share + otherTokens);
+}

@@ -1,0 +1,88 @@
+/**
+ * Counts the tokens of texts as OpenAI's current models do (`o200k_base`); for models of others that is an estimate. The
+ * tokenizer takes a second to load and 90 MB, so it is loaded at its first use, in a thread of its own, and the thread
+ * ends when it has been idle.
+ */
+export class TokenCounter {
+  readonly #maxMs: number;
+  readonly #idleMs: number;
+  #thread: Worker | null = null;
+  #idleTimer: Timer | undefined;
+  readonly #waiting = new Map<number, (tokens: number | null) => void>();
+  #lastId = 0;
+  #isClosed = false;
+
+  constructor({ maxMs = MAX_MS, idleMs = IDLE_MS }: { maxMs?: number; idleMs?: number } = {}) {
+    this.#maxMs = maxMs;
+    this.#idleMs = idleMs;
+  }
+
+  /**
+   * The tokens of a text of at most `MAX_COUNTED_UNITS`; null when they cannot be had in time, or too many callers
+   * wait. Never rejects.
+   */
+  readonly count = (text: string): Promise<number | null> => {
+    if (text === "") return Promise.resolve(0);
+    const isRefused = this.#isClosed || this.#waiting.size >= MAX_WAITING;
+    if (isRefused || text.length > MAX_COUNTED_UNITS) return Promise.resolve(null);
+    const id = ++this.#lastId;
+    const { promise, resolve } = Promise.withResolvers<number | null>();
+    const timer = setTimeout(() => this.#finish(id, null), this.#maxMs);
+    this.#waiting.set(id, (tokens) => {
+      clearTimeout(timer);
+      resolve(tokens);
+    });
+    clearTimeout(this.#idleTimer);
+    const request: CountRequest = { id, text };
+    this.#running().postMessage(request);
+    return promise;
+  };
+
+  /** Counts nothing from now on: who waits gets null at once. */
+  close(): void {
+    this.#isClosed = true;
+    this.#endThread();
+  }
+
+  #running(): Worker {
+    if (this.#thread) return this.#thread;
+    const thread = new Worker(new URL("./thread.ts", import.meta.url).href, { ref: false });
+    thread.onmessage = ({ data: { id, tokens } }: MessageEvent<CountReply>) => this.#finish(id, tokens);
+    // The next text gets a new thread.
+    thread.onerror = () => this.#endThread();
+    return (this.#thread = thread);
+  }
+
+  #endThread(): void {
+    clearTimeout(this.#idleTimer);
+    this.#thread?.terminate();
+    this.#thread = null;
+    for (const id of this.#waiting.keys()) this.#finish(id, null);
+  }
+
+  #finish(id: number, tokens: number | null): void {
+    const resolve = this.#waiting.get(id);
+    if (!resolve) return;
+    this.#waiting.delete(id);
+    resolve(tokens);
+    if (this.#waiting.size > 0 || !this.#thread) return;
+    this.#idleTimer = setTimeout(() => this.#endThread(), this.#idleMs);
+    this.#idleTimer.unref();
+  }
+}
+
+/** What the thread is sent, and what it returns. */
+export interface CountRequest {
+  id: number;
+  text: string;
+}
+export interface CountReply {
+  id: number;
+  tokens: number;
+}
+
+/** Longest text that is counted, in UTF-16 code units: no text of this length takes more than some seconds. */
+export const MAX_COUNTED_UNITS = 256 * 1024;
+const MAX_WAITING = 64;
+const MAX_MS = 10_000;
+const IDLE_MS = 60_000;
