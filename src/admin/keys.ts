@@ -18,10 +18,12 @@ import {
 import { pageFields, toPage, readCursor, type Page } from "./paging.ts";
 import { getOrganization } from "./organizations.ts";
 import { KEY_STATES, type KeyRecord } from "./ports.ts";
+import { decidesForAll } from "./signed-in.ts";
 
 /**
  * Creates a key. Its secret is in the result and nowhere else: only the hash is stored. `id` is that of another
- * installation whose configuration is imported. Throws 409 for a given secret that a key has or had.
+ * installation whose configuration is imported. Throws 409 for a given secret that a key has or had, and for more keys
+ * than an organization may make for itself.
  */
 export async function createKey(
   context: AdminContext,
@@ -36,6 +38,7 @@ export async function createKey(
     ...fields
   } = readInput(keyCreationSchema, input);
   await getOrganization(context, organizationId);
+  await requireFewKeys(context, organizationId);
   checkKey(context, fields);
   const fresh = {
     ...fields,
@@ -116,6 +119,13 @@ export async function removeKey(context: AdminContext, id: string): Promise<void
   if (!(await context.store.keys.remove(id, context.by))) await getKey(context, id);
 }
 
+async function requireFewKeys(context: AdminContext, organizationId: string): Promise<void> {
+  if (decidesForAll(context)) return;
+  if ((await context.store.keys.count(organizationId, MAX_OWN_KEYS)) < MAX_OWN_KEYS) return;
+  const message = `the organization has ${MAX_OWN_KEYS} keys; remove some, or have a member of all organizations add this one`;
+  throw new AdminError(409, null, message);
+}
+
 function checkKey(
   { catalogue, clock }: AdminContext,
   { models = "*", expiresAt = null }: Partial<Pick<KeyRecord, "models" | "expiresAt">>,
@@ -124,6 +134,9 @@ function checkKey(
   if (expiresAt !== null && expiresAt <= clock.now())
     throw new AdminError(400, "expiresAt", "expiresAt lies in the past");
 }
+
+/** Keys of one organization that its own members may create; those of all organizations may create any number. */
+const MAX_OWN_KEYS = 10_000;
 
 const scopesSchema = z.array(z.enum(["ai:*", "ai:image", "ai:llm"])).min(1);
 const modelsSchema = z.union([z.literal("*"), modelListSchema], {

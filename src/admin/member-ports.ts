@@ -83,6 +83,8 @@ export interface MemberNote {
   action: MemberAction;
   /** Of how it was done, without secrets. */
   detail?: object;
+  /** Removes the member's admin tokens, too. */
+  endsTokens?: true;
 }
 
 /** A sign-in to the console. Times are Unix milliseconds. */

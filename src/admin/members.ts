@@ -84,7 +84,10 @@ export async function removeMember(context: AdminContext, id: string): Promise<v
   if (!(await context.store.members.remove(id, check, context.by))) await getMember(context, id);
 }
 
-/** Gives a member a generated password, which is returned only now and has to be changed; TOTP stays. */
+/**
+ * Gives a member a generated password, which is returned only now and has to be changed. Sessions and admin tokens end:
+ * whoever had the earlier password may have made them. TOTP stays.
+ */
 export async function resetPassword(
   context: AdminContext,
   id: string,
@@ -96,7 +99,7 @@ export async function resetPassword(
     requireManageable(context, before);
     return { passwordHash, mustChangePassword: true };
   };
-  const note = { by: context.by, action: "reset password" } as const;
+  const note = { by: context.by, action: "reset password", endsTokens: true } as const;
   const member = await context.store.members.update(id, change, note);
   return { member: member ?? (await getMember(context, id)), password };
 }

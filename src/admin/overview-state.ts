@@ -88,8 +88,8 @@ function nothingWhereRefused(error: unknown): never[] {
 export async function firstSteps({ store, catalogue }: AdminContext): Promise<Overview["checklist"]> {
   const [picture, keys, budgets] = await Promise.all([
     store.usage.hasPictures(),
-    store.keys.list(),
-    store.budgets.list(),
+    store.keys.page({ limit: 2 }),
+    store.budgets.page({ limit: 1 }),
   ]);
   const vendors = [...catalogue.channels.values()].filter(({ provider }) => provider !== "sandbox");
   return { picture, key: keys.length > 1, vendor: vendors.length > 0, budget: budgets.length > 0 };

@@ -130,6 +130,8 @@ export interface KeyStore {
   list(organizationId?: string): Promise<KeyRecord[]>;
   /** Oldest first; `search` is a part of the id, the name or the beginning of the secret. */
   page(page: ListPage & KeyFilter): Promise<KeyRecord[]>;
+  /** How many keys an organization has, counted up to `most`. */
+  count(organizationId: string, most: number): Promise<number>;
   /** The names of some keys, of deleted ones, too; of some organizations when named. */
   names(ids: readonly string[], organizationIds?: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** When each of some keys was last charged for a request, where it was. Unix milliseconds. */

@@ -9,6 +9,7 @@ import { addChannelCommands } from "./channels.ts";
 import { addCheckCommand } from "./check.ts";
 import { addConfigCommands } from "./config.ts";
 import { openCommandContext, type CliContext, type CommandContext } from "./context.ts";
+import { addJobCommands } from "./jobs.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addLedgerCommands } from "./ledger.ts";
 import { addLinkCommands } from "./links.ts";
@@ -118,6 +119,7 @@ export function buildProgram(context: CliContext): Command {
   addRouteCommands(program, cli);
   addLedgerCommands(program, cli);
   addLinkCommands(program, cli);
+  addJobCommands(program, cli);
   addWebhookCommands(program, cli);
   addMemberCommands(program, cli);
   addAuditCommands(program, cli);

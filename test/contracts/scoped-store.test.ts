@@ -35,6 +35,7 @@ const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
   "keys.isRetired": [(s) => s.keys.isRetired("x")],
   "keys.list": [(s) => s.keys.list(), (s) => s.keys.list("theirs")],
   "keys.page": [(s) => s.keys.page(PAGE), (s) => s.keys.page({ ...PAGE, organizationId: "theirs" })],
+  "keys.count": [(s) => s.keys.count("theirs", 9)],
   "keys.names": [(s) => s.keys.names(["key_theirs"])],
   "keys.lastUsed": [(s) => s.keys.lastUsed(["key_theirs"])],
   "keys.update": [(s) => s.keys.update("key_theirs", () => ({ isDisabled: true }), BY)],

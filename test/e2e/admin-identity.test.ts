@@ -58,8 +58,14 @@ test("a generated password is shown once and opens nothing until it is changed",
   expect(await refusal(ada.send("GET", "/keys"))).toEqual([403, "password_change_required"]);
   await ada.act("POST", "/session/password", { current: password, next: PASSWORD });
   expect((await ada.send("GET", "/keys")).status).toBe(200);
+  const expiresAt = Date.now() + 60_000;
+  const token = { name: "build", role: "viewer", organizations: "*", expiresAt };
+  const { secret } = await ada.act("POST", "/tokens", token);
+  const byToken = () => send(gateway.url, "GET", "/keys", undefined, { authorization: `Bearer ${secret}` });
+  expect((await byToken()).status).toBe(200);
   const again = await owner.act("POST", `/members/${member.id}/reset-password`, {});
   expect((await ada.send("GET", "/session")).status).toBe(401);
+  expect((await byToken()).status).toBe(401);
   const reset = await signIn(gateway, { name: "ada", password: again.password });
   expect(await refusal(reset.send("GET", "/keys"))).toEqual([403, "password_change_required"]);
 });

@@ -1,4 +1,6 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
 import type { Role } from "../../src/admin/roles.ts";
 import { administrator, signIn, type Administrator, type Reply } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
@@ -176,6 +178,21 @@ test("an organization has so many endpoints and alerts and no more", async () =>
   for (let index = 0; index < 50; index++) await owner.act("POST", "/alerts", alert);
   expect((await owner.send("POST", "/webhooks", webhook(20))).status).toBe(409);
   expect((await owner.send("POST", "/alerts", alert)).status).toBe(409);
+});
+
+test("an organization's own members create ten thousand keys for it and no more", async () => {
+  const key = (name: string) => ({ organizationId: "acme", name });
+  const { key: first } = await tenant.act("POST", "/keys", key("First of many"));
+  const database = new Database(join(gateway.dataDirectory, "gateway.sqlite"));
+  database.run("PRAGMA busy_timeout = 10000");
+  database.run(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+    INSERT INTO api_keys (id, organization_id, name, hint, hash, scopes, models, limits, is_disabled, created_at, revision)
+    SELECT 'many_' || i, 'acme', 'Many', 'gk_', 'hash_' || i, scopes, models, limits, 0, created_at, revision
+    FROM api_keys, n WHERE id = '${first.id}'`);
+  database.close();
+  const refused = await tenant.send("POST", "/keys", key("Too many"));
+  expect([refused.status, refused.body.error.message]).toEqual([409, expect.stringContaining("10000 keys")]);
+  expect((await owner.send("POST", "/keys", key("By the operator"))).status).toBe(200);
 });
 
 test("input that is nested too deeply is refused, with an idempotency key, too", async () => {

@@ -4,7 +4,8 @@ import { PROVIDERS } from "../../src/providers/registry.ts";
 import { openConfiguration } from "../../src/open-configuration.ts";
 import { openAdmin } from "../../src/open-admin.ts";
 import { signIn } from "../support/administration.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+import { look, submit } from "../support/job-calls.ts";
 
 /*
  * The command line at a gateway elsewhere: what it prints is what it prints over the local store.
@@ -129,6 +130,22 @@ test("commands at a gateway do and print what they do and print over its store",
     expect([args, there]).toEqual([args, here]);
   }
   expect(await remotely("keys", "delete", key.id)).toBe(`Key ${key.id} is deleted.\n`);
+});
+
+test("a job that waits is listed, shown and cancelled", async () => {
+  await remotely("orgs", "set", "default", "--limit", "running_jobs=0");
+  const id = await until("a job to wait, once the limit is in force", async () => {
+    const job = await submit(gateway, { model: "sandbox-a", prompt: "a lighthouse" });
+    await Bun.sleep(200);
+    return (await look(gateway, job.id)).status === "pending" ? job.id : undefined;
+  });
+  const listed = await remotely("jobs", "list", "--org", "default", "--status", "pending");
+  expect(listed).toMatch(new RegExp(`^${id} +default .* pending `, "m"));
+  expect(await locally("jobs", "show", id)).toBe(await remotely("jobs", "show", id));
+  expect((await run(["jobs", "cancel", id], { GATEWAY_DATA_DIR: gateway.dataDirectory })).code).toBe(1);
+  expect(await remotely("jobs", "cancel", id)).toBe(`Job ${id} is cancelled.\n`);
+  expect(await remotely("jobs", "show", id)).toContain(" cancelled ");
+  expect(await remotely("jobs", "list", "--status", "pending", "--json")).toBe("[]\n");
 });
 
 test("the address and the token may stand in the environment, and the audit names who it was", async () => {

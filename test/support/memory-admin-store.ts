@@ -148,6 +148,8 @@ function keyStore(note: Note): AdminStore["keys"] {
           .filter(({ id, name, prefix }) => isPartOf(search, id, name, prefix)),
         page,
       ),
+    count: async (organizationId) =>
+      [...records.values()].filter((key) => key.organizationId === organizationId).length,
     names: async (ids) => new Map(ids.map((id) => [id, records.get(id)?.name ?? ""])),
     lastUsed: async () => new Map(),
     get: async (id) => structuredClone(records.get(id) ?? null),

@@ -30,6 +30,8 @@ export const scopedResources = {
         const own = ownFilter(scope, page);
         return own ? await store.page(own) : [];
       },
+      count: async (organizationId, most) =>
+        isWithin(scope, organizationId) ? await store.count(organizationId, most) : 0,
       names: (ids) => store.names(ids, scope.organizations),
       async lastUsed(ids) {
         const keys = await Promise.all(ids.map(get));

@@ -52,6 +52,7 @@ function keyChanges(database: Database): KeyChanges {
 
 function keyReads(database: Database): Omit<KeyStore, keyof KeyChanges> {
   return {
+    ...keySummaries(database),
     get: (id) => database.read((sql) => find(sql, id)),
     async findByHash(hash) {
       const row = firstOf(
@@ -86,6 +87,19 @@ function keyReads(database: Database): Omit<KeyStore, keyof KeyChanges> {
           ${pageOf(sql, page)}`,
       );
       return rows.map(readKeyRow);
+    },
+  };
+}
+
+/** What is known of several keys without reading them. */
+function keySummaries(database: Database): Pick<KeyStore, "count" | "names" | "lastUsed"> {
+  return {
+    async count(organizationId, most) {
+      const rows = await database.read(
+        (sql) => sql<{ count: Integer }[]>`SELECT COUNT(*) AS count FROM
+          (SELECT id FROM api_keys WHERE organization_id = ${organizationId} AND deleted_at IS NULL LIMIT ${most}) AS own`,
+      );
+      return Number(firstOf(rows)?.count ?? 0);
     },
     async names(ids, organizationIds) {
       if (ids.length === 0) return new Map();

@@ -38,7 +38,7 @@ export function memberStore(database: Database): MemberStore {
       );
       return rows.map(readMemberRow);
     },
-    async update(id, change, { by, action, detail }) {
+    async update(id, change, { by, action, detail, endsTokens }) {
       let after: MemberRecord | null = null;
       await makeChange(database, { by, kind: "member", action, subject: id }, async (sql, revision) => {
         const before = await find(sql, id);
@@ -48,6 +48,7 @@ export function memberStore(database: Database): MemberStore {
         if (isEdited(before, after)) after.version = Number(revision);
         await sql`UPDATE administrators SET ${sql(writeRow(after, after.version))} WHERE id = ${id}`;
         if (endsSessions(before, after)) await sql`DELETE FROM sessions WHERE administrator_id = ${id}`;
+        if (endsTokens) await sql`DELETE FROM admin_tokens WHERE administrator_id = ${id}`;
         return { before: withoutSecrets(before), after: { ...withoutSecrets(after), ...detail } };
       });
       return after;
