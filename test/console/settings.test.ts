@@ -10,7 +10,35 @@ describe.skipIf(chromium === null)("settings in the console", () => {
   }, 30_000);
   afterAll(() => console[Symbol.asyncDispose]());
 
-  const isClosed = () => console.page.waitForFunction(`!document.querySelector("[role=dialog]")`);
+  test("an alert is added, changed and deleted", async () => {
+    await console.open("/settings/alerts");
+    await console.see("There is no alert yet.");
+    await console.press("button", "Add alert");
+    await console.fill("Name", "Budgets");
+    await console.fill("Mail addresses", "nobody");
+    await console.press("button", "Save");
+    await console.see("Must be an e-mail address");
+    await console.fill("Mail addresses", "ops@example.org");
+    expect(await console.accessibilityFindings()).toEqual([]);
+    await console.press("button", "Save");
+    await console.see("The alert was added");
+    await console.untilClosed();
+    await console.see("80%, 100% of a budget is spent");
+    await console.press("button", "Acts on Budgets");
+    await console.press("menuitem", "Edit");
+    await console.press("radio", "Requests fail");
+    await console.press("button", "Save");
+    await console.see("5% of the requests of 10 minutes fail");
+    await console.untilClosed();
+    await console.press("button", "Acts on Budgets");
+    await console.press("menuitem", "Disable");
+    await console.see("Disabled");
+    expect(await console.accessibilityFindings()).toEqual([]);
+    await console.press("button", "Acts on Budgets");
+    await console.press("menuitem", "Delete");
+    await console.press("button", "Delete");
+    await console.see("There is no alert yet.");
+  });
 
   test("an organization is created, changed and disabled, and the audit log says how", async () => {
     await console.open("/settings");
@@ -18,19 +46,20 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     await tabTo(console.page, "Create organization");
     await keyboard.press("Enter");
     await console.find("dialog", "Create an organization");
+    await console.page.waitForSelector("[role=dialog] input:focus");
     await keyboard.type("Acme");
     await tabTo(console.page, "Id");
     await keyboard.type("acme");
     await keyboard.press("Enter");
     await console.see("The organization was created");
-    await isClosed();
+    await console.untilClosed();
     await console.press("button", "Acts on Acme");
     await console.press("menuitem", "Edit");
     await console.fill("Requests per minute", "77");
     expect(await console.accessibilityFindings()).toEqual([]);
     await console.press("button", "Save");
     await console.see("The organization was changed");
-    await isClosed();
+    await console.untilClosed();
     await console.press("button", "Acts on Acme");
     await console.press("menuitem", "Disable");
     await console.see("Keys that stop working: 0");
@@ -79,7 +108,7 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     await console.fill("Password", "a-long-enough-password");
     await console.press("button", "Save");
     await console.see("The member was added");
-    await isClosed();
+    await console.untilClosed();
     expect(await console.accessibilityFindings()).toEqual([]);
     await console.open("/settings/configuration");
     await console.see("server.port");

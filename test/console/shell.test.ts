@@ -1,13 +1,116 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Secret, TOTP } from "otpauth";
+import type { HTTPRequest } from "puppeteer-core";
+import type { Administrator } from "../support/administration.ts";
 import { chromium, PHONE, startTestConsole, WIDE, type TestConsole } from "../support/browser.ts";
+import { until } from "../support/gateway.ts";
 
-describe.skipIf(chromium === null)("the console's shell", () => {
+const MAX_SHIFT = 0.05;
+const TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
+const OWN_PASSWORD = "a-password-of-my-own";
+
+describe.skipIf(chromium === null)("the console's first page, its frame and one's own account", () => {
   let shown: TestConsole;
+  let administrator: Administrator;
+  let secret: string;
+  let recoveryCodes: string[];
   const path = () => new URL(shown.page.url()).pathname;
   beforeAll(async () => {
     shown = await startTestConsole();
-  }, 30_000);
+    administrator = await shown.signIn();
+  });
   afterAll(() => shown[Symbol.asyncDispose]());
+
+  test("a new installation is led through its first steps", async () => {
+    await shown.open("/");
+    await shown.find("heading", "First steps");
+    await shown.see("0 of 4 done");
+    expect(await shown.accessibilityFindings()).toEqual([]);
+    const links = await shown.page.$$eval("ol a", (links) => links.map((link) => link.getAttribute("href")));
+    expect(links).toEqual([
+      "/console/playground",
+      "/console/keys",
+      "/console/models/providers",
+      "/console/money",
+    ]);
+  });
+
+  test("a picture and a refusal are counted, charged and attributed", async () => {
+    const made = await image({ model: "sandbox-a", prompt: "a lighthouse" });
+    expect(made.status).toBe(200);
+    expect((await image({ model: "sandbox-a", prompt: "a lighthouse", n: 99 })).status).toBe(400);
+    await until("the overview to know both", async () => {
+      await shown.open("/");
+      const text = String(await shown.page.evaluate("document.querySelector('dl').innerText"));
+      return /Requests\s+2\s/.test(text) && /Spend\s+\$0\.02/.test(text) && text.includes("1 failed")
+        ? true
+        : undefined;
+    });
+    await shown.see("Sandbox A");
+    await shown.see("1 of 4 done");
+    expect(await shown.accessibilityFindings()).toEqual([]);
+  });
+
+  test("nothing jumps when the numbers come", async () => {
+    const { page } = shown;
+    const held = Promise.withResolvers<void>();
+    await page.setRequestInterception(true);
+    const hold = async (request: HTTPRequest) => {
+      if (request.url().includes("/admin/v1/overview")) await held.promise;
+      await request.continue();
+    };
+    page.on("request", hold);
+    const opened = shown.open("/");
+    await page.waitForSelector(".animate-pulse", { visible: true });
+    await page.evaluate(TWO_FRAMES);
+    const expected = await top("main .grid .animate-pulse");
+    held.resolve();
+    await opened;
+    await page.waitForSelector("main dl");
+    await page.evaluate(TWO_FRAMES);
+    page.off("request", hold);
+    await page.setRequestInterception(false);
+    // New elements in the place of others are no shift to the browser, but to the reader.
+    expect(Math.abs((await top("main dl")) - expected)).toBeLessThan(16);
+    expect(await shown.layoutShift()).toBeLessThanOrEqual(MAX_SHIFT);
+  });
+
+  test("a chart is read with the keyboard and as a table", async () => {
+    const chart = await shown.find("group", "Spend by model: read values with the arrow keys");
+    await chart.focus();
+    await shown.page.keyboard.press("End");
+    await shown.page.waitForFunction(`document.querySelector("figure li").innerText.includes("$0.02")`);
+    await shown.page.click("figure button");
+    await shown.find("table", "Spend by model");
+    expect(await shown.accessibilityFindings()).toEqual([]);
+  });
+
+  test("range and grouping stand in the address", async () => {
+    await shown.press("button", "7 days");
+    await shown.press("button", "Keys");
+    await shown.page.waitForFunction(`location.search === "?range=7d&by=keys"`);
+    await shown.reload();
+    expect(await shown.page.$eval("[aria-pressed=true]", (button) => button.textContent)).toBe("7 days");
+  });
+
+  test("a key alone shows its usage, models and prices, and is not kept", async () => {
+    await shown.page.deleteCookie({ name: "gateway_session" });
+    await shown.open("/key");
+    expect(await shown.accessibilityFindings()).toEqual([]);
+    await shown.fill("Key of the gateway", "gk_not-a-key");
+    await shown.page.keyboard.press("Enter");
+    await shown.page.waitForSelector("[role=alert]");
+    await shown.fill("Key of the gateway", shown.gateway.key);
+    await shown.page.keyboard.press("Enter");
+    await shown.find("heading", "Models and prices");
+    await shown.see("invalid_");
+    await shown.see("1K $0.04");
+    expect(await shown.accessibilityFindings()).toEqual([]);
+    const kept = await shown.page.evaluate("JSON.stringify([localStorage, sessionStorage, location.href])");
+    expect(kept).not.toContain(shown.gateway.key);
+    await shown.reload();
+    await shown.find("heading", "Your key");
+  });
 
   test("someone signs in and is led to the address they came for", async () => {
     await shown.open("/jobs?status=failed");
@@ -75,6 +178,73 @@ describe.skipIf(chromium === null)("the console's shell", () => {
     expect(new URL(shown.page.url()).searchParams.get("next")).toContain("/settings");
   });
 
+  test("a generated password is changed before anything else", async () => {
+    const ada = { name: "Ada", role: "owner", organizations: "*" };
+    const { password } = await administrator.act<{ password: string }>("POST", "/members", ada);
+    await shown.open("/");
+    await shown.fill("Name", "Ada");
+    await shown.fill("Password", password);
+    await shown.page.keyboard.press("Enter");
+    await shown.find("heading", "Choose a password");
+    expect(await shown.accessibilityFindings()).toEqual([]);
+    await shown.fill("New password", "short");
+    await shown.page.keyboard.press("Enter");
+    await shown.see("Must have at least 12 characters");
+    await shown.fill("New password", OWN_PASSWORD);
+    await shown.page.keyboard.press("Enter");
+    await shown.find("heading", "Overview");
+  });
+
+  test("an authenticator is turned on by its code", async () => {
+    await shown.open("/settings/account");
+    expect(await shown.accessibilityFindings()).toEqual([]);
+    await shown.press("button", "Turn on");
+    await shown.find("image", "QR code of the secret below");
+    secret = String(await shown.page.$eval("[role=dialog] code", (code) => code.textContent)).replaceAll(
+      " ",
+      "",
+    );
+    await shown.fill("Code", codeOf(secret));
+    await shown.page.keyboard.press("Enter");
+    await shown.find("heading", "Your recovery codes");
+    const text = await shown.page.$eval("[data-secret]", (codes) => codes.textContent);
+    recoveryCodes = String(text).split("\n");
+    expect(recoveryCodes.length).toBeGreaterThan(4);
+    expect(await shown.accessibilityFindings()).toEqual([]);
+    await shown.press("button", "I have copied it");
+    await shown.find("button", "Turn off");
+  });
+
+  test("a token is shown once, and administers as far as its role goes", async () => {
+    await shown.press("button", "Create a token");
+    await shown.fill("Name", "Nightly report");
+    await shown.press("button", "Create");
+    await shown.find("heading", "Your new token");
+    const token = await shown.page.$eval("[data-secret]", (shown) => shown.textContent);
+    await shown.press("button", "I have copied it");
+    await shown.see("Nightly report");
+    const headers = { authorization: `Bearer ${token}` };
+    const url = `${shown.gateway.url}/admin/v1/keys`;
+    expect((await fetch(url, { headers })).status).toBe(200);
+    expect((await fetch(`${url}/none`, { method: "DELETE", headers })).status).toBe(403);
+  });
+
+  test("signing in needs a code from then on; a recovery code is accepted in its place", async () => {
+    await shown.page.deleteCookie({ name: "gateway_session" });
+    await shown.open("/");
+    await shown.fill("Name", "Ada");
+    await shown.fill("Password", OWN_PASSWORD);
+    await shown.page.keyboard.press("Enter");
+    await shown.find("heading", "Enter a code");
+    await shown.fill("Code", "000000");
+    await shown.page.keyboard.press("Enter");
+    await shown.see("The code is wrong");
+    await shown.press("button", "Use a recovery code");
+    await shown.fill("Recovery code", recoveryCodes[0]!);
+    await shown.page.keyboard.press("Enter");
+    await shown.find("heading", "Overview");
+  });
+
   test("nothing was asked of another host, refused by the security policy or reported as an error", () => {
     expect([...shown.foreignHosts]).toEqual([]);
     expect(shown.problems).toEqual([]);
@@ -91,9 +261,7 @@ describe.skipIf(chromium === null)("the console's shell", () => {
     await shown.page.keyboard.press("Enter");
     await shown.page.waitForSelector("[role=dialog]", { hidden: true });
     // A frame after it has closed, the focus goes back to where it was.
-    await shown.page.evaluate(
-      "new Promise((resume) => requestAnimationFrame(() => requestAnimationFrame(resume)))",
-    );
+    await shown.page.evaluate(TWO_FRAMES);
   }
 
   async function choose(what: string, wanted: string): Promise<void> {
@@ -106,4 +274,16 @@ describe.skipIf(chromium === null)("the console's shell", () => {
     await shown.page.keyboard.press("Escape");
     await shown.page.waitForSelector("[role=menu]", { hidden: true });
   }
+
+  function top(selector: string): Promise<number> {
+    return shown.page.$eval(selector, (element) => element.getBoundingClientRect().top);
+  }
+
+  function image(body: object): Promise<Response> {
+    return shown.gateway.call("/v1/images/generations", { body });
+  }
 });
+
+function codeOf(secret: string): string {
+  return new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+}

@@ -1,10 +1,11 @@
 import type { Page } from "puppeteer-core";
 
-const MOST_PRESSES = 60;
+const TIMEOUT_MS = 20_000;
 
-/** Presses Tab, or Shift with Tab, until the element of an accessible name has the focus. */
+/** Presses Tab, or Shift with Tab, until the element of an accessible name has the focus, which may be yet to come. */
 export async function tabTo(page: Page, name: string, { isBack = false } = {}): Promise<void> {
-  for (let presses = 0; presses < MOST_PRESSES; presses++) {
+  const end = performance.now() + TIMEOUT_MS;
+  while (performance.now() < end) {
     if (isBack) await page.keyboard.down("Shift");
     await page.keyboard.press("Tab");
     if (isBack) await page.keyboard.up("Shift");

@@ -2,16 +2,27 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chromium, startTestConsole, type TestConsole } from "../support/browser.ts";
 import { until } from "../support/gateway.ts";
 import { chord, tabTo } from "../support/keyboard.ts";
+import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
+import type { Simulator } from "../upstreams/simulator.ts";
+import { fixtureYaml, IMAGE } from "../support/vendor.ts";
 
 const HOSTILE = `<img src=x onerror="window.broken = true"> in 60 words`;
+/** Long enough that the page looks at the running job. */
+const DELAY_MS = 1_500;
 
-describe.skipIf(chromium === null)("the playground's conversations", () => {
+describe.skipIf(chromium === null)("the playground's conversations and jobs", () => {
   let console: TestConsole;
+  let vendor: Simulator;
   beforeAll(async () => {
-    console = await startTestConsole({ env: { SANDBOX_TOKENS_PER_SECOND: "80" } });
+    vendor = await startOpenAi();
+    const env = { VENDOR_KEY: SIMULATED_KEY, SANDBOX_TOKENS_PER_SECOND: "80" };
+    console = await startTestConsole({ yaml: fixtureYaml(vendor.url, { firstByteMs: 60_000 }), env });
     await console.signIn();
-  }, 30_000);
-  afterAll(() => console[Symbol.asyncDispose]());
+  });
+  afterAll(async () => {
+    await console[Symbol.asyncDispose]();
+    await vendor.close();
+  });
 
   test.each([
     ["chat", "sandbox-chat"],
@@ -63,6 +74,38 @@ describe.skipIf(chromium === null)("the playground's conversations", () => {
     expect(console.problems).toEqual([]);
     expect([...console.foreignHosts]).toEqual([]);
   });
+
+  test("a job shows its progress, then its picture and its bill", async () => {
+    const { page } = console;
+    vendor.next({ delayMs: DELAY_MS });
+    await submitJob(console);
+    await page.waitForFunction(
+      `Number(document.querySelector("[role=progressbar]")?.getAttribute("aria-valuenow")) >= 20`,
+    );
+    await console.see("Generating");
+    expect(await console.accessibilityFindings()).toEqual([]);
+    await page.waitForFunction(`document.querySelector("article img")?.naturalWidth > 0`);
+    const bill = await page.waitForSelector("[data-bill] strong");
+    expect(await bill!.evaluate(({ textContent }) => textContent)).toBe("$0.05");
+  });
+
+  test("a running job is followed again after the page was closed, and cancelled by keys", async () => {
+    const { page, gateway } = console;
+    vendor.next("stall");
+    await submitJob(console);
+    await console.see("Generating");
+    await console.open("/keys");
+    await console.open(`/playground?model=${IMAGE}`);
+    await page.waitForSelector("li button");
+    await page.click("li button");
+    await console.see("Generating");
+    await tabTo(page, "Cancel", { isBack: true });
+    await page.keyboard.press("Enter");
+    await console.see("Cancelled");
+    const { jobs } = (await (await gateway.call("/api/jobs")).json()) as { jobs: { status: string }[] };
+    expect(jobs.map(({ status }) => status)).toEqual(["cancelled", "completed"]);
+    expect(console.problems).toEqual([]);
+  });
 });
 
 /** The lengths that a growing answer has had, until it is done. */
@@ -76,4 +119,11 @@ async function lengthsOf({ page }: TestConsole): Promise<number[]> {
       resolve([...lengths]);
     }, 50);
   })`)) as number[];
+}
+
+async function submitJob({ page, open, fill, press }: TestConsole): Promise<void> {
+  await open(`/playground?model=${IMAGE}`);
+  await fill("Prompt", "A harbour");
+  await page.click("label:has([role=switch])");
+  await press("button", "Submit the job");
 }
