@@ -39,13 +39,16 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     const made = await image({ model: "sandbox-a", prompt: "a lighthouse" });
     expect(made.status).toBe(200);
     expect((await image({ model: "sandbox-a", prompt: "a lighthouse", n: 99 })).status).toBe(400);
+    const range = `from=${new Date(Date.now() - 3_600_000).toISOString()}&to=${new Date(Date.now() + 60_000).toISOString()}`;
     await until("the overview to know both", async () => {
-      await shown.open("/");
-      const text = String(await shown.page.evaluate("document.querySelector('dl').innerText"));
-      return /Requests\s+2\s/.test(text) && /Spend\s+\$0\.02/.test(text) && text.includes("1 failed")
-        ? true
-        : undefined;
+      const { totals } = await administrator.act("GET", `/overview?${range}`);
+      return totals.requests === 2 || undefined;
     });
+    await shown.open("/");
+    const text = String(await shown.page.evaluate("document.querySelector('dl').innerText"));
+    expect(text).toMatch(/Requests\s+2\s/);
+    expect(text).toMatch(/Spend\s+\$0\.02/);
+    expect(text).toContain("1 failed");
     await shown.see("Sandbox A");
     await shown.see("1 of 4 done");
     expect(await shown.accessibilityFindings()).toEqual([]);
@@ -270,7 +273,9 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     await (await shown.page.waitForSelector(
       `xpath///*[@role="menuitemradio"][contains(., "${wanted}")]`,
     ))!.click();
-    await shown.page.waitForFunction(`document.querySelectorAll("[role=menu]").length === 1`);
+    await shown.page.waitForFunction(
+      `document.querySelectorAll("[role=menu]").length === 1 && document.activeElement.closest("[role=menu]")`,
+    );
     await shown.page.keyboard.press("Escape");
     await shown.page.waitForSelector("[role=menu]", { hidden: true });
   }

@@ -81,8 +81,15 @@ function actions(gateway: TestGateway, page: Page) {
         [field.ariaLabel, ...Array.from(field.labels ?? [], (label) => label.innerText.replace("*", "").trim())]
           .includes(${JSON.stringify(label)}))`,
     )) as unknown as ElementHandle;
-    await field.asLocator().click({ count: 3 });
-    await page.keyboard.sendCharacter(text);
+    // Where something else has taken the focus, such as a dialog that has just opened, the text went there.
+    do {
+      await field.evaluate((element) => {
+        const input = element as unknown as { focus(): void; select(): void };
+        input.focus();
+        input.select();
+      });
+      await page.keyboard.sendCharacter(text);
+    } while (!(await field.evaluate((element) => element.matches(":focus"))));
   };
   const press = (role: string, name: string) =>
     page.locator(`aria/${name}[role="${role}"]`).setEnsureElementIsInTheViewport(false).click();
