@@ -4,6 +4,7 @@ import type { HTTPRequest } from "puppeteer-core";
 import type { Administrator } from "../support/administration.ts";
 import { chromium, PHONE, startTestConsole, WIDE, type TestConsole } from "../support/browser.ts";
 import { until } from "../support/gateway.ts";
+import { startOpenIdProvider, type OpenIdProvider } from "../upstreams/openid-provider.ts";
 
 const MAX_SHIFT = 0.05;
 const TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
@@ -12,14 +13,20 @@ const OWN_PASSWORD = "a-password-of-my-own";
 describe.skipIf(chromium === null)("the console's first page, its frame and one's own account", () => {
   let shown: TestConsole;
   let administrator: Administrator;
+  let provider: OpenIdProvider;
   let secret: string;
   let recoveryCodes: string[];
   const path = () => new URL(shown.page.url()).pathname;
   beforeAll(async () => {
-    shown = await startTestConsole();
+    provider = startOpenIdProvider("/console/oidc/callback");
+    const env = { OIDC_SECRET: provider.clientSecret };
+    shown = await startTestConsole({ yaml: signInAt(provider), env });
     administrator = await shown.signIn();
   });
-  afterAll(() => shown[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await shown[Symbol.asyncDispose]();
+    await provider[Symbol.asyncDispose]();
+  });
 
   test("a new installation is led through its first steps", async () => {
     await shown.open("/");
@@ -97,7 +104,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
   });
 
   test("a key alone shows its usage, models and prices, and is not kept", async () => {
-    await shown.page.deleteCookie({ name: "gateway_session" });
+    await shown.endSession();
     await shown.open("/key");
     expect(await shown.accessibilityFindings()).toEqual([]);
     await shown.fill("Key of the gateway", "gk_not-a-key");
@@ -175,7 +182,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
 
   test("a session that ends leads to signing in and back", async () => {
     await shown.open("/settings/account");
-    await shown.page.deleteCookie({ name: "gateway_session" });
+    await shown.endSession();
     await shown.press("link", "Webhooks");
     await shown.page.waitForFunction(`location.pathname === "/console/sign-in"`);
     expect(new URL(shown.page.url()).searchParams.get("next")).toContain("/settings");
@@ -233,7 +240,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
   });
 
   test("signing in needs a code from then on; a recovery code is accepted in its place", async () => {
-    await shown.page.deleteCookie({ name: "gateway_session" });
+    await shown.endSession();
     await shown.open("/");
     await shown.fill("Name", "Ada");
     await shown.fill("Password", OWN_PASSWORD);
@@ -253,13 +260,36 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     expect(shown.problems).toEqual([]);
   });
 
+  test("who signs in at a provider comes back to the address they came for", async () => {
+    provider.user = {
+      sub: "1",
+      email: "grace@acme.example",
+      email_verified: true,
+      groups: ["gateway-admin"],
+    };
+    await shown.endSession();
+    await shown.open("/keys?search=web");
+    expect(await shown.accessibilityFindings()).toEqual([]);
+    await shown.press("link", "Sign in with Acme accounts");
+    await shown.find("heading", "Keys");
+    expect(new URL(shown.page.url()).search).toBe("?search=web");
+    await shown.see("grace@acme.example");
+    expect([provider.redeemed.length, provider.refusals]).toEqual([1, []]);
+
+    provider.user = { sub: "2", email: "mallory@elsewhere.example", email_verified: true };
+    await shown.endSession();
+    await shown.open("/");
+    await shown.press("link", "Sign in with Acme accounts");
+    await shown.page.waitForSelector("[role=alert]");
+    await shown.find("heading", "Sign in");
+  });
+
   async function palette(typed: string): Promise<void> {
     await shown.page.keyboard.down("Control");
     await shown.page.keyboard.press("k");
     await shown.page.keyboard.up("Control");
-    await shown.page.waitForSelector("[role=dialog] input:focus");
-    await shown.page.keyboard.type(typed);
-    await shown.page.waitForFunction(`document.activeElement.value === "${typed}"`);
+    await shown.page.waitForSelector("[role=dialog]");
+    await shown.fill("Search", typed);
     await shown.page.waitForFunction(`document.querySelectorAll("[role=menuitem]").length === 1`);
     await shown.page.keyboard.press("Enter");
     await shown.page.waitForSelector("[role=dialog]", { hidden: true });
@@ -291,4 +321,16 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
 
 function codeOf(secret: string): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+}
+
+function signInAt({ issuer, clientId }: OpenIdProvider): string {
+  return `
+console:
+  oidc:
+    issuer: ${issuer}
+    client_id: ${clientId}
+    client_secret: { env: OIDC_SECRET }
+    label: Acme accounts
+    allowed_domains: [acme.example]
+`;
 }

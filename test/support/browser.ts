@@ -17,11 +17,13 @@ export interface TestConsole extends AsyncDisposable {
    * The form of signing in is for `shell.test.ts`.
    */
   signIn(name?: string, password?: string): Promise<Administrator>;
+  /** Takes the session from the browser, as when it has ended. */
+  endSession(): Promise<void>;
   /** The element of a role and a name, once it is there. */
   find(role: string, name: string): Promise<ElementHandle>;
   /** Clicks the element of a role and a name, once it is enabled and stays where it is. */
   press(role: string, name: string): Promise<void>;
-  /** Replaces the text of the field with a label. */
+  /** Replaces the text of the field with a label; of the dialog's where one is open. */
   fill(label: string, text: string): Promise<void>;
   /** Waits for a text anywhere on the page. */
   see(text: string): Promise<void>;
@@ -77,7 +79,7 @@ function actions(gateway: TestGateway, page: Page) {
   };
   const fill = async (label: string, text: string) => {
     const field = (await page.waitForFunction(
-      `[...document.querySelectorAll("input, textarea")].find((field) =>
+      `[...${SHOWN}.querySelectorAll("input, textarea")].find((field) =>
         [field.ariaLabel, ...Array.from(field.labels ?? [], (label) => label.innerText.replace("*", "").trim())]
           .includes(${JSON.stringify(label)}))`,
     )) as unknown as ElementHandle;
@@ -115,6 +117,10 @@ function actions(gateway: TestGateway, page: Page) {
       const [cookie = "", value = ""] = administrator.cookie.split(/=(.*)/s);
       await page.browserContext().setCookie({ name: cookie, value, domain: new URL(gateway.url).hostname });
       return administrator;
+    },
+    async endSession() {
+      const context = page.browserContext();
+      await context.deleteCookie(...(await context.cookies()));
     },
     accessibilityFindings: () => findWithAxe(page),
     layoutShift: () => page.evaluate("shifts") as Promise<number>,
@@ -154,6 +160,9 @@ const OBSERVE_SHIFTS = `
   new PerformanceObserver((list) => {
     for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) globalThis.shifts += value;
   }).observe({ type: "layout-shift", buffered: true });`;
+
+/** What can be used: the dialog that was opened last, or all of the page. */
+const SHOWN = `([...document.querySelectorAll("section[role$=dialog]")].at(-1) ?? document)`;
 
 /** React Aria announces there what elements are called that may be gone a moment later. */
 const ANNOUNCER = `[["[data-live-announcer]"]]`;
