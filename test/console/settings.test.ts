@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chromium, startTestConsole, type TestConsole } from "../support/browser.ts";
+import type { Administrator } from "../support/administration.ts";
+import { until } from "../support/gateway.ts";
 import { tabTo } from "../support/keyboard.ts";
 
 describe.skipIf(chromium === null)("settings in the console", () => {
   let console: TestConsole;
+  let administrator: Administrator;
   beforeAll(async () => {
     console = await startTestConsole();
-    await console.signIn();
+    administrator = await console.signIn();
   }, 30_000);
   afterAll(() => console[Symbol.asyncDispose]());
 
@@ -101,7 +104,54 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     expect(await console.accessibilityFindings()).toEqual([]);
   });
 
+  test("an organization's own administrator decides its name and what is kept, and reads what was kept", async () => {
+    const password = "a-long-enough-password";
+    const olga = { name: "olga", role: "admin", organizations: ["default"], password };
+    await administrator.act("POST", "/members", olga);
+    await console.signIn("olga", password);
+    await console.open("/settings");
+    await console.press("button", "Acts on Default organization");
+    await console.press("menuitem", "Edit");
+    await console.fill("Name", "Harbour office");
+    await console.fill("Keep prompts and replies", "7");
+    expect(await console.page.$$("[role=dialog] fieldset")).toEqual([]);
+    await console.press("button", "Save");
+    await console.see("The organization was changed");
+    await console.see("Harbour office");
+
+    const { id } = await until("a request whose prompt is kept", async () => {
+      const requestId = crypto.randomUUID();
+      await sayHello(console, requestId);
+      const { body } = await until("its record", async () => {
+        const found = await administrator.send("GET", `/requests/${requestId}`);
+        return found.status === 200 ? found : undefined;
+      });
+      const kept = await administrator.send("GET", `/prompts/${body.request.id}`);
+      return kept.status === 200 ? (body.request as { id: string }) : undefined;
+    });
+    await console.open(`/requests/${id}`);
+    await console.press("button", "Show them");
+    await console.see("Hello, <b>harbour</b>");
+    expect(await console.accessibilityFindings()).toEqual([]);
+  });
+
+  test("who administers one organization is offered the targets that it has, and no others", async () => {
+    await console.open("/models/detail?model=sandbox-chat");
+    const target = "sandbox/sandbox-chat";
+    await console.find("button", `Remove ${target}`);
+    const buttons = () =>
+      console.page.$$eval("main button", (all) => all.map(({ textContent }) => textContent));
+    expect(await buttons()).not.toContain("Add a target");
+    await console.press("button", `Remove ${target}`);
+    await console.press("button", "Choose a target Target");
+    await console.press("option", target);
+    await console.press("button", "Add a target");
+    await console.find("button", `Remove ${target}`);
+    expect(await buttons()).not.toContain("Add a target");
+  });
+
   test("a configuration is imported after a look at it, and a viewer sees no act", async () => {
+    await console.signIn();
     await console.open("/settings/members");
     await console.press("button", "Add member");
     await console.fill("Name", "vera");
@@ -122,7 +172,6 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     await console.open("/settings");
     await console.see("Beta");
 
-    await console.page.evaluate(`fetch("/admin/v1/session", { method: "DELETE" })`);
     await console.signIn("vera", "a-long-enough-password");
     for (const path of ["/keys", "/money", "/settings", "/models/prices?model=sandbox-a"]) {
       await console.open(path);
@@ -144,3 +193,12 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     expect([...console.foreignHosts]).toEqual([]);
   });
 });
+
+async function sayHello({ gateway }: TestConsole, requestId: string): Promise<void> {
+  const body = { model: "sandbox-chat", messages: [{ role: "user", content: "Hello, <b>harbour</b>" }] };
+  const response = await gateway.call("/v1/chat/completions", {
+    body,
+    headers: { "x-request-id": requestId },
+  });
+  await response.text();
+}

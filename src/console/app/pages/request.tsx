@@ -15,7 +15,9 @@ import { formatDuration } from "../lib/format.ts";
 import { useReading } from "../lib/queries.ts";
 import { Attempts } from "./requests/attempts.tsx";
 import { UsageText } from "./requests/columns.tsx";
+import { useCan } from "../lib/session.ts";
 import { CostLines } from "./requests/cost-lines.tsx";
+import { KeptPrompt } from "./requests/kept-prompt.tsx";
 import { LedgerLines } from "./requests/ledger-lines.tsx";
 import { statusLevel } from "./requests/outcomes.ts";
 
@@ -49,6 +51,7 @@ export default function RequestPage() {
 function RequestDetail({ detail }: { detail: Detail }) {
   const { t } = useTranslation("requests");
   const { request, attempts } = detail;
+  const canReadPrompts = useCan()("admin");
   return (
     <>
       {request.isFailed && (
@@ -79,6 +82,9 @@ function RequestDetail({ detail }: { detail: Detail }) {
           <Card title={t("ledger.title")}>
             <LedgerLines detail={detail} />
           </Card>
+          {canReadPrompts && request.organizationId && (
+            <KeptPrompt id={request.id} organizationId={request.organizationId} />
+          )}
         </div>
       </div>
       <Others others={detail.others} />

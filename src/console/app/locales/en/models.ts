@@ -89,6 +89,8 @@ export const models = {
   "route.weight": "Weight of {{target}}",
   "route.share": "{{share}} of requests",
   "route.add": "Add a target",
+  "route.target": "Target",
+  "route.target.none": "Choose a target",
   "route.channel": "Channel",
   "route.upstream": "The vendor's name of the model",
   "route.save": "Save the route",

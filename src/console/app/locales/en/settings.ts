@@ -21,6 +21,10 @@ export const settings = {
   "organization.models.except.short_other": "All but {{count}}",
   "organization.models.only.short_one": "{{count}} model",
   "organization.models.only.short_other": "{{count}} models",
+  "organization.promptLogDays": "Keep prompts and replies",
+  "organization.promptLogDays.help":
+    "Without what looks like personal data; administrators read them on a request's page, which is audited. Empty keeps none.",
+  "organization.promptLogDays.unit": "days",
   "organization.state": "State",
   "organization.active": "Active",
   "organization.disabled": "Disabled",

@@ -90,6 +90,8 @@ export const models: Record<keyof typeof english, string> = {
   "route.weight": "{{target}} 的权重",
   "route.share": "{{share}} 的请求",
   "route.add": "添加目标",
+  "route.target": "目标",
+  "route.target.none": "请选择目标",
   "route.channel": "通道",
   "route.upstream": "供应商的模型名称",
   "route.save": "保存路由",

@@ -20,6 +20,10 @@ export const settings: Record<keyof typeof english, string> = {
   "organization.models.except.short_other": "除 {{count}} 个外全部",
   "organization.models.only.short_one": "{{count}} 个模型",
   "organization.models.only.short_other": "{{count}} 个模型",
+  "organization.promptLogDays": "保留提示词和回复",
+  "organization.promptLogDays.help":
+    "会去除疑似个人信息的内容；管理员可在请求页面查看，查看会记入审计日志。留空则不保留。",
+  "organization.promptLogDays.unit": "天",
   "organization.state": "状态",
   "organization.active": "可用",
   "organization.disabled": "已停用",

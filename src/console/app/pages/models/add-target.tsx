@@ -9,9 +9,39 @@ import { Button } from "../../components/button.tsx";
 import { FIELD, INPUT } from "../../components/fields/field-class.ts";
 import { useChannelOptions } from "../../lib/options.ts";
 import { PlainSelect } from "./plain-select.tsx";
-import { targetName, type RouteDraft } from "./route-draft.ts";
+import { targetName, type DraftTarget, type RouteDraft } from "./route-draft.ts";
 
-/** Adds a target to the route of the form around it. */
+/** Adds one of some targets to the route of the form around it; nothing where all of them are in it. */
+export function AddKnownTarget({ known }: { known: readonly DraftTarget[] }) {
+  const { t } = useTranslation("models");
+  const { field } = useController<RouteDraft, "targets">({ name: "targets" });
+  const [chosen, setChosen] = useState<string | null>(null);
+  const present = new Set(field.value.map(targetName));
+  const choices = new Map(known.map((target) => [targetName(target), target]));
+  const options = [...choices.keys()].filter((name) => !present.has(name)).map((id) => ({ id, label: id }));
+  const target = chosen === null ? undefined : choices.get(chosen);
+  const add = () => {
+    if (target) field.onChange([...field.value, { ...target, weight: 1 }]);
+    setChosen(null);
+  };
+  if (options.length === 0) return null;
+  return (
+    <div className="flex flex-wrap items-end gap-3">
+      <PlainSelect
+        label={t("route.target")}
+        value={chosen}
+        options={options}
+        none={t("route.target.none")}
+        onChange={setChosen}
+      />
+      <Button icon={Plus} isDisabled={!target} onPress={add}>
+        {t("route.add")}
+      </Button>
+    </div>
+  );
+}
+
+/** Adds any target to the route of the form around it. */
 export function AddTarget() {
   const { t } = useTranslation("models");
   const { field } = useController<RouteDraft, "targets">({ name: "targets" });

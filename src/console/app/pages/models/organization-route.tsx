@@ -32,7 +32,8 @@ export function OrganizationRoute(props: OrganizationRouteProps) {
 
 function OwnRoute({ model, organization, fallback, route }: OrganizationRouteProps & { route: Route }) {
   const { t } = useTranslation("models");
-  const canChange = useCan()("admin");
+  const can = useCan();
+  const canChange = can("admin");
   const [isAsking, setAsking] = useState(false);
   const set = useActing("routes.set", ["routes", "organizations", "models"]);
   const remove = useActing("routes.remove", ["routes", "organizations", "models"]);
@@ -51,6 +52,8 @@ function OwnRoute({ model, organization, fallback, route }: OrganizationRoutePro
       <RouteForm
         route={{ strategy: route.strategy, targets: route.targets }}
         origin={t(isOwn ? "route.source.organization" : "route.source.default")}
+        // An organization's own administrators choose among the targets that it has been given.
+        {...(!can("admin", "installation") && { known: [...fallback.targets, ...route.targets] })}
         {...(canChange && { onSave: save })}
         {...(canChange && isOwn && { onReset: () => setAsking(true) })}
       />

@@ -5,20 +5,23 @@ import { useTranslation } from "react-i18next";
 import { Button } from "../../components/button.tsx";
 import { ChoiceField } from "../../components/fields/choice-field.tsx";
 import { Form } from "../../components/form.tsx";
-import { AddTarget } from "./add-target.tsx";
-import type { RouteDraft } from "./route-draft.ts";
+import { AddKnownTarget, AddTarget } from "./add-target.tsx";
+import type { DraftTarget, RouteDraft } from "./route-draft.ts";
 import { TargetsField } from "./targets-field.tsx";
 
 /** Writes a route. Without `onSave` it is only shown. */
 export function RouteForm({
   route,
   origin,
+  known,
   onSave,
   onReset,
 }: {
   route: RouteDraft;
   /** Where it comes from, in a sentence. */
   origin: ReactNode;
+  /** The only targets that may be added; any where it is absent. */
+  known?: readonly DraftTarget[];
   onSave?: (route: RouteDraft) => Promise<unknown>;
   onReset?: () => void;
 }) {
@@ -38,7 +41,7 @@ export function RouteForm({
       {onSave ? (
         <Form form={form} submitLabel={t("route.save")} onSubmit={onSave}>
           <Fields isEditable />
-          <AddTarget />
+          {known ? <AddKnownTarget known={known} /> : <AddTarget />}
           {isDirty && <p className="text-warn">{t("route.unsaved")}</p>}
         </Form>
       ) : (

@@ -15,7 +15,7 @@ export function OrganizationActs({ view }: { view: Organization }) {
   const can = useCan();
   const [act, setAct] = useState<"edit" | "disable" | null>(null);
   const update = useActing("organizations.update", ["organizations"]);
-  if (!can("admin", "installation")) return null;
+  if (!can("admin")) return null;
   const enable = () =>
     update.mutate(
       { id: view.id, isDisabled: false },
@@ -33,7 +33,10 @@ export function OrganizationActs({ view }: { view: Organization }) {
     <>
       <ActionMenu
         label={t("acts", { name: view.name })}
-        actions={[{ label: t("organization.edit"), icon: Pencil, onAction: () => setAct("edit") }, toggle]}
+        actions={[
+          { label: t("organization.edit"), icon: Pencil, onAction: () => setAct("edit") },
+          ...(can("admin", "installation") ? [toggle] : []),
+        ]}
       />
       <OrganizationDialog view={view} isOpen={act === "edit"} onClose={() => setAct(null)} />
       {act === "disable" && <DisableDialog view={view} onClose={() => setAct(null)} />}

@@ -2,12 +2,14 @@ import { useForm, useWatch, type UseFormReturn } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { SelectField } from "../../components/fields/select-field.tsx";
 import { LimitsField } from "../../components/fields/limits-field.tsx";
+import { NumberField } from "../../components/fields/number-field.tsx";
 import { ModelsField } from "../../components/fields/resource-fields.tsx";
 import { TextField } from "../../components/fields/text-field.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
 import { showToast } from "../../components/toast.tsx";
 import { toLimits, type OwnLimits } from "../../lib/limits.ts";
 import { useActing, useReading } from "../../lib/queries.ts";
+import { useCan } from "../../lib/session.ts";
 import type { Organization } from "./views.ts";
 
 interface OrganizationValues {
@@ -17,6 +19,7 @@ interface OrganizationValues {
   access: "all" | "except" | "only";
   models: string[];
   limits: OwnLimits;
+  settings: Pick<Organization["settings"], "promptLogDays">;
 }
 
 interface OrganizationDialogProps {
@@ -26,11 +29,12 @@ interface OrganizationDialogProps {
   onClose(): void;
 }
 
-/** Creates or changes an organization. */
+/** Creates or changes an organization. Who is not of all organizations changes what is its own to decide. */
 export function OrganizationDialog({ view, isOpen, onClose }: OrganizationDialogProps) {
   const { t } = useTranslation("settings");
   const form = useForm<OrganizationValues>({ values: valuesOf(view) });
-  const save = useSaving(view);
+  const isGiver = useCan()("admin", "installation");
+  const save = useSaving(view, isGiver);
   const defaults = useReading("limits.defaults", {});
   return (
     <FormDialog
@@ -52,8 +56,20 @@ export function OrganizationDialog({ view, isOpen, onClose }: OrganizationDialog
           />
         </>
       )}
-      <AccessFields form={form} />
-      <LimitsField name="limits" defaults={defaults.data?.organization ?? {}} />
+      <NumberField
+        name="settings.promptLogDays"
+        label={t("organization.promptLogDays")}
+        help={t("organization.promptLogDays.help")}
+        unit={t("organization.promptLogDays.unit")}
+        minimum={1}
+        maximum={365}
+      />
+      {isGiver && (
+        <>
+          <AccessFields form={form} />
+          <LimitsField name="limits" defaults={defaults.data?.organization ?? {}} />
+        </>
+      )}
     </FormDialog>
   );
 }
@@ -78,21 +94,32 @@ function AccessFields({ form }: { form: UseFormReturn<OrganizationValues> }) {
 
 const CURRENCIES = Intl.supportedValuesOf("currency").map((id) => ({ id, label: id }));
 
+const NEW: OrganizationValues = {
+  name: "",
+  id: "",
+  currency: "USD",
+  access: "all",
+  models: [],
+  limits: {},
+  settings: { promptLogDays: null },
+};
+
 function valuesOf(view: Organization | null): OrganizationValues {
-  if (!view) return { name: "", id: "", currency: "USD", access: "all", models: [], limits: {} };
-  const { name, id, currency, models, limits } = view;
+  if (!view) return NEW;
+  const { name, id, currency, models, limits, settings } = view;
   const access = models === "*" ? "all" : Array.isArray(models) ? "only" : "except";
   const named = models === "*" ? [] : Array.isArray(models) ? models : models.except;
-  return { name, id, currency, access, models: named, limits };
+  const { promptLogDays } = settings;
+  return { name, id, currency, access, models: named, limits, settings: { promptLogDays } };
 }
 
-function useSaving(view: Organization | null) {
+function useSaving(view: Organization | null, isGiver: boolean) {
   const { t } = useTranslation("settings");
   const create = useActing("organizations.create", ["organizations"]);
   const update = useActing("organizations.update", ["organizations"]);
-  return async ({ name, id, currency, access, models, limits }: OrganizationValues) => {
+  return async ({ name, id, currency, access, models, limits, settings }: OrganizationValues) => {
     const allowed = access === "all" ? ("*" as const) : access === "only" ? models : { except: models };
-    const fields = { name, models: allowed, limits: toLimits(limits) };
+    const fields = { name, settings, ...(isGiver && { models: allowed, limits: toLimits(limits) }) };
     if (view) await update.mutateAsync({ id: view.id, version: view.version, ...fields });
     else await create.mutateAsync({ ...fields, currency, ...(id !== "" && { id }) });
     showToast(t(view ? "organization.saved" : "organization.created.done"));
