@@ -1,0 +1,72 @@
+import { parseArgs } from "node:util";
+import { renderMarkdown } from "./report.ts";
+
+/** A CPU profile as the runtime writes it (`.cpuprofile`): a tree of calls with the number of samples in each. */
+export interface CpuProfile {
+  nodes: {
+    id: number;
+    callFrame: { functionName: string; url: string; lineNumber: number };
+    hitCount?: number;
+    children?: number[];
+  }[];
+}
+
+/** A function's width in the flame graph: the share of samples in it, with and without what it called. */
+export interface Frame {
+  name: string;
+  total: number;
+  self: number;
+}
+
+const SHOWN = 10;
+
+/**
+ * The functions of a profile, each once, widest first. Counts samples, not the times between them: the runtime adds
+ * idle time to the sample after it.
+ */
+export function framesOf({ nodes }: CpuProfile, by: "total" | "self"): Frame[] {
+  const nodeOf = new Map(nodes.map((node) => [node.id, node]));
+  const frames = new Map<string, Frame>();
+  const all = nodes.reduce((sum, { hitCount = 0 }) => sum + hitCount, 0);
+  /** Adds a call and what it called; a function that is on the stack already does not become wider by it. */
+  const add = (id: number, stack: ReadonlySet<string>): number => {
+    const { callFrame, hitCount = 0, children = [] } = nodeOf.get(id)!;
+    const name = nameOf(callFrame);
+    const frame = frames.get(name) ?? { name, total: 0, self: 0 };
+    frames.set(name, frame);
+    const inner = new Set([...stack, name]);
+    const samples = children.reduce((sum, child) => sum + add(child, inner), hitCount);
+    frame.self += hitCount / all;
+    if (!stack.has(name)) frame.total += samples / all;
+    return samples;
+  };
+  const called = new Set(nodes.flatMap(({ children = [] }) => children));
+  for (const { id } of nodes) if (!called.has(id)) add(id, new Set());
+  frames.delete("(root) (native)");
+  return [...frames.values()].toSorted((one, other) => other[by] - one[by]);
+}
+
+/** Without a line where there is a name: an async function has a line for its start and one for its body. */
+function nameOf({ functionName, url, lineNumber }: CpuProfile["nodes"][number]["callFrame"]): string {
+  const path = url.replace(/^file:\/\//, "").replace(/^.*?\/(?=(src|bench|node_modules)\/)/, "");
+  if (functionName) return `${functionName} ${path || "(native)"}`;
+  return path ? `(anonymous) ${path}:${lineNumber + 1}` : "(anonymous) (native)";
+}
+
+if (import.meta.main) {
+  const { positionals } = parseArgs({ allowPositionals: true });
+  if (positionals.length === 0) {
+    console.error("Usage: bun bench/profile-frames.ts FILE.cpuprofile...");
+    process.exit(2);
+  }
+  for (const path of positionals) {
+    const profile: CpuProfile = await Bun.file(path).json();
+    for (const by of ["total", "self"] as const) {
+      const shown = framesOf(profile, by).slice(0, SHOWN);
+      const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+      const lines = shown.map(({ name, total, self }) => [name, percent(total), percent(self)]);
+      console.log(`\n${path}, widest by ${by}\n`);
+      console.log(renderMarkdown([["Frame", "With its calls", "By itself"], ...lines]));
+    }
+  }
+}
