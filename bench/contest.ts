@@ -3,7 +3,7 @@ import { exchange } from "./client-connection.ts";
 import { type Contender, planOf } from "./contender.ts";
 import { assertWhole } from "./equivalence.ts";
 import { type Load, startClosedLoop, startOpenLoop } from "./load.ts";
-import { readResidentMb } from "./machine.ts";
+import { readResidentMb, watchOtherWork } from "./machine.ts";
 import { interleave, measure, type Sample } from "./measure.ts";
 import type { Stage } from "./stage.ts";
 import { percentile, type Spread, spreadOf } from "./statistics.ts";
@@ -21,6 +21,8 @@ export interface Contest {
   rate: number;
   /** The largest share of their core that mock and load used while latency was measured. */
   loadShare: number;
+  /** The share of a core that other work of the machine used. */
+  otherShare: number;
 }
 
 /** The figures of one contender. Ratios are to the first contender, latencies to direct calls, in the same round. */
@@ -50,6 +52,9 @@ export async function runContest(
 ): Promise<Contest> {
   const answers = new Map<string, Answer>();
   for (const contender of contenders) answers.set(contender.name, await checkAnswers(direct, contender));
+  const otherShare = watchOtherWork(
+    [direct, ...contenders].flatMap(({ server }) => [server.processId, ...server.workerIds]),
+  );
   const run = (
     those: readonly Contender[],
     warmUpMs: number,
@@ -82,6 +87,7 @@ export async function runContest(
     results: contenders.map((contender) => resultOf(contender, answers, runs)),
     rate,
     loadShare: Math.max(...loadShares),
+    otherShare: otherShare(),
   };
 }
 

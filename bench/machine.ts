@@ -55,8 +55,22 @@ export function cpuBetween(before: CpuReading, after: CpuReading): number {
   return total;
 }
 
+/**
+ * Returns a function that returns the share of a core that has been used since by others than this process and the
+ * given ones, which must still run.
+ */
+export function watchOtherWork(processIds: readonly number[]): () => number {
+  const own = [process.pid, ...processIds];
+  const read = () => ({ at: performance.now(), busyMs: readMachineBusyMs(), own: readCpu(own) });
+  const start = read();
+  return () => {
+    const end = read();
+    return Math.max(0, end.busyMs - start.busyMs - cpuBetween(start.own, end.own)) / (end.at - start.at);
+  };
+}
+
 /** Milliseconds that the machine's cores were busy or stolen since its start. */
-export function readMachineBusyMs(): number {
+function readMachineBusyMs(): number {
   const line = readFileSync("/proc/stat", "latin1").split("\n", 1)[0] ?? "";
   const [user = 0, nice = 0, system = 0, , , interrupt = 0, softInterrupt = 0, stolen = 0] = line
     .split(/\s+/)

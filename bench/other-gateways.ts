@@ -54,6 +54,8 @@ export function runningGateway(machine: Machine, { name, url, key, model }: Gate
 export async function startPortkey(machine: Machine, folder: string, upstream: string): Promise<Contender> {
   const installed = resolve(folder, "node_modules/@portkey-ai/gateway");
   const { version } = await Bun.file(join(installed, "package.json")).json();
+  const node = Bun.which("node") ?? "node";
+  const nodeVersion = Bun.spawnSync([node, "--version"]).stdout.toString().trim();
   const logs = mkdtempSync(join(tmpdir(), "bench-portkey-"));
   const logPath = join(logs, "portkey.log");
   const port = freePort();
@@ -61,7 +63,7 @@ export async function startPortkey(machine: Machine, folder: string, upstream: s
     machine,
     {
       name: "portkey",
-      program: Bun.which("node") ?? "node",
+      program: node,
       core: SERVER_CORE,
       arguments: [join(installed, "build/start-server.js"), `--port=${port}`, "--headless"],
       environment: { NODE_ENV: "production" },
@@ -83,7 +85,7 @@ export async function startPortkey(machine: Machine, folder: string, upstream: s
     throw error;
   }
   return {
-    ...plainContender(`Portkey ${version}`, server),
+    ...plainContender(`Portkey ${version}, Node ${nodeVersion}`, server),
     headers: { "x-portkey-provider": "openai", "x-portkey-custom-host": `${upstream}/v1` },
   };
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { renderMarkdown } from "./report.ts";
+import { renderTable } from "./report.ts";
 
 /** A CPU profile as the runtime writes it (`.cpuprofile`): a tree of calls with the number of samples in each. */
 export interface CpuProfile {
@@ -66,7 +66,7 @@ if (import.meta.main) {
       const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
       const lines = shown.map(({ name, total, self }) => [name, percent(total), percent(self)]);
       console.log(`\n${path}, widest by ${by}\n`);
-      console.log(renderMarkdown([["Frame", "With its calls", "By itself"], ...lines]));
+      console.log(renderTable([["Frame", "With its calls", "By itself"], ...lines]));
     }
   }
 }

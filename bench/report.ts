@@ -1,3 +1,5 @@
+import manifest from "../package.json";
+import type { Stage } from "./stage.ts";
 import type { Spread } from "./statistics.ts";
 
 /** One line of the report. */
@@ -62,7 +64,8 @@ export function atMostRow(
   };
 }
 
-export function renderTable(rows: readonly Row[]): string {
+/** The report as a table that a document can take as it is. */
+export function renderRows(rows: readonly Row[]): string {
   const cells = rows.map((row) => [
     row.workload,
     row.figure,
@@ -72,22 +75,31 @@ export function renderTable(rows: readonly Row[]): string {
     row.bar ?? "",
     row.passed === undefined ? "" : row.passed ? "pass" : "MISSED",
   ]);
-  const table = [["workload", "figure", "floor", "gateway", "median (min to max)", "bar", ""], ...cells];
-  return padded(table)
-    .map((line) => line.join("  ").trimEnd())
-    .join("\n");
+  return renderTable([
+    ["Workload", "Figure", "Floor", "Gateway", "Median (min to max)", "Bar", "Result"],
+    ...cells,
+  ]);
 }
 
-/** A table for a document; the first line is its heading. */
-export function renderMarkdown(lines: readonly string[][]): string {
-  const [heading = [], ...rest] = padded(lines);
-  const rule = heading.map((cell) => "-".repeat(cell.length));
-  return [heading, rule, ...rest].map((line) => `| ${line.join(" | ")} |`).join("\n");
+/** A table in Markdown; the first line is its heading. */
+export function renderTable(lines: readonly string[][]): string {
+  const widths = lines[0]!.map((_, column) => Math.max(3, ...lines.map((line) => line[column]!.length)));
+  const [heading = "", ...rest] = lines.map((line) => tableLine(line, widths, " "));
+  return [heading, tableLine([], widths, "-"), ...rest].join("\n");
 }
 
-function padded(table: readonly string[][]): string[][] {
-  const widths = table[0]!.map((_, column) => Math.max(...table.map((line) => line[column]!.length)));
-  return table.map((line) => line.map((cell, column) => cell.padEnd(widths[column]!)));
+function tableLine(cells: readonly string[], widths: readonly number[], filling: string): string {
+  return `| ${widths.map((width, column) => (cells[column] ?? "").padEnd(width, filling)).join(" | ")} |`;
+}
+
+/** What a table of figures needs beside it: date, versions, machine and the length of the run. */
+export function describeRun({ machine, options }: Pick<Stage, "machine" | "options">): string {
+  const date = new Date().toISOString().slice(0, 10);
+  return [
+    `${date}, version ${manifest.version}, Bun ${Bun.version}; ${machine.cores} cores, ${machine.cpuModel}`,
+    `${options.rounds} interleaved rounds of ${options.seconds} s each`,
+    ...(machine.canPin ? [] : ["NOT PINNED: this needs two cores and taskset; server and load share cores"]),
+  ].join("\n");
 }
 
 function short(value: number): string {

@@ -3,8 +3,8 @@
  * only a response that differs from the upstream's is an error.
  */
 import { parseArgs } from "node:util";
-import { renderTable } from "./report.ts";
-import { cpuBetween, readCpu, readMachineBusyMs, readResidentMb } from "./machine.ts";
+import { describeRun, renderRows } from "./report.ts";
+import { readResidentMb, watchOtherWork } from "./machine.ts";
 import { type BenchOptions, openStage, type Stage } from "./stage.ts";
 import { entranceWorkload } from "./workloads/w0-entrance.ts";
 import { chatWorkload } from "./workloads/w1-chat.ts";
@@ -46,7 +46,7 @@ if (process.platform !== "linux") {
 }
 const stage = await openStage(options);
 try {
-  announce(stage);
+  console.log(describeRun(stage));
   await runAll(stage, chosen);
 } finally {
   await stage.close();
@@ -56,13 +56,15 @@ process.exit(0);
 async function runAll(stage: Stage, workloads: readonly Workload[]): Promise<void> {
   const outcomes: Outcome[] = [];
   const residentBefore = residentMemory(stage);
-  const otherShare = watchOtherWork(stage);
+  const otherShare = watchOtherWork(
+    [stage.mock, stage.bareBun, stage.bareBuffer, stage.gateway].map((server) => server.processId),
+  );
   for (const workload of workloads) {
     console.log(`${workload.id}: ${workload.title} ...`);
     outcomes.push(await workload.run(stage));
   }
   const rows = outcomes.flatMap((outcome) => outcome.rows);
-  console.log(`\n${renderTable(rows)}\n`);
+  console.log(`\n${renderRows(rows)}\n`);
   const residentAfter = residentMemory(stage);
   for (const [name, before] of Object.entries(residentBefore)) {
     console.log(`resident memory of ${name}: ${before} MB before, ${residentAfter[name]} MB after`);
@@ -70,16 +72,6 @@ async function runAll(stage: Stage, workloads: readonly Workload[]): Promise<voi
   reportConditions(outcomes, otherShare());
   const missed = rows.filter((row) => row.passed === false).length;
   console.log(missed === 0 ? "Every bar is met." : `${missed} of the bars are missed.`);
-}
-
-function announce({ machine, options }: Stage): void {
-  console.log(`${machine.cores} cores, ${machine.cpuModel}; Bun ${Bun.version}`);
-  console.log(`${options.rounds} interleaved rounds of ${options.seconds} s each`);
-  if (!machine.canPin) {
-    console.log(
-      "NOT PINNED: this needs two cores and taskset. Server and load share cores; read with doubt.",
-    );
-  }
 }
 
 /**
@@ -100,17 +92,6 @@ function reportConditions(outcomes: readonly Outcome[], otherShare: number): voi
   if (emptyWindows > 0)
     console.log(`DOUBTFUL: ${emptyWindows} windows had no answer at all and were run again.`);
   if (failed > 0) console.log(`DOUBTFUL: ${failed} requests failed or were answered with another status.`);
-}
-
-/** Returns a function that returns the share of a core that other processes have used since. */
-function watchOtherWork({ mock, bareBun, bareBuffer, gateway }: Stage): () => number {
-  const own = [process.pid, ...[mock, bareBun, bareBuffer, gateway].map((server) => server.processId)];
-  const read = () => ({ at: performance.now(), busyMs: readMachineBusyMs(), own: readCpu(own) });
-  const start = read();
-  return () => {
-    const end = read();
-    return Math.max(0, end.busyMs - start.busyMs - cpuBetween(start.own, end.own)) / (end.at - start.at);
-  };
 }
 
 function percent(share: number): string {

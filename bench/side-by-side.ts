@@ -7,7 +7,7 @@ import manifest from "../package.json";
 import { ourContender, plainContender } from "./contender.ts";
 import { type Contest, type Result, runContest } from "./contest.ts";
 import { type GatewayAddress, readGatewayAddress, runningGateway, startPortkey } from "./other-gateways.ts";
-import { renderMarkdown } from "./report.ts";
+import { describeRun, renderTable } from "./report.ts";
 import { type BenchOptions, openStage, type Stage } from "./stage.ts";
 import type { Spread } from "./statistics.ts";
 
@@ -34,8 +34,8 @@ if (process.platform !== "linux") {
 const stage = await openStage(options);
 try {
   const contest = await compare(stage);
-  announce(stage, contest);
-  console.log(`\n${renderMarkdown([HEADING, ...contest.results.map(cellsOf)])}\n`);
+  console.log(`${describeRun(stage)}\n${describeContest(contest)}`);
+  console.log(`\n${renderTable([HEADING, ...contest.results.map(cellsOf)])}\n`);
   for (const { name, failed } of contest.results)
     if (failed > 0) console.log(`DOUBTFUL: ${failed} requests through ${name} failed.`);
 } finally {
@@ -61,15 +61,12 @@ async function compare(stage: Stage): Promise<Contest> {
   }
 }
 
-function announce({ machine, options }: Stage, { rate, loadShare }: Contest): void {
-  const node = Bun.spawnSync(["node", "--version"]).stdout.toString().trim();
-  const date = new Date().toISOString().slice(0, 10);
-  console.log(`${date}, ${machine.cores} cores, ${machine.cpuModel}; Bun ${Bun.version}, Node ${node}`);
-  console.log(`${options.rounds} interleaved rounds of ${options.seconds} s each`);
-  console.log(
-    `latency at ${rate} requests/s, mock and load at most ${Math.round(loadShare * 100)} % of their core`,
-  );
-  if (!machine.canPin) console.log("NOT PINNED: server and load share cores; read with doubt.");
+function describeContest({ rate, loadShare, otherShare }: Contest): string {
+  const percent = (share: number): string => `${Math.round(share * 100)} %`;
+  return [
+    `latency at ${rate} requests/s, mock and load at most ${percent(loadShare)} of their core`,
+    `other work on the machine: ${percent(otherShare)} of a core on average`,
+  ].join("\n");
 }
 
 function cellsOf(result: Result): string[] {
