@@ -46,7 +46,7 @@ export const budgetUseSchema = z.object({
   keyName: z.string().nullable(),
   amount: decimal,
   spent: decimal,
-  held: decimal.describe("Held for running requests"),
+  held: decimal.describe("Held for requests: by those that run, and by processes for the next ones"),
   left: decimal,
   period: periodSchema,
   periodStart: isoTimeSchema,

@@ -62,9 +62,14 @@ export default function SignInPage() {
           <NewPasswordStep current={credentials?.password ?? null} onChanged={enter} />
         )}
         {step === "password" && (
-          <p className="text-muted">
-            {t("haveKey")} <TextLink to="/key">{t("haveKey.link")}</TextLink>
-          </p>
+          <div className="flex flex-col gap-2 text-muted">
+            <p>
+              {t("haveKey")} <TextLink to="/key">{t("haveKey.link")}</TextLink>
+            </p>
+            <p>
+              {t("forgotten")} <code className="text-xs">members reset-password</code>
+            </p>
+          </div>
         )}
       </div>
       <LanguageSwitch />

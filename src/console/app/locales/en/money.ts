@@ -7,7 +7,7 @@ export const money = {
   "budget.whole": "Whole organization",
   "budget.ofKey": "Key {{name}}",
   "budget.spent": "Spent",
-  "budget.held": "Held for running requests",
+  "budget.held": "Held for requests",
   "budget.left": "Left",
   "budget.bar": "{{spent}} of {{amount}} spent, {{held}} held",
   "budget.exhausted": "Used up: requests are refused",

@@ -20,6 +20,7 @@ export const signIn = {
   "newPassword.about": "The password you signed in with was made for you. Choose one that only you know.",
   "newPassword.help": "At least 12 characters",
   "newPassword.submit": "Save and continue",
+  forgotten: "Password lost? An owner gives a new one: in Settings, or where the gateway runs with",
   haveKey: "You have only a key of the gateway?",
   "haveKey.link": "See its usage",
   oidc_unavailable: "The identity provider cannot be reached at the moment.",

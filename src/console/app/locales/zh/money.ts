@@ -8,7 +8,7 @@ export const money: Record<keyof typeof english, string> = {
   "budget.whole": "整个组织",
   "budget.ofKey": "密钥 {{name}}",
   "budget.spent": "已花费",
-  "budget.held": "为进行中的请求预留",
+  "budget.held": "为请求预留",
   "budget.left": "剩余",
   "budget.bar": "共 {{amount}}，已花费 {{spent}}，预留 {{held}}",
   "budget.exhausted": "已用完：请求会被拒绝",

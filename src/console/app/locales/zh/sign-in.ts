@@ -21,6 +21,7 @@ export const signIn: Record<keyof typeof english, string> = {
   "newPassword.about": "您登录所用的密码是系统生成的，请设置一个只有您知道的密码。",
   "newPassword.help": "至少 12 个字符",
   "newPassword.submit": "保存并继续",
+  forgotten: "忘记密码？请所有者在“设置”中重置，或在网关所在机器上运行",
   haveKey: "您只有网关密钥？",
   "haveKey.link": "查看其用量",
   oidc_unavailable: "暂时无法连接身份提供方。",
