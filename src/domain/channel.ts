@@ -35,3 +35,12 @@ export interface Route {
   strategy: "ordered" | "weighted";
   targets: Target[];
 }
+
+const NAMES = new WeakMap<Target, string>();
+
+/** A target's name in health, logs and metrics: `channel/upstream-model`. Made once, for a request may ask for fifty. */
+export function targetName(target: Target): string {
+  let name = NAMES.get(target);
+  if (name === undefined) NAMES.set(target, (name = `${target.channel.id}/${target.upstreamModel}`));
+  return name;
+}

@@ -21,10 +21,20 @@ export function textUpstreamFor(
   target: Target,
   dialect: TextDialectName,
 ): TextUpstream {
-  const all = textUpstreams(upstreams, target);
-  const upstream = all.find((each) => each.dialect === dialect) ?? all[0];
+  const upstream = findUpstream(upstreams, target, dialect) ?? findUpstream(upstreams, target, null);
   if (!upstream) throw new UpstreamError("account", `channel ${target.channel.id} does not serve text`);
   return upstream;
+}
+
+/** The first end that serves the target's model, in a dialect or with null in any. */
+function findUpstream(
+  upstreams: Upstreams,
+  { channel, upstreamModel }: Target,
+  dialect: TextDialectName | null,
+): TextUpstream | undefined {
+  for (const each of upstreams.text(channel) ?? [])
+    if ((dialect === null || each.dialect === dialect) && (each.serves?.(upstreamModel) ?? true)) return each;
+  return undefined;
 }
 
 /** Throws where a feature costs something by use and the vendor's protocol does not report how often it was used. */
@@ -50,8 +60,7 @@ export function ownProtocolFirst(
   targets: readonly Target[],
   dialect: TextDialectName,
 ): readonly Target[] {
-  const speaks = (target: Target): boolean =>
-    textUpstreams(upstreams, target).some((each) => each.dialect === dialect);
+  const speaks = (target: Target): boolean => findUpstream(upstreams, target, dialect) !== undefined;
   if (targets.length === 1 || targets.every(speaks)) return targets;
   return [...targets.filter(speaks), ...targets.filter((target) => !speaks(target))];
 }

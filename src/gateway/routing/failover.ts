@@ -1,4 +1,4 @@
-import type { Target } from "../../domain/channel.ts";
+import { targetName, type Target } from "../../domain/channel.ts";
 import type { Attempt } from "../../domain/ledger.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -6,7 +6,7 @@ import type { DeadlineTimer } from "../../lib/deadline-timer.ts";
 import { sleep } from "../../lib/waiting.ts";
 import { Call, ClientDisconnected } from "./call.ts";
 import type { ConcurrencyLimiter } from "./concurrency-limiter.ts";
-import { targetName, type Health } from "./health.ts";
+import type { Health } from "./health.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 import { TargetQueue } from "./target-queue.ts";
 

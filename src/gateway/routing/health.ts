@@ -1,4 +1,4 @@
-import type { Target } from "../../domain/channel.ts";
+import { targetName, type Target } from "../../domain/channel.ts";
 import type { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Ejection } from "./ejection.ts";
@@ -46,15 +46,14 @@ export class Health {
     return true;
   }
 
-  /** Whether `tryCall` would return true now. */
+  /** Whether `tryCall` would return true now. Asked of every target before a request is sent, so it allocates nothing. */
   isAvailable(target: Target, organization: string): boolean {
-    const states = this.#statesOf(target, organization);
-    if (states.length === 0) return true;
-    const now = this.#clock.monotonic();
-    return states.every(
-      ({ ejectedUntil, probeSince }) =>
-        ejectedUntil === 0 || (now >= ejectedUntil && !(probeSince > 0 && now - probeSince < PROBE_MS)),
-    );
+    if (this.#targets.size === 0) return true;
+    const health = this.#targets.get(targetName(target));
+    if (!health) return true;
+    if (!this.#isCallable(health.everyone)) return false;
+    const own = health.own.get(organization);
+    return own === undefined || this.#isCallable(own);
   }
 
   /** Whether its last call failed. */
@@ -176,6 +175,12 @@ export class Health {
     this.#announce({ target: health.name, organization, reason, durationMs });
   }
 
+  #isCallable({ ejectedUntil, probeSince }: State): boolean {
+    if (ejectedUntil === 0) return true;
+    const now = this.#clock.monotonic();
+    return now >= ejectedUntil && !(probeSince > 0 && now - probeSince < PROBE_MS);
+  }
+
   /** What decides on a call: nothing for a target without recent failures. */
   #statesOf(target: Target, organization: string): readonly State[] {
     if (this.#targets.size === 0) return NO_STATES;
@@ -227,11 +232,6 @@ interface State {
 }
 
 const NO_STATES: readonly State[] = [];
-
-/** A target's name in health, logs and metrics: `channel/upstream-model`. */
-export function targetName({ channel, upstreamModel }: Target): string {
-  return `${channel.id}/${upstreamModel}`;
-}
 
 function newState(): State {
   return { failures: 0, ejections: 0, ejectedUntil: 0, ejectedAt: 0, probeSince: 0, reason: "overload" };

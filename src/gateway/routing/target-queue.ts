@@ -8,7 +8,9 @@ import type { Health } from "./health.ts";
  */
 export class TargetQueue {
   readonly #queue: Target[];
-  readonly #called: Target[] = [];
+  /** Calls by target. */
+  readonly #calls = new Map<Target, number>();
+  #callCount = 0;
   readonly #health: Health;
   readonly #concurrency: ConcurrencyLimiter;
   readonly #organization: string;
@@ -35,22 +37,23 @@ export class TargetQueue {
 
   /** Takes the target to be called next; undefined when none is left or the request has made all its calls. */
   next(): Target | undefined {
-    const callsLeft = this.#maxCalls - this.#called.length;
+    const callsLeft = this.#maxCalls - this.#callCount;
     if (callsLeft <= 0) return undefined;
     // A request with a single call keeps to the order: otherwise a target that failed once would never be called again.
-    const sound = callsLeft === 1 && this.#called.length > 0 ? this.#queue.findIndex(this.#isSound) : -1;
-    const index = sound >= 0 ? sound : this.#queue.findIndex((target) => this.#isAvailable(target));
+    const sound = callsLeft === 1 && this.#callCount > 0 ? this.#queue.findIndex(this.#isSound) : -1;
+    const index = sound >= 0 ? sound : this.#queue.findIndex(this.#isAvailable);
     return index >= 0 ? this.#queue.splice(index, 1)[0] : undefined;
   }
 
   /** Counts a call to the target. */
   countCall(target: Target): void {
-    this.#called.push(target);
+    this.#calls.set(target, this.callsTo(target) + 1);
+    this.#callCount += 1;
   }
 
   /** How often the request has called the target. */
   callsTo(target: Target): number {
-    return this.#called.filter((other) => other === target).length;
+    return this.#calls.get(target) ?? 0;
   }
 
   /** Calls the target once more, after all others. */
@@ -61,7 +64,7 @@ export class TargetQueue {
   /** Puts the target that takes over after a timeout before all others, unless it has been called. */
   moveAfterTimeout(): void {
     const target = this.#afterTimeout;
-    if (!target || this.#called.includes(target)) return;
+    if (!target || this.#calls.has(target)) return;
     const index = this.#queue.indexOf(target);
     if (index >= 0) this.#queue.splice(index, 1);
     this.#queue.unshift(target);
@@ -70,7 +73,7 @@ export class TargetQueue {
   /** Whether a target that was not called yet could be called next, after a timeout. */
   hasAnother(): boolean {
     const candidates = this.#afterTimeout ? [this.#afterTimeout, ...this.#queue] : this.#queue;
-    return this.#called.length < this.#maxCalls && candidates.some((target) => this.#isUnusedAndFree(target));
+    return this.#callCount < this.#maxCalls && candidates.some((target) => this.#isUnusedAndFree(target));
   }
 
   readonly #isSound = (target: Target): boolean =>
@@ -78,13 +81,11 @@ export class TargetQueue {
 
   #isUnusedAndFree(target: Target): boolean {
     return (
-      !this.#called.includes(target) &&
+      !this.#calls.has(target) &&
       this.#isAvailable(target) &&
       this.#concurrency.hasSlot(target.channel, this.#organization)
     );
   }
 
-  #isAvailable(target: Target): boolean {
-    return this.#health.isAvailable(target, this.#organization);
-  }
+  readonly #isAvailable = (target: Target): boolean => this.#health.isAvailable(target, this.#organization);
 }

@@ -200,18 +200,19 @@ async function discard(response: Response, what: string): Promise<UpstreamError>
   return new UpstreamError("broken", `the vendor ${what}`, { status: response.status });
 }
 
-/** The start of an error's body. Where the body breaks off, what came before is returned. */
+/** The start of an error's body. Where a body of unknown length breaks off, what came before is returned. */
 async function readErrorText(response: Response, signal: AbortSignal): Promise<string> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   try {
+    if (isKnownToFit(response, MAX_ERROR_BYTES)) return await response.text();
     for await (const piece of readPieces(response, Number.POSITIVE_INFINITY, signal)) {
       pieces.push(piece);
       length += piece.byteLength;
       if (length >= MAX_ERROR_BYTES) break;
     }
-  } catch (error) {
-    if (signal.aborted) throw error;
+  } catch {
+    if (signal.aborted) throw signal.reason;
   }
   return Buffer.concat(pieces).toString("utf8", 0, MAX_ERROR_BYTES);
 }
