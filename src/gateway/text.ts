@@ -46,7 +46,8 @@ export async function handleText(
   context: RequestContext,
   payload: TextPayload,
 ): Promise<TextOutcome> {
-  using admitted = await admitText(core, context, payload);
+  const admitting = admitText(core, context, payload);
+  using admitted = admitting instanceof Promise ? await admitting : admitting;
   noteContent(context, payload.raw);
   const coveredTokens = coveredTokensOf(admitted, payload.parsed);
   const committed = await callRoute(core, admitted, payload, coveredTokens);
@@ -71,7 +72,11 @@ export async function handleText(
 }
 
 /** Everything that is decided before a vendor is called: model access, price, limits and the money held. */
-async function admitText(core: Core, context: RequestContext, payload: TextPayload): Promise<AdmittedText> {
+function admitText(
+  core: Core,
+  context: RequestContext,
+  payload: TextPayload,
+): AdmittedText | Promise<AdmittedText> {
   const { principal, facts } = context;
   const { model: id, maxTokens, choices, inputCeiling, estimatedInput, features } = payload.parsed;
   const directory = core.snapshot.directory();
@@ -83,13 +88,13 @@ async function admitText(core: Core, context: RequestContext, payload: TextPaylo
   requireUsePrices(price, features);
   const uses = maxUsesOf(features);
   const likely = estimatedInput + (maxTokens ?? model.defaultOutputTokens) * choices;
-  const counting = context.grant.countTokens(likely, maxTokensParam(payload));
-  if (counting) await counting;
   const maxOutput = (maxTokens ?? model.maxOutputTokens) * choices;
   const ceiling = () => textCeiling(price, inputCeiling, maxOutput, uses);
   const least = () => textCeiling(price, inputCeiling, leastTokens(model) * choices, uses);
   const floor = maxTokens === null ? least : ceiling;
-  return await admit(core, context, { model, price, admittedAt, ceiling, floor });
+  const counting = context.grant.countTokens(likely, maxTokensParam(payload));
+  const admitCounted = () => admit(core, context, { model, price, admittedAt, ceiling, floor });
+  return counting ? counting.then(admitCounted) : admitCounted();
 }
 
 /** The caller's field for the maximum of output tokens. */

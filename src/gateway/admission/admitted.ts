@@ -34,22 +34,29 @@ export interface Charge {
   flags: readonly LedgerFlag[];
 }
 
-/** Holds the money of a request that the limits have granted. Throws a `GatewayError` that names what is missing. */
-export async function admit<OfModel extends Model, OfPrice extends Price>(
+/**
+ * Holds the money of a request that the limits have granted. Throws a `GatewayError` that names what is missing. A
+ * promise only where the store of budgets must be called.
+ */
+export function admit<OfModel extends Model, OfPrice extends Price>(
   core: Core,
   context: RequestContext,
-  terms: AdmissionTerms<OfModel, OfPrice>,
-): Promise<Admitted<OfModel, OfPrice>> {
-  const { model, price, admittedAt, ceiling, floor } = terms;
+  { model, price, admittedAt, ceiling, floor }: AdmissionTerms<OfModel, OfPrice>,
+): Admitted<OfModel, OfPrice> | Promise<Admitted<OfModel, OfPrice>> {
+  const admitWith = (hold: Hold): Admitted<OfModel, OfPrice> => {
+    const detachable = core.detachedCalls.signalFor(context.principal.organization, context.signal);
+    return new Admitted({ core, context, model, price, admittedAt, hold, detachable });
+  };
+  const refuse = (error: unknown): never => {
+    context.grant.correctTokens(0);
+    throw error;
+  };
   try {
     core.orphanCosts.require(context.principal.key.id);
     const held = core.billing.hold(context.principal, ceiling, floor);
-    const hold = held instanceof Promise ? await held : held;
-    const detachable = core.detachedCalls.signalFor(context.principal.organization, context.signal);
-    return new Admitted({ core, context, model, price, admittedAt, hold, detachable });
+    return held instanceof Promise ? held.then(admitWith).catch(refuse) : admitWith(held);
   } catch (error) {
-    context.grant.correctTokens(0);
-    throw error;
+    return refuse(error);
   }
 }
 

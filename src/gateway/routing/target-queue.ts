@@ -8,9 +8,7 @@ import type { Health } from "./health.ts";
  */
 export class TargetQueue {
   readonly #queue: Target[];
-  /** Calls by target. */
-  readonly #calls = new Map<Target, number>();
-  #callCount = 0;
+  readonly #called: Target[] = [];
   readonly #health: Health;
   readonly #concurrency: ConcurrencyLimiter;
   readonly #organization: string;
@@ -37,23 +35,23 @@ export class TargetQueue {
 
   /** Takes the target to be called next; undefined when none is left or the request has made all its calls. */
   next(): Target | undefined {
-    const callsLeft = this.#maxCalls - this.#callCount;
+    const callsLeft = this.#maxCalls - this.#called.length;
     if (callsLeft <= 0) return undefined;
     // A request with a single call keeps to the order: otherwise a target that failed once would never be called again.
-    const sound = callsLeft === 1 && this.#callCount > 0 ? this.#queue.findIndex(this.#isSound) : -1;
-    const index = sound >= 0 ? sound : this.#queue.findIndex(this.#isAvailable);
+    const sound = callsLeft === 1 && this.#called.length > 0 ? this.#findSound() : -1;
+    const index = sound >= 0 ? sound : this.#queue.findIndex((target) => this.#isAvailable(target));
     return index >= 0 ? this.#queue.splice(index, 1)[0] : undefined;
   }
 
   /** Counts a call to the target. */
   countCall(target: Target): void {
-    this.#calls.set(target, this.callsTo(target) + 1);
-    this.#callCount += 1;
+    this.#called.push(target);
   }
 
   /** How often the request has called the target. */
   callsTo(target: Target): number {
-    return this.#calls.get(target) ?? 0;
+    if (!this.#called.includes(target)) return 0;
+    return this.#called.filter((other) => other === target).length;
   }
 
   /** Calls the target once more, after all others. */
@@ -64,7 +62,7 @@ export class TargetQueue {
   /** Puts the target that takes over after a timeout before all others, unless it has been called. */
   moveAfterTimeout(): void {
     const target = this.#afterTimeout;
-    if (!target || this.#calls.has(target)) return;
+    if (!target || this.#called.includes(target)) return;
     const index = this.#queue.indexOf(target);
     if (index >= 0) this.#queue.splice(index, 1);
     this.#queue.unshift(target);
@@ -73,19 +71,24 @@ export class TargetQueue {
   /** Whether a target that was not called yet could be called next, after a timeout. */
   hasAnother(): boolean {
     const candidates = this.#afterTimeout ? [this.#afterTimeout, ...this.#queue] : this.#queue;
-    return this.#callCount < this.#maxCalls && candidates.some((target) => this.#isUnusedAndFree(target));
+    return this.#called.length < this.#maxCalls && candidates.some((target) => this.#isUnusedAndFree(target));
   }
 
-  readonly #isSound = (target: Target): boolean =>
-    this.#isUnusedAndFree(target) && !this.#health.isSuspect(target, this.#organization);
+  #findSound(): number {
+    return this.#queue.findIndex(
+      (target) => this.#isUnusedAndFree(target) && !this.#health.isSuspect(target, this.#organization),
+    );
+  }
 
   #isUnusedAndFree(target: Target): boolean {
     return (
-      !this.#calls.has(target) &&
+      !this.#called.includes(target) &&
       this.#isAvailable(target) &&
       this.#concurrency.hasSlot(target.channel, this.#organization)
     );
   }
 
-  readonly #isAvailable = (target: Target): boolean => this.#health.isAvailable(target, this.#organization);
+  #isAvailable(target: Target): boolean {
+    return this.#health.isAvailable(target, this.#organization);
+  }
 }

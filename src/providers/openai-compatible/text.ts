@@ -27,17 +27,12 @@ export function createOpenAiText(connection: OpenAiConnection): TextUpstream {
       const response = await post(request, connection.errors.classify);
       const stream = isStream ? openEvents(response) : null;
       if (stream) return { kind: "stream", stream, requestId: requestIdOf(response) };
-      return await readResponse(response, connection, signal);
+      return readWhole(response, await readText(response, MAX_TEXT_BYTES, signal), connection);
     },
   };
 }
 
-async function readResponse(
-  response: Response,
-  connection: OpenAiConnection,
-  signal: AbortSignal,
-): Promise<TextResponse> {
-  const text = await readText(response, MAX_TEXT_BYTES, signal);
+function readWhole(response: Response, text: string, connection: OpenAiConnection): TextResponse {
   const parsed = parseResponse(text);
   if (hasError(parsed)) throw connection.errors.classify(response, text);
   if (!isObject(parsed) || !Array.isArray(parsed["choices"])) throw brokenResponse("gave no choices");

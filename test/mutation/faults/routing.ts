@@ -113,7 +113,7 @@ export const ROUTING_FAULTS: readonly Fault[] = [
   {
     name: "failing targets hide a healthy one",
     file: QUEUE,
-    find: "const sound = callsLeft === 1 && this.#callCount > 0 ?",
+    find: "const sound = callsLeft === 1 && this.#called.length > 0 ?",
     replace: "const sound = callsLeft < 0 ?",
     tests: failover,
   },
