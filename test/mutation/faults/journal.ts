@@ -6,7 +6,7 @@ const LINE = "src/storage/journal/record-line.ts";
 const REFCOUNTS = "src/storage/journal/segment-refcounts.ts";
 const SHIPPER = "src/storage/journal/shipper.ts";
 const POSTING = "src/storage/journal/posting.ts";
-const WRITER = "src/storage/journal/ledger-writer.ts";
+const THREAD = "src/storage/thread/called-thread.ts";
 const RECOVERY = "src/storage/journal/recovery.ts";
 const FOLDER = "src/storage/journal/journal-folder.ts";
 const STORAGE = "src/storage/index.ts";
@@ -194,17 +194,16 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
   },
   {
     name: "a batch counts as posted when its thread has ended",
-    file: WRITER,
-    find: `for (const { reject } of this.#waiting.values())
-      reject(new DependencyError("the ledger writer has ended"));`,
-    replace: "for (const { resolve } of this.#waiting.values()) resolve();",
+    file: THREAD,
+    find: "for (const { reject } of this.#waiting.values()) reject(new DependencyError(`${name} has ended`));",
+    replace: "for (const { resolve } of this.#waiting.values()) resolve(undefined as Result);",
     tests: writer,
   },
   {
     name: "a thread that hangs is awaited for ever",
-    file: WRITER,
-    find: "await withDeadline(this.#options.patienceMs ?? PATIENCE_MS, promise, hung);",
-    replace: "await promise;",
+    file: THREAD,
+    find: "return await withDeadline(patienceMs, promise, hung);",
+    replace: "return await promise;",
     tests: writer,
   },
   {

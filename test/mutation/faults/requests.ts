@@ -273,8 +273,8 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   {
     name: "abandoned pictures have no orphan cost",
     file: IMAGES,
-    find: "admitted.settle({ target, usage, abandoned, flags:",
-    replace: "admitted.settle({ target, usage, flags:",
+    find: "admitted.settle({ target, usage, abandoned, flags",
+    replace: "admitted.settle({ target, usage, flags",
     tests: images,
   },
   {
