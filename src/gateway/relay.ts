@@ -14,7 +14,7 @@ export interface ByteReader {
   read(): Promise<{ done: boolean; value?: Uint8Array }>;
 }
 
-interface Relay {
+export interface Relay {
   reader: ByteReader;
   stream: TextStream;
   /** What came up to the first content. */
@@ -60,10 +60,11 @@ export function relay(options: Relay): ReadableStream<Uint8Array> {
 /** Where the client's bytes go. */
 type Client = Pick<ReadableStreamDirectController, "write" | "flush" | "close">;
 
+const NOTHING = new Uint8Array(0);
 const NO_CLIENT: Client = { write: () => 0, flush: () => 0, close: () => {} };
 
 class RunningRelay {
-  readonly #relay: Relay;
+  readonly #relay: Omit<Relay, "head">;
   #client: Client | null = null;
   #hasEnded = false;
   #isClientDisconnected = false;
@@ -76,18 +77,23 @@ class RunningRelay {
   #watch: Deadline;
   #isCutOnAbort = false;
   #isCut = false;
+  /** Dropped once it is sent: it is a view of a buffer of the vendor's connection, which it would keep. */
+  #head: Uint8Array | null;
 
-  constructor(relay: Relay) {
+  constructor({ head, ...relay }: Relay) {
     this.#relay = relay;
+    this.#head = head;
     this.#watch = this.#watchFor(relay.clientSignal.aborted ? 0 : Math.min(CHECKPOINT_MS, relay.idleMs));
   }
 
   async run(client: Client): Promise<void> {
     if (this.#client || this.#hasEnded) return client.close();
-    const { reader, stream, head, content } = this.#relay;
+    const { reader, stream, content } = this.#relay;
     this.#client = client;
+    let output = this.#head ?? NOTHING;
+    this.#head = null;
     try {
-      for (let output = head; ;) {
+      for (;;) {
         this.#waitingSince = null;
         content?.add(output);
         if (output.length > 0 && !this.#isClientDisconnected) {

@@ -6,7 +6,7 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 import type { AdmittedText } from "./admission/admitted.ts";
 import type { Core } from "./core.ts";
 import { asGatewayError } from "./failure.ts";
-import { asStreamError, relay, type ByteReader, type StreamEnd } from "./relay.ts";
+import { asStreamError, relay, type ByteReader, type Relay, type StreamEnd } from "./relay.ts";
 import type { UsageEstimator } from "./metering/usage-estimator.ts";
 import { ClientDisconnected, type Call } from "./routing/call.ts";
 import type { Committed } from "./routing/failover.ts";
@@ -62,21 +62,32 @@ export function openWhole(stream: TextStream, call: Call): OpenedStream {
 interface StreamToRelay {
   /** Owned by the stream from now on. */
   admitted: AdmittedText;
-  committed: Committed<unknown>;
-  opened: OpenedStream;
+  committed: Committed<OpenedStream>;
   /** That of the caller. */
   dialect: TextDialect;
   timeouts: Timeouts;
   estimator: UsageEstimator;
 }
 
+/** What a running stream is settled with, and nothing that it could do without. */
+interface RunningStream extends Pick<Committed<unknown>, "target" | "release"> {
+  admitted: AdmittedText;
+  stream: TextStream;
+  estimator: UsageEstimator;
+}
+
 /** Relays the stream to the client and settles it exactly once, however it ends, before its last bytes go out. */
-export function relayStream(core: Core, relayed: StreamToRelay): RelayedStream {
-  const { admitted, committed, opened, dialect, timeouts, estimator } = relayed;
+export function relayStream(
+  core: Core,
+  { admitted, committed, dialect, timeouts, estimator }: StreamToRelay,
+): RelayedStream {
+  const { reply, target, call, release } = committed;
+  const running = { admitted, target, stream: reply.stream, release, estimator };
   const { promise: ended, resolve } = Promise.withResolvers<GatewayError | ClientDisconnected | null>();
-  const { target, call } = committed;
   const body = relay({
-    ...opened,
+    reader: reply.reader,
+    head: reply.head,
+    stream: reply.stream,
     keepAliveFrame: dialect.keepAliveFrame,
     call,
     clientSignal: admitted.context.signal,
@@ -84,29 +95,41 @@ export function relayStream(core: Core, relayed: StreamToRelay): RelayedStream {
     idleMs: timeouts.idleMs,
     isDetachable: admitted.context.principal.organization.settings.callerGone === "drain",
     content: admitted.context.facts.content,
-    refine: () => estimator.refine(() => opened.stream.usage()),
-    checkpoint: () => admitted.checkpoint({ target, usage: opened.stream.usage(), flags: ["partial"] }),
-    end: (how) => {
-      const refining = how.isClientDisconnected ? estimator.refine(() => opened.stream.usage()) : null;
-      if (refining) {
-        void refining.then(() => resolve(settle(relayed, how) ?? new ClientDisconnected()));
-        return null;
-      }
-      const failure = settle(relayed, how);
-      resolve(failure ?? (how.isClientDisconnected ? new ClientDisconnected() : null));
-      return failure && opened.stream.errorFrame(failure);
-    },
+    ...settling(running, resolve),
   });
   return { body, ended };
 }
 
+/** On their own, so that they hold nothing else while the stream runs. */
+function settling(
+  running: RunningStream,
+  resolve: (ending: GatewayError | ClientDisconnected | null) => void,
+): Pick<Relay, "refine" | "checkpoint" | "end"> {
+  const { admitted, target, stream, estimator } = running;
+  const usage = () => stream.usage();
+  return {
+    refine: () => estimator.refine(usage),
+    checkpoint: () => admitted.checkpoint({ target, usage: usage(), flags: ["partial"] }),
+    end: (how) => {
+      const refining = how.isClientDisconnected ? estimator.refine(usage) : null;
+      if (refining) {
+        void refining.then(() => resolve(settle(running, how) ?? new ClientDisconnected()));
+        return null;
+      }
+      const failure = settle(running, how);
+      resolve(failure ?? (how.isClientDisconnected ? new ClientDisconnected() : null));
+      return failure && stream.errorFrame(failure);
+    },
+  };
+}
+
 /** Charges what was delivered. Returns the error that the client must be shown in place of the normal ending. */
-function settle({ admitted, committed, opened }: StreamToRelay, how: StreamEnd): GatewayError | null {
+function settle({ admitted, target, stream, release }: RunningStream, how: StreamEnd): GatewayError | null {
   const flags: LedgerFlag[] = how.kind === "complete" ? [] : ["partial"];
   if (how.isClientDisconnected) flags.push("caller_gone");
-  committed.release();
+  release();
   try {
-    admitted.settle({ target: committed.target, usage: opened.stream.usage(), flags });
+    admitted.settle({ target, usage: stream.usage(), flags });
     return how.kind === "cut" && !how.isClientDisconnected ? asGatewayError(how.error) : null;
   } catch (error) {
     return asGatewayError(error);

@@ -239,6 +239,31 @@ describe("a stream", () => {
     expect(await read(await handleText(core, request(), limited))).toEndWith(DONE);
   });
 
+  test.each(["chat", "messages"] as const)("of a %s vendor keeps nothing of its request", async (dialect) => {
+    const text = { type: "text_delta", text: "a" };
+    const start = { id: "m", usage: { input_tokens: 3, output_tokens: 1 } };
+    const messages = [
+      { type: "message_start", message: { ...start, type: "message", role: "assistant", content: [] } },
+      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", index: 0, delta: text },
+    ].map((each) => `event: ${each.type}\ndata: ${JSON.stringify(each)}\n\n`);
+    const vendor = streaming(dialect === "chat" ? [word("a")] : messages, "is silent");
+    const { core, request } = open([{ ...vendor, dialect }]);
+    const begin = async () => {
+      const sent = payload({ stream: true });
+      const outcome = await handleText(core, request(), sent);
+      if (outcome.kind === "whole") throw new Error("no stream");
+      const reader = outcome.body.getReader();
+      await reader.read();
+      return { reader, sent: new WeakRef(sent), body: new WeakRef(sent.parsed.body) };
+    };
+    const { reader, sent, body } = await begin();
+    await Bun.sleep(0);
+    Bun.gc(true);
+    expect([sent.deref(), body.deref()]).toEqual([undefined, undefined]);
+    await reader.cancel();
+  });
+
   test("without content comes from the next target", async () => {
     const { core, request } = open([streaming([], "breaks"), streaming([word("b", "stop"), DONE])]);
     const context = request();

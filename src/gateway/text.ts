@@ -57,8 +57,7 @@ export async function handleText(
     const dialect = textDialect(payload.dialect);
     const relayed = relayStream(core, {
       admitted: admitted.transfer(),
-      committed,
-      opened: reply,
+      committed: { ...committed, reply },
       estimator: reply.estimator,
       dialect,
       timeouts,
@@ -219,6 +218,7 @@ async function callTarget(
     response.kind === "stream"
       ? await openStream(response.stream, stream, call, timeouts)
       : openWhole(passage.replayReply(response), call);
+  estimator.readPrompt();
   return { kind: "stream", estimator, ...opened };
 }
 

@@ -24,7 +24,8 @@ interface WaitingCall {
  * first call goes out as it comes, the others wait for its end.
  */
 export class MessagesWriter implements ReplyWriter {
-  readonly #payload: MessagesPayload;
+  readonly #model: string;
+  readonly #estimatedInput: number;
   #hasStarted = false;
   /** The block that is open: a piece of text, of reasoning, or a call by its number. */
   #open: "text" | "thinking" | number | null = null;
@@ -35,8 +36,9 @@ export class MessagesWriter implements ReplyWriter {
   #hasCalls = false;
   #finish: Finish = { reason: "stop", stopSequence: null };
 
-  constructor(payload: MessagesPayload) {
-    this.#payload = payload;
+  constructor({ parsed }: MessagesPayload) {
+    this.#model = parsed.model;
+    this.#estimatedInput = parsed.estimatedInput;
   }
 
   write(event: ReplyEvent): string {
@@ -79,13 +81,12 @@ export class MessagesWriter implements ReplyWriter {
   #start(id: string | null): string {
     if (this.#hasStarted) return "";
     this.#hasStarted = true;
-    const { model, estimatedInput } = this.#payload.parsed;
-    const tokens = { input: estimatedInput, output: 0 };
+    const tokens = { input: this.#estimatedInput, output: 0 };
     const message = {
       id: messageId(id),
       type: "message",
       role: "assistant",
-      model,
+      model: this.#model,
       content: [],
       stop_reason: null,
       stop_sequence: null,

@@ -23,9 +23,9 @@ export function writeReply(reply: Reply, payload: ResponsesPayload, usage: Token
  * the end of the reply only, never by an error.
  */
 export class ResponsesWriter implements ReplyWriter {
-  readonly #payload: ResponsesPayload;
+  readonly #object: ResponseObject;
   readonly #names: ToolNames;
-  #object: ResponseObject | null = null;
+  #hasBegun = false;
   #number = 0;
   /** Items in their order. */
   readonly #items: (MessageItem | ReasoningItem | CallItem)[] = [];
@@ -34,7 +34,7 @@ export class ResponsesWriter implements ReplyWriter {
   #finish: Finish = { reason: "stop", stopSequence: null };
 
   constructor(payload: ResponsesPayload) {
-    this.#payload = payload;
+    this.#object = new ResponseObject(payload);
     this.#names = new ToolNames(payload.parsed.body);
   }
 
@@ -71,24 +71,21 @@ export class ResponsesWriter implements ReplyWriter {
   }
 
   fail(error: GatewayError): string {
-    return failureFrames(error, this.#object?.value(this.#output()) ?? null, this.#number);
+    return failureFrames(error, this.#hasBegun ? this.#object.value(this.#output()) : null, this.#number);
   }
 
   /** The text of the response object as it ended. */
   response(usage: TokenUsage): string {
     this.#begin(null);
-    return this.#response().text({ kind: "ended", finish: this.#finish, usage }, this.#output());
+    return this.#object.text({ kind: "ended", finish: this.#finish, usage }, this.#output());
   }
 
   #begin(vendorId: string | null): string {
-    if (this.#object) return "";
-    this.#object = new ResponseObject(this.#payload, responseId(vendorId));
+    if (this.#hasBegun) return "";
+    this.#hasBegun = true;
+    this.#object.begin(responseId(vendorId));
     const text = this.#object.text({ kind: "running" }, []);
     return this.#lifecycle("response.created", text) + this.#lifecycle("response.in_progress", text);
-  }
-
-  #response(): ResponseObject {
-    return (this.#object ??= new ResponseObject(this.#payload, responseId(null)));
   }
 
   #addMessage(kind: "text" | "refusal", text: string): string {

@@ -13,13 +13,19 @@ export type ResponseState = { kind: "running" } | { kind: "ended"; finish: Finis
  * the request's own values where it repeats them (OpenAI responses reference).
  */
 export class ResponseObject {
-  readonly #head: string;
+  readonly #model: string;
   readonly #echo: string;
+  #head = "";
 
-  constructor({ parsed }: ResponsesPayload, id: string) {
-    const createdAt = Math.floor(systemClock.now() / 1000);
-    this.#head = fields({ id, object: "response", created_at: createdAt, model: parsed.model });
+  constructor({ parsed }: ResponsesPayload) {
+    this.#model = parsed.model;
     this.#echo = fields(echoOf(parsed.body));
+  }
+
+  /** Call first, once the response has its id. */
+  begin(id: string): void {
+    const createdAt = Math.floor(systemClock.now() / 1000);
+    this.#head = fields({ id, object: "response", created_at: createdAt, model: this.#model });
   }
 
   /** Its text. Large requests repeat large tools, so what never changes is written once. */

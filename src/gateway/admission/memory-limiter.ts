@@ -113,17 +113,12 @@ export class MemoryLimiter implements Limiter {
       if (request.quantity === "concurrent_images") this.#move(request, 1);
       else this.#table(request).open(request.owner, now).add(now, this.#counted(request, request.amount));
     }
-    const corrected: Partial<Record<LimitQuantity, number>> = {};
-    return {
-      correct: (quantity, by) => {
-        const before = corrected[quantity] ?? 0;
-        corrected[quantity] = before + by;
-        this.#correct(requests, now, quantity, { before, after: before + by });
-      },
-      release: () => {
-        for (const request of requests) if (request.quantity === "concurrent_images") this.#move(request, -1);
-      },
-    };
+    return new Reservation(this, requests, now);
+  }
+
+  /** Gives back the slots of `requests`. */
+  release(requests: readonly LimitRequest[]): void {
+    for (const request of requests) if (request.quantity === "concurrent_images") this.#move(request, -1);
   }
 
   /** How much an amount counts here: no more than the share. */
@@ -131,7 +126,8 @@ export class MemoryLimiter implements Limiter {
     return this.#share() === 1 ? amount : Math.min(amount, this.#limitOf(request));
   }
 
-  #correct(
+  /** Corrects what was counted at `takenAt` of a quantity that was corrected by `before` already. */
+  correctAll(
     requests: readonly LimitRequest[],
     takenAt: number,
     quantity: LimitQuantity,
@@ -170,6 +166,32 @@ export class MemoryLimiter implements Limiter {
   #limitOf({ limit }: LimitRequest): number {
     const share = this.#share();
     return share === 1 || limit === 0 ? limit : Math.max(1, Math.floor(limit / share));
+  }
+}
+
+/** An object without closures: a stream keeps it as long as it runs. */
+class Reservation implements LimitReservation {
+  readonly #limiter: MemoryLimiter;
+  readonly #requests: readonly LimitRequest[];
+  readonly #takenAt: number;
+  #corrected: Partial<Record<LimitQuantity, number>> | null = null;
+
+  constructor(limiter: MemoryLimiter, requests: readonly LimitRequest[], takenAt: number) {
+    this.#limiter = limiter;
+    this.#requests = requests;
+    this.#takenAt = takenAt;
+  }
+
+  correct(quantity: LimitQuantity, by: number): void {
+    this.#corrected ??= {};
+    const before = this.#corrected[quantity] ?? 0;
+    const after = before + by;
+    this.#corrected[quantity] = after;
+    this.#limiter.correctAll(this.#requests, this.#takenAt, quantity, { before, after });
+  }
+
+  release(): void {
+    this.#limiter.release(this.#requests);
   }
 }
 

@@ -10,7 +10,7 @@ export type CountTokens = (text: string) => Promise<number | null>;
  */
 export class UsageEstimator {
   readonly #bounds: UsageBounds;
-  readonly #prompt: () => CountableText;
+  #prompt: () => CountableText;
   readonly #countTokens: CountTokens;
   #input: number | null = null;
   /** The counted output, and the rule's estimate of the same. */
@@ -33,6 +33,12 @@ export class UsageEstimator {
       : deliveredTokens;
     return billableUsage({ ...this.#bounds, estimatedInput }, { ...observed, deliveredTokens: delivered });
   };
+
+  /** Reads the prompt now: while a stream runs, its text alone is held and not the request, which may have megabytes. */
+  readPrompt(): void {
+    const prompt = this.#prompt();
+    this.#prompt = () => prompt;
+  }
 
   /**
    * Counts what `usage`, which asks the policy, has to estimate; null where that is nothing, so that other responses

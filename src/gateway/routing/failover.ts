@@ -111,11 +111,7 @@ async function callOne<Reply>(
   const startedAt = clock.monotonic();
   const call = new Call(deadlineTimer, clientSignal, target.channel.timeouts?.totalMs ?? totalMs);
   calls.add(call);
-  const release = (): void => {
-    call.finish();
-    calls.delete(call);
-    slot[Symbol.dispose]();
-  };
+  const release = releaseOf(call, calls, slot);
   const record = (outcome: Attempt["outcome"], error?: UpstreamError): void => {
     const durationMs = Math.round(clock.monotonic() - startedAt);
     const vendorRequestId = call.vendorRequestId ?? error?.requestId;
@@ -145,6 +141,15 @@ async function callOne<Reply>(
     else if (call.signal.aborted) record("stopped");
     throw error;
   }
+}
+
+/** On its own, so that a stream, which keeps it, does not hold the whole request. */
+function releaseOf(call: Call, calls: Set<Call>, slot: Disposable): () => void {
+  return () => {
+    call.finish();
+    calls.delete(call);
+    slot[Symbol.dispose]();
+  };
 }
 
 /** A target in brief trouble may be called again; one whose reply the request may have caused, once. */
