@@ -88,8 +88,10 @@ class RunningRelay {
 
   async run(client: Client): Promise<void> {
     if (this.#client || this.#hasEnded) return client.close();
-    const { reader, stream, content } = this.#relay;
+    const { reader, stream, content, call, isDetachable } = this.#relay;
     this.#client = client;
+    // The runtime cancels the body now. A detachable call obeys another signal than the client's.
+    if (!isDetachable) call.leaveClient();
     let output = this.#head ?? NOTHING;
     this.#head = null;
     try {
@@ -199,6 +201,8 @@ class RunningRelay {
     const { clientSignal, idleMs, checkpoint } = this.#relay;
     // The body of a client that disconnected before it read any is neither pulled nor cancelled.
     if (!this.#client && clientSignal.aborted) return this.#runWithoutClient();
+    if (clientSignal.aborted) this.cancel();
+    if (this.#hasEnded) return;
     try {
       if (this.#hasNews) checkpoint();
     } catch (cause) {

@@ -1,13 +1,17 @@
+/** Ticks that the wheel of deadlines turns through; a later deadline stays for another turn. */
+const SLOTS = 1024;
+
 /**
  * Many deadlines on one coarse timer: a deadline fires up to a tick late and costs almost nothing to set or clear.
- * For limits of seconds on the request path, in place of a timer and an abort listener for each call.
+ * For limits of seconds on the request path, in place of a timer and an abort listener for each call. A tick looks at
+ * the deadlines that pass in it, and at every one with a signal.
  */
 export class DeadlineTimer {
-  /**
-   * Unordered; each deadline has its index. Not a `Set`: the tables it outgrows reference one another until a full
-   * collection, with everything that was in them.
-   */
-  readonly #pending: PendingDeadline[] = [];
+  readonly #slots: readonly Deadline[][] = Array.from({ length: SLOTS }, () => []);
+  readonly #watched: Deadline[] = [];
+  #pending = 0;
+  /** The last tick that was looked at. */
+  #tickNumber = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
   readonly #tickMs: number;
 
@@ -17,46 +21,78 @@ export class DeadlineTimer {
 
   /** Calls `expire` once after `afterMs`, or within a tick of the signal's abort, unless cleared before. */
   set(afterMs: number, expire: () => void, signal: AbortSignal | null = null): Deadline {
-    const deadline = { at: performance.now() + afterMs, expire, signal, index: this.#pending.length };
-    this.#pending.push(deadline);
-    this.#timer ??= setInterval(() => this.#tick(), this.#tickMs);
+    const now = performance.now();
+    if (this.#pending++ === 0) this.#start(now);
+    const at = now + afterMs;
+    const list = this.#slotOf(Math.max(this.#tickNumber, this.#tickOf(at)));
+    const deadline = { at, expire, signal, list, index: list.length, watchIndex: -1 };
+    list.push(deadline);
+    if (signal) deadline.watchIndex = this.#watched.push(deadline) - 1;
     return deadline;
   }
 
   /** Clears a deadline; no effect on one that has fired or was cleared. */
   clear(deadline: Deadline): void {
-    const { index } = deadline;
-    const last = this.#pending.at(-1);
-    if (this.#pending[index] !== deadline || !last) return;
-    this.#pending[index] = last;
+    const { list, index } = deadline;
+    const last = list.at(-1);
+    if (list[index] !== deadline || !last) return;
+    list[index] = last;
     last.index = index;
-    this.#pending.pop();
+    list.pop();
+    this.#pending--;
+    this.unwatch(deadline);
+  }
+
+  /** No longer looks at the deadline's signal: someone else does. */
+  unwatch(deadline: Deadline): void {
+    const { watchIndex } = deadline;
+    const last = this.#watched.at(-1);
+    if (this.#watched[watchIndex] !== deadline || !last) return;
+    this.#watched[watchIndex] = last;
+    last.watchIndex = watchIndex;
+    this.#watched.pop();
+  }
+
+  #start(now: number): void {
+    this.#tickNumber = this.#tickOf(now);
+    this.#timer ??= setInterval(() => this.#tick(), this.#tickMs);
   }
 
   #tick(): void {
     const now = performance.now();
-    for (const deadline of this.#pending.filter(({ at, signal }) => at <= now || signal?.aborted)) {
-      // An earlier `expire` may have cleared this one.
-      if (this.#pending[deadline.index] !== deadline) continue;
+    const due = this.#watched.filter(({ signal }) => signal?.aborted);
+    const first = Math.max(this.#tickNumber, this.#tickOf(now) - SLOTS + 1);
+    this.#tickNumber = this.#tickOf(now);
+    for (let tick = first; tick <= this.#tickNumber; tick++)
+      for (const deadline of this.#slotOf(tick)) if (deadline.at <= now) due.push(deadline);
+    for (const deadline of due) {
+      // An earlier `expire` may have cleared this one, and an aborted one may be due, too.
+      if (deadline.list[deadline.index] !== deadline) continue;
       this.clear(deadline);
       deadline.expire();
     }
-    if (this.#pending.length === 0) {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    }
+    if (this.#pending > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #tickOf(at: number): number {
+    return Math.floor(at / this.#tickMs);
+  }
+
+  #slotOf(tick: number): Deadline[] {
+    return this.#slots[tick % SLOTS] ?? [];
   }
 }
 
 /** A pending deadline, to be cleared by the code that set it. */
 export interface Deadline {
-  readonly index: number;
-}
-
-interface PendingDeadline extends Deadline {
   /** Monotonic milliseconds. */
   readonly at: number;
   readonly expire: () => void;
   readonly signal: AbortSignal | null;
+  /** Where it stands: unordered, because a deadline that is cleared gives its place to the last one. */
+  readonly list: Deadline[];
   index: number;
+  watchIndex: number;
 }

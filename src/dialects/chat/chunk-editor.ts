@@ -21,7 +21,8 @@ export class ChunkEditor {
   readonly #model: string;
   /** As text of JSON whose characters are bytes. */
   readonly #modelText: string;
-  readonly #choices = new Map<unknown, CallNumbers>();
+  /** Choices that have begun, by their index; null for one without calls so far. */
+  readonly #choices = new Map<unknown, CallNumbers | null>();
   /** That of the vendor's first chunk. */
   #id: string | null = null;
 
@@ -58,12 +59,12 @@ export class ChunkEditor {
   #editsOf(choice: unknown): Edit | null {
     if (!isObject(choice)) return null;
     const { index, delta, usage } = choice;
-    let numbers = this.#choices.get(index);
+    const numbers = this.#choices.get(index);
     const isFirst = numbers === undefined && isObject(delta);
-    if (!numbers) this.#choices.set(index, (numbers = new CallNumbers()));
+    if (numbers === undefined) this.#choices.set(index, null);
     const edits: Record<string, MemberEdit> = {};
     if (isObject(delta)) {
-      const calls = editsOfCalls(delta["tool_calls"], numbers);
+      const calls = this.#editsOfCalls(index, delta["tool_calls"]);
       const lacksRole = isFirst && !delta["role"];
       const inDelta: Record<string, MemberEdit> = {};
       if (lacksRole) inDelta["role"] = () => '"assistant"';
@@ -73,16 +74,18 @@ export class ChunkEditor {
     if (Object.keys(edits).length === 0 && !usage) return null;
     return (text) => editMembers(usage ? removeMember(text, "usage") : text, edits);
   }
+
+  /** Null where all are right. */
+  #editsOfCalls(choice: unknown, calls: unknown): (Edit | null)[] | null {
+    if (!Array.isArray(calls)) return null;
+    const numbers = this.#choices.get(choice) ?? new CallNumbers();
+    this.#choices.set(choice, numbers);
+    const edits = calls.map((call: unknown) => editOfCall(call, numbers));
+    return edits.some((edit) => edit !== null) ? edits : null;
+  }
 }
 
 type Edit = (text: string) => string;
-
-/** Null where all are right. */
-function editsOfCalls(calls: unknown, numbers: CallNumbers): (Edit | null)[] | null {
-  if (!Array.isArray(calls)) return null;
-  const edits = calls.map((call: unknown) => editOfCall(call, numbers));
-  return edits.some((edit) => edit !== null) ? edits : null;
-}
 
 /**
  * Official clients need an index, a small one (OpenAI's clients for Node and Python). What is told again some clients

@@ -43,6 +43,11 @@ export class Call {
     this.#deadline = undefined;
   }
 
+  /** The client's signal no longer ends the call as a whole: whoever relays its reply sees the client disconnect. */
+  leaveClient(): void {
+    if (this.#total) this.#deadlineTimer.unwatch(this.#total);
+  }
+
   /** The call is over: clears its deadlines; the client's signal no longer aborts it. */
   finish(): void {
     this.settle();
