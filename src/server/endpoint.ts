@@ -83,7 +83,9 @@ export function createHandler(settings: EndpointSettings): Handler {
       if (settings.lifecycle.phase === "draining") closeConnection(settings.lifecycle, response);
       if (result instanceof Response) return report(settings, exchange, { route, response });
       const firstByteMs = settings.clock.monotonic() - exchange.startedAt;
-      void result.ended.then(reporter(settings, exchange, { route, response, firstByteMs }));
+      void result.ended.then((failure) =>
+        report(settings, exchange, { route, response, failure, firstByteMs }),
+      );
       return response;
     } catch (thrown) {
       const failure = failureOf(settings, thrown, request);
@@ -200,15 +202,6 @@ interface Ending {
   failure?: GatewayError | ClientDisconnected | null;
   /** Only of a stream. */
   firstByteMs?: number;
-}
-
-/** On its own, so that it holds nothing else while the response is sent. */
-function reporter(
-  settings: EndpointSettings,
-  exchange: HttpExchange,
-  ending: Ending,
-): (failure: Ending["failure"]) => void {
-  return (failure) => void report(settings, exchange, { ...ending, failure });
 }
 
 /** Gives the listeners the one record of the request, which has ended. */
