@@ -1,9 +1,9 @@
 import type { TextStream } from "../dialects/dialect.ts";
-import { GatewayError } from "../domain/gateway-error.ts";
 import type { RequestContent } from "../domain/request-content.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { Deadline, DeadlineTimer } from "../lib/deadline-timer.ts";
 import { ClientDisconnected, type Call } from "./routing/call.ts";
+import { asStreamError } from "./stream-error.ts";
 
 /** A silent stream gets a keep-alive frame this often. */
 const KEEP_ALIVE_MS = 15_000;
@@ -239,22 +239,4 @@ class RunningRelay {
     this.#client?.write(this.#relay.keepAliveFrame);
     void this.#client?.flush();
   }
-}
-
-/** A stream that cannot be read is the upstream's failure, unless the client disconnected or a timeout passed. */
-export function asStreamError(error: unknown): unknown {
-  return isTyped(error) ? error : unreadable(error);
-}
-
-function isTyped(error: unknown): boolean {
-  return (
-    error instanceof UpstreamError || error instanceof ClientDisconnected || error instanceof GatewayError
-  );
-}
-
-function unreadable(cause: unknown): UpstreamError {
-  return new UpstreamError("unreachable", "the connection broke inside the stream", {
-    isAmbiguous: true,
-    cause,
-  });
 }

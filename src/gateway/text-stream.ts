@@ -6,10 +6,11 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 import type { AdmittedText } from "./admission/admitted.ts";
 import type { Core } from "./core.ts";
 import { asGatewayError } from "./failure.ts";
-import { asStreamError, relay, type ByteReader, type Relay, type StreamEnd } from "./relay.ts";
+import { relay, type ByteReader, type Relay, type StreamEnd } from "./relay.ts";
 import type { UsageEstimator } from "./metering/usage-estimator.ts";
 import { ClientDisconnected, type Call } from "./routing/call.ts";
 import type { Committed } from "./routing/failover.ts";
+import { asStreamError } from "./stream-error.ts";
 
 /** A vendor's stream that has begun to give content. */
 export interface OpenedStream {

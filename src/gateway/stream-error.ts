@@ -1,0 +1,21 @@
+import { GatewayError } from "../domain/gateway-error.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
+import { ClientDisconnected } from "./routing/call.ts";
+
+/** A stream that cannot be read is the upstream's failure, unless the client disconnected or a timeout passed. */
+export function asStreamError(error: unknown): unknown {
+  return isTyped(error) ? error : unreadable(error);
+}
+
+function isTyped(error: unknown): boolean {
+  return (
+    error instanceof UpstreamError || error instanceof ClientDisconnected || error instanceof GatewayError
+  );
+}
+
+function unreadable(cause: unknown): UpstreamError {
+  return new UpstreamError("unreachable", "the connection broke inside the stream", {
+    isAmbiguous: true,
+    cause,
+  });
+}
