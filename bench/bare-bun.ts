@@ -1,12 +1,13 @@
 /**
  * The floor `bare-bun`: the runtime's own cost of forwarding a request and its response. Started as `bun
- * bench/bare-bun.ts <upstream origin>`.
+ * bench/bare-bun.ts <upstream origin> [port]`; several can share a port.
  */
 export const upstream = process.argv[2];
 
 const server = Bun.serve({
   hostname: "127.0.0.1",
-  port: 0,
+  port: Number(process.argv[3] ?? 0),
+  reusePort: true,
   idleTimeout: 0,
   maxRequestBodySize: 2 ** 31,
   async fetch(request) {

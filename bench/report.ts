@@ -15,21 +15,37 @@ export interface Row {
   passed?: boolean;
 }
 
-/** A row that compares ratios within rounds with a bar: the most they may be, or the least. */
+/** A row that compares ratios within rounds with a bar. */
 export function ratioRow(
   names: Pick<Row, "workload" | "figure">,
-  figures: { floor: Spread; gateway: Spread; ratio: Spread; unit: string; bar?: number; isAtLeast?: boolean },
+  figures: { floor: Spread; gateway: Spread; ratio: Spread; unit: string; bar?: number },
 ): Row {
-  const { floor, gateway, ratio, unit, bar, isAtLeast = false } = figures;
+  const { floor, gateway, ratio, unit, bar } = figures;
   return {
     ...names,
     floor: `${short(floor.median)} ${unit}`,
     gateway: `${short(gateway.median)} ${unit}`,
     comparison: `${ratio.median.toFixed(2)}x (${ratio.min.toFixed(2)} to ${ratio.max.toFixed(2)})`,
-    ...(bar !== undefined && {
-      bar: `${isAtLeast ? ">=" : "<="} ${bar}x`,
-      passed: isAtLeast ? ratio.median >= bar : ratio.median <= bar,
-    }),
+    ...(bar !== undefined && { bar: `<= ${bar}x`, passed: ratio.median <= bar }),
+  };
+}
+
+/** A row that says how a figure grows from one state of a server to another; the bar is the least growth. */
+export function growthRow(
+  names: Pick<Row, "workload" | "figure">,
+  figures: Record<"floor" | "gateway", { floor: Spread; gateway: Spread; ratio: Spread }> & {
+    unit: string;
+    bar?: number;
+  },
+): Row {
+  const { floor, gateway, unit, bar } = figures;
+  const { median, min, max } = gateway.ratio;
+  return {
+    ...names,
+    floor: `${floor.ratio.median.toFixed(2)}x`,
+    gateway: `${short(gateway.floor.median)} to ${short(gateway.gateway.median)} ${unit}`,
+    comparison: `${median.toFixed(2)}x (${min.toFixed(2)} to ${max.toFixed(2)})`,
+    ...(bar !== undefined && { bar: `>= ${bar}x`, passed: median >= bar }),
   };
 }
 

@@ -1,8 +1,10 @@
+import { join } from "node:path";
 import { launchGateway } from "../gateway.ts";
 import { startClosedLoop } from "../load.ts";
+import { BOTH_CORES } from "../machine.ts";
 import { interleave, measure, type Sample } from "../measure.ts";
-import type { ServerProcess } from "../processes.ts";
-import { ratioRow } from "../report.ts";
+import { freePort, type ServerProcess, startScript } from "../processes.ts";
+import { growthRow, type Row } from "../report.ts";
 import type { Stage } from "../stage.ts";
 import { chatPlan, checkChat } from "./w1-chat.ts";
 import { compareRounds, cpuPerRequest, type Workload } from "./workload.ts";
@@ -14,41 +16,64 @@ const GROWTH_BAR = 1.8;
 
 /**
  * Chat with one worker and with two. One worker has a core of its own; two share both cores with mock and load, whose
- * processor time is taken out.
+ * processor time is taken out. The floor is two processes of `bare-bun`, measured in the same way.
  */
 export const workersWorkload: Workload = {
   id: "W12",
   title: `chat with 1 and with ${WORKERS} workers`,
   async run(stage) {
-    const { hostname, port } = stage.mock.address;
-    const gateway = await launchGateway(stage.machine, `http://${hostname}:${port}`, undefined, {
-      workers: WORKERS,
-    });
+    const started: ServerProcess[] = [];
     try {
-      await checkChat({ ...stage, gateway });
+      const upstream = `http://${stage.mock.address.hostname}:${stage.mock.address.port}`;
+      const gateway = await launchGateway(stage.machine, upstream, undefined, { workers: WORKERS });
+      started.push(gateway);
+      const port = freePort();
+      for (let worker = 0; worker < WORKERS; worker += 1)
+        started.push(await startBare(stage, upstream, port));
+      const [, bareBun, ...others] = started as [ServerProcess, ServerProcess, ...ServerProcess[]];
+      const bareBuns = { ...bareBun, workerIds: others.map(({ processId }) => processId) };
+      const two = { ...stage, gateway };
+      await checkChat(two);
       const rounds = await interleave(stage.options.rounds, {
-        floor: turn(stage, stage.gateway),
-        gateway: turn({ ...stage, gateway }, gateway),
+        floorOne: turn(stage, stage.bareBun),
+        one: turn(stage, stage.gateway),
+        floorTwo: turn(two, bareBuns),
+        two: turn(two, gateway),
       });
-      const names = (figure: string) => ({ workload: "W12", figure: `${figure}, ${WORKERS} workers over 1` });
       return {
-        rows: [
-          ratioRow(names("requests/s"), {
-            ...compareRounds(rounds, (sample, isGateway) => capacityOf(sample, isGateway ? WORKERS : 1)),
-            unit: "/s",
-            bar: GROWTH_BAR,
-            isAtLeast: true,
-          }),
-          ratioRow(names("CPU per request"), { ...compareRounds(rounds, cpuPerRequest), unit: "us" }),
-        ],
+        rows: rowsOf(rounds),
         cpuSamples: rounds.flatMap((round) => Object.values(round)),
         latencySamples: [],
       };
     } finally {
-      await gateway.stop();
+      for (const server of started) await server.stop();
     }
   },
 };
+
+function startBare(stage: Stage, upstream: string, port: number): Promise<ServerProcess> {
+  return startScript(stage.machine, {
+    name: "bare-bun",
+    core: BOTH_CORES,
+    arguments: [join(import.meta.dir, "../bare-bun.ts"), upstream, String(port)],
+  });
+}
+
+function rowsOf(rounds: Record<"floorOne" | "one" | "floorTwo" | "two", Sample>[]): Row[] {
+  const growth = (figure: (sample: Sample, workers: number) => number) => {
+    const of = (before: "floorOne" | "one", after: "floorTwo" | "two") =>
+      compareRounds(
+        rounds.map((round) => ({ floor: round[before], gateway: round[after] })),
+        (sample, isGrown) => figure(sample, isGrown ? WORKERS : 1),
+      );
+    return { floor: of("floorOne", "floorTwo"), gateway: of("one", "two") };
+  };
+  const names = (figure: string) => ({ workload: "W12", figure: `${figure}, ${WORKERS} workers over 1` });
+  return [
+    growthRow(names("requests/s"), { ...growth(capacityOf), unit: "/s", bar: GROWTH_BAR }),
+    growthRow(names("CPU per request"), { ...growth(cpuPerRequest), unit: "us" }),
+  ];
+}
 
 function turn(stage: Stage, server: ServerProcess) {
   const window = { warmUpMs: 300, durationMs: stage.options.seconds * 1000 };
