@@ -4,7 +4,7 @@ import { type Contender, planOf } from "./contender.ts";
 import { assertWhole } from "./equivalence.ts";
 import { type Load, startClosedLoop, startOpenLoop } from "./load.ts";
 import { readResidentMb, watchOtherWork } from "./machine.ts";
-import { interleave, measure, type Sample } from "./measure.ts";
+import { interleave, measure, type Sample, warmUp } from "./measure.ts";
 import type { Stage } from "./stage.ts";
 import { percentile, type Spread, spreadOf } from "./statistics.ts";
 import { cpuPerRequest } from "./workloads/workload.ts";
@@ -60,9 +60,10 @@ export async function runContest(
     warmUpMs: number,
     start: (contender: Contender) => Promise<Load>,
   ) => runInTurns(stage, those, warmUpMs, start);
-  const chat = await run(contenders, 300, (contender) =>
-    startClosedLoop({ ...planOf(contender), connections: CONNECTIONS }),
-  );
+  const saturate = (contender: Contender) =>
+    startClosedLoop({ ...planOf(contender), connections: CONNECTIONS });
+  for (const contender of contenders) await warmUp(contender.server, () => saturate(contender));
+  const chat = await run(contenders, 300, saturate);
   const capacities = contenders.map(
     ({ name }) => spreadOf(chat.map((round) => perSecond(round[name]!))).median,
   );

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Load, Tally } from "./load.ts";
-import { measure } from "./measure.ts";
+import { measure, warmUp } from "./measure.ts";
 
 const self = {
   name: "server",
@@ -39,3 +39,23 @@ test.if(process.platform === "linux")(
     );
   },
 );
+
+test("a warm-up lasts until every process has had its requests", async () => {
+  let completed = 0;
+  let isStopped = false;
+  const load: Load = {
+    processIds: [],
+    openWindow: () => {},
+    closeWindow: () => ({
+      completed: (completed += 15_000),
+      failed: 0,
+      elapsedMs: 1,
+      bodyBytes: 0,
+      latenciesMs: [],
+      firstBytesMs: [],
+    }),
+    stop: () => void (isStopped = true),
+  };
+  await warmUp({ ...self, workerIds: [1, 2] }, async () => load);
+  expect([completed, isStopped]).toEqual([45_000, true]);
+});

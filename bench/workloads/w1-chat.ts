@@ -2,7 +2,7 @@ import { chatRequestBody, PUBLIC_MODEL, UPSTREAM_MODEL } from "../chat-samples.t
 import { exchange, wireRequest } from "../client-connection.ts";
 import { assertSameReply } from "../equivalence.ts";
 import { type LoadPlan, startClosedLoop, startOpenLoop } from "../load.ts";
-import { interleave, measure } from "../measure.ts";
+import { interleave, measure, warmUp } from "../measure.ts";
 import type { ServerProcess } from "../processes.ts";
 import { addedRow, ratioRow } from "../report.ts";
 import type { Stage } from "../stage.ts";
@@ -73,14 +73,13 @@ export async function checkChat(stage: Stage, bytes?: number): Promise<void> {
   assertSameReply(floor, await reply(stage.gateway));
 }
 
-function measureCpu(stage: Stage) {
+async function measureCpu(stage: Stage) {
   const window = { warmUpMs: 300, durationMs: stage.options.seconds * 1000 };
+  const start = (server: ServerProcess) => () =>
+    startClosedLoop({ ...chatPlan(stage, server), connections: CONNECTIONS });
   const turn = (server: ServerProcess) => () =>
-    measure(
-      { measured: server, mock: stage.mock },
-      () => startClosedLoop({ ...chatPlan(stage, server), connections: CONNECTIONS }),
-      window,
-    );
+    measure({ measured: server, mock: stage.mock }, start(server), window);
+  for (const server of [stage.bareBun, stage.bareBuffer, stage.gateway]) await warmUp(server, start(server));
   return interleave(stage.options.rounds, {
     floor: turn(stage.bareBun),
     gateway: turn(stage.gateway),

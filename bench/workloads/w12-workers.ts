@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { launchGateway } from "../gateway.ts";
 import { startClosedLoop } from "../load.ts";
 import { BOTH_CORES } from "../machine.ts";
-import { interleave, measure, type Sample } from "../measure.ts";
+import { interleave, measure, type Sample, warmUp } from "../measure.ts";
 import { freePort, type ServerProcess, startScript } from "../processes.ts";
 import { growthRow, type Row } from "../report.ts";
 import type { Stage } from "../stage.ts";
@@ -35,10 +35,10 @@ export const workersWorkload: Workload = {
       const two = { ...stage, gateway };
       await checkChat(two);
       const rounds = await interleave(stage.options.rounds, {
-        floorOne: turn(stage, stage.bareBun),
-        one: turn(stage, stage.gateway),
-        floorTwo: turn(two, bareBuns),
-        two: turn(two, gateway),
+        floorOne: await warmTurn(stage, stage.bareBun),
+        one: await warmTurn(stage, stage.gateway),
+        floorTwo: await warmTurn(two, bareBuns),
+        two: await warmTurn(two, gateway),
       });
       return {
         rows: rowsOf(rounds),
@@ -75,14 +75,11 @@ function rowsOf(rounds: Record<"floorOne" | "one" | "floorTwo" | "two", Sample>[
   ];
 }
 
-function turn(stage: Stage, server: ServerProcess) {
+async function warmTurn(stage: Stage, server: ServerProcess): Promise<() => Promise<Sample>> {
   const window = { warmUpMs: 300, durationMs: stage.options.seconds * 1000 };
-  return () =>
-    measure(
-      { measured: server, mock: stage.mock },
-      () => startClosedLoop({ ...chatPlan(stage, server), connections: CONNECTIONS }),
-      window,
-    );
+  const start = () => startClosedLoop({ ...chatPlan(stage, server), connections: CONNECTIONS });
+  await warmUp(server, start);
+  return () => measure({ measured: server, mock: stage.mock }, start, window);
 }
 
 /**
